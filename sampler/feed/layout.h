@@ -1,0 +1,183 @@
+/*
+ * layout.h - the feed: the memory that the program and the service share.
+ *
+ *   capture (writes samples) -> segment -> profile/collector (reads them)
+ *   service (writes control)  -> segment -> capture (obeys)
+ *
+ * One segment per process, a sealed memfd made by the program (segment.h):
+ *
+ *     header | thread table | module table | names | rings, one per thread slot
+ *
+ * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the segment's start.
+ * Ownership  Every field says who stores it: P the program, S the service.
+ * Threads    Fields both sides touch while running are _Atomic; the rest is written
+ *            before the hello is sent and never again.
+ * Errors     The service trusts nothing here: it copies, then checks (reader.h).
+ *
+ * Pages nobody touched cost nothing, so the capacities are generous.
+ */
+#ifndef ISOSCOPE_LAYOUT_H
+#define ISOSCOPE_LAYOUT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
+
+enum {
+    FEED_VERSION = 1,
+    FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
+    FEED_THREADS_MAX = 4096,      /* slot 0 is the sampler's own */
+    FEED_THREADS_MIN = 16,
+    FEED_MODULES_MAX = 8192, /* module 0 is "no module": the frame is an absolute pc */
+    FEED_NAMES_BYTES = 1024 * 1024,
+    FEED_DEPTH_MAX = 1024,
+    FEED_DEPTH_DEFAULT = 128,
+    FEED_BUILD_ID_MAX = 20,
+    FEED_PERIOD_MIN_US = 50,
+    FEED_PERIOD_MAX_US = 1000000,
+    FEED_PERIOD_DEFAULT_US = 1000,
+};
+
+/* Why a tick left no sample. Counted by the program, per process. */
+#define FEED_LOSSES(X)                                                                             \
+    X(RING_FULL, "ring_full", "the thread's ring was full: the service reads too slowly")          \
+    X(NO_SLOT, "no_slot", "no thread slot was free")                                               \
+    X(UNKNOWN_THREAD, "unknown_thread", "the thread was not registered yet")                       \
+    X(NO_TABLES, "no_tables", "the unwind tables were not built yet")                              \
+    X(OVERRUN, "overrun", "the kernel merged ticks: the timer cannot keep the period")             \
+    X(NO_TIMER, "no_timer", "the kernel refused a timer for a thread")                             \
+    X(MODULES_FULL, "modules_full", "the module table was full")
+
+/* Why a stack ended where it did. ROOT is the only good one. */
+#define FEED_ENDS(X)                                                                               \
+    X(ROOT, "root", "the thread's first frame was reached")                                        \
+    X(DEPTH, "depth", "the stack is deeper than the limit")                                        \
+    X(NO_MODULE, "no_module", "a pc lies in no module known to the sampler")                       \
+    X(NO_ROW, "no_row", "a pc has no unwind data")                                                 \
+    X(RULE, "rule", "the unwind rule cannot be expressed in the table")                            \
+    X(STACK, "stack", "the stack pointer left the thread's stack")                                 \
+    X(LOOP, "loop", "the stack pointer did not grow")
+
+#define FEED_TIMERS(X)                                                                             \
+    X(NONE, "none")                                                                                \
+    X(PERF_SIGNAL, "perf")    /* perf task-clock event, delivered by F_SETSIG */                   \
+    X(CPU_CLOCK, "cpu-timer") /* timer_create on the thread's CPU clock: at most HZ */
+
+#define FEED_ENUM_LOSS(name, ...)  FEED_LOSS_##name,
+#define FEED_ENUM_END(name, ...)   FEED_END_##name,
+#define FEED_ENUM_TIMER(name, ...) FEED_TIMER_##name,
+enum feed_loss { FEED_LOSSES(FEED_ENUM_LOSS) FEED_LOSS_COUNT };
+enum feed_end { FEED_ENDS(FEED_ENUM_END) FEED_END_COUNT };
+enum feed_timer { FEED_TIMERS(FEED_ENUM_TIMER) FEED_TIMER_COUNT };
+
+enum feed_thread_state {
+    FEED_THREAD_FREE,    /* S stores it when an ended thread's ring is drained */
+    FEED_THREAD_CLAIMED, /* P: being filled in; the reader skips it */
+    FEED_THREAD_LIVE,    /* P */
+    FEED_THREAD_ENDED,   /* P: nothing more will be written */
+};
+
+/* One thread. 128 bytes: two cache lines, the writer's and the reader's. */
+struct feed_thread {
+    _Atomic uint32_t state;      /* feed_thread_state */
+    _Atomic uint32_t generation; /* P: +1 each time the slot is claimed */
+    _Atomic int32_t tid;         /* P */
+    _Atomic uint32_t name_seq;   /* P: odd while name is written */
+    _Atomic uint64_t name[2];    /* P: the kernel's comm, 16 bytes, 0-terminated */
+    int64_t start_us;            /* P, while CLAIMED */
+    _Atomic uint64_t head;       /* P: bytes ever written to the ring */
+    _Atomic uint32_t timer;      /* P: feed_timer in use for this thread */
+    uint32_t reserved[3];
+    _Atomic uint64_t tail; /* S: bytes ever read from the ring */
+    uint64_t reserved_reader[7];
+};
+static_assert(sizeof(struct feed_thread) == 128, "layout");
+
+/* One file mapped with code, whatever address it has. Append-only; the same file mapped
+ * again keeps its number, so a frame (module, offset) stays true after a dlclose. */
+struct feed_module {
+    uint64_t bias;        /* P: runtime address - ELF vaddr, where it was first seen */
+    uint64_t start, end;  /* P: the code's address range, where it was first seen */
+    uint32_t path_offset; /* P: in names, 0-terminated */
+    uint32_t build_id_bytes;
+    uint8_t build_id[FEED_BUILD_ID_MAX]; /* zeros when the file has none */
+    uint32_t reserved[3];
+};
+static_assert(sizeof(struct feed_module) == 64, "layout");
+
+struct feed_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t machine; /* ELF e_machine */
+    uint64_t segment_bytes;
+    int32_t pid;
+    uint32_t thread_capacity;
+    uint32_t module_capacity;
+    uint32_t names_bytes;
+    uint32_t ring_bytes;
+    uint32_t reserved0;
+    uint64_t threads_offset, modules_offset, names_offset, rings_offset;
+    int64_t start_us; /* when the sampler came up in this process */
+
+    /* Written by the service, obeyed by the program; then FUTEX_WAKE on wake. */
+    struct feed_control {
+        _Atomic uint32_t wake;      /* both: +1 at each change */
+        _Atomic uint32_t enabled;   /* 0 or 1 */
+        _Atomic uint32_t period_us; /* asked */
+        _Atomic uint32_t depth_max;
+        _Atomic int64_t reader_us; /* S: when it last looked; the program rests when nobody does */
+    } control;
+
+    /* Written by the program, read by the service. */
+    struct feed_status {
+        _Atomic uint32_t threads_used; /* slots ever used: scan [0, threads_used) */
+        _Atomic uint32_t modules_used; /* entries filled: valid numbers are [1, modules_used) */
+        _Atomic uint32_t names_used;
+        _Atomic uint32_t timer;          /* feed_timer most threads use */
+        _Atomic uint32_t true_period_us; /* what that timer can do; = period_us when it keeps up */
+        _Atomic uint32_t exclude_kernel; /* 1: the kernel gives no ticks in kernel mode */
+        _Atomic uint32_t sampler_tid;    /* our own thread in the program */
+        _Atomic uint32_t modules_live;   /* modules mapped now */
+        _Atomic uint64_t ticks;          /* handler calls */
+        _Atomic uint64_t delivered;      /* samples committed to a ring */
+        _Atomic uint64_t lost[16];       /* by feed_loss */
+        _Atomic uint64_t ends[16];       /* delivered samples by feed_end */
+        _Atomic uint64_t table_bytes;    /* unwind tables held now */
+        _Atomic uint64_t sampler_cpu_ns; /* the sampler thread's own CPU time */
+    } status;
+};
+static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16, "layout");
+
+/* Ring records. 8-byte aligned; size_bytes is a multiple of 8 and includes the head. */
+enum feed_record_type {
+    FEED_RECORD_PAD = 1, /* skip: the ring wraps, or starts over to keep its pages few */
+    FEED_RECORD_SAMPLE = 2,
+};
+
+struct feed_record {
+    uint32_t size_bytes;
+    uint16_t type;
+    uint16_t reserved;
+};
+
+struct feed_sample {
+    struct feed_record head;
+    int64_t timestamp_us;
+    uint64_t cpu_ns; /* thread CPU time since the thread's sample before: the sample's weight */
+    uint16_t depth;
+    uint8_t end;   /* feed_end */
+    uint8_t state; /* 0 running; wall mode gives it other values */
+    uint32_t reserved;
+    uint64_t frames[]; /* leaf first: FEED_FRAME(module, ELF vaddr) or FEED_FRAME(0, pc) */
+};
+static_assert(sizeof(struct feed_sample) == 32, "layout");
+
+/* Frames other than the leaf (and the one a signal interrupted) hold the return address
+ * minus one: that byte lies in the call, so in the calling function. */
+#define FEED_FRAME(module, offset) ((uint64_t)(module) << 48 | ((offset)&FEED_OFFSET_MASK))
+#define FEED_OFFSET_MASK           ((UINT64_C(1) << 48) - 1)
+#define FEED_FRAME_MODULE(frame)   ((uint32_t)((frame) >> 48))
+#define FEED_FRAME_OFFSET(frame)   ((frame)&FEED_OFFSET_MASK)
+
+#endif

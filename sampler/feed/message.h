@@ -1,0 +1,61 @@
+/*
+ * message.h - what travels over the feed's unix socket (SOCK_SEQPACKET), besides the memory.
+ *
+ *   program: hello (+ the segment's memfd by SCM_RIGHTS) ... goodbye, or the end of the socket
+ *   service: settings, once, as the answer to hello; later changes go through feed_control
+ *
+ * The address comes to the program in ISOSCOPE_SOCKET, with ISOSCOPE_SECRET (32 hex digits) where
+ * the service asks for one. A program whose hello is refused or unanswered runs on untouched.
+ */
+#ifndef ISOSCOPE_MESSAGE_H
+#define ISOSCOPE_MESSAGE_H
+
+#include <stdint.h>
+
+#define FEED_ENV_SOCKET  "ISOSCOPE_SOCKET"
+#define FEED_ENV_SECRET  "ISOSCOPE_SECRET"    /* 32 hex digits; empty: none is asked */
+#define FEED_ENV_PERIOD  "ISOSCOPE_PERIOD_US" /* until the service says otherwise */
+#define FEED_ENV_ENABLED "ISOSCOPE_ENABLED"   /* "0": start paused */
+
+enum {
+    FEED_MESSAGE_MAGIC = 0x6d6f7369, /* "isom" */
+    FEED_SECRET_BYTES = 16,
+    FEED_EXE_BYTES = 512,
+};
+
+enum feed_message_type {
+    FEED_MESSAGE_HELLO = 1,
+    FEED_MESSAGE_SETTINGS = 2,
+    FEED_MESSAGE_GOODBYE = 3,
+};
+
+enum feed_origin {
+    FEED_ORIGIN_EXEC = 1, /* a program that started with the sampler in it */
+    FEED_ORIGIN_FORK = 2, /* a forked child, before any exec */
+};
+
+struct feed_message {
+    uint32_t magic;
+    uint16_t version; /* FEED_VERSION */
+    uint16_t type;    /* feed_message_type */
+};
+
+struct feed_hello {
+    struct feed_message head;
+    int32_t pid, ppid; /* as the program sees them; the socket's credentials decide */
+    uint32_t origin;   /* feed_origin */
+    uint8_t secret[FEED_SECRET_BYTES];
+    char exe[FEED_EXE_BYTES]; /* /proc/self/exe; 0-terminated */
+};
+
+struct feed_settings {
+    struct feed_message head;
+    uint32_t enabled;
+    uint32_t period_us;
+};
+
+struct feed_goodbye {
+    struct feed_message head;
+};
+
+#endif

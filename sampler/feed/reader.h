@@ -1,0 +1,90 @@
+/*
+ * reader.h - the service's side of a feed. Everything that comes out of here is checked and copied.
+ *
+ * Ownership  The reader owns its mapping. What its calls give out is copied into the caller's
+ * memory, or (samples) into a buffer that lives until the next call on the reader. Threads    One
+ * thread at a time, the collector; feed_reader_control from any thread. Errors feed_reader_open: 0,
+ * -ISOSCOPE_BAD_FEED, -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY. Later scribbling by a crashing program
+ * is no error: it is skipped and counted (feed_reader_corrupt).
+ */
+#ifndef ISOSCOPE_READER_H
+#define ISOSCOPE_READER_H
+
+#include "layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct feed_reader;
+
+struct feed_thread_view {
+    enum feed_thread_state state;
+    uint32_t generation; /* another generation in the same slot is another thread */
+    int32_t tid;
+    char name[16];
+    int64_t start_us;
+    enum feed_timer timer;
+};
+
+struct feed_sample_view {
+    int64_t timestamp_us;
+    uint64_t cpu_ns;
+    uint32_t depth;
+    enum feed_end end;
+    uint8_t state;
+    const uint64_t
+        *frames; /* leaf first; FEED_FRAME_MODULE and FEED_FRAME_OFFSET take them apart */
+};
+
+struct feed_module_view {
+    uint64_t bias, start, end;
+    uint8_t build_id[FEED_BUILD_ID_MAX];
+    uint32_t build_id_bytes;
+    const char *path; /* into memory of the reader, never changing; printable is not promised */
+};
+
+/* The status words, read one by one. */
+struct feed_status_view {
+    enum feed_timer timer;
+    uint32_t true_period_us;
+    bool exclude_kernel;
+    int32_t sampler_tid;
+    uint32_t threads_used, modules_used, modules_live;
+    uint64_t ticks, delivered;
+    uint64_t lost[FEED_LOSS_COUNT];
+    uint64_t ends[FEED_END_COUNT];
+    uint64_t table_bytes, sampler_cpu_ns;
+};
+
+/* Takes over memfd, also when it fails. The memfd must be sealed against shrinking. */
+int feed_reader_open(struct feed_reader **out, int memfd);
+void feed_reader_free(struct feed_reader *reader); /* NULL is fine */
+
+int32_t feed_reader_pid(const struct feed_reader *reader); /* as the program sees it */
+int64_t feed_reader_start_us(const struct feed_reader *reader);
+
+/* Tells the program; returns at once. */
+void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us);
+/* Tells the program that somebody still reads. */
+void feed_reader_alive(struct feed_reader *reader, int64_t now_us);
+
+void feed_reader_status(const struct feed_reader *reader, struct feed_status_view *out);
+
+/* Slots to look at: [0, count). */
+uint32_t feed_reader_slots(const struct feed_reader *reader);
+/* False when the slot holds no thread (free, being filled in, or nonsense). */
+bool feed_reader_thread(struct feed_reader *reader, uint32_t slot, struct feed_thread_view *out);
+/* The slot's oldest unread sample, unless it was taken after until_us: then it stays unread. False
+ * when there is none. out->frames lives until the next call. */
+bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_us,
+                      struct feed_sample_view *out);
+/* Gives an ENDED and drained slot back to the program. */
+void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
+
+/* number: from a frame. False when the program has not filled it in, or filled in nonsense. */
+bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out);
+
+/* Records and words that could not be true, since it was opened. */
+uint64_t feed_reader_corrupt(const struct feed_reader *reader);
+
+#endif

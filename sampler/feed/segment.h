@@ -1,0 +1,49 @@
+/*
+ * segment.h - the program's side of a feed: making the memory, and finding things in it.
+ *
+ *   capture -> segment (header, tables, names, rings) -> reader.h in the service
+ *
+ * Ownership  segment_create fills a struct the caller owns; segment_destroy takes the memory away.
+ *            The memfd is the caller's to close, at best as soon as it has been sent.
+ * Threads    Modules and names are written by the sampler's thread alone. Thread slots are claimed
+ * by any. Signals    segment_ring is SIGNAL_SAFE. Nothing here uses libc beyond memory and strings.
+ * Errors     0 or -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_SEGMENT_H
+#define ISOSCOPE_SEGMENT_H
+
+#include "layout.h"
+#include "ring.h"
+
+#include <stdint.h>
+
+struct segment {
+    struct feed_header *header;
+    struct feed_thread *threads;
+    struct feed_module *modules;
+    char *names;
+    uint8_t *rings;
+};
+
+/* Makes, seals and maps a segment; *memfd gets its descriptor. It takes as many thread slots as
+ * the address space limit (ulimit -v) allows, FEED_THREADS_MAX at most. */
+int segment_create(struct segment *out, int *memfd, int32_t pid, int64_t start_us);
+void segment_destroy(struct segment *segment);
+
+/* Claims a free slot for a thread; 0 (the sampler's own slot) when there is none. */
+uint32_t segment_thread_claim(struct segment *segment, int32_t tid, int64_t start_us);
+/* The slot is filled in: the reader may look. */
+void segment_thread_publish(struct segment *segment, uint32_t slot);
+void segment_thread_end(struct segment *segment, uint32_t slot);
+/* name: 16 bytes, as the kernel keeps it. */
+void segment_thread_name(struct segment *segment, uint32_t slot, const char name[16]);
+
+SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
+                              struct ring_writer *out);
+
+/* Appends a module; module->path_offset is filled in here. 0 when the table or the names are full.
+ */
+uint32_t segment_module_add(struct segment *segment, const struct feed_module *module,
+                            const char *path);
+
+#endif

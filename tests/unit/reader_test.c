@@ -1,0 +1,280 @@
+#include "sampler/feed/reader.h"
+
+#include "sampler/feed/segment.h"
+#include "sampler/include/isoscope/isoscope.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+struct both {
+    struct segment segment;
+    struct feed_reader *reader;
+};
+
+static int make_both(void **state)
+{
+    struct both *both = calloc(1, sizeof *both);
+    int memfd;
+
+    assert_int_equal(segment_create(&both->segment, &memfd, 4242, 1000), 0);
+    assert_int_equal(feed_reader_open(&both->reader, memfd), 0);
+    *state = both;
+    return 0;
+}
+
+static int free_both(void **state)
+{
+    struct both *both = *state;
+
+    feed_reader_free(both->reader);
+    segment_destroy(&both->segment);
+    free(both);
+    return 0;
+}
+
+static struct feed_sample *reserve_sample(struct both *both, uint32_t slot, uint16_t depth,
+                                          struct ring_writer *ring)
+{
+    struct feed_sample *sample;
+
+    segment_ring(&both->segment, slot, ring);
+    sample = ring_reserve(ring, (uint32_t)(sizeof *sample + depth * sizeof(uint64_t)));
+    assert_non_null(sample);
+    memset(sample, 0, sizeof *sample);
+    sample->head.size_bytes = (uint32_t)(sizeof *sample + depth * sizeof(uint64_t));
+    sample->head.type = FEED_RECORD_SAMPLE;
+    sample->depth = depth;
+    return sample;
+}
+
+static void write_sample(struct both *both, uint32_t slot, int64_t timestamp_us, uint16_t depth)
+{
+    struct ring_writer ring;
+    struct feed_sample *sample = reserve_sample(both, slot, depth, &ring);
+
+    sample->timestamp_us = timestamp_us;
+    sample->cpu_ns = 1000000;
+    for (uint16_t i = 0; i < depth; i++)
+        sample->frames[i] = FEED_FRAME(1, i);
+    ring_commit(&ring);
+}
+
+static uint32_t live_thread(struct both *both, int32_t tid)
+{
+    uint32_t slot = segment_thread_claim(&both->segment, tid, 2000);
+
+    assert_int_not_equal(slot, 0);
+    segment_thread_publish(&both->segment, slot);
+    return slot;
+}
+
+static void a_sample_comes_out_as_it_went_in(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_sample_view sample;
+    struct feed_thread_view thread;
+
+    segment_thread_name(&both->segment, slot, "worker-1\0\0\0\0\0\0\0");
+    write_sample(both, slot, 123456, 3);
+    assert_true(feed_reader_thread(both->reader, slot, &thread));
+    assert_int_equal(thread.tid, 17);
+    assert_string_equal(thread.name, "worker-1");
+    assert_true(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
+    assert_int_equal(sample.timestamp_us, 123456);
+    assert_int_equal(sample.depth, 3);
+    assert_int_equal(FEED_FRAME_MODULE(sample.frames[2]), 1);
+    assert_int_equal(FEED_FRAME_OFFSET(sample.frames[2]), 2);
+    assert_false(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
+}
+
+static void a_sample_after_the_round_stays_for_the_next(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_sample_view sample;
+
+    write_sample(both, slot, 100, 1);
+    write_sample(both, slot, 200, 1);
+    assert_true(feed_reader_next(both->reader, slot, 150, &sample));
+    assert_false(feed_reader_next(both->reader, slot, 150, &sample));
+    assert_true(feed_reader_next(both->reader, slot, 250, &sample));
+    assert_int_equal(sample.timestamp_us, 200);
+}
+
+static void an_ended_slot_is_another_thread_when_it_is_claimed_again(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_thread_view first, second;
+
+    assert_true(feed_reader_thread(both->reader, slot, &first));
+    segment_thread_end(&both->segment, slot);
+    feed_reader_recycle(both->reader, slot);
+    assert_false(feed_reader_thread(both->reader, slot, &second));
+    assert_int_equal(live_thread(both, 18), slot);
+    assert_true(feed_reader_thread(both->reader, slot, &second));
+    assert_int_not_equal(first.generation, second.generation);
+}
+
+static void a_live_slot_cannot_be_recycled(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_thread_view thread;
+
+    feed_reader_recycle(both->reader, slot);
+    assert_true(feed_reader_thread(both->reader, slot, &thread));
+}
+
+static void samples_that_lie_about_their_depth_are_skipped_and_counted(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_sample_view sample;
+    struct ring_writer ring;
+
+    reserve_sample(both, slot, 2, &ring)->depth = 40;
+    ring_commit(&ring);
+    reserve_sample(both, slot, 2, &ring)->end = FEED_END_COUNT;
+    ring_commit(&ring);
+    write_sample(both, slot, 5, 1);
+    assert_true(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
+    assert_int_equal(sample.timestamp_us, 5);
+    assert_int_equal(feed_reader_corrupt(both->reader), 2);
+}
+
+static void modules_are_known_by_number_and_keep_their_path(void **state)
+{
+    struct both *both = *state;
+    struct feed_module module = { .bias = 0x1000, .build_id = { 0xab }, .build_id_bytes = 20 };
+    struct feed_module_view view;
+    uint32_t number = segment_module_add(&both->segment, &module, "/usr/lib/libfoo.so");
+
+    assert_int_equal(number, 1);
+    assert_true(feed_reader_module(both->reader, number, &view));
+    assert_string_equal(view.path, "/usr/lib/libfoo.so");
+    assert_int_equal(view.build_id[0], 0xab);
+    assert_false(feed_reader_module(both->reader, 0, &view));
+    assert_false(feed_reader_module(both->reader, 2, &view));
+}
+
+static void a_module_that_lies_about_its_build_id_or_path_is_refused(void **state)
+{
+    struct both *both = *state;
+    struct feed_module module = { .build_id_bytes = 20 };
+    struct feed_module_view view;
+
+    segment_module_add(&both->segment, &module, "a");
+    segment_module_add(&both->segment, &module, "b");
+    both->segment.modules[1].build_id_bytes = 21;
+    both->segment.modules[2].path_offset = FEED_NAMES_BYTES;
+    assert_false(feed_reader_module(both->reader, 1, &view));
+    assert_false(feed_reader_module(both->reader, 2, &view));
+    both->segment.header->status.modules_used = UINT32_MAX;
+    assert_false(feed_reader_module(both->reader, FEED_MODULES_MAX + 5, &view));
+}
+
+static void counts_beyond_the_tables_are_cut(void **state)
+{
+    struct both *both = *state;
+    struct feed_thread_view thread;
+
+    both->segment.header->status.threads_used = UINT32_MAX;
+    assert_int_equal(feed_reader_slots(both->reader), both->segment.header->thread_capacity);
+    assert_false(feed_reader_thread(both->reader, UINT32_MAX, &thread));
+}
+
+static void control_reaches_the_program(void **state)
+{
+    struct both *both = *state;
+    uint32_t wake = both->segment.header->control.wake;
+
+    feed_reader_control(both->reader, true, 250);
+    assert_int_equal(both->segment.header->control.enabled, 1);
+    assert_int_equal(both->segment.header->control.period_us, 250);
+    assert_int_not_equal(both->segment.header->control.wake, wake);
+}
+
+static void a_second_reader_goes_on_where_the_first_stopped(void **state)
+{
+    struct both *both = calloc(1, sizeof *both);
+    struct feed_sample_view sample;
+    uint32_t slot;
+    int memfd, again;
+
+    (void)state;
+    assert_int_equal(segment_create(&both->segment, &memfd, 1, 1), 0);
+    again = dup(memfd);
+    assert_int_equal(feed_reader_open(&both->reader, memfd), 0);
+    slot = live_thread(both, 17);
+    write_sample(both, slot, 1, 1);
+    write_sample(both, slot, 2, 1);
+    assert_true(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
+    feed_reader_free(both->reader);
+    assert_int_equal(feed_reader_open(&both->reader, again), 0);
+    assert_true(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
+    assert_int_equal(sample.timestamp_us, 2);
+    *state = both;
+    free_both(state);
+}
+
+/* What a hostile or broken program may send instead of a segment. */
+static void only_a_sealed_whole_segment_is_opened(void **state)
+{
+    struct feed_reader *reader = NULL;
+    struct segment segment;
+    struct feed_header header;
+    int memfd, copy;
+
+    (void)state;
+    assert_int_equal(feed_reader_open(&reader, open("/dev/null", O_RDONLY)), -ISOSCOPE_BAD_FEED);
+    assert_int_equal(segment_create(&segment, &memfd, 1, 1), 0);
+    memcpy(&header, segment.header, sizeof header);
+    segment_destroy(&segment);
+    close(memfd);
+
+    copy = memfd_create("copy", MFD_ALLOW_SEALING | MFD_CLOEXEC);
+    assert_int_equal(ftruncate(copy, (off_t)header.segment_bytes), 0);
+    assert_int_equal(pwrite(copy, &header, sizeof header, 0), sizeof header);
+    assert_int_equal(feed_reader_open(&reader, dup(copy)), -ISOSCOPE_BAD_FEED); /* may shrink */
+    assert_int_equal(fcntl(copy, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    assert_int_equal(feed_reader_open(&reader, dup(copy)), 0);
+    feed_reader_free(reader);
+
+    header.rings_offset = header.segment_bytes - 8;
+    assert_int_equal(pwrite(copy, &header, sizeof header, 0), sizeof header);
+    assert_int_equal(feed_reader_open(&reader, dup(copy)), -ISOSCOPE_BAD_FEED);
+    header.rings_offset = UINT64_MAX - 7;
+    assert_int_equal(pwrite(copy, &header, sizeof header, 0), sizeof header);
+    assert_int_equal(feed_reader_open(&reader, copy), -ISOSCOPE_BAD_FEED);
+}
+
+#define FEED_TEST(name) cmocka_unit_test_setup_teardown(name, make_both, free_both)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FEED_TEST(a_sample_comes_out_as_it_went_in),
+        FEED_TEST(a_sample_after_the_round_stays_for_the_next),
+        FEED_TEST(an_ended_slot_is_another_thread_when_it_is_claimed_again),
+        FEED_TEST(a_live_slot_cannot_be_recycled),
+        FEED_TEST(samples_that_lie_about_their_depth_are_skipped_and_counted),
+        FEED_TEST(modules_are_known_by_number_and_keep_their_path),
+        FEED_TEST(a_module_that_lies_about_its_build_id_or_path_is_refused),
+        FEED_TEST(counts_beyond_the_tables_are_cut),
+        FEED_TEST(control_reaches_the_program),
+        cmocka_unit_test(a_second_reader_goes_on_where_the_first_stopped),
+        cmocka_unit_test(only_a_sealed_whole_segment_is_opened),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+#include "sampler/feed/ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+enum { RING_BYTES = 256 * 1024 };
+
+struct pair {
+    struct feed_thread thread;
+    struct ring_writer writer;
+    struct ring_reader reader;
+};
+
+static int make_pair(void **state)
+{
+    struct pair *pair = calloc(1, sizeof *pair);
+    uint8_t *bytes = calloc(1, RING_BYTES);
+
+    assert_non_null(pair);
+    assert_non_null(bytes);
+    pair->writer = (struct ring_writer){ &pair->thread, bytes, RING_BYTES, 0 };
+    pair->reader =
+        (struct ring_reader){ .thread = &pair->thread, .bytes = bytes, .size_bytes = RING_BYTES };
+    *state = pair;
+    return 0;
+}
+
+static int free_pair(void **state)
+{
+    struct pair *pair = *state;
+
+    free(pair->writer.bytes);
+    free(pair);
+    return 0;
+}
+
+/* A record of size_bytes whose content is its mark. */
+static bool write_record(struct pair *pair, uint32_t size_bytes, uint64_t mark)
+{
+    struct feed_record *record = ring_reserve(&pair->writer, size_bytes);
+
+    if (!record)
+        return false;
+    *record = (struct feed_record){ .size_bytes = size_bytes, .type = FEED_RECORD_SAMPLE };
+    memcpy(record + 1, &mark, sizeof mark);
+    ring_commit(&pair->writer);
+    return true;
+}
+
+static uint64_t read_mark(struct pair *pair)
+{
+    static uint8_t record[RING_BYTES];
+    uint64_t mark;
+
+    assert_true(ring_read(&pair->reader, record, sizeof record) > 0);
+    memcpy(&mark, record + sizeof(struct feed_record), sizeof mark);
+    ring_release(&pair->reader);
+    return mark;
+}
+
+static void records_come_out_in_the_order_they_went_in(void **state)
+{
+    struct pair *pair = *state;
+    uint8_t none[8];
+
+    for (uint64_t mark = 1; mark <= 3; mark++)
+        assert_true(write_record(pair, 32, mark));
+    for (uint64_t mark = 1; mark <= 3; mark++)
+        assert_int_equal(read_mark(pair), mark);
+    assert_int_equal(ring_read(&pair->reader, none, sizeof none), 0);
+}
+
+static void a_reserved_record_is_not_seen_before_it_is_committed(void **state)
+{
+    struct pair *pair = *state;
+    uint8_t none[64];
+
+    assert_non_null(ring_reserve(&pair->writer, 64));
+    assert_int_equal(ring_read(&pair->reader, none, sizeof none), 0);
+}
+
+/* What was there stays readable. */
+static void a_full_ring_refuses_the_newest(void **state)
+{
+    struct pair *pair = *state;
+    uint64_t written = 0;
+
+    while (write_record(pair, 1024, written))
+        written++;
+    assert_int_equal(written, RING_BYTES / 1024);
+    for (uint64_t mark = 0; mark < written; mark++)
+        assert_int_equal(read_mark(pair), mark);
+    assert_true(write_record(pair, 1024, 77));
+    assert_int_equal(read_mark(pair), 77);
+}
+
+/* 1000 is no divisor of the ring's size, so records meet its end at every place. */
+static void records_never_wrap_inside(void **state)
+{
+    struct pair *pair = *state;
+
+    for (uint64_t mark = 0; mark < 3000; mark++) {
+        assert_true(write_record(pair, 1000, 2 * mark));
+        assert_true(write_record(pair, 1000, 2 * mark + 1));
+        assert_int_equal(read_mark(pair), 2 * mark);
+        assert_int_equal(read_mark(pair), 2 * mark + 1);
+    }
+}
+
+static void a_ring_that_is_read_in_time_stays_in_its_first_pages(void **state)
+{
+    struct pair *pair = *state;
+
+    for (uint64_t mark = 0; mark < 2000; mark++) {
+        assert_true(write_record(pair, 1024, mark));
+        assert_true((pair->writer.reserved_at & (RING_BYTES - 1)) <= FEED_RING_LOW_BYTES);
+        assert_int_equal(read_mark(pair), mark);
+    }
+}
+
+/* Handed over smaller than reserved: the next one begins right behind it. */
+static void a_record_may_turn_out_smaller_than_reserved(void **state)
+{
+    struct pair *pair = *state;
+    struct feed_record *record = ring_reserve(&pair->writer, 4096);
+    uint64_t mark = 5;
+
+    *record = (struct feed_record){ .size_bytes = 16, .type = FEED_RECORD_SAMPLE };
+    memcpy(record + 1, &mark, sizeof mark);
+    ring_commit(&pair->writer);
+    assert_true(write_record(pair, 16, 6));
+    assert_int_equal(pair->thread.head, 32);
+    assert_int_equal(read_mark(pair), 5);
+    assert_int_equal(read_mark(pair), 6);
+}
+
+static void nonsense_is_refused_and_can_be_skipped(void **state)
+{
+    static const uint32_t sizes[] = { 0, 4, 7, 12, 4096, UINT32_MAX - 7, UINT32_MAX };
+    struct pair *pair = *state;
+    uint8_t out[512];
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct feed_record *record = ring_reserve(&pair->writer, 64);
+
+        *record = (struct feed_record){ .size_bytes = 64, .type = FEED_RECORD_SAMPLE };
+        ring_commit(&pair->writer);
+        record->size_bytes = sizes[i];
+        assert_int_equal(ring_read(&pair->reader, out, sizeof out), -1);
+        ring_skip(&pair->reader);
+        assert_int_equal(ring_read(&pair->reader, out, sizeof out), 0);
+    }
+}
+
+static void a_head_that_could_not_be_true_is_refused(void **state)
+{
+    struct pair *pair = *state;
+    uint8_t out[64];
+
+    pair->thread.head = UINT64_C(1) << 40;
+    assert_int_equal(ring_read(&pair->reader, out, sizeof out), -1);
+    ring_skip(&pair->reader);
+    assert_int_equal(ring_read(&pair->reader, out, sizeof out), 0);
+}
+
+#define RING_TEST(name) cmocka_unit_test_setup_teardown(name, make_pair, free_pair)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RING_TEST(records_come_out_in_the_order_they_went_in),
+        RING_TEST(a_reserved_record_is_not_seen_before_it_is_committed),
+        RING_TEST(a_full_ring_refuses_the_newest),
+        RING_TEST(records_never_wrap_inside),
+        RING_TEST(a_ring_that_is_read_in_time_stays_in_its_first_pages),
+        RING_TEST(a_record_may_turn_out_smaller_than_reserved),
+        RING_TEST(nonsense_is_refused_and_can_be_skipped),
+        RING_TEST(a_head_that_could_not_be_true_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
