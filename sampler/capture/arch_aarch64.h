@@ -1,0 +1,41 @@
+/*
+ * arch_aarch64.h - what the unwinder must know of aarch64. Mirrors arch_x86_64.h; included by
+ * arch.h only.
+ *
+ * Register numbers are DWARF's (DWARF for the Arm 64-bit Architecture, section 4.1).
+ */
+#ifndef ISOSCOPE_ARCH_AARCH64_H
+#define ISOSCOPE_ARCH_AARCH64_H
+
+#include "../feed/signal_safe.h"
+
+#include <stdint.h>
+#include <ucontext.h>
+
+enum {
+    ARCH_FP = 29,
+    ARCH_SP = 31,
+    ARCH_RA = 30, /* the link register */
+    ARCH_REGS = 32,
+};
+
+/* The kernel's signal frame begins right below the stack pointer. */
+enum { ARCH_RED_ZONE = 0 };
+
+SIGNAL_SAFE_INLINE uint64_t arch_pc(const ucontext_t *context)
+{
+    return context->uc_mcontext.pc;
+}
+
+SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dwarf)
+{
+    return dwarf == ARCH_SP ? context->uc_mcontext.sp : context->uc_mcontext.regs[dwarf % 31];
+}
+
+/* struct rt_sigframe begins with a siginfo of 128 bytes; the ucontext follows. */
+SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
+{
+    return restorer_sp + 128;
+}
+
+#endif

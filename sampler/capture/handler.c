@@ -1,0 +1,94 @@
+#include "handler.h"
+
+#include "clock.h"
+#include "sampler.h"
+
+SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
+}
+
+SIGNAL_SAFE_INLINE uint32_t depth_max(const struct feed_header *header)
+{
+    uint32_t asked = atomic_load_explicit(&header->control.depth_max, memory_order_relaxed);
+
+    return asked > 0 && asked <= FEED_DEPTH_MAX ? asked : FEED_DEPTH_DEFAULT;
+}
+
+/* The sampler's thread will look the stack up; this sample has its leaf at least. */
+SIGNAL_SAFE_INLINE void ask_for_stack(struct watch *watch, const ucontext_t *context)
+{
+    if (watch->stack.high || atomic_load_explicit(&watch->asked_sp, memory_order_relaxed))
+        return;
+    watch->probe_sp = arch_register(context, ARCH_SP);
+    atomic_store_explicit(&watch->asked_sp, 1, memory_order_release);
+    sampler_wake();
+}
+
+SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
+                             const struct code_map *map, const ucontext_t *context)
+{
+    struct feed_header *header = sampler.segment.header;
+    uint64_t cpu_ns = clock_thread_cpu_ns();
+    enum feed_end end;
+
+    sample->timestamp_us = clock_now_us();
+    sample->cpu_ns = cpu_ns - watch->cpu_before_ns;
+    watch->cpu_before_ns = cpu_ns;
+    sample->depth =
+        (uint16_t)unwind(map, &watch->stack, context, sample->frames, depth_max(header), &end);
+    sample->end = (uint8_t)end;
+    sample->state = 0;
+    sample->reserved = 0;
+    sample->head = (struct feed_record){
+        .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
+        .type = FEED_RECORD_SAMPLE,
+    };
+    count(&header->status.ends[end], 1);
+    if (end == FEED_END_NO_MODULE)
+        sampler_modules_unknown();
+}
+
+SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const struct code_map *map,
+                                    const ucontext_t *context)
+{
+    struct feed_header *header = sampler.segment.header;
+    struct feed_sample *sample;
+    struct ring_writer ring;
+
+    segment_ring(&sampler.segment, slot, &ring);
+    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
+    if (!sample) {
+        count(&header->status.lost[FEED_LOSS_RING_FULL], 1);
+        return;
+    }
+    ask_for_stack(watch, context);
+    fill(sample, watch, map, context);
+    ring_commit(&ring);
+    count(&header->status.delivered, 1);
+}
+
+void handler_tick(int number, siginfo_t *info, void *context)
+{
+    uint32_t slot = threads_slot_of_tick(&sampler.threads, info);
+    struct watch *watch = &sampler.threads.watches[slot];
+    struct feed_status *status;
+    const struct code_map *map;
+    uint32_t group;
+
+    (void)number;
+    if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+        return;
+    status = &sampler.segment.header->status;
+    count(&status->ticks, 1);
+    if (info->si_code == SI_TIMER && info->si_overrun > 0)
+        count(&status->lost[FEED_LOSS_OVERRUN], (uint64_t)info->si_overrun);
+    map = code_map_enter(&sampler.modules.maps, &group);
+    if (map) {
+        take_sample(slot, watch, map, context);
+    } else {
+        count(&status->lost[FEED_LOSS_NO_TABLES], 1);
+        sampler_modules_unknown();
+    }
+    code_map_leave(&sampler.modules.maps, group);
+}

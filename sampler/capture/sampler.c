@@ -1,0 +1,426 @@
+#include "sampler.h"
+
+#include "clock.h"
+#include "handler.h"
+#include "tick_signal.h"
+
+#include "../feed/sys.h"
+#include "../include/isoscope/isoscope.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum {
+    ACTIVE_WAIT_US = 100 * 1000, /* while samples come */
+    IDLE_WAIT_US = 1000 * 1000,  /* when the program sleeps */
+    HOUSEKEEPING_US = 100 * 1000,
+    RECONNECT_US = 1000 * 1000,
+    READER_GONE_US = 10 * 1000 * 1000,
+    UNKNOWN_WAIT_MIN_US = 2 * 1000, /* between two looks at the maps for the handlers' sake */
+    UNKNOWN_WAIT_MAX_US = 1000 * 1000,
+    REST_WAIT_NS = 100 * 1000 * 1000, /* a fork waits so long at most */
+    OLD_KERNEL_FDS = 65536,
+};
+
+/* After dlopen is called, before it is done: look again after these times. */
+static const int64_t dlopen_looks_us[] = { 200, 1000, 4000, 16000, 64000 };
+enum { DLOPEN_LOOKS = sizeof dlopen_looks_us / sizeof dlopen_looks_us[0] };
+
+struct sampler sampler = { .uplink = -1, .memfd = -1 };
+
+/* What the thread remembers between two turns. */
+struct turn {
+    int64_t now_us;
+    int64_t housekeeping_us, reconnect_us;
+    int64_t dlopen_us;     /* when the last dlopen was heard of */
+    uint32_t dlopen_looks; /* how many looks are done since */
+    int64_t unknown_us, unknown_wait_us;
+    uint64_t ticks_before;
+    bool active;
+};
+
+void sampler_wake(void)
+{
+    struct feed_control *control = &sampler.segment.header->control;
+
+    atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
+    sys_futex(&control->wake, FUTEX_WAKE, 1, NULL);
+}
+
+void sampler_modules_unknown(void)
+{
+    if (!atomic_exchange_explicit(&sampler.modules_unknown, 1, memory_order_relaxed))
+        sampler_wake();
+}
+
+void sampler_modules_told(bool unload)
+{
+    if (!sampler_running())
+        return;
+    atomic_store_explicit(&sampler.loader_was_used, 1, memory_order_relaxed);
+    if (unload)
+        atomic_fetch_add_explicit(&sampler.modules.maps.unloads, 1, memory_order_release);
+    if (!atomic_exchange_explicit(&sampler.modules_told, 1, memory_order_relaxed))
+        sampler_wake();
+}
+
+bool sampler_running(void)
+{
+    return atomic_load_explicit(&sampler.running, memory_order_acquire) &&
+           sampler.pid == (int32_t)sys_call0(SYS_getpid);
+}
+
+/* A lock between our thread and a forking one. A fork that cannot have it in time goes on without:
+ * its child then builds everything anew. */
+static bool rest_lock(bool forever)
+{
+    struct timespec wait = { 0, REST_WAIT_NS };
+
+    for (int tries = 0; atomic_exchange_explicit(&sampler.resting, 1, memory_order_acquire);
+         tries++) {
+        if (tries && !forever)
+            return false;
+        sys_futex(&sampler.resting, FUTEX_WAIT_PRIVATE, 1, forever ? NULL : &wait);
+    }
+    return true;
+}
+
+static void rest_unlock(void)
+{
+    atomic_store_explicit(&sampler.resting, 0, memory_order_release);
+    sys_futex(&sampler.resting, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+static void refresh_modules(void)
+{
+    struct feed_status *status = &sampler.segment.header->status;
+
+    rest_lock(true);
+    sampler.modules.loader_was_used |=
+        atomic_load_explicit(&sampler.loader_was_used, memory_order_relaxed);
+    modules_refresh(&sampler.modules, &sampler.segment);
+    modules_reclaim(&sampler.modules);
+    rest_unlock();
+    atomic_store_explicit(&status->modules_live, sampler.modules.image_count, memory_order_relaxed);
+    atomic_store_explicit(&status->table_bytes, sampler.modules.table_bytes, memory_order_relaxed);
+}
+
+/* dlopen is heard of before it works, so it is followed by several looks. */
+static void follow_dlopen(struct turn *turn)
+{
+    if (atomic_exchange_explicit(&sampler.modules_told, 0, memory_order_relaxed)) {
+        turn->dlopen_us = turn->now_us;
+        turn->dlopen_looks = 0;
+        refresh_modules();
+    }
+    if (turn->dlopen_looks < DLOPEN_LOOKS &&
+        turn->now_us >= turn->dlopen_us + dlopen_looks_us[turn->dlopen_looks]) {
+        turn->dlopen_looks++;
+        refresh_modules();
+    }
+}
+
+/* Code in no file (a JIT's) is met again and again: then the looks become rare. */
+static void follow_unknown(struct turn *turn)
+{
+    uint32_t files_before = sampler.modules.file_count;
+
+    if (!atomic_load_explicit(&sampler.modules_unknown, memory_order_relaxed) ||
+        turn->now_us < turn->unknown_us + turn->unknown_wait_us)
+        return;
+    turn->unknown_us = turn->now_us;
+    refresh_modules();
+    atomic_store_explicit(&sampler.modules_unknown, 0, memory_order_relaxed);
+    if (sampler.modules.file_count != files_before)
+        turn->unknown_wait_us = UNKNOWN_WAIT_MIN_US;
+    else if (turn->unknown_wait_us < UNKNOWN_WAIT_MAX_US)
+        turn->unknown_wait_us *= 2;
+}
+
+static void set_true_period(uint32_t period_us)
+{
+    struct feed_status *status = &sampler.segment.header->status;
+    uint32_t floor_us =
+        timer_floor_us((enum feed_timer)atomic_load_explicit(&status->timer, memory_order_relaxed));
+
+    atomic_store_explicit(&status->true_period_us, period_us > floor_us ? period_us : floor_us,
+                          memory_order_relaxed);
+}
+
+/* What the service wants, as a period; 0: nothing, or nobody is there to want. */
+static uint32_t wanted_period(const struct turn *turn)
+{
+    struct feed_control *control = &sampler.segment.header->control;
+    uint32_t period_us = atomic_load_explicit(&control->period_us, memory_order_relaxed);
+    int64_t reader_us = atomic_load_explicit(&control->reader_us, memory_order_relaxed);
+
+    if (!atomic_load_explicit(&control->enabled, memory_order_relaxed) || sampler.uplink < 0 ||
+        (reader_us && turn->now_us - reader_us > READER_GONE_US))
+        return 0;
+    if (period_us < FEED_PERIOD_MIN_US)
+        return FEED_PERIOD_MIN_US;
+    return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
+}
+
+static void obey(struct turn *turn)
+{
+    uint32_t period_us = wanted_period(turn);
+
+    if (period_us != sampler.threads.period_us)
+        threads_set_period(&sampler.threads, period_us);
+    set_true_period(period_us ? period_us
+                              : atomic_load_explicit(&sampler.segment.header->control.period_us,
+                                                     memory_order_relaxed));
+}
+
+static void follow_service(struct turn *turn)
+{
+    struct feed_control *control = &sampler.segment.header->control;
+    struct feed_settings settings;
+
+    if (sampler.uplink < 0) {
+        if (turn->now_us < turn->reconnect_us + RECONNECT_US)
+            return;
+        turn->reconnect_us = turn->now_us;
+        atomic_store_explicit(&control->reader_us, 0, memory_order_relaxed);
+        sampler.uplink = uplink_hello(&sampler.address, FEED_ORIGIN_EXEC, sampler.memfd);
+        return;
+    }
+    if (!uplink_poll(sampler.uplink, &settings)) {
+        sys_call1(SYS_close, sampler.uplink);
+        sampler.uplink = -1;
+        turn->reconnect_us = turn->now_us;
+    } else if (settings.head.type == FEED_MESSAGE_SETTINGS) {
+        atomic_store_explicit(&control->enabled, settings.enabled, memory_order_relaxed);
+        atomic_store_explicit(&control->period_us, settings.period_us, memory_order_relaxed);
+    }
+}
+
+/* The program may take the signal for itself, or all of them; then it keeps what it took. */
+static void keep_signal(void)
+{
+    int number = sampler.threads.signal_number;
+
+    if (number && tick_signal_ours(number, handler_tick))
+        return;
+    number = tick_signal_choose(handler_tick);
+    if (number != sampler.threads.signal_number)
+        threads_rearm(&sampler.threads, number);
+}
+
+static void keep_house(struct turn *turn)
+{
+    struct feed_status *status = &sampler.segment.header->status;
+    uint64_t ticks = atomic_load_explicit(&status->ticks, memory_order_relaxed);
+
+    if (turn->now_us < turn->housekeeping_us + HOUSEKEEPING_US)
+        return;
+    turn->housekeeping_us = turn->now_us;
+    turn->active = ticks != turn->ticks_before;
+    turn->ticks_before = ticks;
+    keep_signal();
+    threads_scan(&sampler.threads,
+                 (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
+    threads_names(&sampler.threads);
+    modules_reclaim(&sampler.modules);
+    atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
+}
+
+static void wait_for_work(struct turn *turn, uint32_t seen)
+{
+    int64_t wait_us = turn->active ? ACTIVE_WAIT_US : IDLE_WAIT_US;
+    struct timespec timeout;
+
+    if (turn->dlopen_looks < DLOPEN_LOOKS)
+        wait_us = dlopen_looks_us[turn->dlopen_looks];
+    else if (atomic_load_explicit(&sampler.modules_unknown, memory_order_relaxed) &&
+             turn->unknown_wait_us < wait_us)
+        wait_us = turn->unknown_wait_us;
+    timeout = (struct timespec){ wait_us / 1000000, wait_us % 1000000 * 1000 };
+    sys_futex(&sampler.segment.header->control.wake, FUTEX_WAIT, seen, &timeout);
+}
+
+/* The program's descriptors came along when the thread was made; held here, a pipe that the
+ * program closes would never end. */
+static void drop_range(int first, int last)
+{
+    if (first > last || sys_call3(SYS_close_range, first, last, 0) == 0)
+        return;
+    for (int fd = first; fd <= last && fd < OLD_KERNEL_FDS; fd++) /* before Linux 5.9 */
+        sys_call1(SYS_close, fd);
+}
+
+static void drop_descriptors(void)
+{
+    int low = sampler.uplink < sampler.memfd ? sampler.uplink : sampler.memfd;
+    int high = sampler.uplink < sampler.memfd ? sampler.memfd : sampler.uplink;
+
+    drop_range(0, low - 1);
+    drop_range(low + 1, high - 1);
+    drop_range(high + 1, INT_MAX);
+}
+
+static void body(void *unused)
+{
+    struct turn turn = { .active = true,
+                         .dlopen_looks = DLOPEN_LOOKS,
+                         .unknown_wait_us = UNKNOWN_WAIT_MIN_US };
+    struct feed_header *header = sampler.segment.header;
+
+    (void)unused;
+    /* No table is built yet: the first tick asks for them. A process that ends before it has
+     * used a period of CPU time, as most of a shell's children do, pays nothing. */
+    drop_descriptors();
+    sys_call2(SYS_prctl, PR_SET_NAME, "isoscope");
+    atomic_store_explicit(&header->status.sampler_tid, (uint32_t)sys_gettid(),
+                          memory_order_relaxed);
+    while (atomic_load_explicit(&sampler.running, memory_order_acquire)) {
+        uint32_t seen = atomic_load_explicit(&header->control.wake, memory_order_acquire);
+
+        turn.now_us = clock_now_us();
+        follow_service(&turn);
+        obey(&turn);
+        threads_poll(&sampler.threads);
+        follow_dlopen(&turn);
+        follow_unknown(&turn);
+        keep_house(&turn);
+        wait_for_work(&turn, seen);
+    }
+    threads_stop(&sampler.threads);
+    if (sampler.uplink >= 0)
+        uplink_goodbye(sampler.uplink);
+}
+
+static int make_segment(uint32_t period_us, bool enabled)
+{
+    int error;
+
+    sampler.pid = (int32_t)sys_call0(SYS_getpid);
+    error = segment_create(&sampler.segment, &sampler.memfd, sampler.pid, clock_now_us());
+    if (error)
+        return error;
+    sampler.threads.segment = &sampler.segment;
+    atomic_store(&sampler.segment.header->control.period_us, period_us);
+    atomic_store(&sampler.segment.header->control.enabled, enabled);
+    atomic_store(&sampler.segment.header->control.depth_max, FEED_DEPTH_DEFAULT);
+    return 0;
+}
+
+/* Says hello and starts the thread, which takes both descriptors along in its own table. */
+static int go(enum feed_origin origin)
+{
+    int memfd = sampler.memfd;
+    int uplink = uplink_hello(&sampler.address, origin, memfd);
+    int error = uplink < 0 ? uplink : 0;
+
+    if (!error) {
+        sampler.uplink = uplink;
+        atomic_store_explicit(&sampler.running, 1, memory_order_release);
+        error = raw_thread_start(&sampler.thread, body, NULL) ? -ISOSCOPE_SYSTEM : 0;
+        sys_call1(SYS_close, uplink);
+    }
+    sys_call1(SYS_close, memfd);
+    if (error) {
+        atomic_store_explicit(&sampler.running, 0, memory_order_release);
+        segment_destroy(&sampler.segment);
+        sampler.memfd = sampler.uplink = -1;
+    }
+    return error;
+}
+
+int sampler_start(const struct sampler_start_options *options, const struct stack_range *stack,
+                  uint32_t *slot)
+{
+    int error;
+
+    if (sampler_running())
+        return 0;
+    error = make_segment(options->period_us, options->enabled);
+    if (error)
+        return error;
+    sampler.address = options->address;
+    error = sampler.modules.files ? 0 : modules_new(&sampler.modules);
+    if (error)
+        return error;
+    modules_announce(&sampler.modules, &sampler.segment);
+    sampler.threads.signal_number = tick_signal_choose(handler_tick);
+    *slot = threads_enter(&sampler.threads, sys_gettid(), stack);
+    error = go(FEED_ORIGIN_EXEC);
+    if (error)
+        tick_signal_release(sampler.threads.signal_number, handler_tick);
+    return error;
+}
+
+void sampler_stop(void)
+{
+    if (!sampler_running())
+        return;
+    atomic_store_explicit(&sampler.running, 0, memory_order_release);
+    sampler_wake();
+    raw_thread_join(&sampler.thread);
+    tick_signal_release(sampler.threads.signal_number, handler_tick);
+    segment_destroy(&sampler.segment);
+    sampler.uplink = sampler.memfd = -1;
+}
+
+/* Whether this thread's fork holds the rest lock; forks of several threads overlap. */
+static __thread bool fork_rests;
+
+void sampler_fork_prepare(void)
+{
+    fork_rests = sampler_running() && rest_lock(false);
+}
+
+void sampler_fork_parent(void)
+{
+    if (fork_rests)
+        rest_unlock();
+    fork_rests = false;
+}
+
+/* Only the forking thread came along, and none of our timers and descriptors. */
+static void forget_threads(void)
+{
+    uint32_t used = atomic_load(&sampler.threads.used);
+
+    memset(sampler.threads.watches, 0, used * sizeof sampler.threads.watches[0]);
+    memset(sampler.threads.slot_of_fd, 0, sizeof sampler.threads.slot_of_fd);
+    atomic_store(&sampler.threads.used, 0);
+    atomic_store(&sampler.threads.live, 0);
+    sampler.threads.period_us = 0;
+}
+
+static void forget_parent(void)
+{
+    forget_threads();
+    raw_thread_forget(&sampler.thread);
+    /* Handlers of the parent's other threads were counted in when the memory was copied. */
+    atomic_store(&sampler.modules.maps.readers[0], 0);
+    atomic_store(&sampler.modules.maps.readers[1], 0);
+    atomic_store(&sampler.running, 0);
+    atomic_store(&sampler.resting, 0);
+    memset(&sampler.segment, 0, sizeof sampler.segment); /* its memory stayed in the parent */
+}
+
+uint32_t sampler_fork_child(uint32_t old_slot)
+{
+    /* The parent's segment, with the settings in it, is not mapped here. */
+    uint32_t period_us = sampler.threads.period_us;
+    struct stack_range stack = sampler.threads.watches[old_slot].stack;
+    bool whole = fork_rests;
+    uint32_t slot;
+
+    fork_rests = false;
+    if (!atomic_load(&sampler.running))
+        return 0;
+    forget_parent();
+    if ((!whole && modules_new(&sampler.modules) < 0) ||
+        make_segment(period_us ? period_us : FEED_PERIOD_DEFAULT_US, period_us != 0) < 0)
+        return 0;
+    modules_announce(&sampler.modules, &sampler.segment);
+    slot = threads_enter(&sampler.threads, sampler.pid, &stack);
+    return go(FEED_ORIGIN_FORK) == 0 ? slot : 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * sampler.h - the sampler of this process: its parts, and the one thread that tends them.
+ *
+ *   sampler_start -> hello, signal, thread -> (service, handlers, wrappers wake it) -> sampler_stop
+ *
+ * Threads    sampler_start, _stop, _fork_*: one at a time, by the program's threads. sampler_wake
+ * and the two notices: any thread. The parts' headers say who else may touch them. Signals
+ * sampler_wake and sampler_modules_unknown are SIGNAL_SAFE. Errors     sampler_start: 0 or a
+ * negative isoscope_error. After that nothing fails: it is counted.
+ */
+#ifndef ISOSCOPE_SAMPLER_H
+#define ISOSCOPE_SAMPLER_H
+
+#include "modules.h"
+#include "raw_thread.h"
+#include "threads.h"
+#include "uplink.h"
+
+#include "../feed/segment.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sampler {
+    struct segment segment;
+    struct modules modules;
+    struct threads threads;
+    struct raw_thread thread;
+    struct uplink_address address;
+    _Atomic uint32_t running;         /* the thread goes on while 1 */
+    _Atomic uint32_t modules_unknown; /* a handler met code it does not know */
+    _Atomic uint32_t modules_told;    /* dlopen or dlclose was called */
+    _Atomic uint32_t loader_was_used; /* ... ever */
+    _Atomic uint32_t resting;         /* lock: held by the thread while it changes the lists that a
+                                       * forked child inherits */
+    int32_t pid;
+    int uplink, memfd; /* in the thread's own descriptor table; -1: none */
+};
+
+extern struct sampler sampler;
+
+struct sampler_start_options {
+    struct uplink_address address;
+    uint32_t period_us;
+    bool enabled;
+};
+
+/* stack: the calling thread's; *slot gets its slot. A call while it runs changes nothing. */
+int sampler_start(const struct sampler_start_options *options, const struct stack_range *stack,
+                  uint32_t *slot);
+void sampler_stop(void);
+bool sampler_running(void);
+
+/* Around fork, in this order; the child gets a feed and a thread of its own. old_slot: the
+ * forking thread's; returns its slot in the child. */
+void sampler_fork_prepare(void);
+void sampler_fork_parent(void);
+uint32_t sampler_fork_child(uint32_t old_slot);
+
+SIGNAL_SAFE void sampler_wake(void);
+/* A handler met a pc in no module. */
+SIGNAL_SAFE void sampler_modules_unknown(void);
+/* The program called dlopen, or is about to call dlclose, or has called it. */
+void sampler_modules_told(bool unload);
+
+#endif

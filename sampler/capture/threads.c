@@ -1,0 +1,371 @@
+#include "threads.h"
+
+#include "clock.h"
+#include "modules.h"
+
+#include "../feed/sys.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NAMES_A_TURN = 64, PATH_BYTES = 64 };
+
+static void count_loss(struct threads *threads, enum feed_loss loss)
+{
+    atomic_fetch_add_explicit(&threads->segment->header->status.lost[loss], 1,
+                              memory_order_relaxed);
+}
+
+static uint32_t watch_new(struct threads *threads, int32_t tid, const struct stack_range *stack,
+                          bool scanned)
+{
+    uint32_t slot = segment_thread_claim(threads->segment, tid, clock_now_us());
+    struct watch *watch = &threads->watches[slot];
+    uint32_t used;
+
+    if (!slot) {
+        count_loss(threads, FEED_LOSS_NO_SLOT);
+        return 0;
+    }
+    watch->tid = tid;
+    watch->scanned = scanned;
+    watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
+    watch->stack = *stack;
+    watch->cpu_before_ns = 0;
+    atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
+    atomic_store_explicit(&watch->state, WATCH_NEW, memory_order_release);
+    used = atomic_load_explicit(&threads->used, memory_order_relaxed);
+    while (used <= slot &&
+           !atomic_compare_exchange_weak_explicit(&threads->used, &used, slot + 1,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    atomic_fetch_add_explicit(&threads->live, 1, memory_order_relaxed);
+    segment_thread_publish(threads->segment, slot);
+    return slot;
+}
+
+uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack)
+{
+    uint32_t slot = watch_new(threads, tid, stack, false);
+
+    if (slot)
+        threads->watches[slot].cpu_before_ns = clock_thread_cpu_ns();
+    return slot;
+}
+
+void threads_leave(struct threads *threads, uint32_t slot)
+{
+    if (slot)
+        atomic_store_explicit(&threads->watches[slot].state, WATCH_ENDING, memory_order_release);
+}
+
+uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo)
+{
+    const siginfo_t *info = siginfo;
+
+    if (info->si_code == SI_TIMER) {
+        uint32_t slot = (uint32_t)info->si_value.sival_int;
+
+        return slot < FEED_THREADS_MAX && threads->watches[slot].timer.kind == FEED_TIMER_CPU_CLOCK
+                   ? slot
+                   : 0;
+    }
+    /* POLL_IN to POLL_HUP: what F_SETSIG sends. kill and the like have codes of 0 and less. */
+    if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
+        info->si_fd > UINT16_MAX)
+        return 0;
+    return threads->slot_of_fd[info->si_fd];
+}
+
+static void drop_timer(struct threads *threads, struct watch *watch)
+{
+    if (watch->timer.kind == FEED_TIMER_PERF_SIGNAL && watch->timer.id <= UINT16_MAX)
+        threads->slot_of_fd[watch->timer.id] = 0;
+    timer_close(&watch->timer);
+}
+
+static void report_timer(struct threads *threads, uint32_t slot, const struct timer *timer)
+{
+    struct feed_status *status = &threads->segment->header->status;
+
+    atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
+                          memory_order_relaxed);
+    atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
+    atomic_store_explicit(&status->exclude_kernel,
+                          timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel,
+                          memory_order_relaxed);
+}
+
+static void arm(struct threads *threads, uint32_t slot)
+{
+    struct watch *watch = &threads->watches[slot];
+    uint32_t new_state = WATCH_NEW;
+    struct timer timer = { FEED_TIMER_NONE, -1 };
+    int error = -EBUSY;
+
+    if (threads->signal_number)
+        error = timer_open(&timer, &threads->rights, watch->tid, threads->signal_number, slot);
+    if (timer.kind == FEED_TIMER_PERF_SIGNAL && timer.id > UINT16_MAX) {
+        timer_close(&timer);
+        error = -EMFILE;
+    }
+    /* A thread that is already gone (ESRCH; EINVAL from its clock) is no loss. */
+    if (error && error != -ESRCH && error != -EINVAL)
+        count_loss(threads, FEED_LOSS_NO_TIMER);
+    watch->timer = timer;
+    if (timer.kind == FEED_TIMER_PERF_SIGNAL)
+        threads->slot_of_fd[timer.id] = (uint16_t)slot;
+    if (timer.kind != FEED_TIMER_NONE)
+        report_timer(threads, slot, &timer);
+    /* It may have ended meanwhile; then ENDING stays. */
+    atomic_compare_exchange_strong_explicit(&watch->state, &new_state, WATCH_ARMED,
+                                            memory_order_acq_rel, memory_order_relaxed);
+    timer_set(&timer, threads->period_us);
+}
+
+static void let_go(struct threads *threads, uint32_t slot)
+{
+    struct watch *watch = &threads->watches[slot];
+
+    drop_timer(threads, watch);
+    watch->tid = 0;
+    atomic_store_explicit(&watch->state, WATCH_NONE, memory_order_release);
+    atomic_fetch_sub_explicit(&threads->live, 1, memory_order_relaxed);
+    segment_thread_end(threads->segment, slot);
+}
+
+/* Once known, a stack stays: the handler may be reading the range. */
+static void answer_stack(struct watch *watch)
+{
+    struct stack_range range = { 0 };
+
+    if (!watch->stack.high && modules_find_mapping(watch->probe_sp, &range.low, &range.high)) {
+        watch->stack.low = range.low;
+        __atomic_store_n(&watch->stack.high, range.high, __ATOMIC_RELEASE);
+    }
+    /* 2: asked and answered. A stack that is still unknown is not asked for again. */
+    atomic_store_explicit(&watch->asked_sp, 2, memory_order_release);
+}
+
+void threads_poll(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+
+        switch (atomic_load_explicit(&watch->state, memory_order_acquire)) {
+        case WATCH_NEW:
+            arm(threads, slot);
+            break;
+        case WATCH_ENDING:
+            let_go(threads, slot);
+            break;
+        case WATCH_ARMED:
+            if (atomic_load_explicit(&watch->asked_sp, memory_order_acquire) == 1)
+                answer_stack(watch);
+            break;
+        }
+    }
+}
+
+static uint32_t slot_of_tid(struct threads *threads, int32_t tid)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (threads->watches[slot].tid == tid)
+            return slot;
+    return 0;
+}
+
+/* A thread may tell us of itself just while a scan takes it for a stranger. */
+static bool told_of_itself(struct threads *threads, uint32_t stranger)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (slot != stranger && threads->watches[slot].tid == threads->watches[stranger].tid)
+            return true;
+    return false;
+}
+
+static int32_t number_in(const char *text)
+{
+    int32_t value = 0;
+
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (*text - '0');
+    return value;
+}
+
+/* "/proc/self/task/<tid><tail>" */
+static void task_path(char out[PATH_BYTES], int32_t tid, const char *tail)
+{
+    char digits[12];
+    int count = 0;
+    char *at = out;
+
+    memcpy(at, "/proc/self/task/", 16);
+    at += 16;
+    do
+        digits[count++] = (char)('0' + tid % 10);
+    while (tid /= 10);
+    while (count)
+        *at++ = digits[--count];
+    memcpy(at, tail, strlen(tail) + 1);
+}
+
+static bool task_exists(int32_t tid)
+{
+    char path[PATH_BYTES];
+
+    task_path(path, tid, "");
+    return sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
+}
+
+struct kernel_dirent {
+    uint64_t inode;
+    int64_t next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
+/* A thread that has just begun tells us itself; only one that a scan has met before is a stranger.
+ */
+static bool met_before(struct threads *threads, int32_t tid, struct strangers *met)
+{
+    for (uint32_t i = 0; i < threads->strangers.count; i++)
+        if (threads->strangers.tids[i] == tid)
+            return true;
+    if (met->count < STRANGERS_MAX)
+        met->tids[met->count++] = tid;
+    return false;
+}
+
+static void take_new_tasks(struct threads *threads, const char *entries, long bytes,
+                           int32_t sampler_tid, struct strangers *met)
+{
+    const struct stack_range unknown = { 0 };
+
+    for (long at = 0; at < bytes;) {
+        const struct kernel_dirent *entry = (const struct kernel_dirent *)(entries + at);
+        int32_t tid = number_in(entry->name);
+
+        if (tid && tid != sampler_tid && !slot_of_tid(threads, tid) &&
+            met_before(threads, tid, met))
+            watch_new(threads, tid, &unknown, true);
+        at += entry->bytes;
+    }
+}
+
+static void drop_gone_tasks(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+            continue;
+        if (!task_exists(watch->tid) || (watch->scanned && told_of_itself(threads, slot)))
+            threads_leave(threads, slot);
+    }
+}
+
+/* The task directory's link count is the number of threads + 2: one call when nothing changed. */
+static bool counts_agree(struct threads *threads)
+{
+    struct stat directory;
+
+    return sys_call4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &directory, 0) == 0 &&
+           directory.st_nlink == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1 + 2;
+}
+
+void threads_scan(struct threads *threads, int32_t sampler_tid)
+{
+    static char entries[8192]; /* not for the sampler's small stack */
+    static struct strangers met;
+    long fd, bytes;
+
+    if (counts_agree(threads))
+        return;
+    met.count = 0;
+    fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    while ((bytes = sys_call3(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        take_new_tasks(threads, entries, bytes, sampler_tid, &met);
+    sys_call1(SYS_close, fd);
+    threads->strangers = met;
+    drop_gone_tasks(threads);
+}
+
+static void read_name(struct threads *threads, uint32_t slot)
+{
+    char path[PATH_BYTES], name[16 + 1] = { 0 };
+    long fd, bytes;
+
+    task_path(path, threads->watches[slot].tid, "/comm");
+    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    bytes = sys_call3(SYS_read, fd, name, 16);
+    sys_call1(SYS_close, fd);
+    if (bytes <= 0)
+        return;
+    if (name[bytes - 1] == '\n')
+        name[bytes - 1] = 0;
+    segment_thread_name(threads->segment, slot, name);
+}
+
+void threads_names(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
+        uint32_t slot = threads->name_next++ % used;
+
+        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+            WATCH_ARMED)
+            read_name(threads, slot);
+    }
+}
+
+void threads_set_period(struct threads *threads, uint32_t period_us)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    threads->period_us = period_us;
+    for (uint32_t slot = 1; slot < used; slot++)
+        timer_set(&threads->watches[slot].timer, period_us);
+}
+
+void threads_rearm(struct threads *threads, int signal_number)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    threads->signal_number = signal_number;
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+        uint32_t armed = WATCH_ARMED;
+
+        drop_timer(threads, watch);
+        atomic_compare_exchange_strong(&watch->state, &armed, WATCH_NEW);
+    }
+}
+
+void threads_stop(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) != WATCH_NONE)
+            let_go(threads, slot);
+}

@@ -1,0 +1,76 @@
+/*
+ * threads.h - the threads that are sampled: one watch per feed slot.
+ *
+ *   pthread_create wrapper, /proc/self/task -> watch -> timer (sampler's thread) -> handler
+ *
+ * A watch goes NONE -> NEW (its thread, or the scan) -> ARMED (sampler: the timer runs)
+ * -> ENDING (its thread) -> NONE (sampler: the timer is gone, the slot is the reader's).
+ *
+ * Threads    threads_enter, threads_leave: the thread itself. threads_poll and the rest:
+ *            the sampler's thread. The handler reads its own thread's watch.
+ * Errors     A thread that gets no slot or timer is not sampled; the loss is counted in the feed.
+ */
+#ifndef ISOSCOPE_THREADS_H
+#define ISOSCOPE_THREADS_H
+
+#include "../feed/segment.h"
+#include "timer.h"
+#include "unwind.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum watch_state { WATCH_NONE, WATCH_NEW, WATCH_ARMED, WATCH_ENDING };
+
+struct watch {
+    _Atomic uint32_t state;    /* watch_state */
+    _Atomic uint32_t asked_sp; /* 1: the handler found its stack unknown; probe_sp lies in it */
+    int32_t tid;
+    bool scanned; /* found in /proc: it will not tell us when it ends */
+    struct timer timer;
+    struct stack_range stack;
+    uint64_t probe_sp;
+    uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
+};
+
+enum { STRANGERS_MAX = 256 };
+
+struct strangers {
+    uint32_t count;
+    int32_t tids[STRANGERS_MAX];
+};
+
+struct threads {
+    struct segment *segment;
+    struct watch watches[FEED_THREADS_MAX]; /* by feed slot */
+    uint16_t slot_of_fd[UINT16_MAX + 1];    /* of perf events; 0: none */
+    _Atomic uint32_t used;                  /* watches [1, used) were used at some time */
+    _Atomic uint32_t live;
+    struct timer_rights rights;
+    int signal_number;
+    uint32_t period_us;         /* 0: paused */
+    uint32_t name_next;         /* slot whose name is looked at next */
+    struct strangers strangers; /* seen by the last scan, and not watched */
+};
+
+/* The calling thread is to be sampled. stack: its own. Returns its slot; 0: not sampled. */
+uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack);
+/* The calling thread ends, or must not be sampled any more. */
+void threads_leave(struct threads *threads, uint32_t slot);
+
+/* The slot a tick belongs to; 0: the signal is not one of our ticks. */
+SIGNAL_SAFE uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo);
+
+/* Arms new threads, lets ended ones go, answers handlers that know no stack. */
+void threads_poll(struct threads *threads);
+/* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
+void threads_scan(struct threads *threads, int32_t sampler_tid);
+/* Reads the names of some threads; all have their turn. */
+void threads_names(struct threads *threads);
+void threads_set_period(struct threads *threads, uint32_t period_us);
+/* Another tick signal: all timers are made anew. */
+void threads_rearm(struct threads *threads, int signal_number);
+/* Closes all timers and forgets all threads. */
+void threads_stop(struct threads *threads);
+
+#endif

@@ -1,0 +1,145 @@
+#include "timer.h"
+
+#include "../feed/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+enum { NS_PER_US = 1000, US_PER_S = 1000000 };
+
+/* The CPU clock of one thread, as the kernel encodes it. */
+static int thread_clock(int tid)
+{
+    return (int)(~(unsigned)tid << 3 | 4 | 2);
+}
+
+static long open_event(int tid, bool exclude_kernel)
+{
+    struct perf_event_attr attr;
+
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_TASK_CLOCK;
+    attr.sample_period = (uint64_t)US_PER_S * NS_PER_US; /* timer_set gives the real one */
+    attr.disabled = 1;
+    attr.exclude_kernel = exclude_kernel;
+    attr.exclude_hv = 1;
+    attr.wakeup_events = 1;
+    return sys_call5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool for_want_of_rights(long error)
+{
+    return error == -EACCES || error == -EPERM;
+}
+
+/* -EMFILE and the like are one thread's bad luck; these hold for the whole process. */
+static bool for_good(long error)
+{
+    return for_want_of_rights(error) || error == -ENOSYS || error == -ENOENT ||
+           error == -EOPNOTSUPP;
+}
+
+static int open_perf(struct timer *out, struct timer_rights *rights, int tid, int signal_number)
+{
+    struct f_owner_ex owner = { F_OWNER_TID, tid };
+    long fd = open_event(tid, rights->exclude_kernel);
+
+    if (for_want_of_rights(fd) && !rights->exclude_kernel) {
+        rights->exclude_kernel = true;
+        fd = open_event(tid, true);
+    }
+    if (fd < 0) {
+        rights->no_perf = for_good(fd);
+        return (int)fd;
+    }
+    if (sys_call3(SYS_fcntl, fd, F_SETOWN_EX, &owner) < 0 ||
+        sys_call3(SYS_fcntl, fd, F_SETSIG, signal_number) < 0 ||
+        sys_call3(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK) < 0) {
+        sys_call1(SYS_close, fd);
+        return -EIO;
+    }
+    *out = (struct timer){ FEED_TIMER_PERF_SIGNAL, (int)fd };
+    return 0;
+}
+
+static int open_cpu_clock(struct timer *out, int tid, int signal_number, uint32_t token)
+{
+    struct sigevent event;
+    int id;
+    long error;
+
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = signal_number;
+    event.sigev_value.sival_int = (int)token;
+    event._sigev_un._tid = tid;
+    error = sys_call3(SYS_timer_create, thread_clock(tid), &event, &id);
+    if (error < 0)
+        return (int)error;
+    *out = (struct timer){ FEED_TIMER_CPU_CLOCK, id };
+    return 0;
+}
+
+int timer_open(struct timer *out, struct timer_rights *rights, int tid, int signal_number,
+               uint32_t token)
+{
+    *out = (struct timer){ FEED_TIMER_NONE, -1 };
+    if (!rights->no_perf && open_perf(out, rights, tid, signal_number) == 0)
+        return 0;
+    return open_cpu_clock(out, tid, signal_number, token);
+}
+
+static void set_perf(int fd, uint32_t period_us)
+{
+    uint64_t period_ns = (uint64_t)period_us * NS_PER_US;
+
+    if (!period_us) {
+        sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_DISABLE, 0);
+        return;
+    }
+    sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+    sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void set_cpu_clock(int id, uint32_t period_us)
+{
+    struct timespec period = { period_us / US_PER_S, period_us % US_PER_S * NS_PER_US };
+    struct itimerspec spec = { period, period };
+
+    sys_call4(SYS_timer_settime, id, 0, &spec, 0);
+}
+
+void timer_set(const struct timer *timer, uint32_t period_us)
+{
+    if (timer->kind == FEED_TIMER_PERF_SIGNAL)
+        set_perf(timer->id, period_us);
+    else if (timer->kind == FEED_TIMER_CPU_CLOCK)
+        set_cpu_clock(timer->id, period_us);
+}
+
+void timer_close(struct timer *timer)
+{
+    if (timer->kind == FEED_TIMER_PERF_SIGNAL)
+        sys_call1(SYS_close, timer->id);
+    else if (timer->kind == FEED_TIMER_CPU_CLOCK)
+        sys_call1(SYS_timer_delete, timer->id);
+    *timer = (struct timer){ FEED_TIMER_NONE, -1 };
+}
+
+uint32_t timer_floor_us(enum feed_timer kind)
+{
+    struct timespec tick;
+
+    if (kind != FEED_TIMER_CPU_CLOCK)
+        return FEED_PERIOD_MIN_US;
+    /* The coarse clock moves once a kernel tick. */
+    if (sys_call2(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &tick) < 0)
+        return FEED_PERIOD_MAX_US;
+    return (uint32_t)(tick.tv_sec * US_PER_S + tick.tv_nsec / NS_PER_US);
+}

@@ -1,0 +1,25 @@
+/*
+ * uplink.h - the socket to the service: hello with the segment, goodbye, and the service's end.
+ *
+ * Threads    uplink_hello: whoever starts the sampler. The rest: the sampler's thread.
+ * Errors     uplink_hello: a descriptor, or a negative isoscope_error.
+ */
+#ifndef ISOSCOPE_UPLINK_H
+#define ISOSCOPE_UPLINK_H
+
+#include "../feed/message.h"
+
+#include <stdbool.h>
+
+struct uplink_address {
+    char path[108]; /* of the service's feed socket */
+    uint8_t secret[FEED_SECRET_BYTES];
+};
+
+/* Never waits: a service that is too busy to take a connection is no service. */
+int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd);
+/* False when the service has gone. Fills settings when some came; settings->head.type tells. */
+bool uplink_poll(int fd, struct feed_settings *settings);
+void uplink_goodbye(int fd);
+
+#endif

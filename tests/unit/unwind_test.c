@@ -1,0 +1,341 @@
+/* The unwinder on this very process: glibc's own unwinder, in the same place, is the judge. */
+#include "sampler/capture/modules.h"
+#include "sampler/capture/unwind.h"
+
+#include <alloca.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+enum { DEPTH = 200 };
+
+static struct modules modules;
+static struct segment segment;
+
+struct stacks {
+    uint64_t ours[DEPTH];
+    void *theirs[DEPTH];
+    uint32_t ours_count, theirs_count;
+    enum feed_end end;
+};
+
+static struct stacks found;
+
+/* The sanitizers put a function of their own before backtrace. */
+__attribute__((always_inline)) static inline uint32_t take_theirs(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    enum { IN_BETWEEN = 1 };
+#else
+    enum { IN_BETWEEN = 0 };
+#endif
+    uint32_t count = (uint32_t)backtrace(found.theirs, DEPTH) - IN_BETWEEN;
+
+    memmove(found.theirs, found.theirs + IN_BETWEEN, count * sizeof found.theirs[0]);
+    return count;
+}
+
+static struct stack_range own_stack(void)
+{
+    struct stack_range range = { 0 };
+    pthread_attr_t attr;
+    void *low;
+    size_t bytes;
+
+    assert_int_equal(pthread_getattr_np(pthread_self(), &attr), 0);
+    assert_int_equal(pthread_attr_getstack(&attr, &low, &bytes), 0);
+    pthread_attr_destroy(&attr);
+    range.low = (uint64_t)low;
+    range.high = range.low + bytes;
+    return range;
+}
+
+/* Both stacks at one place; a handler gives the context it got. */
+static void take(const ucontext_t *context, const struct stack_range *range)
+{
+    uint32_t group;
+    const struct code_map *map = code_map_enter(&modules.maps, &group);
+
+    found.ours_count = unwind(map, range, context, found.ours, DEPTH, &found.end);
+    code_map_leave(&modules.maps, group);
+}
+
+static uint64_t runtime_pc(uint64_t frame)
+{
+    const struct code_map *map = atomic_load(&modules.maps.current);
+
+    for (uint32_t i = 0; i < map->count; i++)
+        if (map->ranges[i].number == FEED_FRAME_MODULE(frame))
+            return FEED_FRAME_OFFSET(frame) + map->ranges[i].bias;
+    return FEED_FRAME_OFFSET(frame);
+}
+
+/* From the caller of take's caller on: the innermost frames stand at different instructions. */
+static void assert_same_callers(uint32_t skip_ours, uint32_t skip_theirs)
+{
+    assert_int_equal(found.end, FEED_END_ROOT);
+    assert_int_equal(found.ours_count - skip_ours, found.theirs_count - skip_theirs);
+    for (uint32_t i = 0; i + skip_ours < found.ours_count; i++)
+        assert_int_equal(runtime_pc(found.ours[i + skip_ours]) + 1,
+                         (uint64_t)found.theirs[i + skip_theirs]);
+}
+
+__attribute__((noinline)) static void take_here(void)
+{
+    struct stack_range range = own_stack();
+    ucontext_t context;
+
+    getcontext(&context);
+    take(&context, &range);
+    found.theirs_count = take_theirs();
+}
+
+static void plain_frames_are_those_of_libc(void **state)
+{
+    (void)state;
+    take_here();
+    assert_same_callers(1, 1);
+}
+
+static int compare_and_take(const void *a, const void *b)
+{
+    if (!found.ours_count)
+        take_here();
+    return *(const int *)a - *(const int *)b;
+}
+
+static void frames_of_a_library_without_frame_pointers_are_walked(void **state)
+{
+    int numbers[3] = { 3, 1, 2 };
+
+    (void)state;
+    qsort(numbers, 3, sizeof numbers[0], compare_and_take);
+    assert_same_callers(1, 1);
+    assert_true(found.ours_count > 4);
+}
+
+__attribute__((noinline)) static uint64_t recurse(int depth, uint64_t sum)
+{
+    volatile char room[64];
+
+    room[depth % 64] = (char)depth;
+    if (depth == 0)
+        take_here();
+    else
+        sum += recurse(depth - 1, sum) + (uint64_t)room[depth % 64];
+    return sum;
+}
+
+static void a_deep_stack_is_whole(void **state)
+{
+    (void)state;
+    recurse(100, 1);
+    assert_same_callers(1, 1);
+    assert_true(found.ours_count > 100);
+}
+
+static void a_stack_beyond_the_limit_says_so(void **state)
+{
+    (void)state;
+    recurse(DEPTH + 10, 1);
+    assert_int_equal(found.end, FEED_END_DEPTH);
+    assert_int_equal(found.ours_count, DEPTH);
+}
+
+__attribute__((noinline)) static void take_in_a_large_aligned_frame(size_t bytes)
+{
+    _Alignas(64) volatile char aligned[64];
+    volatile char *large = alloca(bytes);
+
+    aligned[bytes % 64] = 1;
+    large[bytes - 1] = aligned[bytes % 64];
+    take_here();
+    large[0] = 1;
+}
+
+/* A realigned frame keeps its CFA in memory; a variable one needs the frame pointer. */
+static void large_variable_and_realigned_frames_are_walked(void **state)
+{
+    (void)state;
+    take_in_a_large_aligned_frame(300 * 1024);
+    assert_same_callers(1, 1);
+}
+
+static struct stack_range handler_stack;
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    take(context, &handler_stack);
+    found.theirs_count = take_theirs();
+}
+
+/* The thread sanitizer delivers signals itself, from frames of its own. */
+static void skip_where_signals_are_delivered_late(void)
+{
+#if defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+}
+
+static void with_handler(void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGUSR1, &action, NULL);
+    handler_stack = own_stack();
+}
+
+/* backtrace sees on_signal and the kernel's frame first; the interrupted pc itself is the same. */
+static void an_interrupted_stack_is_whole(void **state)
+{
+    (void)state;
+    skip_where_signals_are_delivered_late();
+    with_handler(on_signal);
+    raise(SIGUSR1);
+    assert_int_equal(found.end, FEED_END_ROOT);
+    assert_int_equal(runtime_pc(found.ours[0]), (uint64_t)found.theirs[2]);
+    assert_same_callers(1, 3);
+}
+
+static void on_signal_take_from_inside(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    take_here();
+    __asm__ volatile(""); /* take_here is called, not jumped to */
+}
+
+static void the_kernels_signal_frame_is_walked_through(void **state)
+{
+    (void)state;
+    skip_where_signals_are_delivered_late();
+    with_handler(on_signal_take_from_inside);
+    raise(SIGUSR1);
+    assert_int_equal(found.end, FEED_END_ROOT);
+    assert_int_equal(found.ours_count, found.theirs_count);
+    /* The interrupted pc is exact, no return address. */
+    assert_int_equal(runtime_pc(found.ours[3]), (uint64_t)found.theirs[3]);
+}
+
+static void *take_in_a_thread(void *unused)
+{
+    take_here();
+    return unused;
+}
+
+static void a_threads_stack_ends_where_it_began(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    pthread_create(&thread, NULL, take_in_a_thread, NULL);
+    pthread_join(thread, NULL);
+    assert_same_callers(1, 1);
+}
+
+static void a_stack_pointer_outside_the_stack_ends_at_the_leaf(void **state)
+{
+    struct stack_range elsewhere = { 0x1000, 0x2000, 0 };
+    ucontext_t context;
+
+    (void)state;
+    getcontext(&context);
+    take(&context, &elsewhere);
+    assert_int_equal(found.end, FEED_END_STACK);
+    assert_int_equal(found.ours_count, 1);
+}
+
+static void code_in_no_module_ends_with_that_reason(void **state)
+{
+    struct stack_range range = own_stack();
+    ucontext_t context;
+
+    (void)state;
+    getcontext(&context);
+#if defined(__x86_64__)
+    context.uc_mcontext.gregs[REG_RIP] = 0x10;
+#else
+    context.uc_mcontext.pc = 0x10;
+#endif
+    take(&context, &range);
+    assert_int_equal(found.end, FEED_END_NO_MODULE);
+    assert_int_equal(found.ours[0], FEED_FRAME(0, 0x10));
+}
+
+/* After a dlclose, what may have been replaced is not believed until it was looked at again. */
+static void a_module_that_may_be_gone_is_not_believed(void **state)
+{
+    (void)state;
+    modules.maps.unloads++;
+    for (uint32_t i = 0; i < atomic_load(&modules.maps.current)->count; i++)
+        atomic_load(&modules.maps.current)->ranges[i].permanent = false;
+    take_here();
+    assert_int_equal(found.end, FEED_END_NO_MODULE);
+    modules_refresh(&modules, &segment);
+    found.ours_count = 0;
+    take_here();
+    assert_int_equal(found.end, FEED_END_ROOT);
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    memset(&found, 0, sizeof found);
+    return 0;
+}
+
+static int learn(void **state)
+{
+    void *warm[4];
+    int memfd;
+
+    (void)state;
+    backtrace(warm, 4); /* loads libgcc: before the modules are looked at */
+    if (segment_create(&segment, &memfd, getpid(), 1) || modules_new(&modules))
+        return -1;
+    close(memfd);
+    return modules_refresh(&modules, &segment) ? 0 : -1;
+}
+
+static int unlearn(void **state)
+{
+    (void)state;
+    modules_free(&modules);
+    segment_destroy(&segment);
+    return 0;
+}
+
+#define UNWIND_TEST(name) cmocka_unit_test_setup(name, forget)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNWIND_TEST(plain_frames_are_those_of_libc),
+        UNWIND_TEST(frames_of_a_library_without_frame_pointers_are_walked),
+        UNWIND_TEST(a_deep_stack_is_whole),
+        UNWIND_TEST(a_stack_beyond_the_limit_says_so),
+        UNWIND_TEST(large_variable_and_realigned_frames_are_walked),
+        UNWIND_TEST(an_interrupted_stack_is_whole),
+        UNWIND_TEST(the_kernels_signal_frame_is_walked_through),
+        UNWIND_TEST(a_threads_stack_ends_where_it_began),
+        UNWIND_TEST(a_stack_pointer_outside_the_stack_ends_at_the_leaf),
+        UNWIND_TEST(code_in_no_module_ends_with_that_reason),
+        UNWIND_TEST(a_module_that_may_be_gone_is_not_believed),
+    };
+
+    return cmocka_run_group_tests(tests, learn, unlearn);
+}
