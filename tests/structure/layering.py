@@ -1,0 +1,80 @@
+"""Which folder may include what. Dependencies point one way (README, "Folders")."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+# Folder -> what its files may include besides their own folder: folders, or single files.
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "sampler/include": (),
+    "sampler/feed": ("sampler/include",),
+    "sampler/capture": ("sampler/include", "sampler/feed"),
+    "sampler/profile": ("sampler/include", "sampler/feed"),
+    "protocol": ("sampler/include", "sampler/profile/snapshot.h", "sampler/feed/cleanup.h"),
+    "server": ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
+               "sampler/profile/snapshot.h", "protocol/service.h"),
+}
+
+# System headers that have no place in a folder: JSON, sockets, ELF readers.
+FORBIDDEN_SYSTEM: dict[str, str] = {
+    "sampler/feed": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind|sys/socket",
+    "sampler/capture": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind",
+    "sampler/profile": r"jansson|libwebsockets|sys/socket",
+    "protocol": r"libwebsockets|libelf|gelf|elfutils|sys/socket|pthread",
+    "server": r"libelf|gelf|elfutils",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+
+
+class Wrong(NamedTuple):
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.text}"
+
+
+def folder_of(path: str) -> str | None:
+    """The layer a file of the project belongs to."""
+    for folder in ALLOWED:
+        if path.startswith(folder + "/"):
+            return folder
+    return None
+
+
+def allowed(folder: str, target: str) -> bool:
+    if target.startswith(folder + "/"):
+        return True
+    return any(target == entry or target.startswith(entry + "/") for entry in ALLOWED[folder])
+
+
+def wrong_in_file(root: Path, path: Path) -> Iterator[Wrong]:
+    name = path.relative_to(root).as_posix()
+    folder = folder_of(name)
+    if folder is None:
+        return
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        bracket, included = match.groups()
+        if bracket == "<":
+            if re.search(FORBIDDEN_SYSTEM.get(folder, r"(?!)"), included):
+                yield Wrong(name, number, f"{folder} must not know <{included}>")
+            continue
+        target = (path.parent / included).resolve()
+        if not target.exists():
+            target = (root / included).resolve()
+        relative = target.relative_to(root).as_posix() if target.is_relative_to(root) else included
+        if not allowed(folder, relative):
+            yield Wrong(name, number, f"{folder} must not include {relative}")
+
+
+def wrong_in_tree(root: Path) -> list[Wrong]:
+    root = root.resolve()
+    files = [path for folder in ALLOWED for path in sorted((root / folder).rglob("*.[ch]"))]
+    return [wrong for path in files for wrong in wrong_in_file(root, path)]
