@@ -1,0 +1,79 @@
+/*
+ * client.h - what is behind service.h, for the files of this folder.
+ *
+ *   service.c: clients, their outboxes, closing; dispatch.c: requests; handlers_*.c: answers
+ *
+ * Threads    The service thread.
+ */
+#ifndef ISOSCOPE_CLIENT_H
+#define ISOSCOPE_CLIENT_H
+
+#include "flags.h"
+#include "isolates.h"
+#include "outbox.h"
+#include "rpc.h"
+#include "service.h"
+#include "streams.h"
+
+#define SERVICE_VM_NAME "isoscope"
+
+enum {
+    SERVICE_PROTOCOL_MAJOR = 4,
+    SERVICE_PROTOCOL_MINOR = 16,
+    CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
+};
+
+enum close_code {
+    CLOSE_POLICY = 1008,
+    CLOSE_NO_MEMORY = 1011,
+    CLOSE_NO_JSON = 4000,
+    CLOSE_BINARY = 4001,
+    CLOSE_NO_MAP = 4002,
+};
+
+struct service {
+    struct service_options options;
+    struct isolates isolates;
+    struct flags flags;
+    struct client *clients;
+    int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
+    int64_t start_ms;
+    char host_cpu[128];
+};
+
+struct client {
+    struct service *service;
+    struct client *next, **link; /* in service->clients; link: what points here */
+    struct outbox outbox;
+    uint32_t streams;        /* 1 << enum stream */
+    struct request *waiting; /* for names, or for room in the outbox; oldest first */
+    unsigned waiting_count;
+    struct request *request;    /* the one that is answered now */
+    struct rpc_failure failure; /* of its handler */
+    uint16_t closing_code;      /* 0: it may stay */
+    char closing_reason[CLOSE_REASON_MAX + 1];
+};
+
+/* Looks who came and went. 0 or -ISOSCOPE_NO_MEMORY. */
+int service_refresh(struct service *service);
+
+/* Takes over text; NULL (no memory left to make it) closes the client. */
+void client_push_text(struct client *client, char *text);
+void client_close(struct client *client, enum close_code code, const char *reason);
+
+/*
+ * In a handler: return fail(client, RPC_INVALID_PARAMS, "%s: ...", name). Returns -error.
+ * fail_routing does not echo the request; fail_plain has no details.
+ */
+__attribute__((format(printf, 3, 4))) int fail(struct client *client, enum rpc_error error,
+                                               const char *format, ...);
+__attribute__((format(printf, 3, 4))) int fail_routing(struct client *client, enum rpc_error error,
+                                                       const char *format, ...);
+int fail_plain(struct client *client, enum rpc_error error);
+
+static inline int64_t service_epoch_ms(const struct service *service, int64_t monotonic_us)
+{
+    return service->monotonic_to_epoch_ms + monotonic_us / 1000;
+}
+
+#endif

@@ -1,0 +1,68 @@
+#include "counters.h"
+
+#include <stdint.h>
+
+static const char *const loss_names[] = {
+#define LOSS_NAME(name, wire, text) [FEED_LOSS_##name] = "lost_" wire,
+    FEED_LOSSES(LOSS_NAME)
+#undef LOSS_NAME
+};
+
+static const char *const end_names[] = {
+#define END_NAME(name, wire, text) [FEED_END_##name] = "end_" wire,
+    FEED_ENDS(END_NAME)
+#undef END_NAME
+};
+
+struct sums {
+    uint64_t samples, evicted, corrupt;
+    uint32_t true_period_us; /* the longest */
+    struct feed_status_view status;
+};
+
+static void add(struct sums *sums, const struct process_info *process)
+{
+    const struct feed_status_view *status = &process->status;
+
+    sums->samples += process->samples;
+    sums->evicted += process->evicted;
+    sums->corrupt += process->corrupt;
+    sums->status.ticks += status->ticks;
+    sums->status.delivered += status->delivered;
+    sums->status.sampler_cpu_ns += status->sampler_cpu_ns;
+    if (sums->true_period_us < status->true_period_us)
+        sums->true_period_us = status->true_period_us;
+    for (size_t i = 0; i < FEED_LOSS_COUNT; i++)
+        sums->status.lost[i] += status->lost[i];
+    for (size_t i = 0; i < FEED_END_COUNT; i++)
+        sums->status.ends[i] += status->ends[i];
+}
+
+static void put(json_t *object, const char *name, uint64_t value)
+{
+    json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+json_t *counters_json(const struct isolates *isolates, const struct process_info *process)
+{
+    json_t *object = json_object();
+    struct sums sums = { 0 };
+
+    if (process)
+        add(&sums, process);
+    else
+        while ((process = isolates_next(isolates, process)))
+            add(&sums, process);
+    put(object, "ticks", sums.status.ticks);
+    put(object, "delivered", sums.status.delivered);
+    put(object, "stored", sums.samples);
+    put(object, "evicted", sums.evicted);
+    put(object, "corrupt", sums.corrupt);
+    put(object, "true_period_us", sums.true_period_us);
+    put(object, "sampler_cpu_ns", sums.status.sampler_cpu_ns);
+    for (size_t i = 0; i < FEED_LOSS_COUNT; i++)
+        put(object, loss_names[i], sums.status.lost[i]);
+    for (size_t i = 0; i < FEED_END_COUNT; i++)
+        put(object, end_names[i], sums.status.ends[i]);
+    return object;
+}

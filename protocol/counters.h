@@ -1,0 +1,14 @@
+/*
+ * counters.h - the sampler's own books, for clients: what was asked, delivered and lost, by cause.
+ *
+ * Errors     NULL: out of memory.
+ */
+#ifndef ISOSCOPE_COUNTERS_H
+#define ISOSCOPE_COUNTERS_H
+
+#include "isolates.h"
+
+/* A new object: the sums over process, or over all isolates where it is NULL. */
+json_t *counters_json(const struct isolates *isolates, const struct process_info *process);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * cpu_samples_dialect.h - what differs between the two shapes of CpuSamples.
+ *
+ * Each function writes one whole JSON value (or the members a comment names), without commas around
+ * it.
+ */
+#ifndef ISOSCOPE_CPU_SAMPLES_DIALECT_H
+#define ISOSCOPE_CPU_SAMPLES_DIALECT_H
+
+#include "cpu_samples_writer.h"
+#include "json_writer.h"
+#include "tags.h"
+
+/* What the functions below may look at while a reply is written. */
+struct cpu_samples_view {
+    const struct snapshot_function *functions;
+    const struct snapshot_library *libraries;
+    uint32_t function_count, library_count;
+    struct tags tags;   /* of the samples so far */
+    uint64_t truncated; /* samples so far whose stack is not whole */
+};
+
+struct cpu_samples_dialect {
+    void (*sample)(struct json_text *text, struct cpu_samples_view *view,
+                   const struct snapshot_sample *sample);
+    void (*function)(struct json_text *text, const struct cpu_samples_view *view, uint32_t index);
+    /* A third kind of entry, behind the functions: in their list, or in one of its own. */
+    const char *third_list; /* its name; NULL: they go on in "functions" */
+    uint32_t (*third_count)(const struct cpu_samples_view *view);
+    void (*third)(struct json_text *text, const struct cpu_samples_view *view, uint32_t index);
+};
+
+/* The tags of a sample: what its thread was doing, and which thread it is. */
+const char *cpu_samples_vm_tag(const struct snapshot_sample *sample);
+const char *cpu_samples_user_tag(const struct snapshot_sample *sample);
+
+#endif

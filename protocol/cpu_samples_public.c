@@ -1,0 +1,115 @@
+/*
+ * cpu_samples_public.c - the CpuSamples that DevTools, Observatory and the IDE plugins read.
+ *
+ * Functions are NativeFunction, not @Function: it is what they are, and the one form that every
+ * known client reads (README.md). Stacks hold indices into "functions", leaf first.
+ */
+#include "cpu_samples_dialect.h"
+#include "uris.h"
+
+#include <string.h>
+
+/* In every reply, whatever its samples. Observatory looks for both. */
+static const char *const fixed_tags[] = { "Root", "[Truncated]" };
+enum { ROOT_TAG, TRUNCATED_TAG, FIXED_TAG_COUNT };
+
+static void put_stack(struct json_text *text, const struct snapshot_sample *sample)
+{
+    char *at = json_text_reserve(text, (size_t)sample->depth * (JSON_NUMBER_MAX + 1));
+
+    if (!at)
+        return;
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        if (i)
+            *at++ = ',';
+        at = json_put_uint(at, sample->functions[i]);
+    }
+    text->length = (size_t)(at - text->data);
+}
+
+static void put_sample(struct json_text *text, struct cpu_samples_view *view,
+                       const struct snapshot_sample *sample)
+{
+    const char *vm_tag = cpu_samples_vm_tag(sample), *user_tag = cpu_samples_user_tag(sample);
+
+    tags_add(&view->tags, vm_tag);
+    tags_add(&view->tags, user_tag);
+    json_text_literal(text, "{\"tid\":");
+    json_text_int(text, sample->tid);
+    json_text_literal(text, ",\"timestamp\":");
+    json_text_int(text, sample->timestamp_us);
+    json_text_literal(text, ",\"vmTag\":");
+    json_text_string(text, vm_tag);
+    json_text_literal(text, ",\"userTag\":");
+    json_text_string(text, user_tag);
+    if (sample->end != FEED_END_ROOT) {
+        json_text_literal(text, ",\"truncated\":true");
+        view->truncated++;
+    }
+    json_text_literal(text, ",\"stack\":[");
+    put_stack(text, sample);
+    json_text_literal(text, "]}");
+}
+
+/* DevTools cuts a name without a blank at its last '&'; "f(int&)" would be ")". One blank saves it.
+ */
+static void put_name(struct json_text *text, const char *name)
+{
+    const char *ampersand = strchr(name, ' ') ? NULL : strchr(name, '&');
+
+    if (!ampersand)
+        return json_text_string(text, name);
+    json_text_literal(text, "\"");
+    json_text_escaped(text, name, (size_t)(ampersand - name));
+    json_text_literal(text, " ");
+    json_text_escaped(text, ampersand, strlen(ampersand));
+    json_text_literal(text, "\"");
+}
+
+static void put_ticks(struct json_text *text, uint64_t inclusive, uint64_t exclusive)
+{
+    json_text_literal(text, ",\"inclusiveTicks\":");
+    json_text_uint(text, inclusive);
+    json_text_literal(text, ",\"exclusiveTicks\":");
+    json_text_uint(text, exclusive);
+}
+
+static void put_function(struct json_text *text, const struct cpu_samples_view *view,
+                         uint32_t index)
+{
+    const struct snapshot_function *function = &view->functions[index];
+
+    json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":\"Native\"");
+    put_ticks(text, function->inclusive, function->exclusive);
+    json_text_literal(text, ",\"resolvedUrl\":\"");
+    uri_resolved(text, &view->libraries[function->library]);
+    json_text_literal(text, "\",\"function\":{\"type\":\"NativeFunction\",\"name\":");
+    put_name(text, function->name);
+    json_text_literal(text, ",\"_kind\":\"Native\"}}");
+}
+
+static uint32_t tag_count(const struct cpu_samples_view *view)
+{
+    return FIXED_TAG_COUNT + view->tags.count;
+}
+
+/* Behind the functions, so that no index in a stack moves. */
+static void put_tag(struct json_text *text, const struct cpu_samples_view *view, uint32_t index)
+{
+    bool fixed = index < FIXED_TAG_COUNT;
+
+    json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":\"Tag\"");
+    put_ticks(text, index == TRUNCATED_TAG ? view->truncated : 0, 0);
+    json_text_literal(text,
+                      ",\"resolvedUrl\":\"\",\"function\":{\"type\":\"NativeFunction\",\"name\":");
+    json_text_string(text, fixed ? fixed_tags[index] : view->tags.names[index - FIXED_TAG_COUNT]);
+    json_text_literal(text, ",\"_kind\":\"Tag\"}}");
+}
+
+const struct cpu_samples_dialect cpu_samples_public = {
+    .sample = put_sample,
+    .function = put_function,
+    .third_list = NULL,
+    .third_count = tag_count,
+    .third = put_tag,
+};

@@ -1,0 +1,193 @@
+#include "cpu_samples_writer.h"
+
+#include "cpu_samples_dialect.h"
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Composed at a time: the cost of a round is lost in it, and it stays in the processor's cache. */
+enum { CARRY_BYTES = 32 * 1024 };
+
+enum part { PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_END, PART_DONE };
+
+struct cpu_samples_writer {
+    const struct cpu_samples_dialect *dialect;
+    struct snapshot *snapshot;
+    struct cpu_samples_view view;
+    enum part part;
+    uint32_t cursor;        /* of snapshot_next, or the index of the next entry */
+    bool comma;             /* the list has an entry already */
+    struct json_text carry; /* composed; [sent, length) is still to go */
+    size_t sent;
+};
+
+const char *cpu_samples_vm_tag(const struct snapshot_sample *sample)
+{
+    return sample->state == 0 ? "Running" : "Blocked";
+}
+
+const char *cpu_samples_user_tag(const struct snapshot_sample *sample)
+{
+    return sample->thread_name && *sample->thread_name ? sample->thread_name : "Default";
+}
+
+static void put_member(struct json_text *text, const char *name, int64_t value)
+{
+    json_text_raw(text, name, strlen(name));
+    json_text_int(text, value);
+}
+
+/* timeOriginMicros and timeExtentMicros tell of the samples that are there, not of the window
+ * that was asked for: clients poll on from what they got. */
+static void put_head(struct json_text *text, const struct snapshot *snapshot,
+                     const struct cpu_samples_options *options)
+{
+    int64_t first = snapshot_first_us(snapshot);
+
+    json_text_raw(text, options->envelope, strlen(options->envelope));
+    put_member(text, "{\"type\":\"CpuSamples\",\"samplePeriod\":", snapshot_period_us(snapshot));
+    put_member(text, ",\"maxStackDepth\":", snapshot_depth_max(snapshot));
+    put_member(text, ",\"sampleCount\":", snapshot_sample_count(snapshot));
+    put_member(text, ",\"timeOriginMicros\":", first);
+    put_member(text, ",\"timeExtentMicros\":", snapshot_last_us(snapshot) - first);
+    put_member(text, ",\"pid\":", options->pid);
+    json_text_literal(text, ",\"_counters\":");
+    json_text_raw(text, options->counters, strlen(options->counters));
+    json_text_literal(text, ",\"samples\":[");
+}
+
+static void put_comma(struct cpu_samples_writer *writer)
+{
+    if (writer->comma)
+        json_text_literal(&writer->carry, ",");
+    writer->comma = true;
+}
+
+static void open_list(struct cpu_samples_writer *writer, const char *name)
+{
+    json_text_literal(&writer->carry, "],\"");
+    json_text_raw(&writer->carry, name, strlen(name));
+    json_text_literal(&writer->carry, "\":[");
+    writer->comma = false;
+}
+
+static void next_part(struct cpu_samples_writer *writer)
+{
+    const char *third = writer->dialect->third_list;
+
+    writer->part++;
+    writer->cursor = 0;
+    if (writer->part == PART_FUNCTIONS)
+        open_list(writer, "functions");
+    else if (writer->part == PART_THIRD && third)
+        open_list(writer, third);
+}
+
+static void put_next_sample(struct cpu_samples_writer *writer)
+{
+    struct snapshot_sample sample;
+
+    if (!snapshot_next(writer->snapshot, &writer->cursor, &sample))
+        return next_part(writer);
+    put_comma(writer);
+    writer->dialect->sample(&writer->carry, &writer->view, &sample);
+}
+
+static void put_next_entry(struct cpu_samples_writer *writer, uint32_t count,
+                           void (*put)(struct json_text *, const struct cpu_samples_view *,
+                                       uint32_t))
+{
+    if (writer->cursor >= count)
+        return next_part(writer);
+    put_comma(writer);
+    put(&writer->carry, &writer->view, writer->cursor++);
+}
+
+static void put_next(struct cpu_samples_writer *writer)
+{
+    const struct cpu_samples_dialect *dialect = writer->dialect;
+
+    switch (writer->part) {
+    case PART_SAMPLES:
+        return put_next_sample(writer);
+    case PART_FUNCTIONS:
+        return put_next_entry(writer, writer->view.function_count, dialect->function);
+    case PART_THIRD:
+        return put_next_entry(writer, dialect->third_count(&writer->view), dialect->third);
+    case PART_END:
+        json_text_literal(&writer->carry, "]}}");
+        writer->part = PART_DONE;
+        return;
+    case PART_DONE:
+        return;
+    }
+}
+
+/* Composes the next round once the carry has gone out. */
+static void refill(struct cpu_samples_writer *writer)
+{
+    if (writer->sent < writer->carry.length)
+        return;
+    writer->sent = writer->carry.length = 0;
+    while (writer->part != PART_DONE && writer->carry.length < CARRY_BYTES && !writer->carry.failed)
+        put_next(writer);
+}
+
+int cpu_samples_writer_new(struct cpu_samples_writer **out, struct snapshot *snapshot,
+                           const struct cpu_samples_options *options)
+{
+    struct cpu_samples_writer *writer = calloc(1, sizeof(*writer));
+
+    if (!writer) {
+        snapshot_free(snapshot);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    writer->dialect = options->dialect;
+    writer->snapshot = snapshot;
+    writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
+    writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);
+    put_head(&writer->carry, snapshot, options);
+    if (writer->carry.failed) {
+        cpu_samples_writer_free(writer);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    *out = writer;
+    return 0;
+}
+
+void cpu_samples_writer_free(struct cpu_samples_writer *writer)
+{
+    if (!writer)
+        return;
+    snapshot_free(writer->snapshot);
+    tags_free(&writer->view.tags);
+    json_text_free(&writer->carry);
+    free(writer);
+}
+
+static bool failed(const struct cpu_samples_writer *writer)
+{
+    return writer->carry.failed || writer->view.tags.failed;
+}
+
+size_t cpu_samples_write(struct cpu_samples_writer *writer, char *buffer, size_t size, bool *ends)
+{
+    size_t filled = 0;
+
+    *ends = false;
+    refill(writer);
+    while (filled < size && writer->sent < writer->carry.length && !failed(writer)) {
+        size_t left = writer->carry.length - writer->sent;
+        size_t count = left < size - filled ? left : size - filled;
+
+        memcpy(buffer + filled, writer->carry.data + writer->sent, count);
+        filled += count;
+        writer->sent += count;
+        refill(writer);
+    }
+    if (failed(writer))
+        return 0;
+    *ends = writer->part == PART_DONE && writer->sent == writer->carry.length;
+    return filled;
+}

@@ -1,0 +1,197 @@
+#include "dispatch.h"
+
+#include "handlers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int fail_with(struct client *client, enum rpc_error error, bool routing, const char *format,
+                     va_list arguments)
+{
+    struct rpc_failure *failure = &client->failure;
+
+    free(failure->details);
+    *failure = (struct rpc_failure){ .error = error, .routing = routing };
+    if (vasprintf(&failure->details, format, arguments) < 0)
+        failure->details = NULL;
+    return -(int)error;
+}
+
+int fail(struct client *client, enum rpc_error error, const char *format, ...)
+{
+    va_list arguments;
+    int rc;
+
+    va_start(arguments, format);
+    rc = fail_with(client, error, false, format, arguments);
+    va_end(arguments);
+    return rc;
+}
+
+int fail_routing(struct client *client, enum rpc_error error, const char *format, ...)
+{
+    va_list arguments;
+    int rc;
+
+    va_start(arguments, format);
+    rc = fail_with(client, error, true, format, arguments);
+    va_end(arguments);
+    return rc;
+}
+
+int fail_plain(struct client *client, enum rpc_error error)
+{
+    free(client->failure.details);
+    client->failure = (struct rpc_failure){ .error = error };
+    return -(int)error;
+}
+
+int answer(struct client *client, struct reply *reply, json_t *result)
+{
+    reply->result = result;
+    return result ? 0 : fail(client, RPC_INTERNAL_ERROR, "out of memory");
+}
+
+int answer_success(struct client *client, struct reply *reply)
+{
+    return answer(client, reply, json_pack("{s:s}", "type", "Success"));
+}
+
+/* Without an id nobody waits. An id of null gets an answer only where the VM's router gives one. */
+static bool wants_answer(const struct request *request, bool routing)
+{
+    return request->id && (routing || !json_is_null(request->id));
+}
+
+static void push_failure(struct client *client, const struct request *request, bool routing)
+{
+    struct rpc_failure *failure = &client->failure;
+
+    failure->routing |= routing;
+    if (wants_answer(request, routing))
+        client_push_text(client, rpc_error_text(request, failure));
+    free(failure->details);
+    *failure = (struct rpc_failure){ 0 };
+}
+
+/* Takes over what is in reply. */
+static void push_reply(struct client *client, const struct request *request, bool routing,
+                       struct reply *reply)
+{
+    if (!wants_answer(request, routing))
+        cpu_samples_writer_free(reply->samples);
+    else if (reply->samples && outbox_push_samples(&client->outbox, reply->samples) < 0)
+        client_close(client, CLOSE_NO_MEMORY, "out of memory");
+    else if (reply->result)
+        client_push_text(client, rpc_result_text(request, reply->result));
+    json_decref(reply->result);
+}
+
+/* Takes over request. */
+static void wait(struct client *client, struct request *request)
+{
+    struct request **end = &client->waiting;
+
+    if (client->waiting_count == WAITING_MAX) {
+        fail(client, RPC_SERVER_ERROR, "%d requests of this client wait for samples already",
+             WAITING_MAX);
+        push_failure(client, request, false);
+        return request_free(request);
+    }
+    while (*end)
+        end = &(*end)->next;
+    request->next = NULL;
+    *end = request;
+    client->waiting_count++;
+}
+
+/* What the handler will look at is up to date. */
+static int prepare(struct client *client, struct request *request, const struct method *method)
+{
+    if (method->traits & METHOD_DRAINS && !request->drained)
+        profile_sync(client->service->options.profile);
+    request->drained = true;
+    if (service_refresh(client->service) < 0)
+        return fail(client, RPC_INTERNAL_ERROR, "out of memory");
+    return 0;
+}
+
+/* 0, a negative rpc_error or HANDLER_WAITS. */
+static int handle(struct client *client, struct request *request, const struct method *method,
+                  struct reply *reply)
+{
+    union method_params params;
+    int rc = prepare(client, request, method);
+
+    if (rc < 0)
+        return rc;
+    client->request = request;
+    switch (params_check(client, request, method, &params, reply)) {
+    case PARAMS_GOOD:
+        rc = method->handle(client, &params, reply);
+        break;
+    case PARAMS_ANSWERED:
+        break;
+    case PARAMS_FAILED:
+        rc = -(int)client->failure.error;
+        break;
+    }
+    client->request = NULL;
+    return rc;
+}
+
+void dispatch(struct client *client, struct request *request)
+{
+    const struct method *method = method_find(request->method);
+    bool routing = method && method->traits & METHOD_ROUTING;
+    struct reply reply = { 0 };
+    int rc;
+
+    rc =
+        method ? handle(client, request, method, &reply) : fail_plain(client, RPC_METHOD_NOT_FOUND);
+    if (rc == HANDLER_WAITS)
+        return wait(client, request);
+    if (rc < 0)
+        push_failure(client, request, routing);
+    else
+        push_reply(client, request, routing, &reply);
+    request_free(request);
+}
+
+void dispatch_waiting(struct client *client)
+{
+    struct request *waiting = client->waiting;
+
+    client->waiting = NULL;
+    client->waiting_count = 0;
+    while (waiting) {
+        struct request *next = waiting->next;
+
+        if (client->closing_code)
+            request_free(waiting);
+        else
+            dispatch(client, waiting);
+        waiting = next;
+    }
+}
+
+void dispatch_clear(struct client *client)
+{
+    while (client->waiting) {
+        struct request *next = client->waiting->next;
+
+        request_free(client->waiting);
+        client->waiting = next;
+    }
+    client->waiting_count = 0;
+}
+
+void dispatch_broken(struct client *client, struct request *request, struct rpc_failure *failure)
+{
+    /* Wrong parameters of a notification: it has a method, it is just not answered. */
+    if (request->id || failure->error == RPC_INVALID_REQUEST)
+        client_push_text(client, rpc_error_text(request, failure));
+    free(failure->details);
+    request_free(request);
+}

@@ -1,0 +1,132 @@
+#include "client.h"
+#include "counters.h"
+#include "handlers.h"
+
+#include <string.h>
+
+static const char *const timer_names[] = {
+#define TIMER_NAME(name, wire) [FEED_TIMER_##name] = wire,
+    FEED_TIMERS(TIMER_NAME)
+#undef TIMER_NAME
+};
+
+/* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
+static json_t *heap_space(const char *name)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", "HeapSpace", "name",
+                     name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis", 0.0,
+                     "used", 0, "capacity", 0, "external", 0, "time", 0.0);
+}
+
+/* "Resume" is the kind of an isolate that runs: DevTools takes every other one for a pause. */
+static json_t *pause_event(const struct service *service, const struct process_info *process)
+{
+    return isolate_event("Resume", process, service_epoch_ms(service, process->start_us));
+}
+
+/* What the sampler says of itself in this process. */
+static json_t *process_json(const struct service *service, const struct process_info *process)
+{
+    const struct feed_status_view *status = &process->status;
+    size_t timer = (size_t)status->timer < FEED_TIMER_COUNT ? status->timer : FEED_TIMER_NONE;
+
+    return json_pack("{s:i, s:i, s:o, s:b, s:s, s:I, s:b, s:o}", "pid", process->pid, "ppid",
+                     process->ppid, "exe", isolate_text(process->exe), "live", process->live,
+                     "timer", timer_names[timer], "truePeriodMicros",
+                     (json_int_t)status->true_period_us, "excludesKernel", status->exclude_kernel,
+                     "counters", counters_json(&service->isolates, process));
+}
+
+/* The members of Isolate that are not in @Isolate. */
+static json_t *isolate_details(const struct service *service, const struct process_info *process)
+{
+    return json_pack("{s:I, s:[], s:b, s:i, s:b, s:b, s:o, s:o, s:[o], s:[], s:s, s:[]}",
+                     "startTime", (json_int_t)service_epoch_ms(service, process->start_us),
+                     "isolateFlags", "runnable", 1, "livePorts", 0, "pauseOnExit", 0,
+                     "_isReloading", 0, "pauseEvent", pause_event(service, process), "rootLib",
+                     isolate_root_library(process), "libraries", isolate_root_library(process),
+                     "breakpoints", "exceptionPauseMode", "None", "extensionRPCs");
+}
+
+static json_t *isolate_private(const struct service *service, const struct process_info *process)
+{
+    return json_pack("{s:{s:o, s:o}, s:{s:[], s:[]}, s:o}", "_heaps", "new", heap_space("new"),
+                     "old", heap_space("old"), "_tagCounters", "names", "counters", "_process",
+                     process_json(service, process));
+}
+
+int handle_get_isolate(struct client *client, const union method_params *params,
+                       struct reply *reply)
+{
+    const struct process_info *process = params->isolate.isolate;
+    json_auto_t *details = isolate_details(client->service, process);
+    json_auto_t *private = isolate_private(client->service, process);
+    json_t *isolate = isolate_ref(process);
+
+    if (!isolate || !details || !private) {
+        json_decref(isolate);
+        return answer(client, reply, NULL);
+    }
+    json_object_set_new(isolate, "type", json_string("Isolate"));
+    json_object_set(isolate, "_originNumber", json_object_get(isolate, "number"));
+    json_object_update(isolate, details);
+    json_object_update(isolate, private);
+    return answer(client, reply, isolate);
+}
+
+int handle_get_isolate_group(struct client *client, const union method_params *params,
+                             struct reply *reply)
+{
+    const struct process_info *process = params->isolate_group.isolate;
+    json_t *group = isolate_group_ref(process);
+
+    if (group) {
+        json_object_set_new(group, "type", json_string("IsolateGroup"));
+        json_object_set_new(group, "isolates", json_pack("[o]", isolate_ref(process)));
+    }
+    return answer(client, reply, group);
+}
+
+int handle_get_isolate_pause_event(struct client *client, const union method_params *params,
+                                   struct reply *reply)
+{
+    return answer(client, reply, pause_event(client->service, params->isolate.isolate));
+}
+
+/* None until lines are read from debug information; connecting clients ask and must not get an
+ * error. */
+int handle_get_scripts(struct client *client, const union method_params *params,
+                       struct reply *reply)
+{
+    (void)params;
+    return answer(client, reply, json_pack("{s:s, s:[]}", "type", "ScriptList", "scripts"));
+}
+
+/* DevTools asks with every resolvedUrl of a profile, which are package URIs already. */
+static json_t *package_uri(json_t *uri)
+{
+    const char *text = json_string_value(uri);
+
+    return text && !strncmp(text, "package:", strlen("package:")) ? json_incref(uri) : json_null();
+}
+
+int handle_lookup_package_uris(struct client *client, const union method_params *params,
+                               struct reply *reply)
+{
+    json_t *found = json_array();
+
+    for (size_t i = 0; i < json_array_size(params->uris.uris); i++)
+        json_array_append_new(found, package_uri(json_array_get(params->uris.uris, i)));
+    return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
+}
+
+/* No source file is known of any package, and the list is as long as the one that was asked. */
+int handle_lookup_resolved_package_uris(struct client *client, const union method_params *params,
+                                        struct reply *reply)
+{
+    json_t *found = json_array();
+
+    for (size_t i = 0; i < json_array_size(params->uris.uris); i++)
+        json_array_append_new(found, json_null());
+    return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
+}

@@ -1,0 +1,111 @@
+#include "client.h"
+#include "counters.h"
+#include "dispatch.h"
+#include "handlers.h"
+#include "../sampler/feed/cleanup.h"
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+
+static void free_text(char **text)
+{
+    free(*text);
+}
+
+/* Both ends belong to the window; what lies beyond the clock is cut off, not wrapped around. */
+static struct snapshot_window window_between(int64_t origin_us, int64_t extent_us)
+{
+    struct snapshot_window window = { .bounded = true,
+                                      .origin_us = origin_us,
+                                      .extent_us = extent_us };
+    int64_t end;
+
+    if (__builtin_add_overflow(origin_us, extent_us, &end))
+        window.extent_us = extent_us > 0 ? INT64_MAX - origin_us : 0;
+    return window;
+}
+
+/* Takes over the snapshot. */
+static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
+                         const struct cpu_samples_dialect *dialect,
+                         const struct process_info *process)
+{
+    const struct isolates *isolates = &client->service->isolates;
+    const struct process_info *shown = process ? process : isolates_first(isolates);
+    json_auto_t *counters = counters_json(isolates, process);
+    CLEANUP(free_text) char *counters_text = json_dumps(counters, JSON_COMPACT);
+    CLEANUP(free_text)
+    char *envelope = client->request->id ? rpc_envelope_text(client->request) : NULL;
+    struct cpu_samples_options options = {
+        .dialect = dialect,
+        .envelope = envelope ? envelope : "",
+        .counters = counters_text ? counters_text : "{}",
+        .pid = shown ? shown->pid : 0,
+    };
+
+    if (cpu_samples_writer_new(&reply->samples, snapshot, &options) < 0)
+        return fail(client, RPC_INTERNAL_ERROR, "out of memory");
+    return 0;
+}
+
+static int take_samples(struct client *client, struct reply *reply, struct snapshot_window *window,
+                        const struct cpu_samples_dialect *dialect,
+                        const struct process_info *process)
+{
+    struct profile *profile = client->service->options.profile;
+    struct snapshot *snapshot = NULL;
+    int rc;
+
+    if (client->outbox.samples >= SAMPLES_QUEUED_MAX)
+        return HANDLER_WAITS;
+    window->process_id = process ? process->id : 0;
+    rc = snapshot_take(&snapshot, profile, window);
+    if (rc == -ISOSCOPE_PENDING)
+        return HANDLER_WAITS;
+    if (rc < 0)
+        return fail(client, RPC_INTERNAL_ERROR, "%s",
+                    rc == -ISOSCOPE_NO_MEMORY ? "out of memory" : "no such process");
+    return reply_samples(client, reply, snapshot, dialect, process);
+}
+
+/* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
+int handle_get_cpu_samples(struct client *client, const union method_params *params,
+                           struct reply *reply)
+{
+    const struct cpu_samples_params *asked = &params->cpu_samples;
+    struct snapshot_window window = { 0 };
+
+    if (!profile_enabled(client->service->options.profile))
+        return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
+    if (asked->origin_us != -1 && asked->extent_us != -1)
+        window = window_between(asked->origin_us, asked->extent_us);
+    return take_samples(client, reply, &window, &cpu_samples_public, asked->isolate);
+}
+
+/* Also while the profiler is off: what was sampled is there to be read. */
+int handle_article_samples(struct client *client, const union method_params *params,
+                           struct reply *reply)
+{
+    const struct article_samples_params *asked = &params->article_samples;
+    struct snapshot_window window = { 0 };
+
+    if (asked->timestamp_us > 0)
+        window = window_between(asked->timestamp_us, INT64_MAX - asked->timestamp_us);
+    window.count_max = (uint64_t)asked->count;
+    return take_samples(client, reply, &window, &cpu_samples_article, asked->isolate);
+}
+
+int handle_clear_cpu_samples(struct client *client, const union method_params *params,
+                             struct reply *reply)
+{
+    profile_clear(client->service->options.profile, params->isolate.isolate->id);
+    return answer_success(client, reply);
+}
+
+/* isolateId is checked, but the switch is one for all processes: they share the profile. */
+int handle_enable_profiler(struct client *client, const union method_params *params,
+                           struct reply *reply)
+{
+    flag_set(client->service, "profiler", params->enable_profiler.enable ? "true" : "false");
+    return answer_success(client, reply);
+}

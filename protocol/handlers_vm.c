@@ -1,0 +1,121 @@
+#include "client.h"
+#include "handlers.h"
+#include "host.h"
+
+#include <stdio.h>
+
+#if defined(__x86_64__)
+#define TARGET_CPU "x64"
+#elif defined(__aarch64__)
+#define TARGET_CPU "arm64"
+#else
+#define TARGET_CPU "unknown"
+#endif
+
+int handle_get_version(struct client *client, const union method_params *params,
+                       struct reply *reply)
+{
+    (void)params;
+    return answer(client, reply,
+                  json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "Version", "major",
+                            SERVICE_PROTOCOL_MAJOR, "minor", SERVICE_PROTOCOL_MINOR,
+                            "_privateMajor", 0, "_privateMinor", 0));
+}
+
+/* DDS is not among them: who lists it owes its methods too. */
+int handle_get_supported_protocols(struct client *client, const union method_params *params,
+                                   struct reply *reply)
+{
+    (void)params;
+    return answer(client, reply,
+                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", "ProtocolList", "protocols",
+                            "protocolName", "VM Service", "major", SERVICE_PROTOCOL_MAJOR, "minor",
+                            SERVICE_PROTOCOL_MINOR));
+}
+
+static json_t *list_of(const struct isolates *isolates,
+                       json_t *(*make)(const struct process_info *))
+{
+    const struct process_info *process = NULL;
+    json_t *list = json_array();
+
+    while ((process = isolates_next(isolates, process))) {
+        if (json_array_append_new(list, make(process)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* Of the first process: the one that the user started, where there are others of its making. */
+static json_t *vm_process(const struct service *service)
+{
+    const struct process_info *first = isolates_first(&service->isolates);
+    struct host_memory memory = { 0 };
+
+    if (first && first->live)
+        memory = host_memory(first->pid);
+    return json_pack(
+        "{s:i, s:I, s:I, s:I, s:I}", "pid", first ? first->pid : 0, "startTime",
+        (json_int_t)(first ? service_epoch_ms(service, first->start_us) : service->start_ms),
+        "_maxRSS", (json_int_t)memory.rss_max_bytes, "_currentRSS", (json_int_t)memory.rss_bytes,
+        "_currentMemory", (json_int_t)memory.own_bytes);
+}
+
+int handle_get_vm(struct client *client, const union method_params *params, struct reply *reply)
+{
+    const struct service *service = client->service;
+    const struct isolates *isolates = &service->isolates;
+    json_auto_t *process = vm_process(service);
+    char version[96];
+    json_t *vm;
+
+    (void)params;
+    snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
+             service->options.version);
+    vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:[], s:o, s:[]}",
+                   "type", "VM", "name", SERVICE_VM_NAME, "architectureBits",
+                   (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
+                   "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
+                   "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "isolates",
+                   list_of(isolates, isolate_ref), "systemIsolates", "isolateGroups",
+                   list_of(isolates, isolate_group_ref), "systemIsolateGroups");
+    if (vm)
+        json_object_update(vm, process);
+    return answer(client, reply, vm);
+}
+
+int handle_get_vm_timeline_micros(struct client *client, const union method_params *params,
+                                  struct reply *reply)
+{
+    (void)params;
+    return answer(client, reply,
+                  json_pack("{s:s, s:I}", "type", "Timestamp", "timestamp",
+                            (json_int_t)client->service->options.monotonic_us()));
+}
+
+int handle_get_flag_list(struct client *client, const union method_params *params,
+                         struct reply *reply)
+{
+    (void)params;
+    return answer(
+        client, reply,
+        json_pack("{s:s, s:o}", "type", "FlagList", "flags", flags_list(client->service)));
+}
+
+/* The VM answers a flag that cannot be set with a result, not with an error. */
+int handle_set_flag(struct client *client, const union method_params *params, struct reply *reply)
+{
+    static const char *const messages[] = {
+        [FLAG_UNKNOWN] = "Cannot set flag: flag not found",
+        [FLAG_INVALID] = "Cannot set flag: invalid value",
+        [FLAG_FIXED] = "Cannot set flag: cannot change at runtime",
+    };
+    enum flag_set set = flag_set(client->service, params->set_flag.name, params->set_flag.value);
+
+    if (set == FLAG_SET)
+        return answer_success(client, reply);
+    return answer(client, reply,
+                  json_pack("{s:s, s:s}", "type", "Error", "message", messages[set]));
+}

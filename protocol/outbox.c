@@ -1,0 +1,105 @@
+#include "outbox.h"
+
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct message {
+    struct message *next;
+    char *text; /* NULL: samples */
+    size_t length, sent;
+    bool begun;
+    struct cpu_samples_writer *samples;
+};
+
+static void message_free(struct message *message)
+{
+    cpu_samples_writer_free(message->samples);
+    free(message->text);
+    free(message);
+}
+
+static void append(struct outbox *outbox, struct message *message)
+{
+    if (outbox->last)
+        outbox->last->next = message;
+    else
+        outbox->first = message;
+    outbox->last = message;
+    outbox->bytes += message->length;
+    outbox->samples += message->samples != NULL;
+}
+
+static void drop_first(struct outbox *outbox)
+{
+    struct message *message = outbox->first;
+
+    outbox->first = message->next;
+    if (!outbox->first)
+        outbox->last = NULL;
+    outbox->bytes -= message->length;
+    outbox->samples -= message->samples != NULL;
+    message_free(message);
+}
+
+int outbox_push_text(struct outbox *outbox, char *text)
+{
+    struct message *message = text ? calloc(1, sizeof(*message)) : NULL;
+
+    if (!message) {
+        free(text);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    message->text = text;
+    message->length = strlen(text);
+    append(outbox, message);
+    return 0;
+}
+
+int outbox_push_samples(struct outbox *outbox, struct cpu_samples_writer *samples)
+{
+    struct message *message = calloc(1, sizeof(*message));
+
+    if (!message) {
+        cpu_samples_writer_free(samples);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    message->samples = samples;
+    append(outbox, message);
+    return 0;
+}
+
+void outbox_clear(struct outbox *outbox)
+{
+    while (outbox->first)
+        drop_first(outbox);
+}
+
+static size_t read_text(struct message *message, char *buffer, size_t size, bool *ends)
+{
+    size_t left = message->length - message->sent, count = left < size ? left : size;
+
+    memcpy(buffer, message->text + message->sent, count);
+    message->sent += count;
+    *ends = message->sent == message->length;
+    return count;
+}
+
+enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, size_t *count,
+                             bool *begins)
+{
+    struct message *message = outbox->first;
+    bool ends;
+
+    *begins = !message->begun;
+    message->begun = true;
+    *count = message->samples ? cpu_samples_write(message->samples, buffer, size, &ends)
+                              : read_text(message, buffer, size, &ends);
+    if (!*count)
+        return OUTBOX_BROKE;
+    if (!ends)
+        return OUTBOX_MORE;
+    drop_first(outbox);
+    return OUTBOX_ENDED;
+}

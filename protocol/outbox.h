@@ -1,0 +1,39 @@
+/*
+ * outbox.h - what one client is still owed, in order: finished texts, and samples that are
+ * written while they are sent.
+ *
+ * Units      bytes: of finished texts. Samples are bounded by their number instead (dispatch.h).
+ * Ownership  Takes over what is pushed, also on failure.
+ * Errors     -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_OUTBOX_H
+#define ISOSCOPE_OUTBOX_H
+
+#include "cpu_samples_writer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct message;
+
+struct outbox {
+    struct message *first, *last; /* NULL: empty */
+    size_t bytes;
+    unsigned samples; /* messages that are written while sent */
+};
+
+enum outbox_read {
+    OUTBOX_MORE,  /* of the same message */
+    OUTBOX_ENDED, /* the message went out whole */
+    OUTBOX_BROKE, /* memory ran out in the middle of it */
+};
+
+int outbox_push_text(struct outbox *outbox, char *text);
+int outbox_push_samples(struct outbox *outbox, struct cpu_samples_writer *samples);
+void outbox_clear(struct outbox *outbox);
+
+/* The next piece of the first message; there must be one. begins: it is that message's first. */
+enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, size_t *count,
+                             bool *begins);
+
+#endif

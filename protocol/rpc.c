@@ -1,0 +1,195 @@
+#include "rpc.h"
+
+#include "values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DECODE_FLAGS = JSON_DECODE_ANY | JSON_ALLOW_NUL };
+
+static const struct {
+    int code;
+    const char *message;
+} errors[] = {
+#define RPC_ERROR_ROW(name, code, message) [RPC_##name] = { code, message },
+    RPC_ERRORS(RPC_ERROR_ROW)
+#undef RPC_ERROR_ROW
+};
+
+static json_t *load(const char *text, size_t length, json_error_t *error)
+{
+    json_t *message = json_loadb(text, length, DECODE_FLAGS, error);
+    size_t wide_length;
+    char *wide;
+
+    if (message || json_error_code(error) != json_error_numeric_overflow)
+        return message;
+    wide = value_widen_integers(text, length, &wide_length);
+    if (!wide)
+        return NULL;
+    message = json_loadb(wide, wide_length, DECODE_FLAGS, error);
+    free(wide);
+    return message;
+}
+
+static enum rpc_parsed broken(struct rpc_failure *failure, enum rpc_error error,
+                              const char *details)
+{
+    *failure = (struct rpc_failure){ .error = error, .details = strdup(details), .routing = true };
+    return RPC_PARSED_BROKEN;
+}
+
+/* No method: a reply to something we never asked, or nonsense. */
+static enum rpc_parsed parse_reply(const struct request *request, struct rpc_failure *failure)
+{
+    if (json_is_object(json_object_get(request->message, "result")) ||
+        json_is_object(json_object_get(request->message, "error")))
+        return RPC_PARSED_NOTHING;
+    return broken(failure, RPC_INVALID_REQUEST, "a message needs a method");
+}
+
+static enum rpc_parsed parse_members(struct request *request, struct rpc_failure *failure)
+{
+    json_t *id = json_object_get(request->message, "id");
+    json_t *method = json_object_get(request->message, "method");
+    json_t *params = json_object_get(request->message, "params");
+
+    if (id && !json_is_string(id) && !json_is_number(id) && !json_is_null(id))
+        return broken(failure, RPC_INVALID_REQUEST, "id must be a string or a number");
+    request->id = id;
+    if (!method)
+        return parse_reply(request, failure);
+    request->method = json_string_value(method);
+    if (!request->method || strlen(request->method) != json_string_length(method))
+        return broken(failure, RPC_INVALID_REQUEST, "method must be a plain string");
+    if (params && !json_is_object(params) && !json_is_null(params))
+        return broken(failure, RPC_INVALID_PARAMS, "params must be an object");
+    request->params = json_is_object(params) ? params : NULL;
+    return RPC_PARSED_REQUEST;
+}
+
+enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
+                          struct rpc_failure *failure, char why[JSON_ERROR_TEXT_LENGTH])
+{
+    struct request *request = calloc(1, sizeof(*request));
+    json_error_t error = { 0 };
+    enum rpc_parsed parsed;
+
+    if (!request)
+        return RPC_PARSED_NO_MEMORY;
+    request->message = load(text, length, &error);
+    if (!request->message) {
+        snprintf(why, JSON_ERROR_TEXT_LENGTH, "%s", error.text);
+        parsed = json_error_code(&error) == json_error_out_of_memory ? RPC_PARSED_NO_MEMORY
+                                                                     : RPC_PARSED_NO_JSON;
+    } else if (!json_is_object(request->message)) {
+        parsed = RPC_PARSED_NO_MAP;
+    } else {
+        parsed = parse_members(request, failure);
+    }
+    if (parsed == RPC_PARSED_REQUEST || parsed == RPC_PARSED_BROKEN)
+        *out = request;
+    else
+        request_free(request);
+    return parsed;
+}
+
+void request_free(struct request *request)
+{
+    if (!request)
+        return;
+    json_decref(request->message);
+    json_decref(request->kept);
+    free(request);
+}
+
+const char *request_param(struct request *request, const char *name)
+{
+    json_t *value = json_object_get(request->params, name), *text;
+
+    if (!value)
+        return NULL;
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (!request->kept)
+        request->kept = json_object();
+    text = json_object_get(request->kept, name);
+    if (!text) {
+        text = value_text(value);
+        if (json_object_set_new(request->kept, name, text) < 0)
+            return "";
+    }
+    return json_string_value(text);
+}
+
+/* Takes over message. */
+static char *dumped(json_t *message)
+{
+    char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+
+    json_decref(message);
+    return text;
+}
+
+char *rpc_result_text(const struct request *request, const json_t *result)
+{
+    return dumped(
+        json_pack("{s:s, s:O, s:O}", "jsonrpc", "2.0", "id", request->id, "result", result));
+}
+
+char *rpc_envelope_text(const struct request *request)
+{
+    char *id = json_dumps(request->id, JSON_COMPACT | JSON_ENCODE_ANY), *text = NULL;
+
+    if (id && asprintf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id) < 0)
+        text = NULL;
+    free(id);
+    return text;
+}
+
+/* The parameters as the VM would have seen them. */
+static json_t *params_echo(const struct request *request)
+{
+    json_t *echo = json_object();
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(request->params, name, value)
+        json_object_set_new(echo, name, value_text(value));
+    return echo;
+}
+
+static json_t *error_data(const struct request *request, const struct rpc_failure *failure)
+{
+    json_t *data = json_object();
+
+    if (!failure->routing)
+        json_object_set_new(data, "request",
+                            json_pack("{s:O, s:o}", "method",
+                                      json_object_get(request->message, "method"), "params",
+                                      params_echo(request)));
+    if (failure->details)
+        json_object_set_new(data, "details", json_string(failure->details));
+    return data;
+}
+
+/* data is an object or not there: a client that reads a string here never completes its call. */
+char *rpc_error_text(const struct request *request, const struct rpc_failure *failure)
+{
+    json_t *data = error_data(request, failure);
+    json_t *id = request->id ? json_incref(request->id) : json_null();
+    json_t *error = json_pack("{s:i, s:s}", "code", errors[failure->error].code, "message",
+                              errors[failure->error].message);
+
+    if (json_object_size(data))
+        json_object_set(error, "data", data);
+    json_decref(data);
+    return dumped(json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", id, "error", error));
+}
+
+char *rpc_notification_text(const char *stream, json_t *event)
+{
+    return dumped(json_pack("{s:s, s:s, s:{s:s, s:o}}", "jsonrpc", "2.0", "method", "streamNotify",
+                            "params", "streamId", stream, "event", event));
+}

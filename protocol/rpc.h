@@ -1,0 +1,73 @@
+/*
+ * rpc.h - the JSON-RPC envelope: one message in, one reply or notification out, as text.
+ *
+ *   text -> rpc_parse -> struct request -> dispatch.h -> rpc_result_text, rpc_error_text -> text
+ *
+ * As the Dart VM: "jsonrpc" is never looked at, ids keep their type, null and missing params are
+ * the same, what nobody knows is ignored. Unlike the VM, no message ends the service.
+ *
+ * Ownership  A request owns its message; texts belong to the caller, who frees them.
+ * Errors     Texts are NULL when out of memory.
+ */
+#ifndef ISOSCOPE_RPC_H
+#define ISOSCOPE_RPC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RPC_ERRORS(X)                                                                              \
+    X(INVALID_REQUEST, -32600, "Invalid Request")                                                  \
+    X(METHOD_NOT_FOUND, -32601, "Method not found")                                                \
+    X(INVALID_PARAMS, -32602, "Invalid params")                                                    \
+    X(INTERNAL_ERROR, -32603, "Internal error")                                                    \
+    X(SERVER_ERROR, -32000, "Server error")                                                        \
+    X(FEATURE_DISABLED, 100, "Feature is disabled")                                                \
+    X(STREAM_ALREADY_SUBSCRIBED, 103, "Stream already subscribed")                                 \
+    X(STREAM_NOT_SUBSCRIBED, 104, "Stream not subscribed")
+
+#define RPC_ENUM_ERROR(name, code, message) RPC_##name,
+enum rpc_error { RPC_OK, RPC_ERRORS(RPC_ENUM_ERROR) RPC_ERROR_COUNT };
+#undef RPC_ENUM_ERROR
+
+struct rpc_failure {
+    enum rpc_error error;
+    char *details; /* NULL: none */
+    bool routing;  /* it went wrong before the method was reached: the request is not echoed */
+};
+
+struct request {
+    json_t *message;
+    json_t *id;           /* borrowed from message; NULL: a notification */
+    const char *method;   /* borrowed from message */
+    json_t *params;       /* borrowed from message; NULL: none */
+    json_t *kept;         /* texts made of params, so that handlers can borrow them */
+    bool drained;         /* profile_sync was called for it */
+    struct request *next; /* in a list of waiting ones */
+};
+
+enum rpc_parsed {
+    RPC_PARSED_REQUEST,
+    RPC_PARSED_NOTHING, /* a reply that nobody asked for */
+    RPC_PARSED_BROKEN,  /* out is good for rpc_error_text with the failure, and no more */
+    RPC_PARSED_NO_JSON,
+    RPC_PARSED_NO_MAP,
+    RPC_PARSED_NO_MEMORY,
+};
+
+/* why: a sentence for NO_JSON. failure->details is new. */
+enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
+                          struct rpc_failure *failure, char why[JSON_ERROR_TEXT_LENGTH]);
+void request_free(struct request *request); /* NULL is fine */
+
+/* The parameter as text (values.h), lent; NULL when it was not given. */
+const char *request_param(struct request *request, const char *name);
+
+/* {"jsonrpc":"2.0","id":...,"result": - all but the result and the last brace. */
+char *rpc_envelope_text(const struct request *request);
+char *rpc_result_text(const struct request *request, const json_t *result);
+char *rpc_error_text(const struct request *request, const struct rpc_failure *failure);
+/* Takes over event, which may be NULL when memory ran out before. */
+char *rpc_notification_text(const char *stream, json_t *event);
+
+#endif

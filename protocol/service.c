@@ -1,0 +1,202 @@
+#include "service.h"
+
+#include "client.h"
+#include "dispatch.h"
+#include "host.h"
+#include "json_writer.h"
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUEUE_BYTES_DEFAULT = 16 * 1024 * 1024 };
+
+int service_refresh(struct service *service)
+{
+    return isolates_refresh(&service->isolates, service->options.profile, streams_isolate_changed,
+                            service);
+}
+
+int service_new(struct service **out, const struct service_options *options)
+{
+    struct service *service = calloc(1, sizeof(*service));
+
+    assert(options->profile && options->version && options->epoch_ms && options->monotonic_us);
+    if (!service)
+        return -ISOSCOPE_NO_MEMORY;
+    service->options = *options;
+    if (!service->options.queue_bytes_max)
+        service->options.queue_bytes_max = QUEUE_BYTES_DEFAULT;
+    service->start_ms = options->epoch_ms();
+    service->monotonic_to_epoch_ms = service->start_ms - options->monotonic_us() / 1000;
+    host_cpu(service->host_cpu, sizeof(service->host_cpu));
+    *out = service;
+    return 0;
+}
+
+void service_free(struct service *service)
+{
+    if (!service)
+        return;
+    while (service->clients)
+        client_free(service->clients);
+    isolates_free(&service->isolates);
+    free(service);
+}
+
+void service_poll(struct service *service)
+{
+    /* Out of memory: what came or went is told at a later call. */
+    service_refresh(service);
+    for (struct client *client = service->clients; client; client = client->next)
+        dispatch_waiting(client);
+}
+
+int client_new(struct client **out, struct service *service)
+{
+    struct client *client = calloc(1, sizeof(*client));
+
+    if (!client)
+        return -ISOSCOPE_NO_MEMORY;
+    client->service = service;
+    client->next = service->clients;
+    client->link = &service->clients;
+    if (client->next)
+        client->next->link = &client->next;
+    service->clients = client;
+    *out = client;
+    return 0;
+}
+
+void client_free(struct client *client)
+{
+    if (!client)
+        return;
+    *client->link = client->next;
+    if (client->next)
+        client->next->link = client->link;
+    dispatch_clear(client);
+    outbox_clear(&client->outbox);
+    free(client->failure.details);
+    free(client);
+}
+
+/* Copies whole characters only: a close frame holds UTF-8. */
+static void copy_reason(char out[CLOSE_REASON_MAX + 1], const char *reason)
+{
+    size_t length = 0, left = strlen(reason);
+
+    while (left) {
+        size_t count = utf8_character((const unsigned char *)reason + length, left);
+
+        if (!count || length + count > CLOSE_REASON_MAX)
+            break;
+        length += count;
+        left -= count;
+    }
+    memcpy(out, reason, length);
+    out[length] = '\0';
+}
+
+/* It gets nothing any more, so what it was owed need not be kept. */
+void client_close(struct client *client, enum close_code code, const char *reason)
+{
+    if (client->closing_code)
+        return;
+    client->closing_code = code;
+    copy_reason(client->closing_reason, reason);
+    client->streams = 0;
+    outbox_clear(&client->outbox);
+}
+
+void client_push_text(struct client *client, char *text)
+{
+    char reason[CLOSE_REASON_MAX];
+
+    if (client->closing_code)
+        return free(text);
+    if (outbox_push_text(&client->outbox, text) < 0)
+        return client_close(client, CLOSE_NO_MEMORY, "out of memory");
+    if (client->outbox.bytes <= client->service->options.queue_bytes_max)
+        return;
+    snprintf(reason, sizeof(reason), "the client reads too slowly: %zu bytes wait for it",
+             client->outbox.bytes);
+    client_close(client, CLOSE_POLICY, reason);
+}
+
+static void close_no_json(struct client *client, const char *why)
+{
+    char reason[JSON_ERROR_TEXT_LENGTH + 32];
+
+    snprintf(reason, sizeof(reason), "Message parse error: %s", why);
+    client_close(client, CLOSE_NO_JSON, reason);
+}
+
+void client_receive(struct client *client, const char *text, size_t length)
+{
+    char why[JSON_ERROR_TEXT_LENGTH];
+    struct rpc_failure failure = { 0 };
+    struct request *request = NULL;
+
+    if (client->closing_code)
+        return;
+    switch (rpc_parse(&request, text, length, &failure, why)) {
+    case RPC_PARSED_REQUEST:
+        return dispatch(client, request);
+    case RPC_PARSED_NOTHING:
+        return;
+    case RPC_PARSED_BROKEN:
+        return dispatch_broken(client, request, &failure);
+    case RPC_PARSED_NO_JSON:
+        return close_no_json(client, why);
+    case RPC_PARSED_NO_MAP:
+        return client_close(client, CLOSE_NO_MAP, "Message must be a JSON map.");
+    case RPC_PARSED_NO_MEMORY:
+        return client_close(client, CLOSE_NO_MEMORY, "out of memory");
+    }
+}
+
+void client_receive_binary(struct client *client)
+{
+    client_close(client, CLOSE_BINARY, "Message must be a string.");
+}
+
+bool client_wants_send(const struct client *client)
+{
+    return client->outbox.first && !client->closing_code;
+}
+
+size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends)
+{
+    unsigned samples = client->outbox.samples;
+    size_t count = 0;
+
+    *begins = *ends = false;
+    if (!client_wants_send(client) || size == 0)
+        return 0;
+    switch (outbox_read(&client->outbox, buffer, size, &count, begins)) {
+    case OUTBOX_MORE:
+        return count;
+    case OUTBOX_BROKE:
+        client_close(client, CLOSE_NO_MEMORY, "out of memory");
+        return 0;
+    case OUTBOX_ENDED:
+        break;
+    }
+    *ends = true;
+    /* There is room for samples again, and nothing else need wake the waiting. */
+    if (client->outbox.samples < samples)
+        dispatch_waiting(client);
+    return count;
+}
+
+bool client_closing(const struct client *client, uint16_t *code, const char **reason)
+{
+    if (!client->closing_code)
+        return false;
+    *code = client->closing_code;
+    *reason = client->closing_reason;
+    return true;
+}

@@ -1,0 +1,58 @@
+/*
+ * service.h - the Dart VM service protocol, text in and text out: no sockets, no threads.
+ *
+ *   server gives a client's text frames -> client_receive -> handlers -> snapshot.h
+ *   client_send -> pieces of text for the socket, as small as the socket wants them
+ *
+ * Ownership  The service borrows the profile. Clients belong to the service; client_free ends one.
+ * Threads    One: the service thread makes every call.
+ * Errors     A client's mistakes are answered on the wire. Only out of memory is returned.
+ */
+#ifndef ISOSCOPE_SERVICE_H
+#define ISOSCOPE_SERVICE_H
+
+#include "../sampler/profile/snapshot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct service;
+struct client;
+
+struct service_options {
+    struct profile *profile;
+    const char *version;       /* of isoscope: "0.1.0" */
+    int64_t (*epoch_ms)(void); /* clocks come from outside */
+    int64_t (*monotonic_us)(void);
+    size_t queue_bytes_max; /* unsent replies and events of one client; 0: 16 MiB */
+};
+
+int service_new(struct service **out, const struct service_options *options);
+void service_free(struct service *service); /* ends its clients too; NULL is fine */
+
+/* The profile changed: answers what waited for names, sends events. Call it often; it is cheap. */
+void service_poll(struct service *service);
+
+int client_new(struct client **out, struct service *service);
+void client_free(struct client *client); /* NULL is fine */
+
+/* One whole text message. Its replies are queued; some come later. */
+void client_receive(struct client *client, const char *text, size_t length);
+/* One whole binary message: the protocol closes with 4001. */
+void client_receive_binary(struct client *client);
+
+/* True when client_send has something. */
+bool client_wants_send(const struct client *client);
+/*
+ * Fills buffer with the next piece of the oldest message. begins/ends tell whether it is
+ * the first/last piece of its message. Returns the bytes; 0 when there is nothing to send.
+ * Messages with samples are written while they are sent, so they cost no memory.
+ */
+size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends);
+
+/* The client must go: code is the WebSocket close code (4000-4002, 1008 when its queue is full,
+ * 1011 out of memory), reason at most 120 bytes. False while it may stay. */
+bool client_closing(const struct client *client, uint16_t *code, const char **reason);
+
+#endif

@@ -1,0 +1,61 @@
+#include "uris.h"
+
+#include <string.h>
+
+static bool unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("-._~/+", c));
+}
+
+static void encoded(struct json_text *text, const char *bytes, size_t length)
+{
+    static const char hex[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        char escape[3] = { '%', hex[byte >> 4], hex[byte & 15] };
+
+        if (unreserved(bytes[i]))
+            json_text_raw(text, bytes + i, 1);
+        else
+            json_text_raw(text, escape, sizeof(escape));
+    }
+}
+
+void uri_package(struct json_text *text, const char *module)
+{
+    json_text_literal(text, "package:");
+    encoded(text, module, strlen(module));
+    json_text_literal(text, "/");
+    encoded(text, module, strlen(module));
+}
+
+/* "[vdso]", "[unknown]": brackets may not stand in a URI's path. */
+static void uri_of_no_file(struct json_text *text, const char *path)
+{
+    size_t length = strlen(path);
+
+    if (length >= 2 && path[0] == '[' && path[length - 1] == ']') {
+        path++;
+        length -= 2;
+    }
+    json_text_literal(text, "native:");
+    encoded(text, path, length);
+}
+
+void uri_library(struct json_text *text, const struct snapshot_library *library)
+{
+    if (library->path[0] != '/')
+        return uri_of_no_file(text, library->path);
+    if (!library->system)
+        return uri_package(text, library->name);
+    json_text_literal(text, "file://");
+    encoded(text, library->path, strlen(library->path));
+}
+
+void uri_resolved(struct json_text *text, const struct snapshot_library *library)
+{
+    if (!library->system && library->path[0] == '/')
+        uri_package(text, library->name);
+}

@@ -1,0 +1,32 @@
+/*
+ * values.h - a parameter's value as the VM sees it: text.
+ *
+ * The VM turns every value into a string before anybody looks at it: 5 and "5" are the same, and an
+ * error shows the string. So do we, printing as Dart does: 1.0, 1e+30, [a, b], {a: 1}.
+ *
+ * Errors     NULL: out of memory.
+ */
+#ifndef ISOSCOPE_VALUES_H
+#define ISOSCOPE_VALUES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A new JSON string. */
+json_t *value_text(const json_t *value);
+
+/* Decimal digits, '-' before them or not, nothing else, and it fits. */
+bool value_int64(const char *text, int64_t *out);
+
+/* A new JSON list of what stands in "[a, b]"; also NULL when it is no such text. */
+json_t *value_list(const char *text);
+
+/*
+ * A copy of JSON text in which integers beyond 64 bits are doubles: 12345678901234567890.0.
+ * The VM reads them so; jansson refuses the whole message.
+ */
+char *value_widen_integers(const char *text, size_t length, size_t *out_length);
+
+#endif

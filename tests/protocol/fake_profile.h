@@ -1,0 +1,46 @@
+/*
+ * fake_profile.h - a scripted profile behind snapshot.h: what protocol/ is tested over.
+ *
+ * Three processes: 100 "spin" lives, 101 "sh" has ended and left a sample, 102 "true" has ended and
+ * left none. Tests change the struct as they like, between calls.
+ */
+#ifndef ISOSCOPE_FAKE_PROFILE_H
+#define ISOSCOPE_FAKE_PROFILE_H
+
+#include "sampler/profile/snapshot.h"
+
+enum { FAKE_MAX = 16, FAKE_DEPTH_MAX = 128 };
+
+struct fake_sample {
+    uint64_t process_id;
+    int64_t timestamp_us;
+    const char *thread_name;
+    enum feed_end end;
+    uint8_t state;
+    uint32_t depth;
+    uint32_t functions[FAKE_DEPTH_MAX];
+};
+
+struct profile {
+    struct process_info processes[FAKE_MAX];
+    size_t process_count;
+    struct snapshot_library libraries[FAKE_MAX];
+    uint32_t library_count;
+    struct snapshot_function functions[FAKE_MAX];
+    uint32_t function_count;
+    const struct fake_sample *samples; /* the script's own, or a test's */
+    uint32_t sample_count;
+    uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
+    bool enabled;
+    uint32_t period_us;
+    bool pending;    /* snapshot_take: names are being read */
+    unsigned synced; /* calls of profile_sync */
+    int snapshots;   /* taken and not freed yet */
+};
+
+void fake_profile_init(struct profile *profile);
+/* What options.epoch_ms and options.monotonic_us are given. */
+int64_t fake_epoch_ms(void);
+int64_t fake_monotonic_us(void);
+
+#endif

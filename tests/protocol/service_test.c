@@ -1,0 +1,298 @@
+/* The service over one or more clients: queues, waiting, closing, and what is thrown at it. */
+#include "talk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char get_version[] = "{\"id\":\"v\",\"method\":\"getVersion\"}";
+static const char get_samples[] = "{\"id\":\"s\",\"method\":\"_getCpuSamples\"}";
+
+static void assert_id(struct talk *talk, const char *id)
+{
+    json_t *message = talk_receive(talk);
+
+    assert_non_null(message);
+    assert_string_equal(json_string_value(json_object_get(message, "id")), id);
+    json_decref(message);
+}
+
+static int error_code(struct talk *talk)
+{
+    json_t *message = talk_receive(talk);
+    int code = (int)json_integer_value(json_object_get(json_object_get(message, "error"), "code"));
+
+    json_decref(message);
+    return code;
+}
+
+static void other_requests_are_answered_while_names_are_read(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    talk.profile.pending = true;
+    talk_send(&talk, get_samples);
+    talk_send(&talk, get_version);
+    assert_id(&talk, "v");
+    service_poll(talk.service);
+    assert_false(client_wants_send(talk.client));
+    talk.profile.pending = false;
+    service_poll(talk.service);
+    assert_id(&talk, "s");
+    talk_end(&talk);
+}
+
+static void feeds_are_drained_once_before_samples_are_taken(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    talk.profile.pending = true;
+    talk_send(&talk, get_samples);
+    assert_int_equal(talk.profile.synced, 1);
+    service_poll(talk.service);
+    talk.profile.pending = false;
+    service_poll(talk.service);
+    assert_int_equal(talk.profile.synced, 1);
+    talk_end(&talk);
+}
+
+static void waiting_requests_are_bounded(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    talk.profile.pending = true;
+    for (int i = 0; i < 64; i++)
+        talk_send(&talk, get_samples);
+    assert_false(client_wants_send(talk.client));
+    talk_send(&talk, get_samples);
+    assert_int_equal(error_code(&talk), -32000);
+    assert_int_equal(talk_closed(&talk), 0);
+    talk_end(&talk);
+}
+
+/* Snapshots cost memory that no byte count sees: two at a time, the others wait, all are answered.
+ */
+static void few_snapshots_are_held_however_many_are_asked_for(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    for (int i = 0; i < 20; i++)
+        talk_send(&talk, get_samples);
+    assert_int_equal(talk.profile.snapshots, 2);
+    for (int i = 0; i < 20; i++)
+        assert_id(&talk, "s");
+    assert_null(talk_receive(&talk));
+    talk_end(&talk);
+}
+
+static void a_client_that_does_not_read_is_closed(void **state)
+{
+    struct service_options options = {
+        .version = "1",
+        .epoch_ms = fake_epoch_ms,
+        .monotonic_us = fake_monotonic_us,
+        .queue_bytes_max = 1000,
+    };
+    struct client *slow, *other;
+    struct service *service;
+    struct profile profile;
+    const char *reason;
+    uint16_t code;
+
+    (void)state;
+    fake_profile_init(&profile);
+    options.profile = &profile;
+    assert_int_equal(service_new(&service, &options), 0);
+    assert_int_equal(client_new(&slow, service), 0);
+    assert_int_equal(client_new(&other, service), 0);
+    for (int i = 0; i < 20; i++)
+        client_receive(slow, get_version, strlen(get_version));
+    assert_true(client_closing(slow, &code, &reason));
+    assert_int_equal(code, 1008);
+    assert_false(client_wants_send(slow));
+    assert_false(client_closing(other, &code, &reason));
+    client_free(slow);
+    service_free(service);
+}
+
+static void events_reach_every_client_that_listens(void **state)
+{
+    static const char listen[] =
+        "{\"id\":1,\"method\":\"streamListen\",\"params\":{\"streamId\":\"VM\"}}";
+    struct client *other;
+    struct talk talk;
+    char *text;
+
+    (void)state;
+    talk_begin(&talk);
+    assert_int_equal(client_new(&other, talk.service), 0);
+    client_receive(other, listen, strlen(listen));
+    free(talk_receive_text(other, 100));
+    json_decref(talk_ask(&talk, "setFlag", "{\"name\":\"profile_period\",\"value\":\"250\"}"));
+    text = talk_receive_text(other, 100);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"newValue\":\"250\""));
+    free(text);
+    assert_null(talk_receive(&talk));
+    talk_end(&talk);
+}
+
+static void a_client_may_go_in_the_middle_of_a_reply(void **state)
+{
+    struct talk talk;
+    char buffer[10];
+    bool begins, ends;
+
+    (void)state;
+    talk_begin(&talk);
+    talk_send(&talk, get_samples);
+    talk_send(&talk, get_samples);
+    assert_int_equal(client_send(talk.client, buffer, sizeof(buffer), &begins, &ends),
+                     sizeof(buffer));
+    client_free(talk.client);
+    service_poll(talk.service);
+    talk_end(&talk);
+}
+
+static void a_binary_message_closes_with_4001(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    client_receive_binary(talk.client);
+    assert_int_equal(talk_closed(&talk), 4001);
+    talk_end(&talk);
+}
+
+static void a_close_reason_is_whole_characters(void **state)
+{
+    char text[400];
+    struct talk talk;
+
+    (void)state;
+    for (int shift = 0; shift < 4; shift++) {
+        memset(text, 'a', sizeof(text));
+        for (size_t i = (size_t)shift; i + 2 < sizeof(text); i += 3)
+            memcpy(text + i, "\xe2\x82\xac", 3);
+        talk_begin(&talk);
+        client_receive(talk.client, text, sizeof(text));
+        assert_int_equal(talk_closed(&talk), 4000);
+        talk_end(&talk);
+    }
+}
+
+static void nesting_without_end_only_closes_its_client(void **state)
+{
+    enum { DEPTH = 100000 };
+    static char text[DEPTH];
+    struct talk talk;
+
+    (void)state;
+    memset(text, '[', DEPTH);
+    talk_begin(&talk);
+    client_receive(talk.client, text, DEPTH);
+    assert_int_equal(talk_closed(&talk), 4000);
+    talk_end(&talk);
+}
+
+static void four_mebibytes_of_parameters_are_fine(void **state)
+{
+    enum { PAD = 4 * 1024 * 1024 };
+    static char text[PAD + 100];
+    size_t length;
+    struct talk talk;
+
+    (void)state;
+    length =
+        (size_t)sprintf(text, "{\"id\":\"v\",\"method\":\"getVersion\",\"params\":{\"pad\":\"");
+    memset(text + length, 'x', PAD);
+    strcpy(text + length + PAD, "\"}}");
+    talk_begin(&talk);
+    talk_send(&talk, text);
+    assert_id(&talk, "v");
+    talk_end(&talk);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 17;
+    *seed ^= *seed << 5;
+    return *seed;
+}
+
+/* Ten thousand requests with bytes exchanged: each is answered, ignored or closed upon; what comes
+ * out is JSON (talk_receive looks), and the next client is served as ever. */
+static void broken_messages_never_harm_the_service(void **state)
+{
+    static const char *const seeds[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"method\":\"getIsolate\",\"params\":{\"isolateId\":"
+        "\"isolates/100\"}}",
+        "{\"id\":12345678901234567890,\"method\":\"_getCpuSamples\",\"params\":{\"timestamp\":1,"
+        "\"count\":2}}",
+        "{\"id\":1,\"method\":\"lookupPackageUris\",\"params\":{\"isolateId\":\"isolates/"
+        "100\",\"uris\":[1,\"a\"]}}",
+        "{\"id\":1.5,\"method\":\"setFlag\",\"params\":{\"name\":\"profile_period\",\"value\":250}"
+        "}",
+        "{\"id\":null,\"method\":\"streamListen\",\"params\":{\"streamId\":\"Isolate\"}}",
+    };
+    static const char bytes[] = "\"{}[]:,\\0159-.eE truefalsn\x01\xff\xc3";
+    uint32_t seed = 2463534242u;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    for (int i = 0; i < 10000; i++) {
+        char text[200];
+        json_t *message;
+
+        strcpy(text, seeds[next_random(&seed) % (sizeof(seeds) / sizeof(*seeds))]);
+        for (uint32_t changes = next_random(&seed) % 4; changes; changes--)
+            text[next_random(&seed) % strlen(text)] =
+                bytes[next_random(&seed) % (sizeof(bytes) - 1)];
+        talk_send(&talk, text);
+        while ((message = talk_receive(&talk)))
+            json_decref(message);
+        if (talk_closed(&talk)) {
+            client_free(talk.client);
+            assert_int_equal(client_new(&talk.client, talk.service), 0);
+        }
+    }
+    talk_send(&talk, get_version);
+    assert_id(&talk, "v");
+    talk_end(&talk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_requests_are_answered_while_names_are_read),
+        cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
+        cmocka_unit_test(waiting_requests_are_bounded),
+        cmocka_unit_test(few_snapshots_are_held_however_many_are_asked_for),
+        cmocka_unit_test(a_client_that_does_not_read_is_closed),
+        cmocka_unit_test(events_reach_every_client_that_listens),
+        cmocka_unit_test(a_client_may_go_in_the_middle_of_a_reply),
+        cmocka_unit_test(a_binary_message_closes_with_4001),
+        cmocka_unit_test(a_close_reason_is_whole_characters),
+        cmocka_unit_test(nesting_without_end_only_closes_its_client),
+        cmocka_unit_test(four_mebibytes_of_parameters_are_fine),
+        cmocka_unit_test(broken_messages_never_harm_the_service),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+#include "talk.h"
+
+#include "protocol/json_writer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void talk_begin(struct talk *talk)
+{
+    struct service_options options = {
+        .profile = &talk->profile,
+        .version = "1.2.3",
+        .epoch_ms = fake_epoch_ms,
+        .monotonic_us = fake_monotonic_us,
+    };
+
+    fake_profile_init(&talk->profile);
+    assert_int_equal(service_new(&talk->service, &options), 0);
+    assert_int_equal(client_new(&talk->client, talk->service), 0);
+}
+
+void talk_end(struct talk *talk)
+{
+    service_free(talk->service);
+    assert_int_equal(talk->profile.snapshots, 0);
+}
+
+void talk_send(struct talk *talk, const char *text)
+{
+    client_receive(talk->client, text, strlen(text));
+}
+
+void talk_send_json(struct talk *talk, const json_t *message)
+{
+    char *text = json_dumps(message, JSON_COMPACT);
+
+    talk_send(talk, text);
+    free(text);
+}
+
+char *talk_receive_text(struct client *client, size_t size)
+{
+    struct json_text text = { 0 };
+    bool begins, ends = false;
+
+    while (!ends && client_wants_send(client)) {
+        size_t count = client_send(client, json_text_reserve(&text, size), size, &begins, &ends);
+
+        assert_true(count > 0 && count <= size);
+        assert_int_equal(begins, text.length == 0);
+        text.length += count;
+    }
+    assert_true(ends || !text.length);
+    if (text.length)
+        json_text_raw(&text, "", 1);
+    return text.data;
+}
+
+json_t *talk_receive(struct talk *talk)
+{
+    char *text = talk_receive_text(talk->client, 4096);
+    json_error_t error;
+    json_t *message;
+
+    if (!text)
+        return NULL;
+    message = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    if (!message)
+        fail_msg("%s in %s", error.text, text);
+    assert_true(json_is_object(message));
+    free(text);
+    return message;
+}
+
+json_t *talk_ask(struct talk *talk, const char *method, const char *params)
+{
+    char request[512];
+    json_t *message, *result;
+
+    snprintf(request, sizeof(request), "{\"id\":\"1\",\"method\":\"%s\",\"params\":%s}", method,
+             params);
+    talk_send(talk, request);
+    message = talk_receive(talk);
+    assert_non_null(message);
+    result = json_incref(json_object_get(message, "result"));
+    json_decref(message);
+    assert_non_null(result);
+    return result;
+}
+
+int talk_closed(const struct talk *talk)
+{
+    const char *reason;
+    uint16_t code;
+
+    if (!client_closing(talk->client, &code, &reason))
+        return 0;
+    assert_true(strlen(reason) <= 120);
+    return code;
+}

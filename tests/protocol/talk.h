@@ -1,0 +1,36 @@
+/*
+ * talk.h - one client's side of a conversation with the service over the fake profile.
+ *
+ * Every text that comes is read strictly: it has to be one whole JSON object.
+ */
+#ifndef ISOSCOPE_TALK_H
+#define ISOSCOPE_TALK_H
+
+#include "fake_profile.h"
+#include "protocol/service.h"
+
+#include <jansson.h>
+
+struct talk {
+    struct profile profile;
+    struct service *service;
+    struct client *client;
+};
+
+void talk_begin(struct talk *talk);
+/* Checks that no snapshot is left over. */
+void talk_end(struct talk *talk);
+
+void talk_send(struct talk *talk, const char *text);
+void talk_send_json(struct talk *talk, const json_t *message);
+
+/* A client's next whole message, 0-terminated and new, taken in buffers of size; NULL: none. */
+char *talk_receive_text(struct client *client, size_t size);
+json_t *talk_receive(struct talk *talk);
+/* Sends, and gives the result of the answer (which must be the next message, and no error). */
+json_t *talk_ask(struct talk *talk, const char *method, const char *params);
+
+/* The close code, 0 while the client may stay. */
+int talk_closed(const struct talk *talk);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * Wire cases: tests/protocol/<method or subject>/<what_happens>.json, each one a test.
+ *
+ *     { "request": {...} or "raw text", "response": {...} }
+ *     { "steps": [ { "act": "process_100_ends", "request": ..., "responses": [...], "close": 4000 }
+ * ] }
+ *
+ * No response and no close: nothing may come. In a response the text "<integer>", "<real>",
+ * "<string>", "<list>", "<object>" or "<any>" stands for any value of that kind, and the member
+ * "..." (or the last list item "...") for whatever else is there.
+ */
+#include "talk.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool is_text(const json_t *value, const char *text)
+{
+    return json_is_string(value) && !strcmp(json_string_value(value), text);
+}
+
+static bool stands_for(const json_t *pattern, const json_t *value)
+{
+    return is_text(pattern, "<any>") || (is_text(pattern, "<integer>") && json_is_integer(value)) ||
+           (is_text(pattern, "<real>") && json_is_real(value)) ||
+           (is_text(pattern, "<string>") && json_is_string(value)) ||
+           (is_text(pattern, "<list>") && json_is_array(value)) ||
+           (is_text(pattern, "<object>") && json_is_object(value));
+}
+
+static bool matches(const json_t *pattern, const json_t *value);
+
+static bool object_matches(json_t *pattern, const json_t *value)
+{
+    bool open = json_object_get(pattern, "...") != NULL;
+    const char *key;
+    json_t *member;
+
+    if (!json_is_object(value))
+        return false;
+    json_object_foreach(pattern, key,
+                        member) if (strcmp(key, "...") &&
+                                    !matches(member, json_object_get(value, key))) return false;
+    return open || json_object_size(pattern) == json_object_size(value);
+}
+
+static bool list_matches(const json_t *pattern, const json_t *value)
+{
+    size_t count = json_array_size(pattern);
+    bool open = count && is_text(json_array_get(pattern, count - 1), "...");
+
+    count -= open;
+    if (!json_is_array(value) || json_array_size(value) < count ||
+        (!open && json_array_size(value) > count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!matches(json_array_get(pattern, i), json_array_get(value, i)))
+            return false;
+    return true;
+}
+
+static bool matches(const json_t *pattern, const json_t *value)
+{
+    if (!value)
+        return false;
+    if (json_is_object(pattern))
+        return object_matches((json_t *)pattern, value);
+    if (json_is_array(pattern))
+        return list_matches(pattern, value);
+    return stands_for(pattern, value) || json_equal((json_t *)pattern, (json_t *)value);
+}
+
+static void act(struct talk *talk, const char *what)
+{
+    struct profile *profile = &talk->profile;
+
+    if (!strcmp(what, "nothing_runs"))
+        profile->process_count = 0;
+    else if (!strcmp(what, "process_103_starts"))
+        profile->processes[profile->process_count++] = (struct process_info){
+            .id = 103, .pid = 103, .name = "new", .exe = "/bin/new", .live = true
+        };
+    else if (!strcmp(what, "process_100_ends"))
+        profile->processes[0].live = false;
+    else if (!strcmp(what, "names_are_read"))
+        profile->pending = true;
+    else if (!strcmp(what, "names_are_there"))
+        profile->pending = false;
+    else if (!strcmp(what, "samples_are_gone"))
+        profile_clear(profile, 0);
+    else
+        fail_msg("unknown act %s", what);
+    service_poll(talk->service);
+}
+
+static void expect(struct talk *talk, const json_t *pattern)
+{
+    json_t *message = talk_receive(talk);
+    char *got = message ? json_dumps(message, JSON_INDENT(2)) : NULL;
+
+    if (!message || !matches(pattern, message)) {
+        char *owed = json_dumps(pattern, JSON_INDENT(2) | JSON_ENCODE_ANY);
+
+        fail_msg("owed %s\ngot %s", owed, got ? got : "nothing");
+    }
+    free(got);
+    json_decref(message);
+}
+
+static void run_step(struct talk *talk, const json_t *step)
+{
+    const json_t *request = json_object_get(step, "request");
+    const json_t *responses = json_object_get(step, "responses");
+
+    if (json_object_get(step, "act"))
+        act(talk, json_string_value(json_object_get(step, "act")));
+    if (json_is_string(request))
+        talk_send(talk, json_string_value(request));
+    else if (request)
+        talk_send_json(talk, request);
+    if (json_object_get(step, "response"))
+        expect(talk, json_object_get(step, "response"));
+    for (size_t i = 0; i < json_array_size(responses); i++)
+        expect(talk, json_array_get(responses, i));
+    assert_null(talk_receive(talk));
+    assert_int_equal(talk_closed(talk), json_integer_value(json_object_get(step, "close")));
+}
+
+static void wire_case(void **state)
+{
+    json_error_t error;
+    json_t *file = json_load_file(*state, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    json_t *steps = json_object_get(file, "steps");
+    struct talk talk;
+
+    if (!file)
+        fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
+    talk_begin(&talk);
+    for (size_t i = 0; i < json_array_size(steps); i++)
+        run_step(&talk, json_array_get(steps, i));
+    if (!steps)
+        run_step(&talk, file);
+    talk_end(&talk);
+    json_decref(file);
+}
+
+int main(void)
+{
+    struct CMUnitTest *tests;
+    glob_t files;
+    int failed;
+
+    assert_int_equal(glob(WIRE_CASES "/*/*.json", 0, NULL, &files), 0);
+    tests = calloc(files.gl_pathc, sizeof(*tests));
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        tests[i] = (struct CMUnitTest){ .name = files.gl_pathv[i] + strlen(WIRE_CASES) + 1,
+                                        .test_func = wire_case,
+                                        .initial_state = files.gl_pathv[i] };
+    failed = _cmocka_run_group_tests("wire cases", tests, files.gl_pathc, NULL, NULL);
+    free(tests);
+    globfree(&files);
+    return failed;
+}
