@@ -255,12 +255,12 @@ bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_u
                       struct feed_sample_view *out)
 {
     struct ring_reader ring;
-    bool found = false;
+    bool found = false, later = false;
 
     if (slot >= reader->layout.thread_capacity)
         return false;
     ring = ring_of(reader, slot);
-    while (!found) {
+    while (!found && !later) {
         int bytes = ring_read(&ring, &reader->record, sizeof reader->record);
 
         if (bytes == 0)
@@ -273,14 +273,16 @@ bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_u
         found = sample_believable(&reader->record.sample, bytes);
         if (!found)
             reader->corrupt++;
-        if (found && reader->record.sample.timestamp_us > until_us)
-            return false; /* not released: it comes again */
-        ring_release(&ring);
+        later = found && reader->record.sample.timestamp_us > until_us;
+        if (!later) /* else it is not released: it comes again */
+            ring_release(&ring);
     }
+    /* Also when nothing is given out: ring_read may have released what it skipped. */
     reader->tails[slot] = ring.tail;
-    if (found)
-        view_sample(&reader->record.sample, out);
-    return found;
+    if (!found || later)
+        return false;
+    view_sample(&reader->record.sample, out);
+    return true;
 }
 
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot)

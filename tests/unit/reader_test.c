@@ -110,6 +110,28 @@ static void a_sample_after_the_round_stays_for_the_next(void **state)
     assert_int_equal(sample.timestamp_us, 200);
 }
 
+/* The writer starts its ring over while the reader leaves a sample for the next round. */
+static void nothing_is_lost_where_the_ring_starts_over(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_sample_view sample;
+    int64_t written = 0, read = 0;
+
+    while (written < 20000) {
+        for (int64_t room = 1 + written % 97; room > 0; room--) {
+            written++;
+            write_sample(both, slot, written, (uint16_t)(written % 60));
+        }
+        while (feed_reader_next(both->reader, slot, written - written % 3, &sample))
+            assert_int_equal(sample.timestamp_us, ++read);
+    }
+    while (feed_reader_next(both->reader, slot, INT64_MAX, &sample))
+        assert_int_equal(sample.timestamp_us, ++read);
+    assert_int_equal(read, written);
+    assert_int_equal(feed_reader_corrupt(both->reader), 0);
+}
+
 static void an_ended_slot_is_another_thread_when_it_is_claimed_again(void **state)
 {
     struct both *both = *state;
@@ -265,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FEED_TEST(a_sample_comes_out_as_it_went_in),
         FEED_TEST(a_sample_after_the_round_stays_for_the_next),
+        FEED_TEST(nothing_is_lost_where_the_ring_starts_over),
         FEED_TEST(an_ended_slot_is_another_thread_when_it_is_claimed_again),
         FEED_TEST(a_live_slot_cannot_be_recycled),
         FEED_TEST(samples_that_lie_about_their_depth_are_skipped_and_counted),

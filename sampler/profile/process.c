@@ -1,0 +1,162 @@
+#include "process.h"
+
+#include "../include/isoscope/isoscope.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void watch_end(struct process *process)
+{
+    process->pidfd = -1;
+    if (process->pid <= 0)
+        return; /* of another pid namespace: only its socket tells */
+    process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    process->dead = process->pidfd < 0 && errno == ESRCH;
+}
+
+int process_new(struct process **out, int memfd, const struct profile_peer *peer)
+{
+    struct process *process = calloc(1, sizeof(*process));
+    struct feed_reader *reader = NULL;
+    int error = feed_reader_open(&reader, memfd);
+
+    if (error || !process) {
+        feed_reader_free(reader);
+        free(process);
+        return error ? error : -ISOSCOPE_NO_MEMORY;
+    }
+    process->reader = reader;
+    process->pid = peer->pid;
+    process->ppid = peer->ppid;
+    snprintf(process->exe, sizeof(process->exe), "%s", peer->exe ? peer->exe : "");
+    process->start_us = feed_reader_start_us(reader);
+    watch_end(process);
+    process->modules = calloc(FEED_MODULES_MAX, sizeof(*process->modules));
+    if (!process->modules) {
+        process_free(process);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    *out = process;
+    return 0;
+}
+
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    for (uint32_t i = 0; i < process->slot_count; i++)
+        owner_thread_release(process->slots[i].thread);
+    free(process->slots);
+    free(process->modules);
+    feed_reader_free(process->reader);
+    owner_release(process->owner);
+    if (process->pidfd >= 0)
+        close(process->pidfd);
+    free(process);
+}
+
+static bool is_dead(const struct process *process)
+{
+    struct pollfd wait = { .fd = process->pidfd, .events = POLLIN };
+
+    if (process->dead)
+        return true;
+    if (process->pidfd >= 0)
+        return poll(&wait, 1, 0) > 0;
+    return process->pid > 0 && kill(process->pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Exec ends all threads but one: when the sampler's is gone, so is the program we knew. */
+static bool sampler_is_gone(const struct process *process)
+{
+    struct feed_status_view status;
+    char path[64];
+
+    feed_reader_status(process->reader, &status);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", process->pid, status.sampler_tid);
+    return status.sampler_tid <= 0 || access(path, F_OK) < 0;
+}
+
+bool process_has_ended(const struct process *process, bool hung_up, bool goodbye)
+{
+    return goodbye || is_dead(process) || (hung_up && sampler_is_gone(process));
+}
+
+/* 0 when the program has not said, or said nonsense. */
+static uint32_t module_number(struct process *process, uint32_t feed_number,
+                              struct registry *registry, struct namer *namer)
+{
+    struct feed_module_view view;
+
+    if (feed_number >= FEED_MODULES_MAX)
+        return 0;
+    if (!process->modules[feed_number] && feed_reader_module(process->reader, feed_number, &view)) {
+        uint32_t number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
+
+        process->modules[feed_number] = (uint16_t)number;
+        /* It has a sample now, so its names will be asked for soon. */
+        namer_expect(namer, registry_module(registry, number));
+    }
+    return process->modules[feed_number];
+}
+
+bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
+                   struct namer *namer, uint64_t *out)
+{
+    uint32_t number = FEED_FRAME_MODULE(feed_frame);
+
+    if (number)
+        number = module_number(process, number, registry, namer);
+    if (number && registry_module(registry, number)->sampler)
+        return false;
+    *out = PROFILE_FRAME(number, FEED_FRAME_OFFSET(feed_frame));
+    return true;
+}
+
+struct process_slot *process_slot(struct process *process, uint32_t slot)
+{
+    if (slot >= process->slot_count) {
+        uint32_t count = (slot + 64) & ~UINT32_C(63);
+        struct process_slot *slots;
+
+        if (count <= slot)
+            count = slot + 1;
+        slots = reallocarray(process->slots, count, sizeof(*slots));
+        if (!slots)
+            return NULL;
+        memset(slots + process->slot_count, 0, (count - process->slot_count) * sizeof(*slots));
+        process->slots = slots;
+        process->slot_count = count;
+    }
+    return &process->slots[slot];
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void process_describe(const struct process *process, struct owner_counts counts,
+                      struct process_info *out)
+{
+    *out = (struct process_info){ .id = process->id,
+                                  .pid = process->pid,
+                                  .ppid = process->ppid,
+                                  .start_us = process->start_us,
+                                  .end_us = process->end_us,
+                                  .live = process->reader != NULL,
+                                  .samples = counts.samples,
+                                  .evicted = counts.evicted,
+                                  .corrupt = process->corrupt,
+                                  .status = process->status };
+    snprintf(out->exe, sizeof(out->exe), "%s", process->exe);
+    snprintf(out->name, sizeof(out->name), "%.63s", last_part(process->exe));
+}

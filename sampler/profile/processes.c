@@ -1,0 +1,299 @@
+#include "processes.h"
+
+#include "../include/isoscope/isoscope.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* Ended processes without samples are remembered up to here; then the oldest are forgotten. */
+    REMEMBERED_MAX = 1024,
+    PID_STRIDE = 10000000, /* above every pid */
+};
+
+struct processes {
+    struct store *store;
+    pthread_mutex_t lock;  /* guards the rest */
+    struct process **list; /* changed in a round only */
+    size_t count, capacity;
+    bool enabled;
+    uint32_t period_us;
+};
+
+int processes_new(struct processes **out, struct store *store, bool enabled, uint32_t period_us)
+{
+    struct processes *processes = calloc(1, sizeof(*processes));
+
+    if (!processes)
+        return -ISOSCOPE_NO_MEMORY;
+    pthread_mutex_init(&processes->lock, NULL);
+    processes->store = store;
+    processes->enabled = enabled;
+    processes->period_us = period_us;
+    *out = processes;
+    return 0;
+}
+
+void processes_free(struct processes *processes)
+{
+    if (!processes)
+        return;
+    for (size_t i = 0; i < processes->count; i++)
+        process_free(processes->list[i]);
+    free(processes->list);
+    pthread_mutex_destroy(&processes->lock);
+    free(processes);
+}
+
+static struct process *find(const struct processes *processes, uint64_t id)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->id == id)
+            return processes->list[i];
+    return NULL;
+}
+
+static bool left_no_sample(struct processes *processes, const struct process *process)
+{
+    return !process->reader && !store_counts(processes->store, process->owner).samples;
+}
+
+static void forget(struct processes *processes, struct process *process)
+{
+    size_t number = 0;
+
+    while (processes->list[number] != process)
+        number++;
+    memmove(&processes->list[number], &processes->list[number + 1],
+            (processes->count - number - 1) * sizeof(struct process *));
+    processes->count--;
+    process_free(process);
+}
+
+static void forget_the_oldest(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        if (!left_no_sample(processes, processes->list[i]))
+            continue;
+        forget(processes, processes->list[i]);
+        return;
+    }
+}
+
+/* An earlier program that left no sample (a shell that became the program it was to start) is
+ * replaced: nobody misses it. Its hangup, when still to come, will bear the same id. */
+static void choose_id(struct processes *processes, struct process *process)
+{
+    struct process *before;
+
+    process->id = process->pid > 0 ? (uint64_t)process->pid : PID_STRIDE;
+    while ((before = find(processes, process->id))) {
+        if (left_no_sample(processes, before)) {
+            process->hangups_owed = before->hangups_owed + !before->heard_hangup;
+            forget(processes, before);
+        } else {
+            process->id += PID_STRIDE;
+        }
+    }
+}
+
+static int reserve(struct processes *processes)
+{
+    size_t capacity = processes->capacity ? processes->capacity * 2 : 16;
+    struct process **list;
+
+    if (processes->count < processes->capacity)
+        return 0;
+    list = reallocarray(processes->list, capacity, sizeof(struct process *));
+    if (!list)
+        return -ISOSCOPE_NO_MEMORY;
+    processes->list = list;
+    processes->capacity = capacity;
+    return 0;
+}
+
+static int enter_locked(struct processes *processes, struct process *process)
+{
+    if (processes->count >= REMEMBERED_MAX)
+        forget_the_oldest(processes);
+    choose_id(processes, process);
+    if (reserve(processes) < 0 || owner_new(&process->owner, process->id) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    feed_reader_status(process->reader, &process->status);
+    feed_reader_control(process->reader, processes->enabled, processes->period_us);
+    processes->list[processes->count++] = process;
+    return 0;
+}
+
+int processes_enter(struct processes *processes, struct process *process)
+{
+    int error;
+
+    pthread_mutex_lock(&processes->lock);
+    error = enter_locked(processes, process);
+    pthread_mutex_unlock(&processes->lock);
+    if (error)
+        process_free(process);
+    return error;
+}
+
+struct process *processes_at(struct processes *processes, size_t number)
+{
+    return number < processes->count ? processes->list[number] : NULL;
+}
+
+void processes_update(struct processes *processes, struct process *process, bool ended,
+                      int64_t now_us)
+{
+    struct feed_reader *reader = process->reader;
+
+    pthread_mutex_lock(&processes->lock);
+    feed_reader_status(reader, &process->status);
+    process->corrupt = feed_reader_corrupt(reader) + process->impossible;
+    if (ended) {
+        process->reader = NULL;
+        process->end_us = now_us;
+    }
+    pthread_mutex_unlock(&processes->lock);
+    if (ended)
+        feed_reader_free(reader);
+}
+
+struct process_hints processes_hints(struct processes *processes, const struct process *process)
+{
+    struct process_hints hints;
+
+    pthread_mutex_lock(&processes->lock);
+    hints = (struct process_hints){ process->hung_up, process->goodbye };
+    pthread_mutex_unlock(&processes->lock);
+    return hints;
+}
+
+void processes_hangup(struct processes *processes, uint64_t process_id, bool goodbye)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find(processes, process_id);
+    if (process && process->hangups_owed && !goodbye) {
+        process->hangups_owed--;
+    } else if (process) {
+        process->heard_hangup = true;
+        process->hung_up = true;
+        process->goodbye |= goodbye;
+    }
+    pthread_mutex_unlock(&processes->lock);
+}
+
+/* Its own hangup may come late, or never: a child can hold its socket open. */
+bool processes_suspect(struct processes *processes, int32_t pid)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count; i++) {
+        struct process *process = processes->list[i];
+
+        if (process->pid != pid || !process->reader)
+            continue;
+        process->hung_up = true;
+        any = true;
+    }
+    pthread_mutex_unlock(&processes->lock);
+    return any;
+}
+
+bool processes_any_live(struct processes *processes)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count && !any; i++)
+        any = processes->list[i]->reader != NULL;
+    pthread_mutex_unlock(&processes->lock);
+    return any;
+}
+
+static void describe(struct processes *processes, const struct process *process,
+                     struct process_info *out)
+{
+    process_describe(process, store_counts(processes->store, process->owner), out);
+}
+
+size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity)
+{
+    size_t count;
+
+    pthread_mutex_lock(&processes->lock);
+    count = processes->count;
+    for (size_t i = 0; i < count && i < capacity; i++)
+        describe(processes, processes->list[i], &out[i]);
+    pthread_mutex_unlock(&processes->lock);
+    return count;
+}
+
+bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find(processes, process_id);
+    if (process)
+        describe(processes, process, out);
+    pthread_mutex_unlock(&processes->lock);
+    return process != NULL;
+}
+
+void processes_clear(struct processes *processes, uint64_t process_id)
+{
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count; i++)
+        if (process_id == 0 || processes->list[i]->id == process_id)
+            store_clear(processes->store, processes->list[i]->owner);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+bool processes_enabled(struct processes *processes)
+{
+    bool enabled;
+
+    pthread_mutex_lock(&processes->lock);
+    enabled = processes->enabled;
+    pthread_mutex_unlock(&processes->lock);
+    return enabled;
+}
+
+uint32_t processes_period_us(struct processes *processes)
+{
+    uint32_t period_us;
+
+    pthread_mutex_lock(&processes->lock);
+    period_us = processes->period_us;
+    pthread_mutex_unlock(&processes->lock);
+    return period_us;
+}
+
+static void tell_all(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->reader)
+            feed_reader_control(processes->list[i]->reader, processes->enabled,
+                                processes->period_us);
+}
+
+void processes_set_enabled(struct processes *processes, bool enabled)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->enabled = enabled;
+    tell_all(processes);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+void processes_set_period_us(struct processes *processes, uint32_t period_us)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->period_us = period_us;
+    tell_all(processes);
+    pthread_mutex_unlock(&processes->lock);
+}

@@ -1,0 +1,48 @@
+/*
+ * processes.h - the processes of a profile: which there are, their ids, and what all are told.
+ *
+ *   collector (enters, drains, ends them) -> processes -> profile.h and snapshot.h (show them)
+ *
+ * Ownership  The list owns its processes. It borrows the store.
+ * Threads    One lock, inside. What is marked ROUND is for the holder of the collector's round
+ * alone: only there the list changes, so there a process may be used without the lock. Errors     0
+ * or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_PROCESSES_H
+#define ISOSCOPE_PROCESSES_H
+
+#include "process.h"
+
+struct processes;
+
+int processes_new(struct processes **out, struct store *store, bool enabled, uint32_t period_us);
+void processes_free(struct processes *processes); /* NULL is fine */
+
+/* ROUND. Gives the process its id and its owner. Takes it over, also on failure. */
+int processes_enter(struct processes *processes, struct process *process);
+/* ROUND. In order of arrival; NULL at the end. */
+struct process *processes_at(struct processes *processes, size_t number);
+/* ROUND. Copies what others are shown. ended: its feed is drained and goes. */
+void processes_update(struct processes *processes, struct process *process, bool ended,
+                      int64_t now_us);
+
+/* What the service has heard of it. */
+struct process_hints {
+    bool hung_up, goodbye;
+};
+struct process_hints processes_hints(struct processes *processes, const struct process *process);
+void processes_hangup(struct processes *processes, uint64_t process_id, bool goodbye);
+/* A new program has this pid. False: there is no other that may have been it before. */
+bool processes_suspect(struct processes *processes, int32_t pid);
+bool processes_any_live(struct processes *processes);
+
+/* As in snapshot.h. */
+size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity);
+bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out);
+void processes_clear(struct processes *processes, uint64_t process_id);
+bool processes_enabled(struct processes *processes);
+uint32_t processes_period_us(struct processes *processes);
+void processes_set_enabled(struct processes *processes, bool enabled);
+void processes_set_period_us(struct processes *processes, uint32_t period_us);
+
+#endif

@@ -1,0 +1,122 @@
+#include "profile.h"
+
+#include "../include/isoscope/isoscope.h"
+#include "collector.h"
+#include "parts.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static uint32_t clamp_period(uint32_t period_us)
+{
+    if (period_us < FEED_PERIOD_MIN_US)
+        return FEED_PERIOD_MIN_US;
+    return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
+}
+
+static int make_parts(struct profile *profile, const struct profile_options *options)
+{
+    uint32_t period_us = options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US;
+    struct collector_options collector = { .changed = options->changed,
+                                           .context = options->context };
+    int error;
+
+    if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
+        (error = registry_new(&profile->registry)) < 0 ||
+        (error = namer_new(&profile->namer, options->changed, options->context)) < 0 ||
+        (error = processes_new(&profile->processes, profile->store, options->enabled,
+                               clamp_period(period_us))) < 0)
+        return error;
+    collector.processes = profile->processes;
+    collector.store = profile->store;
+    collector.registry = profile->registry;
+    collector.namer = profile->namer;
+    return collector_new(&profile->collector, &collector);
+}
+
+int profile_new(struct profile **out, const struct profile_options *options)
+{
+    struct profile *profile = calloc(1, sizeof(*profile));
+    int error = profile ? make_parts(profile, options) : -ISOSCOPE_NO_MEMORY;
+
+    if (error) {
+        profile_free(profile);
+        return error;
+    }
+    *out = profile;
+    return 0;
+}
+
+/* Users before what they use. */
+void profile_free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    collector_free(profile->collector);
+    namer_free(profile->namer);
+    processes_free(profile->processes);
+    store_free(profile->store);
+    registry_free(profile->registry);
+    free(profile);
+}
+
+int profile_start(struct profile *profile)
+{
+    int error = namer_start(profile->namer);
+
+    return error ? error : collector_start(profile->collector);
+}
+
+int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,
+                   uint64_t *process_id)
+{
+    return collector_attach(profile->collector, memfd, peer, process_id);
+}
+
+void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye)
+{
+    processes_hangup(profile->processes, process_id, goodbye);
+    collector_wake(profile->collector);
+}
+
+size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
+{
+    return processes_list(profile->processes, out, capacity);
+}
+
+bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out)
+{
+    return processes_find(profile->processes, process_id, out);
+}
+
+bool profile_enabled(struct profile *profile)
+{
+    return processes_enabled(profile->processes);
+}
+
+void profile_set_enabled(struct profile *profile, bool enabled)
+{
+    processes_set_enabled(profile->processes, enabled);
+}
+
+uint32_t profile_period_us(struct profile *profile)
+{
+    return processes_period_us(profile->processes);
+}
+
+void profile_set_period_us(struct profile *profile, uint32_t period_us)
+{
+    processes_set_period_us(profile->processes, clamp_period(period_us));
+}
+
+void profile_clear(struct profile *profile, uint64_t process_id)
+{
+    /* What was sampled before the call must not turn up after it. */
+    profile_sync(profile);
+    processes_clear(profile->processes, process_id);
+}
+
+void profile_sync(struct profile *profile)
+{
+    collector_sync(profile->collector);
+}

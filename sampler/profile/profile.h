@@ -1,0 +1,43 @@
+/*
+ * profile.h - a live profile: feeds in, snapshots out (snapshot.h).
+ *
+ *   server hands over memfds -> collector thread drains them -> store -> snapshot_take
+ *                                             symbol worker names modules
+ *
+ * Threads    profile_start makes two: the collector and the symbol worker. Without it nothing runs by itself:
+ *            profile_sync drains and snapshot_take symbolizes in the caller (tests do that).
+ *            All calls are for any thread.
+ * Ownership  The profile owns memfds given to it.
+ */
+#ifndef ISOSCOPE_PROFILE_H
+#define ISOSCOPE_PROFILE_H
+
+#include "snapshot.h"
+
+struct profile_options {
+    size_t store_bytes; /* bound of the sample store; 0: 64 MiB */
+    bool enabled;
+    uint32_t period_us; /* 0: 1000 */
+    /* Called on the collector or symbol thread when processes, names or losses changed. It may only wake somebody. */
+    void (*changed)(void *context);
+    void *context;
+};
+
+struct profile_peer {
+    int32_t pid, ppid; /* pid as this process sees it */
+    uint32_t origin;   /* feed_origin */
+    const char *exe;
+};
+
+int profile_new(struct profile **out, const struct profile_options *options);
+/* Drains nothing, stops the threads, frees all. No snapshot may be left. NULL is fine. */
+void profile_free(struct profile *profile);
+int profile_start(struct profile *profile);
+
+/* A process said hello. Takes over memfd, also on failure. process_id may be NULL. */
+int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer, uint64_t *process_id);
+/* Its socket ended. It has ended itself when it is dead, said goodbye, or went through exec;
+ * else (it closed a descriptor that was ours) its feed is read on. What is in the feed is still drained. */
+void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * registry.h - every module any process of the profile has had, under one number each.
+ *
+ *   feed (its own numbers) -> process (maps) -> registry -> symbols, snapshot
+ *
+ * The same file in two processes, or twice in one, is one module: same build id and path.
+ * Number 0 is code in no module.
+ *
+ * Ownership  Modules live as long as the registry; so do their symbols.
+ * Threads    registry_number: one thread at a time. The rest: any, also meanwhile.
+ * Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_REGISTRY_H
+#define ISOSCOPE_REGISTRY_H
+
+#include "../feed/layout.h"
+#include "symbols.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MODULES_MAX = 65535 }; /* a stored frame has 16 bits for it */
+
+enum module_names {
+    MODULE_NAMES_UNREAD,
+    MODULE_NAMES_WANTED, /* waits for the symbol worker */
+    MODULE_NAMES_READ,
+};
+
+struct module {
+    uint32_t number;
+    char *path;
+    const char *name; /* last part of path */
+    uint8_t build_id[FEED_BUILD_ID_MAX];
+    uint32_t build_id_bytes;
+    char build_id_hex[2 * FEED_BUILD_ID_MAX + 1];
+    bool system;  /* lies where the system keeps its libraries */
+    bool sampler; /* libisoscope itself */
+    uint64_t hash;
+    _Atomic uint32_t names;  /* module_names; only namer.h changes it */
+    struct symbols *symbols; /* set before names becomes READ; may then still be NULL: no memory */
+};
+
+struct registry;
+
+int registry_new(struct registry **out);
+void registry_free(struct registry *registry); /* NULL is fine */
+
+/* Finds or adds; path may be anything the program wrote. 0 when there is no room. */
+uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
+                         uint32_t build_id_bytes);
+/* number: one that registry_number gave, or 0. */
+struct module *registry_module(const struct registry *registry, uint32_t number);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * snapshot.h - the only door from the wire to a profile, live or (one day) saved.
+ *
+ *   collector -> store -> snapshot -> protocol/
+ *
+ * A snapshot is an immutable window: its samples, and the functions and libraries they use,
+ * named, deduplicated and counted. It holds on to the memory it shows, however the store goes on.
+ *
+ * Units      *_us: CLOCK_MONOTONIC microseconds. depth: frames. Process ids: see process_info.
+ * Ownership  snapshot_take makes, snapshot_free releases; all pointers live until then.
+ * Threads    Every call here is for any thread; one snapshot is used by one thread at a time.
+ * Errors     0 or a negative isoscope_error; out stays untouched on failure.
+ */
+#ifndef ISOSCOPE_SNAPSHOT_H
+#define ISOSCOPE_SNAPSHOT_H
+
+#include "../feed/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+struct snapshot;
+
+/* A process that feeds, or has fed, the profile. */
+struct process_info {
+    uint64_t id; /* the pid; pid + k * 10,000,000 for the k-th later program with that pid */
+    int32_t pid, ppid;
+    char name[64];              /* last part of exe */
+    char exe[512];
+    int64_t start_us;           /* when the sampler came up in it */
+    int64_t end_us;             /* 0 while it lives */
+    bool live;
+    uint64_t samples;           /* in the store now */
+    uint64_t evicted;           /* samples that the bounded store let go */
+    uint64_t corrupt;           /* records of the feed that could not be true */
+    struct feed_status_view status;
+};
+
+/* In order of arrival. Returns how many there are; fills at most capacity. */
+size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity);
+bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out);
+
+/* Asked settings, for all processes of the profile, and for those to come. */
+bool profile_enabled(struct profile *profile);
+void profile_set_enabled(struct profile *profile, bool enabled);
+uint32_t profile_period_us(struct profile *profile);
+void profile_set_period_us(struct profile *profile, uint32_t period_us); /* clamped to the feed's range */
+
+/* Forgets the samples of one process (0: of all). Sampling goes on. */
+void profile_clear(struct profile *profile, uint64_t process_id);
+
+/* Drains the feeds now, so that what was sampled before the call is in the next snapshot. */
+void profile_sync(struct profile *profile);
+
+struct snapshot_window {
+    uint64_t process_id; /* 0: every process */
+    bool bounded;        /* false: origin and extent are not looked at */
+    int64_t origin_us, extent_us; /* both ends belong to it */
+    uint64_t count_max;  /* the oldest so many; 0: all */
+};
+
+/*
+ * 0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND (no such process), or -ISOSCOPE_PENDING: the names of
+ * a module are being read on the symbol worker; profile_options.changed is called when they are there.
+ */
+int snapshot_take(struct snapshot **out, struct profile *profile, const struct snapshot_window *window);
+void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
+void snapshot_freep(struct snapshot **snapshot);
+
+/* One module. */
+struct snapshot_library {
+    char id[32];          /* stable for the life of the profile: "libraries/3" */
+    const char *path;     /* "/usr/bin/python3.11"; "[vdso]"; "[unknown]" for code in no module */
+    const char *name;     /* last part of path */
+    char build_id[2 * FEED_BUILD_ID_MAX + 1]; /* hex; "" when there is none */
+    bool system;          /* lies under /lib, /usr/lib, ... : not the user's own code */
+};
+
+/* One symbol; where there is none, one function of the unwind data; without that, one pc. */
+struct snapshot_function {
+    char id[40];          /* stable for the life of the profile: "functions/3/1a2b0" */
+    const char *name;     /* demangled; "module+0xoffset" when there is no symbol */
+    const char *raw_name; /* as in the symbol table; = name when there is no symbol */
+    uint32_t library;     /* index into snapshot_libraries */
+    uint64_t inclusive, exclusive; /* samples with it anywhere (once each), and as the leaf */
+};
+
+struct snapshot_sample {
+    int64_t timestamp_us;
+    int32_t tid;
+    const char *thread_name;
+    uint64_t cpu_ns;
+    enum feed_end end;  /* FEED_END_ROOT: the stack is whole */
+    uint8_t state;
+    uint32_t depth;     /* at least 1 */
+    const uint32_t *functions; /* leaf first; indices into snapshot_functions; until the next call */
+};
+
+uint32_t snapshot_sample_count(const struct snapshot *snapshot);
+int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is no sample */
+int64_t snapshot_last_us(const struct snapshot *snapshot);
+uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
+uint32_t snapshot_depth_max(const struct snapshot *snapshot);
+const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count);
+const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);
+
+/* Samples oldest first. cursor starts at 0; false at the end. */
+bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out);
+
+#endif

@@ -1,0 +1,272 @@
+#include "store.h"
+
+#include "../include/isoscope/isoscope.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chunk may take this part of the bound, so that an eviction is never felt. */
+enum { CHUNKS_PER_BOUND = 8 };
+
+struct store {
+    pthread_mutex_t lock; /* guards the rest */
+    size_t bytes_max;
+    size_t closed_bytes; /* of all chunks but the newest */
+    uint64_t sequence;   /* samples ever added */
+    uint64_t serial;     /* chunks ever made */
+    struct chunk **chunks;
+    uint32_t chunk_count, chunk_capacity;
+    bool open;                /* the newest chunk takes samples */
+    struct chunk_index index; /* of the open chunk */
+};
+
+int store_new(struct store **out, size_t bytes_max)
+{
+    struct store *store = calloc(1, sizeof(*store));
+
+    if (!store)
+        return -ISOSCOPE_NO_MEMORY;
+    pthread_mutex_init(&store->lock, NULL);
+    store->bytes_max = bytes_max ? bytes_max : STORE_BYTES_DEFAULT;
+    if (store->bytes_max < STORE_BYTES_MIN)
+        store->bytes_max = STORE_BYTES_MIN;
+    *out = store;
+    return 0;
+}
+
+void store_free(struct store *store)
+{
+    if (!store)
+        return;
+    for (uint32_t i = 0; i < store->chunk_count; i++)
+        chunk_release(store->chunks[i]);
+    free(store->chunks);
+    chunk_index_free(&store->index);
+    pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+static struct chunk *open_chunk(const struct store *store)
+{
+    return store->open ? store->chunks[store->chunk_count - 1] : NULL;
+}
+
+static void close_chunk(struct store *store)
+{
+    if (!store->open)
+        return;
+    store->closed_bytes += chunk_bytes(open_chunk(store));
+    store->open = false;
+    chunk_index_reset(&store->index);
+}
+
+static int reserve_chunk(struct store *store)
+{
+    uint32_t capacity = store->chunk_capacity ? store->chunk_capacity * 2 : 64;
+    struct chunk **chunks;
+
+    if (store->chunk_count < store->chunk_capacity)
+        return 0;
+    chunks = reallocarray(store->chunks, capacity, sizeof(struct chunk *));
+    if (!chunks)
+        return -ISOSCOPE_NO_MEMORY;
+    store->chunks = chunks;
+    store->chunk_capacity = capacity;
+    return 0;
+}
+
+static int begin_chunk(struct store *store, int64_t first_us)
+{
+    close_chunk(store);
+    if (reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->serial + 1,
+                                              store->sequence, first_us) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    store->serial++;
+    store->chunk_count++;
+    store->open = true;
+    return 0;
+}
+
+static size_t bytes_now(const struct store *store)
+{
+    return sizeof(*store) + store->closed_bytes + chunk_index_bytes(&store->index) +
+           (store->open ? chunk_bytes(open_chunk(store)) : 0);
+}
+
+/* The number of the owner's first sample in the chunk that was not cleared. */
+static uint32_t first_visible(const struct chunk *chunk, const struct owner *owner)
+{
+    uint64_t first = owner->visible_from > chunk->first_sequence
+                         ? owner->visible_from - chunk->first_sequence
+                         : 0;
+
+    return first < chunk->sample_count ? (uint32_t)first : chunk->sample_count;
+}
+
+static void count_evicted(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->sample_count; i++) {
+        struct owner *owner = chunk->threads[chunk->samples[i].thread]->owner;
+
+        if (i < first_visible(chunk, owner))
+            continue;
+        owner->samples--;
+        owner->evicted++;
+    }
+}
+
+static void remove_chunk(struct store *store, uint32_t number)
+{
+    struct chunk *chunk = store->chunks[number];
+
+    if (number == store->chunk_count - 1 && store->open) {
+        store->open = false;
+        chunk_index_reset(&store->index);
+    } else {
+        store->closed_bytes -= chunk_bytes(chunk);
+    }
+    memmove(&store->chunks[number], &store->chunks[number + 1],
+            (store->chunk_count - number - 1) * sizeof(struct chunk *));
+    store->chunk_count--;
+    chunk_release(chunk);
+}
+
+static void keep_bound(struct store *store)
+{
+    if (store->open && chunk_bytes(open_chunk(store)) >= store->bytes_max / CHUNKS_PER_BOUND)
+        close_chunk(store);
+    while (bytes_now(store) > store->bytes_max && store->chunk_count > 1) {
+        count_evicted(store->chunks[0]);
+        remove_chunk(store, 0);
+    }
+}
+
+static int add_locked(struct store *store, struct owner_thread *thread,
+                      const struct store_sample *sample)
+{
+    if ((!store->open || !chunk_fits(open_chunk(store), sample)) &&
+        begin_chunk(store, sample->timestamp_us) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    if (chunk_append(open_chunk(store), &store->index, thread, sample) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    store->sequence++;
+    thread->owner->samples++;
+    keep_bound(store);
+    return 0;
+}
+
+int store_add(struct store *store, struct owner_thread *thread, const struct store_sample *sample)
+{
+    int error;
+
+    pthread_mutex_lock(&store->lock);
+    error = add_locked(store, thread, sample);
+    pthread_mutex_unlock(&store->lock);
+    return error;
+}
+
+void store_rename(struct store *store, struct owner_thread *thread, const char *name)
+{
+    pthread_mutex_lock(&store->lock);
+    snprintf(thread->name, sizeof(thread->name), "%.15s", name);
+    pthread_mutex_unlock(&store->lock);
+}
+
+static bool anything_visible(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->thread_count; i++)
+        if (first_visible(chunk, chunk->threads[i]->owner) < chunk->sample_count)
+            return true;
+    return false;
+}
+
+void store_clear(struct store *store, struct owner *owner)
+{
+    pthread_mutex_lock(&store->lock);
+    owner->visible_from = store->sequence;
+    owner->samples = 0;
+    for (uint32_t i = store->chunk_count; i-- > 0;)
+        if (!anything_visible(store->chunks[i]))
+            remove_chunk(store, i);
+    pthread_mutex_unlock(&store->lock);
+}
+
+struct owner_counts store_counts(struct store *store, const struct owner *owner)
+{
+    struct owner_counts counts;
+
+    pthread_mutex_lock(&store->lock);
+    counts = (struct owner_counts){ owner->samples, owner->evicted };
+    pthread_mutex_unlock(&store->lock);
+    return counts;
+}
+
+size_t store_bytes(struct store *store)
+{
+    size_t bytes;
+
+    pthread_mutex_lock(&store->lock);
+    bytes = bytes_now(store);
+    pthread_mutex_unlock(&store->lock);
+    return bytes;
+}
+
+static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t process_id)
+{
+    struct view_thread *threads = calloc(chunk->thread_count + 1, sizeof(*threads));
+
+    if (!threads)
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < chunk->thread_count; i++) {
+        const struct owner_thread *thread = chunk->threads[i];
+        bool asked_for = process_id == 0 || process_id == thread->owner->process_id;
+
+        threads[i].tid = thread->tid;
+        memcpy(threads[i].name, thread->name, sizeof(threads[i].name));
+        threads[i].first_visible = asked_for ? first_visible(chunk, thread->owner) : UINT32_MAX;
+    }
+    *view = (struct store_view){ .chunk = chunk_hold(chunk),
+                                 .sample_count = chunk->sample_count,
+                                 .frame_count = chunk->frame_count,
+                                 .min_us = chunk->min_us,
+                                 .max_us = chunk->max_us,
+                                 .threads = threads };
+    return 0;
+}
+
+int store_views(struct store *store, uint64_t process_id, struct store_view **out, uint32_t *count)
+{
+    struct store_view *views;
+    uint32_t done = 0;
+    int error = 0;
+
+    pthread_mutex_lock(&store->lock);
+    views = calloc(store->chunk_count + 1, sizeof(*views));
+    if (!views)
+        error = -ISOSCOPE_NO_MEMORY;
+    while (!error && done < store->chunk_count) {
+        error = view_chunk(&views[done], store->chunks[done], process_id);
+        done += !error;
+    }
+    pthread_mutex_unlock(&store->lock);
+    if (error) {
+        store_views_free(views, done);
+        return error;
+    }
+    *out = views;
+    *count = done;
+    return 0;
+}
+
+void store_views_free(struct store_view *views, uint32_t count)
+{
+    if (!views)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        chunk_release(views[i].chunk);
+        free(views[i].threads);
+    }
+    free(views);
+}

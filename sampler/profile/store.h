@@ -1,0 +1,62 @@
+/*
+ * store.h - the samples of a profile, in the order they came, within a bound.
+ *
+ *   collector -> store_add -> chunks, oldest first -> store_views -> snapshot
+ *
+ * One store for all processes: what they share (frames of the same libraries, a chunk's half-used
+ * pages) is there once, and the oldest samples go first, whosever they are.
+ *
+ * Units      *_us: CLOCK_MONOTONIC microseconds.
+ * Ownership  store_views lends nothing: each view holds its chunk until store_views_free.
+ * Threads    Any; one lock. Readers of views need none.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY. A full store is no error: its oldest chunk goes, and the
+ *            samples in it are counted as evicted.
+ */
+#ifndef ISOSCOPE_STORE_H
+#define ISOSCOPE_STORE_H
+
+#include "chunk.h"
+
+struct store;
+
+enum { STORE_BYTES_MIN = 512 * 1024, STORE_BYTES_DEFAULT = 64 * 1024 * 1024 };
+
+struct owner_counts {
+    uint64_t samples, evicted;
+};
+
+/* bytes_max: 0 for the default; at least STORE_BYTES_MIN is used. */
+int store_new(struct store **out, size_t bytes_max);
+void store_free(struct store *store); /* NULL is fine */
+
+/* At best in the order of time; a little disorder is fine. */
+int store_add(struct store *store, struct owner_thread *thread, const struct store_sample *sample);
+/* For all samples of the thread, also those already here. */
+void store_rename(struct store *store, struct owner_thread *thread, const char *name);
+/* Forgets what is there of the owner. */
+void store_clear(struct store *store, struct owner *owner);
+
+struct owner_counts store_counts(struct store *store, const struct owner *owner);
+/* The memory of samples, trees and indexes. */
+size_t store_bytes(struct store *store);
+
+/* A thread as the chunk knew it when it was asked. */
+struct view_thread {
+    int32_t tid;
+    char name[16];
+    uint32_t first_visible; /* samples before this one were cleared; UINT32_MAX: not asked for */
+};
+
+/* A chunk, and how much of it was there when it was asked. */
+struct store_view {
+    struct chunk *chunk;
+    uint32_t sample_count, frame_count;
+    int64_t min_us, max_us;
+    struct view_thread *threads; /* by chunk_sample.thread */
+};
+
+/* process_id 0: of every process. Oldest first. */
+int store_views(struct store *store, uint64_t process_id, struct store_view **out, uint32_t *count);
+void store_views_free(struct store_view *views, uint32_t count); /* NULL is fine */
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * symbols.h - the function names of one module.
+ *
+ *   elf_file (the module, its debug file) -> symbols: disjoint ranges of addresses -> snapshot
+ *
+ * Every address has at most one name. Where symbols overlap the innermost one wins, and one with
+ * a size over one without, which only fills a gap: up to the next symbol or its section's end.
+ * Of several at one address the same one is always taken: sized, not weak, global, few leading
+ * underscores.
+ *
+ * Units      offset: an ELF virtual address of the module.
+ * Ownership  Names live as long as the symbols.
+ * Threads    symbols_find: any, at the same time.
+ * Errors     symbols_read: 0 or -ISOSCOPE_NO_MEMORY. A module that cannot be read has no names and
+ *            a reason.
+ */
+#ifndef ISOSCOPE_SYMBOLS_H
+#define ISOSCOPE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct symbols;
+
+struct symbol {
+    uint64_t start;
+    const char *raw_name; /* NULL: a function without a name, known by the unwind data */
+    const char *name;     /* demangled; raw_name when there is nothing to demangle */
+};
+
+/* build_id: the module's when it ran; names of another build would be lies. */
+int symbols_read(struct symbols **out, const char *path, const uint8_t *build_id,
+                 uint32_t build_id_bytes);
+void symbols_free(struct symbols *symbols); /* NULL is fine */
+
+/* False: no function is known there. */
+bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out);
+/* Why there are none; NULL when there are. Static memory. */
+const char *symbols_reason(const struct symbols *symbols);
+
+#endif

@@ -1,0 +1,108 @@
+#include "window.h"
+
+#include "../include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+
+/* Samples come in almost sorted; this many moves for each say that these did not. */
+enum { MOVES_PER_PICK = 8 };
+
+struct span {
+    int64_t first_us, last_us; /* both belong to it */
+};
+
+static struct span span_of(const struct snapshot_window *window)
+{
+    struct span span = { INT64_MIN, INT64_MAX };
+
+    if (!window->bounded)
+        return span;
+    span.first_us = window->origin_us;
+    if (window->extent_us < 0)
+        return (struct span){ INT64_MAX, INT64_MIN };
+    if (__builtin_add_overflow(window->origin_us, window->extent_us, &span.last_us))
+        span.last_us = INT64_MAX;
+    return span;
+}
+
+static bool overlaps(const struct store_view *view, struct span span)
+{
+    return view->sample_count && view->min_us <= span.last_us && view->max_us >= span.first_us;
+}
+
+static bool belongs(const struct store_view *view, uint32_t sample, struct span span)
+{
+    int64_t time_us = chunk_sample_us(view->chunk, sample);
+
+    return time_us >= span.first_us && time_us <= span.last_us &&
+           sample >= view->threads[view->chunk->samples[sample].thread].first_visible;
+}
+
+/* Returns how many there are; picks may be NULL to count only. */
+static uint32_t collect(struct pick *picks, const struct store_view *views, uint32_t view_count,
+                        struct span span)
+{
+    uint32_t count = 0;
+
+    for (uint32_t view = 0; view < view_count; view++) {
+        if (!overlaps(&views[view], span))
+            continue;
+        for (uint32_t sample = 0; sample < views[view].sample_count; sample++) {
+            if (!belongs(&views[view], sample, span))
+                continue;
+            if (picks)
+                picks[count] = (struct pick){ view, sample };
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Ties stay in the order of arrival. */
+static int by_time(const void *left, const void *right, void *views)
+{
+    const struct pick *a = left, *b = right;
+    int64_t a_us = pick_us(views, *a), b_us = pick_us(views, *b);
+
+    if (a_us != b_us)
+        return a_us < b_us ? -1 : 1;
+    if (a->view != b->view)
+        return a->view < b->view ? -1 : 1;
+    return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+/* One pass for what is almost sorted. False: it is not, and sorting goes on elsewhere. */
+static bool sort_almost_sorted(struct pick *picks, uint32_t count, const struct store_view *views)
+{
+    uint64_t moves_left = (uint64_t)count * MOVES_PER_PICK;
+
+    for (uint32_t i = 1; i < count; i++) {
+        struct pick pick = picks[i];
+        int64_t time_us = pick_us(views, pick);
+        uint32_t to = i;
+
+        for (; to > 0 && moves_left && pick_us(views, picks[to - 1]) > time_us; to--, moves_left--)
+            picks[to] = picks[to - 1];
+        picks[to] = pick;
+        if (!moves_left)
+            return false;
+    }
+    return true;
+}
+
+int window_pick(struct pick **out, uint32_t *count, const struct store_view *views,
+                uint32_t view_count, const struct snapshot_window *window)
+{
+    struct span span = span_of(window);
+    uint32_t found = collect(NULL, views, view_count, span);
+    struct pick *picks = calloc((size_t)found + 1, sizeof(*picks));
+
+    if (!picks)
+        return -ISOSCOPE_NO_MEMORY;
+    collect(picks, views, view_count, span);
+    if (!sort_almost_sorted(picks, found, views))
+        qsort_r(picks, found, sizeof(*picks), by_time, (void *)views);
+    *out = picks;
+    *count = window->count_max && window->count_max < found ? (uint32_t)window->count_max : found;
+    return 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * window.h - which stored samples a snapshot shows, in the order of time.
+ *
+ * Ownership  window_pick allocates the picks; free() them. They refer to the views by index.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_WINDOW_H
+#define ISOSCOPE_WINDOW_H
+
+#include "snapshot.h"
+#include "store.h"
+
+struct pick {
+    uint32_t view;   /* index into the views */
+    uint32_t sample; /* index into the view's chunk's samples */
+};
+
+int window_pick(struct pick **out, uint32_t *count, const struct store_view *views,
+                uint32_t view_count, const struct snapshot_window *window);
+
+static inline int64_t pick_us(const struct store_view *views, struct pick pick)
+{
+    return chunk_sample_us(views[pick.view].chunk, pick.sample);
+}
+
+#endif

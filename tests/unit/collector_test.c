@@ -1,0 +1,556 @@
+#include "sampler/profile/collector.h"
+
+#include "fake_feed.h"
+#include "sampler/include/isoscope/isoscope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+enum { ROUND_US = 100000 };
+
+/* A collector whose rounds the test runs, at times the test chooses. */
+struct fixture {
+    struct store *store;
+    struct registry *registry;
+    struct namer *namer;
+    struct processes *processes;
+    struct collector *collector;
+    int changes;
+};
+
+static void count_change(void *context)
+{
+    ((struct fixture *)context)->changes++;
+}
+
+static int open_fixture(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct collector_options options;
+
+    store_new(&fixture->store, 0);
+    registry_new(&fixture->registry);
+    namer_new(&fixture->namer, NULL, NULL);
+    processes_new(&fixture->processes, fixture->store, true, 1000);
+    options = (struct collector_options){ .processes = fixture->processes,
+                                          .store = fixture->store,
+                                          .registry = fixture->registry,
+                                          .namer = fixture->namer,
+                                          .changed = count_change,
+                                          .context = fixture };
+    *state = fixture;
+    return collector_new(&fixture->collector, &options);
+}
+
+static int close_fixture(void **state)
+{
+    struct fixture *fixture = *state;
+
+    collector_free(fixture->collector);
+    processes_free(fixture->processes);
+    namer_free(fixture->namer);
+    registry_free(fixture->registry);
+    store_free(fixture->store);
+    free(fixture);
+    return 0;
+}
+
+static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
+{
+    struct profile_peer peer = { .pid = pid, .ppid = 1, .exe = "/usr/bin/program" };
+    uint64_t id = 0;
+
+    assert_int_equal(collector_attach(fixture->collector, fake_feed_memfd(feed), &peer, &id), 0);
+    return id;
+}
+
+static struct process_info info_of(struct fixture *fixture, uint64_t id)
+{
+    struct process_info info;
+
+    assert_true(processes_find(fixture->processes, id, &info));
+    return info;
+}
+
+static int32_t dead_pid(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    return pid;
+}
+
+/* The first chunk; the caller frees with store_views_free(views, 1). */
+static struct store_view *first_view(struct fixture *fixture)
+{
+    struct store_view *views;
+    uint32_t count;
+
+    assert_int_equal(store_views(fixture->store, 0, &views, &count), 0);
+    assert_int_equal(count, 1);
+    return views;
+}
+
+static void samples_of_all_threads_are_stored_in_the_order_of_time(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t first, second;
+
+    fake_feed_open(&feed, getpid());
+    first = fake_feed_thread(&feed, 1, "first");
+    second = fake_feed_thread(&feed, 2, "second");
+    attach(fixture, &feed, getpid());
+    for (int64_t i = 0; i < 10; i++)
+        FAKE_SAMPLE(&feed, first, 1000 + 10 * i, 0x10);
+    for (int64_t i = 0; i < 10; i++)
+        FAKE_SAMPLE(&feed, second, 1005 + 10 * i, 0x10);
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 20);
+    for (uint32_t i = 0; i < 20; i++)
+        assert_int_equal(chunk_sample_us(view->chunk, i), 1000 + 5 * i);
+    store_views_free(view, 1);
+}
+
+static void a_sample_later_than_the_round_waits_for_the_next(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint32_t slot;
+    uint64_t id;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    id = attach(fixture, &feed, getpid());
+    FAKE_SAMPLE(&feed, slot, ROUND_US, 0x10);
+    FAKE_SAMPLE(&feed, slot, ROUND_US + 1, 0x10);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(info_of(fixture, id).samples, 1);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(info_of(fixture, id).samples, 1);
+    collector_round(fixture->collector, ROUND_US + 1);
+    assert_int_equal(info_of(fixture, id).samples, 2);
+}
+
+static void samples_with_impossible_times_are_corrupt(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint32_t slot;
+    uint64_t id;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    id = attach(fixture, &feed, getpid());
+    FAKE_SAMPLE(&feed, slot, INT64_MIN, 0x10);
+    FAKE_SAMPLE(&feed, slot, -1, 0x10);
+    FAKE_SAMPLE(&feed, slot, 5, 0x10);
+    FAKE_SAMPLE(&feed, slot, INT64_MAX, 0x10);
+    processes_hangup(fixture->processes, id, true);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(info_of(fixture, id).samples, 1);
+    assert_int_equal(info_of(fixture, id).corrupt, 3);
+}
+
+/* Two processes number the same file differently; it is one module of the profile. */
+static void frames_get_the_profiles_module_numbers(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed one, two;
+    uint32_t slot, number;
+    struct store_view *view;
+
+    fake_feed_open(&one, getpid());
+    fake_feed_open(&two, getppid());
+    fake_feed_module(&two, "/lib/other.so");
+    attach(fixture, &one, getpid());
+    attach(fixture, &two, getppid());
+    slot = fake_feed_thread(&one, 1, "main");
+    number = fake_feed_module(&one, "/lib/shared.so");
+    FAKE_SAMPLE(&one, slot, 1, FEED_FRAME(number, 0x10));
+    slot = fake_feed_thread(&two, 2, "main");
+    number = fake_feed_module(&two, "/lib/shared.so");
+    FAKE_SAMPLE(&two, slot, 2, FEED_FRAME(number, 0x10));
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 2);
+    assert_int_equal(view->chunk->samples[0].leaf, view->chunk->samples[1].leaf);
+    number = PROFILE_FRAME_MODULE(view->chunk->frames[view->chunk->samples[0].leaf]);
+    assert_string_equal(registry_module(fixture->registry, number)->path, "/lib/shared.so");
+    store_views_free(view, 1);
+}
+
+static void frames_of_unknown_modules_are_code_in_no_module(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t slot;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    attach(fixture, &feed, getpid());
+    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(65535, 0x10));
+    FAKE_SAMPLE(&feed, slot, 2, FEED_FRAME(77, 0x10));
+    FAKE_SAMPLE(&feed, slot, 3, FEED_FRAME(0, 0x10));
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(view->chunk->frames[view->chunk->samples[i].leaf] == PROFILE_FRAME(0, 0x10));
+    store_views_free(view, 1);
+}
+
+/* The frames around a thread's start that are ours are not the program's. */
+static void frames_of_the_sampler_are_left_out(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint32_t slot, sampler, program;
+    struct store_view *view;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    attach(fixture, &feed, getpid());
+    sampler = fake_feed_module(&feed, "/opt/lib/libisoscope.so");
+    program = fake_feed_module(&feed, "/opt/program");
+    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(program, 1), FEED_FRAME(sampler, 2),
+                FEED_FRAME(program, 3));
+    FAKE_SAMPLE(&feed, slot, 2, FEED_FRAME(sampler, 1), FEED_FRAME(sampler, 2));
+    fake_feed_write(&feed, slot, &(struct fake_sample){ .timestamp_us = 3 });
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 1);
+    assert_int_equal(view->frame_count, 1 + 2);
+    assert_int_equal(view->chunk->nodes[view->chunk->samples[0].caller].parent, 0);
+    store_views_free(view, 1);
+}
+
+static void a_renamed_thread_has_its_new_name(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t slot;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "before");
+    attach(fixture, &feed, getpid());
+    FAKE_SAMPLE(&feed, slot, 1, 0x10);
+    collector_round(fixture->collector, ROUND_US);
+    fake_feed_rename(&feed, slot, "after");
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_string_equal(view->threads[0].name, "after");
+    store_views_free(view, 1);
+}
+
+static void an_ended_threads_slot_goes_to_another_without_mixing_them(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t slot;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "old");
+    attach(fixture, &feed, getpid());
+    FAKE_SAMPLE(&feed, slot, 1, 0x10);
+    collector_round(fixture->collector, ROUND_US);
+    FAKE_SAMPLE(&feed, slot, ROUND_US + 5, 0x10); /* later than the next round */
+    segment_thread_end(&feed.segment, slot);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(atomic_load(&feed.segment.threads[slot].state), FEED_THREAD_ENDED);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(atomic_load(&feed.segment.threads[slot].state), FEED_THREAD_FREE);
+    assert_int_equal(fake_feed_thread(&feed, 2, "new"), slot);
+    FAKE_SAMPLE(&feed, slot, ROUND_US + 10, 0x10);
+    collector_round(fixture->collector, 2 * ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 3);
+    assert_int_equal(view->threads[view->chunk->samples[1].thread].tid, 1);
+    assert_int_equal(view->threads[view->chunk->samples[2].thread].tid, 2);
+    assert_string_equal(view->threads[view->chunk->samples[2].thread].name, "new");
+    store_views_free(view, 1);
+}
+
+static void a_dead_process_is_drained_to_its_end(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    int32_t pid = dead_pid();
+    struct process_info info;
+    uint32_t slot;
+    uint64_t id;
+
+    fake_feed_open(&feed, pid);
+    slot = fake_feed_thread(&feed, pid, "main");
+    for (int64_t i = 0; i < 100; i++)
+        FAKE_SAMPLE(&feed, slot, ROUND_US + i, 0x10);
+    id = attach(fixture, &feed, pid);
+    assert_int_equal(id, pid);
+    assert_true(info_of(fixture, id).live);
+    fixture->changes = 0;
+    collector_round(fixture->collector, ROUND_US);
+    info = info_of(fixture, id);
+    assert_false(info.live);
+    assert_int_equal(info.end_us, ROUND_US);
+    assert_int_equal(info.samples, 100);
+    assert_string_equal(info.name, "program");
+    assert_string_equal(info.exe, "/usr/bin/program");
+    assert_int_equal(fixture->changes, 1);
+    collector_round(fixture->collector, 2 * ROUND_US);
+    assert_int_equal(info_of(fixture, id).end_us, ROUND_US);
+}
+
+static void a_goodbye_ends_a_process_that_lives_on(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint64_t id;
+
+    fake_feed_open(&feed, getpid());
+    id = attach(fixture, &feed, getpid());
+    processes_hangup(fixture->processes, id, true);
+    collector_round(fixture->collector, ROUND_US);
+    assert_false(info_of(fixture, id).live);
+}
+
+/* A program that closes all descriptors closes our socket too; its sampler works on. */
+static void a_hangup_alone_ends_nothing_while_the_sampler_lives(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint32_t slot;
+    uint64_t id;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    feed.segment.header->status.sampler_tid = (uint32_t)gettid();
+    id = attach(fixture, &feed, getpid());
+    processes_hangup(fixture->processes, id, false);
+    collector_round(fixture->collector, ROUND_US);
+    FAKE_SAMPLE(&feed, slot, ROUND_US, 0x10);
+    collector_round(fixture->collector, ROUND_US);
+    assert_true(info_of(fixture, id).live);
+    assert_int_equal(info_of(fixture, id).samples, 1);
+    feed.segment.header->status.sampler_tid = (uint32_t)dead_pid();
+    collector_round(fixture->collector, ROUND_US);
+    assert_false(info_of(fixture, id).live);
+}
+
+/* A shell that becomes the program it was to start: nobody misses the shell. */
+static void a_program_after_exec_replaces_one_that_left_no_sample(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed shell, program;
+    struct process_info infos[4];
+
+    fake_feed_open(&shell, getpid());
+    fake_feed_open(&program, getpid());
+    assert_int_equal(attach(fixture, &shell, getpid()), getpid());
+    assert_int_equal(attach(fixture, &program, getpid()), getpid());
+    assert_int_equal(processes_list(fixture->processes, infos, 4), 1);
+    assert_true(infos[0].live);
+}
+
+/* The two sockets' events may be handled in either order. */
+static void the_late_hangup_of_a_replaced_program_is_not_its_successors(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed shell, program;
+    uint64_t id;
+
+    fake_feed_open(&shell, getpid());
+    fake_feed_open(&program, getpid());
+    attach(fixture, &shell, getpid());
+    id = attach(fixture, &program, getpid());
+    processes_hangup(fixture->processes, id, false);
+    collector_round(fixture->collector, ROUND_US);
+    assert_true(info_of(fixture, id).live);
+    processes_hangup(fixture->processes, id, false);
+    collector_round(fixture->collector, ROUND_US);
+    assert_false(info_of(fixture, id).live);
+}
+
+static void a_program_after_exec_stands_beside_one_that_left_samples(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed before, after;
+    struct process_info infos[4];
+    uint32_t slot;
+
+    fake_feed_open(&before, getpid());
+    fake_feed_open(&after, getpid());
+    slot = fake_feed_thread(&before, 1, "main");
+    attach(fixture, &before, getpid());
+    FAKE_SAMPLE(&before, slot, 1, 0x10);
+    assert_int_equal(attach(fixture, &after, getpid()), getpid() + 10000000);
+    assert_int_equal(processes_list(fixture->processes, infos, 4), 2);
+    assert_false(infos[0].live);
+    assert_int_equal(infos[0].samples, 1);
+    assert_true(infos[1].live);
+    assert_int_equal(infos[1].pid, getpid());
+}
+
+static void thousands_of_short_programs_without_samples_are_forgotten(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+
+    fake_feed_open(&feed, 1);
+    for (int32_t i = 0; i < 3000; i++) {
+        /* Above every pid there can be: dead from the start. */
+        attach(fixture, &feed, 5000000 + i);
+        if (i % 100 == 0)
+            collector_round(fixture->collector, ROUND_US);
+    }
+    assert_in_range(processes_list(fixture->processes, NULL, 0), 1000, 1200);
+}
+
+static void what_is_no_feed_is_refused_and_its_descriptor_closed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct profile_peer peer = { .pid = getpid(), .exe = "/bin/x" };
+    int fd = open("/dev/null", O_RDWR);
+
+    assert_int_equal(collector_attach(fixture->collector, fd, &peer, NULL), -ISOSCOPE_BAD_FEED);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_int_equal(processes_list(fixture->processes, NULL, 0), 0);
+}
+
+/* A program writes over its own feed while it crashes: all of it, with anything. */
+static void a_scribbled_feed_is_survived_and_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t seed = 1;
+
+    for (int round = 0; round < 50; round++) {
+        CLEANUP(fake_feed_close) struct fake_feed feed;
+        uint64_t *words;
+        uint32_t slot;
+        uint64_t id;
+
+        fake_feed_open(&feed, getpid());
+        slot = fake_feed_thread(&feed, 1, "main");
+        fake_feed_module(&feed, "/lib/x.so");
+        id = attach(fixture, &feed, getpid());
+        words = (uint64_t *)&feed.segment.rings[(uint64_t)slot * FEED_RING_BYTES];
+        for (uint32_t i = 0; i < FEED_RING_BYTES / 8; i++) {
+            seed = seed * 1664525 + 1013904223;
+            words[i] = seed % 3 ? (seed >> 8) % 512 : UINT64_MAX / (seed | 1);
+        }
+        atomic_store(&feed.segment.threads[slot].head, (seed >> 4) % (2 * FEED_RING_BYTES));
+        memset(feed.segment.threads[slot].name, 'x', 16);
+        memset(&feed.segment.modules[1], 0x5a, sizeof(struct feed_module));
+        memset(feed.segment.names, 'n', FEED_NAMES_BYTES);
+        feed.segment.header->status.modules_used = UINT32_MAX;
+        feed.segment.header->status.threads_used = UINT32_MAX;
+        feed.segment.header->status.timer = 12345;
+        collector_round(fixture->collector, ROUND_US);
+        processes_hangup(fixture->processes, id, true);
+        collector_round(fixture->collector, ROUND_US);
+        assert_false(info_of(fixture, id).live);
+        assert_int_equal(info_of(fixture, id).status.timer, FEED_TIMER_NONE);
+        processes_clear(fixture->processes, id);
+    }
+}
+
+/* The path runs to the end of the names without a 0; the module is used all the same. */
+static void an_unterminated_module_path_is_cut_at_the_names_end(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t slot, module;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    attach(fixture, &feed, getpid());
+    module = fake_feed_module(&feed, "/lib/x.so");
+    feed.segment.modules[module].path_offset = FEED_NAMES_BYTES - 4;
+    memcpy(feed.segment.names + FEED_NAMES_BYTES - 4, "/abc", 4);
+    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(module, 0x10));
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    module = PROFILE_FRAME_MODULE(view->chunk->frames[view->chunk->samples[0].leaf]);
+    assert_string_equal(registry_module(fixture->registry, module)->path, "/abc");
+    store_views_free(view, 1);
+}
+
+static void settings_reach_the_programs_there_and_those_to_come(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed, later;
+    struct feed_control *control;
+
+    fake_feed_open(&feed, getpid());
+    fake_feed_open(&later, getppid());
+    control = &feed.segment.header->control;
+    attach(fixture, &feed, getpid());
+    assert_int_equal(atomic_load(&control->enabled), 1);
+    assert_int_equal(atomic_load(&control->period_us), 1000);
+    processes_set_enabled(fixture->processes, false);
+    processes_set_period_us(fixture->processes, 250);
+    assert_int_equal(atomic_load(&control->enabled), 0);
+    assert_int_equal(atomic_load(&control->period_us), 250);
+    attach(fixture, &later, getppid());
+    assert_int_equal(atomic_load(&later.segment.header->control.period_us), 250);
+    collector_round(fixture->collector, 12345);
+    assert_int_equal(atomic_load(&control->reader_us), 12345);
+}
+
+static void growing_losses_are_told_once(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint64_t id;
+
+    fake_feed_open(&feed, getpid());
+    id = attach(fixture, &feed, getpid());
+    collector_round(fixture->collector, ROUND_US);
+    fixture->changes = 0;
+    atomic_store(&feed.segment.header->status.lost[FEED_LOSS_RING_FULL], 3);
+    collector_round(fixture->collector, ROUND_US);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(fixture->changes, 1);
+    assert_int_equal(info_of(fixture, id).status.lost[FEED_LOSS_RING_FULL], 3);
+}
+
+int main(void)
+{
+#define COLLECTOR_TEST(test) cmocka_unit_test_setup_teardown(test, open_fixture, close_fixture)
+    const struct CMUnitTest tests[] = {
+        COLLECTOR_TEST(samples_of_all_threads_are_stored_in_the_order_of_time),
+        COLLECTOR_TEST(a_sample_later_than_the_round_waits_for_the_next),
+        COLLECTOR_TEST(samples_with_impossible_times_are_corrupt),
+        COLLECTOR_TEST(frames_get_the_profiles_module_numbers),
+        COLLECTOR_TEST(frames_of_unknown_modules_are_code_in_no_module),
+        COLLECTOR_TEST(frames_of_the_sampler_are_left_out),
+        COLLECTOR_TEST(a_renamed_thread_has_its_new_name),
+        COLLECTOR_TEST(an_ended_threads_slot_goes_to_another_without_mixing_them),
+        COLLECTOR_TEST(a_dead_process_is_drained_to_its_end),
+        COLLECTOR_TEST(a_goodbye_ends_a_process_that_lives_on),
+        COLLECTOR_TEST(a_hangup_alone_ends_nothing_while_the_sampler_lives),
+        COLLECTOR_TEST(a_program_after_exec_replaces_one_that_left_no_sample),
+        COLLECTOR_TEST(the_late_hangup_of_a_replaced_program_is_not_its_successors),
+        COLLECTOR_TEST(a_program_after_exec_stands_beside_one_that_left_samples),
+        COLLECTOR_TEST(thousands_of_short_programs_without_samples_are_forgotten),
+        COLLECTOR_TEST(what_is_no_feed_is_refused_and_its_descriptor_closed),
+        COLLECTOR_TEST(a_scribbled_feed_is_survived_and_counted),
+        COLLECTOR_TEST(an_unterminated_module_path_is_cut_at_the_names_end),
+        COLLECTOR_TEST(settings_reach_the_programs_there_and_those_to_come),
+        COLLECTOR_TEST(growing_losses_are_told_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/*
+ * fake_feed.h - a feed without a program: the test writes what a program would.
+ *
+ *     CLEANUP(fake_feed_close) struct fake_feed feed;
+ *     fake_feed_open(&feed, getpid());
+ *     slot = fake_feed_thread(&feed, 7, "main");
+ *     FAKE_SAMPLE(&feed, slot, 1000, FEED_FRAME(module, 0x10), FEED_FRAME(module, 0x20));
+ */
+#ifndef FAKE_FEED_H
+#define FAKE_FEED_H
+
+#include "sampler/feed/cleanup.h"
+#include "sampler/feed/segment.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fake_feed {
+    struct segment segment;
+    int memfd;
+};
+
+static inline void fake_feed_open(struct fake_feed *feed, int32_t pid)
+{
+    if (segment_create(&feed->segment, &feed->memfd, pid, 1) < 0)
+        abort();
+}
+
+static inline void fake_feed_close(struct fake_feed *feed)
+{
+    segment_destroy(&feed->segment);
+    close(feed->memfd);
+}
+
+/* A descriptor to give away. */
+static inline int fake_feed_memfd(const struct fake_feed *feed)
+{
+    return fcntl(feed->memfd, F_DUPFD_CLOEXEC, 0);
+}
+
+static inline void fake_feed_rename(struct fake_feed *feed, uint32_t slot, const char *name)
+{
+    char padded[16] = { 0 };
+
+    snprintf(padded, sizeof(padded), "%s", name);
+    segment_thread_name(&feed->segment, slot, padded);
+}
+
+static inline uint32_t fake_feed_thread(struct fake_feed *feed, int32_t tid, const char *name)
+{
+    uint32_t slot = segment_thread_claim(&feed->segment, tid, 1);
+
+    fake_feed_rename(feed, slot, name);
+    segment_thread_publish(&feed->segment, slot);
+    return slot;
+}
+
+static inline uint32_t fake_feed_module(struct fake_feed *feed, const char *path)
+{
+    struct feed_module module = { .bias = 0, .start = 0, .end = 1 << 20 };
+
+    return segment_module_add(&feed->segment, &module, path);
+}
+
+struct fake_sample {
+    int64_t timestamp_us;
+    uint64_t cpu_ns;
+    uint8_t end, state;
+    uint16_t depth;
+    const uint64_t *frames;
+};
+
+/* False when the ring is full. */
+static inline bool fake_feed_write(struct fake_feed *feed, uint32_t slot,
+                                   const struct fake_sample *sample)
+{
+    uint32_t bytes = (uint32_t)(sizeof(struct feed_sample) + sample->depth * sizeof(uint64_t));
+    struct ring_writer ring;
+    struct feed_sample *record;
+
+    segment_ring(&feed->segment, slot, &ring);
+    record = ring_reserve(&ring, bytes);
+    if (!record)
+        return false;
+    *record = (struct feed_sample){ .head = { .size_bytes = bytes, .type = FEED_RECORD_SAMPLE },
+                                    .timestamp_us = sample->timestamp_us,
+                                    .cpu_ns = sample->cpu_ns,
+                                    .depth = sample->depth,
+                                    .end = sample->end,
+                                    .state = sample->state };
+    for (uint32_t i = 0; i < sample->depth; i++)
+        record->frames[i] = sample->frames[i];
+    ring_commit(&ring);
+    return true;
+}
+
+/* Frames leaf first. */
+#define FAKE_SAMPLE(feed, slot, time_us, ...)                                                      \
+    fake_feed_write(                                                                               \
+        feed, slot,                                                                                \
+        &(struct fake_sample){ .timestamp_us = (time_us),                                          \
+                               .cpu_ns = 1000000,                                                  \
+                               .depth = sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),    \
+                               .frames = (uint64_t[]){ __VA_ARGS__ } })
+
+#endif

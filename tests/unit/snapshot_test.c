@@ -1,0 +1,414 @@
+#include "sampler/profile/snapshot.h"
+
+#include "fake_elf.h"
+#include "fake_feed.h"
+#include "sampler/include/isoscope/isoscope.h"
+#include "sampler/profile/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Offsets in the fixture's module: a and b have symbols, unnamed has none. */
+enum { A = 0x1000, B = 0x1100, UNNAMED = 0x1800 };
+
+struct fixture {
+    struct profile *profile;
+    struct fake_feed feed;
+    uint64_t id;
+    uint32_t slot, module;
+    char directory[64], path[128];
+};
+
+static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
+{
+    struct profile_peer peer = { .pid = pid, .exe = "/usr/bin/program" };
+    uint64_t id = 0;
+
+    assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(feed), &peer, &id), 0);
+    return id;
+}
+
+static int open_fixture(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct fake_elf elf = { .symbols = { { "_Z1av", A, 0x100, STB_GLOBAL, STT_FUNC },
+                                         { "b", B, 0x100, STB_GLOBAL, STT_FUNC } } };
+
+    fake_directory(fixture->directory);
+    snprintf(fixture->path, sizeof(fixture->path), "%s/app", fixture->directory);
+    fake_elf_write(fixture->path, &elf);
+    fake_feed_open(&fixture->feed, getpid());
+    fixture->slot = fake_feed_thread(&fixture->feed, 7, "main");
+    fixture->module = fake_feed_module(&fixture->feed, fixture->path);
+    *state = fixture;
+    if (profile_new(&fixture->profile, &(struct profile_options){ .enabled = true }) < 0)
+        return -1;
+    fixture->id = attach(fixture, &fixture->feed, getpid());
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    struct fixture *fixture = *state;
+
+    profile_free(fixture->profile);
+    fake_feed_close(&fixture->feed);
+    unlink(fixture->path);
+    rmdir(fixture->directory);
+    free(fixture);
+    return 0;
+}
+
+/* A sample of the fixture's thread; frames are offsets in its module, leaf first. */
+#define SAMPLE(fixture, time_us, ...)                                                              \
+    sample(fixture, time_us, (const uint64_t[]){ __VA_ARGS__ },                                    \
+           sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static void sample(struct fixture *fixture, int64_t time_us, const uint64_t *offsets, size_t depth)
+{
+    uint64_t frames[64];
+
+    for (size_t i = 0; i < depth; i++)
+        frames[i] = FEED_FRAME(fixture->module, offsets[i]);
+    assert_true(fake_feed_write(&fixture->feed, fixture->slot,
+                                &(struct fake_sample){ .timestamp_us = time_us,
+                                                       .cpu_ns = 1000000,
+                                                       .depth = (uint16_t)depth,
+                                                       .frames = frames }));
+}
+
+static struct snapshot *take(struct fixture *fixture, struct snapshot_window window)
+{
+    struct snapshot *snapshot = NULL;
+
+    profile_sync(fixture->profile);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    return snapshot;
+}
+
+static struct snapshot *take_all(struct fixture *fixture)
+{
+    return take(fixture, (struct snapshot_window){ 0 });
+}
+
+static const struct snapshot_function *find(const struct snapshot *snapshot, const char *name)
+{
+    const struct snapshot_function *functions;
+    uint32_t count;
+
+    functions = snapshot_functions(snapshot, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(functions[i].name, name))
+            return &functions[i];
+    fail_msg("no function %s", name);
+    return NULL;
+}
+
+static void a_sample_says_what_the_program_wrote(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t frames[] = { FEED_FRAME(fixture->module, B), FEED_FRAME(fixture->module, A + 5) };
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    const struct snapshot_function *functions;
+    struct snapshot_sample got;
+    uint32_t cursor = 0, count;
+
+    fake_feed_write(&fixture->feed, fixture->slot,
+                    &(struct fake_sample){ .timestamp_us = 1234,
+                                           .cpu_ns = 998000,
+                                           .end = FEED_END_NO_ROW,
+                                           .state = 2,
+                                           .depth = 2,
+                                           .frames = frames });
+    snapshot = take_all(fixture);
+    functions = snapshot_functions(snapshot, &count);
+    assert_int_equal(count, 2);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.timestamp_us, 1234);
+    assert_int_equal(got.tid, 7);
+    assert_string_equal(got.thread_name, "main");
+    assert_int_equal(got.cpu_ns, 998000);
+    assert_int_equal(got.end, FEED_END_NO_ROW);
+    assert_int_equal(got.state, 2);
+    assert_int_equal(got.depth, 2);
+    assert_string_equal(functions[got.functions[0]].name, "b");
+    assert_string_equal(functions[got.functions[1]].name, "a()");
+    assert_false(snapshot_next(snapshot, &cursor, &got));
+}
+
+/* Two pcs of one symbol are one function; ids are made of what stays the same. */
+static void a_function_is_a_symbol_with_a_stable_id(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    CLEANUP(snapshot_freep) struct snapshot *later = NULL;
+    const struct snapshot_function *a;
+    const struct snapshot_library *libraries;
+    uint32_t count;
+
+    SAMPLE(fixture, 1, A + 4, A + 9);
+    SAMPLE(fixture, 2, A + 20, UNNAMED);
+    snapshot = take_all(fixture);
+    snapshot_functions(snapshot, &count);
+    assert_int_equal(count, 2);
+    a = find(snapshot, "a()");
+    assert_string_equal(a->raw_name, "_Z1av");
+    assert_string_equal(a->id, "functions/1/1000");
+    libraries = snapshot_libraries(snapshot, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(libraries[a->library].id, "libraries/1");
+    assert_string_equal(libraries[a->library].path, fixture->path);
+    assert_string_equal(libraries[a->library].name, "app");
+    assert_false(libraries[a->library].system);
+    later = take(fixture, (struct snapshot_window){ .bounded = true, .origin_us = 2 });
+    assert_string_equal(find(later, "a()")->id, a->id);
+}
+
+static void code_without_a_symbol_is_named_by_its_offset(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    const struct snapshot_function *unnamed;
+
+    SAMPLE(fixture, 1, UNNAMED + 1, UNNAMED + 2);
+    FAKE_SAMPLE(&fixture->feed, fixture->slot, 2, FEED_FRAME(0, 0x7f0000001000));
+    snapshot = take_all(fixture);
+    unnamed = find(snapshot, "app+0x1801");
+    assert_string_equal(unnamed->raw_name, unnamed->name);
+    assert_string_equal(unnamed->id, "functions/1/1801");
+    assert_int_equal(find(snapshot, "app+0x1802")->inclusive, 1);
+    assert_string_equal(find(snapshot, "[unknown]+0x7f0000001000")->id, "functions/0/7f0000001000");
+}
+
+/* a calls itself three times: one sample is one sample. */
+static void a_recursive_function_counts_once_for_each_sample(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+
+    SAMPLE(fixture, 1, A, A + 8, A + 8, B);
+    SAMPLE(fixture, 2, A, A + 8, A + 8, B);
+    SAMPLE(fixture, 3, B, A + 8, B);
+    SAMPLE(fixture, 4, UNNAMED);
+    snapshot = take_all(fixture);
+    assert_int_equal(find(snapshot, "a()")->inclusive, 3);
+    assert_int_equal(find(snapshot, "a()")->exclusive, 2);
+    assert_int_equal(find(snapshot, "b")->inclusive, 3);
+    assert_int_equal(find(snapshot, "b")->exclusive, 1);
+    assert_int_equal(find(snapshot, "app+0x1800")->inclusive, 1);
+    assert_int_equal(find(snapshot, "app+0x1800")->exclusive, 1);
+}
+
+static void both_ends_of_a_window_belong_to_it(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+
+    for (int64_t time_us = 10; time_us <= 50; time_us += 10)
+        SAMPLE(fixture, time_us, A);
+    snapshot = take(fixture,
+                    (struct snapshot_window){ .bounded = true, .origin_us = 20, .extent_us = 20 });
+    assert_int_equal(snapshot_sample_count(snapshot), 3);
+    assert_int_equal(snapshot_first_us(snapshot), 20);
+    assert_int_equal(snapshot_last_us(snapshot), 40);
+    assert_int_equal(find(snapshot, "a()")->inclusive, 3);
+}
+
+static void windows_beside_all_samples_are_empty(void **state)
+{
+    static const struct snapshot_window windows[] = {
+        { .bounded = true, .origin_us = 0, .extent_us = 9 },
+        { .bounded = true, .origin_us = 11, .extent_us = INT64_MAX },
+        { .bounded = true, .origin_us = 10, .extent_us = -1 },
+        { .bounded = true, .origin_us = INT64_MIN, .extent_us = 0 },
+        { .bounded = true, .origin_us = INT64_MAX, .extent_us = INT64_MAX },
+    };
+    struct fixture *fixture = *state;
+
+    SAMPLE(fixture, 10, A);
+    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+        CLEANUP(snapshot_freep) struct snapshot *snapshot = take(fixture, windows[i]);
+        uint32_t count, cursor = 0;
+        struct snapshot_sample got;
+
+        assert_int_equal(snapshot_sample_count(snapshot), 0);
+        assert_int_equal(snapshot_first_us(snapshot), 0);
+        assert_int_equal(snapshot_last_us(snapshot), 0);
+        assert_false(snapshot_next(snapshot, &cursor, &got));
+        snapshot_functions(snapshot, &count);
+        assert_int_equal(count, 0);
+        snapshot_libraries(snapshot, &count);
+        assert_int_equal(count, 0);
+    }
+}
+
+static void a_count_takes_the_oldest(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+
+    SAMPLE(fixture, 1, A);
+    SAMPLE(fixture, 2, A);
+    SAMPLE(fixture, 3, B);
+    snapshot = take(fixture, (struct snapshot_window){ .count_max = 2 });
+    assert_int_equal(snapshot_sample_count(snapshot), 2);
+    assert_int_equal(snapshot_last_us(snapshot), 2);
+    assert_int_equal(find(snapshot, "a()")->inclusive, 2);
+}
+
+/* A handler that was interrupted commits its sample after younger ones were read. */
+static void samples_that_came_late_are_in_the_order_of_time(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+    int64_t before_us = -1;
+
+    for (int64_t i = 0; i < 200; i++) {
+        SAMPLE(fixture, i % 2 ? 1000 - i : i, A);
+        profile_sync(fixture->profile);
+    }
+    snapshot = take_all(fixture);
+    for (uint32_t i = 0; i < 200; i++) {
+        assert_true(snapshot_next(snapshot, &cursor, &got));
+        assert_true(got.timestamp_us > before_us);
+        before_us = got.timestamp_us;
+    }
+}
+
+static void a_window_may_hold_one_process_or_all(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *one = NULL;
+    CLEANUP(snapshot_freep) struct snapshot *all = NULL;
+    CLEANUP(fake_feed_close) struct fake_feed other;
+    struct snapshot *none = NULL;
+    struct snapshot_window nobody = { .process_id = 999999999 };
+    uint64_t other_id;
+
+    fake_feed_open(&other, getppid());
+    other_id = attach(fixture, &other, getppid());
+    FAKE_SAMPLE(&other, fake_feed_thread(&other, 8, "other"), 5, FEED_FRAME(0, 0x10));
+    SAMPLE(fixture, 6, A);
+    one = take(fixture, (struct snapshot_window){ .process_id = other_id });
+    assert_int_equal(snapshot_sample_count(one), 1);
+    assert_int_equal(snapshot_first_us(one), 5);
+    all = take_all(fixture);
+    assert_int_equal(snapshot_sample_count(all), 2);
+    assert_int_equal(snapshot_take(&none, fixture->profile, &nobody), -ISOSCOPE_NOT_FOUND);
+    assert_null(none);
+}
+
+static void clearing_one_process_leaves_the_others_samples(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *before = NULL;
+    CLEANUP(snapshot_freep) struct snapshot *after = NULL;
+    CLEANUP(fake_feed_close) struct fake_feed other;
+    struct process_info info;
+    uint32_t cursor = 0;
+    struct snapshot_sample got;
+
+    fake_feed_open(&other, getppid());
+    attach(fixture, &other, getppid());
+    FAKE_SAMPLE(&other, fake_feed_thread(&other, 8, "other"), 5, FEED_FRAME(0, 0x10));
+    SAMPLE(fixture, 6, A);
+    before = take_all(fixture);
+    SAMPLE(fixture, 7, A); /* still in its ring */
+    profile_clear(fixture->profile, fixture->id);
+    SAMPLE(fixture, 8, B);
+    after = take_all(fixture);
+    assert_int_equal(snapshot_sample_count(after), 2);
+    assert_true(snapshot_next(after, &cursor, &got));
+    assert_int_equal(got.timestamp_us, 5);
+    assert_true(snapshot_next(after, &cursor, &got));
+    assert_int_equal(got.timestamp_us, 8);
+    assert_true(profile_process(fixture->profile, fixture->id, &info));
+    assert_int_equal(info.samples, 1);
+    /* What was taken before still shows what it showed. */
+    assert_int_equal(snapshot_sample_count(before), 2);
+    profile_clear(fixture->profile, 0);
+    snapshot_free(after);
+    after = take_all(fixture);
+    assert_int_equal(snapshot_sample_count(after), 0);
+}
+
+static void a_snapshot_outlives_its_samples_in_the_store(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_sample got;
+    uint32_t cursor = 0, count;
+
+    SAMPLE(fixture, 1, A, B);
+    snapshot = take_all(fixture);
+    profile_clear(fixture->profile, 0);
+    fake_feed_rename(&fixture->feed, fixture->slot, "renamed");
+    profile_sync(fixture->profile);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_string_equal(got.thread_name, "main");
+    assert_int_equal(got.depth, 2);
+    assert_string_equal(snapshot_functions(snapshot, &count)[got.functions[1]].name, "b");
+}
+
+static void the_deepest_stack_comes_through_whole(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    uint64_t frames[FEED_DEPTH_MAX];
+    struct snapshot_sample got;
+    uint32_t cursor = 0, count;
+
+    for (uint32_t i = 0; i < FEED_DEPTH_MAX; i++)
+        frames[i] = FEED_FRAME(0, 0x1000 + i);
+    fake_feed_write(
+        &fixture->feed, fixture->slot,
+        &(struct fake_sample){ .timestamp_us = 1, .depth = FEED_DEPTH_MAX, .frames = frames });
+    snapshot = take_all(fixture);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.depth, FEED_DEPTH_MAX);
+    assert_string_equal(
+        snapshot_functions(snapshot, &count)[got.functions[FEED_DEPTH_MAX - 1]].name,
+        "[unknown]+0x13ff");
+}
+
+static void a_snapshot_knows_the_asked_period(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+
+    profile_set_period_us(fixture->profile, 1);
+    assert_int_equal(profile_period_us(fixture->profile), FEED_PERIOD_MIN_US);
+    profile_set_period_us(fixture->profile, UINT32_MAX);
+    assert_int_equal(profile_period_us(fixture->profile), FEED_PERIOD_MAX_US);
+    profile_set_period_us(fixture->profile, 250);
+    snapshot = take_all(fixture);
+    assert_int_equal(snapshot_period_us(snapshot), 250);
+    assert_int_equal(snapshot_depth_max(snapshot), FEED_DEPTH_DEFAULT);
+}
+
+int main(void)
+{
+#define SNAPSHOT_TEST(test) cmocka_unit_test_setup_teardown(test, open_fixture, close_fixture)
+    const struct CMUnitTest tests[] = {
+        SNAPSHOT_TEST(a_sample_says_what_the_program_wrote),
+        SNAPSHOT_TEST(a_function_is_a_symbol_with_a_stable_id),
+        SNAPSHOT_TEST(code_without_a_symbol_is_named_by_its_offset),
+        SNAPSHOT_TEST(a_recursive_function_counts_once_for_each_sample),
+        SNAPSHOT_TEST(both_ends_of_a_window_belong_to_it),
+        SNAPSHOT_TEST(windows_beside_all_samples_are_empty),
+        SNAPSHOT_TEST(a_count_takes_the_oldest),
+        SNAPSHOT_TEST(samples_that_came_late_are_in_the_order_of_time),
+        SNAPSHOT_TEST(a_window_may_hold_one_process_or_all),
+        SNAPSHOT_TEST(clearing_one_process_leaves_the_others_samples),
+        SNAPSHOT_TEST(a_snapshot_outlives_its_samples_in_the_store),
+        SNAPSHOT_TEST(the_deepest_stack_comes_through_whole),
+        SNAPSHOT_TEST(a_snapshot_knows_the_asked_period),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
