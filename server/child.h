@@ -1,0 +1,28 @@
+/*
+ * child.h - starting the program, and ending like it.
+ *
+ * Errors     child_start: 0, or -ISOSCOPE_SYSTEM with the errno of fork or exec in *problem.
+ */
+#ifndef ISOSCOPE_CHILD_H
+#define ISOSCOPE_CHILD_H
+
+#include "inherited.h"
+
+#include <sys/types.h>
+
+struct child_plan {
+    const char *path;
+    char **arguments; /* argv of the program */
+    char **environment;
+    const struct inherited *inherited;
+};
+
+int child_start(pid_t *out, const struct child_plan *plan, int *problem);
+
+/*
+ * The exit status that says the same as wait_status. When the program was killed by a signal, this
+ * process dies of the same one, so that our caller sees what it would have seen.
+ */
+int child_end_like(int wait_status);
+
+#endif

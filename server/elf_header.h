@@ -1,0 +1,28 @@
+/*
+ * elf_header.h - the little of an ELF file that tells whether the sampler can be preloaded into it.
+ *
+ * Errors     elf_header_read: 0; -ISOSCOPE_SYSTEM when the file cannot be read; -ISOSCOPE_INVALID
+ *            when it is no ELF file, or a broken one.
+ */
+#ifndef ISOSCOPE_ELF_HEADER_H
+#define ISOSCOPE_ELF_HEADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct elf_header {
+    int bits; /* 32 or 64 */
+    bool little_endian;
+    uint16_t machine;    /* e_machine */
+    bool dynamic_loader; /* has PT_INTERP: the kernel starts a loader, and that one preloads */
+};
+
+int elf_header_read(struct elf_header *out, const char *path);
+
+/* Of the class, byte order and machine this isoscope was built for. */
+bool elf_header_is_native(const struct elf_header *elf);
+
+const char *elf_machine_name(uint16_t machine); /* "another machine" when it is a rare one */
+const char *elf_native_name(void);              /* "64-bit x86-64" */
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * feed_hello.h - reads what a program sends over the feed's socket, and believes none of it.
+ *
+ * Ownership  The descriptor in a feed_greeting is the caller's.
+ * Threads    Any; no state.
+ */
+#ifndef ISOSCOPE_FEED_HELLO_H
+#define ISOSCOPE_FEED_HELLO_H
+
+#include "token.h"
+
+#include "../sampler/feed/message.h"
+
+#include <sys/types.h>
+
+enum feed_received {
+    FEED_RECEIVED_NOTHING, /* not now */
+    FEED_RECEIVED_HELLO,
+    FEED_RECEIVED_GOODBYE,
+    FEED_RECEIVED_END, /* the other side is gone */
+    FEED_RECEIVED_NONSENSE,
+};
+
+struct feed_greeting {
+    int memfd;
+    pid_t pid, ppid; /* as this process sees them; ppid 0: not known */
+    uint32_t origin; /* feed_origin */
+    char exe[FEED_EXE_BYTES];
+};
+
+/* The next message of a socket that does not block. out is filled for a hello only. */
+enum feed_received feed_receive(struct feed_greeting *out, int socket,
+                                const uint8_t secret[TOKEN_BYTES]);
+
+#endif

@@ -1,0 +1,215 @@
+#include "feed_socket.h"
+
+#include "feed_hello.h"
+#include "listener.h"
+#include "loop.h"
+
+#include "../sampler/include/isoscope/isoscope.h"
+#include "../sampler/profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    CONNECTIONS_MAX = 4096,
+    BACKLOG = 512,
+    HELLO_SECONDS_MAX = 10, /* a peer that says nothing holds its place no longer */
+};
+
+struct connection {
+    struct feed_socket *feed;
+    struct watch *watch;
+    struct connection *next, **link; /* link: what points to this one */
+    int socket;                      /* the loop's descriptor */
+    bool attached, goodbye, dead;
+    uint64_t process_id; /* when attached */
+};
+
+struct feed_socket {
+    struct feed_socket_options options;
+    struct loop *loop;
+    int listener; /* the loop's descriptor */
+    struct connection *connections;
+    unsigned connection_count, hellos;
+};
+
+static int send_settings(const struct connection *connection)
+{
+    struct profile *profile = connection->feed->options.profile;
+    const struct feed_settings settings = {
+        .head = { FEED_MESSAGE_MAGIC, FEED_VERSION, FEED_MESSAGE_SETTINGS },
+        .enabled = profile_enabled(profile),
+        .period_us = profile_period_us(profile),
+    };
+    ssize_t sent =
+        send(connection->socket, &settings, sizeof(settings), MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    return sent == sizeof(settings) ? 0 : -ISOSCOPE_SYSTEM;
+}
+
+static bool attach(struct connection *connection, const struct feed_greeting *greeting)
+{
+    struct feed_socket *feed = connection->feed;
+    const struct profile_peer peer = {
+        .pid = greeting->pid,
+        .ppid = greeting->ppid,
+        .origin = greeting->origin,
+        .exe = greeting->exe,
+    };
+
+    if (connection->attached) {
+        close(greeting->memfd);
+        return false;
+    }
+    if (profile_attach(feed->options.profile, greeting->memfd, &peer, &connection->process_id) < 0)
+        return false;
+    connection->attached = true;
+    feed->hellos++;
+    watch_timeout(connection->watch, 0);
+    /* One that has ended since cannot be told, and its samples are as good. */
+    send_settings(connection);
+    return true;
+}
+
+/* Everything that is there. False when the connection is over. */
+static bool receive_all(struct connection *connection)
+{
+    struct feed_greeting greeting;
+
+    while (!connection->dead) {
+        switch (feed_receive(&greeting, connection->socket, connection->feed->options.secret)) {
+        case FEED_RECEIVED_NOTHING:
+            return true;
+        case FEED_RECEIVED_HELLO:
+            connection->dead = !attach(connection, &greeting);
+            break;
+        case FEED_RECEIVED_GOODBYE:
+            connection->goodbye = true;
+            connection->dead = true;
+            break;
+        case FEED_RECEIVED_END:
+        case FEED_RECEIVED_NONSENSE:
+            connection->dead = true;
+            break;
+        }
+    }
+    return false;
+}
+
+static bool connection_ready(void *context)
+{
+    return receive_all(context);
+}
+
+static void connection_ended(void *context)
+{
+    struct connection *connection = context;
+    struct feed_socket *feed = connection->feed;
+
+    if (connection->attached)
+        profile_hangup(feed->options.profile, connection->process_id, connection->goodbye);
+    *connection->link = connection->next;
+    if (connection->next)
+        connection->next->link = connection->link;
+    feed->connection_count--;
+    free(connection);
+}
+
+static void link_in(struct feed_socket *feed, struct connection *connection)
+{
+    connection->next = feed->connections;
+    connection->link = &feed->connections;
+    if (connection->next)
+        connection->next->link = &connection->next;
+    feed->connections = connection;
+    feed->connection_count++;
+}
+
+/* Takes over socket. */
+static void welcome(struct feed_socket *feed, int socket)
+{
+    static const struct watch_events events = { connection_ready, connection_ended };
+    struct connection *connection =
+        feed->connection_count < CONNECTIONS_MAX ? calloc(1, sizeof(*connection)) : NULL;
+
+    if (!connection) {
+        close(socket);
+        return;
+    }
+    connection->feed = feed;
+    connection->socket = socket;
+    if (loop_watch(feed->loop, &connection->watch, socket, &events, connection) < 0) {
+        free(connection);
+        return;
+    }
+    link_in(feed, connection);
+    watch_timeout(connection->watch, HELLO_SECONDS_MAX);
+}
+
+static bool listener_ready(void *context)
+{
+    struct feed_socket *feed = context;
+    int socket;
+
+    while ((socket = listener_accept(feed->listener)) >= 0)
+        welcome(feed, socket);
+    return true;
+}
+
+void feed_socket_drain(struct feed_socket *feed)
+{
+    listener_ready(feed);
+    for (struct connection *c = feed->connections; c; c = c->next)
+        if (!receive_all(c))
+            watch_end(c->watch);
+}
+
+unsigned feed_socket_hellos(const struct feed_socket *feed)
+{
+    return feed->hellos;
+}
+
+static int make_listener(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
+        goto failed;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0)
+        goto failed;
+    return fd;
+
+failed:
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int feed_socket_new(struct feed_socket **out, struct loop *loop,
+                    const struct feed_socket_options *options)
+{
+    static const struct watch_events events = { listener_ready, NULL };
+    struct feed_socket *feed = calloc(1, sizeof(*feed));
+
+    if (!feed)
+        return -ISOSCOPE_NO_MEMORY;
+    feed->options = *options;
+    feed->loop = loop;
+    feed->listener = make_listener(options->path);
+    if (feed->listener < 0 || loop_watch(loop, NULL, feed->listener, &events, feed) < 0) {
+        free(feed);
+        return -ISOSCOPE_SYSTEM;
+    }
+    *out = feed;
+    return 0;
+}
+
+void feed_socket_free(struct feed_socket *feed)
+{
+    free(feed);
+}

@@ -1,0 +1,187 @@
+#include "http.h"
+
+#include "access.h"
+
+#include <libwebsockets.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PATH_BYTES = 1024,
+    HOST_BYTES = 256,
+    BODY_BYTES = 1024,
+    ANSWER_BYTES = 2048,
+    CLOSE = -1, /* to libwebsockets: end the connection */
+};
+
+struct answer {
+    const char *status;
+    const char *header; /* one more header with its line end, or "" */
+    const char *body;
+};
+
+static const struct answer bad_host = { "403 Forbidden", "", "forbidden host" };
+static const struct answer bad_origin = { "403 Forbidden", "", "forbidden origin" };
+static const struct answer bad_token = { "403 Forbidden", "",
+                                         "missing or invalid authentication code" };
+static const struct answer bad_method = { "405 Method Not Allowed", "Allow: GET\r\n",
+                                          "method not allowed" };
+static const struct answer not_found = { "404 Not Found", "", "there is nothing here" };
+static const struct answer no_upgrade = { "400 Bad Request", "",
+                                          "this is the place for a WebSocket" };
+static const struct answer bad_upgrade = { "400 Bad Request", "", "malformed WebSocket request" };
+static const struct answer bad_version = { "426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n",
+                                           "unknown WebSocket version" };
+static const struct answer too_many = { "503 Service Unavailable", "", "too many clients" };
+
+static int answer_with(struct lws *wsi, const struct answer *answer)
+{
+    char buffer[LWS_PRE + ANSWER_BYTES];
+    /* The token is in the URL, so no other site and no cache may see it. */
+    int length = snprintf(buffer + LWS_PRE, ANSWER_BYTES,
+                          "HTTP/1.1 %s\r\n"
+                          "Content-Type: text/plain; charset=utf-8\r\n"
+                          "Content-Length: %zu\r\n"
+                          "Connection: close\r\n"
+                          "Cache-Control: no-store\r\n"
+                          "Referrer-Policy: no-referrer\r\n"
+                          "X-Content-Type-Options: nosniff\r\n"
+                          "X-Frame-Options: SAMEORIGIN\r\n"
+                          "%s\r\n%s",
+                          answer->status, strlen(answer->body), answer->header, answer->body);
+
+    if (length > 0 && length < ANSWER_BYTES)
+        lws_write(wsi, (unsigned char *)buffer + LWS_PRE, (size_t)length, LWS_WRITE_HTTP_FINAL);
+    return CLOSE;
+}
+
+/* "" when it is absent. False when it is too long to be right. */
+static bool header(struct lws *wsi, char *out, int size, enum lws_token_indexes token)
+{
+    out[0] = '\0';
+    return lws_hdr_total_length(wsi, token) == 0 || lws_hdr_copy(wsi, out, size, token) >= 0;
+}
+
+/* NULL: the request may come in. */
+static const struct answer *check_sender(struct lws *wsi)
+{
+    char text[HOST_BYTES];
+
+    if (!header(wsi, text, sizeof(text), WSI_TOKEN_HOST) || !access_host(text))
+        return &bad_host;
+    if (!header(wsi, text, sizeof(text), WSI_TOKEN_SWORIGIN) || !access_origin(text))
+        return &bad_origin;
+    if (!header(wsi, text, sizeof(text), WSI_TOKEN_ORIGIN) || !access_origin(text))
+        return &bad_origin;
+    return NULL;
+}
+
+static bool is_get(struct lws *wsi)
+{
+    return lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0;
+}
+
+static enum access_path requested(struct lws *wsi, const struct http_site *site)
+{
+    char path[PATH_BYTES];
+
+    return header(wsi, path, sizeof(path), WSI_TOKEN_GET_URI) ? access_path(path, site->token)
+                                                              : ACCESS_NO_TOKEN;
+}
+
+static int answer_page(struct lws *wsi, const struct http_site *site)
+{
+    char body[BODY_BYTES];
+
+    snprintf(body, sizeof(body),
+             "This is isoscope %s. It profiles a native program and answers the Dart VM service "
+             "protocol.\n\n"
+             "WebSocket  ws://127.0.0.1:%u/%s/ws\n"
+             "Call tree  isoscope tree http://127.0.0.1:%u/%s/\n",
+             ISOSCOPE_VERSION, site->port, site->token, site->port, site->token);
+
+    const struct answer page = { "200 OK", "", body };
+    return answer_with(wsi, &page);
+}
+
+static int answer_missing_slash(struct lws *wsi, const struct http_site *site)
+{
+    char location[BODY_BYTES];
+
+    snprintf(location, sizeof(location), "Location: %s/\r\n", site->token);
+
+    const struct answer elsewhere = { "302 Found", location, "" };
+    return answer_with(wsi, &elsewhere);
+}
+
+int http_serve(struct lws *wsi, const struct http_site *site)
+{
+    const struct answer *refusal = check_sender(wsi);
+
+    if (refusal)
+        return answer_with(wsi, refusal);
+    if (!is_get(wsi))
+        return answer_with(wsi, &bad_method);
+    switch (requested(wsi, site)) {
+    case ACCESS_NO_SLASH:
+        return answer_missing_slash(wsi, site);
+    case ACCESS_PAGE:
+        return answer_page(wsi, site);
+    case ACCESS_SOCKET:
+        return answer_with(wsi, &no_upgrade);
+    case ACCESS_UNKNOWN:
+        return answer_with(wsi, &not_found);
+    default:
+        return answer_with(wsi, &bad_token);
+    }
+}
+
+/*
+ * A client that offers subprotocols wants to hear one of them, or it hangs up; which one does not
+ * matter here. Dart's tools offer "implicit-redirect" and the VM agrees to that one.
+ */
+static bool choose_subprotocol(struct lws *wsi, char out[HTTP_SUBPROTOCOL_BYTES])
+{
+    char offered[HTTP_SUBPROTOCOL_BYTES];
+    char *rest = NULL;
+
+    out[0] = '\0';
+    if (!header(wsi, offered, sizeof(offered), WSI_TOKEN_PROTOCOL))
+        return false;
+    for (char *name = strtok_r(offered, ", \t", &rest); name; name = strtok_r(NULL, ", \t", &rest))
+        if (!out[0] || !strcmp(name, "implicit-redirect"))
+            memcpy(out, name, strlen(name) + 1);
+    return true;
+}
+
+static const struct answer *check_upgrade(struct lws *wsi, bool full)
+{
+    char version[16];
+
+    if (!header(wsi, version, sizeof(version), WSI_TOKEN_VERSION) || strcmp(version, "13") != 0)
+        return &bad_version;
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_KEY) == 0)
+        return &bad_upgrade;
+    return full ? &too_many : NULL;
+}
+
+int http_upgrade(struct lws *wsi, const struct http_site *site, bool full,
+                 char subprotocol[HTTP_SUBPROTOCOL_BYTES])
+{
+    const struct answer *refusal = check_sender(wsi);
+
+    if (refusal)
+        return answer_with(wsi, refusal);
+    if (!is_get(wsi))
+        return answer_with(wsi, &bad_method);
+
+    enum access_path path = requested(wsi, site);
+    if (path == ACCESS_NO_TOKEN || path == ACCESS_NO_SLASH)
+        return answer_with(wsi, &bad_token);
+    if (path != ACCESS_SOCKET)
+        return answer_with(wsi, &not_found);
+    refusal = check_upgrade(wsi, full);
+    if (refusal)
+        return answer_with(wsi, refusal);
+    return choose_subprotocol(wsi, subprotocol) ? 0 : answer_with(wsi, &bad_upgrade);
+}

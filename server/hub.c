@@ -1,0 +1,174 @@
+#include "hub.h"
+
+#include "feed_socket.h"
+#include "listener.h"
+#include "loop.h"
+#include "run_dir.h"
+#include "say.h"
+#include "wake.h"
+#include "web.h"
+
+#include "../protocol/service.h"
+#include "../sampler/include/isoscope/isoscope.h"
+#include "../sampler/profile/profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+static int64_t epoch_ms(void)
+{
+    return clock_us(CLOCK_REALTIME) / 1000;
+}
+
+static int64_t monotonic_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+/* isoscope_strerror lives in the sampler's library, which is not in this process. */
+#define ERROR_TEXT(name, text) [ISOSCOPE_##name] = text,
+static const char *const error_texts[] = { ISOSCOPE_ERRORS(ERROR_TEXT) };
+
+static int failed(const char *what, int status)
+{
+    say("cannot %s: %s", what, error_texts[-status]);
+    return status;
+}
+
+static int open_port(int *listener, uint16_t *port)
+{
+    if (listener_open(listener, port) == 0)
+        return 0;
+    if (errno == EADDRINUSE)
+        say("port %u is in use on 127.0.0.1; choose another with --port, or leave it out for a "
+            "free one",
+            *port);
+    else
+        say("cannot listen on port %u of 127.0.0.1: %s", *port, strerror(errno));
+    return -ISOSCOPE_SYSTEM;
+}
+
+static int make_words(struct hub *hub, uint8_t secret[TOKEN_BYTES])
+{
+    uint8_t token[TOKEN_BYTES];
+
+    if (token_random(token) < 0 || token_random(secret) < 0)
+        return failed("get random bytes", -ISOSCOPE_SYSTEM);
+    token_text(hub->token, token);
+    token_hex(hub->secret, secret);
+    return 0;
+}
+
+static int open_profile(struct hub *hub, const struct hub_options *options)
+{
+    const struct profile_options profile = {
+        .enabled = options->enabled,
+        .period_us = options->period_us,
+        .changed = wake_now,
+        .context = hub->wake,
+    };
+    int status = profile_new(&hub->profile, &profile);
+
+    return status < 0 ? status : profile_start(hub->profile);
+}
+
+static int open_service(struct hub *hub)
+{
+    const struct service_options options = {
+        .profile = hub->profile,
+        .version = ISOSCOPE_VERSION,
+        .epoch_ms = epoch_ms,
+        .monotonic_us = monotonic_us,
+    };
+
+    return service_new(&hub->service, &options);
+}
+
+static void poll_web(void *context)
+{
+    web_poll(context);
+}
+
+/* Takes over listener, also on failure. */
+static int open_web(struct hub *hub, int listener)
+{
+    const struct web_options options = { hub->service, hub->token, hub->port };
+    int status = web_new(&hub->web, &options);
+
+    if (status == 0)
+        status = loop_new(&hub->loop, web_protocol(hub->web));
+    if (status < 0) {
+        close(listener);
+        return status;
+    }
+    status = web_listen(hub->web, hub->loop, listener);
+    return status < 0 ? status : wake_watch(hub->wake, hub->loop, poll_web, hub->web);
+}
+
+static int open_feed(struct hub *hub, const uint8_t secret[TOKEN_BYTES])
+{
+    struct feed_socket_options options = {
+        .profile = hub->profile,
+        .path = run_dir_socket(hub->dir),
+    };
+
+    memcpy(options.secret, secret, sizeof(options.secret));
+    return feed_socket_new(&hub->feed, hub->loop, &options);
+}
+
+int hub_open(struct hub *hub, const struct hub_options *options)
+{
+    uint8_t secret[TOKEN_BYTES];
+    int listener, status = make_words(hub, secret);
+
+    hub->port = options->port;
+    if (status < 0 || (status = open_port(&listener, &hub->port)) < 0)
+        return status;
+    snprintf(hub->uri, sizeof(hub->uri), "http://127.0.0.1:%u/%s/", hub->port, hub->token);
+
+    if ((status = run_dir_new(&hub->dir)) < 0)
+        status = failed("make a private folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp", status);
+    else if ((status = wake_new(&hub->wake)) < 0 || (status = open_profile(hub, options)) < 0)
+        status = failed("start the profile", status);
+    else if ((status = open_service(hub)) < 0)
+        status = failed("start the protocol", status);
+    if (status < 0) {
+        close(listener);
+        return status;
+    }
+    if ((status = open_web(hub, listener)) < 0)
+        return failed("serve", status);
+    if ((status = open_feed(hub, secret)) < 0)
+        return failed("open the feed's socket", status);
+    return 0;
+}
+
+void hub_close(struct hub *hub)
+{
+    loop_free(hub->loop);
+    web_free(hub->web);
+    service_free(hub->service);
+    profile_free(hub->profile);
+    feed_socket_free(hub->feed);
+    wake_free(hub->wake);
+    run_dir_free(hub->dir);
+    *hub = (struct hub){ 0 };
+}
+
+void hub_drain(struct hub *hub)
+{
+    feed_socket_drain(hub->feed);
+    profile_sync(hub->profile);
+    web_poll(hub->web);
+}

@@ -1,0 +1,51 @@
+/*
+ * hub.h - one profile and everything that serves it: the feed's socket, the port, the clients.
+ *
+ * `run` starts a program beside it; a host service will start none.
+ *
+ * Ownership  hub_close ends it all: clients first, then the feeds, then the profile.
+ * Threads    The service thread; the profile brings two of its own.
+ * Errors     Said on stderr; 0 or a negative isoscope_error.
+ */
+#ifndef ISOSCOPE_HUB_H
+#define ISOSCOPE_HUB_H
+
+#include "token.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct feed_socket;
+struct loop;
+struct profile;
+struct run_dir;
+struct web;
+
+struct hub_options {
+    uint16_t port; /* 0: a free one */
+    uint32_t period_us;
+    bool enabled;
+};
+
+struct hub {
+    struct run_dir *dir;
+    struct wake *wake;
+    struct profile *profile;
+    struct service *service;
+    struct web *web;
+    struct loop *loop;
+    struct feed_socket *feed;
+    uint16_t port;
+    char token[TOKEN_TEXT_BYTES];
+    char secret[TOKEN_HEX_BYTES]; /* of the feed's socket */
+    char uri[64];                 /* "http://127.0.0.1:PORT/TOKEN=/" */
+};
+
+/* Serves when it returns 0. *hub is all zeros before. hub_close also after a failure. */
+int hub_open(struct hub *hub, const struct hub_options *options);
+void hub_close(struct hub *hub);
+
+/* Takes what programs have sent until now, and tells the clients. */
+void hub_drain(struct hub *hub);
+
+#endif

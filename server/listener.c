@@ -1,0 +1,75 @@
+#include "listener.h"
+
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BACKLOG = 128 };
+
+int listener_open(int *out, uint16_t *port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons(*port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    socklen_t size = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int yes = 1;
+
+    if (fd < 0)
+        return -ISOSCOPE_SYSTEM;
+    /* A port whose last connections still linger in TIME_WAIT is free; one with a listener is not.
+     */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) < 0) {
+        int reason = errno;
+        close(fd);
+        errno = reason;
+        return -ISOSCOPE_SYSTEM;
+    }
+    *port = ntohs(address.sin_port);
+    *out = fd;
+    return 0;
+}
+
+/*
+ * With no descriptor left, a connection can be neither taken nor refused, and the loop would wake
+ * for it again and again. One descriptor is kept for this: given up, it makes room to refuse.
+ */
+static void refuse_one(int listener, int *spare)
+{
+    if (*spare < 0)
+        return;
+    close(*spare);
+
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    *spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int listener_accept(int listener)
+{
+    static int spare = -1; /* the service thread's only */
+
+    if (spare < 0)
+        spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (;;) {
+        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            return fd;
+        if (errno == EMFILE || errno == ENFILE)
+            refuse_one(listener, &spare);
+        else if (errno != EINTR && errno != ECONNABORTED)
+            return -1;
+        if (spare < 0)
+            return -1;
+    }
+}

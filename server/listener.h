@@ -1,0 +1,18 @@
+/*
+ * listener.h - the one TCP port, on 127.0.0.1 and nowhere else; and accepting without getting
+ * stuck.
+ *
+ * Errors     0, or -ISOSCOPE_SYSTEM with errno of the call that failed.
+ */
+#ifndef ISOSCOPE_LISTENER_H
+#define ISOSCOPE_LISTENER_H
+
+#include <stdint.h>
+
+/* port: 0 for a free one, then changed to the one that was found. *fd is the caller's. */
+int listener_open(int *fd, uint16_t *port);
+
+/* The next connection that waits, or -1. Any listening socket that does not block. */
+int listener_accept(int listener);
+
+#endif

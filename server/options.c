@@ -1,0 +1,158 @@
+#include "options.h"
+
+#include "../sampler/feed/layout.h"
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OPTION_PORT = 256, OPTION_PERIOD, OPTION_PAUSED, OPTION_KEEP, OPTION_INFO, OPTION_QUIET };
+
+static const struct option long_options[] = {
+    { "port", required_argument, NULL, OPTION_PORT },
+    { "period", required_argument, NULL, OPTION_PERIOD },
+    { "paused", no_argument, NULL, OPTION_PAUSED },
+    { "keep", no_argument, NULL, OPTION_KEEP },
+    { "write-service-info", required_argument, NULL, OPTION_INFO },
+    { "quiet", no_argument, NULL, OPTION_QUIET },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+    "Usage: isoscope run [OPTIONS] [--] PROGRAM [ARGS...]\n"
+    "\n"
+    "Runs PROGRAM with the sampler in it and serves what it does over the Dart VM service\n"
+    "protocol. Returns the program's own exit status.\n"
+    "\n"
+    "  --port N                   listen on 127.0.0.1:N (default: a free port)\n"
+    "  --period US                CPU time between two samples of a thread, 50 to 1000000\n"
+    "                             microseconds (default: 1000)\n"
+    "  --paused                   take no samples until a client enables the profiler\n"
+    "  --keep                     serve on after the program has ended, until Ctrl-C\n"
+    "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
+    "  --quiet                    do not print the listening line\n"
+    "  --help                     this text\n";
+
+const char *options_help(void)
+{
+    return help;
+}
+
+struct number_range {
+    const char *option;
+    unsigned long min, max;
+    const char *means; /* what the number is */
+};
+
+static int number(unsigned long *out, const struct number_range *range, const char *text,
+                  char *error, size_t error_size)
+{
+    char *end = NULL;
+
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    /* strtoul takes signs and spaces in front; a number of ours starts with a digit. */
+    if (text[0] < '0' || text[0] > '9' || *end || errno || value < range->min ||
+        value > range->max) {
+        snprintf(error, error_size, "%s: '%s' is not %s from %lu to %lu", range->option, text,
+                 range->means, range->min, range->max);
+        return -ISOSCOPE_INVALID;
+    }
+    *out = value;
+    return 0;
+}
+
+static int take_port(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+    static const struct number_range range = { "--port", 0, 65535, "a port number" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->port = (uint16_t)value;
+    return status;
+}
+
+static int take_period(struct run_options *options, const char *text, char *error,
+                       size_t error_size)
+{
+    static const struct number_range range = { "--period", FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US,
+                                               "a number of microseconds" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->period_us = (uint32_t)value;
+    return status;
+}
+
+static int take_info(struct run_options *options, const char *path, char *error, size_t error_size)
+{
+    if (!path[0]) {
+        snprintf(error, error_size, "--write-service-info: '' is not a file's name");
+        return -ISOSCOPE_INVALID;
+    }
+    options->service_info = path;
+    return 0;
+}
+
+static int take_option(struct run_options *options, int option, char **argv, char *error,
+                       size_t error_size)
+{
+    switch (option) {
+    case OPTION_PORT:
+        return take_port(options, optarg, error, error_size);
+    case OPTION_PERIOD:
+        return take_period(options, optarg, error, error_size);
+    case OPTION_INFO:
+        return take_info(options, optarg, error, error_size);
+    case OPTION_PAUSED:
+        options->paused = true;
+        return 0;
+    case OPTION_KEEP:
+        options->keep = true;
+        return 0;
+    case OPTION_QUIET:
+        options->quiet = true;
+        return 0;
+    case 'h':
+        options->help = true;
+        return 0;
+    case ':':
+        snprintf(error, error_size, "%s wants a value", argv[optind - 1]);
+        return -ISOSCOPE_INVALID;
+    default:
+        snprintf(error, error_size, "%s is not an option of isoscope run (or not without a value)",
+                 argv[optind - 1]);
+        return -ISOSCOPE_INVALID;
+    }
+}
+
+int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
+{
+    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US };
+    int option;
+
+    optind = 0; /* glibc: start over, also in a second call */
+    opterr = 0;
+    /* "+": what follows the first word that is no option belongs to the program. */
+    while ((option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
+        int status = take_option(&options, option, argv, error, error_size);
+        if (status < 0)
+            return status;
+        if (options.help) {
+            *out = options;
+            return 0;
+        }
+    }
+    if (optind >= argc || !argv[optind][0]) {
+        snprintf(error, error_size, "no program to run: isoscope run [OPTIONS] -- PROGRAM ARGS");
+        return -ISOSCOPE_INVALID;
+    }
+    options.program = argv + optind;
+    *out = options;
+    return 0;
+}

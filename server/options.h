@@ -1,0 +1,33 @@
+/*
+ * options.h - the options of `isoscope run`.
+ *
+ * Units      period_us: microseconds of a thread's CPU time.
+ * Ownership  Strings point into argv.
+ * Errors     options_parse returns 0 or -ISOSCOPE_INVALID, with a sentence in error that names
+ *            the option, what was given, and what would be right. It prints nothing itself.
+ */
+#ifndef ISOSCOPE_OPTIONS_H
+#define ISOSCOPE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct run_options {
+    uint16_t port; /* 0: a free one */
+    uint32_t period_us;
+    bool paused;              /* no samples until a client enables the profiler */
+    bool keep;                /* serve on after the program has ended */
+    bool quiet;               /* no listening line */
+    bool help;                /* only the help was asked for; program is NULL */
+    const char *service_info; /* file to write, or NULL */
+    char **program;           /* PROGRAM ARGS... NULL */
+};
+
+/* argv[0] is the command's own name ("run"). */
+int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size);
+
+/* The help text of `isoscope run`. */
+const char *options_help(void);
+
+#endif

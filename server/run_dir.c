@@ -1,0 +1,84 @@
+#include "run_dir.h"
+
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The loader splits LD_PRELOAD at these, and has no way to quote them. */
+#define PRELOAD_SEPARATORS " :"
+
+enum {
+    FOLDER_BYTES = 80, /* with the socket's name it must fit into a sockaddr_un: 108 bytes */
+};
+
+struct run_dir {
+    char folder[FOLDER_BYTES];
+    char socket[FOLDER_BYTES + 16];
+    char link[FOLDER_BYTES + 32]; /* "" until it is needed */
+};
+
+static bool make_folder(char out[FOLDER_BYTES], const char *parent)
+{
+    if (!parent || parent[0] != '/' || strpbrk(parent, PRELOAD_SEPARATORS))
+        return false;
+
+    int length = snprintf(out, FOLDER_BYTES, "%s/isoscope-XXXXXX", parent);
+    return length > 0 && length < FOLDER_BYTES && mkdtemp(out);
+}
+
+int run_dir_new(struct run_dir **out)
+{
+    const char *const parents[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+    struct run_dir *dir = calloc(1, sizeof(*dir));
+
+    if (!dir)
+        return -ISOSCOPE_NO_MEMORY;
+    for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+        if (!make_folder(dir->folder, parents[i]))
+            continue;
+        snprintf(dir->socket, sizeof(dir->socket), "%s/feed", dir->folder);
+        *out = dir;
+        return 0;
+    }
+    free(dir);
+    return -ISOSCOPE_SYSTEM;
+}
+
+void run_dir_free(struct run_dir *dir)
+{
+    if (!dir)
+        return;
+    unlink(dir->socket);
+    if (dir->link[0])
+        unlink(dir->link);
+    rmdir(dir->folder);
+    free(dir);
+}
+
+void run_dir_freep(struct run_dir **dir)
+{
+    run_dir_free(*dir);
+}
+
+const char *run_dir_socket(const struct run_dir *dir)
+{
+    return dir->socket;
+}
+
+int run_dir_library(struct run_dir *dir, const char *library, const char **out)
+{
+    if (!strpbrk(library, PRELOAD_SEPARATORS)) {
+        *out = library;
+        return 0;
+    }
+    snprintf(dir->link, sizeof(dir->link), "%s/libisoscope.so", dir->folder);
+    if (symlink(library, dir->link) < 0)
+        return -ISOSCOPE_SYSTEM;
+    *out = dir->link;
+    return 0;
+}

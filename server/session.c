@@ -1,0 +1,143 @@
+#include "session.h"
+
+#include "../protocol/service.h"
+
+#include <libwebsockets.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TEXT_BYTES_KEPT = 64 * 1024, /* a rare long message does not keep its memory */
+    CLOSING_SECONDS_MAX = 5,     /* a client that does not read cannot be told */
+};
+
+int session_open(struct session *session, struct lws *wsi, struct service *service)
+{
+    *session = (struct session){ .wsi = wsi };
+    return client_new(&session->client, service) < 0 ? -1 : 0;
+}
+
+void session_close(struct session *session)
+{
+    client_free(session->client);
+    free(session->text);
+    *session = (struct session){ 0 };
+}
+
+static int close_with(struct session *session, uint16_t code, const char *reason)
+{
+    lws_close_reason(session->wsi, (enum lws_close_status)code, (unsigned char *)reason,
+                     strlen(reason));
+    return -1;
+}
+
+static bool make_room(struct session *session, size_t more)
+{
+    size_t wanted = session->length + more, capacity = session->capacity ? session->capacity : 4096;
+
+    while (capacity < wanted)
+        capacity *= 2;
+    if (capacity == session->capacity)
+        return true;
+
+    char *text = realloc(session->text, capacity);
+    if (!text)
+        return false;
+    session->text = text;
+    session->capacity = capacity;
+    return true;
+}
+
+static void message_done(struct session *session)
+{
+    session->length = 0;
+    if (session->capacity <= TEXT_BYTES_KEPT)
+        return;
+    free(session->text);
+    session->text = NULL;
+    session->capacity = 0;
+}
+
+int session_receive(struct session *session, const char *bytes, size_t length)
+{
+    bool binary = lws_frame_is_binary(session->wsi);
+
+    if (lws_is_first_fragment(session->wsi))
+        session->length = 0;
+    if (length > SESSION_MESSAGE_MAX - session->length)
+        return close_with(session, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "longer than 8 MiB");
+    if (!make_room(session, length + 1))
+        return close_with(session, LWS_CLOSE_STATUS_UNEXPECTED_CONDITION, "out of memory");
+    if (length && !binary) /* the bytes of a binary message are not looked at */
+        memcpy(session->text + session->length, bytes, length);
+    session->length += length;
+    if (!lws_is_final_fragment(session->wsi))
+        return 0;
+
+    if (binary) {
+        client_receive_binary(session->client);
+    } else {
+        session->text[session->length] = '\0';
+        client_receive(session->client, session->text, session->length);
+    }
+    message_done(session);
+    return 0;
+}
+
+/* 0: nothing to close for. */
+static int close_if_due(struct session *session)
+{
+    uint16_t code = LWS_CLOSE_STATUS_GOINGAWAY;
+    const char *reason = "the program has ended";
+    bool closing = client_closing(session->client, &code, &reason);
+
+    if (!closing && !session->leaving)
+        return 0;
+    /* Answers to what came before go out first, unless they are what is too much. */
+    if (client_wants_send(session->client) && code != LWS_CLOSE_STATUS_POLICY_VIOLATION)
+        return 0;
+    return close_with(session, code, reason);
+}
+
+int session_write(struct session *session, uint8_t *buffer, size_t buffer_size)
+{
+    bool begins = false, ends = false;
+
+    if (close_if_due(session) < 0)
+        return -1;
+
+    size_t size = client_send(session->client, (char *)buffer + LWS_PRE, buffer_size - LWS_PRE,
+                              &begins, &ends);
+    if (size) {
+        int flags = lws_write_ws_flags(LWS_WRITE_TEXT, begins, ends);
+        if (lws_write(session->wsi, buffer + LWS_PRE, size, (enum lws_write_protocol)flags) < 0)
+            return -1;
+    }
+    session_refresh(session);
+    return 0;
+}
+
+void session_refresh(struct session *session)
+{
+    uint16_t code;
+    const char *reason;
+    bool closing = session->leaving || client_closing(session->client, &code, &reason);
+
+    if (closing && !session->last_seconds) {
+        session->last_seconds = true;
+        lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_OK, CLOSING_SECONDS_MAX);
+    }
+    if (closing || client_wants_send(session->client))
+        lws_callback_on_writable(session->wsi);
+}
+
+bool session_quiet(const struct session *session)
+{
+    return !client_wants_send(session->client) && !lws_partial_buffered(session->wsi);
+}
+
+void session_leave(struct session *session)
+{
+    session->leaving = true;
+    session_refresh(session);
+}

@@ -1,0 +1,15 @@
+/*
+ * status.h - the exit statuses that are isoscope's own, chosen like env(1) and timeout(1) do.
+ */
+#ifndef ISOSCOPE_STATUS_H
+#define ISOSCOPE_STATUS_H
+
+enum exit_status {
+    STATUS_OK = 0,
+    STATUS_USAGE = 2,
+    STATUS_FAILED = 125, /* isoscope itself failed; the program was not started */
+    STATUS_NOT_EXECUTABLE = 126,
+    STATUS_NOT_FOUND = 127,
+};
+
+#endif

@@ -1,0 +1,184 @@
+#include "supervisor.h"
+
+#include "loop.h"
+#include "signals.h"
+
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct supervisor {
+    const struct inherited *inherited;
+    const struct supervisor_events *events;
+    void *context;
+    pid_t child;      /* 0: not started, or ended */
+    int child_stop;   /* the signal that the program is stopped by; 0: it runs */
+    bool stop_asked;  /* we were told to stop as well, since the program last went on */
+    bool continued;   /* somebody continued the program, and we have not been told yet */
+    int signals;      /* the signalfd; the loop's after supervisor_watch, then -1 here */
+    int signals_read; /* the same descriptor, for reading */
+};
+
+int supervisor_new(struct supervisor **out, const struct inherited *inherited)
+{
+    struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
+    sigset_t taken;
+
+    if (!supervisor)
+        return -ISOSCOPE_NO_MEMORY;
+    signals_taken(&taken);
+    sigprocmask(SIG_BLOCK, &taken, NULL);
+    supervisor->inherited = inherited;
+    supervisor->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    supervisor->signals_read = supervisor->signals;
+    if (supervisor->signals < 0) {
+        free(supervisor);
+        return -ISOSCOPE_SYSTEM;
+    }
+    *out = supervisor;
+    return 0;
+}
+
+void supervisor_free(struct supervisor *supervisor)
+{
+    if (!supervisor)
+        return;
+    if (supervisor->signals >= 0)
+        close(supervisor->signals);
+    free(supervisor);
+}
+
+/* Stops as a program does that leaves the signal alone, until our caller continues us. */
+static void stop_self(int number)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void program_ended(struct supervisor *supervisor, const siginfo_t *info)
+{
+    int wait_status =
+        info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status & 0x7f;
+
+    supervisor->child = 0;
+    supervisor->events->ended(supervisor->context, wait_status);
+}
+
+/* SIGCHLDs merge, so each one asks for all that has happened. */
+static void reap(struct supervisor *supervisor)
+{
+    while (supervisor->child > 0) {
+        siginfo_t info = { 0 };
+
+        if (waitid(P_PID, (id_t)supervisor->child, &info,
+                   WEXITED | WSTOPPED | WCONTINUED | WNOHANG) < 0 ||
+            info.si_pid == 0)
+            return;
+        supervisor->child_stop = info.si_code == CLD_STOPPED ? info.si_status : 0;
+        supervisor->continued = info.si_code == CLD_CONTINUED;
+        if (info.si_code == CLD_CONTINUED)
+            supervisor->stop_asked = false;
+        else if (info.si_code != CLD_STOPPED)
+            program_ended(supervisor, &info);
+    }
+}
+
+static bool is_stop(int number)
+{
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/*
+ * When the terminal stops the job, we stop with the program, so that the shell sees the job
+ * stopped. When somebody stops the program alone, we run on: nobody would continue us.
+ */
+static void follow_stop(struct supervisor *supervisor)
+{
+    if (!supervisor->child_stop || !supervisor->stop_asked)
+        return;
+    supervisor->stop_asked = false;
+    stop_self(supervisor->child_stop);
+}
+
+static void take(struct supervisor *supervisor, const struct signalfd_siginfo *info)
+{
+    int number = (int)info->ssi_signo;
+
+    if (number == SIGCONT)
+        reap(supervisor); /* has it been continued already? */
+    if (is_stop(number))
+        supervisor->stop_asked = true;
+
+    const struct signal_seen seen = {
+        .number = number,
+        .code = info->ssi_code,
+        .program_runs = supervisor->child > 0,
+        .program_continued = supervisor->continued,
+        .session_leader = getsid(0) == getpid(),
+        .ignored = sigismember(&supervisor->inherited->ignored, number) == 1,
+    };
+
+    if (number == SIGCONT)
+        supervisor->continued = false;
+    switch (signal_action(&seen)) {
+    case SIGNAL_DROP:
+        break;
+    case SIGNAL_PASS_ON:
+        kill(supervisor->child, number);
+        break;
+    case SIGNAL_REAP:
+        reap(supervisor);
+        break;
+    case SIGNAL_STOP:
+        stop_self(number);
+        break;
+    case SIGNAL_END:
+        supervisor->events->asked_to_end(supervisor->context);
+        break;
+    }
+}
+
+static bool signals_ready(void *context)
+{
+    struct supervisor *supervisor = context;
+    struct signalfd_siginfo info;
+
+    while (read(supervisor->signals_read, &info, sizeof(info)) == sizeof(info))
+        take(supervisor, &info);
+    follow_stop(supervisor); /* after all: SIGCHLD comes before the SIGTSTP that caused it */
+    return true;
+}
+
+int supervisor_watch(struct supervisor *supervisor, struct loop *loop,
+                     const struct supervisor_events *events, void *context)
+{
+    static const struct watch_events ready = { .ready = signals_ready };
+    int signals = supervisor->signals;
+
+    supervisor->events = events;
+    supervisor->context = context;
+    supervisor->signals = -1;
+    return loop_watch(loop, NULL, signals, &ready, supervisor);
+}
+
+int supervisor_start(struct supervisor *supervisor, const struct child_plan *plan, int *problem)
+{
+    return child_start(&supervisor->child, plan, problem);
+}
+
+void supervisor_wait(struct supervisor *supervisor)
+{
+    siginfo_t info = { 0 };
+
+    if (supervisor->child > 0 && waitid(P_PID, (id_t)supervisor->child, &info, WEXITED) == 0)
+        program_ended(supervisor, &info);
+}

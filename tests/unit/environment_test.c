@@ -1,0 +1,110 @@
+/* What a program is started with. */
+#include "server/environment.h"
+
+#include "sampler/feed/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct environment_feed feed = {
+    .library = "/lib/libisoscope.so",
+    .socket = "/run/x/feed",
+    .secret = "00ff",
+    .period_us = 250,
+    .enabled = true,
+};
+
+static unsigned count(char **list, const char *entry)
+{
+    unsigned found = 0;
+
+    for (; *list; list++)
+        found += !strcmp(*list, entry);
+    return found;
+}
+
+static unsigned length(char **list)
+{
+    unsigned found = 0;
+
+    while (list[found])
+        found++;
+    return found;
+}
+
+static void the_feed_is_added_and_the_rest_stays(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    char *base[] = { "HOME=/root", "EMPTY=", "odd", NULL };
+
+    (void)state;
+    assert_int_equal(environment_new(&environment, base, &feed), 0);
+
+    char **list = environment_list(environment);
+    assert_int_equal(length(list), 8);
+    assert_int_equal(count(list, "HOME=/root"), 1);
+    assert_int_equal(count(list, "EMPTY="), 1);
+    assert_int_equal(count(list, "odd"), 1);
+    assert_int_equal(count(list, "LD_PRELOAD=/lib/libisoscope.so"), 1);
+    assert_int_equal(count(list, "ISOSCOPE_SOCKET=/run/x/feed"), 1);
+    assert_int_equal(count(list, "ISOSCOPE_SECRET=00ff"), 1);
+    assert_int_equal(count(list, "ISOSCOPE_PERIOD_US=250"), 1);
+    assert_int_equal(count(list, "ISOSCOPE_ENABLED=1"), 1);
+}
+
+static void what_was_preloaded_stays_behind_the_sampler(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    char *base[] = { "LD_PRELOAD=a.so b.so", NULL };
+
+    (void)state;
+    assert_int_equal(environment_new(&environment, base, &feed), 0);
+    assert_int_equal(length(environment_list(environment)), 5);
+    assert_int_equal(
+        count(environment_list(environment), "LD_PRELOAD=/lib/libisoscope.so:a.so b.so"), 1);
+}
+
+/* isoscope under isoscope: the inner one's program feeds the inner one. */
+static void the_feed_of_an_outer_run_is_replaced(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    char *base[] = { "ISOSCOPE_SOCKET=/outer", "ISOSCOPE_SECRET=11", "ISOSCOPE_SOCKETS=mine",
+                     NULL };
+
+    (void)state;
+    assert_int_equal(environment_new(&environment, base, &feed), 0);
+
+    char **list = environment_list(environment);
+    assert_int_equal(count(list, "ISOSCOPE_SOCKET=/outer"), 0);
+    assert_int_equal(count(list, "ISOSCOPE_SECRET=11"), 0);
+    assert_int_equal(count(list, "ISOSCOPE_SOCKETS=mine"), 1);
+}
+
+static void a_paused_run_starts_its_program_disabled(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    struct environment_feed paused = feed;
+    char *base[] = { NULL };
+
+    (void)state;
+    paused.enabled = false;
+    assert_int_equal(environment_new(&environment, base, &paused), 0);
+    assert_int_equal(count(environment_list(environment), "ISOSCOPE_ENABLED=0"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_feed_is_added_and_the_rest_stays),
+        cmocka_unit_test(what_was_preloaded_stays_behind_the_sampler),
+        cmocka_unit_test(the_feed_of_an_outer_run_is_replaced),
+        cmocka_unit_test(a_paused_run_starts_its_program_disabled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

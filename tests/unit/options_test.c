@@ -1,0 +1,163 @@
+/* The command line of `isoscope run`. */
+#include "server/options.h"
+
+#include "sampler/include/isoscope/isoscope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char error[256];
+
+static int parse(struct run_options *out, char **argv)
+{
+    int argc = 0;
+
+    while (argv[argc])
+        argc++;
+    error[0] = '\0';
+    return options_parse(out, argc, argv, error, sizeof(error));
+}
+
+#define PARSE(out, ...) parse((out), (char *[]){ "run", __VA_ARGS__, NULL })
+
+static void assert_refused(const char *const words[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_non_null(strstr(error, words[i]));
+}
+
+#define ASSERT_REFUSED(...)                                                                        \
+    assert_refused((const char *const[]){ __VA_ARGS__ },                                           \
+                   sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void a_program_alone_gets_the_defaults(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "ls", "-l"), 0);
+    assert_int_equal(options.port, 0);
+    assert_int_equal(options.period_us, 1000);
+    assert_false(options.paused || options.keep || options.quiet || options.help);
+    assert_null(options.service_info);
+    assert_string_equal(options.program[0], "ls");
+    assert_string_equal(options.program[1], "-l");
+    assert_null(options.program[2]);
+}
+
+static void every_option_is_taken(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--paused", "--keep",
+                           "--quiet", "--write-service-info", "info.json", "--", "prog"),
+                     0);
+    assert_int_equal(options.port, 8181);
+    assert_int_equal(options.period_us, 250);
+    assert_true(options.paused && options.keep && options.quiet);
+    assert_string_equal(options.service_info, "info.json");
+    assert_string_equal(options.program[0], "prog");
+}
+
+static void options_behind_the_program_are_the_programs(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "prog", "--port", "1", "--keep"), 0);
+    assert_int_equal(options.port, 0);
+    assert_false(options.keep);
+    assert_string_equal(options.program[1], "--port");
+}
+
+static void a_double_dash_belongs_to_isoscope_only_once(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--", "prog", "--", "x"), 0);
+    assert_string_equal(options.program[0], "prog");
+    assert_string_equal(options.program[1], "--");
+}
+
+static void a_bad_number_is_named_with_its_option_and_range(void **state)
+{
+    static char *const bad_ports[] = { "65536", "-1", "+1", " 1", "80x", "", "1.5", "0x50" };
+    struct run_options options;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad_ports) / sizeof(bad_ports[0]); i++) {
+        assert_int_equal(PARSE(&options, "--port", bad_ports[i], "prog"), -ISOSCOPE_INVALID);
+        ASSERT_REFUSED("--port", bad_ports[i], "0", "65535");
+    }
+    assert_int_equal(PARSE(&options, "--period", "49", "prog"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--period", "'49'", "50", "1000000");
+    assert_int_equal(PARSE(&options, "--period", "1000001", "prog"), -ISOSCOPE_INVALID);
+    assert_int_equal(PARSE(&options, "--period", "99999999999999999999", "prog"),
+                     -ISOSCOPE_INVALID);
+}
+
+static void the_ends_of_a_range_belong_to_it(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--port", "65535", "--period", "50", "prog"), 0);
+    assert_int_equal(options.port, 65535);
+    assert_int_equal(PARSE(&options, "--port", "0", "--period", "1000000", "prog"), 0);
+    assert_int_equal(options.period_us, 1000000);
+}
+
+static void an_unknown_option_is_named(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--speed", "prog"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--speed");
+    assert_int_equal(PARSE(&options, "--port"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--port", "value");
+}
+
+static void a_missing_program_is_told(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--keep"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("no program");
+    assert_int_equal(PARSE(&options, "--keep", "--"), -ISOSCOPE_INVALID);
+    assert_int_equal(PARSE(&options, ""), -ISOSCOPE_INVALID);
+}
+
+static void help_needs_no_program(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--help"), 0);
+    assert_true(options.help);
+    assert_null(options.program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_alone_gets_the_defaults),
+        cmocka_unit_test(every_option_is_taken),
+        cmocka_unit_test(options_behind_the_program_are_the_programs),
+        cmocka_unit_test(a_double_dash_belongs_to_isoscope_only_once),
+        cmocka_unit_test(a_bad_number_is_named_with_its_option_and_range),
+        cmocka_unit_test(the_ends_of_a_range_belong_to_it),
+        cmocka_unit_test(an_unknown_option_is_named),
+        cmocka_unit_test(a_missing_program_is_told),
+        cmocka_unit_test(help_needs_no_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* Which programs can be run with the sampler in them. */
+#include "server/status.h"
+#include "server/target.h"
+
+#include "sampler/include/isoscope/isoscope.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#else
+enum { OWN_MACHINE = EM_AARCH64 };
+#endif
+
+static char folder[64];
+static char error[512];
+static int status;
+
+static const char *in_folder(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static const char *write_file(const char *name, const void *bytes, size_t size, mode_t mode)
+{
+    const char *path = in_folder(name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), size);
+    assert_int_equal(fchmod(fd, mode), 0);
+    close(fd);
+    return path;
+}
+
+static const char *write_text(const char *name, const char *text)
+{
+    return write_file(name, text, strlen(text), 0755);
+}
+
+/* A header and one segment: as much of a program as anybody looks at. */
+static const char *write_elf(const char *name, int machine, uint32_t segment_type, mode_t mode)
+{
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Phdr segment;
+    } file = {
+        .header = {
+            .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+            .e_type = ET_DYN,
+            .e_machine = (uint16_t)machine,
+            .e_phoff = sizeof(Elf64_Ehdr),
+            .e_phentsize = sizeof(Elf64_Phdr),
+            .e_phnum = 1,
+        },
+        .segment = { .p_type = segment_type },
+    };
+
+    return write_file(name, &file, sizeof(file), mode);
+}
+
+static int examine_as(struct target *out, const char *path, const struct target_identity *identity)
+{
+    error[0] = '\0';
+    status = -1;
+    return target_examine(out, path, identity, &status, error, sizeof(error));
+}
+
+static int examine(struct target *out, const char *path)
+{
+    struct target_identity identity;
+
+    target_identity_self(&identity);
+    return examine_as(out, path, &identity);
+}
+
+static int find(char **out, const char *name, const char *search)
+{
+    error[0] = '\0';
+    status = -1;
+    return target_find(out, name, search, &status, error, sizeof(error));
+}
+
+static void a_name_is_searched_in_the_path_in_order(void **state)
+{
+    char search[256], *path = NULL;
+
+    (void)state;
+    write_text("tool", "#!/bin/sh\n");
+    snprintf(search, sizeof(search), "/nowhere:%s:/bin", folder);
+    assert_int_equal(find(&path, "tool", search), 0);
+    assert_string_equal(path, in_folder("tool"));
+    free(path);
+    assert_int_equal(find(&path, "sh", search), 0);
+    assert_string_equal(path, "/bin/sh");
+    free(path);
+}
+
+static void a_name_with_a_slash_is_not_searched(void **state)
+{
+    char *path = NULL;
+
+    (void)state;
+    assert_int_equal(find(&path, "/bin/sh", "/nowhere"), 0);
+    assert_string_equal(path, "/bin/sh");
+    free(path);
+}
+
+static void an_unknown_program_gives_127(void **state)
+{
+    char *path = NULL;
+
+    (void)state;
+    assert_int_equal(find(&path, "no-such-program", "/bin"), -ISOSCOPE_NOT_FOUND);
+    assert_int_equal(status, STATUS_NOT_FOUND);
+    assert_non_null(strstr(error, "no-such-program"));
+    assert_int_equal(find(&path, "/bin/no-such-program", NULL), -ISOSCOPE_NOT_FOUND);
+    assert_int_equal(status, STATUS_NOT_FOUND);
+    assert_int_equal(find(&path, "", NULL), -ISOSCOPE_NOT_FOUND);
+}
+
+static void what_may_not_be_executed_gives_126(void **state)
+{
+    char *path = NULL;
+
+    (void)state;
+    write_file("data", "x", 1, 0644);
+    assert_int_equal(find(&path, in_folder("data"), NULL), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+    assert_int_equal(find(&path, "data", folder), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+    assert_int_equal(find(&path, folder, NULL), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+    assert_non_null(strstr(error, "folder"));
+}
+
+static void a_dynamic_program_is_fine(void **state)
+{
+    struct target target;
+    const char *path = write_elf("dynamic", OWN_MACHINE, PT_INTERP, 0755);
+
+    (void)state;
+    assert_int_equal(examine(&target, path), 0);
+    assert_string_equal(target.path, path);
+    assert_string_equal(target.binary, path);
+    assert_false(target.needs_shell);
+    target_free(&target);
+}
+
+static void a_static_program_is_refused_and_attach_is_named(void **state)
+{
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_elf("static", OWN_MACHINE, PT_LOAD, 0755)),
+                     -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_FAILED);
+    assert_non_null(strstr(error, "static"));
+    assert_non_null(strstr(error, "isoscope attach"));
+}
+
+static void a_program_for_another_machine_is_named_as_such(void **state)
+{
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_elf("foreign", EM_RISCV, PT_INTERP, 0755)),
+                     -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_FAILED);
+    assert_non_null(strstr(error, "RISC-V"));
+}
+
+static void a_32_bit_program_is_named_as_such(void **state)
+{
+    const Elf32_Ehdr header = {
+        .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB, EV_CURRENT },
+        .e_machine = EM_386,
+    };
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_file("old", &header, sizeof(header), 0755)),
+                     -ISOSCOPE_INVALID);
+    assert_non_null(strstr(error, "32-bit"));
+    assert_non_null(strstr(error, "i386"));
+}
+
+static void a_script_is_judged_by_its_interpreter(void **state)
+{
+    struct target target;
+    char line[256];
+
+    (void)state;
+    write_elf("static", OWN_MACHINE, PT_LOAD, 0755);
+    snprintf(line, sizeof(line), "#! %s -x\nbody\n", in_folder("static"));
+    assert_int_equal(examine(&target, write_text("script", line)), -ISOSCOPE_INVALID);
+    assert_non_null(strstr(error, "static"));
+
+    assert_int_equal(examine(&target, write_text("script", "#!/bin/sh\n")), 0);
+    assert_string_equal(target.path, in_folder("script"));
+    assert_string_equal(target.binary, "/bin/sh");
+    target_free(&target);
+}
+
+static void a_script_without_interpreter_gives_127(void **state)
+{
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_text("script", "#!/no/such/shell\n")),
+                     -ISOSCOPE_NOT_FOUND);
+    assert_int_equal(status, STATUS_NOT_FOUND);
+    assert_non_null(strstr(error, "/no/such/shell"));
+}
+
+static void scripts_that_name_each_other_end(void **state)
+{
+    struct target target;
+    char line[256];
+
+    (void)state;
+    snprintf(line, sizeof(line), "#!%s\n", in_folder("loop"));
+    assert_int_equal(examine(&target, write_text("loop", line)), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+}
+
+/* execvp gives such a file to the shell, and users rely on it. */
+static void a_file_without_format_goes_to_the_shell(void **state)
+{
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_text("plain", "echo hello\n")), 0);
+    assert_true(target.needs_shell);
+    assert_string_equal(target.binary, "/bin/sh");
+    target_free(&target);
+}
+
+static void a_setuid_program_of_another_owner_is_refused(void **state)
+{
+    const struct target_identity stranger = { 12345, 12345, 12345, 12345, false };
+    struct target target;
+    const char *path = write_elf("setuid", OWN_MACHINE, PT_INTERP, 04755);
+
+    (void)state;
+    assert_int_equal(examine_as(&target, path, &stranger), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_FAILED);
+    assert_non_null(strstr(error, "set-user-ID"));
+}
+
+static void a_setgid_program_of_another_group_is_refused(void **state)
+{
+    const struct target_identity stranger = { getuid(), getuid(), 12345, 12345, false };
+    struct target target;
+    const char *path = write_elf("setgid", OWN_MACHINE, PT_INTERP, 02755);
+
+    (void)state;
+    assert_int_equal(examine_as(&target, path, &stranger), -ISOSCOPE_INVALID);
+    assert_non_null(strstr(error, "set-group-ID"));
+}
+
+/* The kernel raises nothing then, and the loader keeps the preload. */
+static void a_setuid_program_of_the_same_owner_is_fine(void **state)
+{
+    struct target target;
+    const char *path = write_elf("setuid", OWN_MACHINE, PT_INTERP, 06755);
+
+    (void)state;
+    assert_int_equal(examine(&target, path), 0);
+    target_free(&target);
+}
+
+static void setuid_means_nothing_without_new_privileges(void **state)
+{
+    const struct target_identity stranger = { 12345, 12345, 12345, 12345, true };
+    struct target target;
+    const char *path = write_elf("setuid", OWN_MACHINE, PT_INTERP, 04755);
+
+    (void)state;
+    assert_int_equal(examine_as(&target, path, &stranger), 0);
+    target_free(&target);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/target_test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    static const char *const names[] = { "tool",   "data", "dynamic", "static", "foreign", "old",
+                                         "script", "loop", "plain",   "setuid", "setgid" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unlink(in_folder(names[i]));
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_is_searched_in_the_path_in_order),
+        cmocka_unit_test(a_name_with_a_slash_is_not_searched),
+        cmocka_unit_test(an_unknown_program_gives_127),
+        cmocka_unit_test(what_may_not_be_executed_gives_126),
+        cmocka_unit_test(a_dynamic_program_is_fine),
+        cmocka_unit_test(a_static_program_is_refused_and_attach_is_named),
+        cmocka_unit_test(a_program_for_another_machine_is_named_as_such),
+        cmocka_unit_test(a_32_bit_program_is_named_as_such),
+        cmocka_unit_test(a_script_is_judged_by_its_interpreter),
+        cmocka_unit_test(a_script_without_interpreter_gives_127),
+        cmocka_unit_test(scripts_that_name_each_other_end),
+        cmocka_unit_test(a_file_without_format_goes_to_the_shell),
+        cmocka_unit_test(a_setuid_program_of_another_owner_is_refused),
+        cmocka_unit_test(a_setgid_program_of_another_group_is_refused),
+        cmocka_unit_test(a_setuid_program_of_the_same_owner_is_fine),
+        cmocka_unit_test(setuid_means_nothing_without_new_privileges),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
