@@ -1,0 +1,83 @@
+"""A service's client, one call at a time.
+
+    with Client("http://127.0.0.1:8181/TOKEN=/") as client:
+        for process in client.processes():
+            samples = client.cpu_samples(process)
+
+Ownership  The Client owns its connection; leaving the with block closes it.
+Threads    One at a time.
+Errors     As errors.py lists them. A process that has gone is no error: it has no samples.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Mapping, Optional
+
+from .errors import ProtocolError
+from .model import CpuSamples, Process
+from .rpc import Conversation, Reply
+from .transport import Transport, WebSocketTransport
+
+# The names of a big program's functions are read when first asked for, and that takes time.
+TIMEOUT_S = 60.0
+
+
+class Client:
+    """Connected from the start, or the constructor raises."""
+
+    def __init__(
+        self,
+        uri: str = "",
+        *,
+        timeout_s: float = TIMEOUT_S,
+        transport: Optional[Transport] = None,
+    ) -> None:
+        self._transport = transport or WebSocketTransport(uri, timeout_s)
+        self._conversation = Conversation()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: Optional[type[BaseException]],
+        exc: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def call(self, method: str, **params: Any) -> Mapping[str, Any]:
+        """Sends one request and waits for its result."""
+        request_id, text = self._conversation.request(method, params)
+        self._transport.send(text)
+        while True:
+            message = self._conversation.receive(self._transport.receive())
+            if isinstance(message, Reply) and message.id == request_id:
+                return message.unwrap()
+
+    def processes(self) -> list[Process]:
+        """In order of arrival; ended ones stay listed while they have samples."""
+        isolates = self.call("getVM").get("isolates")
+        if not isinstance(isolates, list):
+            raise ProtocolError("getVM: the reply has no list of isolates")
+        return [Process.parse(isolate) for isolate in isolates]
+
+    def cpu_samples(
+        self, process: Process, *, since_us: int = 0, count: Optional[int] = None
+    ) -> Optional[CpuSamples]:
+        """The oldest `count` samples since `since_us`; None when the process is gone."""
+        params: dict[str, Any] = {"isolateId": process.id, "timestamp": since_us}
+        if count is not None:
+            params["count"] = count
+        reply = self.call("_getCpuSamples", **params)
+        return None if reply.get("type") == "Sentinel" else CpuSamples.parse(reply)
+
+    def flags(self) -> dict[str, str]:
+        entries = self.call("getFlagList").get("flags")
+        if not isinstance(entries, list):
+            raise ProtocolError("getFlagList: the reply has no list of flags")
+        return {str(f.get("name")): str(f.get("valueAsString")) for f in entries}

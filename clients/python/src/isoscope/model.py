@@ -1,0 +1,149 @@
+"""What a service says about a profile, as Python objects.
+
+    reply of _getCpuSamples -> CpuSamples (samples, functions, libraries; references resolved)
+    reply of getVM          -> Process
+
+The reply's tables stand once and samples point into them by id; here a stack is a tuple of
+the Function objects themselves.
+
+Units    *_us: microseconds on the program's monotonic clock.
+Errors   ProtocolError names what is missing or points nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Optional
+
+from .errors import ProtocolError
+
+_MAIN_SUFFIX = ":main()"
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """One module of the program: its file, or what stands for one."""
+
+    id: str
+    uri: str
+    name: str
+    path: str = ""  # the file, where the service tells it
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """One symbol. Objects compare by identity; across replies the id is what is equal."""
+
+    id: str
+    name: str
+    library: Optional[Library]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    timestamp_us: int
+    tid: int
+    stack: tuple[Function, ...]  # leaf first, never empty
+    whole: bool = True  # False: the stack's outer end is missing
+
+
+@dataclass(frozen=True, eq=False)
+class CpuSamples:
+    period_us: int
+    origin_us: int
+    extent_us: int
+    samples: list[Sample]
+    functions: dict[str, Function]
+    libraries: dict[str, Library]
+    pid: Optional[int] = None
+    true_period_us: int = 0  # what the timer can do; 0: the service does not tell
+    lost: Mapping[str, int] = field(default_factory=dict)  # ticks without a sample, by cause
+
+    @classmethod
+    def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:
+        try:
+            libraries = {entry["id"]: _library(entry) for entry in reply["libraries"]}
+            functions = {entry["id"]: _function(entry, libraries) for entry in reply["functions"]}
+            return cls(
+                period_us=int(reply["samplePeriod"]),
+                origin_us=int(reply["timeOriginMicros"]),
+                extent_us=int(reply["timeExtentMicros"]),
+                samples=[_sample(entry, functions) for entry in reply["samples"]],
+                functions=functions,
+                libraries=libraries,
+                **_extras(reply),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ProtocolError(f"_getCpuSamples: the reply lacks or breaks {error}") from error
+
+
+@dataclass(frozen=True)
+class Process:
+    """An isolate: on this wire, a process of the program (or one day a thread of it)."""
+
+    id: str
+    name: str
+    pid: Optional[int] = None  # known once its samples are
+
+    @property
+    def number(self) -> str:
+        """Of "isolates/4242": the pid, or one of its own where a pid was used again."""
+        return self.id.rpartition("/")[2]
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} ({self.pid or self.number})"
+
+    @classmethod
+    def parse(cls, isolate: Any) -> Process:
+        try:
+            name = str(isolate["name"])
+            if name.endswith(_MAIN_SUFFIX):
+                name = name[: -len(_MAIN_SUFFIX)]
+            return cls(id=str(isolate["id"]), name=name)
+        except (KeyError, TypeError) as error:
+            raise ProtocolError(f"getVM: an isolate lacks {error}") from error
+
+
+def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """What our service adds to the reply; another one's may lack it."""
+    counters = reply.get("_counters") or {}
+    lost = {name[5:]: int(n) for name, n in counters.items() if name.startswith("lost_") and n}
+    pid = reply.get("pid")
+    return {
+        "pid": int(pid) if pid else None,
+        "true_period_us": int(counters.get("true_period_us", 0)),
+        "lost": lost,
+    }
+
+
+def _library(entry: Mapping[str, Any]) -> Library:
+    uri = str(entry.get("uri") or "")
+    name = str(entry.get("name") or "") or uri.rpartition("/")[2]
+    return Library(entry["id"], uri, name, str(entry.get("path") or ""))
+
+
+def _function(entry: Mapping[str, Any], libraries: Mapping[str, Library]) -> Function:
+    owner = entry.get("owner")
+    library = None if owner is None else _lookup(libraries, owner["id"], "library")
+    return Function(entry["id"], str(entry["name"]), library)
+
+
+def _sample(entry: Mapping[str, Any], functions: Mapping[str, Function]) -> Sample:
+    try:
+        # The hot line of the whole client: no call per frame.
+        stack = tuple([functions[frame["function"]["id"]] for frame in entry["stack"]])
+    except KeyError as error:
+        raise ProtocolError(
+            f"_getCpuSamples: a stack refers to {error}, which no table has"
+        ) from error
+    if not stack:
+        raise ProtocolError("_getCpuSamples: a sample has an empty stack")
+    whole = not entry.get("truncated")
+    return Sample(int(entry["timestamp"]), int(entry["tid"]), stack, whole)
+
+
+def _lookup(libraries: Mapping[str, Library], library_id: str, what: str) -> Library:
+    if library_id not in libraries:
+        raise ProtocolError(f"_getCpuSamples: no table has the {what} '{library_id}'")
+    return libraries[library_id]
