@@ -1,0 +1,118 @@
+"""Programs under `isoscope run --keep`, and what their service has to say afterwards.
+
+    with profiled([workload("forks")]) as service:      # the program has ended, its service has not
+        tree = service.tree()
+
+Waiting is for a condition with a deadline. Only processes started here are ended here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("ISOSCOPE_BUILD") or ROOT / "build").resolve()
+ISOSCOPE = str(BUILD / "bin" / "isoscope")
+DEADLINE_S = 60
+
+sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
+
+from isoscope import CallTree, Client  # noqa: E402
+
+
+def workload(name: str) -> str:
+    return str(BUILD / "tests" / "workloads" / name)
+
+
+def until(condition, what: str):
+    """The condition's first true value."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what}: not within {DEADLINE_S} s"
+        time.sleep(0.01)
+    return value
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+class Service:
+    """One `isoscope run`, seen from outside."""
+
+    def __init__(self, process: subprocess.Popen, uri: str) -> None:
+        self.process = process
+        self.uri = uri
+
+    def program(self) -> int:
+        """The pid of the program that isoscope started."""
+        return until(lambda: children(self.process.pid), "the program's start")[0]
+
+    def wait_for_end(self) -> None:
+        """Of the program; isoscope itself stays."""
+        self.program()
+        until(lambda: not children(self.process.pid), "the program's end")
+
+    def profile(self):
+        with Client(self.uri) as client:
+            profile = [(p, client.cpu_samples(p)) for p in client.processes()]
+        return [(process, samples) for process, samples in profile if samples is not None]
+
+    def tree(self) -> CallTree:
+        return CallTree.build(self.profile())
+
+
+@contextmanager
+def service_of(command, *options, **popen):
+    """Starts it, and ends what is left of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        info = Path(folder) / "service.json"
+        words = [ISOSCOPE, "run", "--keep", "--write-service-info", str(info), *options, "--"]
+        popen = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **popen}
+        process = subprocess.Popen([*words, *command], **popen)
+        try:
+            until(lambda: info.exists() or process.poll() is not None, "the service info")
+            assert process.poll() is None, process.stderr.read()
+            yield Service(process, json.loads(info.read_text())["uri"])
+        finally:
+            end(process)
+
+
+@contextmanager
+def profiled(command, *options, **popen):
+    with service_of(command, *options, **popen) as service:
+        service.wait_for_end()
+        yield service
+
+
+def end(process: subprocess.Popen) -> None:
+    """As a user does: a signal is the program's while it runs, and then isoscope's."""
+    try:
+        until(lambda: ended_by_asking(process), "the service's end")
+    finally:
+        for pid in children(process.pid):
+            os.kill(pid, signal.SIGKILL)
+        process.kill()  # nothing, where it has ended
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
+
+
+def ended_by_asking(process: subprocess.Popen) -> bool:
+    process.terminate()
+    try:
+        process.wait(0.5)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

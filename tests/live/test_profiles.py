@@ -1,0 +1,154 @@
+"""Profiles whose answer is known before they are taken.
+
+Shares are checked within a binomial band of 4.5 standard deviations: a right sampler leaves it
+in 7 of a million checks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from math import sqrt
+
+from harness import ROOT, children, profiled, service_of, until, workload
+
+BAND = 4.5
+RUNS = 20  # a right sampler fails one of them once in 7,000 times
+
+PYTHON_FORKS = """
+import os
+def worker():
+    sum(i * i for i in range(2_000_000))
+for n in range(4):
+    if os.fork() == 0:
+        worker()
+        os._exit(0)
+for n in range(4):
+    os.wait()
+worker()
+"""
+
+
+def leaves(samples) -> Counter:
+    return Counter(sample.stack[0].name for sample in samples.samples)
+
+
+def split(service) -> tuple[int, int]:
+    (process,) = service.profile()
+    counts = leaves(process[1])
+    return counts["spin_twice"], counts["spin_once"]
+
+
+def assert_two_to_one(twice: int, once: int) -> None:
+    samples = twice + once
+    deviation = sqrt(samples * 2 / 3 * 1 / 3)
+    assert abs(twice - samples * 2 / 3) <= BAND * deviation, f"{twice} to {once}"
+
+
+def test_a_split_of_two_to_one_is_found_as_two_to_one_in_every_run():
+    total = [0, 0]
+    for _ in range(RUNS):
+        with profiled([workload("spin_two_to_one"), "0.5"]) as service:
+            twice, once = split(service)
+        assert twice + once >= 100, "hardly any samples"
+        assert_two_to_one(twice, once)
+        total[0] += twice
+        total[1] += once
+    assert_two_to_one(*total)
+
+
+def test_the_whole_program_is_where_it_should_be():
+    with profiled([workload("spin_two_to_one"), "1"]) as service:
+        tree = service.tree()
+    rows = {row.function.name: row for row in tree.functions()}
+    assert rows["main"].total_count >= 0.99 * tree.sample_count
+    assert rows["spin_twice"].self_count == rows["spin_twice"].total_count
+    assert rows["spin_twice"].function.library.name == "spin_two_to_one"
+
+
+def test_each_thread_has_its_share():
+    with profiled([workload("threads"), "4", "0.5"]) as service:
+        ((_, samples),) = service.profile()
+    spinning = [s for s in samples.samples if s.stack[0].name == "thread_spin"]
+    by_thread = Counter(sample.tid for sample in spinning)
+    assert len(by_thread) == 4
+    for count in by_thread.values():
+        deviation = sqrt(len(spinning) * 1 / 4 * 3 / 4)
+        assert abs(count - len(spinning) / 4) <= BAND * deviation + 2  # a tick at each end
+
+
+def test_forked_children_are_processes_of_the_same_service():
+    with profiled([workload("forks"), "0.3"]) as service:
+        profile = service.profile()
+    assert [process.name for process, _ in profile] == ["forks"] * 5
+    busiest = [leaves(samples).most_common(1)[0][0] for _, samples in profile]
+    assert sorted(busiest) == ["parent_spin"] + ["worker_spin"] * 4
+
+
+def test_four_forked_python_workers_are_all_there():
+    with profiled(["/usr/bin/python3", "-c", PYTHON_FORKS]) as service:
+        profile = service.profile()
+    assert len(profile) == 5
+    assert all(process.name.startswith("python3") for process, _ in profile)
+    assert all(len(samples.samples) >= 10 for _, samples in profile)
+
+
+def test_all_programs_of_a_pipeline_are_there():
+    script = "seq -f %.0f 1000000 | sort -n | gzip -c"
+    with profiled(["sh", "-c", script]) as service:
+        names = {process.name for process, samples in service.profile() if samples.samples}
+    assert {"seq", "sort", "gzip"} <= names
+
+
+def test_what_a_killed_program_left_unread_is_still_read():
+    with service_of([workload("spin_two_to_one"), "60"]) as service:
+        program = service.program()
+        until(lambda: service.tree().sample_count > 50, "the first samples")
+        # The service sleeps, so that what comes now is in the feed alone when the program dies.
+        os.kill(service.process.pid, signal.SIGSTOP)
+        stopped_us = time.monotonic_ns() // 1000
+        until(lambda: time.monotonic_ns() // 1000 > stopped_us + 300_000, "unread samples")
+        os.kill(program, signal.SIGKILL)
+        os.kill(service.process.pid, signal.SIGCONT)
+        until(lambda: not children(service.process.pid), "the program's end")
+        ((_, samples),) = service.profile()
+    unread = [s for s in samples.samples if s.timestamp_us > stopped_us + 50_000]
+    assert len(unread) >= 20
+    spinning = [s for s in unread if s.stack[0].name in ("spin_twice", "spin_once")]
+    assert len(spinning) >= 0.95 * len(unread)
+
+
+def test_a_plugin_is_named_after_it_has_gone():
+    with profiled([workload("dlopen_plugin"), "0.3"]) as service:
+        tree = service.tree()
+    hottest = tree.functions()[0]
+    assert (hottest.function.name, hottest.function.library.name) == (
+        "plugin_spin",
+        "spin_plugin.so",
+    )
+    assert hottest.self_count >= 0.9 * tree.sample_count
+
+
+def test_a_stack_deeper_than_the_limit_keeps_its_leaf():
+    with profiled([workload("deep_recursion"), "5000", "0.3"]) as service:
+        ((_, samples),) = service.profile()
+    deep = [s for s in samples.samples if s.stack[0].name == "spin_at_the_bottom"]
+    assert len(deep) >= 0.9 * len(samples.samples)
+    assert {s.stack[1].name for s in deep} == {"descend"}
+
+
+def test_a_program_that_closes_all_descriptors_is_sampled_on():
+    with profiled([workload("closes_fds"), "1"]) as service:
+        ((_, samples),) = service.profile()
+    spinning = [s for s in samples.samples if s.stack[0].name == "spin_without_descriptors"]
+    seconds = (spinning[-1].timestamp_us - spinning[0].timestamp_us) / 1e6
+    assert seconds >= 0.5, "only its beginning was sampled"
+
+
+def test_python_parsing_its_library_reaches_main_in_its_stacks():
+    with profiled(["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), "1"]) as service:
+        tree = service.tree()
+    rows = {row.function.name: row.total_count for row in tree.functions()}
+    assert rows["Py_BytesMain"] >= 0.95 * tree.sample_count

@@ -1,0 +1,170 @@
+"""What must not happen to a program because it is sampled."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from harness import end, until, workload
+
+# Each prints "ready", waits for a line, works on for half a CPU second, and prints "done".
+WORK_ON = r"""
+#include <stdio.h>
+#include <time.h>
+static volatile unsigned long sum;
+int main(void)
+{
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    while (clock() < CLOCKS_PER_SEC)
+        sum++;
+    puts("done");
+    return 7;
+}
+"""
+
+# The main thread leaves first; libc must still end the process when the last thread does.
+MAIN_LEAVES_FIRST = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static void *last(void *unused)
+{
+    volatile unsigned long sum = 0;
+    while (clock() < CLOCKS_PER_SEC / 4)
+        sum++;
+    puts("last");
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, last, NULL);
+    pthread_exit(NULL);
+}
+"""
+
+# exec while ticks rain: one that was sent just before must not kill the new program.
+EXECS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    int left = atoi(words[1]);
+    volatile unsigned long sum = 0;
+    char text[16];
+    for (int i = 0; i < 300000; i++)
+        sum++;
+    if (left == 0)
+        return puts("through") < 0;
+    snprintf(text, sizeof text, "%d", left - 1);
+    execl(words[0], words[0], text, (char *)NULL);
+    return count;
+}
+"""
+
+# Pipes: the reader waits for the end of file, which a forgotten copy of the writing end withholds.
+PIPE_ENDS = r"""
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends) < 0 || write(ends[1], "x", 1) != 1)
+        return 1;
+    close(ends[1]);
+    while (read(ends[0], &byte, 1) > 0)
+        ;
+    printf("%d %d\n", ends[0], ends[1]);
+    return 0;
+}
+"""
+
+THREADS_COME_AND_GO = r"""
+#include <pthread.h>
+#include <stdio.h>
+static void *brief(void *sum)
+{
+    for (volatile int i = 0; i < 20000; i++)
+        ;
+    __atomic_fetch_add((int *)sum, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+int main(void)
+{
+    int sum = 0;
+    for (int round = 0; round < 500; round++) {
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++)
+            if (pthread_create(&threads[i], NULL, brief, &sum))
+                return 1;
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+    }
+    printf("%d\n", sum);
+    return 0;
+}
+"""
+
+
+def test_a_program_runs_on_when_its_service_is_killed(start, compiled):
+    running = start([compiled("work_on", WORK_ON)])
+    assert running.line() == "ready"
+    os.kill(running.process.pid, signal.SIGKILL)
+    running.process.wait(timeout=10)
+    running.process.stdin.write("\n")
+    running.process.stdin.flush()
+    assert running.line() == "done"
+
+
+def test_the_last_thread_ends_the_process(run, compiled):
+    ended = run([compiled("main_leaves_first", MAIN_LEAVES_FIRST, "-pthread")], "--quiet")
+    assert (ended.stdout, ended.returncode) == ("last\n", 0)
+
+
+def test_no_tick_kills_an_execd_program(run, compiled):
+    ended = run([compiled("execs", EXECS, "-O1"), "200"], "--quiet", "--period", "50")
+    assert (ended.stdout, ended.returncode) == ("through\n", 0)
+
+
+def test_descriptors_are_the_programs_own(run, compiled):
+    program = compiled("pipe_ends", PIPE_ENDS)
+    assert run([program], "--quiet").stdout == "3 4\n"
+
+
+def test_short_threads_come_and_go(run, compiled):
+    ended = run([compiled("come_and_go", THREADS_COME_AND_GO, "-pthread")], "--quiet",
+                "--period", "100")
+    assert (ended.stdout, ended.returncode) == ("2000\n", 0)
+
+
+def test_a_plugin_is_found_beside_the_program_that_loads_it(run):
+    """RUNPATH $ORIGIN is the caller's; a dlopen that came from us would search elsewhere."""
+    ended = run([workload("dlopen_plugin"), "0.1"], "--quiet", cwd="/")
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("limit", ["-v 400000", "-n 16", "-s 256"])
+def test_small_limits_are_survived(run, limit):
+    script = f"ulimit {limit} && exec /usr/bin/python3 -c 'print(sum(range(3000000)))'"
+    ended = run(["/bin/sh", "-c", script], "--quiet")
+    assert (ended.stdout, ended.returncode) == ("4499998500000\n", 0), ended.stderr
+
+
+def test_a_paused_program_is_sampled_when_a_client_says_so(start, compiled):
+    running = start([compiled("work_on", WORK_ON)], "--paused", "--keep")
+    client = running.connect()
+    assert running.line() == "ready"
+    isolate = client.rpc("getVM")["isolates"][0]["id"]
+    client.rpc("_enableProfiler")
+    running.process.stdin.write("\n")
+    running.process.stdin.flush()
+    assert running.line() == "done"
+    until(lambda: client.rpc("_getCpuSamples", isolateId=isolate, timestamp=0,
+                             count=10)["samples"], "samples")
+    end(running.process)

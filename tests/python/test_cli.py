@@ -1,0 +1,149 @@
+"""The command as a user calls it: what it prints where, and its exit status."""
+
+import json
+
+import pytest
+from fakes import client_of, service_of
+from isoscope import cli
+from isoscope.cli import tree as tree_command
+from isoscope.errors import CannotConnect, ProtocolError, ServiceEnded
+
+URI = "http://127.0.0.1:8181/token=/"
+SPLIT = {"main;spin_twice": 2, "main;spin_once": 1}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def run(service, *words):
+        def connect(uri):
+            if isinstance(service, Exception):
+                raise service
+            return client_of(service)
+
+        monkeypatch.setattr(tree_command, "Client", connect)
+        try:
+            status = cli.main(["tree", URI, *words])
+        except SystemExit as end:
+            status = end.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_the_tree_goes_to_stdout(run):
+    status, out, err = run(service_of({"spin:42": SPLIT}))
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].startswith("3 samples over")
+    assert " 66.7 %   66.7 %  ├─ spin_twice" in out
+
+
+def test_hot_and_path_replace_the_tree_by_what_was_asked(run):
+    _, out, _ = run(service_of({"spin:42": SPLIT}), "--hot", "1", "--path")
+    assert "spin_twice" in out and "hot path" in out
+    assert "spin_once" not in out and "call tree" not in out
+
+
+def test_one_process_can_be_chosen_by_name_pid_or_id(run):
+    service = service_of({"sh:1": {"wait": 1}, "sort:2": {"compare": 1}})
+    for word in ("sort", "2", "isolates/2"):
+        _, out, _ = run(service, "--process", word)
+        assert "compare" in out and "wait" not in out
+
+
+def test_an_unknown_process_lists_those_there_are(run):
+    status, out, err = run(service_of({"sh:1": {}}), "--process", "zsh")
+    assert (status, out) == (1, "")
+    assert err == "isoscope: there is no process 'zsh'; there are: sh (1)\n"
+
+
+def test_json_is_one_object_whose_nodes_name_their_parent(run):
+    status, out, _ = run(service_of({"spin:42": SPLIT}), "--json")
+    tree = json.loads(out)
+    assert status == 0 and tree["sampleCount"] == 3
+    assert [(n["parent"], n["name"], n["total"]) for n in tree["nodes"]] == [
+        (None, "spin", 3),
+        (0, "main", 3),
+        (1, "spin_twice", 2),
+        (1, "spin_once", 1),
+    ]
+    assert tree["nodes"][0]["process"] == "isolates/42"
+    assert tree["functions"][0]["self"] == 2
+
+
+def test_a_stack_deeper_than_jsons_nesting_is_printed(run):
+    status, out, _ = run(service_of({"deep:1": {";".join(["f"] * 3000): 1}}), "--json")
+    assert status == 0 and len(json.loads(out)["nodes"]) == 3001
+
+
+def test_count_reaches_the_service(run):
+    service = service_of({"spin:42": SPLIT})
+    run(service, "--count", "7")
+    assert service.requests[-1]["params"]["count"] == 7
+
+
+@pytest.mark.parametrize(
+    "service, reason",
+    [
+        (service_of({"spin:42": {}}, profiler=False), "the profiler is off"),
+        (service_of({}), "no process has reported"),
+        (service_of({"spin:42": {}}), "it used none"),
+    ],
+)
+def test_no_samples_is_explained_and_fails(run, service, reason):
+    status, out, err = run(service)
+    assert (status, out) == (1, "")
+    assert reason in err
+
+
+@pytest.mark.parametrize(
+    "error, status",
+    [(CannotConnect("no"), 3), (ProtocolError("bad"), 4), (ServiceEnded("gone"), 1)],
+)
+def test_each_kind_of_failure_has_its_status(run, error, status):
+    assert run(error) == (status, "", f"isoscope: {error}\n")
+
+
+def test_an_error_of_the_service_is_a_protocol_error(run):
+    service = service_of({"spin:42": SPLIT})
+    del service.answers["_getCpuSamples"]
+    status, _, err = run(service)
+    assert status == 4 and "_getCpuSamples: Method not found" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--min", "200"],
+        ["--min", "x"],
+        ["--count", "0"],
+        ["--depth", "-1"],
+        ["--hot", "1.5"],
+        ["--json", "--path"],
+        ["--nothing"],
+    ],
+)
+def test_wrong_options_are_usage_errors(run, words):
+    status, out, err = run(service_of({"spin:42": SPLIT}), *words)
+    assert (status, out) == (2, "")
+    assert err.startswith("isoscope: ")
+
+
+@pytest.mark.parametrize("words", [["fly"], [], ["tree"], ["tree", "localhost"]])
+def test_wrong_words_are_usage_errors(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(words)
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("isoscope: ")
+
+
+def test_a_terminal_gets_its_width_and_no_color_is_heard(run, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    service = service_of({"spin:42": {"main;" + "long_name_" * 20: 1}})
+    assert "\x1b[" in run(service)[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = run(service)[1]
+    assert "\x1b[" not in out and max(len(line) for line in out.splitlines()) <= 60

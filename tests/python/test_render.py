@@ -1,0 +1,116 @@
+"""The text as a user sees it."""
+
+from fakes import profile
+from isoscope import CallTree
+from isoscope.render import Style, render_hot, render_path, render_summary, render_tree
+
+SPLIT = {"_start;main;spin_twice": 665, "_start;main;spin_once": 333, "_start;main": 2}
+
+
+def tree_of(*processes):
+    return CallTree.build(processes)
+
+
+def test_a_tree_goes_right_only_where_the_ways_part():
+    assert render_tree(tree_of(profile(SPLIT)), Style()) == [
+        "  total     self  call tree      library",
+        "100.0 %           app (42)",
+        "100.0 %           _start         app",
+        "100.0 %    0.2 %  main           app",
+        " 66.5 %   66.5 %  ├─ spin_twice  app",
+        " 33.3 %   33.3 %  └─ spin_once   app",
+    ]
+
+
+def test_small_functions_are_counted_together_when_that_is_not_small():
+    stacks = {"main;big": 90, **{f"main;small{i}": 1 for i in range(10)}}
+    assert render_tree(tree_of(profile(stacks)), Style(), min_share=0.05)[-2:] == [
+        " 90.0 %   90.0 %  ├─ big                       app",
+        " 10.0 %           └─ ... 10 smaller functions",
+    ]
+
+
+def test_small_functions_that_stay_small_together_are_left_out():
+    stacks = {"main;big": 99, "main;small": 1}
+    lines = render_tree(tree_of(profile(stacks)), Style(), min_share=0.05)
+    assert lines[-1].split()[-2:] == ["big", "app"]
+
+
+def test_a_depth_limit_says_what_lies_below():
+    lines = render_tree(tree_of(profile(SPLIT)), Style(), depth=2)
+    assert lines[-2:] == [
+        "100.0 %    0.2 %  main        app",
+        " 99.8 %           ... deeper",
+    ]
+
+
+def test_every_line_fits_the_width():
+    name = "std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_disjunction()"
+    comb, way = {}, "main"
+    for i in range(60):
+        comb[f"{way};left{i}"] = 3
+        way += ";" + (name if i % 10 == 0 else f"right{i}")
+        comb[way] = 3
+    for width in (60, 80, 120):
+        lines = render_tree(tree_of(profile(comb, name="x" * 40)), Style(width), min_share=0)
+        assert max(len(line) for line in lines) <= width
+        assert any("... deeper" in line for line in lines)
+
+
+def test_a_long_name_keeps_its_beginning_and_more_of_its_end():
+    name = "std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_disjunction()"
+    line = render_hot(tree_of(profile({name: 1})), Style(60), 1)[-1]
+    assert "std::__" in line and "_M_disjunction()" in line and "..." in line
+
+
+def test_the_hottest_functions_come_by_self_and_only_where_there_is_any():
+    lines = render_hot(tree_of(profile(SPLIT)), Style(), 10)
+    assert [line.split()[-2] for line in lines[1:]] == ["spin_twice", "spin_once", "main"]
+    assert len(render_hot(tree_of(profile(SPLIT)), Style(), 1)) == 2
+
+
+def test_the_hot_path_is_a_straight_list():
+    lines = render_path(tree_of(profile(SPLIT)), Style())
+    assert [line.split()[-2] for line in lines[2:]] == ["_start", "main", "spin_twice"]
+
+
+def test_a_hot_path_that_parts_says_into_how_many():
+    stacks = {"main;work": 1, **{f"main;work;f{i}": 1 for i in range(40)}}
+    lines = render_path(tree_of(profile(stacks)), Style())
+    assert lines[-2:] == [
+        "100.0 %    2.4 %  work                            app",
+        " 97.6 %           ... spread over 40 callees",
+    ]
+
+
+def test_the_summary_tells_samples_time_and_period():
+    assert render_summary(tree_of(profile({"main": 2001}))) == [
+        "2,001 samples over 2.00 s, one per 1 ms of CPU time"
+    ]
+    two = tree_of(profile({"main": 1}), profile({"main": 1}, pid=43))
+    assert render_summary(two)[0].startswith("2 samples of 2 processes over")
+
+
+def test_the_summary_tells_what_is_missing_when_it_is_more_than_a_little():
+    tree = tree_of(profile({"main": 200}))
+    tree.lost.update(ring_full=1)
+    tree.cut_count = 1
+    assert len(render_summary(tree)) == 1
+    tree.lost.update(ring_full=1999, no_slot=1)
+    tree.cut_count = 5
+    tree.true_period_us = 4000
+    assert render_summary(tree) == [
+        "200 samples over 0.20 s, one per 4 ms (1 ms was asked for) of CPU time",
+        "2,001 samples lost: ring_full 2,000, no_slot 1",
+        "2.5 % of the stacks lack their outer end",
+    ]
+
+
+def test_a_hostile_name_reaches_no_terminal():
+    lines = render_tree(tree_of(profile({"evil\x1b[2J\r\nname": 1})), Style(colour=False))
+    assert "\x1b" not in "".join(lines) and lines[-1].split()[-2] == "evil?[2J??name"
+
+
+def test_colours_are_only_where_asked():
+    assert "\x1b[1m" in "".join(render_tree(tree_of(profile(SPLIT)), Style(colour=True)))
+    assert "\x1b" not in "".join(render_tree(tree_of(profile(SPLIT)), Style()))

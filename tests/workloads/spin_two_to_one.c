@@ -1,0 +1,42 @@
+/*
+ * spin_two_to_one [CPU_SECONDS] - spin_twice takes 2/3 of the CPU time, spin_once 1/3.
+ *
+ * Each round of main draws a unit and burns it twice in the one and once in the other.
+ */
+#include "burn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { UNITS_BETWEEN_LOOKS = 100 };
+
+void spin_twice(struct burn *burn, uint32_t rounds);
+void spin_once(struct burn *burn, uint32_t rounds);
+
+__attribute__((noinline)) void spin_twice(struct burn *burn, uint32_t rounds)
+{
+    burn_rounds(burn, 2 * rounds);
+}
+
+__attribute__((noinline)) void spin_once(struct burn *burn, uint32_t rounds)
+{
+    burn_rounds(burn, rounds);
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? atof(argv[1]) : 0.5;
+    struct burn burn = { .state = 88172645463325252u };
+
+    while (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < seconds) {
+        for (int i = 0; i < UNITS_BETWEEN_LOOKS; i++) {
+            uint32_t rounds = burn_draw(&burn);
+
+            spin_twice(&burn, rounds);
+            spin_once(&burn, rounds);
+        }
+    }
+    /* Burnt numbers that nobody looks at would be no work to the compiler. */
+    printf("done%s\n", burn.state ? "" : "!");
+    return 0;
+}
