@@ -36,18 +36,14 @@ struct feed_socket {
     unsigned connection_count, hellos;
 };
 
-static int send_settings(const struct connection *connection)
+static void send_welcome(const struct connection *connection)
 {
-    struct profile *profile = connection->feed->options.profile;
-    const struct feed_settings settings = {
-        .head = { FEED_MESSAGE_MAGIC, FEED_VERSION, FEED_MESSAGE_SETTINGS },
-        .enabled = profile_enabled(profile),
-        .period_us = profile_period_us(profile),
+    const struct feed_welcome welcome = {
+        .head = { FEED_MESSAGE_MAGIC, FEED_VERSION, FEED_MESSAGE_WELCOME },
     };
-    ssize_t sent =
-        send(connection->socket, &settings, sizeof(settings), MSG_DONTWAIT | MSG_NOSIGNAL);
 
-    return sent == sizeof(settings) ? 0 : -ISOSCOPE_SYSTEM;
+    /* One that has ended since cannot be told, and its samples are as good. */
+    (void)!send(connection->socket, &welcome, sizeof(welcome), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static bool attach(struct connection *connection, const struct feed_greeting *greeting)
@@ -69,8 +65,7 @@ static bool attach(struct connection *connection, const struct feed_greeting *gr
     connection->attached = true;
     feed->hellos++;
     watch_timeout(connection->watch, 0);
-    /* One that has ended since cannot be told, and its samples are as good. */
-    send_settings(connection);
+    send_welcome(connection);
     return true;
 }
 

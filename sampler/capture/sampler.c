@@ -179,7 +179,6 @@ static void obey(struct turn *turn)
 static void follow_service(struct turn *turn)
 {
     struct feed_control *control = &sampler.segment.header->control;
-    struct feed_settings settings;
 
     if (sampler.uplink < 0) {
         if (turn->now_us < turn->reconnect_us + RECONNECT_US)
@@ -189,13 +188,10 @@ static void follow_service(struct turn *turn)
         sampler.uplink = uplink_hello(&sampler.address, FEED_ORIGIN_EXEC, sampler.memfd);
         return;
     }
-    if (!uplink_poll(sampler.uplink, &settings)) {
+    if (!uplink_poll(sampler.uplink)) {
         sys_call1(SYS_close, sampler.uplink);
         sampler.uplink = -1;
         turn->reconnect_us = turn->now_us;
-    } else if (settings.head.type == FEED_MESSAGE_SETTINGS) {
-        atomic_store_explicit(&control->enabled, settings.enabled, memory_order_relaxed);
-        atomic_store_explicit(&control->period_us, settings.period_us, memory_order_relaxed);
     }
 }
 

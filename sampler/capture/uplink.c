@@ -67,14 +67,12 @@ int uplink_hello(const struct uplink_address *address, enum feed_origin origin, 
     return (int)fd;
 }
 
-bool uplink_poll(int fd, struct feed_settings *settings)
+bool uplink_poll(int fd)
 {
-    long got = sys_call6(SYS_recvfrom, fd, (long)settings, sizeof *settings, MSG_DONTWAIT, 0, 0);
+    struct feed_welcome welcome;
+    long got = sys_call6(SYS_recvfrom, fd, (long)&welcome, sizeof welcome, MSG_DONTWAIT, 0, 0);
 
-    if (got == (long)sizeof *settings && settings->head.magic == FEED_MESSAGE_MAGIC &&
-        settings->head.version == FEED_VERSION)
-        return true;
-    settings->head.type = 0;
+    /* The welcome says nothing new: what the service wants stands in the segment. */
     return got > 0 || got == -EAGAIN || got == -EINTR;
 }
 

@@ -18,8 +18,8 @@ struct uplink_address {
 
 /* Never waits: a service that is too busy to take a connection is no service. */
 int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd);
-/* False when the service has gone. Fills settings when some came; settings->head.type tells. */
-bool uplink_poll(int fd, struct feed_settings *settings);
+/* False when the service has gone, or has refused the hello. */
+bool uplink_poll(int fd);
 void uplink_goodbye(int fd);
 
 #endif

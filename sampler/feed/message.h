@@ -2,7 +2,7 @@
  * message.h - what travels over the feed's unix socket (SOCK_SEQPACKET), besides the memory.
  *
  *   program: hello (+ the segment's memfd by SCM_RIGHTS) ... goodbye, or the end of the socket
- *   service: settings, once, as the answer to hello; later changes go through feed_control
+ *   service: welcome, once, as the answer to hello; settings stand in feed_control, from before it
  *
  * The address comes to the program in ISOSCOPE_SOCKET, with ISOSCOPE_SECRET (32 hex digits) where
  * the service asks for one. A program whose hello is refused or unanswered runs on untouched.
@@ -25,7 +25,7 @@ enum {
 
 enum feed_message_type {
     FEED_MESSAGE_HELLO = 1,
-    FEED_MESSAGE_SETTINGS = 2,
+    FEED_MESSAGE_WELCOME = 2,
     FEED_MESSAGE_GOODBYE = 3,
 };
 
@@ -48,10 +48,8 @@ struct feed_hello {
     char exe[FEED_EXE_BYTES]; /* /proc/self/exe; 0-terminated */
 };
 
-struct feed_settings {
+struct feed_welcome {
     struct feed_message head;
-    uint32_t enabled;
-    uint32_t period_us;
 };
 
 struct feed_goodbye {

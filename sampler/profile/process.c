@@ -46,18 +46,28 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
     return 0;
 }
 
+void process_retire(struct process *process)
+{
+    for (uint32_t i = 0; i < process->slot_count; i++)
+        owner_thread_release(process->slots[i].thread);
+    free(process->slots);
+    process->slots = NULL;
+    process->slot_count = 0;
+    free(process->modules);
+    process->modules = NULL;
+    feed_reader_free(process->reader);
+    process->reader = NULL;
+    if (process->pidfd >= 0)
+        close(process->pidfd);
+    process->pidfd = -1;
+}
+
 void process_free(struct process *process)
 {
     if (!process)
         return;
-    for (uint32_t i = 0; i < process->slot_count; i++)
-        owner_thread_release(process->slots[i].thread);
-    free(process->slots);
-    free(process->modules);
-    feed_reader_free(process->reader);
+    process_retire(process);
     owner_release(process->owner);
-    if (process->pidfd >= 0)
-        close(process->pidfd);
     free(process);
 }
 

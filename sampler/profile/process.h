@@ -49,6 +49,8 @@ struct process {
 
 /* Takes over memfd. The id is given later, when it is known what else is there. */
 int process_new(struct process **out, int memfd, const struct profile_peer *peer);
+/* It has ended and is drained: gives back all that only a live one needs. */
+void process_retire(struct process *process);
 void process_free(struct process *process); /* NULL is fine */
 
 /* Ended itself, said goodbye, or became another program by exec. hung_up, goodbye: copies. */

@@ -146,18 +146,15 @@ struct process *processes_at(struct processes *processes, size_t number)
 void processes_update(struct processes *processes, struct process *process, bool ended,
                       int64_t now_us)
 {
-    struct feed_reader *reader = process->reader;
-
     pthread_mutex_lock(&processes->lock);
-    feed_reader_status(reader, &process->status);
-    process->corrupt = feed_reader_corrupt(reader) + process->impossible;
+    feed_reader_status(process->reader, &process->status);
+    process->corrupt = feed_reader_corrupt(process->reader) + process->impossible;
     if (ended) {
-        process->reader = NULL;
+        /* Hundreds of ended ones may be remembered: they keep their numbers, and nothing else. */
+        process_retire(process);
         process->end_us = now_us;
     }
     pthread_mutex_unlock(&processes->lock);
-    if (ended)
-        feed_reader_free(reader);
 }
 
 struct process_hints processes_hints(struct processes *processes, const struct process *process)

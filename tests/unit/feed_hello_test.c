@@ -152,7 +152,7 @@ static void another_magic_version_or_type_is_nonsense(void **state)
     hello.head.version++;
     assert_nonsense(*state, &hello, sizeof(hello), 1);
     hello = good_hello();
-    hello.head.type = FEED_MESSAGE_SETTINGS;
+    hello.head.type = FEED_MESSAGE_WELCOME;
     assert_nonsense(*state, &hello, sizeof(hello), 1);
 }
 
