@@ -70,7 +70,7 @@ struct cursor {
     bool bad;
 };
 
-static uint64_t take_bytes(struct cursor *cursor, unsigned bytes)
+SIGNAL_SAFE static uint64_t take_bytes(struct cursor *cursor, unsigned bytes)
 {
     uint64_t value = 0;
 
@@ -84,7 +84,7 @@ static uint64_t take_bytes(struct cursor *cursor, unsigned bytes)
     return value;
 }
 
-static uint64_t take_uleb(struct cursor *cursor)
+SIGNAL_SAFE static uint64_t take_uleb(struct cursor *cursor)
 {
     uint64_t value = 0;
 
@@ -98,7 +98,7 @@ static uint64_t take_uleb(struct cursor *cursor)
     }
 }
 
-static int64_t take_sleb(struct cursor *cursor)
+SIGNAL_SAFE static int64_t take_sleb(struct cursor *cursor)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -115,7 +115,7 @@ static int64_t take_sleb(struct cursor *cursor)
     return (int64_t)value;
 }
 
-static uint64_t take_value(struct cursor *cursor, uint8_t format)
+SIGNAL_SAFE static uint64_t take_value(struct cursor *cursor, uint8_t format)
 {
     switch (format) {
     case PE_ULEB128:
@@ -141,8 +141,8 @@ static uint64_t take_value(struct cursor *cursor, uint8_t format)
 }
 
 /* vaddr_here: of the cursor's place; data_base: what PE_DATAREL is relative to. */
-static uint64_t take_pointer(struct cursor *cursor, uint8_t encoding, uint64_t vaddr_here,
-                             uint64_t data_base)
+SIGNAL_SAFE static uint64_t take_pointer(struct cursor *cursor, uint8_t encoding,
+                                         uint64_t vaddr_here, uint64_t data_base)
 {
     uint64_t value = take_value(cursor, encoding & 0x0f);
 
@@ -159,7 +159,7 @@ static uint64_t take_pointer(struct cursor *cursor, uint8_t encoding, uint64_t v
     }
 }
 
-static void skip(struct cursor *cursor, uint64_t bytes)
+SIGNAL_SAFE static void skip(struct cursor *cursor, uint64_t bytes)
 {
     if ((uint64_t)(cursor->end - cursor->at) < bytes) {
         cursor->bad = true;
@@ -176,8 +176,8 @@ struct record {
     uint32_t id;
 };
 
-static bool record_at(const struct cfi_bytes *eh_frame, uint64_t offset, struct record *out,
-                      uint64_t *next)
+SIGNAL_SAFE static bool record_at(const struct cfi_bytes *eh_frame, uint64_t offset,
+                                  struct record *out, uint64_t *next)
 {
     struct cursor cursor = { eh_frame->bytes + offset, eh_frame->bytes + eh_frame->size, false };
     uint64_t length;
@@ -211,7 +211,8 @@ struct cie {
     bool has_augmentation, signal_frame;
 };
 
-static void read_augmentation(struct cursor *cursor, const char *letters, struct cie *out)
+SIGNAL_SAFE static void read_augmentation(struct cursor *cursor, const char *letters,
+                                          struct cie *out)
 {
     for (const char *letter = letters; *letter; letter++) {
         switch (*letter) {
@@ -238,7 +239,7 @@ static void read_augmentation(struct cursor *cursor, const char *letters, struct
     }
 }
 
-static bool cie_at(const struct cfi_bytes *eh_frame, uint64_t offset, struct cie *out)
+SIGNAL_SAFE static bool cie_at(const struct cfi_bytes *eh_frame, uint64_t offset, struct cie *out)
 {
     struct record record;
     struct cursor *body = &record.body;
@@ -313,7 +314,8 @@ bool cfi_program_at(struct cfi_program *out, const struct cfi_bytes *eh_frame, u
 
 /* breg N(offset) [deref [plus_uconst M]]; or the PLT's: breg7(8) breg16(0) lit15 and litN ge lit3
  * shl plus */
-static void cfa_from_expression(struct cfi_rule *rule, const uint8_t *bytes, uint64_t size)
+SIGNAL_SAFE static void cfa_from_expression(struct cfi_rule *rule, const uint8_t *bytes,
+                                            uint64_t size)
 {
     struct cursor cursor = { bytes, bytes + size, false };
     uint8_t op = (uint8_t)take_bytes(&cursor, 1);
@@ -348,8 +350,8 @@ static void cfa_from_expression(struct cfi_rule *rule, const uint8_t *bytes, uin
 }
 
 /* DW_CFA_expression for a saved register: only breg N(offset). */
-static void place_from_expression(uint8_t *place, uint8_t *reg, int32_t *offset,
-                                  const uint8_t *bytes, uint64_t size)
+SIGNAL_SAFE static void place_from_expression(uint8_t *place, uint8_t *reg, int32_t *offset,
+                                              const uint8_t *bytes, uint64_t size)
 {
     struct cursor cursor = { bytes, bytes + size, false };
     uint8_t op = (uint8_t)take_bytes(&cursor, 1);
@@ -363,7 +365,8 @@ static void place_from_expression(uint8_t *place, uint8_t *reg, int32_t *offset,
         *place = CFI_AT_REG;
 }
 
-static void set_place(struct cfi_rule *rule, uint64_t reg, uint8_t place, int64_t offset)
+SIGNAL_SAFE static void set_place(struct cfi_rule *rule, uint64_t reg, uint8_t place,
+                                  int64_t offset)
 {
     if (reg == ARCH_FP) {
         rule->fp = place;
@@ -374,7 +377,8 @@ static void set_place(struct cfi_rule *rule, uint64_t reg, uint8_t place, int64_
     }
 }
 
-static void restore_place(struct cfi_rule *rule, const struct cfi_rule *initial, uint64_t reg)
+SIGNAL_SAFE static void restore_place(struct cfi_rule *rule, const struct cfi_rule *initial,
+                                      uint64_t reg)
 {
     if (reg == ARCH_FP) {
         rule->fp = initial->fp;
@@ -386,7 +390,7 @@ static void restore_place(struct cfi_rule *rule, const struct cfi_rule *initial,
     }
 }
 
-static void take_expression_place(struct cursor *cursor, struct cfi_rule *rule)
+SIGNAL_SAFE static void take_expression_place(struct cursor *cursor, struct cfi_rule *rule)
 {
     uint64_t reg = take_uleb(cursor);
     uint64_t size = take_uleb(cursor);
@@ -401,7 +405,7 @@ static void take_expression_place(struct cursor *cursor, struct cfi_rule *rule)
         set_place(rule, reg, CFI_UNSUPPORTED, 0);
 }
 
-static void define_cfa(struct cfi_rule *rule, uint64_t reg, int64_t offset)
+SIGNAL_SAFE static void define_cfa(struct cfi_rule *rule, uint64_t reg, int64_t offset)
 {
     rule->cfa = reg < ARCH_REGS ? CFI_CFA_REG : CFI_CFA_UNSUPPORTED;
     rule->cfa_reg = (uint8_t)reg;
@@ -409,7 +413,7 @@ static void define_cfa(struct cfi_rule *rule, uint64_t reg, int64_t offset)
 }
 
 /* Instructions that define the CFA. false: it is another one. */
-static bool run_cfa(struct cfi_program *program, struct cursor *cursor, uint8_t op)
+SIGNAL_SAFE static bool run_cfa(struct cfi_program *program, struct cursor *cursor, uint8_t op)
 {
     struct cfi_rule *rule = &program->rule;
     uint64_t reg, size;
@@ -446,7 +450,7 @@ static bool run_cfa(struct cfi_program *program, struct cursor *cursor, uint8_t 
 }
 
 /* Instructions that say where a register is. false: it is another one. */
-static bool run_place(struct cfi_program *program, struct cursor *cursor, uint8_t op)
+SIGNAL_SAFE static bool run_place(struct cfi_program *program, struct cursor *cursor, uint8_t op)
 {
     struct cfi_rule *rule = &program->rule;
     uint64_t reg;
@@ -491,14 +495,14 @@ static bool run_place(struct cfi_program *program, struct cursor *cursor, uint8_
     }
 }
 
-static void remember(struct cfi_program *program)
+SIGNAL_SAFE static void remember(struct cfi_program *program)
 {
     if (program->remember_count < CFI_REMEMBER_MAX)
         program->remembered[program->remember_count] = program->rule;
     program->remember_count++;
 }
 
-static void recall(struct cfi_program *program)
+SIGNAL_SAFE static void recall(struct cfi_program *program)
 {
     if (program->remember_count <= 0)
         return;
@@ -511,7 +515,7 @@ static void recall(struct cfi_program *program)
 
 /* Runs one instruction. Returns how far it moves the pc; *bad when it cannot be known what follows.
  */
-static uint64_t run_one(struct cfi_program *program, struct cursor *cursor)
+SIGNAL_SAFE static uint64_t run_one(struct cfi_program *program, struct cursor *cursor)
 {
     uint8_t op = (uint8_t)take_bytes(cursor, 1);
     uint8_t operand = op & 0x3f;
@@ -559,7 +563,7 @@ static uint64_t run_one(struct cfi_program *program, struct cursor *cursor)
     }
 }
 
-static void end_of_cie(struct cfi_program *program)
+SIGNAL_SAFE static void end_of_cie(struct cfi_program *program)
 {
     program->initial = program->rule;
     program->at = program->fde_at;
@@ -626,4 +630,30 @@ uint64_t cfi_header_fde_vaddr(const struct cfi_header *header, uint64_t index)
 
     memcpy(&relative, header->table + index * 8 + 4, sizeof relative);
     return header->header_vaddr + (uint64_t)(int64_t)relative;
+}
+
+SIGNAL_SAFE static uint64_t function_vaddr(const struct cfi_header *header, uint64_t index)
+{
+    int32_t relative;
+
+    memcpy(&relative, header->table + index * 8, sizeof relative);
+    return header->header_vaddr + (uint64_t)(int64_t)relative;
+}
+
+bool cfi_header_find(const struct cfi_header *header, uint64_t vaddr, uint64_t *fde_vaddr)
+{
+    uint64_t low = 0, high = header->fde_count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (function_vaddr(header, middle) <= vaddr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return false;
+    *fde_vaddr = cfi_header_fde_vaddr(header, low - 1);
+    return true;
 }

@@ -2,13 +2,14 @@
  * cfi.h - reads call frame information: .eh_frame bytes in, one rule per range of pcs out.
  *
  *   .eh_frame (copied out of a module) -> cfi -> unwind_table.h makes rows of it
+ *   .eh_frame (of a module just loaded) -> cfi -> live_cfi.h, in the handler
  *
  * It follows only what unwinding needs: the CFA, the saved frame pointer, the return address.
  *
  * Units      Addresses are ELF vaddrs: the module's bias is not in them.
- * Signals    Pure functions over memory the caller vouches for; they never look outside it.
- * Errors     false: the bytes end, or make no sense there.
- * Source     DWARF 5, section 6.4; Linux Standard Base 5.0, 10.6 (augmentations, .eh_frame_hdr).
+ * Signals    All SIGNAL_SAFE: pure functions over memory the caller vouches for, and never outside
+ * it. Errors     false: the bytes end, or make no sense there. Source     DWARF 5, section 6.4;
+ * Linux Standard Base 5.0, 10.6 (augmentations, .eh_frame_hdr).
  */
 #ifndef ISOSCOPE_CFI_H
 #define ISOSCOPE_CFI_H
@@ -69,14 +70,15 @@ struct cfi_program {
 };
 
 /* The FDE at offset of eh_frame. false: a CIE, the terminator, or nonsense. */
-bool cfi_program_at(struct cfi_program *out, const struct cfi_bytes *eh_frame, uint64_t offset);
+SIGNAL_SAFE bool cfi_program_at(struct cfi_program *out, const struct cfi_bytes *eh_frame,
+                                uint64_t offset);
 
 /* The next row: rule holds for [*from, the next row's from) or to the function's end. false: no
  * more. */
-bool cfi_next_row(struct cfi_program *program, uint64_t *from, struct cfi_rule *rule);
+SIGNAL_SAFE bool cfi_next_row(struct cfi_program *program, uint64_t *from, struct cfi_rule *rule);
 
 /* Steps over one record. *offset is moved to the next one; false at the end. */
-bool cfi_next_record(const struct cfi_bytes *eh_frame, uint64_t *offset);
+SIGNAL_SAFE bool cfi_next_record(const struct cfi_bytes *eh_frame, uint64_t *offset);
 
 /* .eh_frame_hdr: where .eh_frame begins, and its sorted table of FDEs. */
 struct cfi_header {
@@ -85,8 +87,11 @@ struct cfi_header {
     const uint8_t *table; /* fde_count pairs of int32: pc and FDE, relative to the header */
     uint64_t header_vaddr;
 };
-bool cfi_header_read(struct cfi_header *out, const struct cfi_bytes *header);
+SIGNAL_SAFE bool cfi_header_read(struct cfi_header *out, const struct cfi_bytes *header);
+/* The FDE that may cover the address: the last one that begins at or before it. false: none. */
+SIGNAL_SAFE bool cfi_header_find(const struct cfi_header *header, uint64_t vaddr,
+                                 uint64_t *fde_vaddr);
 /* index < fde_count. */
-uint64_t cfi_header_fde_vaddr(const struct cfi_header *header, uint64_t index);
+SIGNAL_SAFE uint64_t cfi_header_fde_vaddr(const struct cfi_header *header, uint64_t index);
 
 #endif

@@ -30,22 +30,24 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
 {
     struct feed_header *header = sampler.segment.header;
     uint64_t cpu_ns = clock_thread_cpu_ns();
-    enum feed_end end;
+    const struct unwind_request request = { map, &watch->stack, &watch->root_side, context,
+                                            depth_max(header) };
+    struct unwind_result result;
 
     sample->timestamp_us = clock_now_us();
     sample->cpu_ns = cpu_ns - watch->cpu_before_ns;
     watch->cpu_before_ns = cpu_ns;
-    sample->depth =
-        (uint16_t)unwind(map, &watch->stack, context, sample->frames, depth_max(header), &end);
-    sample->end = (uint8_t)end;
+    unwind(&request, sample->frames, &result);
+    sample->depth = (uint16_t)result.depth;
+    sample->end = (uint8_t)result.end;
     sample->state = 0;
     sample->reserved = 0;
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
     };
-    count(&header->status.ends[end], 1);
-    if (end == FEED_END_NO_MODULE)
+    count(&header->status.ends[result.end], 1);
+    if (result.unknown_code)
         sampler_modules_unknown();
 }
 

@@ -30,7 +30,8 @@ struct watch {
     struct timer timer;
     struct stack_range stack;
     uint64_t probe_sp;
-    uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
+    struct root_side root_side; /* the handler's */
+    uint64_t cpu_before_ns;     /* the handler's: thread CPU time at the last sample */
 };
 
 enum { STRANGERS_MAX = 256 };

@@ -1,6 +1,10 @@
 #include "unwind.h"
 
+#include "../feed/sys.h"
 #include "arch.h"
+#include "live_cfi.h"
+
+#include <sys/uio.h>
 
 /* More to come. */
 #define GO_ON ((enum feed_end)FEED_END_COUNT)
@@ -11,6 +15,8 @@ struct frame {
     const ucontext_t *context;
     const struct stack_range *stack;
     bool fp_lost;
+    uint64_t pc_at; /* where pc was loaded from; 0: it was in a register */
+    bool foreign;   /* sp lies on another stack: a coroutine's, or the signals' alternate one */
 #ifdef __aarch64__
     uint64_t lr;
     bool lr_known;
@@ -24,10 +30,23 @@ SIGNAL_SAFE_INLINE void frame_from_context(struct frame *frame, const ucontext_t
     frame->sp = arch_register(context, ARCH_SP);
     frame->fp = arch_register(context, ARCH_FP);
     frame->fp_lost = false;
+    frame->pc_at = 0;
+    frame->foreign = frame->sp < frame->stack->low || frame->sp > frame->stack->high;
 #ifdef __aarch64__
     frame->lr = arch_register(context, ARCH_RA);
     frame->lr_known = true;
 #endif
+}
+
+/* Of a stack nobody registered it is not known where it ends, nor whether it will stay: the kernel
+ * reads it for us, and says no where a plain load would fault. */
+SIGNAL_SAFE_INLINE bool load_foreign(uint64_t address, uint64_t *out)
+{
+    struct iovec to = { out, sizeof *out };
+    struct iovec from = { (void *)address, sizeof *out };
+
+    return sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid), (long)&to, 1, (long)&from, 1,
+                     0) == sizeof *out;
 }
 
 /* Reads a word of the thread's stack. In an epilogue, compilers still give the place that a
@@ -35,8 +54,11 @@ SIGNAL_SAFE_INLINE void frame_from_context(struct frame *frame, const ucontext_t
  */
 SIGNAL_SAFE_INLINE bool load(const struct frame *frame, uint64_t address, uint64_t *out)
 {
-    if (address + ARCH_RED_ZONE < frame->sp || address < frame->stack->low || address % 8 ||
-        address > frame->stack->high - 8)
+    if (address + ARCH_RED_ZONE < frame->sp || address % 8)
+        return false;
+    if (frame->foreign)
+        return load_foreign(address, out);
+    if (address < frame->stack->low || address > frame->stack->high - 8)
         return false;
     *out = *(const uint64_t *)address;
     return true;
@@ -104,9 +126,11 @@ SIGNAL_SAFE_INLINE enum feed_end return_address(struct frame *frame, enum cfi_pl
         if (!frame->lr_known)
             return FEED_END_RULE;
         *pc = frame->lr;
+        frame->pc_at = 0;
         return GO_ON;
     }
 #endif
+    frame->pc_at = cfa + (uint64_t)(int64_t)offset;
     return saved_value(frame, place, cfa, ARCH_SP, offset, pc);
 }
 
@@ -119,7 +143,7 @@ SIGNAL_SAFE_INLINE enum feed_end enter_caller(struct frame *frame, uint64_t cfa,
     /* A leaf may keep its return address in a register and have no frame of its own. */
     if (cfa < frame->sp || (cfa == frame->sp && !leaf))
         return FEED_END_LOOP;
-    if (cfa > frame->stack->high)
+    if (!frame->foreign && cfa > frame->stack->high)
         return FEED_END_STACK;
     if (pc == 0)
         return FEED_END_ROOT;
@@ -174,15 +198,12 @@ SIGNAL_SAFE_INLINE enum feed_end step_plain(struct frame *frame, const struct un
 /* The kernel saved the interrupted registers on the stack. */
 SIGNAL_SAFE_INLINE enum feed_end step_signal(struct frame *frame)
 {
-    uint64_t at = arch_signal_context(frame->sp);
-    uint64_t before = frame->sp;
+    uint64_t at = arch_signal_context(frame->sp), first, last;
 
-    if (at < frame->sp || at % 8 || at > frame->stack->high - sizeof(ucontext_t))
+    /* All of it must be readable, for the registers are then read one by one. */
+    if (!load(frame, at, &first) || !load(frame, at + sizeof(ucontext_t) - 8, &last))
         return FEED_END_STACK;
     frame_from_context(frame, (const ucontext_t *)at);
-    /* From an alternate stack the interrupted one lies elsewhere. */
-    if (frame->sp < before || frame->sp > frame->stack->high)
-        return FEED_END_STACK;
     return GO_ON;
 }
 
@@ -198,6 +219,19 @@ SIGNAL_SAFE_INLINE enum feed_end step_end(struct frame *frame, const struct unwi
     default:
         return FEED_END_RULE;
     }
+}
+
+/* Without a table: the module was loaded a moment ago, or one was unloaded. */
+SIGNAL_SAFE_INLINE enum feed_end step_live(struct frame *frame, uint64_t pc)
+{
+    struct cfi_rule rule;
+    bool signal_frame;
+
+    if (!live_cfi_rule(pc, &rule, &signal_frame))
+        return FEED_END_NO_MODULE;
+    if (signal_frame)
+        return step_signal(frame);
+    return rule.ra == CFI_UNDEFINED ? FEED_END_ROOT : step_by_rule(frame, &rule);
 }
 
 SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_range *range,
@@ -227,36 +261,99 @@ SIGNAL_SAFE_INLINE enum feed_end at_root(const struct frame *frame, enum feed_en
     return root && end != GO_ON ? FEED_END_ROOT : end;
 }
 
-uint32_t unwind(const struct code_map *map, const struct stack_range *stack,
-                const ucontext_t *context, uint64_t *frames, uint32_t frames_max,
-                enum feed_end *end)
+/* The range to believe for pc; NULL: none, and the sampler's thread should look again. */
+SIGNAL_SAFE_INLINE const struct code_range *range_of(const struct code_map *map,
+                                                     const struct code_range *last, uint64_t pc)
 {
-    struct frame frame = { .stack = stack };
+    const struct code_range *range =
+        last && pc >= last->start && pc < last->end ? last : code_map_find(map, pc);
+
+    return range && code_range_trusted(map, range) ? range : NULL;
+}
+
+/* Notes the frame among the last ones of this walk. */
+SIGNAL_SAFE_INLINE void note_root_side(struct root_side *side, uint32_t depth,
+                                       const struct frame *frame, uint64_t encoded)
+{
+    side->noted[!side->current][depth % ROOT_SIDE_FRAMES] =
+        (struct root_side_frame){ frame->sp, frame->pc_at, frame->pc, encoded };
+}
+
+/* The walk reached the thread's start: what it noted is the root side from now on. */
+SIGNAL_SAFE_INLINE void keep_root_side(struct root_side *side, uint32_t depth)
+{
+    side->current = !side->current;
+    side->depth[side->current] = depth;
+}
+
+/* How many of the outermost frames kept still lie on the stack, beyond where the walk stopped. */
+SIGNAL_SAFE_INLINE uint32_t root_side_standing(const struct root_side *side,
+                                               const struct frame *frame)
+{
+    uint32_t depth = side->depth[side->current], standing = 0;
+
+    while (standing < ROOT_SIDE_FRAMES && standing < depth) {
+        const struct root_side_frame *kept =
+            &side->noted[side->current][(depth - 1 - standing) % ROOT_SIDE_FRAMES];
+        uint64_t pc;
+
+        if (kept->sp <= frame->sp || !kept->pc_at || !load(frame, kept->pc_at, &pc) ||
+            pc != kept->pc)
+            break;
+        standing++;
+    }
+    return standing;
+}
+
+/* A stack too deep: its leaf side stays, then a mark, then the root side as it was last seen whole.
+ */
+SIGNAL_SAFE_INLINE void join_root_side(const struct root_side *side, const struct frame *frame,
+                                       uint64_t *frames, uint32_t frames_max)
+{
+    uint32_t depth = side->depth[side->current];
+    uint32_t count = root_side_standing(side, frame);
+
+    if (count > frames_max / 4)
+        count = frames_max / 4;
+    if (!count)
+        return;
+    frames[frames_max - count - 1] = FEED_FRAME_GAP;
+    for (uint32_t i = 0; i < count; i++)
+        frames[frames_max - 1 - i] =
+            side->noted[side->current][(depth - 1 - i) % ROOT_SIDE_FRAMES].encoded;
+}
+
+/* Once a thread: it was never seen with a stack that fits. */
+enum { WALK_TO_ROOT_MAX = 1 << 16 };
+
+void unwind(const struct unwind_request *request, uint64_t *frames, struct unwind_result *result)
+{
+    struct frame frame = { .stack = request->stack };
+    struct root_side *side = request->root_side;
+    uint32_t walk_max = side->depth[side->current] ? request->frames_max : WALK_TO_ROOT_MAX;
     const struct code_range *range = NULL;
+    enum feed_end end = GO_ON;
     uint32_t depth = 0;
 
-    frame_from_context(&frame, context);
-    *end = GO_ON;
-    while (*end == GO_ON) {
+    frame_from_context(&frame, request->context);
+    result->unknown_code = false;
+    while (end == GO_ON && depth < walk_max) {
         /* pc - 1: a return address may already belong to the next function. */
-        uint64_t pc = frame.pc - (frame.context ? 0 : 1);
+        uint64_t pc = frame.pc - (frame.context ? 0 : 1), encoded;
 
-        if (depth == frames_max) {
-            *end = FEED_END_DEPTH;
-            break;
-        }
-        if (!range || pc < range->start || pc >= range->end)
-            range = code_map_find(map, pc);
-        if (range && !code_range_trusted(map, range))
-            range = NULL;
-        frames[depth++] = range ? FEED_FRAME(range->number, pc - range->bias) : FEED_FRAME(0, pc);
-        if (!range)
-            *end = FEED_END_NO_MODULE;
-        else if (frame.sp < stack->low || frame.sp > stack->high)
-            *end = FEED_END_STACK;
-        else
-            *end = step(&frame, range, pc);
-        *end = at_root(&frame, *end);
+        range = range_of(request->map, range, pc);
+        encoded = range ? FEED_FRAME(range->number, pc - range->bias) : FEED_FRAME(0, pc);
+        if (depth < request->frames_max)
+            frames[depth] = encoded;
+        note_root_side(side, depth++, &frame, encoded);
+        result->unknown_code |= !range;
+        end = range ? step(&frame, range, pc) : step_live(&frame, pc);
+        end = at_root(&frame, end);
     }
-    return depth;
+    if (end == FEED_END_ROOT)
+        keep_root_side(side, depth);
+    result->end = end == GO_ON || depth > request->frames_max ? FEED_END_DEPTH : end;
+    result->depth = depth < request->frames_max ? depth : request->frames_max;
+    if (result->end == FEED_END_DEPTH)
+        join_root_side(side, &frame, frames, request->frames_max);
 }

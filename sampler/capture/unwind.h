@@ -3,10 +3,11 @@
  *
  *   handler.h -> unwind (code_map.h says how) -> frames into the thread's ring
  *
- * Reads the thread's own stack between its stack pointer and its end, and the sampler's tables:
- * nothing else, so nothing can fault. What the tables cannot say ends the stack, with a reason.
+ * Reads the thread's own stack between its stack pointer and its end, and the sampler's tables; any
+ * other stack (a coroutine's, an alternate one) through the kernel. So nothing can fault. What the
+ * tables cannot say ends the stack, with a reason.
  *
- * Signals    SIGNAL_SAFE; bounded by frames_max.
+ * Signals    SIGNAL_SAFE; bounded by frames_max, but for a thread's first walk (65,536 frames).
  */
 #ifndef ISOSCOPE_UNWIND_H
 #define ISOSCOPE_UNWIND_H
@@ -17,15 +18,41 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* A thread's stack. A frame at root or above has no caller, whatever its rules say. */
+/* A thread's own stack; all zeros when it is not known: then every stack is a foreign one. A frame
+ * at root or above has no caller, whatever its rules say. */
 struct stack_range {
     uint64_t low, high; /* readable, once the stack pointer lies between them */
     uint64_t root;      /* 0: unknown */
 };
 
-/* Fills frames, leaf first, as layout.h describes them; frames_max >= 1. Returns how many. */
-SIGNAL_SAFE uint32_t unwind(const struct code_map *map, const struct stack_range *stack,
-                            const ucontext_t *context, uint64_t *frames, uint32_t frames_max,
-                            enum feed_end *end);
+enum { ROOT_SIDE_FRAMES = 32 };
+
+/* The outermost frames of a thread's last whole stack: they seldom change, and stand in for those
+ * of a stack too deep to walk, where they are still found in their places. All zeros at first. */
+struct root_side {
+    uint32_t current; /* of the two below; the other one is written by the walk that goes on */
+    uint32_t depth[2];
+    struct root_side_frame {
+        uint64_t sp, pc_at, pc, encoded;
+    } noted[2][ROOT_SIDE_FRAMES];
+};
+
+struct unwind_request {
+    const struct code_map *map;
+    const struct stack_range *stack;
+    struct root_side *root_side; /* the thread's */
+    const ucontext_t *context;
+    uint32_t frames_max; /* 1 or more */
+};
+
+struct unwind_result {
+    uint32_t depth;
+    enum feed_end end;
+    bool unknown_code; /* a pc lay in no module of the map, or in one that may be gone */
+};
+
+/* Fills frames, leaf first, as layout.h describes them; room for frames_max. */
+SIGNAL_SAFE void unwind(const struct unwind_request *request, uint64_t *frames,
+                        struct unwind_result *result);
 
 #endif

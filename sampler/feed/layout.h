@@ -176,8 +176,10 @@ static_assert(sizeof(struct feed_sample) == 32, "layout");
 /* Frames other than the leaf (and the one a signal interrupted) hold the return address
  * minus one: that byte lies in the call, so in the calling function. */
 #define FEED_FRAME(module, offset) ((uint64_t)(module) << 48 | ((offset)&FEED_OFFSET_MASK))
-#define FEED_OFFSET_MASK           ((UINT64_C(1) << 48) - 1)
-#define FEED_FRAME_MODULE(frame)   ((uint32_t)((frame) >> 48))
-#define FEED_FRAME_OFFSET(frame)   ((frame)&FEED_OFFSET_MASK)
+/* Stands where frames of a stack deeper than the limit were left out; its root side follows. */
+#define FEED_FRAME_GAP           FEED_FRAME(0, 1)
+#define FEED_OFFSET_MASK         ((UINT64_C(1) << 48) - 1)
+#define FEED_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
+#define FEED_FRAME_OFFSET(frame) ((frame)&FEED_OFFSET_MASK)
 
 #endif

@@ -303,13 +303,19 @@ static char *copy_path(const struct feed_reader *reader, uint32_t offset)
     return offset < room ? strndup(reader->names + offset, room - offset) : NULL;
 }
 
-bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out)
+uint32_t feed_reader_modules(const struct feed_reader *reader)
 {
     uint32_t used =
         atomic_load_explicit(&reader->shared->status.modules_used, memory_order_acquire);
+
+    return used < reader->layout.module_capacity ? used : reader->layout.module_capacity;
+}
+
+bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out)
+{
     struct feed_module module;
 
-    if (number == 0 || number >= used || number >= reader->layout.module_capacity)
+    if (number == 0 || number >= feed_reader_modules(reader))
         return false;
     memcpy(&module, &reader->modules[number], sizeof module);
     if (!reader->paths[number])

@@ -81,6 +81,8 @@ bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_u
 /* Gives an ENDED and drained slot back to the program. */
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 
+/* Numbers that may be asked for: [1, count). */
+uint32_t feed_reader_modules(const struct feed_reader *reader);
 /* number: from a frame. False when the program has not filled it in, or filled in nonsense. */
 bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out);
 

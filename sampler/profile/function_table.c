@@ -66,7 +66,11 @@ static int name_by_offset(struct function_table *table, const struct module *mod
     if (!names)
         return -ISOSCOPE_NO_MEMORY;
     table->offset_names = names;
-    if (asprintf(&name, "%s+0x%" PRIx64, module->name, symbol->start) < 0)
+    if (!module->number && symbol->start == FEED_FRAME_OFFSET(FEED_FRAME_GAP))
+        name = strdup("[frames left out]");
+    else if (asprintf(&name, "%s+0x%" PRIx64, module->name, symbol->start) < 0)
+        name = NULL;
+    if (!name)
         return -ISOSCOPE_NO_MEMORY;
     names[table->offset_name_count++] = name;
     symbol->name = symbol->raw_name = name;

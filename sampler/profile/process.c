@@ -116,11 +116,26 @@ static uint32_t module_number(struct process *process, uint32_t feed_number,
     return process->modules[feed_number];
 }
 
+/* The program met code before it knew the module: by now it may. The newest of two that were at the
+ * same place at different times is the likelier one. */
+static uint64_t find_module(struct process *process, uint64_t pc)
+{
+    struct feed_module_view view;
+
+    for (uint32_t number = feed_reader_modules(process->reader); number-- > 1;)
+        if (feed_reader_module(process->reader, number, &view) && pc >= view.start && pc < view.end)
+            return FEED_FRAME(number, pc - view.bias);
+    return pc;
+}
+
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct namer *namer, uint64_t *out)
 {
-    uint32_t number = FEED_FRAME_MODULE(feed_frame);
+    uint32_t number;
 
+    if (!FEED_FRAME_MODULE(feed_frame) && feed_frame != FEED_FRAME_GAP)
+        feed_frame = find_module(process, feed_frame);
+    number = FEED_FRAME_MODULE(feed_frame);
     if (number)
         number = module_number(process, number, registry, namer);
     if (number && registry_module(registry, number)->sampler)

@@ -14,8 +14,9 @@ from typing import Iterable, NamedTuple
 
 SAFE_SECTION = ".text.signal_safe"
 
-# POSIX lists all of them as async-signal-safe; clock_gettime is the vdso's here.
-SAFE_LIBC = {"clock_gettime", "memcpy", "memset"}
+# POSIX lists them as async-signal-safe (clock_gettime is the vdso's here); _dl_find_object is so by
+# glibc's manual.
+SAFE_LIBC = {"clock_gettime", "memchr", "memcmp", "memcpy", "memset", "strlen", "_dl_find_object"}
 
 
 class Symbol(NamedTuple):

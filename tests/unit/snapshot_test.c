@@ -364,7 +364,7 @@ static void the_deepest_stack_comes_through_whole(void **state)
     uint32_t cursor = 0, count;
 
     for (uint32_t i = 0; i < FEED_DEPTH_MAX; i++)
-        frames[i] = FEED_FRAME(0, 0x1000 + i);
+        frames[i] = FEED_FRAME(0, 0x7f0000001000 + i);
     fake_feed_write(
         &fixture->feed, fixture->slot,
         &(struct fake_sample){ .timestamp_us = 1, .depth = FEED_DEPTH_MAX, .frames = frames });
@@ -373,7 +373,29 @@ static void the_deepest_stack_comes_through_whole(void **state)
     assert_int_equal(got.depth, FEED_DEPTH_MAX);
     assert_string_equal(
         snapshot_functions(snapshot, &count)[got.functions[FEED_DEPTH_MAX - 1]].name,
-        "[unknown]+0x13ff");
+        "[unknown]+0x7f00000013ff");
+}
+
+/* Code that the program met before it knew the module is named when the module is known by then. */
+static void a_bare_pc_finds_its_module_later(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    uint64_t frames[2] = { FEED_FRAME(0, 0x2345), FEED_FRAME_GAP };
+    struct snapshot_sample got;
+    uint32_t cursor = 0, count;
+
+    fake_feed_write(&fixture->feed, fixture->slot,
+                    &(struct fake_sample){ .timestamp_us = 1, .depth = 2, .frames = frames });
+    snapshot = take_all(fixture);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_string_equal(
+        snapshot_libraries(snapshot,
+                           &count)[snapshot_functions(snapshot, &count)[got.functions[0]].library]
+            .name,
+        "app");
+    assert_string_equal(snapshot_functions(snapshot, &count)[got.functions[1]].name,
+                        "[frames left out]");
 }
 
 static void a_snapshot_knows_the_asked_period(void **state)
@@ -407,6 +429,7 @@ int main(void)
         SNAPSHOT_TEST(clearing_one_process_leaves_the_others_samples),
         SNAPSHOT_TEST(a_snapshot_outlives_its_samples_in_the_store),
         SNAPSHOT_TEST(the_deepest_stack_comes_through_whole),
+        SNAPSHOT_TEST(a_bare_pc_finds_its_module_later),
         SNAPSHOT_TEST(a_snapshot_knows_the_asked_period),
     };
 

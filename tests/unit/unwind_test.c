@@ -28,6 +28,7 @@ struct stacks {
 };
 
 static struct stacks found;
+static struct root_side root_side;
 
 /* The sanitizers put a function of their own before backtrace. */
 __attribute__((always_inline)) static inline uint32_t take_theirs(void)
@@ -64,7 +65,12 @@ static void take(const ucontext_t *context, const struct stack_range *range)
     uint32_t group;
     const struct code_map *map = code_map_enter(&modules.maps, &group);
 
-    found.ours_count = unwind(map, range, context, found.ours, DEPTH, &found.end);
+    const struct unwind_request request = { map, range, &root_side, context, DEPTH };
+    struct unwind_result result;
+
+    unwind(&request, found.ours, &result);
+    found.ours_count = result.depth;
+    found.end = result.end;
     code_map_leave(&modules.maps, group);
 }
 
@@ -148,6 +154,63 @@ static void a_stack_beyond_the_limit_says_so(void **state)
     recurse(DEPTH + 10, 1);
     assert_int_equal(found.end, FEED_END_DEPTH);
     assert_int_equal(found.ours_count, DEPTH);
+}
+
+/* The second walk does not go all the way: it finds the root side where the first one saw it. */
+static void a_stack_beyond_the_limit_keeps_its_root_side(void **state)
+{
+    uint64_t root;
+
+    (void)state;
+    take_here();
+    root = found.ours[found.ours_count - 1];
+    for (int walk = 0; walk < 2; walk++) {
+        uint32_t gap = 0;
+
+        recurse(20000, 1);
+        assert_int_equal(found.end, FEED_END_DEPTH);
+        assert_int_equal(found.ours[DEPTH - 1], root);
+        while (gap < DEPTH && found.ours[gap] != FEED_FRAME_GAP)
+            gap++;
+        assert_in_range(gap, DEPTH / 2, DEPTH - 4);
+    }
+}
+
+/* Root frames that were noted and have been overwritten since are not shown. */
+static void a_root_side_that_is_no_more_is_not_believed(void **state)
+{
+    (void)state;
+    take_here();
+    for (uint32_t i = 0; i < ROOT_SIDE_FRAMES; i++)
+        root_side.noted[root_side.current][i].pc++;
+    recurse(DEPTH + 10, 1);
+    for (uint32_t i = 0; i < DEPTH; i++)
+        assert_int_not_equal(found.ours[i], FEED_FRAME_GAP);
+}
+
+static ucontext_t coroutine, caller;
+
+static void take_in_coroutine(void)
+{
+    take_here();
+    swapcontext(&coroutine, &caller);
+}
+
+/* Nobody told of this stack: it is read through the kernel, up to where makecontext began it. */
+static void a_coroutines_stack_is_whole(void **state)
+{
+    size_t bytes = 256 * 1024;
+    void *stack = malloc(bytes);
+
+    (void)state;
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = stack;
+    coroutine.uc_stack.ss_size = bytes;
+    makecontext(&coroutine, take_in_coroutine, 0);
+    swapcontext(&caller, &coroutine);
+    free(stack);
+    assert_int_equal(found.end, FEED_END_ROOT);
+    assert_in_range(found.ours_count, 2, 4);
 }
 
 __attribute__((noinline)) static void take_in_a_large_aligned_frame(size_t bytes)
@@ -247,16 +310,65 @@ static void a_threads_stack_ends_where_it_began(void **state)
     assert_same_callers(1, 1);
 }
 
-static void a_stack_pointer_outside_the_stack_ends_at_the_leaf(void **state)
+/* The thread's own stack is not known (it was found in /proc): the kernel reads it for us. */
+static void a_stack_nobody_knows_is_whole(void **state)
 {
-    struct stack_range elsewhere = { 0x1000, 0x2000, 0 };
+    struct stack_range unknown = { 0 };
     ucontext_t context;
 
     (void)state;
     getcontext(&context);
-    take(&context, &elsewhere);
+    take(&context, &unknown);
+    found.theirs_count = take_theirs();
+    assert_same_callers(1, 1);
+}
+
+static void a_stack_pointer_to_nowhere_ends_at_the_leaf(void **state)
+{
+    struct stack_range range = own_stack();
+    ucontext_t context;
+
+    (void)state;
+    getcontext(&context);
+#if defined(__x86_64__)
+    context.uc_mcontext.gregs[REG_RSP] = 0x1000;
+    context.uc_mcontext.gregs[REG_RBP] = 0x1000;
+#else
+    context.uc_mcontext.sp = 0x1000;
+#endif
+    take(&context, &range);
     assert_int_equal(found.end, FEED_END_STACK);
     assert_int_equal(found.ours_count, 1);
+}
+
+static void take_on_alternate_stack(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    take_here();
+    __asm__ volatile("");
+}
+
+/* A tick that comes while the program's own handler runs on its alternate stack. */
+static void an_alternate_stack_leads_back_to_the_own_one(void **state)
+{
+    stack_t alternate = { .ss_sp = malloc(256 * 1024), .ss_size = 256 * 1024 };
+    struct sigaction action;
+
+    (void)state;
+    skip_where_signals_are_delivered_late();
+    sigaltstack(&alternate, NULL);
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = take_on_alternate_stack;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    alternate.ss_flags = SS_DISABLE;
+    sigaltstack(&alternate, NULL);
+    free(alternate.ss_sp);
+    assert_int_equal(found.end, FEED_END_ROOT);
+    assert_int_equal(found.ours_count, found.theirs_count);
 }
 
 static void code_in_no_module_ends_with_that_reason(void **state)
@@ -276,7 +388,8 @@ static void code_in_no_module_ends_with_that_reason(void **state)
     assert_int_equal(found.ours[0], FEED_FRAME(0, 0x10));
 }
 
-/* After a dlclose, what may have been replaced is not believed until it was looked at again. */
+/* After a dlclose, what may have been replaced is not believed until it was looked at again: its
+ * frames have no module, but the stack is whole by the module's own unwind data. */
 static void a_module_that_may_be_gone_is_not_believed(void **state)
 {
     (void)state;
@@ -284,10 +397,12 @@ static void a_module_that_may_be_gone_is_not_believed(void **state)
     for (uint32_t i = 0; i < atomic_load(&modules.maps.current)->count; i++)
         atomic_load(&modules.maps.current)->ranges[i].permanent = false;
     take_here();
-    assert_int_equal(found.end, FEED_END_NO_MODULE);
+    assert_int_equal(FEED_FRAME_MODULE(found.ours[0]), 0);
+    assert_same_callers(1, 1);
     modules_refresh(&modules, &segment);
     found.ours_count = 0;
     take_here();
+    assert_int_not_equal(FEED_FRAME_MODULE(found.ours[0]), 0);
     assert_int_equal(found.end, FEED_END_ROOT);
 }
 
@@ -295,6 +410,7 @@ static int forget(void **state)
 {
     (void)state;
     memset(&found, 0, sizeof found);
+    memset(&root_side, 0, sizeof root_side);
     return 0;
 }
 
@@ -328,11 +444,16 @@ int main(void)
         UNWIND_TEST(frames_of_a_library_without_frame_pointers_are_walked),
         UNWIND_TEST(a_deep_stack_is_whole),
         UNWIND_TEST(a_stack_beyond_the_limit_says_so),
+        UNWIND_TEST(a_stack_beyond_the_limit_keeps_its_root_side),
+        UNWIND_TEST(a_root_side_that_is_no_more_is_not_believed),
         UNWIND_TEST(large_variable_and_realigned_frames_are_walked),
         UNWIND_TEST(an_interrupted_stack_is_whole),
         UNWIND_TEST(the_kernels_signal_frame_is_walked_through),
         UNWIND_TEST(a_threads_stack_ends_where_it_began),
-        UNWIND_TEST(a_stack_pointer_outside_the_stack_ends_at_the_leaf),
+        UNWIND_TEST(a_stack_nobody_knows_is_whole),
+        UNWIND_TEST(a_stack_pointer_to_nowhere_ends_at_the_leaf),
+        UNWIND_TEST(an_alternate_stack_leads_back_to_the_own_one),
+        UNWIND_TEST(a_coroutines_stack_is_whole),
         UNWIND_TEST(code_in_no_module_ends_with_that_reason),
         UNWIND_TEST(a_module_that_may_be_gone_is_not_believed),
     };
