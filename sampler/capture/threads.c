@@ -36,7 +36,7 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->scanned = scanned;
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
-    memset(&watch->root_side.depth, 0, sizeof watch->root_side.depth);
+    memset(&watch->root_side, 0, sizeof watch->root_side);
     watch->cpu_before_ns = 0;
     watch->due_ns = 0;
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
