@@ -42,7 +42,7 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;
     sample->state = 0;
-    sample->reserved = 0;
+    sample->tag = 0;
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
