@@ -29,7 +29,7 @@ enum {
 static const int64_t dlopen_looks_us[] = { 200, 1000, 4000, 16000, 64000 };
 enum { DLOPEN_LOOKS = sizeof dlopen_looks_us / sizeof dlopen_looks_us[0] };
 
-struct sampler sampler = { .uplink = -1, .memfd = -1 };
+struct sampler sampler = { .named.segment = &sampler.segment, .uplink = -1, .memfd = -1 };
 
 /* What the thread remembers between two turns. */
 struct turn {

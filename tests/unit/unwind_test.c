@@ -18,6 +18,7 @@
 enum { DEPTH = 200 };
 
 static struct modules modules;
+static struct named_code named;
 static struct segment segment;
 
 struct stacks {
@@ -65,7 +66,7 @@ static void take(const ucontext_t *context, const struct stack_range *range)
     uint32_t group;
     const struct code_map *map = code_map_enter(&modules.maps, &group);
 
-    const struct unwind_request request = { map, range, &root_side, context, DEPTH };
+    const struct unwind_request request = { map, range, &root_side, context, DEPTH, &named };
     struct unwind_result result;
 
     unwind(&request, found.ours, &result);
