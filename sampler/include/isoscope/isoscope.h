@@ -72,7 +72,7 @@ ISOSCOPE_API int isoscope_set_period(uint32_t period_us);
 /*
  * The calling thread is sampled from now on, and shown by this name (15 bytes of it; NULL: as the
  * kernel calls it). For a thread made without pthread_create, or to give a name: the kernel's
- * stays as it is. A name given before isoscope_start holds then too. Not signal-safe.
+ * stays as it is. The thread that calls isoscope_start may give its name before. Not signal-safe.
  */
 ISOSCOPE_API int isoscope_thread_register(const char *name);
 
