@@ -29,7 +29,8 @@ enum {
 static const int64_t dlopen_looks_us[] = { 200, 1000, 4000, 16000, 64000 };
 enum { DLOPEN_LOOKS = sizeof dlopen_looks_us / sizeof dlopen_looks_us[0] };
 
-struct sampler sampler = { .uplink = -1, .memfd = -1 };
+/* All zeros at first: with one initializer its megabytes would stand in the file. */
+struct sampler sampler;
 
 /* What the thread remembers between two turns. */
 struct turn {
@@ -319,6 +320,7 @@ static int make_segment(uint32_t period_us, bool enabled)
     if (error)
         return error;
     sampler.threads.segment = &sampler.segment;
+    sampler.named.segment = &sampler.segment;
     atomic_store(&sampler.segment.header->control.period_us, period_us);
     atomic_store(&sampler.segment.header->control.enabled, enabled);
     atomic_store(&sampler.segment.header->control.depth_max, FEED_DEPTH_DEFAULT);

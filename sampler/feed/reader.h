@@ -32,6 +32,7 @@ struct feed_sample_view {
     uint32_t depth;
     enum feed_end end;
     uint8_t state;
+    uint32_t tag; /* for feed_reader_name; 0: none */
     const uint64_t
         *frames; /* leaf first; FEED_FRAME_MODULE and FEED_FRAME_OFFSET take them apart */
 };
@@ -85,6 +86,9 @@ void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 uint32_t feed_reader_modules(const struct feed_reader *reader);
 /* number: from a frame. False when the program has not filled it in, or filled in nonsense. */
 bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out);
+
+/* Copies a name: one of a sample's tag or of a FEED_FRAME_NAMED. False when there is none. */
+bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1]);
 
 /* Records and words that could not be true, since it was opened. */
 uint64_t feed_reader_corrupt(const struct feed_reader *reader);

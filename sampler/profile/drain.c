@@ -117,6 +117,7 @@ static void take(struct drain *drain, struct process *process, struct owner_thre
                     .cpu_ns = view->cpu_ns,
                     .end = (uint8_t)view->end,
                     .state = view->state < 16 ? view->state : 15,
+                    .tag = process_name(process, view->tag, registry_names(drain->registry)),
                     .depth = depth },
     };
     drain->sample_count++;
