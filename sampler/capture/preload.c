@@ -107,16 +107,6 @@ static void *thread_main(void *given)
     return start.body(start.argument); /* a jump: no frame of ours stays on the stack */
 }
 
-/* libc's own, or the next wrapper's. Another library's constructor may come before ours, so each
- * call looks for itself if nobody has yet. */
-#define NEXT(name) __atomic_load_n(&next_##name, __ATOMIC_RELAXED)
-#define FIND_NEXT(name)                                                                            \
-    do {                                                                                           \
-        if (!NEXT(name))                                                                           \
-            __atomic_store_n(&next_##name, (__typeof__(next_##name))dlsym(RTLD_NEXT, #name),       \
-                             __ATOMIC_RELAXED);                                                    \
-    } while (0)
-
 static int (*next_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*next_dlclose)(void *);
 
@@ -210,6 +200,7 @@ static void prepare(void)
 {
     FIND_NEXT(pthread_create);
     FIND_NEXT(dlclose);
+    preload_find_signal_calls();
     prepare_error = pthread_key_create(&thread_key, leave);
     if (!prepare_error)
         prepare_error = pthread_atfork(fork_prepare, fork_parent, fork_child);

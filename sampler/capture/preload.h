@@ -6,6 +6,21 @@
 
 #include <stdint.h>
 
+#include <dlfcn.h>
+
+/* libc's own, or the next wrapper's. Another library's constructor may come before ours, so each
+ * call looks for itself if nobody has yet. */
+#define NEXT(name) __atomic_load_n(&next_##name, __ATOMIC_RELAXED)
+#define FIND_NEXT(name)                                                                            \
+    do {                                                                                           \
+        if (!NEXT(name))                                                                           \
+            __atomic_store_n(&next_##name, (__typeof__(next_##name))dlsym(RTLD_NEXT, #name),       \
+                             __ATOMIC_RELAXED);                                                    \
+    } while (0)
+
+/* signal_calls.c: before the sampler takes a signal. */
+void preload_find_signal_calls(void);
+
 /* Tells the sampler that modules may come, and gives the function to jump to. */
 void *preload_next_dlopen(void);
 void *preload_next_dlmopen(void);

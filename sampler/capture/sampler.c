@@ -75,6 +75,20 @@ bool sampler_running(void)
            sampler.pid == (int32_t)sys_call0(SYS_getpid);
 }
 
+void sampler_yield_signal(int number)
+{
+    struct timespec wait = { 0, REST_WAIT_NS };
+    uint32_t none = 0;
+
+    if (number != sampler.threads.signal_number &&
+        !(number == SIGTRAP && sampler.threads.rights.trap))
+        return;
+    /* Another thread may be in the middle of the same: then it is as good to wait with it. */
+    atomic_compare_exchange_strong(&sampler.yielding, &none, (uint32_t)number);
+    sampler_wake();
+    sys_futex(&sampler.yielding, FUTEX_WAIT_PRIVATE, (uint32_t)number, &wait);
+}
+
 /* A lock between our thread and a forking one. A fork that cannot have it in time goes on without:
  * its child then builds everything anew. */
 static bool rest_lock(bool forever)
@@ -225,6 +239,23 @@ static void keep_signals(void)
     threads_rearm(&sampler.threads, number);
 }
 
+/* The program waits for it: its handler must not see a tick. */
+static void yield_signal(void)
+{
+    struct timer_rights *rights = &sampler.threads.rights;
+    int number = (int)atomic_load_explicit(&sampler.yielding, memory_order_acquire);
+
+    if (!number)
+        return;
+    if (number == SIGTRAP)
+        rights->trap = false;
+    threads_rearm(&sampler.threads, number == sampler.threads.signal_number
+                                        ? tick_signal_choose(handler_tick)
+                                        : sampler.threads.signal_number);
+    atomic_store_explicit(&sampler.yielding, 0, memory_order_release);
+    sys_futex(&sampler.yielding, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
+}
+
 static void keep_house(struct turn *turn)
 {
     struct feed_status *status = &sampler.segment.header->status;
@@ -297,6 +328,7 @@ static void body(void *unused)
         uint32_t seen = atomic_load_explicit(&header->control.wake, memory_order_acquire);
 
         turn.now_us = clock_now_us();
+        yield_signal();
         follow_service(&turn);
         obey(&turn);
         threads_poll(&sampler.threads);

@@ -34,6 +34,7 @@ struct sampler {
     _Atomic uint32_t modules_unknown; /* a handler met code it does not know */
     _Atomic uint32_t modules_told;    /* dlopen or dlclose was called */
     _Atomic uint32_t loader_was_used; /* ... ever */
+    _Atomic uint32_t yielding;        /* a signal that the program is about to take; 0: none */
     _Atomic uint32_t resting;         /* lock: held by the thread while it changes the lists that a
                                        * forked child inherits */
     int32_t pid;
@@ -64,6 +65,9 @@ uint32_t sampler_fork_child(uint32_t old_slot);
 SIGNAL_SAFE void sampler_wake(void);
 /* A handler met a pc in no module. */
 SIGNAL_SAFE void sampler_modules_unknown(void);
+/* The program is about to take this signal: if ticks use it they move to another, before this
+ * returns. */
+void sampler_yield_signal(int number);
 /* The program called dlopen, or is about to call dlclose, or has called it. */
 void sampler_modules_told(bool unload);
 

@@ -15,6 +15,13 @@ static const int candidates[] = {
     SIGPROF,
 };
 
+static int (*call_sigaction)(int, const struct sigaction *, struct sigaction *) = sigaction;
+
+void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *))
+{
+    call_sigaction = call;
+}
+
 static bool install(int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action;
@@ -26,7 +33,7 @@ static bool install(int number, void (*handler)(int, siginfo_t *, void *))
     /* All of them, libc's own too: a cancellation that unwinds out of our handler, or a handler
      * that jumps out of it, would leave us counted in for ever. sigfillset leaves libc's out. */
     memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
-    return sigaction(number, &action, NULL) == 0;
+    return call_sigaction(number, &action, NULL) == 0;
 }
 
 int tick_signal_choose(void (*handler)(int, siginfo_t *, void *))
@@ -34,7 +41,7 @@ int tick_signal_choose(void (*handler)(int, siginfo_t *, void *))
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
         struct sigaction now;
 
-        if (sigaction(candidates[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+        if (call_sigaction(candidates[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
             install(candidates[i], handler))
             return candidates[i];
     }
@@ -45,7 +52,7 @@ bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction now;
 
-    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+    return call_sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
            now.sa_sigaction == handler;
 }
 
@@ -93,7 +100,7 @@ bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *))
     struct sigaction now;
 
     return kernel_is_at_least(5, 18) && !tick_signal_traced() &&
-           sigaction(SIGTRAP, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+           call_sigaction(SIGTRAP, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
            install(SIGTRAP, handler);
 }
 

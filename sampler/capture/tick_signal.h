@@ -18,6 +18,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* Which sigaction to call, where another stands in libc's place. */
+void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *));
 /* Takes the first signal the program leaves alone, and installs handler for it. */
 int tick_signal_choose(void (*handler)(int, siginfo_t *, void *));
 /* False when somebody has changed the signal's action since. */

@@ -10,7 +10,8 @@ import signal_safe
 LIBRARY = Path(os.environ["ISOSCOPE_BUILD"]) / "lib/libisoscope.so"
 
 # What it may take the place of; everything else of ours is hidden.
-WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose"}
+WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signal", "sigwait",
+           "sigwaitinfo", "sigtimedwait", "signalfd"}
 
 
 def test_it_needs_libc_only():
