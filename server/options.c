@@ -7,12 +7,15 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { OPTION_PORT = 256, OPTION_PERIOD, OPTION_PAUSED, OPTION_KEEP, OPTION_INFO, OPTION_QUIET };
+enum { OPTION_PORT = 256, OPTION_PERIOD, OPTION_MODE, OPTION_PAUSED, OPTION_KEEP,
+       OPTION_INFO, OPTION_QUIET };
 
 static const struct option long_options[] = {
     { "port", required_argument, NULL, OPTION_PORT },
     { "period", required_argument, NULL, OPTION_PERIOD },
+    { "mode", required_argument, NULL, OPTION_MODE },
     { "paused", no_argument, NULL, OPTION_PAUSED },
     { "keep", no_argument, NULL, OPTION_KEEP },
     { "write-service-info", required_argument, NULL, OPTION_INFO },
@@ -30,6 +33,8 @@ static const char help[] =
     "  --port N                   listen on 127.0.0.1:N (default: a free port)\n"
     "  --period US                CPU time between two samples of a thread, 50 to 1000000\n"
     "                             microseconds (default: 1000)\n"
+    "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
+    "                             is seen too, at --period of wall time, 1000 at least\n"
     "  --paused                   take no samples until a client enables the profiler\n"
     "  --keep                     serve on after the program has ended, until Ctrl-C\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
@@ -89,6 +94,21 @@ static int take_period(struct run_options *options, const char *text, char *erro
     return status;
 }
 
+static int take_mode(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+#define MODE_TEXT(name, text) text,
+    static const char *const modes[] = { FEED_MODES(MODE_TEXT) };
+
+    for (int mode = 0; mode < FEED_MODE_COUNT; mode++) {
+        if (strcmp(text, modes[mode]))
+            continue;
+        options->mode = (enum feed_mode)mode;
+        return 0;
+    }
+    snprintf(error, error_size, "--mode: '%s' is neither cpu nor wall", text);
+    return -ISOSCOPE_INVALID;
+}
+
 static int take_info(struct run_options *options, const char *path, char *error, size_t error_size)
 {
     if (!path[0]) {
@@ -107,6 +127,8 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return take_port(options, optarg, error, error_size);
     case OPTION_PERIOD:
         return take_period(options, optarg, error, error_size);
+    case OPTION_MODE:
+        return take_mode(options, optarg, error, error_size);
     case OPTION_INFO:
         return take_info(options, optarg, error, error_size);
     case OPTION_PAUSED:

@@ -9,6 +9,8 @@
 #ifndef ISOSCOPE_OPTIONS_H
 #define ISOSCOPE_OPTIONS_H
 
+#include "../sampler/feed/layout.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@
 struct run_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
+    enum feed_mode mode;
     bool paused;              /* no samples until a client enables the profiler */
     bool keep;                /* serve on after the program has ended */
     bool quiet;               /* no listening line */

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "sampler.h"
+#include "wall.h"
 
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -40,8 +41,8 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     unwind(&request, sample->frames, &result);
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;
-    sample->state = 0;
-    sample->reserved = 0;
+    sample->generation = 0;
+    wall_answer(sample, watch);
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
@@ -57,6 +58,7 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     struct feed_header *header = sampler.segment.header;
     struct feed_sample *sample;
     struct ring_writer ring;
+    uint64_t more;
 
     segment_ring(&sampler.segment, slot, &ring);
     sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
@@ -66,8 +68,9 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     }
     ask_for_stack(watch, context);
     fill(sample, watch, map, context);
+    more = (uint64_t)sample->more_running + sample->more_runnable;
     ring_commit(&ring);
-    count(&header->status.delivered, 1);
+    count(&header->status.delivered, 1 + more);
 }
 
 void handler_tick(int number, siginfo_t *info, void *context)
@@ -79,7 +82,8 @@ void handler_tick(int number, siginfo_t *info, void *context)
     uint32_t group;
 
     (void)number;
-    if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+    if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
+        wall_tick_is_stale(watch, info))
         return;
     status = &sampler.segment.header->status;
     count(&status->ticks, 1);

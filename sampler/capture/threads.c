@@ -38,6 +38,7 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->stack = *stack;
     memset(&watch->root_side.depth, 0, sizeof watch->root_side.depth);
     watch->cpu_before_ns = 0;
+    atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->state, WATCH_NEW, memory_order_release);
     used = atomic_load_explicit(&threads->used, memory_order_relaxed);
@@ -65,10 +66,22 @@ void threads_leave(struct threads *threads, uint32_t slot)
         atomic_store_explicit(&threads->watches[slot].state, WATCH_ENDING, memory_order_release);
 }
 
+/* Wall mode's: the value is the watch's address, which nobody else has. */
+SIGNAL_SAFE_INLINE uint32_t slot_of_asked_tick(const struct threads *threads, const siginfo_t *info)
+{
+    uintptr_t at = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)threads->watches;
+
+    return at % sizeof(struct watch) == 0 && at < sizeof threads->watches
+               ? (uint32_t)(at / sizeof(struct watch))
+               : 0;
+}
+
 uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo)
 {
     const siginfo_t *info = siginfo;
 
+    if (info->si_code == SI_QUEUE)
+        return slot_of_asked_tick(threads, info);
     if (info->si_code == SI_TIMER) {
         uint32_t slot = (uint32_t)info->si_value.sival_int;
 
@@ -126,7 +139,7 @@ static void arm(struct threads *threads, uint32_t slot)
     /* It may have ended meanwhile; then ENDING stays. */
     atomic_compare_exchange_strong_explicit(&watch->state, &new_state, WATCH_ARMED,
                                             memory_order_acq_rel, memory_order_relaxed);
-    timer_set(&timer, threads->period_us);
+    timer_set(&timer, threads->timers_rest ? 0 : threads->period_us);
 }
 
 static void let_go(struct threads *threads, uint32_t slot)
@@ -339,13 +352,14 @@ void threads_names(struct threads *threads)
     }
 }
 
-void threads_set_period(struct threads *threads, uint32_t period_us)
+void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     threads->period_us = period_us;
+    threads->timers_rest = timers_rest;
     for (uint32_t slot = 1; slot < used; slot++)
-        timer_set(&threads->watches[slot].timer, period_us);
+        timer_set(&threads->watches[slot].timer, timers_rest ? 0 : period_us);
 }
 
 void threads_rearm(struct threads *threads, int signal_number)

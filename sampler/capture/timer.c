@@ -11,8 +11,7 @@
 
 enum { NS_PER_US = 1000, US_PER_S = 1000000 };
 
-/* The CPU clock of one thread, as the kernel encodes it. */
-static int thread_clock(int tid)
+int timer_thread_clock(int tid)
 {
     return (int)(~(unsigned)tid << 3 | 4 | 2);
 }
@@ -79,7 +78,7 @@ static int open_cpu_clock(struct timer *out, int tid, int signal_number, uint32_
     event.sigev_signo = signal_number;
     event.sigev_value.sival_int = (int)token;
     event._sigev_un._tid = tid;
-    error = sys_call3(SYS_timer_create, thread_clock(tid), &event, &id);
+    error = sys_call3(SYS_timer_create, timer_thread_clock(tid), &event, &id);
     if (error < 0)
         return (int)error;
     *out = (struct timer){ FEED_TIMER_CPU_CLOCK, id };

@@ -35,6 +35,9 @@ int timer_open(struct timer *out, struct timer_rights *rights, int tid, int sign
 void timer_set(const struct timer *timer, uint32_t period_us);
 void timer_close(struct timer *timer);
 
+/* The CPU clock of any thread of this process, as a clockid_t; the kernel's encoding. */
+int timer_thread_clock(int tid);
+
 /* The shortest true period of a kind of timer: the CPU clock's is the kernel's tick. */
 uint32_t timer_floor_us(enum feed_timer kind);
 
