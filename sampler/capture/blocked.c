@@ -18,7 +18,7 @@ static bool next_hex(const char **text, uint64_t *out)
     for (at += 2; *at && *at != ' ' && *at != '\n'; at++) {
         unsigned digit = (unsigned)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
 
-        if (digit > 15)
+        if (digit > 15 || (*at > '9' && *at < 'a'))
             return false;
         *out = *out << 4 | digit;
     }
