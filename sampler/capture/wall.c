@@ -2,6 +2,7 @@
 
 #include "blocked.h"
 #include "clock.h"
+#include "switches.h"
 
 #include "../feed/sys.h"
 
@@ -30,6 +31,7 @@ struct seen {
     uint8_t state;
     uint16_t holds; /* rounds that the sample still stands for */
     int fd;         /* of its syscall file; -1: opened anew each time */
+    struct switches switches;
     uint64_t cpu_ns;
     struct root_side root_side;
 };
@@ -124,6 +126,8 @@ static void forget(struct seen *thread)
 {
     if (thread->tid && thread->fd >= 0)
         sys_call1(SYS_close, thread->fd);
+    if (thread->tid)
+        switches_close(&thread->switches);
     thread->tid = 0;
 }
 
@@ -142,6 +146,7 @@ static bool meet(const struct round *round, uint32_t slot)
     thread->generation = generation;
     thread->asleep = thread->ran = thread->unsent = false;
     thread->fd = -1;
+    switches_open(&thread->switches, tid);
     memset(&thread->root_side.depth, 0, sizeof thread->root_side.depth);
     return true;
 }
@@ -272,7 +277,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
                                                   : blocked_state(blocked->number));
     sleeper.pc = blocked->pc;
     sleeper.sp = blocked->sp;
-    sleeper.fp_known = false;
+    sleeper.fp_known = switches_fp(&thread->switches, blocked->pc, blocked->sp, &sleeper.fp);
     fill(round, slot, sample, &result);
     if (just_woke)
         sample->state = on_cpu ? FEED_STATE_RUNNING : FEED_STATE_RUNNABLE;
@@ -385,8 +390,10 @@ bool wall_round(struct threads *threads, struct modules *modules, uint64_t misse
     round.unknown_code = !round.map;
     for (uint32_t slot = 1; slot < used; slot++) {
         if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
-            WATCH_ARMED)
+            WATCH_ARMED) {
+            forget(&seen[slot]); /* its descriptors, if there was one */
             continue;
+        }
         looked_at++;
         if (round.map)
             look_at(&round, slot);
