@@ -34,6 +34,19 @@ static void get_effective_period(struct service *service, char out[FLAG_TEXT_MAX
     snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_period_us(service->options.profile));
 }
 
+/* Of the first process: what one was refused, all are. */
+static void get_timer(struct service *service, char out[FLAG_TEXT_MAX])
+{
+#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
+    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
+#undef TIMER_NAME
+    struct process_info process;
+
+    if (profile_processes(service->options.profile, &process, 1) == 0)
+        process.status.timer = FEED_TIMER_NONE;
+    snprintf(out, FLAG_TEXT_MAX, "%s", names[process.status.timer]);
+}
+
 static void get_period(struct service *service, char out[FLAG_TEXT_MAX])
 {
     const struct flags *flags = &service->flags;
@@ -105,6 +118,8 @@ static const struct flag flags[] = {
       "Int", "1000", get_period, set_period },
     { "profile_period_effective", "The period that the sampler was given for profile_period.",
       "Int", "1000", get_effective_period, NULL },
+    { "profile_timer", "What makes the ticks: perf, sigtrap, cpu-timer or interrupter.", "String",
+      "none", get_timer, NULL },
     { "profiler", "Sample all threads.", "Bool", "true", get_profiler, set_profiler },
     { "sample_buffer_duration", "0: samples are bounded by bytes, not time.", "Int", "0", NULL,
       NULL },

@@ -15,6 +15,7 @@ struct environment_feed {
     const char *socket;
     const char *secret; /* hex */
     uint32_t period_us;
+    const char *timer; /* a word of FEED_TIMER_WISHES */
     bool enabled;
 };
 

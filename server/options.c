@@ -9,15 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_PORT = 256, OPTION_PERIOD, OPTION_MODE, OPTION_PAUSED, OPTION_KEEP,
-       OPTION_INFO, OPTION_QUIET };
+enum {
+    OPTION_PORT = 256,
+    OPTION_PERIOD,
+    OPTION_MODE,
+    OPTION_TIMER,
+    OPTION_PAUSED,
+    OPTION_KEEP,
+    OPTION_STATS,
+    OPTION_INFO,
+    OPTION_QUIET,
+};
 
 static const struct option long_options[] = {
     { "port", required_argument, NULL, OPTION_PORT },
     { "period", required_argument, NULL, OPTION_PERIOD },
     { "mode", required_argument, NULL, OPTION_MODE },
+    { "timer", required_argument, NULL, OPTION_TIMER },
     { "paused", no_argument, NULL, OPTION_PAUSED },
     { "keep", no_argument, NULL, OPTION_KEEP },
+    { "stats", no_argument, NULL, OPTION_STATS },
     { "write-service-info", required_argument, NULL, OPTION_INFO },
     { "quiet", no_argument, NULL, OPTION_QUIET },
     { "help", no_argument, NULL, 'h' },
@@ -35,8 +46,13 @@ static const char help[] =
     "                             microseconds (default: 1000)\n"
     "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
     "                             is seen too, at --period of wall time, 1000 at least\n"
+    "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
+    "                             events; sigtrap costs less and does not see the kernel), cpu\n"
+    "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
+    "                             (one thread that signals the others; where perf is refused)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
     "  --keep                     serve on after the program has ended, until Ctrl-C\n"
+    "  --stats                    print what the sampling did, and cost, at the program's end\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";
@@ -98,6 +114,7 @@ static int take_mode(struct run_options *options, const char *text, char *error,
 {
 #define MODE_TEXT(name, text) text,
     static const char *const modes[] = { FEED_MODES(MODE_TEXT) };
+#undef MODE_TEXT
 
     for (int mode = 0; mode < FEED_MODE_COUNT; mode++) {
         if (strcmp(text, modes[mode]))
@@ -106,6 +123,23 @@ static int take_mode(struct run_options *options, const char *text, char *error,
         return 0;
     }
     snprintf(error, error_size, "--mode: '%s' is neither cpu nor wall", text);
+    return -ISOSCOPE_INVALID;
+}
+
+static int take_timer(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+#define TIMER_WORD(name, word) word,
+    static const char *const words[] = { FEED_TIMER_WISHES(TIMER_WORD) };
+#undef TIMER_WORD
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (!strcmp(text, words[i])) {
+            options->timer = text;
+            return 0;
+        }
+    }
+    snprintf(error, error_size, "--timer: '%s' is not auto, signal, sigtrap, cpu or interrupter",
+             text);
     return -ISOSCOPE_INVALID;
 }
 
@@ -129,6 +163,11 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return take_period(options, optarg, error, error_size);
     case OPTION_MODE:
         return take_mode(options, optarg, error, error_size);
+    case OPTION_TIMER:
+        return take_timer(options, optarg, error, error_size);
+    case OPTION_STATS:
+        options->stats = true;
+        return 0;
     case OPTION_INFO:
         return take_info(options, optarg, error, error_size);
     case OPTION_PAUSED:
@@ -155,7 +194,7 @@ static int take_option(struct run_options *options, int option, char **argv, cha
 
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
-    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US };
+    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US, .timer = "auto" };
     int option;
 
     optind = 0; /* glibc: start over, also in a second call */

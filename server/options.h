@@ -19,6 +19,8 @@ struct run_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
     enum feed_mode mode;
+    const char *timer;        /* a word of FEED_TIMER_WISHES */
+    bool stats;               /* tell what the sampling did when the program has ended */
     bool paused;              /* no samples until a client enables the profiler */
     bool keep;                /* serve on after the program has ended */
     bool quiet;               /* no listening line */

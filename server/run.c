@@ -11,6 +11,7 @@
 #include "run_dir.h"
 #include "say.h"
 #include "service_info.h"
+#include "stats.h"
 #include "status.h"
 #include "supervisor.h"
 #include "target.h"
@@ -72,6 +73,8 @@ static void program_ended(void *context, int wait_status)
     look_at_timer(run);
     if (feed_socket_hellos(run->hub.feed) == 0)
         notice_no_hello(run->options->program[0]);
+    if (run->options->stats)
+        stats_say(run->hub.profile);
     if (run->options->keep)
         say_kept(run);
     else
@@ -140,6 +143,7 @@ static int make_environment(struct environment **out, struct run *run)
         .socket = run_dir_socket(run->hub.dir),
         .secret = run->hub.secret,
         .period_us = run->options->period_us,
+        .timer = run->options->timer,
         .enabled = !run->options->paused,
     };
     return environment_new(out, environ, &feed);

@@ -123,8 +123,9 @@ static int find_in_search(char **out, const char *name, const char *search,
             int problem = executable(path);
             if (problem == 0)
                 return keep_path(out, path);
-            /* Like execvp: one that may not be executed counts only when no other is found. */
-            if (problem == EACCES && !forbidden[0])
+            /* Like execvp: one that may not be executed counts only when no other is found; a
+             * folder that may not be looked into holds none. */
+            if (problem == EACCES && !forbidden[0] && access(path, F_OK) == 0)
                 memcpy(forbidden, path, sizeof(path));
         }
         folder = *end ? end + 1 : NULL;

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "sampler.h"
+#include "tick_signal.h"
 #include "wall.h"
 
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
@@ -73,15 +74,13 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     count(&header->status.delivered, 1 + more);
 }
 
-void handler_tick(int number, siginfo_t *info, void *context)
+SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
 {
-    uint32_t slot = threads_slot_of_tick(&sampler.threads, info);
     struct watch *watch = &sampler.threads.watches[slot];
     struct feed_status *status;
     const struct code_map *map;
     uint32_t group;
 
-    (void)number;
     if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
         wall_tick_is_stale(watch, info))
         return;
@@ -97,4 +96,24 @@ void handler_tick(int number, siginfo_t *info, void *context)
         sampler_modules_unknown();
     }
     code_map_leave(&sampler.modules.maps, group);
+}
+
+void handler_tick(int number, siginfo_t *info, void *context)
+{
+    uint32_t slot = threads_slot_of_tick(&sampler.threads, info);
+
+    tick(slot, info, context);
+    /* Somebody else sent it. A tick that came too late has a code of the kernel's. */
+    if (!slot && number != SIGURG && (info->si_code == SI_USER || info->si_code == SI_TKILL))
+        tick_signal_default(number);
+}
+
+void handler_trap(int number, siginfo_t *info, void *context)
+{
+    uint32_t slot = timer_slot_of_trap(info);
+
+    if (slot && slot < FEED_THREADS_MAX)
+        tick(slot, info, context);
+    else
+        tick_signal_default(number);
 }

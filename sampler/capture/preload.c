@@ -222,6 +222,19 @@ static uint32_t period_from_env(void)
                : FEED_PERIOD_DEFAULT_US;
 }
 
+static enum feed_timer_wish timer_from_env(void)
+{
+#define WISH_WORD(name, word) [FEED_TIMER_WISH_##name] = word,
+    static const char *const words[] = { FEED_TIMER_WISHES(WISH_WORD) };
+#undef WISH_WORD
+    const char *text = getenv(FEED_ENV_TIMER);
+
+    for (int wish = 0; text && wish < FEED_TIMER_WISH_COUNT; wish++)
+        if (!strcmp(text, words[wish]))
+            return (enum feed_timer_wish)wish;
+    return FEED_TIMER_WISH_AUTO;
+}
+
 static int start_options(struct sampler_start_options *out, const struct isoscope_options *given)
 {
     const char *socket = given && given->socket ? given->socket : getenv(FEED_ENV_SOCKET);
@@ -238,6 +251,7 @@ static int start_options(struct sampler_start_options *out, const struct isoscop
     memcpy(out->address.path, socket, strlen(socket) + 1);
     secret_from_env(out->address.secret);
     out->period_us = given && given->period_us ? given->period_us : period_from_env();
+    out->timer = timer_from_env();
     out->enabled = !enabled || strcmp(enabled, "0") != 0;
     return 0;
 }

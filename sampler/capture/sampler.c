@@ -44,6 +44,7 @@ struct turn {
     int64_t round_us, due_us; /* wall mode's next round, and when it is held; 0: there is none */
     uint32_t random;
     bool active;
+    bool interrupts; /* this thread is the timer of the others */
 };
 
 void sampler_wake(void)
@@ -243,16 +244,32 @@ static void follow_service(struct turn *turn)
     }
 }
 
-/* The program may take the signal for itself, or all of them; then it keeps what it took. */
-static void keep_signal(void)
+static void take_signals(void)
 {
-    int number = sampler.threads.signal_number;
+    struct timer_rights *rights = &sampler.threads.rights;
 
-    if (number && tick_signal_ours(number, handler_tick))
+    sampler.threads.signal_number = tick_signal_choose(handler_tick);
+    rights->trap =
+        (rights->wish == FEED_TIMER_WISH_AUTO || rights->wish == FEED_TIMER_WISH_SIGTRAP) &&
+        tick_signal_take_trap(handler_trap);
+}
+
+/* The program may take the signal for itself, or all of them; then it keeps what it took. A
+ * debugger would stop at each trap. */
+static void keep_signals(void)
+{
+    struct timer_rights *rights = &sampler.threads.rights;
+    int number = sampler.threads.signal_number;
+    bool trap_lost =
+        rights->trap && (!tick_signal_ours(SIGTRAP, handler_trap) || tick_signal_traced());
+
+    if (!number || !tick_signal_ours(number, handler_tick))
+        number = tick_signal_choose(handler_tick);
+    if (!trap_lost && number == sampler.threads.signal_number)
         return;
-    number = tick_signal_choose(handler_tick);
-    if (number != sampler.threads.signal_number)
-        threads_rearm(&sampler.threads, number);
+    if (trap_lost)
+        rights->trap = false;
+    threads_rearm(&sampler.threads, number);
 }
 
 static void keep_house(struct turn *turn)
@@ -265,7 +282,7 @@ static void keep_house(struct turn *turn)
     turn->housekeeping_us = turn->now_us;
     turn->active = ticks != turn->ticks_before;
     turn->ticks_before = ticks;
-    keep_signal();
+    keep_signals();
     threads_scan(&sampler.threads,
                  (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
     threads_names(&sampler.threads);
@@ -288,6 +305,8 @@ static void wait_for_work(struct turn *turn, uint32_t seen)
 
         wait_us = until_us < 1 ? 1 : until_us < wait_us ? until_us : wait_us;
     }
+    if (turn->interrupts && sampler.threads.period_us < wait_us)
+        wait_us = sampler.threads.period_us;
     timeout = (struct timespec){ wait_us / 1000000, wait_us % 1000000 * 1000 };
     sys_futex(&sampler.segment.header->control.wake, FUTEX_WAIT, seen, &timeout);
 }
@@ -353,6 +372,7 @@ static void body(void *unused)
         follow_service(&turn);
         obey(&turn);
         threads_poll(&sampler.threads);
+        turn.interrupts = threads_interrupt(&sampler.threads);
         follow_dlopen(&turn);
         follow_unknown(&turn);
         follow_wall(&turn);
@@ -416,12 +436,10 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     if (error)
         return error;
     modules_announce(&sampler.modules, &sampler.segment);
-    sampler.threads.signal_number = tick_signal_choose(handler_tick);
+    sampler.threads.rights = (struct timer_rights){ .wish = (uint8_t)options->timer };
+    take_signals();
     *slot = threads_enter(&sampler.threads, sys_gettid(), stack);
-    error = go(FEED_ORIGIN_EXEC);
-    if (error)
-        tick_signal_release(sampler.threads.signal_number, handler_tick);
-    return error;
+    return go(FEED_ORIGIN_EXEC);
 }
 
 void sampler_stop(void)
@@ -431,7 +449,6 @@ void sampler_stop(void)
     atomic_store_explicit(&sampler.running, 0, memory_order_release);
     sampler_wake();
     raw_thread_join(&sampler.thread);
-    tick_signal_release(sampler.threads.signal_number, handler_tick);
     segment_destroy(&sampler.segment);
     sampler.uplink = sampler.memfd = -1;
 }

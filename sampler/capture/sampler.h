@@ -44,6 +44,7 @@ struct sampler_start_options {
     struct uplink_address address;
     uint32_t period_us;
     bool enabled;
+    enum feed_timer_wish timer;
 };
 
 /* stack: the calling thread's; *slot gets its slot. A call while it runs changes nothing. */

@@ -36,9 +36,10 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->scanned = scanned;
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
-    memset(&watch->root_side.depth, 0, sizeof watch->root_side.depth);
+    memset(&watch->root_side, 0, sizeof watch->root_side);
     watch->cpu_before_ns = 0;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
+    watch->due_ns = 0;
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->state, WATCH_NEW, memory_order_release);
     used = atomic_load_explicit(&threads->used, memory_order_relaxed);
@@ -76,18 +77,25 @@ SIGNAL_SAFE_INLINE uint32_t slot_of_asked_tick(const struct threads *threads, co
                : 0;
 }
 
+/* The value of a timer's or the interrupter's signal, if it is a slot with such a timer. */
+SIGNAL_SAFE_INLINE uint32_t slot_of_value(const struct threads *threads, const siginfo_t *info,
+                                          enum feed_timer kind)
+{
+    uint32_t slot = (uint32_t)info->si_value.sival_int;
+
+    return slot < FEED_THREADS_MAX && threads->watches[slot].timer.kind == kind ? slot : 0;
+}
+
 uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo)
 {
     const siginfo_t *info = siginfo;
+    uint32_t slot;
 
-    if (info->si_code == SI_QUEUE)
-        return slot_of_asked_tick(threads, info);
-    if (info->si_code == SI_TIMER) {
-        uint32_t slot = (uint32_t)info->si_value.sival_int;
-
-        return slot < FEED_THREADS_MAX && threads->watches[slot].timer.kind == FEED_TIMER_CPU_CLOCK
-                   ? slot
-                   : 0;
+    if (info->si_code == SI_TIMER)
+        return slot_of_value(threads, info, FEED_TIMER_CPU_CLOCK);
+    if (info->si_code == SI_QUEUE) {
+        slot = slot_of_asked_tick(threads, info);
+        return slot ? slot : slot_of_value(threads, info, FEED_TIMER_INTERRUPTER);
     }
     /* POLL_IN to POLL_HUP: what F_SETSIG sends. kill and the like have codes of 0 and less. */
     if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
@@ -110,9 +118,11 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
     atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
                           memory_order_relaxed);
     atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
-    atomic_store_explicit(&status->exclude_kernel,
-                          timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel,
-                          memory_order_relaxed);
+    atomic_store_explicit(
+        &status->exclude_kernel,
+        timer->kind == FEED_TIMER_PERF_TRAP ||
+            (timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel),
+        memory_order_relaxed);
 }
 
 static void arm(struct threads *threads, uint32_t slot)
@@ -350,6 +360,32 @@ void threads_names(struct threads *threads)
             WATCH_ARMED)
             read_name(threads, slot);
     }
+}
+
+bool threads_interrupt(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    uint64_t period_ns = threads->period_us * UINT64_C(1000);
+    bool any = false;
+
+    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns ||
+        threads->timers_rest)
+        return false;
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+        uint64_t cpu_ns;
+
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+            continue;
+        any = true;
+        cpu_ns = timer_thread_cpu_ns(watch->tid);
+        if (cpu_ns < watch->due_ns)
+            continue;
+        if (watch->due_ns)
+            timer_interrupt(watch->tid, threads->signal_number, slot);
+        watch->due_ns = cpu_ns + period_ns;
+    }
+    return any;
 }
 
 void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest)

@@ -33,6 +33,7 @@ struct watch {
     struct root_side root_side; /* the handler's */
     _Atomic uint32_t owed;      /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns;     /* the handler's: thread CPU time at the last sample */
+    uint64_t due_ns;            /* the interrupter's: thread CPU time of the next tick */
 };
 
 enum { STRANGERS_MAX = 256 };
@@ -66,6 +67,9 @@ SIGNAL_SAFE uint32_t threads_slot_of_tick(const struct threads *threads, const v
 
 /* Arms new threads, lets ended ones go, answers handlers that know no stack. */
 void threads_poll(struct threads *threads);
+/* The interrupter's round: a tick to each thread that has used a period of CPU time since its last.
+ * True when there is such a timer at all. */
+bool threads_interrupt(struct threads *threads);
 /* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
 void threads_scan(struct threads *threads, int32_t sampler_tid);
 /* Reads the names of some threads; all have their turn. */

@@ -1,7 +1,11 @@
 #include "tick_signal.h"
 
+#include "../feed/sys.h"
+
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 static const int candidates[] = {
     SIGURG,
@@ -45,13 +49,60 @@ bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *))
            now.sa_sigaction == handler;
 }
 
-void tick_signal_release(int number, void (*handler)(int, siginfo_t *, void *))
+static int take_number(const char **at)
 {
-    struct sigaction action;
+    int value = 0;
 
-    if (!number || !tick_signal_ours(number, handler))
-        return;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = SIG_DFL;
-    sigaction(number, &action, NULL);
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        value = value * 10 + (**at - '0');
+    return value;
+}
+
+static bool kernel_is_at_least(int major, int minor)
+{
+    struct utsname name;
+    const char *at = name.release;
+    int its_major;
+
+    if (sys_call1(SYS_uname, &name) < 0)
+        return false;
+    its_major = take_number(&at);
+    if (*at == '.')
+        at++;
+    return its_major > major || (its_major == major && take_number(&at) >= minor);
+}
+
+bool tick_signal_traced(void)
+{
+    static const char label[] = "TracerPid:\t";
+    char text[1024];
+    long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0), bytes;
+    const char *found;
+
+    if (fd < 0)
+        return false;
+    bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
+    sys_call1(SYS_close, fd);
+    text[bytes > 0 ? bytes : 0] = 0;
+    found = strstr(text, label);
+    return found && found[sizeof label - 1] != '0';
+}
+
+bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction now;
+
+    return kernel_is_at_least(5, 18) && !tick_signal_traced() &&
+           sigaction(SIGTRAP, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+           install(SIGTRAP, handler);
+}
+
+void tick_signal_default(int number)
+{
+    /* The kernel's sigaction is all zeros for the default; 8 bytes of signal set. */
+    const uint64_t kernel_default[4] = { 0 };
+
+    sys_call4(SYS_rt_sigaction, number, kernel_default, 0, 8);
+    /* Blocked while the handler runs; it arrives as the handler returns. */
+    sys_call3(SYS_tgkill, sys_call0(SYS_getpid), sys_gettid(), number);
 }

@@ -5,10 +5,15 @@
  * program calls exec is delivered to the new program, which has no handler and must not die of it.
  * Real-time signals are out: when their queue is full the kernel sends SIGIO instead, which kills.
  *
+ * What is taken is never given back: a tick may still be on its way, and would kill. The handlers
+ * know what is none of theirs.
+ *
  * Errors     tick_signal_choose: the signal, or 0 when the program uses all of them.
  */
 #ifndef ISOSCOPE_TICK_SIGNAL_H
 #define ISOSCOPE_TICK_SIGNAL_H
+
+#include "../feed/signal_safe.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -17,7 +22,12 @@
 int tick_signal_choose(void (*handler)(int, siginfo_t *, void *));
 /* False when somebody has changed the signal's action since. */
 bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
-/* Back to the default, if it is still ours. */
-void tick_signal_release(int number, void (*handler)(int, siginfo_t *, void *));
+/* SIGTRAP too, for perf events that trap: not where the program handles it, a debugger is attached,
+ * or the kernel is older than 5.18 (there a blocked trap kills). */
+bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *));
+/* A debugger is attached to this process. */
+bool tick_signal_traced(void);
+/* In the handler: the signal was none of ours, so it gets what it would have got without us. */
+SIGNAL_SAFE void tick_signal_default(int number);
 
 #endif

@@ -348,20 +348,30 @@ SIGNAL_SAFE_INLINE void join_root_side(const struct root_side *side, const struc
             side->noted[side->current][(depth - 1 - i) % ROOT_SIDE_FRAMES].encoded;
 }
 
-/* Once a thread: it was never seen with a stack that fits. */
-enum { WALK_TO_ROOT_MAX = 1 << 16 };
+/* A thread that was never seen with a stack that fits is walked far, once: again and again it would
+ * take longer than a period, and the thread would not get on. */
+enum { WALK_TO_ROOT_MAX = 1 << 14 };
+
+SIGNAL_SAFE_INLINE uint32_t walk_max(const struct unwind_request *request,
+                                     const struct frame *frame)
+{
+    const struct root_side *side = request->root_side;
+    bool far = !side->walked && !side->depth[side->current] && !frame->foreign;
+
+    return far && request->frames_max < WALK_TO_ROOT_MAX ? WALK_TO_ROOT_MAX : request->frames_max;
+}
 
 SIGNAL_SAFE_INLINE void walk(const struct unwind_request *request, struct frame frame,
                              uint64_t *frames, struct unwind_result *result)
 {
     struct root_side *side = request->root_side;
-    uint32_t walk_max = side->depth[side->current] ? request->frames_max : WALK_TO_ROOT_MAX;
     const struct code_range *range = NULL;
     enum feed_end end = GO_ON;
-    uint32_t depth = 0;
+    uint32_t depth = 0, depth_max;
 
+    depth_max = walk_max(request, &frame);
     result->unknown_code = false;
-    while (end == GO_ON && depth < walk_max) {
+    while (end == GO_ON && depth < depth_max) {
         /* pc - 1: a return address may already belong to the next function. */
         uint64_t pc = frame.pc - (frame.context ? 0 : 1), encoded;
 
@@ -376,6 +386,8 @@ SIGNAL_SAFE_INLINE void walk(const struct unwind_request *request, struct frame 
     }
     if (end == FEED_END_ROOT)
         keep_root_side(side, depth);
+    if (depth > request->frames_max)
+        side->walked = 1;
     result->end = end == GO_ON || depth > request->frames_max ? FEED_END_DEPTH : end;
     result->depth = depth < request->frames_max ? depth : request->frames_max;
     if (result->end == FEED_END_DEPTH)

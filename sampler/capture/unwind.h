@@ -7,7 +7,7 @@
  * other stack (a coroutine's, an alternate one) through the kernel. So nothing can fault. What the
  * tables cannot say ends the stack, with a reason.
  *
- * Signals    SIGNAL_SAFE; bounded by frames_max, but for a thread's first walk (65,536 frames).
+ * Signals    SIGNAL_SAFE; bounded by frames_max, but for one walk a thread (16,384 frames).
  */
 #ifndef ISOSCOPE_UNWIND_H
 #define ISOSCOPE_UNWIND_H
@@ -30,6 +30,7 @@ enum { ROOT_SIDE_FRAMES = 32 };
 /* The outermost frames of a thread's last whole stack: they seldom change, and stand in for those
  * of a stack too deep to walk, where they are still found in their places. All zeros at first. */
 struct root_side {
+    uint32_t walked;  /* the one long walk was made, whatever it found */
     uint32_t current; /* of the two below; the other one is written by the walk that goes on */
     uint32_t depth[2];
     struct root_side_frame {

@@ -16,7 +16,7 @@ struct uplink_address {
     uint8_t secret[FEED_SECRET_BYTES];
 };
 
-/* Never waits: a service that is too busy to take a connection is no service. */
+/* Waits a moment at most: a service that is too busy to take a connection is no service. */
 int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd);
 /* False when the service has gone, or has refused the hello. */
 bool uplink_poll(int fd);

@@ -65,12 +65,11 @@ static void count_loss(const struct round *round, enum feed_loss loss)
 /* False: the thread is gone. */
 static bool read_cpu(int32_t tid, uint64_t *out)
 {
-    struct timespec now;
+    uint64_t cpu_ns = timer_thread_cpu_ns(tid);
 
-    if (sys_call2(SYS_clock_gettime, timer_thread_clock(tid), &now) < 0)
-        return false;
-    *out = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    return true;
+    if (cpu_ns)
+        *out = cpu_ns;
+    return cpu_ns != 0;
 }
 
 static char *put_number(char *at, int32_t number)
@@ -147,7 +146,7 @@ static bool meet(const struct round *round, uint32_t slot)
     thread->asleep = thread->ran = thread->unsent = false;
     thread->fd = -1;
     switches_open(&thread->switches, tid);
-    memset(&thread->root_side.depth, 0, sizeof thread->root_side.depth);
+    memset(&thread->root_side, 0, sizeof thread->root_side);
     return true;
 }
 

@@ -40,7 +40,8 @@ void wall_forget_parent(struct threads *threads);
 /* A signal of ours whose rounds were answered by the one before. */
 SIGNAL_SAFE_INLINE bool wall_tick_is_stale(const struct watch *watch, const siginfo_t *info)
 {
-    return info->si_code == SI_QUEUE && !atomic_load_explicit(&watch->owed, memory_order_relaxed);
+    return info->si_code == SI_QUEUE && info->si_value.sival_ptr == watch &&
+           !atomic_load_explicit(&watch->owed, memory_order_relaxed);
 }
 
 /* Says in a sample which rounds it stands for; in CPU mode there are none. */

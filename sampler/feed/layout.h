@@ -64,8 +64,18 @@ enum {
 
 #define FEED_TIMERS(X)                                                                             \
     X(NONE, "none")                                                                                \
-    X(PERF_SIGNAL, "perf")    /* perf task-clock event, delivered by F_SETSIG */                   \
-    X(CPU_CLOCK, "cpu-timer") /* timer_create on the thread's CPU clock: at most HZ */
+    X(PERF_SIGNAL, "perf")        /* perf task-clock event, delivered by F_SETSIG */               \
+    X(CPU_CLOCK, "cpu-timer")     /* timer_create on the thread's CPU clock: at most HZ */         \
+    X(PERF_TRAP, "sigtrap")       /* perf task-clock event that traps: user mode only */           \
+    X(INTERRUPTER, "interrupter") /* the sampler's thread signals those that used CPU */
+
+/* What a user may ask for (`--timer`). */
+#define FEED_TIMER_WISHES(X)                                                                       \
+    X(AUTO, "auto")                                                                                \
+    X(SIGNAL, "signal")   /* perf, delivered by F_SETSIG */                                        \
+    X(SIGTRAP, "sigtrap") /* perf, delivered as a trap: cheaper, and blind in the kernel */        \
+    X(CPU, "cpu")         /* the thread's CPU-time timer */                                        \
+    X(INTERRUPTER, "interrupter") /* one thread that signals the others */
 
 /* What is sampled: CPU mode samples threads that run, wall mode all of them. */
 #define FEED_MODES(X)                                                                              \
@@ -90,6 +100,8 @@ enum feed_state { FEED_STATES(FEED_ENUM_STATE) FEED_STATE_COUNT };
 enum feed_loss { FEED_LOSSES(FEED_ENUM_LOSS) FEED_LOSS_COUNT };
 enum feed_end { FEED_ENDS(FEED_ENUM_END) FEED_END_COUNT };
 enum feed_timer { FEED_TIMERS(FEED_ENUM_TIMER) FEED_TIMER_COUNT };
+#define FEED_ENUM_WISH(name, ...) FEED_TIMER_WISH_##name,
+enum feed_timer_wish { FEED_TIMER_WISHES(FEED_ENUM_WISH) FEED_TIMER_WISH_COUNT };
 
 enum feed_thread_state {
     FEED_THREAD_FREE,    /* S stores it when an ended thread's ring is drained */

@@ -15,6 +15,7 @@
 #define FEED_ENV_SOCKET  "ISOSCOPE_SOCKET"
 #define FEED_ENV_SECRET  "ISOSCOPE_SECRET"    /* 32 hex digits; empty: none is asked */
 #define FEED_ENV_PERIOD  "ISOSCOPE_PERIOD_US" /* until the service says otherwise */
+#define FEED_ENV_TIMER   "ISOSCOPE_TIMER"     /* a word of FEED_TIMER_WISHES; empty: auto */
 #define FEED_ENV_ENABLED "ISOSCOPE_ENABLED"   /* "0": start paused */
 
 enum {

@@ -36,7 +36,7 @@ enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_CPU_UNIT_NS = 100 };
 struct store_sample {
     int64_t timestamp_us; /* not negative */
     uint64_t cpu_ns;
-    uint8_t end, state;   /* below 16 */
+    uint8_t end, state;     /* below 16 */
     uint32_t depth;         /* 1 to FEED_DEPTH_MAX */
     const uint64_t *frames; /* leaf first, PROFILE_FRAME */
 };

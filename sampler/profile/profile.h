@@ -4,10 +4,9 @@
  *   server hands over memfds -> collector thread drains them -> store -> snapshot_take
  *                                             symbol worker names modules
  *
- * Threads    profile_start makes two: the collector and the symbol worker. Without it nothing runs by itself:
- *            profile_sync drains and snapshot_take symbolizes in the caller (tests do that).
- *            All calls are for any thread.
- * Ownership  The profile owns memfds given to it.
+ * Threads    profile_start makes two: the collector and the symbol worker. Without it nothing runs
+ * by itself: profile_sync drains and snapshot_take symbolizes in the caller (tests do that). All
+ * calls are for any thread. Ownership  The profile owns memfds given to it.
  */
 #ifndef ISOSCOPE_PROFILE_H
 #define ISOSCOPE_PROFILE_H
@@ -19,7 +18,8 @@ struct profile_options {
     bool enabled;
     uint32_t period_us; /* 0: 1000 */
     enum feed_mode mode;
-    /* Called on the collector or symbol thread when processes, names or losses changed. It may only wake somebody. */
+    /* Called on the collector or symbol thread when processes, names or losses changed. It may only
+     * wake somebody. */
     void (*changed)(void *context);
     void *context;
 };
@@ -36,9 +36,11 @@ void profile_free(struct profile *profile);
 int profile_start(struct profile *profile);
 
 /* A process said hello. Takes over memfd, also on failure. process_id may be NULL. */
-int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer, uint64_t *process_id);
+int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,
+                   uint64_t *process_id);
 /* Its socket ended. It has ended itself when it is dead, said goodbye, or went through exec;
- * else (it closed a descriptor that was ours) its feed is read on. What is in the feed is still drained. */
+ * else (it closed a descriptor that was ours) its feed is read on. What is in the feed is still
+ * drained. */
 void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye);
 
 #endif

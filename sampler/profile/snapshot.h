@@ -27,14 +27,14 @@ struct snapshot;
 struct process_info {
     uint64_t id; /* the pid; pid + k * 10,000,000 for the k-th later program with that pid */
     int32_t pid, ppid;
-    char name[64];              /* last part of exe */
+    char name[64]; /* last part of exe */
     char exe[512];
-    int64_t start_us;           /* when the sampler came up in it */
-    int64_t end_us;             /* 0 while it lives */
+    int64_t start_us; /* when the sampler came up in it */
+    int64_t end_us;   /* 0 while it lives */
     bool live;
-    uint64_t samples;           /* in the store now */
-    uint64_t evicted;           /* samples that the bounded store let go */
-    uint64_t corrupt;           /* records of the feed that could not be true */
+    uint64_t samples; /* in the store now */
+    uint64_t evicted; /* samples that the bounded store let go */
+    uint64_t corrupt; /* records of the feed that could not be true */
     struct feed_status_view status;
 };
 
@@ -46,7 +46,8 @@ bool profile_process(struct profile *profile, uint64_t process_id, struct proces
 bool profile_enabled(struct profile *profile);
 void profile_set_enabled(struct profile *profile, bool enabled);
 uint32_t profile_period_us(struct profile *profile);
-void profile_set_period_us(struct profile *profile, uint32_t period_us); /* clamped to the feed's range */
+void profile_set_period_us(struct profile *profile,
+                           uint32_t period_us); /* clamped to the feed's range */
 enum feed_mode profile_mode(struct profile *profile);
 void profile_set_mode(struct profile *profile, enum feed_mode mode);
 
@@ -57,35 +58,37 @@ void profile_clear(struct profile *profile, uint64_t process_id);
 void profile_sync(struct profile *profile);
 
 struct snapshot_window {
-    uint64_t process_id; /* 0: every process */
-    bool bounded;        /* false: origin and extent are not looked at */
+    uint64_t process_id;          /* 0: every process */
+    bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* both ends belong to it */
-    uint64_t count_max;  /* the oldest so many; 0: all */
+    uint64_t count_max;           /* the oldest so many; 0: all */
 };
 
 /*
  * 0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND (no such process), or -ISOSCOPE_PENDING: the names of
- * a module are being read on the symbol worker; profile_options.changed is called when they are there.
+ * a module are being read on the symbol worker; profile_options.changed is called when they are
+ * there.
  */
-int snapshot_take(struct snapshot **out, struct profile *profile, const struct snapshot_window *window);
+int snapshot_take(struct snapshot **out, struct profile *profile,
+                  const struct snapshot_window *window);
 void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
 void snapshot_freep(struct snapshot **snapshot);
 
 /* One module. */
 struct snapshot_library {
-    char id[32];          /* stable for the life of the profile: "libraries/3" */
-    const char *path;     /* "/usr/bin/python3.11"; "[vdso]"; "[unknown]" for code in no module */
-    const char *name;     /* last part of path */
+    char id[32];      /* stable for the life of the profile: "libraries/3" */
+    const char *path; /* "/usr/bin/python3.11"; "[vdso]"; "[unknown]" for code in no module */
+    const char *name; /* last part of path */
     char build_id[2 * FEED_BUILD_ID_MAX + 1]; /* hex; "" when there is none */
-    bool system;          /* lies under /lib, /usr/lib, ... : not the user's own code */
+    bool system; /* lies under /lib, /usr/lib, ... : not the user's own code */
 };
 
 /* One symbol; where there is none, one function of the unwind data; without that, one pc. */
 struct snapshot_function {
-    char id[40];          /* stable for the life of the profile: "functions/3/1a2b0" */
-    const char *name;     /* demangled; "module+0xoffset" when there is no symbol */
-    const char *raw_name; /* as in the symbol table; = name when there is no symbol */
-    uint32_t library;     /* index into snapshot_libraries */
+    char id[40];                   /* stable for the life of the profile: "functions/3/1a2b0" */
+    const char *name;              /* demangled; "module+0xoffset" when there is no symbol */
+    const char *raw_name;          /* as in the symbol table; = name when there is no symbol */
+    uint32_t library;              /* index into snapshot_libraries */
     uint64_t inclusive, exclusive; /* samples with it anywhere (once each), and as the leaf */
 };
 
@@ -94,10 +97,11 @@ struct snapshot_sample {
     int32_t tid;
     const char *thread_name;
     uint64_t cpu_ns;
-    enum feed_end end;  /* FEED_END_ROOT: the stack is whole */
-    uint8_t state;      /* feed_state, or a number above */
-    uint32_t depth;     /* at least 1 */
-    const uint32_t *functions; /* leaf first; indices into snapshot_functions; until the next call */
+    enum feed_end end; /* FEED_END_ROOT: the stack is whole */
+    uint8_t state; /* feed_state, or a number above */
+    uint32_t depth; /* at least 1 */
+    const uint32_t
+        *functions; /* leaf first; indices into snapshot_functions; until the next call */
 };
 
 uint32_t snapshot_sample_count(const struct snapshot *snapshot);
@@ -105,7 +109,8 @@ int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is n
 int64_t snapshot_last_us(const struct snapshot *snapshot);
 uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
 uint32_t snapshot_depth_max(const struct snapshot *snapshot);
-const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count);
+const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
+                                                   uint32_t *count);
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);
 
 /* Samples oldest first. cursor starts at 0; false at the end. */

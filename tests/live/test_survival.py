@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 
 import pytest
-from harness import end, until, workload
+from harness import BUILD, end, until, workload
 
 # Each prints "ready", waits for a line, works on for half a CPU second, and prints "done".
 WORK_ON = r"""
@@ -120,6 +121,15 @@ def test_a_program_runs_on_when_its_service_is_killed(start, compiled):
     running.process.stdin.write("\n")
     running.process.stdin.flush()
     assert running.line() == "done"
+
+
+def test_a_program_whose_service_is_nowhere_runs_untouched():
+    """As a child does that outlives its service: the environment still names the socket."""
+    environment = {**os.environ, "LD_PRELOAD": str(BUILD / "lib/libisoscope.so"),
+                   "ISOSCOPE_SOCKET": "/nowhere/feed", "ISOSCOPE_SECRET": "0" * 32}
+    ended = subprocess.run(["/bin/sh", "-c", "echo out; echo err >&2; exit 3"],
+                           capture_output=True, text=True, env=environment, timeout=60)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("out\n", "err\n", 3)
 
 
 def test_the_last_thread_ends_the_process(run, compiled):

@@ -167,13 +167,25 @@ static void a_stack_beyond_the_limit_keeps_its_root_side(void **state)
     for (int walk = 0; walk < 2; walk++) {
         uint32_t gap = 0;
 
-        recurse(20000, 1);
+        recurse(10000, 1);
         assert_int_equal(found.end, FEED_END_DEPTH);
         assert_int_equal(found.ours[DEPTH - 1], root);
         while (gap < DEPTH && found.ours[gap] != FEED_FRAME_GAP)
             gap++;
         assert_in_range(gap, DEPTH / 2, DEPTH - 4);
     }
+}
+
+/* A recursion that was there from the first sample on, deeper than the far walk goes. */
+static void the_far_walk_is_made_once(void **state)
+{
+    (void)state;
+    recurse(20000, 1);
+    assert_int_equal(found.end, FEED_END_DEPTH);
+    assert_int_equal(root_side.walked, 1);
+    assert_int_not_equal(found.ours[DEPTH - 1], FEED_FRAME_GAP);
+    recurse(20000, 1);
+    assert_int_equal(found.ours_count, DEPTH);
 }
 
 /* Root frames that were noted and have been overwritten since are not shown. */
@@ -445,6 +457,7 @@ int main(void)
         UNWIND_TEST(a_deep_stack_is_whole),
         UNWIND_TEST(a_stack_beyond_the_limit_says_so),
         UNWIND_TEST(a_stack_beyond_the_limit_keeps_its_root_side),
+        UNWIND_TEST(the_far_walk_is_made_once),
         UNWIND_TEST(a_root_side_that_is_no_more_is_not_believed),
         UNWIND_TEST(large_variable_and_realigned_frames_are_walked),
         UNWIND_TEST(an_interrupted_stack_is_whole),

@@ -18,16 +18,16 @@ extern "C" {
 
 #define ISOSCOPE_API __attribute__((visibility("default")))
 
-#define ISOSCOPE_ERRORS(X)                                                           \
-    X(NO_MEMORY, "out of memory")                                                    \
-    X(INVALID, "an argument is out of its range")                                    \
-    X(NO_SERVICE, "no service answers at the feed's socket")                         \
-    X(REFUSED, "the service refused the feed")                                       \
-    X(BAD_FEED, "the feed's memory is not what it should be")                        \
-    X(TIMER, "the kernel refused a sampling timer")                                  \
-    X(SYSTEM, "a system call failed")                                                \
-    X(NOT_FOUND, "there is no such thing")                                           \
-    X(PENDING, "not ready yet: ask again when told of a change")                     \
+#define ISOSCOPE_ERRORS(X)                                                                         \
+    X(NO_MEMORY, "out of memory")                                                                  \
+    X(INVALID, "an argument is out of its range")                                                  \
+    X(NO_SERVICE, "no service answers at the feed's socket")                                       \
+    X(REFUSED, "the service refused the feed")                                                     \
+    X(BAD_FEED, "the feed's memory is not what it should be")                                      \
+    X(TIMER, "the kernel refused a sampling timer")                                                \
+    X(SYSTEM, "a system call failed")                                                              \
+    X(NOT_FOUND, "there is no such thing")                                                         \
+    X(PENDING, "not ready yet: ask again when told of a change")                                   \
     X(SECURE, "the program runs with other rights than its user: isoscope stays out")
 
 #define ISOSCOPE_ENUM_ERROR(name, text) ISOSCOPE_##name,
@@ -35,9 +35,9 @@ enum isoscope_error { ISOSCOPE_OK, ISOSCOPE_ERRORS(ISOSCOPE_ENUM_ERROR) ISOSCOPE
 #undef ISOSCOPE_ENUM_ERROR
 
 struct isoscope_options {
-    uint32_t struct_size;  /* sizeof(struct isoscope_options) */
-    uint32_t period_us;    /* CPU time between two ticks of a thread, 50 to 1,000,000; 0: 1000 */
-    const char *socket;    /* the service's feed socket; NULL: $ISOSCOPE_SOCKET */
+    uint32_t struct_size; /* sizeof(struct isoscope_options) */
+    uint32_t period_us;   /* CPU time between two ticks of a thread, 50 to 1,000,000; 0: 1000 */
+    const char *socket;   /* the service's feed socket; NULL: $ISOSCOPE_SOCKET */
 };
 
 /*

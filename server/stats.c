@@ -1,0 +1,98 @@
+#include "stats.h"
+
+#include "say.h"
+
+#include "../sampler/profile/snapshot.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct stats {
+    size_t processes;
+    uint64_t ticks, delivered, sampler_cpu_ns, table_bytes, evicted, corrupt;
+    uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
+    bool timers[FEED_TIMER_COUNT];
+};
+
+static void add(struct stats *stats, const struct process_info *process)
+{
+    const struct feed_status_view *status = &process->status;
+
+    stats->ticks += status->ticks;
+    stats->delivered += status->delivered;
+    stats->sampler_cpu_ns += status->sampler_cpu_ns;
+    /* Of one process, not of all: they did not live at the same time. */
+    if (status->table_bytes > stats->table_bytes)
+        stats->table_bytes = status->table_bytes;
+    stats->evicted += process->evicted;
+    stats->corrupt += process->corrupt;
+    for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
+        stats->lost[loss] += status->lost[loss];
+    for (int end = 0; end < FEED_END_COUNT; end++)
+        stats->ends[end] += status->ends[end];
+    stats->timers[status->timer] = true;
+}
+
+static void sum(struct stats *stats, struct profile *profile)
+{
+    size_t count = profile_processes(profile, NULL, 0);
+    struct process_info *processes = calloc(count + 1, sizeof(*processes));
+
+    stats->processes = processes ? profile_processes(profile, processes, count) : 0;
+    for (size_t i = 0; i < stats->processes && i < count; i++)
+        add(stats, &processes[i]);
+    free(processes);
+}
+
+static void say_timers(const struct stats *stats)
+{
+#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
+    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
+#undef TIMER_NAME
+
+    for (int timer = 1; timer < FEED_TIMER_COUNT; timer++)
+        if (stats->timers[timer])
+            say("  timer                 %s", names[timer]);
+}
+
+static void say_losses(const struct stats *stats)
+{
+#define LOSS_TEXT(name, wire, text) [FEED_LOSS_##name] = text,
+    static const char *const texts[] = { FEED_LOSSES(LOSS_TEXT) };
+#undef LOSS_TEXT
+
+    for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
+        if (stats->lost[loss])
+            say("  lost        %9" PRIu64 "  %s", stats->lost[loss], texts[loss]);
+}
+
+static void say_ends(const struct stats *stats)
+{
+#define END_TEXT(name, wire, text) [FEED_END_##name] = text,
+    static const char *const texts[] = { FEED_ENDS(END_TEXT) };
+#undef END_TEXT
+
+    for (int end = 0; end < FEED_END_COUNT; end++)
+        if (stats->ends[end])
+            say("  stacks      %9" PRIu64 "  %s", stats->ends[end], texts[end]);
+}
+
+void stats_say(struct profile *profile)
+{
+    struct stats stats = { 0 };
+
+    sum(&stats, profile);
+    say("%zu %s", stats.processes, stats.processes == 1 ? "process" : "processes");
+    say_timers(&stats);
+    say("  ticks       %9" PRIu64, stats.ticks);
+    say("  delivered   %9" PRIu64 "  samples", stats.delivered);
+    say_losses(&stats);
+    say_ends(&stats);
+    if (stats.evicted)
+        say("  evicted     %9" PRIu64 "  the store was full", stats.evicted);
+    if (stats.corrupt)
+        say("  corrupt     %9" PRIu64 "  records that could not be true", stats.corrupt);
+    say("  own thread  %9.1f  ms of CPU time", (double)stats.sampler_cpu_ns / 1e6);
+    say("  tables      %9.1f  KiB of unwind data, in the largest process",
+        (double)stats.table_bytes / 1024);
+}

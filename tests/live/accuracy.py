@@ -1,0 +1,140 @@
+"""Figures that are known before they are measured, and what isoscope says they are.
+
+    rows(seconds) -> [Row]      for test_accuracy.py in short, for bench/correctness.py in full
+
+The programs are those of tests/bench; they print the CPU time that the kernel says they used.
+seconds: CPU time of each program; bands are as wide as that many samples need.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from math import sqrt
+from subprocess import PIPE
+from typing import Any, Iterator, Mapping, NamedTuple
+
+from harness import BUILD, Client, profiled, workload
+
+BAND = 4.5  # standard deviations: a right sampler leaves it in 7 of a million checks
+PERIOD_US = 1000
+SHARES = {"spin_seventy": 0.70, "spin_twenty": 0.20, "spin_ten": 0.10}
+KERNEL_SHARE, KERNEL_BOUND = 0.45, 0.03
+FIRST_PART_SHARE = 0.30
+THREADS, FAIRNESS_BOUND = 16, 0.05
+WEIGHT_BOUND = 0.02
+
+
+class Row(NamedTuple):
+    name: str
+    figure: str
+    bound: str
+    good: bool
+
+
+class Sample(NamedTuple):
+    tid: int
+    cpu_s: float  # its weight
+    stack: tuple[str, ...]
+
+
+class Seen(NamedTuple):
+    samples: list[Sample]
+    printed: str  # what the program printed
+
+    def weight(self) -> float:
+        return sum(sample.cpu_s for sample in self.samples)
+
+    def shares(self, function: str) -> tuple[float, float]:
+        """Of those that have it on their stack: by samples, and by the samples' CPU time."""
+        inside = [sample for sample in self.samples if function in sample.stack]
+        return (len(inside) / len(self.samples),
+                sum(sample.cpu_s for sample in inside) / self.weight())
+
+
+def bench_program(name: str) -> str:
+    return str(BUILD / "tests" / "bench" / name)
+
+
+def see(command: list[str], period_us: int = PERIOD_US) -> Seen:
+    with profiled(command, "--period", str(period_us), stdout=PIPE) as service:
+        printed = service.process.stdout.readline().decode()
+        service.process.stdout.close()
+        with Client(service.uri) as client:
+            replies = [client.call("_getCpuSamples", isolateId=process.id, timestamp=0)
+                       for process in client.processes()]
+    return Seen([sample for reply in replies for sample in samples_of(reply)], printed)
+
+
+def samples_of(reply: Mapping[str, Any]) -> Iterator[Sample]:
+    names = {function["id"]: function["name"] for function in reply["functions"]}
+    for sample in reply["samples"]:
+        yield Sample(sample["tid"], sample["cpuNanos"] / 1e9,
+                     tuple(names[frame["function"]["id"]] for frame in sample["stack"]))
+
+
+def band(share: float, samples: int) -> float:
+    return BAND * sqrt(share * (1.0 - share) / samples)
+
+
+def share_row(name: str, seen: Seen, function: str, share: float, bound: float) -> Row:
+    by_samples, by_weight = seen.shares(function)
+    return Row(name, f"{by_samples:.2%}, by weight {by_weight:.2%}", f"{share:.0%} +- {bound:.2%}",
+               max(abs(by_samples - share), abs(by_weight - share)) <= bound)
+
+
+def weight_row(name: str, weight: float, used: float) -> Row:
+    return Row(name, f"{weight / used:.2%}", f"100% +- {WEIGHT_BOUND:.0%}",
+               abs(weight / used - 1.0) <= WEIGHT_BOUND)
+
+
+def used_by(seen: Seen) -> float:
+    return float(seen.printed.split()[1])
+
+
+def known_shares(seconds: float) -> list[Row]:
+    seen = see([bench_program("known_shares"), str(seconds)])
+    rows = [share_row(f"known shares: {function}", seen, function, share,
+                      band(share, len(seen.samples)))
+            for function, share in SHARES.items()]
+    return [*rows, weight_row("weight of known_shares, of getrusage", seen.weight(), used_by(seen))]
+
+
+def kernel_time(seconds: float) -> list[Row]:
+    seen = see([bench_program("kernel_share"), str(seconds)])
+    return [share_row("time in the kernel", seen, "work_in_kernel", KERNEL_SHARE, KERNEL_BOUND),
+            weight_row("weight of kernel_share, of getrusage", seen.weight(), used_by(seen))]
+
+
+def equal_threads(seconds: float) -> list[Row]:
+    """Each thread burns the same CPU time by its own clock."""
+    each = seconds / THREADS * 2.0
+    seen = see([workload("threads"), str(THREADS), str(each)])
+    spinning = [sample for sample in seen.samples if "thread_spin" in sample.stack]
+    counts, weights = Counter(s.tid for s in spinning), defaultdict(float)
+    for sample in spinning:
+        weights[sample.tid] += sample.cpu_s
+    return [fairness_row("16 equal threads, samples", list(counts.values())),
+            fairness_row("16 equal threads, weight", list(weights.values())),
+            weight_row("weight of 16 threads, of their CPU time", sum(weights.values()),
+                       THREADS * each)]
+
+
+def fairness_row(name: str, values: list[float]) -> Row:
+    apart = (max(values) - min(values)) / (sum(values) / len(values))
+    return Row(name, f"{len(values)} threads, {apart:.2%} apart", f"at most {FAIRNESS_BOUND:.0%}",
+               len(values) == THREADS and apart <= FAIRNESS_BOUND)
+
+
+def aliasing(seconds: float) -> list[Row]:
+    """Work as periodic as the sampler, and with half and twice its period."""
+    rows = []
+    for period_us in (PERIOD_US, PERIOD_US // 2, 2 * PERIOD_US):
+        seen = see([bench_program("periodic"), str(period_us), str(seconds)])
+        rows.append(share_row(f"work with a period of {period_us} us", seen, "first_part",
+                              FIRST_PART_SHARE, band(FIRST_PART_SHARE, len(seen.samples))))
+    return rows
+
+
+def rows(seconds: float) -> Iterator[Row]:
+    for measure in (known_shares, equal_threads, kernel_time, aliasing):
+        yield from measure(seconds)

@@ -1,0 +1,16 @@
+"""The short form of `./dev bench correctness`: known figures, within their bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+import accuracy
+
+SECONDS = 2.0
+MEASURES = [accuracy.known_shares, accuracy.equal_threads, accuracy.kernel_time]
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)
+def test_what_is_known_is_what_is_shown(measure):
+    missed = [row for row in measure(SECONDS) if not row.good]
+    assert not missed
