@@ -32,6 +32,8 @@ const char *cpu_samples_vm_tag(const struct snapshot_sample *sample)
 
 const char *cpu_samples_user_tag(const struct snapshot_sample *sample)
 {
+    if (sample->tag)
+        return sample->tag;
     return sample->thread_name && *sample->thread_name ? sample->thread_name : "Default";
 }
 

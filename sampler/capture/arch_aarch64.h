@@ -41,4 +41,23 @@ SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
     return restorer_sp + 128;
 }
 
+/* How much of its frame a function with a frame pointer has set up. */
+enum arch_frame { ARCH_FRAME_NONE, ARCH_FRAME_PUSHED, ARCH_FRAME_SET };
+
+/* Without a frame: the return address is in the link register. */
+enum { ARCH_FRAMELESS_BYTES = 0 };
+#define ARCH_FRAMELESS_PLACE CFI_SAME
+
+/* code: the instruction at the pc. */
+SIGNAL_SAFE_INLINE enum arch_frame arch_frame_at(uint32_t code)
+{
+    if (code == 0xd503245f || code == 0xd503233f) /* bti c; paciasp */
+        return ARCH_FRAME_NONE;
+    if ((code & 0xffc07fff) == 0xa9807bfd || code == 0xd65f03c0) /* stp x29, x30, [sp, -n]!; ret */
+        return ARCH_FRAME_NONE;
+    if (code == 0x910003fd) /* mov x29, sp */
+        return ARCH_FRAME_PUSHED;
+    return ARCH_FRAME_SET;
+}
+
 #endif

@@ -79,4 +79,23 @@ SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
     return restorer_sp;
 }
 
+/* How much of its frame a function with a frame pointer has set up. */
+enum arch_frame { ARCH_FRAME_NONE, ARCH_FRAME_PUSHED, ARCH_FRAME_SET };
+
+/* Without a frame: the call pushed the return address. */
+enum { ARCH_FRAMELESS_BYTES = 8 };
+#define ARCH_FRAMELESS_PLACE CFI_AT_CFA
+
+/* code: the bytes at the pc, little endian. */
+SIGNAL_SAFE_INLINE enum arch_frame arch_frame_at(uint32_t code)
+{
+    if (code == 0xfa1e0ff3 || (code & 0xff) == 0x55) /* endbr64; push rbp */
+        return ARCH_FRAME_NONE;
+    if ((code & 0xff) == 0xc3 || (code & 0xff) == 0xc2) /* ret, after pop rbp */
+        return ARCH_FRAME_NONE;
+    if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov rbp, rsp */
+        return ARCH_FRAME_PUSHED;
+    return ARCH_FRAME_SET;
+}
+
 #endif

@@ -28,12 +28,14 @@ SIGNAL_SAFE_INLINE void ask_for_stack(struct watch *watch, const ucontext_t *con
 }
 
 SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
-                             const struct code_map *map, const ucontext_t *context)
+                             const struct own_thread *own, const struct code_map *map,
+                             const ucontext_t *context)
 {
     struct feed_header *header = sampler.segment.header;
     uint64_t cpu_ns = clock_thread_cpu_ns();
-    const struct unwind_request request = { map, &watch->stack, &watch->root_side, context,
-                                            depth_max(header) };
+    const struct unwind_request request = { map,     &watch->stack,     &watch->root_side,
+                                            context, depth_max(header), &sampler.named };
+    const char *tag = own ? own_thread_tag(own) : NULL;
     struct unwind_result result;
 
     sample->timestamp_us = clock_now_us();
@@ -44,6 +46,8 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     sample->end = (uint8_t)result.end;
     sample->generation = 0;
     wall_answer(sample, watch);
+    sample->reserved = 0;
+    sample->tag = tag ? segment_name(&sampler.segment, tag) : 0;
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
@@ -57,6 +61,7 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
                                     const ucontext_t *context)
 {
     struct feed_header *header = sampler.segment.header;
+    struct own_thread *own = atomic_load_explicit(&watch->own, memory_order_acquire);
     struct feed_sample *sample;
     struct ring_writer ring;
     uint64_t more;
@@ -68,9 +73,11 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
         return;
     }
     ask_for_stack(watch, context);
-    fill(sample, watch, map, context);
+    fill(sample, watch, own, map, context);
     more = (uint64_t)sample->more_running + sample->more_runnable;
     ring_commit(&ring);
+    if (own)
+        own->samples = own->samples + 1;
     count(&header->status.delivered, 1 + more);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "preload.h"
 
+#include "cooperate.h"
 #include "sampler.h"
 
 #include "../feed/sys.h"
@@ -68,16 +69,17 @@ static struct stack_range thread_stack(void)
 
 /* ---- threads ---- */
 
-static void keep_slot(uint32_t slot)
+void preload_keep_slot(uint32_t slot)
 {
     pthread_setspecific(thread_key, (void *)(uintptr_t)slot);
+    cooperate_enter(slot);
 }
 
 static void enter(void)
 {
     struct stack_range stack = thread_stack();
 
-    keep_slot(threads_enter(&sampler.threads, sys_gettid(), &stack));
+    preload_keep_slot(threads_enter(&sampler.threads, sys_gettid(), &stack));
     sampler_wake();
 }
 
@@ -180,9 +182,26 @@ ISOSCOPE_API int dlclose(void *handle)
 
 /* ---- forks ---- */
 
+static void fork_prepare(void)
+{
+    cooperate_fork_prepare();
+    sampler_fork_prepare();
+}
+
+static void fork_parent(void)
+{
+    sampler_fork_parent();
+    cooperate_fork_done();
+}
+
 static void fork_child(void)
 {
-    keep_slot(sampler_fork_child((uint32_t)(uintptr_t)pthread_getspecific(thread_key)));
+    uint32_t slot = sampler_fork_child((uint32_t)(uintptr_t)pthread_getspecific(thread_key));
+
+    if (!slot)
+        cooperate_stopped();
+    preload_keep_slot(slot);
+    cooperate_fork_done();
 }
 
 /* ---- start ---- */
@@ -193,7 +212,7 @@ static void prepare(void)
     FIND_NEXT(dlclose);
     prepare_error = pthread_key_create(&thread_key, leave);
     if (!prepare_error)
-        prepare_error = pthread_atfork(sampler_fork_prepare, sampler_fork_parent, fork_child);
+        prepare_error = pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
 static uint8_t hex_digit(char c)
@@ -275,13 +294,16 @@ int isoscope_start(const struct isoscope_options *options)
         return -ISOSCOPE_SYSTEM;
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
     error = sampler_start(&start, &stack, &slot);
-    if (!error)
-        keep_slot(slot);
-    return error;
+    if (error)
+        return error;
+    cooperate_started();
+    preload_keep_slot(slot);
+    return 0;
 }
 
 void isoscope_stop(void)
 {
+    cooperate_stopped();
     sampler_stop();
 }
 

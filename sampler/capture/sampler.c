@@ -31,7 +31,8 @@ enum {
 static const int64_t dlopen_looks_us[] = { 200, 1000, 4000, 16000, 64000 };
 enum { DLOPEN_LOOKS = sizeof dlopen_looks_us / sizeof dlopen_looks_us[0] };
 
-struct sampler sampler = { .uplink = -1, .memfd = -1 };
+/* All zeros at first: with one initializer its megabytes would stand in the file. */
+struct sampler sampler;
 
 /* What the thread remembers between two turns. */
 struct turn {
@@ -218,7 +219,7 @@ static void follow_wall(struct turn *turn)
     if (turn->now_us < turn->due_us)
         return;
     missed = (turn->now_us - turn->round_us) / period_us;
-    if (wall_round(&sampler.threads, &sampler.modules, (uint64_t)missed))
+    if (wall_round(&sampler.threads, &sampler.modules, &sampler.named, (uint64_t)missed))
         sampler_modules_unknown();
     turn->round_us += (missed + 1) * period_us;
     turn->due_us = turn->round_us + round_jitter_us(turn, period_us);
@@ -393,6 +394,7 @@ static int make_segment(uint32_t period_us, bool enabled)
     if (error)
         return error;
     sampler.threads.segment = &sampler.segment;
+    sampler.named.segment = &sampler.segment;
     atomic_store(&sampler.segment.header->control.period_us, period_us);
     atomic_store(&sampler.segment.header->control.enabled, enabled);
     atomic_store(&sampler.segment.header->control.depth_max, FEED_DEPTH_DEFAULT);

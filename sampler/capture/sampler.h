@@ -12,6 +12,7 @@
 #define ISOSCOPE_SAMPLER_H
 
 #include "modules.h"
+#include "named_code.h"
 #include "raw_thread.h"
 #include "threads.h"
 #include "uplink.h"
@@ -26,6 +27,7 @@ struct sampler {
     struct segment segment;
     struct modules modules;
     struct threads threads;
+    struct named_code named;
     struct raw_thread thread;
     struct uplink_address address;
     _Atomic uint32_t running;         /* the thread goes on while 1 */

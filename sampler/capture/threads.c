@@ -40,6 +40,8 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->cpu_before_ns = 0;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
+    atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
+    atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->state, WATCH_NEW, memory_order_release);
     used = atomic_load_explicit(&threads->used, memory_order_relaxed);
@@ -198,7 +200,7 @@ void threads_poll(struct threads *threads)
     }
 }
 
-static uint32_t slot_of_tid(struct threads *threads, int32_t tid)
+uint32_t threads_find(struct threads *threads, int32_t tid)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
@@ -282,7 +284,7 @@ static void take_new_tasks(struct threads *threads, const char *entries, long by
         const struct kernel_dirent *entry = (const struct kernel_dirent *)(entries + at);
         int32_t tid = number_in(entry->name);
 
-        if (tid && tid != sampler_tid && !slot_of_tid(threads, tid) &&
+        if (tid && tid != sampler_tid && !threads_find(threads, tid) &&
             met_before(threads, tid, met))
             watch_new(threads, tid, &unknown, true);
         at += entry->bytes;
@@ -336,6 +338,10 @@ static void read_name(struct threads *threads, uint32_t slot)
     char path[PATH_BYTES], name[16 + 1] = { 0 };
     long fd, bytes;
 
+    if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
+        segment_thread_name(threads->segment, slot, threads->watches[slot].name);
+        return;
+    }
     task_path(path, threads->watches[slot].tid, "/comm");
     fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
@@ -347,6 +353,15 @@ static void read_name(struct threads *threads, uint32_t slot)
     if (name[bytes - 1] == '\n')
         name[bytes - 1] = 0;
     segment_thread_name(threads->segment, slot, name);
+}
+
+void threads_give_name(struct threads *threads, uint32_t slot, const char name[16])
+{
+    struct watch *watch = &threads->watches[slot];
+
+    memcpy(watch->name, name, sizeof watch->name);
+    atomic_store_explicit(&watch->named, 1, memory_order_release);
+    segment_thread_name(threads->segment, slot, watch->name);
 }
 
 void threads_names(struct threads *threads)

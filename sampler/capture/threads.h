@@ -14,6 +14,7 @@
 #define ISOSCOPE_THREADS_H
 
 #include "../feed/segment.h"
+#include "own_thread.h"
 #include "timer.h"
 #include "unwind.h"
 
@@ -34,6 +35,9 @@ struct watch {
     _Atomic uint32_t owed;      /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns;     /* the handler's: thread CPU time at the last sample */
     uint64_t due_ns;            /* the interrupter's: thread CPU time of the next tick */
+    _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
+    _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
+    char name[16];
 };
 
 enum { STRANGERS_MAX = 256 };
@@ -61,6 +65,11 @@ struct threads {
 uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack);
 /* The calling thread ends, or must not be sampled any more. */
 void threads_leave(struct threads *threads, uint32_t slot);
+
+/* The slot of the thread; 0: it has none. Any thread. */
+uint32_t threads_find(struct threads *threads, int32_t tid);
+/* The calling thread's name from now on, whatever the kernel calls it. */
+void threads_give_name(struct threads *threads, uint32_t slot, const char name[16]);
 
 /* The slot a tick belongs to; 0: the signal is not one of our ticks. */
 SIGNAL_SAFE uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo);

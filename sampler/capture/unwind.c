@@ -61,6 +61,20 @@ SIGNAL_SAFE_INLINE bool load_foreign(const struct frame *frame, uint64_t address
     return read_foreign(address, out, sizeof *out) == sizeof *out;
 }
 
+/* How far the prologue of the code at pc has come, or the epilogue has gone back. Through the
+ * kernel, for code need not be readable. */
+SIGNAL_SAFE_INLINE enum arch_frame frame_state(uint64_t pc)
+{
+    uint32_t code;
+    struct iovec to = { &code, sizeof code };
+    struct iovec from = { (void *)pc, sizeof code };
+
+    if (sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0) !=
+        sizeof code)
+        return ARCH_FRAME_SET;
+    return arch_frame_at(code);
+}
+
 /* Reads a word of the thread's stack. In an epilogue, compilers still give the place that a
  * register was just popped from: it lies below the stack pointer, where the signal left it whole.
  */
@@ -245,6 +259,29 @@ SIGNAL_SAFE_INLINE enum feed_end step_end(struct frame *frame, const struct unwi
     }
 }
 
+/* JIT code keeps its caller's frame pointer and the return address in a pair on the stack, and
+ * points to the pair with its own. */
+SIGNAL_SAFE_INLINE enum feed_end step_by_frame_pointer(struct frame *frame)
+{
+    uint64_t pair = frame->fp, fp = frame->fp, pc = 0;
+    enum arch_frame state = frame->context ? frame_state(frame->pc) : ARCH_FRAME_SET;
+    enum feed_end end;
+
+    if (state == ARCH_FRAME_NONE) {
+        end = return_address(frame, ARCH_FRAMELESS_PLACE, frame->sp + ARCH_FRAMELESS_BYTES,
+                             -ARCH_FRAMELESS_BYTES, &pc);
+        return end == GO_ON ? enter_caller(frame, frame->sp + ARCH_FRAMELESS_BYTES, pc, fp) : end;
+    }
+    if (state == ARCH_FRAME_PUSHED)
+        pair = frame->sp;
+    else if (frame->fp_lost)
+        return FEED_END_RULE;
+    frame->pc_at = pair + 8;
+    if (!load(frame, pair + 8, &pc) || !load(frame, pair, &fp))
+        return FEED_END_STACK;
+    return enter_caller(frame, pair + 16, pc, fp);
+}
+
 /* Without a table: the module was loaded a moment ago, or one was unloaded. */
 SIGNAL_SAFE_INLINE enum feed_end step_live(struct frame *frame, uint64_t pc)
 {
@@ -348,6 +385,58 @@ SIGNAL_SAFE_INLINE void join_root_side(const struct root_side *side, const struc
             side->noted[side->current][(depth - 1 - i) % ROOT_SIDE_FRAMES].encoded;
 }
 
+/* A walk under way. */
+struct walk {
+    const struct unwind_request *request;
+    struct frame frame;
+    uint64_t *frames;
+    uint32_t depth, depth_max;
+    void *cursor; /* the frame provider's */
+};
+
+SIGNAL_SAFE_INLINE void put(struct walk *walk, uint64_t encoded)
+{
+    if (walk->depth < walk->request->frames_max)
+        walk->frames[walk->depth] = encoded;
+    note_root_side(walk->request->root_side, walk->depth++, &walk->frame, encoded);
+}
+
+/* What the interpreter runs in this frame stands in the frame's place. False: it has nothing to say
+ * of it. */
+SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc)
+{
+    const struct named_code *named = walk->request->named;
+    /* A provider is for the thread whose frame it is. */
+    bool ask = named && !walk->frame.sleeper;
+    const struct frame_provider *provider = ask ? named_code_provider(named, pc) : NULL;
+    struct isoscope_native_frame native = { pc, walk->frame.sp, 0 };
+
+    while (provider && walk->depth < walk->depth_max) {
+        const char *name = provider->call(provider->context, &native, &walk->cursor);
+
+        if (!name)
+            break;
+        put(walk, FEED_FRAME_NAMED(FEED_NAME_INTERPRETED, segment_name(named->segment, name)));
+        native.shown++;
+    }
+    return native.shown;
+}
+
+/* Of a pc in no module. */
+SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc, bool *unknown)
+{
+    const struct named_code *named = walk->request->named;
+    const struct named_range *jit = named ? named_code_find(named, pc) : NULL;
+
+    if (jit) {
+        put(walk, FEED_FRAME_NAMED(FEED_NAME_JIT, segment_name(named->segment, jit->name)));
+        return step_by_frame_pointer(&walk->frame);
+    }
+    *unknown = true;
+    put(walk, FEED_FRAME(0, pc));
+    return step_live(&walk->frame, pc);
+}
+
 /* A thread that was never seen with a stack that fits is walked far, once: again and again it would
  * take longer than a period, and the thread would not get on. */
 enum { WALK_TO_ROOT_MAX = 1 << 14 };
@@ -361,37 +450,42 @@ SIGNAL_SAFE_INLINE uint32_t walk_max(const struct unwind_request *request,
     return far && request->frames_max < WALK_TO_ROOT_MAX ? WALK_TO_ROOT_MAX : request->frames_max;
 }
 
-SIGNAL_SAFE_INLINE void walk(const struct unwind_request *request, struct frame frame,
-                             uint64_t *frames, struct unwind_result *result)
+SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct frame frame,
+                                  uint64_t *frames, struct unwind_result *result)
 {
     struct root_side *side = request->root_side;
+    struct walk walk = {
+        .request = request,
+        .frame = frame,
+        .frames = frames,
+    };
     const struct code_range *range = NULL;
     enum feed_end end = GO_ON;
-    uint32_t depth = 0, depth_max;
 
-    depth_max = walk_max(request, &frame);
+    walk.depth_max = walk_max(request, &walk.frame);
     result->unknown_code = false;
-    while (end == GO_ON && depth < depth_max) {
+    while (end == GO_ON && walk.depth < walk.depth_max) {
         /* pc - 1: a return address may already belong to the next function. */
-        uint64_t pc = frame.pc - (frame.context ? 0 : 1), encoded;
+        uint64_t pc = walk.frame.pc - (walk.frame.context ? 0 : 1);
 
         range = range_of(request->map, range, pc);
-        encoded = range ? FEED_FRAME(range->number, pc - range->bias) : FEED_FRAME(0, pc);
-        if (depth < request->frames_max)
-            frames[depth] = encoded;
-        note_root_side(side, depth++, &frame, encoded);
-        result->unknown_code |= !range;
-        end = range ? step(&frame, range, pc) : step_live(&frame, pc);
-        end = at_root(&frame, end);
+        if (range) {
+            if (!put_interpreted(&walk, pc))
+                put(&walk, FEED_FRAME(range->number, pc - range->bias));
+            end = step(&walk.frame, range, pc);
+        } else {
+            end = put_and_step_outside(&walk, pc, &result->unknown_code);
+        }
+        end = at_root(&walk.frame, end);
     }
     if (end == FEED_END_ROOT)
-        keep_root_side(side, depth);
-    if (depth > request->frames_max)
+        keep_root_side(side, walk.depth);
+    if (walk.depth > request->frames_max)
         side->walked = 1;
-    result->end = end == GO_ON || depth > request->frames_max ? FEED_END_DEPTH : end;
-    result->depth = depth < request->frames_max ? depth : request->frames_max;
+    result->end = end == GO_ON || walk.depth > request->frames_max ? FEED_END_DEPTH : end;
+    result->depth = walk.depth < request->frames_max ? walk.depth : request->frames_max;
     if (result->end == FEED_END_DEPTH)
-        join_root_side(side, &frame, frames, request->frames_max);
+        join_root_side(side, &walk.frame, frames, request->frames_max);
 }
 
 void unwind(const struct unwind_request *request, uint64_t *frames, struct unwind_result *result)
@@ -399,7 +493,7 @@ void unwind(const struct unwind_request *request, uint64_t *frames, struct unwin
     struct frame frame = { .stack = request->stack };
 
     frame_from_context(&frame, request->context);
-    walk(request, frame, frames, result);
+    walk_from(request, frame, frames, result);
 }
 
 /* Less than asked for where the stack ends before. */
@@ -424,5 +518,5 @@ void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *
                            .foreign = true };
 
     copy_top(sleeper);
-    walk(request, frame, frames, result);
+    walk_from(request, frame, frames, result);
 }

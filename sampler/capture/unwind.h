@@ -14,6 +14,7 @@
 
 #include "../feed/layout.h"
 #include "code_map.h"
+#include "named_code.h"
 
 #include <stdint.h>
 #include <ucontext.h>
@@ -43,7 +44,8 @@ struct unwind_request {
     const struct stack_range *stack;
     struct root_side *root_side; /* the thread's */
     const ucontext_t *context;
-    uint32_t frames_max; /* 1 or more */
+    uint32_t frames_max;            /* 1 or more */
+    const struct named_code *named; /* NULL: the program tells nothing of its code */
 };
 
 struct unwind_result {

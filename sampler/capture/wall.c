@@ -2,6 +2,7 @@
 
 #include "blocked.h"
 #include "clock.h"
+#include "memory.h"
 #include "switches.h"
 
 #include "../feed/sys.h"
@@ -19,6 +20,7 @@ enum {
     SECOND_LOOK_US = 50,
     KEPT_FDS_MAX = 512, /* the program's limit holds for our table too */
     PATH_BYTES = 64,
+    TAG_BYTES = FEED_NAME_MAX,
 };
 
 /* What is known of a thread, by slot. */
@@ -42,6 +44,7 @@ static struct unwind_sleeper sleeper;      /* not for the sampler's small stack 
 struct round {
     struct threads *threads;
     const struct code_map *map;
+    const struct named_code *named;
     bool unknown_code;
     uint32_t woken_count;
 };
@@ -221,9 +224,13 @@ static void fill(struct round *round, uint32_t slot, struct feed_sample *sample,
                  struct unwind_result *result)
 {
     struct seen *thread = &seen[slot];
-    const struct unwind_request request = { round->map, &round->threads->watches[slot].stack,
-                                            &thread->root_side, NULL,
-                                            depth_max(round->threads->segment->header) };
+    const struct unwind_request request = {
+        .map = round->map,
+        .stack = &round->threads->watches[slot].stack,
+        .root_side = &thread->root_side,
+        .frames_max = depth_max(round->threads->segment->header),
+        .named = round->named,
+    };
 
     unwind_asleep(&request, &sleeper, sample->frames, result);
     memset(sample, 0, sizeof *sample);
@@ -252,6 +259,25 @@ static void pay(const struct round *round, uint32_t slot)
     seen[slot].unsent = false;
 }
 
+/* The tag in force, copied by the kernel: the thread may wake, and free it. False: there is none.
+ */
+static bool copy_tag(const struct watch *watch, char out[TAG_BYTES + 1])
+{
+    const struct own_thread *own = atomic_load_explicit(&watch->own, memory_order_acquire);
+    struct own_thread copy;
+    const char *tag;
+    struct iovec to = { out, TAG_BYTES }, from;
+    long got;
+
+    if (!own || !memory_read(&copy, (uint64_t)own, sizeof copy) || !(tag = own_thread_tag(&copy)))
+        return false;
+    /* Less than asked for where the memory ends before. */
+    from = (struct iovec){ (void *)tag, TAG_BYTES };
+    got = sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0);
+    out[got > 0 ? got : 0] = 0;
+    return got > 0;
+}
+
 enum taken { TAKEN, AWAKE, LOST };
 
 /* just_woke: it did not sleep yet when the round began, but ran or (on_cpu is false) was about to.
@@ -265,6 +291,8 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     struct unwind_result result;
     struct feed_sample *sample;
     struct ring_writer ring;
+    char tag[TAG_BYTES + 1];
+    bool tagged;
 
     segment_ring(round->threads->segment, 0, &ring);
     sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
@@ -280,9 +308,12 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     fill(round, slot, sample, &result);
     if (just_woke)
         sample->state = on_cpu ? FEED_STATE_RUNNING : FEED_STATE_RUNNABLE;
+    tagged = copy_tag(&round->threads->watches[slot], tag);
     /* Has it been where it was, all the time? */
     if (!read_cpu(thread->tid, &thread->cpu_ns) || thread->cpu_ns != cpu_ns)
         return AWAKE;
+    if (tagged)
+        sample->tag = segment_name(round->threads->segment, tag);
     ring_commit(&ring);
     thread->asleep = true;
     thread->ran = false;
@@ -377,11 +408,12 @@ static void look_a_second_time(struct round *round)
     }
 }
 
-bool wall_round(struct threads *threads, struct modules *modules, uint64_t missed)
+bool wall_round(struct threads *threads, struct modules *modules, const struct named_code *named,
+                uint64_t missed)
 {
     struct feed_status *status = &threads->segment->header->status;
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-    struct round round = { .threads = threads };
+    struct round round = { .threads = threads, .named = named };
     uint64_t looked_at = 0;
     uint32_t group;
 

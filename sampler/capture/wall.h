@@ -15,6 +15,7 @@
 #define ISOSCOPE_WALL_H
 
 #include "modules.h"
+#include "named_code.h"
 #include "threads.h"
 
 #include <signal.h>
@@ -31,7 +32,8 @@ enum {
 
 /* Samples all threads now. True when a stack led into code that is not known: the modules should be
  * looked at. missed: rounds that should have been and were not. */
-bool wall_round(struct threads *threads, struct modules *modules, uint64_t missed);
+bool wall_round(struct threads *threads, struct modules *modules, const struct named_code *named,
+                uint64_t missed);
 /* Wall mode ends, or the service is another: nothing is known of any thread from now on. */
 void wall_forget(struct threads *threads);
 /* In a forked child, before its threads are forgotten: the parent's descriptors are not here. */

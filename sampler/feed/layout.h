@@ -6,7 +6,7 @@
  *
  * One segment per process, a sealed memfd made by the program (segment.h):
  *
- *     header | thread table | module table | names | rings, one per thread slot
+ *     header | thread table | module table | names | their index (P alone) | rings, one per slot
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the segment's start.
  * Ownership  Every field says who stores it: P the program, S the service.
@@ -31,6 +31,9 @@ enum {
     FEED_THREADS_MIN = 16,
     FEED_MODULES_MAX = 8192, /* module 0 is "no module": the frame is an absolute pc */
     FEED_NAMES_BYTES = 1024 * 1024,
+    FEED_NAME_MAX = 255, /* bytes of a tag or a function's name, without its end */
+    FEED_NAME_INDEX_SLOTS =
+        1 << 14, /* a power of two; more names than bytes are for are not kept */
     FEED_DEPTH_MAX = 1024,
     FEED_DEPTH_DEFAULT = 128,
     FEED_BUILD_ID_MAX = 20,
@@ -204,12 +207,14 @@ struct feed_sample {
     uint16_t depth;
     uint8_t end;   /* feed_end */
     uint8_t state; /* feed_state */
+    uint32_t tag;  /* in names: what isoscope_tag_push said; 0: nothing */
     /* Rounds of wall mode that this sample stands for too, in these states. */
     uint8_t more_running, more_runnable;
     uint16_t generation; /* SAMPLE_OF: low bits of the slot's, or it is another thread's by now */
-    uint64_t frames[]; /* leaf first: FEED_FRAME(module, ELF vaddr) or FEED_FRAME(0, pc) */
+    uint32_t reserved;
+    uint64_t frames[]; /* leaf first: FEED_FRAME(module, ELF vaddr), FEED_FRAME(0, pc), or a name */
 };
-static_assert(sizeof(struct feed_sample) == 32, "layout");
+static_assert(sizeof(struct feed_sample) == 40, "layout");
 
 struct feed_again {
     struct feed_record head;
@@ -220,11 +225,21 @@ struct feed_again {
 };
 static_assert(sizeof(struct feed_again) == 24, "layout");
 
+enum { FEED_MODULE_NAMED = 0xffff }; /* in place of a module's number */
+enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };
+static_assert((int)FEED_MODULES_MAX <= (int)FEED_MODULE_NAMED, "layout");
+
 /* Frames other than the leaf (and the one a signal interrupted) hold the return address
  * minus one: that byte lies in the call, so in the calling function. */
 #define FEED_FRAME(module, offset) ((uint64_t)(module) << 48 | ((offset)&FEED_OFFSET_MASK))
 /* Stands where frames of a stack deeper than the limit were left out; its root side follows. */
 #define FEED_FRAME_GAP           FEED_FRAME(0, 1)
+/* Code that has a name and no file: a JIT's, or a function that an interpreter runs. name: its
+ * place in names; 0: there was no room for it. */
+#define FEED_FRAME_NAMED(kind, name)                                                               \
+    FEED_FRAME(FEED_MODULE_NAMED, (uint64_t)(kind) << 32 | (uint32_t)(name))
+#define FEED_FRAME_NAME(frame)      ((uint32_t)(frame))
+#define FEED_FRAME_NAME_KIND(frame) ((uint32_t)((frame) >> 32) & 0xffff)
 #define FEED_OFFSET_MASK         ((UINT64_C(1) << 48) - 1)
 #define FEED_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
 #define FEED_FRAME_OFFSET(frame) ((frame)&FEED_OFFSET_MASK)

@@ -288,6 +288,7 @@ static void view_sample(const struct feed_sample *sample, struct feed_sample_vie
         .depth = sample->depth,
         .end = (enum feed_end)sample->end,
         .state = sample->state,
+        .tag = sample->tag,
         .more_running = sample->more_running,
         .more_runnable = sample->more_runnable,
         .slot = sample->head.slot,
@@ -379,6 +380,24 @@ bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed
                                       .path = reader->paths[number] };
     memcpy(out->build_id, module.build_id, sizeof out->build_id);
     return true;
+}
+
+bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1])
+{
+    uint32_t room = reader->layout.names_bytes;
+    uint32_t bytes = FEED_NAME_MAX;
+
+    if (place == 0)
+        return false;
+    if (place >= room) {
+        reader->corrupt++;
+        return false;
+    }
+    if (bytes > room - place)
+        bytes = room - place;
+    memcpy(name, reader->names + place, bytes);
+    name[bytes] = 0;
+    return *name != 0;
 }
 
 uint64_t feed_reader_corrupt(const struct feed_reader *reader)

@@ -32,6 +32,7 @@ struct feed_sample_view {
     uint32_t depth;
     enum feed_end end;
     uint8_t state;
+    uint32_t tag; /* for feed_reader_name; 0: none */
     /* So many samples more of the same stack, in these states. */
     uint8_t more_running, more_runnable;
     /* Of slot 0 only: whose it is, and whether it only says that the last one holds on. */
@@ -91,6 +92,9 @@ void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 uint32_t feed_reader_modules(const struct feed_reader *reader);
 /* number: from a frame. False when the program has not filled it in, or filled in nonsense. */
 bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out);
+
+/* Copies a name: one of a sample's tag or of a FEED_FRAME_NAMED. False when there is none. */
+bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1]);
 
 /* Records and words that could not be true, since it was opened. */
 uint64_t feed_reader_corrupt(const struct feed_reader *reader);

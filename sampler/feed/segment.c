@@ -11,7 +11,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE_BYTES = 4096 };
+enum {
+    PAGE_BYTES = 4096,
+    NAME_INDEX_BYTES = FEED_NAME_INDEX_SLOTS * sizeof(uint32_t),
+    NAME_PROBES_MAX = 64,
+    /* Made-up names must not take the room that the modules' paths need. */
+    NAMES_FOR_PATHS = FEED_NAMES_BYTES / 4,
+};
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -22,6 +28,11 @@ enum { MACHINE = EM_AARCH64 };
 static uint64_t page_up(uint64_t bytes)
 {
     return (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+static uint64_t name_index_offset(const struct feed_header *header)
+{
+    return page_up(header->names_offset + header->names_bytes);
 }
 
 static struct feed_header header_for(uint32_t threads, int32_t pid, int64_t start_us)
@@ -43,7 +54,7 @@ static struct feed_header header_for(uint32_t threads, int32_t pid, int64_t star
         page_up(header.threads_offset + threads * (uint64_t)sizeof(struct feed_thread));
     header.names_offset =
         page_up(header.modules_offset + FEED_MODULES_MAX * sizeof(struct feed_module));
-    header.rings_offset = page_up(header.names_offset + FEED_NAMES_BYTES);
+    header.rings_offset = page_up(name_index_offset(&header) + NAME_INDEX_BYTES);
     header.segment_bytes = header.rings_offset + threads * (uint64_t)FEED_RING_BYTES;
     /* Slot 0 and module 0 are never handed out. */
     header.status.threads_used = 1;
@@ -80,6 +91,7 @@ static void find_parts(struct segment *segment)
     segment->threads = (struct feed_thread *)(base + segment->header->threads_offset);
     segment->modules = (struct feed_module *)(base + segment->header->modules_offset);
     segment->names = (char *)(base + segment->header->names_offset);
+    segment->name_index = (_Atomic uint32_t *)(base + name_index_offset(segment->header));
     segment->rings = base + segment->header->rings_offset;
 }
 
@@ -182,17 +194,68 @@ void segment_ring(const struct segment *segment, uint32_t slot, struct ring_writ
     out->reserved_at = 0;
 }
 
-static uint32_t name_add(struct segment *segment, const char *name)
+/* Any thread, and the tick handler, may add at the same time: each takes its own bytes first. */
+SIGNAL_SAFE_INLINE uint32_t name_add(const struct segment *segment, const char *name, size_t length,
+                                     uint32_t room)
 {
     struct feed_status *status = &segment->header->status;
     uint32_t used = atomic_load_explicit(&status->names_used, memory_order_relaxed);
-    size_t bytes = strlen(name) + 1;
 
-    if (bytes > segment->header->names_bytes - used)
-        return 0;
-    memcpy(segment->names + used, name, bytes);
-    atomic_store_explicit(&status->names_used, used + (uint32_t)bytes, memory_order_release);
+    do
+        if (used > room || length >= room - used)
+            return 0;
+    while (!atomic_compare_exchange_weak_explicit(&status->names_used, &used,
+                                                  used + (uint32_t)length + 1, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    memcpy(segment->names + used, name, length);
+    segment->names[used + length] = 0;
     return used;
+}
+
+/* FNV-1a. */
+SIGNAL_SAFE_INLINE uint32_t name_hash(const char *name, size_t length)
+{
+    uint32_t hash = 0x811c9dc5;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)name[i]) * 0x01000193;
+    return hash ^ hash >> 15;
+}
+
+SIGNAL_SAFE_INLINE bool same_name(const struct segment *segment, uint32_t place, const char *name,
+                                  size_t length)
+{
+    /* The service could have written here: a place must lie in names whatever it did. */
+    return place < segment->header->names_bytes - FEED_NAME_MAX - 1 &&
+           memcmp(segment->names + place, name, length) == 0 && !segment->names[place + length];
+}
+
+uint32_t segment_name(const struct segment *segment, const char *name)
+{
+    size_t length = 0;
+    uint32_t slot, added = 0;
+
+    while (length < FEED_NAME_MAX && name[length])
+        length++;
+    if (!length)
+        return 0;
+    slot = name_hash(name, length);
+    for (int probe = 0; probe < NAME_PROBES_MAX; probe++) {
+        _Atomic uint32_t *entry = &segment->name_index[slot++ % FEED_NAME_INDEX_SLOTS];
+        uint32_t place = atomic_load_explicit(entry, memory_order_acquire);
+
+        if (!place) {
+            if (!added)
+                added =
+                    name_add(segment, name, length, segment->header->names_bytes - NAMES_FOR_PATHS);
+            if (!added || atomic_compare_exchange_strong_explicit(
+                              entry, &place, added, memory_order_acq_rel, memory_order_acquire))
+                return added;
+        }
+        if (same_name(segment, place, name, length))
+            return place;
+    }
+    return added;
 }
 
 uint32_t segment_module_add(struct segment *segment, const struct feed_module *module,
@@ -202,7 +265,8 @@ uint32_t segment_module_add(struct segment *segment, const struct feed_module *m
     uint32_t number = atomic_load_explicit(&status->modules_used, memory_order_relaxed);
     uint32_t path_offset;
 
-    if (number >= segment->header->module_capacity || !(path_offset = name_add(segment, path))) {
+    if (number >= segment->header->module_capacity ||
+        !(path_offset = name_add(segment, path, strlen(path), segment->header->names_bytes))) {
         atomic_fetch_add_explicit(&status->lost[FEED_LOSS_MODULES_FULL], 1, memory_order_relaxed);
         return 0;
     }

@@ -5,9 +5,10 @@
  *
  * Ownership  segment_create fills a struct the caller owns; segment_destroy takes the memory away.
  *            The memfd is the caller's to close, at best as soon as it has been sent.
- * Threads    Modules and names are written by the sampler's thread alone. Thread slots are claimed
- * by any. Signals    segment_ring is SIGNAL_SAFE. Nothing here uses libc beyond memory and strings.
- * Errors     0 or -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY.
+ * Threads    Modules are written by the sampler's thread alone. Names are added and thread slots
+ *            claimed by any, without locks.
+ * Signals    segment_ring and segment_name are SIGNAL_SAFE. Nothing here uses libc beyond memory
+ * and strings. Errors     0 or -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_SEGMENT_H
 #define ISOSCOPE_SEGMENT_H
@@ -22,6 +23,7 @@ struct segment {
     struct feed_thread *threads;
     struct feed_module *modules;
     char *names;
+    _Atomic uint32_t *name_index; /* by hash: places in names; 0: free */
     uint8_t *rings;
 };
 
@@ -40,6 +42,10 @@ void segment_thread_name(struct segment *segment, uint32_t slot, const char name
 
 SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
                               struct ring_writer *out);
+
+/* The name's place in names, where it is put if it is new; at most FEED_NAME_MAX bytes of it are
+ * kept. 0 when it is empty, or when there is no room. */
+SIGNAL_SAFE uint32_t segment_name(const struct segment *segment, const char *name);
 
 /* Appends a module; module->path_offset is filled in here. 0 when the table or the names are full.
  */

@@ -19,8 +19,8 @@ enum {
     SAMPLES_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct chunk_sample),
     NODES_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct chunk_node),
     FRAMES_BYTES = CHUNK_ENTRIES_MAX * sizeof(uint64_t),
-    THREADS_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct owner_thread *),
-    COLUMNS_BYTES = SAMPLES_BYTES + NODES_BYTES + FRAMES_BYTES + THREADS_BYTES,
+    SOURCES_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct chunk_source),
+    COLUMNS_BYTES = SAMPLES_BYTES + NODES_BYTES + FRAMES_BYTES + SOURCES_BYTES,
 };
 
 static int map_columns(struct chunk *chunk)
@@ -38,7 +38,7 @@ static int map_columns(struct chunk *chunk)
     base += NODES_BYTES;
     chunk->frames = (uint64_t *)base;
     base += FRAMES_BYTES;
-    chunk->threads = (struct owner_thread **)base;
+    chunk->sources = (struct chunk_source *)base;
     return 0;
 }
 
@@ -72,15 +72,15 @@ void chunk_release(struct chunk *chunk)
 {
     if (!chunk || atomic_fetch_sub_explicit(&chunk->references, 1, memory_order_acq_rel) != 1)
         return;
-    for (uint32_t i = 0; i < chunk->thread_count; i++)
-        owner_thread_release(chunk->threads[i]);
+    for (uint32_t i = 0; i < chunk->source_count; i++)
+        owner_thread_release(chunk->sources[i].thread);
     munmap(chunk->samples, COLUMNS_BYTES);
     free(chunk);
 }
 
 bool chunk_fits(const struct chunk *chunk, const struct store_sample *sample)
 {
-    return chunk->sample_count < CHUNK_ENTRIES_MAX && chunk->thread_count < CHUNK_ENTRIES_MAX &&
+    return chunk->sample_count < CHUNK_ENTRIES_MAX && chunk->source_count < CHUNK_ENTRIES_MAX &&
            chunk->node_count + sample->depth <= CHUNK_ENTRIES_MAX &&
            chunk->frame_count + sample->depth <= CHUNK_ENTRIES_MAX &&
            sample->timestamp_us - chunk->base_us <= UINT32_MAX;
@@ -153,14 +153,38 @@ static int caller_number(struct chunk *chunk, struct chunk_index *index,
     return 0;
 }
 
-static uint16_t thread_number(struct chunk *chunk, struct owner_thread *thread)
+static uint16_t source_new(struct chunk *chunk, struct owner_thread *thread, uint32_t tag)
 {
-    if (thread->chunk_serial != chunk->serial) {
-        chunk->threads[chunk->thread_count] = owner_thread_hold(thread);
-        thread->chunk_serial = chunk->serial;
-        thread->chunk_index = chunk->thread_count++;
+    uint16_t number = (uint16_t)chunk->source_count++;
+
+    chunk->sources[number] =
+        (struct chunk_source){ .thread = owner_thread_hold(thread), .tag = tag, .next = number };
+    if (thread->chunk_serial == chunk->serial)
+        chunk->sources[number].next = thread->chunk_source;
+    return number;
+}
+
+/* A thread keeps its tag for many samples: the source last used comes first. */
+static uint16_t source_number(struct chunk *chunk, struct owner_thread *thread, uint32_t tag)
+{
+    struct chunk_source *sources = chunk->sources;
+    uint16_t number = thread->chunk_source, before = number;
+    bool known = thread->chunk_serial == chunk->serial;
+
+    while (known && sources[number].tag != tag) {
+        before = number;
+        number = sources[number].next;
+        known = number != before;
     }
-    return (uint16_t)thread->chunk_index;
+    if (!known) {
+        number = source_new(chunk, thread, tag);
+    } else if (number != thread->chunk_source) {
+        sources[before].next = sources[number].next == number ? before : sources[number].next;
+        sources[number].next = thread->chunk_source;
+    }
+    thread->chunk_serial = chunk->serial;
+    thread->chunk_source = number;
+    return number;
 }
 
 /* Rounded, so that the errors of many samples cancel out. */
@@ -185,7 +209,7 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, struct owner_th
         return -ISOSCOPE_NO_MEMORY;
     to->time = time > 0 ? (uint32_t)time : 0;
     to->cpu = cpu_units(sample->cpu_ns);
-    to->thread = thread_number(chunk, thread);
+    to->source = source_number(chunk, thread, sample->tag);
     to->end = sample->end;
     to->state = sample->state;
     if (chunk->base_us + to->time < chunk->min_us)
@@ -206,8 +230,8 @@ size_t chunk_bytes(const struct chunk *chunk)
     return sizeof(*chunk) + pages(chunk->sample_count, sizeof(*chunk->samples)) +
            pages(chunk->node_count, sizeof(*chunk->nodes)) +
            pages(chunk->frame_count, sizeof(*chunk->frames)) +
-           pages(chunk->thread_count, sizeof(*chunk->threads)) +
-           chunk->thread_count * (sizeof(struct owner_thread) + sizeof(struct owner));
+           pages(chunk->source_count, sizeof(*chunk->sources)) +
+           chunk->source_count * (sizeof(struct owner_thread) + sizeof(struct owner));
 }
 
 void chunk_index_reset(struct chunk_index *index)

@@ -4,9 +4,10 @@
  *   store (appends to the newest) -> chunk -> snapshot (reads any, without a lock)
  *
  * A sample is 16 bytes: time, weight, thread, leaf, and the node of its caller in a tree of the
- * chunk's own. A node is 4 bytes: it and the frames are numbered with 16 bits, which is what
- * bounds a chunk. The leaf is kept apart from the tree because it is the part that varies:
- * two thirds of distinct stacks differ in nothing else.
+ * chunk's own. Thread and tag are one number, of a source: few of all pairs ever meet. A node is 4
+ * bytes: it and the frames are numbered with 16 bits, which is what bounds a chunk. The leaf is
+ * kept apart from the tree because it is the part that varies: two thirds of distinct stacks differ
+ * in nothing else.
  *
  * Units      time: microseconds since base_us. cpu: units of 100 ns. frame: PROFILE_FRAME.
  * Ownership  Counted. A chunk holds its threads. The arrays never move.
@@ -36,7 +37,8 @@ enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_CPU_UNIT_NS = 100 };
 struct store_sample {
     int64_t timestamp_us; /* not negative */
     uint64_t cpu_ns;
-    uint8_t end, state;     /* below 16 */
+    uint8_t end, state;   /* below 16 */
+    uint32_t tag;         /* names.h; 0: none */
     uint32_t depth;         /* 1 to FEED_DEPTH_MAX */
     const uint64_t *frames; /* leaf first, PROFILE_FRAME */
 };
@@ -44,7 +46,7 @@ struct store_sample {
 struct chunk_sample {
     uint32_t time;
     uint32_t cpu;
-    uint16_t thread;
+    uint16_t source;
     uint16_t caller; /* node; 0: the leaf has no caller */
     uint16_t leaf;   /* frame */
     uint8_t end, state;
@@ -55,17 +57,25 @@ struct chunk_node {
     uint16_t frame;
 };
 
+/* A thread while a tag was in force. */
+struct chunk_source {
+    struct owner_thread *thread; /* held */
+    uint32_t tag;
+    uint16_t next; /* store lock: another source of the thread, of those that follow last used; its
+                    * own number: there is none */
+};
+
 struct chunk {
     _Atomic uint32_t references;
     uint64_t serial;         /* 1 for a store's first chunk */
     uint64_t first_sequence; /* of samples[0] */
     int64_t base_us;
     int64_t min_us, max_us;                                       /* store lock */
-    uint32_t sample_count, node_count, frame_count, thread_count; /* store lock */
+    uint32_t sample_count, node_count, frame_count, source_count; /* store lock */
     struct chunk_sample *samples;
     struct chunk_node *nodes;      /* [0] stands for "no caller" */
     uint64_t *frames;              /* [0] is not used */
-    struct owner_thread **threads; /* held */
+    struct chunk_source *sources;
 };
 
 /* Finds the nodes and frames of the chunk being filled. A full chunk needs none, so the store has

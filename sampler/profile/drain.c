@@ -102,7 +102,7 @@ static uint32_t normalize(struct drain *drain, struct process *process,
 }
 
 /* Of which view tells all but the frames: these lie at the end of those taken so far. */
-static void take_frames(struct drain *drain, struct owner_thread *thread,
+static void take_frames(struct drain *drain, struct process *process, struct owner_thread *thread,
                         const struct feed_sample_view *view, uint32_t depth)
 {
     drain->samples[drain->sample_count] = (struct taken_sample){
@@ -113,6 +113,7 @@ static void take_frames(struct drain *drain, struct owner_thread *thread,
                     .cpu_ns = view->cpu_ns,
                     .end = (uint8_t)view->end,
                     .state = view->state < 16 ? view->state : 15,
+                    .tag = process_name(process, view->tag, registry_names(drain->registry)),
                     .depth = depth },
     };
     drain->sample_count++;
@@ -128,7 +129,7 @@ static void take_once(struct drain *drain, struct process *process, struct owner
     uint32_t depth = normalize(drain, process, view, drain->frames + drain->frame_count);
 
     if (depth) /* else: in the sampler from top to bottom, nothing of the program */
-        take_frames(drain, thread, view, depth);
+        take_frames(drain, process, thread, view, depth);
 }
 
 static void take(struct drain *drain, struct process *process, struct owner_thread *thread,
@@ -214,6 +215,7 @@ static bool note_asleep(struct drain *drain, struct process *process, struct pro
         return false;
     slot->asleep = frames;
     slot->asleep_end = (uint8_t)view->end;
+    slot->asleep_tag = view->tag;
     for (uint32_t i = 0; i < view->depth; i++)
         slot->asleep_depth += process_frame(process, view->frames[i], drain->registry,
                                             drain->namer, &frames[slot->asleep_depth]);
@@ -240,7 +242,8 @@ static void take_asleep(struct drain *drain, struct process *process, struct fee
     memcpy(drain->frames + drain->frame_count, slot->asleep,
            slot->asleep_depth * sizeof(*slot->asleep));
     view->end = (enum feed_end)slot->asleep_end;
-    take_frames(drain, thread, view, slot->asleep_depth);
+    view->tag = slot->asleep_tag;
+    take_frames(drain, process, thread, view, slot->asleep_depth);
 }
 
 /* What the sampler's thread saw of threads that sleep. */

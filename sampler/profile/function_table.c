@@ -4,6 +4,7 @@
 #include "chunk.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,12 +106,15 @@ int function_table_add(struct function_table *table, uint64_t frame, uint32_t *f
     uint32_t *index;
     bool added;
 
-    if (!namer_want(table->namer, module)) {
+    if (atomic_load_explicit(&module->named, memory_order_acquire)) {
+        symbol.name = names_text(registry_names(table->registry), (uint32_t)symbol.start);
+        symbol.raw_name = symbol.name;
+    } else if (!namer_want(table->namer, module)) {
         table->pending = true;
         *function = 0;
         return 0;
     }
-    if (module->symbols && symbols_find(module->symbols, symbol.start, &found))
+    if (!symbol.name && module->symbols && symbols_find(module->symbols, symbol.start, &found))
         symbol = found;
     index = map64_put(&table->by_start, PROFILE_FRAME(module->number, symbol.start), &added);
     if (!index || (added && fill_function(table, module, symbol) < 0))

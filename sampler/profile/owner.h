@@ -27,8 +27,8 @@ struct owner_thread {
     int32_t tid;
     struct owner *owner;
     char name[16];         /* store lock: store_rename */
-    uint64_t chunk_serial; /* store lock: the chunk that knows this thread as chunk_index */
-    uint32_t chunk_index;
+    uint64_t chunk_serial; /* store lock: the chunk that knows this thread as chunk_source */
+    uint16_t chunk_source; /* store lock: ... with the tag it last had */
 };
 
 int owner_new(struct owner **out, uint64_t process_id);

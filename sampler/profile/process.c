@@ -57,6 +57,8 @@ void process_retire(struct process *process)
     process->slot_count = 0;
     free(process->modules);
     process->modules = NULL;
+    map64_free(&process->names);
+    process->names = (struct map64){ 0 };
     feed_reader_free(process->reader);
     process->reader = NULL;
     if (process->pidfd >= 0)
@@ -130,11 +132,40 @@ static uint64_t find_module(struct process *process, uint64_t pc)
     return pc;
 }
 
+uint32_t process_name(struct process *process, uint32_t place, struct names *names)
+{
+    char name[FEED_NAME_MAX + 1];
+    uint32_t *number;
+    bool added;
+
+    if (!place || !(number = map64_put(&process->names, place, &added)))
+        return 0;
+    if (added && feed_reader_name(process->reader, place, name))
+        *number = names_number(names, name);
+    return *number;
+}
+
+/* A kind that does not exist is code in no module. */
+static uint64_t named_frame(struct process *process, uint64_t feed_frame, struct registry *registry)
+{
+    uint32_t kind = FEED_FRAME_NAME_KIND(feed_frame);
+    uint32_t place = FEED_FRAME_NAME(feed_frame);
+
+    if (kind >= FEED_NAME_KIND_COUNT)
+        return PROFILE_FRAME(0, place);
+    return PROFILE_FRAME(registry_named(registry, (enum feed_name_kind)kind),
+                         process_name(process, place, registry_names(registry)));
+}
+
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct namer *namer, uint64_t *out)
 {
     uint32_t number;
 
+    if (FEED_FRAME_MODULE(feed_frame) == FEED_MODULE_NAMED) {
+        *out = named_frame(process, feed_frame, registry);
+        return true;
+    }
     if (!FEED_FRAME_MODULE(feed_frame) && feed_frame != FEED_FRAME_GAP)
         feed_frame = find_module(process, feed_frame);
     number = FEED_FRAME_MODULE(feed_frame);

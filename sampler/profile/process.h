@@ -10,6 +10,7 @@
 #ifndef ISOSCOPE_PROCESS_H
 #define ISOSCOPE_PROCESS_H
 
+#include "map64.h"
 #include "registry.h"
 #include "namer.h"
 #include "owner.h"
@@ -24,6 +25,7 @@ struct process_slot {
     uint64_t *asleep;
     uint32_t asleep_depth;
     uint8_t asleep_end;
+    uint32_t asleep_tag; /* in the feed */
 };
 
 struct process {
@@ -47,6 +49,7 @@ struct process {
     /* round only */
     uint64_t impossible; /* samples with a time that cannot be */
     uint16_t *modules;   /* feed's number -> profile's; 0: not known yet */
+    struct map64 names;  /* feed's place -> profile's number */
     struct process_slot *slots;
     uint32_t slot_count;
 };
@@ -63,6 +66,9 @@ bool process_has_ended(const struct process *process, bool hung_up, bool goodbye
 /* The frame with the profile's module number. False: it lies in the sampler itself. */
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct namer *namer, uint64_t *out);
+
+/* The profile's number of a name in the feed; 0: none. */
+uint32_t process_name(struct process *process, uint32_t place, struct names *names);
 
 /* The slot's place for its thread; NULL: out of memory. */
 struct process_slot *process_slot(struct process *process, uint32_t slot);

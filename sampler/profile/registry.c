@@ -14,6 +14,7 @@ struct registry {
     struct module **by_number; /* room for all: it never moves, and is looked at without a lock */
     uint32_t count;            /* registry_number only */
     struct index16 index;      /* registry_number only */
+    struct names *names;
 };
 
 static bool begins_with(const char *text, const char *prefix)
@@ -89,7 +90,7 @@ int registry_new(struct registry **out)
     registry->by_number = calloc(MODULES_MAX + 1, sizeof(struct module *));
     if (registry->by_number)
         registry->by_number[0] = module_new("[unknown]", no_build_id, 0);
-    if (!registry->by_number || !registry->by_number[0]) {
+    if (!registry->by_number || !registry->by_number[0] || names_new(&registry->names) < 0) {
         registry_free(registry);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -104,8 +105,9 @@ void registry_free(struct registry *registry)
 {
     if (!registry)
         return;
-    for (uint32_t i = 0; i < registry->count; i++)
+    for (uint32_t i = 0; registry->by_number && i < registry->count; i++)
         module_free(registry->by_number[i]);
+    names_free(registry->names);
     free(registry->by_number);
     index16_free(&registry->index);
     free(registry);
@@ -141,6 +143,25 @@ uint32_t registry_number(struct registry *registry, const char *path, const uint
     registry->by_number[module->number] = module;
     index16_put(&registry->index, &walk, (uint16_t)module->number);
     return module->number;
+}
+
+uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
+{
+    static const uint8_t no_build_id[1];
+    uint32_t number = registry_number(registry, kind == FEED_NAME_JIT ? "[jit]" : "[interpreted]",
+                                      no_build_id, 0);
+
+    if (number) {
+        atomic_store_explicit(&registry->by_number[number]->names, MODULE_NAMES_READ,
+                              memory_order_relaxed);
+        atomic_store_explicit(&registry->by_number[number]->named, true, memory_order_release);
+    }
+    return number;
+}
+
+struct names *registry_names(const struct registry *registry)
+{
+    return registry->names;
 }
 
 struct module *registry_module(const struct registry *registry, uint32_t number)

@@ -6,14 +6,18 @@
  * The same file in two processes, or twice in one, is one module: same build id and path.
  * Number 0 is code in no module.
  *
+ * Code that has a name and no file stands in two made-up modules, where a frame's offset is the
+ * name's number in the names of the registry.
+ *
  * Ownership  Modules live as long as the registry; so do their symbols.
- * Threads    registry_number: one thread at a time. The rest: any, also meanwhile.
+ * Threads    registry_number and _named: one thread at a time. The rest: any, also meanwhile.
  * Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_REGISTRY_H
 #define ISOSCOPE_REGISTRY_H
 
 #include "../feed/layout.h"
+#include "names.h"
 #include "symbols.h"
 
 #include <stdbool.h>
@@ -37,6 +41,7 @@ struct module {
     char build_id_hex[2 * FEED_BUILD_ID_MAX + 1];
     bool system;  /* lies where the system keeps its libraries */
     bool sampler; /* libisoscope itself */
+    _Atomic bool named; /* "[jit]" or "[interpreted]" */
     uint64_t hash;
     _Atomic uint32_t names;  /* module_names; only namer.h changes it */
     struct symbols *symbols; /* set before names becomes READ; may then still be NULL: no memory */
@@ -50,6 +55,9 @@ void registry_free(struct registry *registry); /* NULL is fine */
 /* Finds or adds; path may be anything the program wrote. 0 when there is no room. */
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes);
+/* The module of the kind's code. */
+uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
+struct names *registry_names(const struct registry *registry);
 /* number: one that registry_number gave, or 0. */
 struct module *registry_module(const struct registry *registry, uint32_t number);
 

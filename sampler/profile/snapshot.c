@@ -280,7 +280,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
 {
     const struct store_view *view;
     const struct chunk_sample *sample;
-    const struct view_thread *thread;
+    const struct view_source *source;
     struct pick pick;
 
     if (*cursor >= snapshot->pick_count)
@@ -288,11 +288,12 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     pick = snapshot->picks[(*cursor)++];
     view = &snapshot->views[pick.view];
     sample = &view->chunk->samples[pick.sample];
-    thread = &view->threads[sample->thread];
+    source = &view->sources[sample->source];
     *out = (struct snapshot_sample){
         .timestamp_us = chunk_sample_us(view->chunk, pick.sample),
-        .tid = thread->tid,
-        .thread_name = thread->name,
+        .tid = source->tid,
+        .thread_name = source->name,
+        .tag = names_text(registry_names(snapshot->table.registry), source->tag),
         .cpu_ns = chunk_sample_cpu_ns(view->chunk, pick.sample),
         .end = (enum feed_end)sample->end,
         .state = sample->state,

@@ -96,6 +96,7 @@ struct snapshot_sample {
     int64_t timestamp_us;
     int32_t tid;
     const char *thread_name;
+    const char *tag; /* that the program set; NULL: none */
     uint64_t cpu_ns;
     enum feed_end end; /* FEED_END_ROOT: the stack is whole */
     uint8_t state; /* feed_state, or a number above */

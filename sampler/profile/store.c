@@ -108,7 +108,7 @@ static uint32_t first_visible(const struct chunk *chunk, const struct owner *own
 static void count_evicted(const struct chunk *chunk)
 {
     for (uint32_t i = 0; i < chunk->sample_count; i++) {
-        struct owner *owner = chunk->threads[chunk->samples[i].thread]->owner;
+        struct owner *owner = chunk->sources[chunk->samples[i].source].thread->owner;
 
         if (i < first_visible(chunk, owner))
             continue;
@@ -176,8 +176,8 @@ void store_rename(struct store *store, struct owner_thread *thread, const char *
 
 static bool anything_visible(const struct chunk *chunk)
 {
-    for (uint32_t i = 0; i < chunk->thread_count; i++)
-        if (first_visible(chunk, chunk->threads[i]->owner) < chunk->sample_count)
+    for (uint32_t i = 0; i < chunk->source_count; i++)
+        if (first_visible(chunk, chunk->sources[i].thread->owner) < chunk->sample_count)
             return true;
     return false;
 }
@@ -215,24 +215,25 @@ size_t store_bytes(struct store *store)
 
 static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t process_id)
 {
-    struct view_thread *threads = calloc(chunk->thread_count + 1, sizeof(*threads));
+    struct view_source *sources = calloc(chunk->source_count + 1, sizeof(*sources));
 
-    if (!threads)
+    if (!sources)
         return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < chunk->thread_count; i++) {
-        const struct owner_thread *thread = chunk->threads[i];
+    for (uint32_t i = 0; i < chunk->source_count; i++) {
+        const struct owner_thread *thread = chunk->sources[i].thread;
         bool asked_for = process_id == 0 || process_id == thread->owner->process_id;
 
-        threads[i].tid = thread->tid;
-        memcpy(threads[i].name, thread->name, sizeof(threads[i].name));
-        threads[i].first_visible = asked_for ? first_visible(chunk, thread->owner) : UINT32_MAX;
+        sources[i].tid = thread->tid;
+        sources[i].tag = chunk->sources[i].tag;
+        memcpy(sources[i].name, thread->name, sizeof(sources[i].name));
+        sources[i].first_visible = asked_for ? first_visible(chunk, thread->owner) : UINT32_MAX;
     }
     *view = (struct store_view){ .chunk = chunk_hold(chunk),
                                  .sample_count = chunk->sample_count,
                                  .frame_count = chunk->frame_count,
                                  .min_us = chunk->min_us,
                                  .max_us = chunk->max_us,
-                                 .threads = threads };
+                                 .sources = sources };
     return 0;
 }
 
@@ -266,7 +267,7 @@ void store_views_free(struct store_view *views, uint32_t count)
         return;
     for (uint32_t i = 0; i < count; i++) {
         chunk_release(views[i].chunk);
-        free(views[i].threads);
+        free(views[i].sources);
     }
     free(views);
 }

@@ -40,9 +40,10 @@ struct owner_counts store_counts(struct store *store, const struct owner *owner)
 /* The memory of samples, trees and indexes. */
 size_t store_bytes(struct store *store);
 
-/* A thread as the chunk knew it when it was asked. */
-struct view_thread {
+/* A thread with a tag, as the chunk knew them when it was asked. */
+struct view_source {
     int32_t tid;
+    uint32_t tag; /* names.h; 0: none */
     char name[16];
     uint32_t first_visible; /* samples before this one were cleared; UINT32_MAX: not asked for */
 };
@@ -52,7 +53,7 @@ struct store_view {
     struct chunk *chunk;
     uint32_t sample_count, frame_count;
     int64_t min_us, max_us;
-    struct view_thread *threads; /* by chunk_sample.thread */
+    struct view_source *sources; /* by chunk_sample.source */
 };
 
 /* process_id 0: of every process. Oldest first. */

@@ -35,7 +35,7 @@ static bool belongs(const struct store_view *view, uint32_t sample, struct span 
     int64_t time_us = chunk_sample_us(view->chunk, sample);
 
     return time_us >= span.first_us && time_us <= span.last_us &&
-           sample >= view->threads[view->chunk->samples[sample].thread].first_visible;
+           sample >= view->sources[view->chunk->samples[sample].source].first_visible;
 }
 
 /* Returns how many there are; picks may be NULL to count only. */

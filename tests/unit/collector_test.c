@@ -270,7 +270,7 @@ static void frames_of_unknown_modules_are_code_in_no_module(void **state)
     fake_feed_open(&feed, getpid());
     slot = fake_feed_thread(&feed, 1, "main");
     attach(fixture, &feed, getpid());
-    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(65535, 0x10));
+    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(65534, 0x10));
     FAKE_SAMPLE(&feed, slot, 2, FEED_FRAME(77, 0x10));
     FAKE_SAMPLE(&feed, slot, 3, FEED_FRAME(0, 0x10));
     collector_round(fixture->collector, ROUND_US);
@@ -321,7 +321,7 @@ static void a_renamed_thread_has_its_new_name(void **state)
     fake_feed_rename(&feed, slot, "after");
     collector_round(fixture->collector, ROUND_US);
     view = first_view(fixture);
-    assert_string_equal(view->threads[0].name, "after");
+    assert_string_equal(view->sources[0].name, "after");
     store_views_free(view, 1);
 }
 
@@ -348,9 +348,9 @@ static void an_ended_threads_slot_goes_to_another_without_mixing_them(void **sta
     collector_round(fixture->collector, 2 * ROUND_US);
     view = first_view(fixture);
     assert_int_equal(view->sample_count, 3);
-    assert_int_equal(view->threads[view->chunk->samples[1].thread].tid, 1);
-    assert_int_equal(view->threads[view->chunk->samples[2].thread].tid, 2);
-    assert_string_equal(view->threads[view->chunk->samples[2].thread].name, "new");
+    assert_int_equal(view->sources[view->chunk->samples[1].source].tid, 1);
+    assert_int_equal(view->sources[view->chunk->samples[2].source].tid, 2);
+    assert_string_equal(view->sources[view->chunk->samples[2].source].name, "new");
     store_views_free(view, 1);
 }
 

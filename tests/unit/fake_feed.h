@@ -72,6 +72,7 @@ struct fake_sample {
     int64_t timestamp_us;
     uint64_t cpu_ns;
     uint8_t end, state;
+    uint32_t tag;
     uint16_t depth;
     const uint64_t *frames;
 };
@@ -93,7 +94,8 @@ static inline bool fake_feed_write(struct fake_feed *feed, uint32_t slot,
                                     .cpu_ns = sample->cpu_ns,
                                     .depth = sample->depth,
                                     .end = sample->end,
-                                    .state = sample->state };
+                                    .state = sample->state,
+                                    .tag = sample->tag };
     for (uint32_t i = 0; i < sample->depth; i++)
         record->frames[i] = sample->frames[i];
     ring_commit(&ring);

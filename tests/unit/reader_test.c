@@ -4,9 +4,11 @@
 #include "sampler/include/isoscope/isoscope.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -325,6 +327,75 @@ static void only_a_sealed_whole_segment_is_opened(void **state)
     assert_int_equal(feed_reader_open(&reader, copy), -ISOSCOPE_BAD_FEED);
 }
 
+static void a_name_is_there_once_however_often_it_is_said(void **state)
+{
+    struct both *both = *state;
+    char longer[FEED_NAME_MAX + 10], name[FEED_NAME_MAX + 1];
+    uint32_t parse = segment_name(&both->segment, "parse");
+    uint32_t copy = segment_name(&both->segment, (char[]){ "parse" });
+
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    assert_int_not_equal(parse, 0);
+    assert_int_equal(copy, parse);
+    assert_int_not_equal(segment_name(&both->segment, "pars"), parse);
+    assert_int_equal(segment_name(&both->segment, ""), 0);
+    assert_true(feed_reader_name(both->reader, parse, name));
+    assert_string_equal(name, "parse");
+    assert_true(feed_reader_name(both->reader, segment_name(&both->segment, longer), name));
+    assert_int_equal(strlen(name), FEED_NAME_MAX);
+    assert_false(feed_reader_name(both->reader, 0, name));
+    assert_false(feed_reader_name(both->reader, FEED_NAMES_BYTES, name));
+}
+
+static void made_up_names_leave_room_for_modules(void **state)
+{
+    struct both *both = *state;
+    struct feed_module module = { .end = 1 };
+    char name[64];
+    uint32_t kept = 0;
+
+    for (int i = 0; i < 100000; i++) {
+        snprintf(name, sizeof name, "a name of a request that comes once: %d", i);
+        kept += segment_name(&both->segment, name) != 0;
+    }
+    assert_in_range(kept, 10000, 99999);
+    assert_int_equal(segment_module_add(&both->segment, &module, "/lib/late.so"), 1);
+}
+
+static void *say_names(void *argument)
+{
+    struct both *both = argument;
+    char name[32];
+
+    for (int i = 0; i < 2000; i++) {
+        snprintf(name, sizeof name, "name-%d", i % 500);
+        if (!segment_name(&both->segment, name))
+            return NULL;
+    }
+    return both;
+}
+
+static void names_of_several_threads_do_not_mix(void **state)
+{
+    struct both *both = *state;
+    pthread_t threads[4];
+    char said[32], name[FEED_NAME_MAX + 1];
+    void *well;
+
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, say_names, both), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], &well);
+        assert_non_null(well);
+    }
+    for (int i = 0; i < 500; i++) {
+        snprintf(said, sizeof said, "name-%d", i);
+        assert_true(feed_reader_name(both->reader, segment_name(&both->segment, said), name));
+        assert_string_equal(name, said);
+    }
+}
+
 #define FEED_TEST(name) cmocka_unit_test_setup_teardown(name, make_both, free_both)
 
 int main(void)
@@ -342,6 +413,9 @@ int main(void)
         FEED_TEST(a_module_that_lies_about_its_build_id_or_path_is_refused),
         FEED_TEST(counts_beyond_the_tables_are_cut),
         FEED_TEST(control_reaches_the_program),
+        FEED_TEST(a_name_is_there_once_however_often_it_is_said),
+        FEED_TEST(made_up_names_leave_room_for_modules),
+        FEED_TEST(names_of_several_threads_do_not_mix),
         cmocka_unit_test(a_second_reader_goes_on_where_the_first_stopped),
         cmocka_unit_test(only_a_sealed_whole_segment_is_opened),
     };

@@ -89,6 +89,17 @@ static struct snapshot *take(struct fixture *fixture, struct snapshot_window win
     return snapshot;
 }
 
+/* One sample with the tag; frames as they are in the feed. */
+static void tagged(struct fixture *fixture, int64_t time_us, const char *tag, uint64_t frame)
+{
+    uint32_t place = segment_name(&fixture->feed.segment, tag);
+
+    assert_true(
+        fake_feed_write(&fixture->feed, fixture->slot,
+                        &(struct fake_sample){
+                            .timestamp_us = time_us, .tag = place, .depth = 1, .frames = &frame }));
+}
+
 static struct snapshot *take_all(struct fixture *fixture)
 {
     return take(fixture, (struct snapshot_window){ 0 });
@@ -413,6 +424,71 @@ static void a_snapshot_knows_the_asked_period(void **state)
     assert_int_equal(snapshot_depth_max(snapshot), FEED_DEPTH_DEFAULT);
 }
 
+/* Also when a thread has many of them and changes between them. */
+static void each_sample_has_the_tag_it_was_taken_under(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const tags[] = { "", "parse", "send", "parse", "", "send", "wait", "parse" };
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 8; i++)
+            tagged(fixture, 10 * round + i, tags[i], FEED_FRAME(fixture->module, A));
+    snapshot = take_all(fixture);
+    for (int i = 0; i < 24; i++) {
+        assert_true(snapshot_next(snapshot, &cursor, &got));
+        assert_string_equal(got.tag ? got.tag : "", tags[i % 8]);
+        assert_string_equal(got.thread_name, "main");
+        assert_int_equal(got.tid, 7);
+    }
+}
+
+static void a_tag_that_lies_outside_the_names_is_none(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t frame = FEED_FRAME(fixture->module, A);
+    struct fake_sample sample = {
+        .timestamp_us = 1, .tag = FEED_NAMES_BYTES, .depth = 1, .frames = &frame
+    };
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+
+    fake_feed_write(&fixture->feed, fixture->slot, &sample);
+    snapshot = take_all(fixture);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_null(got.tag);
+}
+
+static void code_without_a_file_has_the_name_it_was_given(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t place = segment_name(&fixture->feed.segment, "f1@script.js");
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    const struct snapshot_library *libraries;
+    const struct snapshot_function *function;
+    uint32_t count;
+
+    tagged(fixture, 1, "", FEED_FRAME_NAMED(FEED_NAME_JIT, place));
+    tagged(fixture, 2, "", FEED_FRAME_NAMED(FEED_NAME_JIT, place));
+    tagged(fixture, 3, "", FEED_FRAME_NAMED(FEED_NAME_INTERPRETED, place));
+    tagged(fixture, 4, "", FEED_FRAME_NAMED(FEED_NAME_JIT, 0));
+    tagged(fixture, 5, "", FEED_FRAME_NAMED(FEED_NAME_KIND_COUNT, place));
+    snapshot = take_all(fixture);
+    libraries = snapshot_libraries(snapshot, &count);
+    assert_int_equal(count, 3);
+    function = find(snapshot, "f1@script.js");
+    assert_string_equal(libraries[function->library].name, "[jit]");
+    assert_int_equal(function->exclusive, 2);
+    function++;
+    assert_string_equal(function->name, "f1@script.js");
+    assert_string_equal(libraries[function->library].name, "[interpreted]");
+    find(snapshot, "[jit]+0x0");
+    assert_string_equal(libraries[2].name, "[unknown]");
+}
+
 int main(void)
 {
 #define SNAPSHOT_TEST(test) cmocka_unit_test_setup_teardown(test, open_fixture, close_fixture)
@@ -431,6 +507,9 @@ int main(void)
         SNAPSHOT_TEST(the_deepest_stack_comes_through_whole),
         SNAPSHOT_TEST(a_bare_pc_finds_its_module_later),
         SNAPSHOT_TEST(a_snapshot_knows_the_asked_period),
+        SNAPSHOT_TEST(each_sample_has_the_tag_it_was_taken_under),
+        SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),
+        SNAPSHOT_TEST(code_without_a_file_has_the_name_it_was_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static uint64_t visible(struct store *store, uint64_t process_id)
     assert_int_equal(store_views(store, process_id, &views, &count), 0);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < views[i].sample_count; j++)
-            samples += j >= views[i].threads[views[i].chunk->samples[j].thread].first_visible;
+            samples += j >= views[i].sources[views[i].chunk->samples[j].source].first_visible;
     store_views_free(views, count);
     return samples;
 }
@@ -87,8 +87,8 @@ static void a_stack_comes_back_as_it_was_stored(void **state)
     caller = &chunk->nodes[caller->parent];
     assert_true(chunk->frames[caller->frame] == frames[2]);
     assert_int_equal(caller->parent, 0);
-    assert_int_equal(views->threads[0].tid, 10);
-    assert_string_equal(views->threads[0].name, "main");
+    assert_int_equal(views->sources[0].tid, 10);
+    assert_string_equal(views->sources[0].name, "main");
     store_views_free(views, count);
 }
 
@@ -151,7 +151,7 @@ static void a_view_keeps_its_chunk_when_the_store_lets_it_go(void **state)
     add_many(fixture.store, fixture.thread, 200000);
     assert_int_equal(views[0].sample_count, 10);
     assert_int_equal(chunk_sample_us(views[0].chunk, 9), 1009);
-    assert_string_equal(views[0].threads[0].name, "main");
+    assert_string_equal(views[0].sources[0].name, "main");
     store_views_free(views, count);
 }
 
@@ -230,7 +230,7 @@ static void a_new_name_holds_for_what_is_already_stored(void **state)
     add_many(fixture.store, fixture.thread, 1);
     store_rename(fixture.store, fixture.thread, "a name that is too long");
     assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
-    assert_string_equal(views[0].threads[0].name, "a name that is ");
+    assert_string_equal(views[0].sources[0].name, "a name that is ");
     store_views_free(views, count);
 }
 
@@ -318,6 +318,27 @@ static void a_sample_takes_few_bytes(void **state)
     assert_true(bytes <= 95);
 }
 
+/* Tags cost what their number costs, not a byte of each sample. */
+static void a_tag_on_each_sample_costs_nothing_a_sample(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    CLEANUP(fixture_close) struct fixture plain;
+    struct store_sample sample = { .depth = 1,
+                                   .frames = (const uint64_t[]){ PROFILE_FRAME(1, 1) } };
+
+    (void)state;
+    fixture_open(&fixture, 0);
+    fixture_open(&plain, 0);
+    for (uint32_t i = 0; i < 50000; i++) {
+        sample.timestamp_us = i;
+        sample.tag = i % 7;
+        assert_int_equal(store_add(fixture.store, fixture.thread, &sample), 0);
+        sample.tag = 0;
+        assert_int_equal(store_add(plain.store, plain.thread, &sample), 0);
+    }
+    assert_in_range(store_bytes(fixture.store), 0, store_bytes(plain.store) + 4096);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +352,7 @@ int main(void)
         cmocka_unit_test(a_new_name_holds_for_what_is_already_stored),
         cmocka_unit_test(a_long_pause_begins_a_new_chunk),
         cmocka_unit_test(a_sample_takes_few_bytes),
+        cmocka_unit_test(a_tag_on_each_sample_costs_nothing_a_sample),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

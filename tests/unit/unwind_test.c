@@ -19,6 +19,7 @@ enum { DEPTH = 200 };
 
 static struct modules modules;
 static struct segment segment;
+static struct named_code named = { .segment = &segment };
 
 struct stacks {
     uint64_t ours[DEPTH];
@@ -65,7 +66,7 @@ static void take(const ucontext_t *context, const struct stack_range *range)
     uint32_t group;
     const struct code_map *map = code_map_enter(&modules.maps, &group);
 
-    const struct unwind_request request = { map, range, &root_side, context, DEPTH };
+    const struct unwind_request request = { map, range, &root_side, context, DEPTH, &named };
     struct unwind_result result;
 
     unwind(&request, found.ours, &result);
@@ -426,6 +427,76 @@ static int forget(void **state)
     return 0;
 }
 
+#ifdef __x86_64__
+/* push rbp; mov rbp, rsp; nop; pop rbp; ret */
+static const uint8_t jit_code[] = { 0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3 };
+
+/* The stack as the instruction at the offset finds it: sp and fp count words from its end. */
+static void take_in_jit(uint32_t offset, uint32_t sp, uint32_t fp)
+{
+    static uint64_t stack[8];
+    struct stack_range range = { (uint64_t)stack, (uint64_t)(stack + 8), 0 };
+    ucontext_t context = { 0 };
+
+    forget(NULL);
+    memset(stack, 0, sizeof stack);
+    stack[8 - 4] = 0x1001; /* the return address: in no module */
+    stack[8 - 5] = (uint64_t)&stack[8 - 1];
+    context.uc_mcontext.gregs[REG_RIP] = (greg_t)(uint64_t)(jit_code + offset);
+    context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uint64_t)(stack + 8 - sp);
+    context.uc_mcontext.gregs[REG_RBP] = (greg_t)(uint64_t)(stack + 8 - fp);
+    take(&context, &range);
+}
+
+static void code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction(void **state)
+{
+    static const struct {
+        uint32_t offset, sp, fp;
+    } places[] = { { 0, 4, 1 }, { 1, 5, 1 }, { 4, 5, 5 }, { 5, 5, 5 }, { 6, 4, 1 } };
+    struct code_map *map = atomic_load(&modules.maps.current);
+    uint32_t count = map->count;
+
+    (void)state;
+    map->count = 0; /* this program's own modules would know the place */
+    named_code_add(&named, &modules.maps, (uint64_t)jit_code, sizeof jit_code, "jitted");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        take_in_jit(places[i].offset, places[i].sp, places[i].fp);
+        assert_int_equal(found.ours_count, 2);
+        assert_int_equal(FEED_FRAME_MODULE(found.ours[0]), FEED_MODULE_NAMED);
+        assert_string_equal(segment.names + FEED_FRAME_NAME(found.ours[0]), "jitted");
+        assert_int_equal(found.ours[1], FEED_FRAME(0, 0x1000));
+    }
+    named_code_clear(&named);
+    map->count = count;
+}
+#endif
+
+/* Two functions in one native frame: the outer one is named by the context. */
+static const char *two_frames(void *context, const struct isoscope_native_frame *native,
+                              void **cursor)
+{
+    *cursor = *cursor ? *cursor : context;
+    return native->shown == 0 ? "inner" : native->shown == 1 ? *cursor : NULL;
+}
+
+static void interpreted_frames_take_the_place_of_the_native_one(void **state)
+{
+    uint32_t native;
+
+    (void)state;
+    take_here();
+    native = found.ours_count;
+    named_code_set_provider(&named, &modules.maps, (uint64_t)take_here, 1024, two_frames, "outer");
+    forget(NULL);
+    take_here();
+    named_code_set_provider(&named, &modules.maps, 0, 0, NULL, NULL);
+    assert_int_equal(found.end, FEED_END_ROOT);
+    assert_true(found.ours_count > native);
+    assert_string_equal(segment.names + FEED_FRAME_NAME(found.ours[0]), "inner");
+    assert_string_equal(segment.names + FEED_FRAME_NAME(found.ours[1]), "outer");
+    named_code_clear(&named);
+}
+
 static int learn(void **state)
 {
     void *warm[4];
@@ -469,6 +540,10 @@ int main(void)
         UNWIND_TEST(a_coroutines_stack_is_whole),
         UNWIND_TEST(code_in_no_module_ends_with_that_reason),
         UNWIND_TEST(a_module_that_may_be_gone_is_not_believed),
+#ifdef __x86_64__
+        UNWIND_TEST(code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction),
+#endif
+        UNWIND_TEST(interpreted_frames_take_the_place_of_the_native_one),
     };
 
     return cmocka_run_group_tests(tests, learn, unlearn);

@@ -2,14 +2,19 @@
  * isoscope.h - the sampler inside a program: what a program may call.
  *
  * Nobody has to: `isoscope run -- PROGRAM` preloads the same library and starts it. A program
- * that links libisoscope decides itself when sampling starts and ends.
+ * that links libisoscope decides itself when sampling starts and ends. While no sampler runs the
+ * other calls do nothing, cheaply; those that return an error say -ISOSCOPE_NO_SERVICE, which may
+ * be ignored.
  *
  * Errors     0 or a negative isoscope_error; isoscope_strerror gives the sentence.
- * Threads    Every call may come from any thread; none may come from a signal handler.
+ * Threads    Every call may come from any thread, but start and stop only from one at a time.
+ * Signals    Each call says whether a signal handler may make it. None may where libc may not be
+ *            called at all, such as between vfork and exec.
  */
 #ifndef ISOSCOPE_ISOSCOPE_H
 #define ISOSCOPE_ISOSCOPE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -43,14 +48,111 @@ struct isoscope_options {
 /*
  * Starts sampling every thread of this process for the service at the socket.
  * options may be NULL. Calling it again while it runs changes nothing and returns 0.
+ * Not signal-safe.
  */
 ISOSCOPE_API int isoscope_start(const struct isoscope_options *options);
 
-/* Ends sampling, says goodbye to the service and takes the timers and tables away. */
+/* Ends sampling, says goodbye to the service and takes the timers and tables away. Not signal-safe.
+ */
 ISOSCOPE_API void isoscope_stop(void);
 
-/* error: what a call returned (0, or negative). Never NULL; static memory. */
+/* error: what a call returned (0, or negative). Never NULL; static memory. Signal-safe. */
 ISOSCOPE_API const char *isoscope_strerror(int error);
+
+/* CPU time between two ticks of a thread, 50 to 1,000,000, for all threads of this process, until
+ * the service asks for another. Signal-safe. */
+ISOSCOPE_API int isoscope_set_period(uint32_t period_us);
+
+/* ---- threads ----
+ *
+ * Threads made with pthread_create while the sampler runs are known from their first instruction,
+ * and all others are found within seconds.
+ */
+
+/*
+ * The calling thread is sampled from now on, and shown by this name (15 bytes of it; NULL: as the
+ * kernel calls it). For a thread made without pthread_create, or to give a name: the kernel's
+ * stays as it is. The thread that calls isoscope_start may give its name before. Not signal-safe.
+ */
+ISOSCOPE_API int isoscope_thread_register(const char *name);
+
+/* Takes the name back. For the end of a thread made without pthread_create; one that lives on is
+ * found again, and has the kernel's name then. Not signal-safe. */
+ISOSCOPE_API void isoscope_thread_unregister(void);
+
+/* The samples taken of the calling thread so far: has it grown, then the thread was sampled in
+ * between. Signal-safe once the thread is registered. */
+ISOSCOPE_API uint64_t isoscope_sample_count(void);
+
+/* ---- tags ----
+ *
+ * What the calling thread is busy with, in the program's own words: each of its samples has the tag
+ * that was pushed last, and clients show it as userTag. The text is copied when a sample is taken,
+ * so it must stay as it is until the pop; at most 255 bytes of it are kept. Up to 32 tags nest;
+ * further ones are counted, and the 32nd stays in force. The cost is that of a few instructions. A
+ * thread made with a raw clone that has no thread-local memory of its own must not use them.
+ */
+
+/* Signal-safe once the thread is registered, if the handler pops what it pushed. */
+ISOSCOPE_API void isoscope_tag_push(const char *tag);
+/* Without a push before, nothing. Signal-safe. */
+ISOSCOPE_API void isoscope_tag_pop(void);
+
+/* ---- code without a file ---- */
+
+/*
+ * Code that a JIT has written to [start, start + size): its frames have this name (copied; 255
+ * bytes of it), and the library [jit]. It is walked by frame pointer: it must keep the caller's rbp
+ * (x29) and the return address in a pair, and point to the pair with its own, as compilers do with
+ * -fno-omit-frame-pointer. A range that overlaps registered ones replaces them. Forked children
+ * know them too. Not signal-safe.
+ */
+ISOSCOPE_API int isoscope_code_register(const void *start, size_t size, const char *name);
+
+/* Before the memory goes or is written anew. start: as it was registered. -ISOSCOPE_NOT_FOUND when
+ * nothing begins there. Not signal-safe. */
+ISOSCOPE_API int isoscope_code_unregister(const void *start);
+
+/* ---- interpreters ---- */
+
+/* A frame of the interpreter's own code that the walk has come to; leaf first. */
+struct isoscope_native_frame {
+    uintptr_t pc;   /* where it stands, or will return to */
+    uintptr_t sp;   /* its stack pointer: what it called lies below */
+    uint32_t shown; /* how many frames the provider has given for it so far */
+};
+
+/*
+ * Says what an interpreter is running: called again and again for each native frame of its code, it
+ * gives the names of the functions that this frame runs, innermost first, then NULL. They stand
+ * in the stack in place of the native frame, in the library [interpreted]. NULL at once: the native
+ * frame stands. *cursor is NULL at a stack's first call and the provider's own after that, through
+ * all native frames of the stack: the frame it gave last, usually.
+ *
+ * It runs in a signal handler, in the thread that is sampled, at any instruction of that thread,
+ * also in the middle of the interpreter's own changes to its frames:
+ *   - no lock, no allocation, no system call, no libc but memcpy and its like;
+ *   - it reads only memory that stays readable: a frame goes out of the list before it is freed;
+ *   - what it follows is stored in an order that is whole at each step (fill in the frame, then
+ *     atomic_signal_fence, then make it the current one), by volatile or atomic stores;
+ *   - thread-local variables only of the model initial-exec (in a program: all; in a shared
+ * library: -ftls-model=initial-exec);
+ *   - it ends: a name a call, and NULL at last. A name is copied before the next call;
+ *   - no C++ exception, no longjmp.
+ */
+typedef const char *(*isoscope_frame_provider)(void *context,
+                                               const struct isoscope_native_frame *native,
+                                               void **cursor);
+
+/*
+ * One provider for the process; NULL: none any more, and it may still be running in other threads.
+ * [start, start + size) is the code of the function that interprets, which is in a section of its
+ * own at best: __attribute__((section("interpreter"))), and the linker knows __start_interpreter
+ * and
+ * __stop_interpreter. May be called before isoscope_start. Not signal-safe.
+ */
+ISOSCOPE_API int isoscope_set_frame_provider(const void *start, size_t size,
+                                             isoscope_frame_provider provider, void *context);
 
 #ifdef __cplusplus
 }

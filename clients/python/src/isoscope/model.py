@@ -45,6 +45,7 @@ class Sample:
     tid: int
     stack: tuple[Function, ...]  # leaf first, never empty
     whole: bool = True  # False: the stack's outer end is missing
+    user_tag: str = ""  # what the program said it was doing, or else the thread's name
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,8 @@ def _sample(entry: Mapping[str, Any], functions: Mapping[str, Function]) -> Samp
     if not stack:
         raise ProtocolError("_getCpuSamples: a sample has an empty stack")
     whole = not entry.get("truncated")
-    return Sample(int(entry["timestamp"]), int(entry["tid"]), stack, whole)
+    tag = str(entry.get("userTag", ""))
+    return Sample(int(entry["timestamp"]), int(entry["tid"]), stack, whole, tag)
 
 
 def _lookup(libraries: Mapping[str, Library], library_id: str, what: str) -> Library:

@@ -1,0 +1,31 @@
+"""What enters other people's programs is small, and needs libc only."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import signal_safe
+
+LIBRARY = Path(os.environ["ISOSCOPE_BUILD"]) / "lib/libisoscope.so"
+
+# What it may take the place of; everything else of ours is hidden.
+WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose"}
+
+
+def test_it_needs_libc_only():
+    needed = re.findall(r"NEEDED.*\[(.+)\]", signal_safe.run("readelf", "-dW", str(LIBRARY)))
+    assert set(needed) <= {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def test_it_is_small():
+    text, data = (int(word) for word in
+                  signal_safe.run("size", str(LIBRARY)).splitlines()[1].split()[:2])
+    assert text + data < 300 * 1024
+
+
+def test_it_exports_its_interface_and_what_it_wraps():
+    table = subprocess.run(["nm", "-D", "--defined-only", str(LIBRARY)], check=True,
+                           capture_output=True, text=True).stdout
+    names = {line.split()[-1].split("@")[0] for line in table.splitlines()}
+    assert {name for name in names if not name.startswith("isoscope_")} == WRAPPED

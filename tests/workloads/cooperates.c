@@ -1,0 +1,187 @@
+/*
+ * cooperates.c - a program that tells the sampler of itself (isoscope.h).
+ *
+ *     cooperates tags|jit|count|threads|forks|alone SECONDS
+ *
+ * Each part prints "ok" when what the calls returned was right; the profile is the test's to check.
+ */
+#include "burn.h"
+
+#include <isoscope/isoscope.h>
+
+#include <sched.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static double seconds;
+
+__attribute__((noinline)) static void spin(double share)
+{
+    struct burn burn = { 88172645463325252 };
+    double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds * share;
+
+    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+        burn_rounds(&burn, burn_draw(&burn));
+}
+
+/* Half of the time in "parse", a quarter each in "read" inside of it and without a tag. */
+static bool tags(void)
+{
+    char text[] = "read";
+
+    isoscope_tag_pop();
+    isoscope_tag_push("parse");
+    spin(0.25);
+    isoscope_tag_push(text);
+    spin(0.25);
+    isoscope_tag_pop();
+    memset(text, 'x', 4);
+    spin(0.25);
+    isoscope_tag_pop();
+    spin(0.25);
+    /* Too deep is counted. */
+    for (int i = 0; i < 100; i++)
+        isoscope_tag_push("deep");
+    for (int i = 0; i < 100; i++)
+        isoscope_tag_pop();
+    return true;
+}
+
+__attribute__((noinline)) static void called_back(void)
+{
+    spin(0.5);
+}
+
+#if defined(__x86_64__)
+/* push rbp; mov rbp, rsp; mov eax, 500000000; dec eax; jne -4; call rdi; pop rbp; ret */
+static const uint8_t jit_code[] = { 0x55, 0x48, 0x89, 0xe5, 0xb8, 0x00, 0x65, 0xcd, 0x1d,
+                                    0xff, 0xc8, 0x75, 0xfc, 0x48, 0x83, 0xec, 0x10, 0xff,
+                                    0xd7, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3 };
+#endif
+
+/* Time in the code itself, and in what it calls. */
+static bool jit(void)
+{
+#if defined(__x86_64__)
+    uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *code = page + 64;
+    bool ok;
+
+    memcpy(code, jit_code, sizeof jit_code);
+    mprotect(page, 4096, PROT_READ | PROT_EXEC);
+    ok = isoscope_code_register(code - 16, 100, "overwritten") == 0 &&
+         isoscope_code_register(code, sizeof jit_code, "jitted <f>") == 0 &&
+         isoscope_code_unregister(code - 16) == -ISOSCOPE_NOT_FOUND;
+    ((void (*)(void (*)(void)))(uintptr_t)code)(called_back);
+    return ok && isoscope_code_unregister(code) == 0;
+#else
+    return false;
+#endif
+}
+
+static bool count(void)
+{
+    uint64_t before = isoscope_sample_count(), after;
+    struct timespec rest = { 0, 50 * 1000 * 1000 };
+
+    if (isoscope_set_period(10) != -ISOSCOPE_INVALID || isoscope_set_period(500) != 0)
+        return false;
+    spin(1);
+    after = isoscope_sample_count();
+    nanosleep(&rest, NULL); /* without CPU time there is no tick */
+    printf("%lu samples\n", (unsigned long)(after - before));
+    return after > before + 10 && isoscope_sample_count() <= after + 5;
+}
+
+static void *named_thread(void *unused)
+{
+    isoscope_thread_register("a-name-longer-than-fifteen");
+    spin(0.5);
+    return unused;
+}
+
+/* A thread that pthreads knows nothing of, on its creator's thread-local memory. */
+static int raw_thread(void *unused)
+{
+    (void)unused;
+    if (isoscope_thread_register("raw") != 0)
+        return 1;
+    for (volatile unsigned i = 0; i < 400000000; i++)
+        ;
+    isoscope_thread_unregister();
+    return 0;
+}
+
+static bool threads(void)
+{
+    static char stack[256 * 1024] __attribute__((aligned(16)));
+    pthread_t thread;
+    volatile pid_t cleared = 1;
+    int raw;
+
+    isoscope_tag_push("main's own");
+    pthread_create(&thread, NULL, named_thread, NULL);
+    raw = clone(raw_thread, stack + sizeof stack,
+                CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                    CLONE_CHILD_CLEARTID,
+                NULL, NULL, NULL, &cleared);
+    pthread_join(thread, NULL);
+    while (raw > 0 && cleared)
+        usleep(1000);
+    isoscope_tag_pop();
+    return raw > 0;
+}
+
+/* No sampler runs: nothing happens, and the calls that could say so do. */
+static bool alone(void)
+{
+    isoscope_tag_push("nobody hears");
+    isoscope_tag_pop();
+    isoscope_thread_unregister();
+    return isoscope_sample_count() == 0 &&
+           isoscope_thread_register("name") == -ISOSCOPE_NO_SERVICE &&
+           isoscope_set_period(1000) == -ISOSCOPE_NO_SERVICE &&
+           isoscope_code_register("code", 4, "name") == -ISOSCOPE_NO_SERVICE &&
+           isoscope_code_unregister("code") == -ISOSCOPE_NO_SERVICE &&
+           isoscope_start(NULL) == -ISOSCOPE_NO_SERVICE;
+}
+
+/* A child of fork knows the tag, and the code. */
+static bool forks(void)
+{
+    int status;
+    pid_t child;
+
+    isoscope_tag_push("before the fork");
+    child = fork();
+    if (child == 0) {
+        uint64_t before = isoscope_sample_count();
+
+        spin(0.5);
+        _exit(before != 0 || isoscope_sample_count() < 10);
+    }
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        bool (*run)(void);
+    } parts[] = { { "tags", tags },       { "jit", jit },     { "count", count },
+                  { "threads", threads }, { "forks", forks }, { "alone", alone } };
+
+    seconds = argc > 2 ? strtod(argv[2], NULL) : 1;
+    for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof parts[0]; i++)
+        if (!strcmp(argv[1], parts[i].name) && parts[i].run()) {
+            puts("ok");
+            return 0;
+        }
+    return 1;
+}
