@@ -401,6 +401,13 @@ static int make_segment(uint32_t period_us, bool enabled)
     return 0;
 }
 
+static void give_segment_back(void)
+{
+    sys_call1(SYS_close, sampler.memfd);
+    segment_destroy(&sampler.segment);
+    sampler.memfd = sampler.uplink = -1;
+}
+
 /* Says hello and starts the thread, which takes both descriptors along in its own table. */
 static int go(enum feed_origin origin)
 {
@@ -435,8 +442,10 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
         return error;
     sampler.address = options->address;
     error = sampler.modules.files ? 0 : modules_new(&sampler.modules);
-    if (error)
+    if (error) {
+        give_segment_back();
         return error;
+    }
     modules_announce(&sampler.modules, &sampler.segment);
     sampler.threads.rights = (struct timer_rights){ .wish = (uint8_t)options->timer };
     take_signals();

@@ -31,10 +31,10 @@ struct watch {
     struct timer timer;
     struct stack_range stack;
     uint64_t probe_sp;
-    struct root_side root_side; /* the handler's */
-    _Atomic uint32_t owed;      /* wall.h: rounds that its next sample stands for */
-    uint64_t cpu_before_ns;     /* the handler's: thread CPU time at the last sample */
-    uint64_t due_ns;            /* the interrupter's: thread CPU time of the next tick */
+    struct root_side root_side;       /* the handler's */
+    _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
+    uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
+    uint64_t due_ns;                  /* the interrupter's: thread CPU time of the next tick */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
     _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
     char name[16];

@@ -296,12 +296,25 @@ SIGNAL_SAFE_INLINE enum feed_end step_live(struct frame *frame, uint64_t pc)
     return rule.ra == CFI_UNDEFINED ? FEED_END_ROOT : step_by_rule(frame, &rule);
 }
 
+SIGNAL_SAFE_INLINE const struct unwind_row *row_at(const struct code_range *range, uint64_t pc)
+{
+    return range->table ? unwind_table_find(range->table, pc - range->bias) : NULL;
+}
+
+SIGNAL_SAFE_INLINE bool is_gap(const struct unwind_row *row)
+{
+    return !row || row->cfa == ROW_CFA(ROW_END, ROW_END_NO_ROW);
+}
+
 SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_range *range,
                                       uint64_t pc)
 {
-    const struct unwind_row *row =
-        range->table ? unwind_table_find(range->table, pc - range->bias) : NULL;
+    const struct unwind_row *row = row_at(range, pc);
 
+    /* A return address that is a function's first byte, behind padding, was put there by hand:
+     * nobody calls that function (makecontext's, say), and what its rules call a caller is none. */
+    if (!frame->context && is_gap(row) && !is_gap(row_at(range, pc + 1)))
+        return FEED_END_ROOT;
     if (!row)
         return FEED_END_NO_ROW;
     switch (ROW_KIND(row)) {

@@ -6,9 +6,6 @@
 
 enum { RULES_MAX = ROW_VALUE_MAX, FDE_BYTES_MIN = 12 };
 
-/* Padding between two functions is not worth a row of its own. */
-enum { GAP_BYTES = 16 };
-
 struct build {
     struct unwind_row *rows;
     struct cfi_rule *rules;
@@ -123,7 +120,7 @@ static void add_function(struct build *build, struct cfi_program *program)
 
     if (!build->row_count) {
         build->start = program->start;
-    } else if (program->start > build->end + GAP_BYTES) {
+    } else if (program->start > build->end) {
         add_row(build, build->end, ROW_CFA(ROW_END, ROW_END_NO_ROW), 0);
     }
     while (cfi_next_row(program, &from, &rule)) {

@@ -1,0 +1,148 @@
+"""The rows: what is run, and what must be seen of it."""
+
+from __future__ import annotations
+
+import signal
+from typing import NamedTuple
+
+from harness import BUILD
+
+PERIOD_US = 200
+PROGRAMS = BUILD / "tests" / "torture"
+
+
+class Row(NamedTuple):
+    name: str
+    command: list[str]
+    samples: int = 100  # at least, at the asked period; fewer where the timer cannot keep it
+    hot: str = ""  # a function that has at least `share` of the samples, callees included
+    share: float = 0.5
+    whole: float = 0.99  # of the stacks reach the thread's start
+    processes: int = 1  # with samples, at least
+    period_us: int = PERIOD_US
+    environment: dict[str, str] = {}
+    refused: str = ""  # isoscope does not start it, and says this
+    known: str = ""  # why it fails under isoscope, where that is a documented limit
+
+
+def program(name: str, *words: str) -> list[str]:
+    return [str(PROGRAMS / name), *words]
+
+
+def limited(*limits: str) -> list[str]:
+    return ["/usr/bin/prlimit", *limits, *program("limited")]
+
+
+def own_signal(number: signal.Signals, when: str) -> Row:
+    early = {"TORTURE_EARLY": str(int(number))} if when == "early" else {}
+    return Row(f"own {number.name}, taken {when}",
+               program("own_signal", str(int(number)), when), 400, "spin_us", environment=early)
+
+
+OTHER = str(PROGRAMS / "other_preload.so")
+PLUGIN = str(PROGRAMS / "plugin_0.so")
+# The loader puts it behind what is preloaded already.
+BEHIND = ["/bin/sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', OTHER]
+
+LOADER = [
+    Row("dlopen storm, 8 threads", program("loader_storm"), 2000, "storm", 0.8, 0.98),
+    Row("unloaded while in samples", program("loader_gone"), 1000, "plugin_spin", 0.9),
+    Row("dlmopen", program("loader_namespace"), 800, "plugin_spin", 0.8),
+    Row("constructor that spins", program("loader_constructor"), 700, "constructor_spin", 0.8),
+    Row("plugins by RUNPATH $ORIGIN", program("loader_runpath"), 200, "spin", 0.5),
+    Row("another preload behind", [*BEHIND, *program("loader_preloads", PLUGIN)], 300, "spin"),
+    Row("another preload before", program("loader_preloads", PLUGIN), 300, "spin",
+        environment={"LD_PRELOAD": OTHER}),
+    Row("LD_AUDIT", program("loader_storm"), 2000, "storm", 0.8, 0.98,
+        environment={"LD_AUDIT": str(PROGRAMS / "audit.so")}),
+]
+
+PROCESSES = [
+    Row("fork", program("forks"), 800, "child_spin", 0.4, processes=10),
+    Row("fork in 8 threads", program("forks_of_threads"), 600, "spin", 0.2, 0.95, processes=24),
+    # libc's vfork keeps its return address in a register for a while.
+    Row("vfork and exec", program("starts_programs", "vfork"), 300, "spin", 0.5, 0.95, 20),
+    Row("posix_spawn", program("starts_programs", "spawn"), 300, "spin", processes=20),
+    Row("clone with shared memory", program("clone_vm"), 200, "spin", 0.25),
+    Row("exec, again and again", program("execs", "15"), 300, "spin", processes=1),
+    Row("daemonise", program("daemonise"), 700, "daemon_spin", 0.4, processes=2),
+    Row("PR_SET_PDEATHSIG", program("parent_death"), 400, "spin", processes=2),
+]
+
+THREADS = [
+    Row("10,000 short threads", program("short_threads", "10000"), 100, whole=0.9),
+    Row("2,000 live threads", program("live_threads"), 100, "body", 0.05, 0.9),
+    Row("threads end as they tick", program("thread_ends"), 100, "body", 0.2, 0.95),
+    Row("cancel, deferred", program("cancel", "deferred"), 500, "endless", 0.2, 0.95),
+    Row("cancel, asynchronous", program("cancel", "async"), 500, "endless", 0.2, 0.95),
+    Row("detached threads", program("detached"), 200, "body", 0.1, 0.9),
+    Row("raw clone thread", program("raw_thread"), 5000, "raw_spin", 0.1, 0.5),
+    Row("renames", program("renames"), 300, "body", 0.8),
+    Row("main thread ends first", program("main_leaves"), 1500, "late_spin", 0.5),
+]
+
+SIGNALS = [
+    *[own_signal(number, when) for number in (signal.SIGPROF, signal.SIGURG, signal.SIGTRAP)
+      for when in ("early", "late")],
+    Row("all signals blocked for a while", program("all_blocked"), 500, "spin"),
+    # Their ticks stay blocked with the rest: no samples, and no harm.
+    Row("sigwait for some", program("waits_for_signals", "sigwait", "few"), 0),
+    Row("sigwait for all", program("waits_for_signals", "sigwait", "all"), 0),
+    Row("signalfd for some", program("waits_for_signals", "signalfd", "few"), 0),
+    Row("signalfd for all", program("waits_for_signals", "signalfd", "all"), 0),
+    Row("EINTR of sleeps", program("eintr", "80"), 50, "body"),
+    Row("EINTR of sleeps at 1 kHz", program("eintr", "20"), 10, "body", period_us=1000),
+    Row("calls that restart", program("restarts"), 500, "spin_us", 0.3),
+    Row("signal storm, 100 queued", program("signal_storm", "100"), 100, "target", 0.1, 0.98),
+    Row("signal storm, no limit", program("signal_storm"), 0),
+    Row("SIGSEGV handlers, nested", program("nested_segv"), 300, "open_page"),
+    Row("alternate stack of 8 KiB", program("small_altstack", "8192"), 1500, "on_altstack", 0.3),
+    Row("alternate stack of 64 KiB", program("small_altstack", "65536"), 1500, "on_altstack", 0.3),
+    Row("smallest thread stacks", program("small_stack"), 1000, "small", 0.9),
+]
+
+STACKS = [
+    Row("recursion, 100,000 deep", program("recursion"), 1000, "bottom", 0.8, 0.0),
+    Row("frames over 1 MiB, alloca", program("big_frames"), 500, "spin_us", 0.8),
+    Row("longjmp, siglongjmp", program("jumps"), 500, "body", 0.8, 0.98),
+    Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body(void*)", 0.8,
+        0.98),
+    Row("coroutines", program("coroutines"), 300, "coroutine_burn", 0.5, 0.5),
+    Row("vdso", program("vdso"), 500, "body", 0.9),
+    Row("PLT and ifunc", program("plt_ifunc"), 100, "main", 0.9),
+    *[Row(f"code built {options}", program(f"codegen_{name}"), 1000, "main", 0.9, 0.999)
+      for name, options in (("O0", "-O0"), ("O3", "-O3"), ("no_fp", "without frame pointer"),
+                            ("fp", "with frame pointer"), ("cet", "with branch protection"))],
+]
+
+LOCKS = [
+    Row("malloc storm", program("malloc_storm"), 300, "body", 0.8, 0.99),
+    Row("dl_iterate_phdr in a loop", program("phdr_loop"), 300, whole=0.98),
+    Row("backtrace() in a loop", program("backtraces"), 500, "body", 0.9, 0.98),
+    Row("stdio", program("stdio_lines"), 200, whole=0.99),
+]
+
+CODE = [
+    Row("JIT code", program("jit"), 500, whole=0.0),
+    Row("stripped", program("codegen_stripped"), 1000, whole=0.999),
+    Row("static", program("codegen_static"), refused="static"),
+]
+
+ENVIRONMENT = [
+    Row("perf refused", program("refuse", "perf", *program("codegen_O3")), 500, "main", 0.9),
+    Row("perf and timers refused", program("refuse", "timers", *program("codegen_O3")), 0),
+    Row("root given up", program("drop_rights"), 1000, "spin_as_nobody", 0.4),
+    Row("chroot without /proc", program("bare_root"), 800, "spin_in_jail", 0.6),
+    Row("16 descriptors", limited("--nofile=16"), 500, "spin", 0.5),
+    Row("4 descriptors", limited("--nofile=4"), 0),
+    Row("no pending signals", limited("--sigpending=0"), 500, "spin", 0.5),
+    Row("stack of 256 KiB", limited("--stack=262144"), 500, "spin", 0.5),
+    Row("300 MB of addresses", limited("--as=300000000"), 500, "spin", 0.5),
+    Row("20 MB of addresses", limited("--as=20000000"), 0),
+    Row("closefrom(3)", program("close_all"), 500, "spin", 0.5),
+    Row("descriptors closed, reused", program("reuse_fds"), 700, "spin", 0.5),
+    Row("new user namespace", program("new_namespace"), 100,
+        known="the kernel wants a process of one thread (README)"),
+]
+
+ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT

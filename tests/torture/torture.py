@@ -1,0 +1,302 @@
+"""Programs that do what breaks samplers, under isoscope at 5 kHz.
+
+    torture.py [--minutes 30] [--short] [WORD...]      WORD: rows whose name holds it
+
+The rows (rows.py) run in turn until the time is over; --short runs each once. Each is run once
+without isoscope, which shows that the program itself is right, and then under it. The program
+checks its own results; here its samples are checked, that it ends in time, and that nothing of it
+is left. What hangs is shown by the kernel's view of its threads. Ends with status 1 when a row
+failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Callable, Iterator, Optional
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "live"))
+
+from harness import ISOSCOPE, CallTree, Client, children  # noqa: E402
+
+from rows import PERIOD_US, ROWS, Row  # noqa: E402
+
+DEADLINE_S = 60.0  # of a row that takes two seconds at most on an idle machine
+ENDING_S = 15.0
+STATUS_NOT_HERE = 77  # the program says that this machine or user cannot run it
+PR_SET_CHILD_SUBREAPER = 36
+ENDED = re.compile(r"^isoscope: the program (has ended with status|was ended by signal) (\d+)",
+                   re.MULTILINE)
+
+
+class Failure(Exception):
+    pass
+
+
+class NotHere(Exception):
+    pass
+
+
+def main() -> int:
+    options = parse()
+    rows = [row for row in ROWS if all(word in row.name for word in options.words)]
+    if not rows:
+        sys.exit(f"torture: no row's name holds {' '.join(options.words)}")
+    # What a row leaves behind becomes ours, so that it is seen.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    book = Book()
+    end = book.began + 60 * options.minutes
+    for row in rows:
+        book.run(row, alone, " (without isoscope)")
+    while True:
+        for row in rows:
+            book.run(row, sampled)
+            if not options.short and time.monotonic() > end:
+                return book.close(len(rows))
+        if options.short:
+            return book.close(len(rows))
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="torture")
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--short", action="store_true", help="each row once")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="rows whose name holds it")
+    return parser.parse_args()
+
+
+class Book:
+    """What came of the runs."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.passes: Counter[str] = Counter()
+        self.skipped: dict[str, str] = {}
+        self.known: dict[str, str] = {}
+        self.failures: list[tuple[str, str]] = []
+
+    def run(self, row: Row, how: Callable[[Row, Path], str], note: str = "") -> None:
+        began = time.monotonic()
+        name = row.name + note
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                said = how(row, Path(folder))
+            self.passes[name] += 1
+            verdict = "pass"
+        except NotHere:
+            self.skipped[name] = verdict = "cannot be run here"
+            said = ""
+        except Failure as failure:
+            verdict, said = "FAIL", str(failure)
+            if row.known and how is sampled:
+                self.known[row.name] = verdict = f"known: {row.known}"
+                said = ""
+            else:
+                self.failures.append((name, said))
+        print(f"{verdict}  {name}  {time.monotonic() - began:.1f} s  {said}", flush=True)
+
+    def close(self, row_count: int) -> int:
+        minutes = (time.monotonic() - self.began) / 60
+        print(f"\n{row_count} rows, {self.passes.total()} passes, {len(self.failures)} failures, "
+              f"{minutes:.1f} minutes at a period of {PERIOD_US} us")
+        for name, why in {**self.skipped, **self.known}.items():
+            print(f"    {name}: {why}")
+        for name, count in Counter(name for name, _ in self.failures).items():
+            print(f"    FAILED {count} times, passed {self.passes[name]} times: {name}")
+        return 1 if self.failures else 0
+
+
+# The runs
+
+
+def alone(row: Row, folder: Path) -> str:
+    if row.refused:
+        return ""
+    with Running(row, row.command, folder) as running:
+        running.wait(lambda: running.process.poll() is not None)
+        running.check_status(running.process.returncode)
+        running.check_nothing_left()
+    return running.said()
+
+
+def sampled(row: Row, folder: Path) -> str:
+    info = folder / "service.json"
+    words = [ISOSCOPE, "run", "--keep", "--period", str(row.period_us), "--write-service-info",
+             str(info), "--", *row.command]
+    with Running(row, words, folder) as running:
+        running.wait(lambda: running.ended_as() is not None)
+        if row.refused:
+            return running.check_refused()
+        running.check_status(running.ended_as())
+        running.check_nothing_left()
+        figures = check_samples(row, json.loads(info.read_text())["uri"])
+        running.process.terminate()
+        running.wait(lambda: running.process.poll() is not None, ENDING_S)
+    return " ".join([figures, running.said()]).strip()
+
+
+class Running:
+    """A command, its output, and what it leaves behind."""
+
+    def __init__(self, row: Row, words: list[str], folder: Path) -> None:
+        self.row = row
+        self.out, self.errors = folder / "out", folder / "errors"
+        with open(self.out, "w") as out, open(self.errors, "w") as errors:
+            self.process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, cwd="/",
+                env={**os.environ, **row.environment})
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        """The whole family, the youngest first: nobody is left to start more."""
+        for pid in reversed(list(family(self.process.pid))):
+            kill(pid)
+        self.process.wait()
+        for pid in children(os.getpid()):
+            kill(pid)
+            os.waitpid(pid, 0)
+
+    def wait(self, condition: Callable[[], bool], seconds: float = DEADLINE_S) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                views = [view_of(pid) for pid in family(self.process.pid)]
+                raise Failure("\n".join([f"hangs after {seconds:.0f} s", *views, self.output()]))
+            time.sleep(0.01)
+
+    def ended_as(self) -> Optional[int]:
+        """The program's status, or isoscope's own when it is through."""
+        match = ENDED.search(self.errors.read_text(errors="replace"))
+        if match:
+            return int(match[2]) if "status" in match[1] else -int(match[2])
+        return self.process.poll()
+
+    def check_status(self, status: Optional[int]) -> None:
+        if status == STATUS_NOT_HERE:
+            raise NotHere
+        if status != 0 or "fine" not in self.out.read_text(errors="replace"):
+            raise Failure(f"status {status}\n{self.output()}")
+
+    def check_refused(self) -> str:
+        said = self.errors.read_text(errors="replace")
+        if self.process.poll() != 125 or self.row.refused not in said:
+            raise Failure(f"not refused\n{self.output()}")
+        return said.strip()
+
+    def check_nothing_left(self) -> None:
+        """Orphans become our children; those that are ending are waited for."""
+        self.wait(lambda: not orphans(self.process.pid), ENDING_S)
+
+    def said(self) -> str:
+        lines = self.out.read_text(errors="replace").splitlines()
+        return "; ".join(line for line in lines if line != "fine")
+
+    def output(self) -> str:
+        return self.out.read_text(errors="replace") + self.errors.read_text(errors="replace")
+
+
+def kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def orphans(process: int) -> list[int]:
+    found = [pid for pid in children(os.getpid()) if pid != process]
+    return [pid for pid in found if os.waitpid(pid, os.WNOHANG) == (0, 0)]
+
+
+def family(pid: int) -> Iterator[int]:
+    """A process, and all it has started."""
+    yield pid
+    for child in [c for task in tasks(pid) for c in numbers(task / "children")]:
+        yield from family(child)
+
+
+def tasks(pid: int) -> list[Path]:
+    try:
+        return sorted(Path(f"/proc/{pid}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def numbers(file: Path) -> list[int]:
+    return [int(word) for word in read(file).split()]
+
+
+def read(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def view_of(pid: int) -> str:
+    """What the kernel says of a process's threads; nobody is stopped for it."""
+    lines = [f"process {pid}: {read(Path(f'/proc/{pid}/cmdline')).replace(chr(0), ' ')}"]
+    for task in tasks(pid):
+        status = dict(re.findall(r"^(State|SigPnd|ShdPnd|SigBlk):\s*(.*)$", read(task / "status"),
+                                 re.MULTILINE))
+        lines.append(f"  {task.name} {read(task / 'comm')}: {status} in {read(task / 'wchan')}, "
+                     f"call {read(task / 'syscall')}")
+        lines += [f"      {line}" for line in read(task / "stack").splitlines()]
+    return "\n".join(lines)
+
+
+# The samples
+
+
+def check_samples(row: Row, uri: str) -> str:
+    """What was seen, in words."""
+    with Client(uri) as client:
+        profile = [(process, client.cpu_samples(process)) for process in client.processes()]
+    tree = CallTree.build([(process, samples) for process, samples in profile if samples])
+    whole = 1 - tree.cut_count / tree.sample_count if tree.sample_count else 1.0
+    figures = (f"{tree.sample_count} samples of {len(tree.roots)} processes, "
+               f"{100 * whole:.2f} % whole")
+    # Where perf is refused, the timer's own period is the longer one.
+    scale = min(1.0, row.period_us / tree.true_period_us) if tree.true_period_us else 1.0
+    if tree.sample_count < row.samples * scale:
+        raise Failure(f"{figures}: fewer than {row.samples * scale:.0f} samples; "
+                      f"lost: {dict(tree.lost)}")
+    if tree.sample_count == 0:
+        return figures
+    if whole < row.whole:
+        raise Failure(f"{figures}: less than {100 * row.whole:.2f} % whole; "
+                      f"cut in: {cut_leaves(profile)}")
+    if row.samples and len(tree.roots) < row.processes:
+        raise Failure(f"{figures}: fewer than {row.processes} processes")
+    if not row.hot or not row.samples:
+        return figures
+    counts: Counter[str] = Counter()
+    for function in tree.functions():
+        counts[function.function.name] += function.total_count
+    share = counts[row.hot] / tree.sample_count
+    if share < row.share:
+        raise Failure(f"{figures}: {row.hot} has {100 * share:.1f} %, less than "
+                      f"{100 * row.share:.0f} %; others: {counts.most_common(8)}")
+    return f"{figures}, {row.hot} {100 * share:.1f} %"
+
+
+def cut_leaves(profile: list) -> list[tuple[str, int]]:
+    """Where the stacks end that are not whole: their outermost frames."""
+    ends = Counter(sample.stack[-1].name for _, samples in profile if samples
+                   for sample in samples.samples if not sample.whole and sample.stack)
+    return ends.most_common(6)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
