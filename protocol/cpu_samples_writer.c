@@ -24,7 +24,10 @@ struct cpu_samples_writer {
 
 const char *cpu_samples_vm_tag(const struct snapshot_sample *sample)
 {
-    return sample->state == 0 ? "Running" : "Blocked";
+#define STATE_TEXT(name, text) text,
+    static const char *const texts[] = { FEED_STATES(STATE_TEXT) };
+
+    return sample->state < FEED_STATE_COUNT ? texts[sample->state] : "Blocked";
 }
 
 const char *cpu_samples_user_tag(const struct snapshot_sample *sample)

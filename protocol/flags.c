@@ -77,6 +77,27 @@ static enum flag_set set_period(struct service *service, const char *value)
     return FLAG_SET;
 }
 
+static const char *const modes[] = {
+#define MODE_TEXT(name, text) text,
+    FEED_MODES(MODE_TEXT)
+};
+
+static void get_mode(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%s", modes[profile_mode(service->options.profile)]);
+}
+
+static enum flag_set set_mode(struct service *service, const char *value)
+{
+    for (int mode = 0; mode < FEED_MODE_COUNT; mode++) {
+        if (strcmp(value, modes[mode]))
+            continue;
+        profile_set_mode(service->options.profile, (enum feed_mode)mode);
+        return FLAG_SET;
+    }
+    return FLAG_INVALID;
+}
+
 /* isoscope never pauses a program. DevTools asks for it at each connect, and copes with a no. */
 static enum flag_set set_never(struct service *service, const char *value)
 {
@@ -91,6 +112,8 @@ static const struct flag flags[] = {
     { "pause_isolates_on_exit", "Not possible here.", "Bool", "false", NULL, set_never },
     { "pause_isolates_on_start", "Not possible here.", "Bool", "false", NULL, set_never },
     { "profile_microtasks", "Not possible here.", "Bool", "false", NULL, set_never },
+    { "profile_mode", "cpu: threads that run are sampled; wall: sleeping ones too.", "String", "cpu",
+      get_mode, set_mode },
     { "profile_period", "CPU time between two samples of a thread, in microseconds; at least 50.",
       "Int", "1000", get_period, set_period },
     { "profile_period_effective", "The period that the sampler was given for profile_period.",

@@ -12,6 +12,8 @@
 
 #include "token.h"
 
+#include "../sampler/feed/layout.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +26,7 @@ struct web;
 struct hub_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
+    enum feed_mode mode;
     bool enabled;
 };
 

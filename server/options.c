@@ -12,6 +12,7 @@
 enum {
     OPTION_PORT = 256,
     OPTION_PERIOD,
+    OPTION_MODE,
     OPTION_TIMER,
     OPTION_PAUSED,
     OPTION_KEEP,
@@ -23,6 +24,7 @@ enum {
 static const struct option long_options[] = {
     { "port", required_argument, NULL, OPTION_PORT },
     { "period", required_argument, NULL, OPTION_PERIOD },
+    { "mode", required_argument, NULL, OPTION_MODE },
     { "timer", required_argument, NULL, OPTION_TIMER },
     { "paused", no_argument, NULL, OPTION_PAUSED },
     { "keep", no_argument, NULL, OPTION_KEEP },
@@ -42,6 +44,8 @@ static const char help[] =
     "  --port N                   listen on 127.0.0.1:N (default: a free port)\n"
     "  --period US                CPU time between two samples of a thread, 50 to 1000000\n"
     "                             microseconds (default: 1000)\n"
+    "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
+    "                             is seen too, at --period of wall time, 1000 at least\n"
     "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
     "                             events; sigtrap costs less and does not see the kernel), cpu\n"
     "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
@@ -106,6 +110,22 @@ static int take_period(struct run_options *options, const char *text, char *erro
     return status;
 }
 
+static int take_mode(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+#define MODE_TEXT(name, text) text,
+    static const char *const modes[] = { FEED_MODES(MODE_TEXT) };
+#undef MODE_TEXT
+
+    for (int mode = 0; mode < FEED_MODE_COUNT; mode++) {
+        if (strcmp(text, modes[mode]))
+            continue;
+        options->mode = (enum feed_mode)mode;
+        return 0;
+    }
+    snprintf(error, error_size, "--mode: '%s' is neither cpu nor wall", text);
+    return -ISOSCOPE_INVALID;
+}
+
 static int take_timer(struct run_options *options, const char *text, char *error, size_t error_size)
 {
 #define TIMER_WORD(name, word) word,
@@ -141,6 +161,8 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return take_port(options, optarg, error, error_size);
     case OPTION_PERIOD:
         return take_period(options, optarg, error, error_size);
+    case OPTION_MODE:
+        return take_mode(options, optarg, error, error_size);
     case OPTION_TIMER:
         return take_timer(options, optarg, error, error_size);
     case OPTION_STATS:

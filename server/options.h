@@ -9,6 +9,8 @@
 #ifndef ISOSCOPE_OPTIONS_H
 #define ISOSCOPE_OPTIONS_H
 
+#include "../sampler/feed/layout.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@
 struct run_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
+    enum feed_mode mode;
     const char *timer;        /* a word of FEED_TIMER_WISHES */
     bool stats;               /* tell what the sampling did when the program has ended */
     bool paused;              /* no samples until a client enables the profiler */

@@ -19,6 +19,9 @@ enum {
     ARCH_REGS = 32,
 };
 
+/* What perf is asked for: frame pointer, stack pointer, pc, with the numbers of asm/perf_regs.h. */
+#define ARCH_PERF_REGS (UINT64_C(1) << 29 | UINT64_C(1) << 31 | UINT64_C(1) << 32)
+
 /* The kernel's signal frame begins right below the stack pointer. */
 enum { ARCH_RED_ZONE = 0 };
 

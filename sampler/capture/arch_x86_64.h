@@ -19,6 +19,9 @@ enum {
     ARCH_REGS = 16,
 };
 
+/* What perf is asked for: frame pointer, stack pointer, pc, with the numbers of asm/perf_regs.h. */
+#define ARCH_PERF_REGS (1u << 6 | 1u << 7 | 1u << 8)
+
 /* Bytes below the stack pointer that a signal does not touch. */
 enum { ARCH_RED_ZONE = 128 };
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "sampler.h"
 #include "tick_signal.h"
+#include "wall.h"
 
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -43,7 +44,9 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     unwind(&request, sample->frames, &result);
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;
-    sample->state = 0;
+    sample->generation = 0;
+    wall_answer(sample, watch);
+    sample->reserved = 0;
     sample->tag = tag ? segment_name(&sampler.segment, tag) : 0;
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
@@ -61,6 +64,7 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     struct own_thread *own = atomic_load_explicit(&watch->own, memory_order_acquire);
     struct feed_sample *sample;
     struct ring_writer ring;
+    uint64_t more;
 
     segment_ring(&sampler.segment, slot, &ring);
     sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
@@ -70,10 +74,11 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     }
     ask_for_stack(watch, context);
     fill(sample, watch, own, map, context);
+    more = (uint64_t)sample->more_running + sample->more_runnable;
     ring_commit(&ring);
     if (own)
         own->samples = own->samples + 1;
-    count(&header->status.delivered, 1);
+    count(&header->status.delivered, 1 + more);
 }
 
 SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
@@ -83,7 +88,8 @@ SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontex
     const struct code_map *map;
     uint32_t group;
 
-    if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+    if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
+        wall_tick_is_stale(watch, info))
         return;
     status = &sampler.segment.header->status;
     count(&status->ticks, 1);

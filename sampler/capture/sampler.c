@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "handler.h"
 #include "tick_signal.h"
+#include "wall.h"
 
 #include "../feed/sys.h"
 #include "../include/isoscope/isoscope.h"
@@ -23,6 +24,7 @@ enum {
     UNKNOWN_WAIT_MAX_US = 1000 * 1000,
     REST_WAIT_NS = 100 * 1000 * 1000, /* a fork waits so long at most */
     OLD_KERNEL_FDS = 65536,
+    ROUND_JITTER = 4, /* rounds come up to a period / 4 late, or they could run in step with a loop */
 };
 
 /* After dlopen is called, before it is done: look again after these times. */
@@ -40,6 +42,8 @@ struct turn {
     uint32_t dlopen_looks; /* how many looks are done since */
     int64_t unknown_us, unknown_wait_us;
     uint64_t ticks_before;
+    int64_t round_us, due_us; /* wall mode's next round, and when it is held; 0: there is none */
+    uint32_t random;
     bool active;
     bool interrupts; /* this thread is the timer of the others */
 };
@@ -156,11 +160,19 @@ static void follow_unknown(struct turn *turn)
         turn->unknown_wait_us *= 2;
 }
 
+static bool wants_wall(void)
+{
+    return atomic_load_explicit(&sampler.segment.header->control.mode, memory_order_relaxed) ==
+           FEED_MODE_WALL;
+}
+
 static void set_true_period(uint32_t period_us)
 {
     struct feed_status *status = &sampler.segment.header->status;
     uint32_t floor_us =
-        timer_floor_us((enum feed_timer)atomic_load_explicit(&status->timer, memory_order_relaxed));
+        wants_wall() ? FEED_WALL_PERIOD_MIN_US
+                     : timer_floor_us((enum feed_timer)atomic_load_explicit(&status->timer,
+                                                                            memory_order_relaxed));
 
     atomic_store_explicit(&status->true_period_us, period_us > floor_us ? period_us : floor_us,
                           memory_order_relaxed);
@@ -185,11 +197,46 @@ static void obey(struct turn *turn)
 {
     uint32_t period_us = wanted_period(turn);
 
-    if (period_us != sampler.threads.period_us)
-        threads_set_period(&sampler.threads, period_us);
+    bool wall = wants_wall();
+
+    if (period_us != sampler.threads.period_us || wall != sampler.threads.timers_rest) {
+        threads_set_period(&sampler.threads, period_us, wall);
+        wall_forget(&sampler.threads);
+        turn->round_us = 0;
+    }
     set_true_period(period_us ? period_us
                               : atomic_load_explicit(&sampler.segment.header->control.period_us,
                                                      memory_order_relaxed));
+}
+
+static uint32_t round_jitter_us(struct turn *turn, int64_t period_us)
+{
+    turn->random = turn->random * 1664525 + 1013904223;
+    return (turn->random >> 8) % (uint32_t)(period_us / ROUND_JITTER);
+}
+
+static void follow_wall(struct turn *turn)
+{
+    int64_t period_us = sampler.threads.period_us;
+    int64_t missed;
+
+    if (!sampler.threads.timers_rest || !period_us) {
+        turn->round_us = 0;
+        return;
+    }
+    if (period_us < FEED_WALL_PERIOD_MIN_US)
+        period_us = FEED_WALL_PERIOD_MIN_US;
+    if (!turn->round_us) {
+        turn->round_us = turn->due_us = turn->now_us + period_us;
+        return;
+    }
+    if (turn->now_us < turn->due_us)
+        return;
+    missed = (turn->now_us - turn->round_us) / period_us;
+    if (wall_round(&sampler.threads, &sampler.modules, &sampler.named, (uint64_t)missed))
+        sampler_modules_unknown();
+    turn->round_us += (missed + 1) * period_us;
+    turn->due_us = turn->round_us + round_jitter_us(turn, period_us);
 }
 
 static void follow_service(struct turn *turn)
@@ -202,6 +249,7 @@ static void follow_service(struct turn *turn)
         turn->reconnect_us = turn->now_us;
         atomic_store_explicit(&control->reader_us, 0, memory_order_relaxed);
         sampler.uplink = uplink_hello(&sampler.address, FEED_ORIGIN_EXEC, sampler.memfd);
+        wall_forget(&sampler.threads); /* another service has not heard where threads sleep */
         return;
     }
     if (!uplink_poll(sampler.uplink)) {
@@ -284,6 +332,11 @@ static void wait_for_work(struct turn *turn, uint32_t seen)
     else if (atomic_load_explicit(&sampler.modules_unknown, memory_order_relaxed) &&
              turn->unknown_wait_us < wait_us)
         wait_us = turn->unknown_wait_us;
+    if (turn->round_us) {
+        int64_t until_us = turn->due_us - clock_now_us();
+
+        wait_us = until_us < 1 ? 1 : until_us < wait_us ? until_us : wait_us;
+    }
     if (turn->interrupts && sampler.threads.period_us < wait_us)
         wait_us = sampler.threads.period_us;
     timeout = (struct timespec){ wait_us / 1000000, wait_us % 1000000 * 1000 };
@@ -310,6 +363,24 @@ static void drop_descriptors(void)
     drop_range(high + 1, INT_MAX);
 }
 
+/* Wall mode's rounds are short, and late ones are lost: where the kernel (6.12 and later) lets
+ * threads ask for short slices, ours is then preferred when it wakes, and gets no more in sum. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } attr = { 0 };
+
+    if (sys_call4(SYS_sched_getattr, 0, &attr, sizeof attr, 0) < 0 || attr.policy != 0)
+        return;
+    attr.runtime_ns = 100 * 1000; /* the least there is */
+    sys_call3(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static void body(void *unused)
 {
     struct turn turn = { .active = true,
@@ -322,6 +393,8 @@ static void body(void *unused)
      * used a period of CPU time, as most of a shell's children do, pays nothing. */
     drop_descriptors();
     sys_call2(SYS_prctl, PR_SET_NAME, "isoscope");
+    sys_call2(SYS_prctl, PR_SET_TIMERSLACK, 1); /* ns: wall mode's rounds are short */
+    ask_for_short_slices();
     atomic_store_explicit(&header->status.sampler_tid, (uint32_t)sys_gettid(),
                           memory_order_relaxed);
     while (atomic_load_explicit(&sampler.running, memory_order_acquire)) {
@@ -335,6 +408,7 @@ static void body(void *unused)
         turn.interrupts = threads_interrupt(&sampler.threads);
         follow_dlopen(&turn);
         follow_unknown(&turn);
+        follow_wall(&turn);
         keep_house(&turn);
         wait_for_work(&turn, seen);
     }
@@ -442,6 +516,7 @@ static void forget_threads(void)
 {
     uint32_t used = atomic_load(&sampler.threads.used);
 
+    wall_forget_parent(&sampler.threads);
     memset(sampler.threads.watches, 0, used * sizeof sampler.threads.watches[0]);
     memset(sampler.threads.slot_of_fd, 0, sizeof sampler.threads.slot_of_fd);
     atomic_store(&sampler.threads.used, 0);

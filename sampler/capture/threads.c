@@ -38,6 +38,7 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
     watch->cpu_before_ns = 0;
+    atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
     atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
     atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
@@ -68,6 +69,16 @@ void threads_leave(struct threads *threads, uint32_t slot)
         atomic_store_explicit(&threads->watches[slot].state, WATCH_ENDING, memory_order_release);
 }
 
+/* Wall mode's: the value is the watch's address, which nobody else has. */
+SIGNAL_SAFE_INLINE uint32_t slot_of_asked_tick(const struct threads *threads, const siginfo_t *info)
+{
+    uintptr_t at = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)threads->watches;
+
+    return at % sizeof(struct watch) == 0 && at < sizeof threads->watches
+               ? (uint32_t)(at / sizeof(struct watch))
+               : 0;
+}
+
 /* The value of a timer's or the interrupter's signal, if it is a slot with such a timer. */
 SIGNAL_SAFE_INLINE uint32_t slot_of_value(const struct threads *threads, const siginfo_t *info,
                                           enum feed_timer kind)
@@ -80,11 +91,14 @@ SIGNAL_SAFE_INLINE uint32_t slot_of_value(const struct threads *threads, const s
 uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo)
 {
     const siginfo_t *info = siginfo;
+    uint32_t slot;
 
     if (info->si_code == SI_TIMER)
         return slot_of_value(threads, info, FEED_TIMER_CPU_CLOCK);
-    if (info->si_code == SI_QUEUE)
-        return slot_of_value(threads, info, FEED_TIMER_INTERRUPTER);
+    if (info->si_code == SI_QUEUE) {
+        slot = slot_of_asked_tick(threads, info);
+        return slot ? slot : slot_of_value(threads, info, FEED_TIMER_INTERRUPTER);
+    }
     /* POLL_IN to POLL_HUP: what F_SETSIG sends. kill and the like have codes of 0 and less. */
     if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
         info->si_fd > UINT16_MAX)
@@ -137,7 +151,7 @@ static void arm(struct threads *threads, uint32_t slot)
     /* It may have ended meanwhile; then ENDING stays. */
     atomic_compare_exchange_strong_explicit(&watch->state, &new_state, WATCH_ARMED,
                                             memory_order_acq_rel, memory_order_relaxed);
-    timer_set(&timer, threads->period_us);
+    timer_set(&timer, threads->timers_rest ? 0 : threads->period_us);
 }
 
 static void let_go(struct threads *threads, uint32_t slot)
@@ -369,7 +383,8 @@ bool threads_interrupt(struct threads *threads)
     uint64_t period_ns = threads->period_us * UINT64_C(1000);
     bool any = false;
 
-    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns)
+    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns ||
+        threads->timers_rest)
         return false;
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];
@@ -388,13 +403,14 @@ bool threads_interrupt(struct threads *threads)
     return any;
 }
 
-void threads_set_period(struct threads *threads, uint32_t period_us)
+void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     threads->period_us = period_us;
+    threads->timers_rest = timers_rest;
     for (uint32_t slot = 1; slot < used; slot++)
-        timer_set(&threads->watches[slot].timer, period_us);
+        timer_set(&threads->watches[slot].timer, timers_rest ? 0 : period_us);
 }
 
 void threads_rearm(struct threads *threads, int signal_number)

@@ -32,6 +32,7 @@ struct watch {
     struct stack_range stack;
     uint64_t probe_sp;
     struct root_side root_side;       /* the handler's */
+    _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
     uint64_t due_ns;                  /* the interrupter's: thread CPU time of the next tick */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
@@ -55,6 +56,7 @@ struct threads {
     struct timer_rights rights;
     int signal_number;
     uint32_t period_us;         /* 0: paused */
+    bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
     uint32_t name_next;         /* slot whose name is looked at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
 };
@@ -81,7 +83,7 @@ bool threads_interrupt(struct threads *threads);
 void threads_scan(struct threads *threads, int32_t sampler_tid);
 /* Reads the names of some threads; all have their turn. */
 void threads_names(struct threads *threads);
-void threads_set_period(struct threads *threads, uint32_t period_us);
+void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest);
 /* Another tick signal: all timers are made anew. */
 void threads_rearm(struct threads *threads, int signal_number);
 /* Closes all timers and forgets all threads. */

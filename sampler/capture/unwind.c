@@ -16,6 +16,7 @@ struct frame {
     const struct stack_range *stack;
     bool fp_lost;
     uint64_t pc_at; /* where pc was loaded from; 0: it was in a register */
+    struct unwind_sleeper *sleeper; /* NULL: the thread that runs this */
     bool foreign;   /* sp lies on another stack: a coroutine's, or the signals' alternate one */
 #ifdef __aarch64__
     uint64_t lr;
@@ -31,7 +32,8 @@ SIGNAL_SAFE_INLINE void frame_from_context(struct frame *frame, const ucontext_t
     frame->fp = arch_register(context, ARCH_FP);
     frame->fp_lost = false;
     frame->pc_at = 0;
-    frame->foreign = frame->sp < frame->stack->low || frame->sp > frame->stack->high;
+    frame->foreign =
+        frame->sleeper || frame->sp < frame->stack->low || frame->sp > frame->stack->high;
 #ifdef __aarch64__
     frame->lr = arch_register(context, ARCH_RA);
     frame->lr_known = true;
@@ -40,13 +42,23 @@ SIGNAL_SAFE_INLINE void frame_from_context(struct frame *frame, const ucontext_t
 
 /* Of a stack nobody registered it is not known where it ends, nor whether it will stay: the kernel
  * reads it for us, and says no where a plain load would fault. */
-SIGNAL_SAFE_INLINE bool load_foreign(uint64_t address, uint64_t *out)
+SIGNAL_SAFE_INLINE long read_foreign(uint64_t address, void *out, uint64_t bytes)
 {
-    struct iovec to = { out, sizeof *out };
-    struct iovec from = { (void *)address, sizeof *out };
+    struct iovec to = { out, bytes };
+    struct iovec from = { (void *)address, bytes };
 
-    return sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid), (long)&to, 1, (long)&from, 1,
-                     0) == sizeof *out;
+    return sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0);
+}
+
+SIGNAL_SAFE_INLINE bool load_foreign(const struct frame *frame, uint64_t address, uint64_t *out)
+{
+    const struct unwind_sleeper *sleeper = frame->sleeper;
+
+    if (sleeper && address - sleeper->copy_low < sleeper->copy_bytes) {
+        *out = *(const uint64_t *)(sleeper->copy + (address - sleeper->copy_low));
+        return true;
+    }
+    return read_foreign(address, out, sizeof *out) == sizeof *out;
 }
 
 /* How far the prologue of the code at pc has come, or the epilogue has gone back. Through the
@@ -71,7 +83,7 @@ SIGNAL_SAFE_INLINE bool load(const struct frame *frame, uint64_t address, uint64
     if (address + ARCH_RED_ZONE < frame->sp || address % 8)
         return false;
     if (frame->foreign)
-        return load_foreign(address, out);
+        return load_foreign(frame, address, out);
     if (address < frame->stack->low || address > frame->stack->high - 8)
         return false;
     *out = *(const uint64_t *)address;
@@ -184,6 +196,8 @@ SIGNAL_SAFE_INLINE enum feed_end step_by_rule(struct frame *frame, const struct 
         frame->fp_lost = true;
     else
         end = saved_value(frame, (enum cfi_place)rule->fp, cfa, rule->fp_reg, rule->fp_offset, &fp);
+    if (rule->fp == CFI_AT_CFA || rule->fp == CFI_AT_REG)
+        frame->fp_lost = false;
     return end == GO_ON ? enter_caller(frame, cfa, pc, fp) : end;
 }
 
@@ -204,8 +218,11 @@ SIGNAL_SAFE_INLINE enum feed_end step_plain(struct frame *frame, const struct un
         return end;
     if (row->fp == ROW_FP_LOST)
         frame->fp_lost = true;
-    else if (row->fp && !load(frame, cfa + (uint64_t)(row->fp * 8l), &fp))
-        return FEED_END_STACK;
+    else if (row->fp) {
+        if (!load(frame, cfa + (uint64_t)(row->fp * 8l), &fp))
+            return FEED_END_STACK;
+        frame->fp_lost = false;
+    }
     return enter_caller(frame, cfa, pc, fp);
 }
 
@@ -214,6 +231,13 @@ SIGNAL_SAFE_INLINE enum feed_end step_signal(struct frame *frame)
 {
     uint64_t at = arch_signal_context(frame->sp), first, last;
 
+    if (frame->sleeper) {
+        if (read_foreign(at, &frame->sleeper->context, sizeof frame->sleeper->context) !=
+            sizeof frame->sleeper->context)
+            return FEED_END_STACK;
+        frame_from_context(frame, &frame->sleeper->context);
+        return GO_ON;
+    }
     /* All of it must be readable, for the registers are then read one by one. */
     if (!load(frame, at, &first) || !load(frame, at + sizeof(ucontext_t) - 8, &last))
         return FEED_END_STACK;
@@ -264,7 +288,8 @@ SIGNAL_SAFE_INLINE enum feed_end step_live(struct frame *frame, uint64_t pc)
     struct cfi_rule rule;
     bool signal_frame;
 
-    if (!live_cfi_rule(pc, &rule, &signal_frame))
+    /* A sleeper may wake and unload the very module whose data would be read here. */
+    if (frame->sleeper || !live_cfi_rule(pc, &rule, &signal_frame))
         return FEED_END_NO_MODULE;
     if (signal_frame)
         return step_signal(frame);
@@ -394,7 +419,9 @@ SIGNAL_SAFE_INLINE void put(struct walk *walk, uint64_t encoded)
 SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc)
 {
     const struct named_code *named = walk->request->named;
-    const struct frame_provider *provider = named ? named_code_provider(named, pc) : NULL;
+    /* A provider is for the thread whose frame it is. */
+    bool ask = named && !walk->frame.sleeper;
+    const struct frame_provider *provider = ask ? named_code_provider(named, pc) : NULL;
     struct isoscope_native_frame native = { pc, walk->frame.sp, 0 };
 
     while (provider && walk->depth < walk->depth_max) {
@@ -436,18 +463,18 @@ SIGNAL_SAFE_INLINE uint32_t walk_max(const struct unwind_request *request,
     return far && request->frames_max < WALK_TO_ROOT_MAX ? WALK_TO_ROOT_MAX : request->frames_max;
 }
 
-void unwind(const struct unwind_request *request, uint64_t *frames, struct unwind_result *result)
+SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct frame frame,
+                                  uint64_t *frames, struct unwind_result *result)
 {
     struct root_side *side = request->root_side;
     struct walk walk = {
         .request = request,
-        .frame.stack = request->stack,
+        .frame = frame,
         .frames = frames,
     };
     const struct code_range *range = NULL;
     enum feed_end end = GO_ON;
 
-    frame_from_context(&walk.frame, request->context);
     walk.depth_max = walk_max(request, &walk.frame);
     result->unknown_code = false;
     while (end == GO_ON && walk.depth < walk.depth_max) {
@@ -472,4 +499,37 @@ void unwind(const struct unwind_request *request, uint64_t *frames, struct unwin
     result->depth = walk.depth < request->frames_max ? walk.depth : request->frames_max;
     if (result->end == FEED_END_DEPTH)
         join_root_side(side, &walk.frame, frames, request->frames_max);
+}
+
+void unwind(const struct unwind_request *request, uint64_t *frames, struct unwind_result *result)
+{
+    struct frame frame = { .stack = request->stack };
+
+    frame_from_context(&frame, request->context);
+    walk_from(request, frame, frames, result);
+}
+
+/* Less than asked for where the stack ends before. */
+SIGNAL_SAFE_INLINE void copy_top(struct unwind_sleeper *sleeper)
+{
+    uint64_t low = (sleeper->sp - ARCH_RED_ZONE) & ~UINT64_C(7);
+    long got = read_foreign(low, sleeper->copy, sizeof sleeper->copy);
+
+    sleeper->copy_low = low;
+    sleeper->copy_bytes = got > 0 ? (uint64_t)got & ~UINT64_C(7) : 0;
+}
+
+void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
+                   uint64_t *frames, struct unwind_result *result)
+{
+    struct frame frame = { .stack = request->stack,
+                           .pc = sleeper->pc,
+                           .sp = sleeper->sp,
+                           .fp = sleeper->fp,
+                           .fp_lost = !sleeper->fp_known,
+                           .sleeper = sleeper,
+                           .foreign = true };
+
+    copy_top(sleeper);
+    walk_from(request, frame, frames, result);
 }

@@ -58,4 +58,20 @@ struct unwind_result {
 SIGNAL_SAFE void unwind(const struct unwind_request *request, uint64_t *frames,
                         struct unwind_result *result);
 
+/* Another thread, asleep in the kernel. What else was in its registers is not known. */
+struct unwind_sleeper {
+    uint64_t pc, sp, fp;
+    bool fp_known;
+    /* Scratch memory of the caller: a copy of the stack's top, so that few words need the kernel,
+     * and of the registers that a signal handler on that stack interrupted. */
+    uint64_t copy_low, copy_bytes;
+    uint8_t copy[4096];
+    ucontext_t context;
+};
+
+/* As unwind, from the sampler's thread. request->context is not looked at. The thread may wake
+ * meanwhile: nothing faults, and the caller finds out and throws the frames away. */
+SIGNAL_SAFE void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
+                               uint64_t *frames, struct unwind_result *result);
+
 #endif

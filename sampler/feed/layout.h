@@ -40,6 +40,7 @@ enum {
     FEED_PERIOD_MIN_US = 50,
     FEED_PERIOD_MAX_US = 1000000,
     FEED_PERIOD_DEFAULT_US = 1000,
+    FEED_WALL_PERIOD_MIN_US = 1000, /* a round looks at every thread */
 };
 
 /* Why a tick left no sample. Counted by the program, per process. */
@@ -50,7 +51,9 @@ enum {
     X(NO_TABLES, "no_tables", "the unwind tables were not built yet")                              \
     X(OVERRUN, "overrun", "the kernel merged ticks: the timer cannot keep the period")             \
     X(NO_TIMER, "no_timer", "the kernel refused a timer for a thread")                             \
-    X(MODULES_FULL, "modules_full", "the module table was full")
+    X(MODULES_FULL, "modules_full", "the module table was full")                                   \
+    X(AWAKE, "awake", "a sleeping thread woke up while its stack was read")                        \
+    X(LATE, "late", "the sampler's thread came too late for a round of wall mode")
 
 /* Why a stack ended where it did. ROOT is the only good one. */
 #define FEED_ENDS(X)                                                                               \
@@ -77,9 +80,26 @@ enum {
     X(CPU, "cpu")         /* the thread's CPU-time timer */                                        \
     X(INTERRUPTER, "interrupter") /* one thread that signals the others */
 
+/* What is sampled: CPU mode samples threads that run, wall mode all of them. */
+#define FEED_MODES(X)                                                                              \
+    X(CPU, "cpu")                                                                                  \
+    X(WALL, "wall")
+
+/* What a thread was doing. The texts are what clients see. */
+#define FEED_STATES(X)                                                                             \
+    X(RUNNING, "Running")                                                                          \
+    X(RUNNABLE, "Runnable") /* wants a processor, and has none */                                  \
+    X(LOCK, "Lock")         /* waits for another thread */                                         \
+    X(IO, "IO")             /* waits for a descriptor, a disk or a page */                         \
+    X(SLEEP, "Sleep")       /* waits for time to pass, or for any of several things */
+
+#define FEED_ENUM_MODE(name, ...)  FEED_MODE_##name,
+#define FEED_ENUM_STATE(name, ...) FEED_STATE_##name,
 #define FEED_ENUM_LOSS(name, ...)  FEED_LOSS_##name,
 #define FEED_ENUM_END(name, ...)   FEED_END_##name,
 #define FEED_ENUM_TIMER(name, ...) FEED_TIMER_##name,
+enum feed_mode { FEED_MODES(FEED_ENUM_MODE) FEED_MODE_COUNT };
+enum feed_state { FEED_STATES(FEED_ENUM_STATE) FEED_STATE_COUNT };
 enum feed_loss { FEED_LOSSES(FEED_ENUM_LOSS) FEED_LOSS_COUNT };
 enum feed_end { FEED_ENDS(FEED_ENUM_END) FEED_END_COUNT };
 enum feed_timer { FEED_TIMERS(FEED_ENUM_TIMER) FEED_TIMER_COUNT };
@@ -141,6 +161,7 @@ struct feed_header {
         _Atomic uint32_t enabled;   /* 0 or 1 */
         _Atomic uint32_t period_us; /* asked */
         _Atomic uint32_t depth_max;
+        _Atomic uint32_t mode; /* feed_mode */
         _Atomic int64_t reader_us; /* S: when it last looked; the program rests when nobody does */
     } control;
 
@@ -168,12 +189,15 @@ static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16, "layout")
 enum feed_record_type {
     FEED_RECORD_PAD = 1, /* skip: the ring wraps, or starts over to keep its pages few */
     FEED_RECORD_SAMPLE = 2,
+    /* In ring 0, which the sampler's thread writes: */
+    FEED_RECORD_SAMPLE_OF = 3, /* a sample of a sleeping thread */
+    FEED_RECORD_AGAIN = 4,     /* it sleeps on, where its last SAMPLE_OF says */
 };
 
 struct feed_record {
     uint32_t size_bytes;
     uint16_t type;
-    uint16_t reserved;
+    uint16_t slot; /* SAMPLE_OF, AGAIN: the thread's; else 0 */
 };
 
 struct feed_sample {
@@ -182,11 +206,24 @@ struct feed_sample {
     uint64_t cpu_ns; /* thread CPU time since the thread's sample before: the sample's weight */
     uint16_t depth;
     uint8_t end;   /* feed_end */
-    uint8_t state; /* 0 running; wall mode gives it other values */
+    uint8_t state; /* feed_state */
     uint32_t tag;  /* in names: what isoscope_tag_push said; 0: nothing */
+    /* Rounds of wall mode that this sample stands for too, in these states. */
+    uint8_t more_running, more_runnable;
+    uint16_t generation; /* SAMPLE_OF: low bits of the slot's, or it is another thread's by now */
+    uint32_t reserved;
     uint64_t frames[]; /* leaf first: FEED_FRAME(module, ELF vaddr), FEED_FRAME(0, pc), or a name */
 };
-static_assert(sizeof(struct feed_sample) == 32, "layout");
+static_assert(sizeof(struct feed_sample) == 40, "layout");
+
+struct feed_again {
+    struct feed_record head;
+    int64_t timestamp_us;
+    uint16_t generation;
+    uint8_t state; /* feed_state */
+    uint8_t reserved[5];
+};
+static_assert(sizeof(struct feed_again) == 24, "layout");
 
 enum { FEED_MODULE_NAMED = 0xffff }; /* in place of a module's number */
 enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };

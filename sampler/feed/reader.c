@@ -27,7 +27,9 @@ struct feed_reader {
     uint64_t *tails; /* by slot: how far it was read */
     char **paths;    /* by module number: copied when first asked for */
     union {
+        struct feed_record head;
         struct feed_sample sample;
+        struct feed_again again;
         uint8_t bytes[sizeof(struct feed_sample) + FEED_DEPTH_MAX * sizeof(uint64_t)];
     } record;
 };
@@ -136,14 +138,27 @@ int64_t feed_reader_start_us(const struct feed_reader *reader)
     return reader->layout.start_us;
 }
 
+static void wake(struct feed_control *control)
+{
+    atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
+    syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us)
 {
     struct feed_control *control = &reader->shared->control;
 
     atomic_store_explicit(&control->period_us, period_us, memory_order_relaxed);
     atomic_store_explicit(&control->enabled, enabled, memory_order_relaxed);
-    atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
-    syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    wake(control);
+}
+
+void feed_reader_set_mode(struct feed_reader *reader, enum feed_mode mode)
+{
+    struct feed_control *control = &reader->shared->control;
+
+    atomic_store_explicit(&control->mode, mode, memory_order_relaxed);
+    wake(control);
 }
 
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us)
@@ -234,9 +249,35 @@ static struct ring_reader ring_of(struct feed_reader *reader, uint32_t slot)
 
 static bool sample_believable(const struct feed_sample *sample, int bytes)
 {
-    return sample->head.type == FEED_RECORD_SAMPLE && bytes >= (int)sizeof *sample &&
+    return bytes >= (int)sizeof *sample &&
            sample->depth <= FEED_DEPTH_MAX && sample->end < FEED_END_COUNT &&
            sizeof *sample + sample->depth * sizeof(uint64_t) <= (size_t)bytes;
+}
+
+/* Ring 0 tells of other slots, and all others of their own only. */
+static bool record_believable(const struct feed_reader *reader, uint32_t ring, int bytes)
+{
+    switch (reader->record.head.type) {
+    case FEED_RECORD_SAMPLE:
+        return ring != 0 && sample_believable(&reader->record.sample, bytes);
+    case FEED_RECORD_SAMPLE_OF:
+        return ring == 0 && sample_believable(&reader->record.sample, bytes);
+    case FEED_RECORD_AGAIN:
+        return ring == 0 && bytes >= (int)sizeof reader->record.again;
+    default:
+        return false;
+    }
+}
+
+static void view_again(const struct feed_again *again, struct feed_sample_view *out)
+{
+    *out = (struct feed_sample_view){
+        .timestamp_us = again->timestamp_us,
+        .state = again->state,
+        .slot = again->head.slot,
+        .generation = again->generation,
+        .again = true,
+    };
 }
 
 static void view_sample(const struct feed_sample *sample, struct feed_sample_view *out)
@@ -248,6 +289,10 @@ static void view_sample(const struct feed_sample *sample, struct feed_sample_vie
         .end = (enum feed_end)sample->end,
         .state = sample->state,
         .tag = sample->tag,
+        .more_running = sample->more_running,
+        .more_runnable = sample->more_runnable,
+        .slot = sample->head.slot,
+        .generation = sample->generation,
         .frames = sample->frames,
     };
 }
@@ -271,7 +316,7 @@ bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_u
             ring_skip(&ring);
             break;
         }
-        found = sample_believable(&reader->record.sample, bytes);
+        found = record_believable(reader, slot, bytes);
         if (!found)
             reader->corrupt++;
         later = found && reader->record.sample.timestamp_us > until_us;
@@ -282,7 +327,10 @@ bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_u
     reader->tails[slot] = ring.tail;
     if (!found || later)
         return false;
-    view_sample(&reader->record.sample, out);
+    if (reader->record.head.type == FEED_RECORD_AGAIN)
+        view_again(&reader->record.again, out);
+    else
+        view_sample(&reader->record.sample, out);
     return true;
 }
 

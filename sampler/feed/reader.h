@@ -33,6 +33,11 @@ struct feed_sample_view {
     enum feed_end end;
     uint8_t state;
     uint32_t tag; /* for feed_reader_name; 0: none */
+    /* So many samples more of the same stack, in these states. */
+    uint8_t more_running, more_runnable;
+    /* Of slot 0 only: whose it is, and whether it only says that the last one holds on. */
+    uint16_t slot, generation;
+    bool again;
     const uint64_t
         *frames; /* leaf first; FEED_FRAME_MODULE and FEED_FRAME_OFFSET take them apart */
 };
@@ -66,6 +71,7 @@ int64_t feed_reader_start_us(const struct feed_reader *reader);
 
 /* Tells the program; returns at once. */
 void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us);
+void feed_reader_set_mode(struct feed_reader *reader, enum feed_mode mode);
 /* Tells the program that somebody still reads. */
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us);
 
@@ -75,8 +81,8 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
 uint32_t feed_reader_slots(const struct feed_reader *reader);
 /* False when the slot holds no thread (free, being filled in, or nonsense). */
 bool feed_reader_thread(struct feed_reader *reader, uint32_t slot, struct feed_thread_view *out);
-/* The slot's oldest unread sample, unless it was taken after until_us: then it stays unread. False
- * when there is none. out->frames lives until the next call. */
+/* The slot's oldest unread sample, unless it was taken after until_us: then it stays unread. Slot 0
+ * holds what the sampler's thread saw of sleeping threads. False when there is none. out->frames lives until the next call. */
 bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_us,
                       struct feed_sample_view *out);
 /* Gives an ENDED and drained slot back to the program. */

@@ -101,15 +101,11 @@ static uint32_t normalize(struct drain *drain, struct process *process,
     return depth;
 }
 
-static void take(struct drain *drain, struct process *process, struct owner_thread *thread,
-                 const struct feed_sample_view *view)
+/* Of which view tells all but the frames: these lie at the end of those taken so far. */
+static void take_frames(struct drain *drain, struct process *process, struct owner_thread *thread,
+                        const struct feed_sample_view *view, uint32_t depth)
 {
-    struct taken_sample *taken = &drain->samples[drain->sample_count];
-    uint32_t depth = normalize(drain, process, view, drain->frames + drain->frame_count);
-
-    if (!depth)
-        return; /* in the sampler from top to bottom: nothing of the program */
-    *taken = (struct taken_sample){
+    drain->samples[drain->sample_count] = (struct taken_sample){
         .thread = owner_thread_hold(thread),
         .frames_at = drain->frame_count,
         .number = drain->sample_count,
@@ -125,6 +121,30 @@ static void take(struct drain *drain, struct process *process, struct owner_thre
     if (drain->sample_count == TAKEN_SAMPLES_MAX ||
         drain->frame_count + FEED_DEPTH_MAX > TAKEN_FRAMES_MAX)
         store_taken(drain);
+}
+
+static void take_once(struct drain *drain, struct process *process, struct owner_thread *thread,
+                      const struct feed_sample_view *view)
+{
+    uint32_t depth = normalize(drain, process, view, drain->frames + drain->frame_count);
+
+    if (depth) /* else: in the sampler from top to bottom, nothing of the program */
+        take_frames(drain, process, thread, view, depth);
+}
+
+static void take(struct drain *drain, struct process *process, struct owner_thread *thread,
+                 const struct feed_sample_view *view)
+{
+    struct feed_sample_view more = *view;
+
+    take_once(drain, process, thread, view);
+    more.cpu_ns = 0;
+    more.state = FEED_STATE_RUNNING;
+    for (uint32_t i = 0; i < view->more_running; i++)
+        take_once(drain, process, thread, &more);
+    more.state = FEED_STATE_RUNNABLE;
+    for (uint32_t i = 0; i < view->more_runnable; i++)
+        take_once(drain, process, thread, &more);
 }
 
 /* The slot's thread as the store knows it; NULL: out of memory. */
@@ -184,12 +204,71 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
     feed_reader_recycle(process->reader, number);
 }
 
+/* Keeps where the thread sleeps: what comes next may say no more than that it still does. */
+static bool note_asleep(struct drain *drain, struct process *process, struct process_slot *slot,
+                        const struct feed_sample_view *view)
+{
+    uint64_t *frames = realloc(slot->asleep, (view->depth + 1u) * sizeof(*frames));
+
+    slot->asleep_depth = 0;
+    if (!frames)
+        return false;
+    slot->asleep = frames;
+    slot->asleep_end = (uint8_t)view->end;
+    slot->asleep_tag = view->tag;
+    for (uint32_t i = 0; i < view->depth; i++)
+        slot->asleep_depth += process_frame(process, view->frames[i], drain->registry,
+                                            drain->namer, &frames[slot->asleep_depth]);
+    return true;
+}
+
+static void take_asleep(struct drain *drain, struct process *process, struct feed_sample_view *view)
+{
+    struct process_slot *slot = process_slot(process, view->slot);
+    struct feed_thread_view thread_view;
+    struct owner_thread *thread;
+
+    /* Another generation: the thread has ended, and its last moments are told too late. */
+    if (!slot || !feed_reader_thread(process->reader, view->slot, &thread_view) ||
+        (uint16_t)thread_view.generation != view->generation)
+        return;
+    if (slot->thread && slot->generation != thread_view.generation)
+        slot->asleep_depth = 0;
+    if (!view->again && !note_asleep(drain, process, slot, view))
+        drain->lost++;
+    thread = thread_of(drain, process, slot, &thread_view);
+    if (!thread || !slot->asleep_depth)
+        return;
+    memcpy(drain->frames + drain->frame_count, slot->asleep,
+           slot->asleep_depth * sizeof(*slot->asleep));
+    view->end = (enum feed_end)slot->asleep_end;
+    view->tag = slot->asleep_tag;
+    take_frames(drain, process, thread, view, slot->asleep_depth);
+}
+
+/* What the sampler's thread saw of threads that sleep. */
+static void drain_sleepers(struct drain *drain, struct process *process, int64_t until_us,
+                           int64_t possible_us)
+{
+    struct feed_sample_view sample;
+    uint32_t taken = 0;
+
+    while (taken++ < SLOT_SAMPLES_MAX && feed_reader_next(process->reader, 0, until_us, &sample)) {
+        if (sample.timestamp_us < 0 || sample.timestamp_us > possible_us)
+            process->impossible++;
+        else
+            take_asleep(drain, process, &sample);
+    }
+}
+
 void drain_process(struct drain *drain, struct process *process, int64_t until_us,
                    int64_t possible_us)
 {
     uint32_t slots = feed_reader_slots(process->reader);
 
-    for (uint32_t slot = 0; slot < slots; slot++)
+    /* First, for a thread that is given back must have told all. */
+    drain_sleepers(drain, process, until_us, possible_us);
+    for (uint32_t slot = 1; slot < slots; slot++)
         drain_slot(drain, process, slot, until_us, possible_us);
 }
 

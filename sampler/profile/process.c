@@ -48,8 +48,10 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
 
 void process_retire(struct process *process)
 {
-    for (uint32_t i = 0; i < process->slot_count; i++)
+    for (uint32_t i = 0; i < process->slot_count; i++) {
         owner_thread_release(process->slots[i].thread);
+        free(process->slots[i].asleep);
+    }
     free(process->slots);
     process->slots = NULL;
     process->slot_count = 0;

@@ -21,6 +21,11 @@
 struct process_slot {
     uint32_t generation;
     struct owner_thread *thread; /* NULL: no thread, or not seen yet */
+    /* Where it was last seen asleep, in the profile's frames. asleep_depth 0: nowhere. */
+    uint64_t *asleep;
+    uint32_t asleep_depth;
+    uint8_t asleep_end;
+    uint32_t asleep_tag; /* in the feed */
 };
 
 struct process {

@@ -19,6 +19,7 @@ struct processes {
     size_t count, capacity;
     bool enabled;
     uint32_t period_us;
+    enum feed_mode mode; /* FEED_MODE_CPU at first */
 };
 
 int processes_new(struct processes **out, struct store *store, bool enabled, uint32_t period_us)
@@ -121,6 +122,7 @@ static int enter_locked(struct processes *processes, struct process *process)
     if (reserve(processes) < 0 || owner_new(&process->owner, process->id) < 0)
         return -ISOSCOPE_NO_MEMORY;
     feed_reader_status(process->reader, &process->status);
+    feed_reader_set_mode(process->reader, processes->mode);
     feed_reader_control(process->reader, processes->enabled, processes->period_us);
     processes->list[processes->count++] = process;
     return 0;
@@ -271,6 +273,16 @@ uint32_t processes_period_us(struct processes *processes)
     return period_us;
 }
 
+enum feed_mode processes_mode(struct processes *processes)
+{
+    enum feed_mode mode;
+
+    pthread_mutex_lock(&processes->lock);
+    mode = processes->mode;
+    pthread_mutex_unlock(&processes->lock);
+    return mode;
+}
+
 static void tell_all(struct processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++)
@@ -284,6 +296,16 @@ void processes_set_enabled(struct processes *processes, bool enabled)
     pthread_mutex_lock(&processes->lock);
     processes->enabled = enabled;
     tell_all(processes);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+void processes_set_mode(struct processes *processes, enum feed_mode mode)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->mode = mode;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->reader)
+            feed_reader_set_mode(processes->list[i]->reader, mode);
     pthread_mutex_unlock(&processes->lock);
 }
 

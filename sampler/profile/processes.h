@@ -42,7 +42,9 @@ bool processes_find(struct processes *processes, uint64_t process_id, struct pro
 void processes_clear(struct processes *processes, uint64_t process_id);
 bool processes_enabled(struct processes *processes);
 uint32_t processes_period_us(struct processes *processes);
+enum feed_mode processes_mode(struct processes *processes);
 void processes_set_enabled(struct processes *processes, bool enabled);
 void processes_set_period_us(struct processes *processes, uint32_t period_us);
+void processes_set_mode(struct processes *processes, enum feed_mode mode);
 
 #endif

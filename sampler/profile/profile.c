@@ -27,6 +27,7 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
         (error = processes_new(&profile->processes, profile->store, options->enabled,
                                clamp_period(period_us))) < 0)
         return error;
+    processes_set_mode(profile->processes, options->mode);
     collector.processes = profile->processes;
     collector.store = profile->store;
     collector.registry = profile->registry;
@@ -107,6 +108,16 @@ uint32_t profile_period_us(struct profile *profile)
 void profile_set_period_us(struct profile *profile, uint32_t period_us)
 {
     processes_set_period_us(profile->processes, clamp_period(period_us));
+}
+
+enum feed_mode profile_mode(struct profile *profile)
+{
+    return processes_mode(profile->processes);
+}
+
+void profile_set_mode(struct profile *profile, enum feed_mode mode)
+{
+    processes_set_mode(profile->processes, mode);
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)

@@ -48,6 +48,8 @@ void profile_set_enabled(struct profile *profile, bool enabled);
 uint32_t profile_period_us(struct profile *profile);
 void profile_set_period_us(struct profile *profile,
                            uint32_t period_us); /* clamped to the feed's range */
+enum feed_mode profile_mode(struct profile *profile);
+void profile_set_mode(struct profile *profile, enum feed_mode mode);
 
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);
@@ -97,7 +99,7 @@ struct snapshot_sample {
     const char *tag; /* that the program set; NULL: none */
     uint64_t cpu_ns;
     enum feed_end end; /* FEED_END_ROOT: the stack is whole */
-    uint8_t state;
+    uint8_t state; /* feed_state, or a number above */
     uint32_t depth; /* at least 1 */
     const uint32_t
         *functions; /* leaf first; indices into snapshot_functions; until the next call */

@@ -122,6 +122,16 @@ void profile_set_period_us(struct profile *profile, uint32_t period_us)
     profile->period_us = period_us;
 }
 
+enum feed_mode profile_mode(struct profile *profile)
+{
+    return profile->mode;
+}
+
+void profile_set_mode(struct profile *profile, enum feed_mode mode)
+{
+    profile->mode = mode;
+}
+
 void profile_clear(struct profile *profile, uint64_t process_id)
 {
     for (size_t i = 0; i < profile->process_count; i++)

@@ -33,6 +33,7 @@ struct profile {
     uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
     bool enabled;
     uint32_t period_us;
+    enum feed_mode mode;
     bool pending;    /* snapshot_take: names are being read */
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* taken and not freed yet */

@@ -141,6 +141,77 @@ static void a_sample_later_than_the_round_waits_for_the_next(void **state)
     assert_int_equal(info_of(fixture, id).samples, 2);
 }
 
+/* It is told once where a thread sleeps, and then only that it still does. */
+static void a_sleeping_threads_stack_stands_for_all_that_follow(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t slot;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "sleeper");
+    attach(fixture, &feed, getpid());
+    fake_feed_asleep(&feed, slot, 900, FEED_STATE_LOCK, 0, true); /* nobody knows yet where */
+    fake_feed_asleep(&feed, slot, 1000, FEED_STATE_LOCK, 0x10, false);
+    fake_feed_asleep(&feed, slot, 2000, FEED_STATE_LOCK, 0, true);
+    collector_round(fixture->collector, ROUND_US);
+    fake_feed_asleep(&feed, slot, 3000, FEED_STATE_RUNNING, 0, true);
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(chunk_sample_us(view->chunk, i), 1000 * (i + 1));
+        assert_int_equal(view->chunk->samples[i].leaf, view->chunk->samples[0].leaf);
+        assert_int_equal(view->chunk->samples[i].state,
+                         i < 2 ? FEED_STATE_LOCK : FEED_STATE_RUNNING);
+    }
+    store_views_free(view, 1);
+}
+
+static void what_is_told_of_a_thread_that_ended_is_not_its_successors(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint32_t slot;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "first");
+    attach(fixture, &feed, getpid());
+    fake_feed_asleep(&feed, slot, 1000, FEED_STATE_SLEEP, 0x10, false);
+    segment_thread_end(&feed.segment, slot);
+    atomic_fetch_add(&feed.segment.threads[slot].generation, 1);
+    segment_thread_publish(&feed.segment, slot);
+    fake_feed_asleep(&feed, slot, 2000, FEED_STATE_SLEEP, 0, true);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(processes_any_live(fixture->processes), true);
+    assert_int_equal(info_of(fixture, (uint64_t)getpid()).samples, 0);
+}
+
+static void a_sample_may_stand_for_rounds_that_its_thread_missed(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct feed_sample *sample;
+    struct ring_writer ring;
+    uint32_t slot;
+
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "busy");
+    attach(fixture, &feed, getpid());
+    segment_ring(&feed.segment, slot, &ring);
+    sample = ring_reserve(&ring, sizeof *sample + 8);
+    *sample = (struct feed_sample){ .head = { sizeof *sample + 8, FEED_RECORD_SAMPLE, 0 },
+                                    .timestamp_us = 1000,
+                                    .depth = 1,
+                                    .more_running = 2,
+                                    .more_runnable = 3 };
+    sample->frames[0] = 0x10;
+    ring_commit(&ring);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(info_of(fixture, (uint64_t)getpid()).samples, 6);
+}
+
 static void samples_with_impossible_times_are_corrupt(void **state)
 {
     struct fixture *fixture = *state;
@@ -532,6 +603,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         COLLECTOR_TEST(samples_of_all_threads_are_stored_in_the_order_of_time),
         COLLECTOR_TEST(a_sample_later_than_the_round_waits_for_the_next),
+        COLLECTOR_TEST(a_sleeping_threads_stack_stands_for_all_that_follow),
+        COLLECTOR_TEST(what_is_told_of_a_thread_that_ended_is_not_its_successors),
+        COLLECTOR_TEST(a_sample_may_stand_for_rounds_that_its_thread_missed),
         COLLECTOR_TEST(samples_with_impossible_times_are_corrupt),
         COLLECTOR_TEST(frames_get_the_profiles_module_numbers),
         COLLECTOR_TEST(frames_of_unknown_modules_are_code_in_no_module),

@@ -102,6 +102,35 @@ static inline bool fake_feed_write(struct fake_feed *feed, uint32_t slot,
     return true;
 }
 
+/* What the sampler's thread says of a sleeping one; again: no more than that it sleeps on. */
+static inline void fake_feed_asleep(struct fake_feed *feed, uint32_t slot, int64_t time_us,
+                                    enum feed_state state, uint64_t frame, bool again)
+{
+    uint32_t bytes = again ? sizeof(struct feed_again) : sizeof(struct feed_sample) + 8;
+    uint16_t generation = (uint16_t)atomic_load(&feed->segment.threads[slot].generation);
+    struct ring_writer ring;
+    void *record;
+
+    segment_ring(&feed->segment, 0, &ring);
+    record = ring_reserve(&ring, bytes);
+    if (again) {
+        *(struct feed_again *)record =
+            (struct feed_again){ .head = { bytes, FEED_RECORD_AGAIN, (uint16_t)slot },
+                                 .timestamp_us = time_us,
+                                 .generation = generation,
+                                 .state = (uint8_t)state };
+    } else {
+        *(struct feed_sample *)record =
+            (struct feed_sample){ .head = { bytes, FEED_RECORD_SAMPLE_OF, (uint16_t)slot },
+                                  .timestamp_us = time_us,
+                                  .depth = 1,
+                                  .state = (uint8_t)state,
+                                  .generation = generation };
+        ((struct feed_sample *)record)->frames[0] = frame;
+    }
+    ring_commit(&ring);
+}
+
 /* Frames leaf first. */
 #define FAKE_SAMPLE(feed, slot, time_us, ...)                                                      \
     fake_feed_write(                                                                               \

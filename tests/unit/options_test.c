@@ -42,6 +42,7 @@ static void a_program_alone_gets_the_defaults(void **state)
     assert_int_equal(PARSE(&options, "ls", "-l"), 0);
     assert_int_equal(options.port, 0);
     assert_int_equal(options.period_us, 1000);
+    assert_int_equal(options.mode, FEED_MODE_CPU);
     assert_false(options.paused || options.keep || options.quiet || options.help);
     assert_null(options.service_info);
     assert_string_equal(options.program[0], "ls");
@@ -54,11 +55,12 @@ static void every_option_is_taken(void **state)
     struct run_options options;
 
     (void)state;
-    assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--paused", "--keep",
+    assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused", "--keep",
                            "--quiet", "--write-service-info", "info.json", "--", "prog"),
                      0);
     assert_int_equal(options.port, 8181);
     assert_int_equal(options.period_us, 250);
+    assert_int_equal(options.mode, FEED_MODE_WALL);
     assert_true(options.paused && options.keep && options.quiet);
     assert_string_equal(options.service_info, "info.json");
     assert_string_equal(options.program[0], "prog");
@@ -97,6 +99,8 @@ static void a_bad_number_is_named_with_its_option_and_range(void **state)
     }
     assert_int_equal(PARSE(&options, "--period", "49", "prog"), -ISOSCOPE_INVALID);
     ASSERT_REFUSED("--period", "'49'", "50", "1000000");
+    assert_int_equal(PARSE(&options, "--mode", "both", "prog"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--mode", "'both'", "cpu", "wall");
     assert_int_equal(PARSE(&options, "--period", "1000001", "prog"), -ISOSCOPE_INVALID);
     assert_int_equal(PARSE(&options, "--period", "99999999999999999999", "prog"),
                      -ISOSCOPE_INVALID);

@@ -112,6 +112,51 @@ static void a_sample_after_the_round_stays_for_the_next(void **state)
     assert_int_equal(sample.timestamp_us, 200);
 }
 
+static void write_about(struct both *both, uint32_t ring_slot, uint16_t about, uint16_t type)
+{
+    struct ring_writer ring;
+    struct feed_sample *sample = reserve_sample(both, ring_slot, 1, &ring);
+
+    sample->head.type = type;
+    sample->head.slot = about;
+    sample->timestamp_us = 100;
+    sample->state = FEED_STATE_LOCK;
+    ring_commit(&ring);
+}
+
+static void ring_0_tells_of_other_threads(void **state)
+{
+    struct both *both = *state;
+    struct feed_sample_view sample;
+
+    write_about(both, 0, 7, FEED_RECORD_SAMPLE_OF);
+    write_about(both, 0, 7, FEED_RECORD_AGAIN);
+    assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
+    assert_int_equal(sample.slot, 7);
+    assert_int_equal(sample.depth, 1);
+    assert_int_equal(sample.state, FEED_STATE_LOCK);
+    assert_false(sample.again);
+    assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
+    assert_int_equal(sample.slot, 7);
+    assert_true(sample.again);
+    assert_int_equal(sample.depth, 0);
+    assert_int_equal(feed_reader_corrupt(both->reader), 0);
+}
+
+static void a_thread_tells_of_itself_alone(void **state)
+{
+    struct both *both = *state;
+    uint32_t slot = live_thread(both, 17);
+    struct feed_sample_view sample;
+
+    write_about(both, slot, 7, FEED_RECORD_SAMPLE_OF);
+    write_about(both, slot, 7, FEED_RECORD_AGAIN);
+    write_about(both, 0, 7, FEED_RECORD_SAMPLE);
+    assert_false(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
+    assert_false(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
+    assert_int_equal(feed_reader_corrupt(both->reader), 3);
+}
+
 /* The writer starts its ring over while the reader leaves a sample for the next round. */
 static void nothing_is_lost_where_the_ring_starts_over(void **state)
 {
@@ -358,6 +403,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FEED_TEST(a_sample_comes_out_as_it_went_in),
         FEED_TEST(a_sample_after_the_round_stays_for_the_next),
+        FEED_TEST(ring_0_tells_of_other_threads),
+        FEED_TEST(a_thread_tells_of_itself_alone),
         FEED_TEST(nothing_is_lost_where_the_ring_starts_over),
         FEED_TEST(an_ended_slot_is_another_thread_when_it_is_claimed_again),
         FEED_TEST(a_live_slot_cannot_be_recycled),
