@@ -3,6 +3,7 @@
 #include "blocked.h"
 #include "clock.h"
 #include "memory.h"
+#include "pages.h"
 #include "switches.h"
 
 #include "../feed/sys.h"
@@ -38,8 +39,10 @@ struct seen {
     struct root_side root_side;
 };
 
-static struct seen seen[FEED_THREADS_MAX]; /* pages of slots never used stay untouched */
-static struct unwind_sleeper sleeper;      /* not for the sampler's small stack */
+/* FEED_THREADS_MAX of them, made for the first round: a program in CPU mode needs no addresses for
+ * them, which ulimit -v counts. Pages of slots never used stay untouched. */
+static struct seen *seen;
+static struct unwind_sleeper sleeper; /* not for the sampler's small stack */
 
 struct round {
     struct threads *threads;
@@ -417,6 +420,10 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
     uint64_t looked_at = 0;
     uint32_t group;
 
+    if (!seen && !(seen = pages_new(FEED_THREADS_MAX * sizeof *seen))) {
+        count(&status->lost[FEED_LOSS_LATE], missed + 1);
+        return false;
+    }
     round.map = code_map_enter(&modules->maps, &group);
     round.unknown_code = !round.map;
     for (uint32_t slot = 1; slot < used; slot++) {
@@ -441,7 +448,7 @@ void wall_forget(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t slot = 1; slot < used; slot++) {
+    for (uint32_t slot = 1; seen && slot < used; slot++) {
         forget(&seen[slot]);
         atomic_store_explicit(&threads->watches[slot].owed, 0, memory_order_relaxed);
     }
@@ -451,6 +458,6 @@ void wall_forget_parent(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t slot = 1; slot < used; slot++)
+    for (uint32_t slot = 1; seen && slot < used; slot++)
         seen[slot].tid = 0;
 }
