@@ -24,7 +24,8 @@ enum {
     UNKNOWN_WAIT_MAX_US = 1000 * 1000,
     REST_WAIT_NS = 100 * 1000 * 1000, /* a fork waits so long at most */
     OLD_KERNEL_FDS = 65536,
-    ROUND_JITTER = 4, /* rounds come up to a period / 4 late, or they could run in step with a loop */
+    ROUND_JITTER =
+        4, /* rounds come up to a period / 4 late, or they could run in step with a loop */
 };
 
 /* After dlopen is called, before it is done: look again after these times. */
@@ -169,10 +170,9 @@ static bool wants_wall(void)
 static void set_true_period(uint32_t period_us)
 {
     struct feed_status *status = &sampler.segment.header->status;
-    uint32_t floor_us =
-        wants_wall() ? FEED_WALL_PERIOD_MIN_US
-                     : timer_floor_us((enum feed_timer)atomic_load_explicit(&status->timer,
-                                                                            memory_order_relaxed));
+    uint32_t floor_us = wants_wall() ? FEED_WALL_PERIOD_MIN_US
+                                     : timer_floor_us((enum feed_timer)atomic_load_explicit(
+                                           &status->timer, memory_order_relaxed));
 
     atomic_store_explicit(&status->true_period_us, period_us > floor_us ? period_us : floor_us,
                           memory_order_relaxed);

@@ -383,8 +383,7 @@ bool threads_interrupt(struct threads *threads)
     uint64_t period_ns = threads->period_us * UINT64_C(1000);
     bool any = false;
 
-    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns ||
-        threads->timers_rest)
+    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns || threads->timers_rest)
         return false;
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];

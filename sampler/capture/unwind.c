@@ -15,9 +15,9 @@ struct frame {
     const ucontext_t *context;
     const struct stack_range *stack;
     bool fp_lost;
-    uint64_t pc_at; /* where pc was loaded from; 0: it was in a register */
+    uint64_t pc_at;                 /* where pc was loaded from; 0: it was in a register */
     struct unwind_sleeper *sleeper; /* NULL: the thread that runs this */
-    bool foreign;   /* sp lies on another stack: a coroutine's, or the signals' alternate one */
+    bool foreign; /* sp lies on another stack: a coroutine's, or the signals' alternate one */
 #ifdef __aarch64__
     uint64_t lr;
     bool lr_known;

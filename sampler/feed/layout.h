@@ -161,7 +161,7 @@ struct feed_header {
         _Atomic uint32_t enabled;   /* 0 or 1 */
         _Atomic uint32_t period_us; /* asked */
         _Atomic uint32_t depth_max;
-        _Atomic uint32_t mode; /* feed_mode */
+        _Atomic uint32_t mode;     /* feed_mode */
         _Atomic int64_t reader_us; /* S: when it last looked; the program rests when nobody does */
     } control;
 
@@ -233,15 +233,15 @@ static_assert((int)FEED_MODULES_MAX <= (int)FEED_MODULE_NAMED, "layout");
  * minus one: that byte lies in the call, so in the calling function. */
 #define FEED_FRAME(module, offset) ((uint64_t)(module) << 48 | ((offset)&FEED_OFFSET_MASK))
 /* Stands where frames of a stack deeper than the limit were left out; its root side follows. */
-#define FEED_FRAME_GAP           FEED_FRAME(0, 1)
+#define FEED_FRAME_GAP FEED_FRAME(0, 1)
 /* Code that has a name and no file: a JIT's, or a function that an interpreter runs. name: its
  * place in names; 0: there was no room for it. */
 #define FEED_FRAME_NAMED(kind, name)                                                               \
     FEED_FRAME(FEED_MODULE_NAMED, (uint64_t)(kind) << 32 | (uint32_t)(name))
 #define FEED_FRAME_NAME(frame)      ((uint32_t)(frame))
 #define FEED_FRAME_NAME_KIND(frame) ((uint32_t)((frame) >> 32) & 0xffff)
-#define FEED_OFFSET_MASK         ((UINT64_C(1) << 48) - 1)
-#define FEED_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
-#define FEED_FRAME_OFFSET(frame) ((frame)&FEED_OFFSET_MASK)
+#define FEED_OFFSET_MASK            ((UINT64_C(1) << 48) - 1)
+#define FEED_FRAME_MODULE(frame)    ((uint32_t)((frame) >> 48))
+#define FEED_FRAME_OFFSET(frame)    ((frame)&FEED_OFFSET_MASK)
 
 #endif

@@ -249,8 +249,8 @@ static struct ring_reader ring_of(struct feed_reader *reader, uint32_t slot)
 
 static bool sample_believable(const struct feed_sample *sample, int bytes)
 {
-    return bytes >= (int)sizeof *sample &&
-           sample->depth <= FEED_DEPTH_MAX && sample->end < FEED_END_COUNT &&
+    return bytes >= (int)sizeof *sample && sample->depth <= FEED_DEPTH_MAX &&
+           sample->end < FEED_END_COUNT &&
            sizeof *sample + sample->depth * sizeof(uint64_t) <= (size_t)bytes;
 }
 

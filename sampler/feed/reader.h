@@ -82,7 +82,8 @@ uint32_t feed_reader_slots(const struct feed_reader *reader);
 /* False when the slot holds no thread (free, being filled in, or nonsense). */
 bool feed_reader_thread(struct feed_reader *reader, uint32_t slot, struct feed_thread_view *out);
 /* The slot's oldest unread sample, unless it was taken after until_us: then it stays unread. Slot 0
- * holds what the sampler's thread saw of sleeping threads. False when there is none. out->frames lives until the next call. */
+ * holds what the sampler's thread saw of sleeping threads. False when there is none. out->frames
+ * lives until the next call. */
 bool feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_us,
                       struct feed_sample_view *out);
 /* Gives an ENDED and drained slot back to the program. */

@@ -37,8 +37,8 @@ enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_CPU_UNIT_NS = 100 };
 struct store_sample {
     int64_t timestamp_us; /* not negative */
     uint64_t cpu_ns;
-    uint8_t end, state;   /* below 16 */
-    uint32_t tag;         /* names.h; 0: none */
+    uint8_t end, state;     /* below 16 */
+    uint32_t tag;           /* names.h; 0: none */
     uint32_t depth;         /* 1 to FEED_DEPTH_MAX */
     const uint64_t *frames; /* leaf first, PROFILE_FRAME */
 };
@@ -73,8 +73,8 @@ struct chunk {
     int64_t min_us, max_us;                                       /* store lock */
     uint32_t sample_count, node_count, frame_count, source_count; /* store lock */
     struct chunk_sample *samples;
-    struct chunk_node *nodes;      /* [0] stands for "no caller" */
-    uint64_t *frames;              /* [0] is not used */
+    struct chunk_node *nodes; /* [0] stands for "no caller" */
+    uint64_t *frames;         /* [0] is not used */
     struct chunk_source *sources;
 };
 

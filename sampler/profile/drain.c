@@ -217,8 +217,8 @@ static bool note_asleep(struct drain *drain, struct process *process, struct pro
     slot->asleep_end = (uint8_t)view->end;
     slot->asleep_tag = view->tag;
     for (uint32_t i = 0; i < view->depth; i++)
-        slot->asleep_depth += process_frame(process, view->frames[i], drain->registry,
-                                            drain->namer, &frames[slot->asleep_depth]);
+        slot->asleep_depth += process_frame(process, view->frames[i], drain->registry, drain->namer,
+                                            &frames[slot->asleep_depth]);
     return true;
 }
 

@@ -39,8 +39,8 @@ struct module {
     uint8_t build_id[FEED_BUILD_ID_MAX];
     uint32_t build_id_bytes;
     char build_id_hex[2 * FEED_BUILD_ID_MAX + 1];
-    bool system;  /* lies where the system keeps its libraries */
-    bool sampler; /* libisoscope itself */
+    bool system;        /* lies where the system keeps its libraries */
+    bool sampler;       /* libisoscope itself */
     _Atomic bool named; /* "[jit]" or "[interpreted]" */
     uint64_t hash;
     _Atomic uint32_t names;  /* module_names; only namer.h changes it */

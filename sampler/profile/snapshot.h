@@ -99,8 +99,8 @@ struct snapshot_sample {
     const char *tag; /* that the program set; NULL: none */
     uint64_t cpu_ns;
     enum feed_end end; /* FEED_END_ROOT: the stack is whole */
-    uint8_t state; /* feed_state, or a number above */
-    uint32_t depth; /* at least 1 */
+    uint8_t state;     /* feed_state, or a number above */
+    uint32_t depth;    /* at least 1 */
     const uint32_t
         *functions; /* leaf first; indices into snapshot_functions; until the next call */
 };

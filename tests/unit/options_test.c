@@ -55,8 +55,8 @@ static void every_option_is_taken(void **state)
     struct run_options options;
 
     (void)state;
-    assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused", "--keep",
-                           "--quiet", "--write-service-info", "info.json", "--", "prog"),
+    assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused",
+                           "--keep", "--quiet", "--write-service-info", "info.json", "--", "prog"),
                      0);
     assert_int_equal(options.port, 8181);
     assert_int_equal(options.period_us, 250);

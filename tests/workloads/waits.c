@@ -1,8 +1,8 @@
 /*
  * waits [SECONDS] [SLEEPERS] - threads that do nothing but one thing each: "computes", "locked"
- * (waits for a mutex), "polls" (poll of 2 ms, again and again), "sleeps" (one nanosleep) and "reads"
- * (an empty pipe); and SLEEPERS more "naps" that sleep as well. Each in a function of its name.
- * Prints how many polls there were, and how many of them returned EINTR.
+ * (waits for a mutex), "polls" (poll of 2 ms, again and again), "sleeps" (one nanosleep) and
+ * "reads" (an empty pipe); and SLEEPERS more "naps" that sleep as well. Each in a function of its
+ * name. Prints how many polls there were, and how many of them returned EINTR.
  */
 #include "burn.h"
 
