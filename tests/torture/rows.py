@@ -54,8 +54,9 @@ LOADER = [
     Row("another preload before", program("loader_preloads", PLUGIN), 300, "spin",
         # An isoscope with the address sanitizer in it would refuse to come second.
         environment={"LD_PRELOAD": OTHER, "ASAN_OPTIONS": "verify_asan_link_order=0"}),
-    Row("LD_AUDIT", program("loader_storm"), 2000, "storm", 0.8, 0.98,
-        environment={"LD_AUDIT": str(PROGRAMS / "audit.so")}),
+    # For the program alone: an isoscope with the thread sanitizer in it does not start under an audit.
+    Row("LD_AUDIT", ["/usr/bin/env", f"LD_AUDIT={PROGRAMS / 'audit.so'}", *program("loader_storm")],
+        2000, "storm", 0.8, 0.98),
 ]
 
 PROCESSES = [

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import math
 import os
 import re
 import signal
@@ -259,6 +260,11 @@ def view_of(pid: int) -> str:
 # The samples
 
 
+def chance(share: float, samples: int) -> float:
+    """How far below its true share a run may fall: 4.5 standard deviations, once in 300,000 runs."""
+    return 4.5 * math.sqrt(share * (1 - share) / samples)
+
+
 def check_samples(row: Row, uri: str) -> str:
     """What was seen, in words."""
     with Client(uri) as client:
@@ -274,7 +280,7 @@ def check_samples(row: Row, uri: str) -> str:
                       f"lost: {dict(tree.lost)}")
     if tree.sample_count == 0:
         return figures
-    if whole < row.whole:
+    if whole < row.whole - chance(row.whole, tree.sample_count):
         raise Failure(f"{figures}: less than {100 * row.whole:.2f} % whole; "
                       f"cut in: {cut_leaves(profile)}")
     if row.samples and len(tree.roots) < row.processes:
@@ -285,7 +291,7 @@ def check_samples(row: Row, uri: str) -> str:
     for function in tree.functions():
         counts[function.function.name] += function.total_count
     share = counts[row.hot] / tree.sample_count
-    if share < row.share:
+    if share < row.share - chance(row.share, tree.sample_count):
         raise Failure(f"{figures}: {row.hot} has {100 * share:.1f} %, less than "
                       f"{100 * row.share:.0f} %; others: {counts.most_common(8)}")
     return f"{figures}, {row.hot} {100 * share:.1f} %"
