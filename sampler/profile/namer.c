@@ -34,7 +34,11 @@ int namer_new(struct namer **out, void (*changed)(void *context), void *context)
 
 static void read_names(struct module *module)
 {
-    symbols_read(&module->symbols, module->path, module->build_id, module->build_id_bytes);
+    struct module_file file = { .path = module->path,
+                                .build_id = module->build_id,
+                                .build_id_bytes = module->build_id_bytes };
+
+    symbols_read(&module->symbols, &file);
     atomic_store_explicit(&module->names, MODULE_NAMES_READ, memory_order_release);
 }
 

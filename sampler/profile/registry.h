@@ -18,7 +18,7 @@
 
 #include "../feed/layout.h"
 #include "names.h"
-#include "symbols.h"
+#include "symbols/symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>

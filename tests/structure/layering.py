@@ -11,6 +11,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/include": (),
     "sampler/feed": ("sampler/include",),
     "sampler/capture": ("sampler/include", "sampler/feed"),
+    "sampler/profile/symbols": ("sampler/include", "sampler/feed"),
     "sampler/profile": ("sampler/include", "sampler/feed"),
     "protocol": ("sampler/include", "sampler/profile/snapshot.h", "sampler/feed/cleanup.h"),
     "server": ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
@@ -21,7 +22,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 FORBIDDEN_SYSTEM: dict[str, str] = {
     "sampler/feed": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind|sys/socket",
     "sampler/capture": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind",
-    "sampler/profile": r"jansson|libwebsockets|sys/socket",
+    "sampler/profile/symbols": r"jansson|libwebsockets|sys/socket",
+    "sampler/profile": r"libelf|gelf|elfutils|dwarf|jansson|libwebsockets|sys/socket",
     "protocol": r"libwebsockets|libelf|gelf|elfutils|sys/socket|pthread",
     "server": r"libelf|gelf|elfutils",
 }
@@ -76,5 +78,6 @@ def wrong_in_file(root: Path, path: Path) -> Iterator[Wrong]:
 
 def wrong_in_tree(root: Path) -> list[Wrong]:
     root = root.resolve()
-    files = [path for folder in ALLOWED for path in sorted((root / folder).rglob("*.[ch]"))]
+    files = [path for folder in ALLOWED for path in sorted((root / folder).rglob("*.[ch]"))
+             if folder_of(path.relative_to(root).as_posix()) == folder]
     return [wrong for path in files for wrong in wrong_in_file(root, path)]

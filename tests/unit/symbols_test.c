@@ -1,4 +1,4 @@
-#include "sampler/profile/symbols.h"
+#include "sampler/profile/symbols/symbols.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
@@ -11,6 +11,14 @@
 #include <sys/stat.h>
 
 #include <cmocka.h>
+
+static int read_symbols(struct symbols **out, const char *path, const uint8_t *build_id,
+                        uint32_t build_id_bytes)
+{
+    return symbols_read(out, &(struct module_file){ .path = path,
+                                                    .build_id = build_id,
+                                                    .build_id_bytes = build_id_bytes });
+}
 
 static void free_symbols(struct symbols **symbols)
 {
@@ -27,7 +35,7 @@ static struct symbols *symbols_of(const struct fake_elf *elf)
     fake_directory(directory);
     snprintf(path, sizeof(path), "%s/module", directory);
     fake_elf_write(path, elf);
-    assert_int_equal(symbols_read(&symbols, path, elf->build_id, has_id ? 20 : 0), 0);
+    assert_int_equal(read_symbols(&symbols, path, elf->build_id, has_id ? 20 : 0), 0);
     unlink(path);
     rmdir(directory);
     return symbols;
@@ -165,7 +173,7 @@ static void another_build_on_disk_gives_no_names(void **state)
     fake_directory(directory);
     snprintf(path, sizeof(path), "%s/module", directory);
     fake_elf_write(path, &elf);
-    assert_int_equal(symbols_read(&replaced, path, other, 20), 0);
+    assert_int_equal(read_symbols(&replaced, path, other, 20), 0);
     assert_string_equal(name_at(replaced, 0x1000), "");
     assert_string_equal(symbols_reason(replaced), "the file was replaced by another build");
     unlink(path);
@@ -191,13 +199,13 @@ static void a_linked_debug_file_of_the_same_build_gives_names(void **state)
                                              .debuglink = "module.debug",
                                              .no_symtab = true });
     fake_elf_write(debug_path, &debug);
-    assert_int_equal(symbols_read(&symbols, path, build_id, 20), 0);
+    assert_int_equal(read_symbols(&symbols, path, build_id, 20), 0);
     assert_string_equal(name_at(symbols, 0x1000), "secret");
     symbols_free(symbols);
 
     debug.build_id[0] = 8;
     fake_elf_write(debug_path, &debug);
-    assert_int_equal(symbols_read(&symbols, path, build_id, 20), 0);
+    assert_int_equal(read_symbols(&symbols, path, build_id, 20), 0);
     assert_string_equal(name_at(symbols, 0x1000), "");
     unlink(debug_path);
     unlink(path);
@@ -215,7 +223,7 @@ static void what_is_no_elf_file_has_no_names_but_a_reason(void **state)
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         CLEANUP(free_symbols) struct symbols *symbols = NULL;
 
-        assert_int_equal(symbols_read(&symbols, paths[i], NULL, 0), 0);
+        assert_int_equal(read_symbols(&symbols, paths[i], NULL, 0), 0);
         assert_non_null(symbols_reason(symbols));
         assert_string_equal(name_at(symbols, 0x1000), "");
     }
@@ -267,7 +275,7 @@ static void the_vdso_has_names(void **state)
     bool found = false;
 
     (void)state;
-    assert_int_equal(symbols_read(&symbols, "[vdso]", NULL, 0), 0);
+    assert_int_equal(read_symbols(&symbols, "[vdso]", NULL, 0), 0);
     for (uint64_t offset = 0; offset < 0x4000 && !found; offset++)
         found = strstr(name_at(symbols, offset), "clock_gettime") != NULL;
     assert_true(found);
@@ -287,7 +295,7 @@ static void a_real_program_has_its_own_names(void **state)
 
     (void)state;
     dl_iterate_phdr(save_bias, &bias);
-    assert_int_equal(symbols_read(&symbols, "/proc/self/exe", NULL, 0), 0);
+    assert_int_equal(read_symbols(&symbols, "/proc/self/exe", NULL, 0), 0);
     assert_string_equal(name_at(symbols, (uint64_t)(uintptr_t)the_vdso_has_names - bias + 1),
                         "the_vdso_has_names");
 }
@@ -305,7 +313,7 @@ static void a_stripped_programs_functions_are_known_by_their_start(void **state)
     snprintf(path, sizeof(path), "%s/stripped", directory);
     snprintf(command, sizeof(command), "objcopy --strip-all /proc/%d/exe %s", getpid(), path);
     assert_int_equal(system(command), 0);
-    assert_int_equal(symbols_read(&symbols, path, NULL, 0), 0);
+    assert_int_equal(read_symbols(&symbols, path, NULL, 0), 0);
     unlink(path);
     rmdir(directory);
     dl_iterate_phdr(save_bias, &bias);

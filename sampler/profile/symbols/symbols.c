@@ -1,7 +1,7 @@
 #include "symbols.h"
 
-#include "../feed/cleanup.h"
-#include "../include/isoscope/isoscope.h"
+#include "../../feed/cleanup.h"
+#include "../../include/isoscope/isoscope.h"
 #include "debug_file.h"
 #include "elf_file.h"
 #include "frame_starts.h"
@@ -22,12 +22,12 @@ struct symbols {
     const char *reason;
 };
 
-static bool is_build(struct elf_file *file, const uint8_t *build_id, uint32_t build_id_bytes)
+static bool is_build(struct elf_file *file, const struct module_file *module)
 {
     uint8_t found[FEED_BUILD_ID_MAX];
 
-    return elf_file_build_id(file, found) == build_id_bytes &&
-           !memcmp(found, build_id, build_id_bytes);
+    return elf_file_build_id(file, found) == module->build_id_bytes &&
+           !memcmp(found, module->build_id, module->build_id_bytes);
 }
 
 static bool take_function(void *context, const struct elf_function *function)
@@ -36,13 +36,12 @@ static bool take_function(void *context, const struct elf_function *function)
 }
 
 /* Adds what the module's own file and its debug file know; sets the reason when that is nothing. */
-static void read_files(struct symbols *symbols, const char *path, const uint8_t *build_id,
-                       uint32_t build_id_bytes)
+static void read_files(struct symbols *symbols, const struct module_file *module)
 {
-    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(path, &symbols->reason);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(module->path, &symbols->reason);
     CLEANUP(elf_file_closep) struct elf_file *debug = NULL;
 
-    if (file && build_id_bytes && !is_build(file, build_id, build_id_bytes)) {
+    if (file && module->build_id_bytes && !is_build(file, module)) {
         symbols->reason = "the file was replaced by another build";
         elf_file_close(file);
         file = NULL;
@@ -53,22 +52,21 @@ static void read_files(struct symbols *symbols, const char *path, const uint8_t 
     }
     /* The debug file is found by the build id, so it is right even when the module's own is gone.
      */
-    if (build_id_bytes && !(file && elf_file_has_symtab(file)))
-        debug = debug_file_open(path, file, build_id, build_id_bytes);
+    if (module->build_id_bytes && !(file && elf_file_has_symtab(file)))
+        debug = debug_file_open(module, file);
     if (debug)
         elf_file_functions(debug, take_function, &symbols->ranges);
     if (file || debug)
         symbols->reason = ranges_empty(&symbols->ranges) ? "the file has no symbols" : NULL;
 }
 
-int symbols_read(struct symbols **out, const char *path, const uint8_t *build_id,
-                 uint32_t build_id_bytes)
+int symbols_read(struct symbols **out, const struct module_file *module)
 {
     struct symbols *symbols = calloc(1, sizeof(*symbols));
 
     if (!symbols)
         return -ISOSCOPE_NO_MEMORY;
-    read_files(symbols, path, build_id, build_id_bytes);
+    read_files(symbols, module);
     if (ranges_build(&symbols->ranges) == 0)
         symbols->names = calloc(symbols->ranges.symbol_count + 1, sizeof(*symbols->names));
     if (!symbols->names) {

@@ -9,9 +9,9 @@
 #define ISOSCOPE_DEBUG_FILE_H
 
 #include "elf_file.h"
+#include "module_file.h"
 
-/* module: the opened file at path, for its link; NULL when it is gone. NULL: there is none. */
-struct elf_file *debug_file_open(const char *path, struct elf_file *module, const uint8_t *build_id,
-                                 uint32_t build_id_bytes);
+/* file: the module's own, for its link; NULL when it is gone. NULL: there is none. */
+struct elf_file *debug_file_open(const struct module_file *module, struct elf_file *file);
 
 #endif

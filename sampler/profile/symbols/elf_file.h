@@ -10,7 +10,7 @@
 #ifndef ISOSCOPE_ELF_FILE_H
 #define ISOSCOPE_ELF_FILE_H
 
-#include "../feed/layout.h"
+#include "../../feed/layout.h"
 
 #include <stdbool.h>
 #include <stdint.h>

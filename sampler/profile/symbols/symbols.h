@@ -17,6 +17,8 @@
 #ifndef ISOSCOPE_SYMBOLS_H
 #define ISOSCOPE_SYMBOLS_H
 
+#include "module_file.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,9 +30,7 @@ struct symbol {
     const char *name;     /* demangled; raw_name when there is nothing to demangle */
 };
 
-/* build_id: the module's when it ran; names of another build would be lies. */
-int symbols_read(struct symbols **out, const char *path, const uint8_t *build_id,
-                 uint32_t build_id_bytes);
+int symbols_read(struct symbols **out, const struct module_file *module);
 void symbols_free(struct symbols *symbols); /* NULL is fine */
 
 /* False: no function is known there. */
