@@ -129,6 +129,7 @@ bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)
     *out = (struct symbol){ .start = symbols->ranges.symbols[number].start,
                             .raw_name = ranges_name(&symbols->ranges, number),
                             .name = shown_name(symbols, number) };
+    out->full_name = out->name;
     return true;
 }
 

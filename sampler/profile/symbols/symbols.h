@@ -26,8 +26,9 @@ struct symbols;
 
 struct symbol {
     uint64_t start;
-    const char *raw_name; /* NULL: a function without a name, known by the unwind data */
-    const char *name;     /* demangled; raw_name when there is nothing to demangle */
+    const char *raw_name;  /* NULL: a function without a name, known by the unwind data */
+    const char *name;      /* as a person says it: demangled, without parameters */
+    const char *full_name; /* with parameters; = name where there are none */
 };
 
 int symbols_read(struct symbols **out, const struct module_file *module);
