@@ -112,7 +112,7 @@ def once(name: str) -> int:
         return STATUS_NOT_HERE
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        done = kind(Path(folder), 1.0).run([])
+        done = kind(Path(folder), 0.5).run([])
     print(f"{rate(done):,.4g} {kind.unit}/s\nfine")
     return 0
 

@@ -1,6 +1,6 @@
 /* refuse perf|timers [EPERM|EACCES|ENOSYS] PROGRAM ARGS: runs it where perf_event_open, or also
- * timer_create, is refused with that error (EPERM: what container runtimes say by default). PROGRAM is
- * a path. Nothing it starts gets the calls back, nor rights by a setuid bit: the kernel wants
+ * timer_create, is refused with that error (EPERM: what container runtimes say by default). PROGRAM
+ * is a path. Nothing it starts gets the calls back, nor rights by a setuid bit: the kernel wants
  * no_new_privs of whoever filters. */
 #include "torture.h"
 
