@@ -98,6 +98,9 @@ def profiled(command, *options, **popen):
         yield service
 
 
+NO_PERF_NOTICE = "isoscope: the kernel refused perf"
+
+
 class Timer(NamedTuple):
     """What this machine gives who asks for nothing special, at 1 kHz."""
 

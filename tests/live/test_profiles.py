@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from math import sqrt
 
-from harness import ROOT, children, profiled, service_of, until, workload
+from harness import ROOT, children, default_timer, profiled, service_of, until, workload
 
 BAND = 4.5
 RUNS = 20  # a right sampler fails one of them once in 7,000 times
@@ -52,7 +52,7 @@ def test_a_split_of_two_to_one_is_found_as_two_to_one_in_every_run():
     for _ in range(RUNS):
         with profiled([workload("spin_two_to_one"), "0.5"]) as service:
             twice, once = split(service)
-        assert twice + once >= 100, "hardly any samples"
+        assert twice + once >= 100 * default_timer().kept, "hardly any samples"
         assert_two_to_one(twice, once)
         total[0] += twice
         total[1] += once
@@ -115,7 +115,7 @@ def test_what_a_killed_program_left_unread_is_still_read():
         until(lambda: not children(service.process.pid), "the program's end")
         ((_, samples),) = service.profile()
     unread = [s for s in samples.samples if s.timestamp_us > stopped_us + 50_000]
-    assert len(unread) >= 20
+    assert len(unread) >= 20 * default_timer().kept
     spinning = [s for s in unread if s.stack[0].name in ("spin_twice", "spin_once")]
     assert len(spinning) >= 0.95 * len(unread)
 

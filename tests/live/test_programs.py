@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from harness import DEADLINE_S, ISOSCOPE, workload
+from harness import DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, workload
 
 THREADS = """
 import hashlib, threading
@@ -44,7 +44,7 @@ git log --format='%s %an' --stat && git fsck 2>&1 && git gc -q
 C_SOURCE = '#include <stdio.h>\nint main(void) { for (int i = 0; i < 9; i++) puts("x"); }\n'
 
 # What isoscope itself may say here; a program it never got into would be one line more.
-ISOSCOPE_SAYS = (b"The Dart VM service is listening on ", b"isoscope: the kernel refused perf")
+ISOSCOPE_SAYS = (b"The Dart VM service is listening on ", NO_PERF_NOTICE.encode())
 
 # Name, command, standard input. $LINES is a file of 200,000 numbers.
 PROGRAMS = [

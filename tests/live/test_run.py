@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import BUILD, ISOSCOPE, children, no_new_privs, until
+from harness import BUILD, ISOSCOPE, NO_PERF_NOTICE, children, no_new_privs, until
 
 PYTHON = sys.executable
 
@@ -47,15 +47,20 @@ def test_a_program_that_dies_of_a_signal_takes_isoscope_along(run, number):
     assert run(["sh", "-c", f"kill -{int(number)} $$"]).returncode == -number
 
 
+def said(result) -> list[str]:
+    """By isoscope, besides the truth about this machine's timers."""
+    return [line for line in result.stderr.splitlines() if not line.startswith(NO_PERF_NOTICE)]
+
+
 def test_stdout_is_the_programs_alone(run):
     result = run(["seq", "3"])
     assert result.stdout == "1\n2\n3\n"
-    assert result.stderr.startswith("The Dart VM service is listening on http://127.0.0.1:")
-    assert result.stderr.count("\n") == 1
+    (line,) = said(result)
+    assert line.startswith("The Dart VM service is listening on http://127.0.0.1:")
 
 
 def test_quiet_says_nothing(run):
-    assert run(["echo", "x"], "--quiet").stderr == ""
+    assert said(run(["echo", "x"], "--quiet")) == []
 
 
 def test_stdin_is_the_programs(run):
