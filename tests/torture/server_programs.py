@@ -9,6 +9,7 @@ pid. Whatever goes wrong (a failed request, a wrong answer, an exit status) rais
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import os
 import pwd
@@ -261,7 +262,8 @@ class Nginx(Server):
 
 
 class Postgres(Server):
-    """Refuses to run as root, so the server, and isoscope with it, then run as nobody."""
+    """Refuses to run as root, so the server, and isoscope with it, then run as nobody (whom the build
+    folder must let in)."""
 
     name, unit, package = "postgres", "transactions", "postgresql"
     ends_by = signal.SIGINT  # ends the sessions that are left
@@ -463,7 +465,6 @@ def nobody() -> pwd.struct_passwd:
 
 
 def group_of(user: pwd.struct_passwd) -> str:
-    import grp
     return grp.getgrgid(user.pw_gid).gr_name
 
 

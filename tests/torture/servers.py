@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import Callable, Iterator, NamedTuple
 
 from server_programs import PROGRAMS, Done, Program, Wrong
 
@@ -63,10 +63,12 @@ class Figures:
             str(self.errors),
         ]
 
-    def ratios(self, figure) -> Iterator[str]:
+    def ratios(self, figure: Callable[[Done], float]) -> Iterator[str]:
         """Of the sampled run to the mean of its two neighbours, and of those to each other."""
-        yield f"{statistics.median(2 * figure(r.sampled) / (figure(r.before) + figure(r.after)) for r in self.rounds):.3f}"
-        yield f"{statistics.median(figure(r.after) / figure(r.before) for r in self.rounds):.3f}"
+        rounds = [tuple(map(figure, done)) for done in self.rounds]
+        for ratios in ([2 * sampled / (before + after) for before, sampled, after in rounds],
+                       [after / before for before, _, after in rounds]):
+            yield f"{statistics.median(ratios):.3f}"
 
 
 def rate(done: Done) -> float:
