@@ -96,7 +96,8 @@ def known_shares(seconds: float) -> list[Row]:
     rows = [share_row(f"known shares: {function}", seen, function, share,
                       band(share, len(seen.samples)))
             for function, share in SHARES.items()]
-    return [*rows, weight_row("weight of known_shares, of getrusage", seen.weight(), seen.figure("cpu_seconds"))]
+    return [*rows, weight_row("weight of known_shares, of getrusage", seen.weight(),
+                              seen.figure("cpu_seconds"))]
 
 
 def kernel_time(seconds: float) -> list[Row]:
@@ -105,7 +106,8 @@ def kernel_time(seconds: float) -> list[Row]:
     share = seen.figure("kernel_share")
     bound = max(KERNEL_BOUND, band(share, len(seen.samples)))
     return [share_row("time in the kernel, 45 % by design", seen, "work_in_kernel", share, bound),
-            weight_row("weight of kernel_share, of getrusage", seen.weight(), seen.figure("cpu_seconds"))]
+            weight_row("weight of kernel_share, of getrusage", seen.weight(),
+                       seen.figure("cpu_seconds"))]
 
 
 def equal_threads(seconds: float) -> list[Row]:
