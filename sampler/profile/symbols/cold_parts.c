@@ -34,13 +34,22 @@ static const char *name_of(const struct ranges *ranges, uint32_t symbol)
     return ranges->texts + ranges->symbols[symbol].name;
 }
 
+/* By eight bytes at a time, the last ones perhaps twice: all names of a module go through it. */
 static uint32_t hash_name(const char *name, size_t bytes)
 {
-    uint32_t hash = 2166136261;
+    uint64_t hash = bytes, word = 0;
 
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (uint8_t)name[i]) * 16777619;
-    return hash ^ hash >> 15;
+    for (size_t at = 0; at + sizeof(word) < bytes; at += sizeof(word)) {
+        memcpy(&word, name + at, sizeof(word));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    if (bytes >= sizeof(word))
+        memcpy(&word, name + bytes - sizeof(word), sizeof(word));
+    else
+        memcpy(&word, name, bytes);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hash >> 32);
 }
 
 static int add_part(struct parts *parts, struct part part)
