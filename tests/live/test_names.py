@@ -80,19 +80,39 @@ def test_a_stub_is_a_function_of_its_own(code_kinds):
     assert above == {"through_the_stub"}
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="needs node")
+NODE = ["node", "--perf-basic-prof", "--interpreted-frames-native-stack"]
+needs_node = pytest.mark.skipif(not shutil.which("node"), reason="needs node")
+
+
+def assert_names_javascript(profile, source: str) -> None:
+    samples = [s for _, part in profile for s in part.samples]
+    scripted = [s for s in samples if s.stack[0].library.name == "[jit]"]
+    assert len(scripted) >= 0.5 * len(samples)
+    of_ours = [names(s)[0] for s in scripted if f" {source}:" in names(s)[0]]
+    assert len(of_ours) >= 0.8 * len(scripted)
+    assert {name.split()[0] for name in of_ours} & {"JS:*hot", "JS:*caller"}
+
+
+@needs_node
 def test_javascript_has_the_names_that_its_perf_map_gives(tmp_path):
     script = tmp_path / "hot.js"
     script.write_text(SCRIPT)
-    node = ["node", "--perf-basic-prof", "--interpreted-frames-native-stack", str(script)]
-    with profiled(node) as service:
+    with profiled([*NODE, str(script)]) as service:
         profile = service.profile()
-    # What it leaves in /tmp is ours to remove.
-    for _, part in profile:
+    for _, part in profile:  # what it leaves in /tmp is ours to remove
         Path(f"/tmp/perf-{part.pid}.map").unlink()
-    samples = [s for _, part in profile for s in part.samples if s.stack]
-    scripted = [s for s in samples if s.stack[0].library.name == "[jit]"]
-    assert len(scripted) >= 0.5 * len(samples)
-    of_ours = [s for s in scripted if f" {script}:" in names(s)[0]]
-    assert len(of_ours) >= 0.8 * len(scripted)
-    assert {names(s)[0].split()[0] for s in of_ours} & {"JS:*hot", "JS:*caller"}
+    assert_names_javascript(profile, str(script))
+
+
+@needs_node
+def test_a_perf_map_is_found_by_the_pid_that_the_program_sees(tmp_path):
+    inside = ["unshare", "--pid", "--fork"]
+    if subprocess.run([*inside, "true"], capture_output=True).returncode != 0:
+        pytest.skip("needs the right to make namespaces")
+    script = tmp_path / "hot.js"
+    script.write_text(SCRIPT)
+    try:
+        with profiled([*inside, *NODE, str(script)]) as service:
+            assert_names_javascript(service.profile(), str(script))
+    finally:
+        Path("/tmp/perf-1.map").unlink(missing_ok=True)
