@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -246,6 +247,53 @@ static void a_file_from_before_the_process_is_not_its_own(void **state)
     assert_string_equal(name_at(fixture, 0x1000), "f");
 }
 
+/* Writes its map where its own /tmp is, says so, and waits to be let go. */
+static void be_in_a_root_of_its_own(const char *root, int say, int wait)
+{
+    char path[64], answer = chroot(root) == 0 ? 'y' : 'n';
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+    file = answer == 'y' ? fopen(path, "w") : NULL;
+    if (file) {
+        fputs("1000 10 inside\n", file);
+        fclose(file);
+    }
+    if (write(say, &answer, 1) == 1 && read(wait, &answer, 1) >= 0)
+        unlink(path);
+    _exit(0);
+}
+
+static void the_map_is_where_the_process_sees_tmp(void **state)
+{
+    struct fixture *fixture = *state;
+    char root[] = "/tmp/isoscope-test-XXXXXX", tmp[64], answer;
+    int say[2], wait[2];
+    pid_t child;
+
+    assert_non_null(mkdtemp(root));
+    snprintf(tmp, sizeof(tmp), "%s/tmp", root);
+    assert_int_equal(mkdir(tmp, 0700), 0);
+    assert_int_equal(pipe(say) | pipe(wait), 0);
+    child = fork();
+    if (child == 0) {
+        close(wait[1]);
+        be_in_a_root_of_its_own(root, say[1], wait[0]);
+    }
+    assert_int_equal(read(say[0], &answer, 1), 1);
+    perf_map_free(fixture->map);
+    assert_int_equal(perf_map_new(&fixture->map, child), 0);
+    if (answer == 'y') /* else: only root may */
+        assert_string_equal(name_at(fixture, 0x1000), "inside");
+    close(wait[1]);
+    waitpid(child, NULL, 0);
+    close(wait[0]);
+    close(say[0]);
+    close(say[1]);
+    rmdir(tmp);
+    rmdir(root);
+}
+
 int main(void)
 {
 #define MAP_TEST(test) cmocka_unit_test_setup_teardown(test, open_fixture, close_fixture)
@@ -262,6 +310,7 @@ int main(void)
         MAP_TEST(memory_is_for_what_still_shows),
         MAP_TEST(too_many_lines_are_left_out),
         MAP_TEST(only_a_file_of_the_user_is_believed),
+        MAP_TEST(the_map_is_where_the_process_sees_tmp),
         MAP_TEST(a_file_from_before_the_process_is_not_its_own),
     };
 
