@@ -205,21 +205,31 @@ static void a_name_that_reads_out_without_end_stays_as_it_is(void **state)
     free(spoken);
 }
 
-static void no_cut_or_scribbled_name_does_harm(void **state)
+static void cut_and_scribble(const char *whole)
 {
-    static const char whole[] = "_ZZ4packILi3EJicdEEDaDpT0_ENKUlT_E_clIiEEDaS2_.isra.0@plt";
-    char name[sizeof(whole)];
+    size_t bytes = strlen(whole) + 1;
+    char name[512];
 
-    (void)state;
-    for (size_t cut = 0; cut < sizeof(whole); cut++)
-        for (int letter = '.'; letter <= '_'; letter++) {
-            memcpy(name, whole, sizeof(whole));
-            if (cut)
-                name[cut - 1] = (char)letter;
+    for (size_t cut = 1; cut < bytes; cut++)
+        for (int letter = '.'; letter <= 'z'; letter++) {
+            memcpy(name, whole, bytes);
+            name[cut - 1] = (char)letter;
             free(spoken_new(name, false));
             name[cut] = 0;
             free(spoken_new(name, false));
         }
+}
+
+static void no_cut_or_scribbled_name_does_harm(void **state)
+{
+    (void)state;
+    cut_and_scribble("_ZZ4packILi3EJicdEEDaDpT0_ENKUlT_E_clIiEEDaS2_.isra.0@plt");
+    cut_and_scribble(
+        "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendIPKcvEERS4_T_S9_");
+    cut_and_scribble("_ZNSt3mapISsSt6vectorIiSaIiEESt4lessISsESaISt4pairIKSsS2_EEEixERS6_");
+    cut_and_scribble("_ZNKR2ns3FooIiE4tmplIiEET_S3_PFvS3_E");
+    cut_and_scribble("_ZN4core3fmt5write17h0123456789abcdefE.llvm.12");
+    cut_and_scribble("_RNvMNtCs4fqI2P2rA04_7mycrate6shapesNtB2_6Circle4area");
 }
 
 int main(void)

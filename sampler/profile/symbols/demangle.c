@@ -36,6 +36,8 @@ static void take(const char *part, size_t bytes, void *context)
 
     if (bytes >= TEXT_BYTES_MAX - text->used)
         longjmp(text->end, 1);
+    if (!bytes) /* then part may be NULL */
+        return;
     memcpy(text->bytes + text->used, part, bytes);
     text->used += bytes;
 }
