@@ -145,8 +145,16 @@ ENVIRONMENT = [
     Row("20 MB of addresses", limited("--as=20000000"), 0),
     Row("closefrom(3)", program("close_all"), 500, "spin", 0.5),
     Row("descriptors closed, reused", program("reuse_fds"), 700, "spin", 0.5),
-    Row("new user namespace", program("new_namespace"), 100,
-        known="the kernel wants a process of one thread (README)"),
+    *[Row(f"fewer rights, {how}", program("rights", how), 400, "spin", 0.5)
+      for how in ("setgroups", "initgroups", "seteuid", "capset", "prctl", "syscall")],
+    *[Row(f"new namespace, {which}", program("new_namespace", which), 500, "spin", 0.5)
+      for which in ("user", "user and mount", "mount", "entered", "of another thread")],
+    # Afterwards the kernel makes no thread in this process, and its children are sampled again.
+    Row("new namespace, user and pid", program("new_namespace", "user and pid"), 700, "spin", 0.5,
+        processes=2),
+    # Sampling ends when the filter comes.
+    *[Row(f"sandbox, {how}", program("sandbox", how), 300, "spin", 0.5)
+      for how in ("strict", "filter", "filter for all threads", "prctl")],
 ]
 
 ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT
