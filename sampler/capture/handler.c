@@ -36,11 +36,18 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     const struct unwind_request request = { map,     &watch->stack,     &watch->root_side,
                                             context, depth_max(header), &sampler.named };
     const char *tag = own ? own_thread_tag(own) : NULL;
+    uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
     struct unwind_result result;
+    uint32_t left_out;
 
-    sample->timestamp_us = clock_now_us();
+    sample->timestamp_us = (int64_t)(began_ns / 1000);
     sample->cpu_ns = cpu_ns - watch->cpu_before_ns;
     watch->cpu_before_ns = cpu_ns;
+    left_out =
+        overload_tick(&watch->load, arch_registers_hash(context), sample->cpu_ns,
+                      atomic_load_explicit(&header->control.period_us, memory_order_relaxed));
+    if (left_out)
+        count(&header->status.lost[FEED_LOSS_SLOWED], left_out);
     unwind(&request, sample->frames, &result);
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;
@@ -55,6 +62,7 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     count(&header->status.ends[result.end], 1);
     if (result.unknown_code)
         sampler_modules_unknown();
+    overload_tick_done(&watch->load, clock_ns(CLOCK_MONOTONIC) - began_ns);
 }
 
 SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const struct code_map *map,

@@ -316,6 +316,7 @@ static void keep_house(struct turn *turn)
     turn->active = ticks != turn->ticks_before;
     turn->ticks_before = ticks;
     keep_signals();
+    threads_relieve(&sampler.threads);
     threads_scan(&sampler.threads,
                  (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
     threads_names(&sampler.threads);

@@ -37,6 +37,7 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
+    memset(&watch->load, 0, sizeof watch->load);
     watch->cpu_before_ns = 0;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
@@ -127,6 +128,19 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
         memory_order_relaxed);
 }
 
+static uint32_t period_of(const struct threads *threads, const struct watch *watch)
+{
+    uint64_t period_us = (uint64_t)threads->period_us
+                         << atomic_load_explicit(&watch->load.slowed, memory_order_relaxed);
+
+    return period_us < FEED_PERIOD_MAX_US ? (uint32_t)period_us : FEED_PERIOD_MAX_US;
+}
+
+static void set_timer(const struct threads *threads, const struct watch *watch)
+{
+    timer_set(&watch->timer, threads->timers_rest ? 0 : period_of(threads, watch));
+}
+
 static void arm(struct threads *threads, uint32_t slot)
 {
     struct watch *watch = &threads->watches[slot];
@@ -151,7 +165,7 @@ static void arm(struct threads *threads, uint32_t slot)
     /* It may have ended meanwhile; then ENDING stays. */
     atomic_compare_exchange_strong_explicit(&watch->state, &new_state, WATCH_ARMED,
                                             memory_order_acq_rel, memory_order_relaxed);
-    timer_set(&timer, threads->timers_rest ? 0 : threads->period_us);
+    set_timer(threads, watch);
 }
 
 static void let_go(struct threads *threads, uint32_t slot)
@@ -380,10 +394,10 @@ void threads_names(struct threads *threads)
 bool threads_interrupt(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-    uint64_t period_ns = threads->period_us * UINT64_C(1000);
     bool any = false;
 
-    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns || threads->timers_rest)
+    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !threads->period_us ||
+        threads->timers_rest)
         return false;
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];
@@ -397,7 +411,7 @@ bool threads_interrupt(struct threads *threads)
             continue;
         if (watch->due_ns)
             timer_interrupt(watch->tid, threads->signal_number, slot);
-        watch->due_ns = cpu_ns + period_ns;
+        watch->due_ns = cpu_ns + period_of(threads, watch) * UINT64_C(1000);
     }
     return any;
 }
@@ -409,7 +423,20 @@ void threads_set_period(struct threads *threads, uint32_t period_us, bool timers
     threads->period_us = period_us;
     threads->timers_rest = timers_rest;
     for (uint32_t slot = 1; slot < used; slot++)
-        timer_set(&threads->watches[slot].timer, timers_rest ? 0 : period_us);
+        set_timer(threads, &threads->watches[slot]);
+}
+
+void threads_relieve(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
+            overload_look(&watch->load))
+            set_timer(threads, watch);
+    }
 }
 
 void threads_rearm(struct threads *threads, int signal_number)

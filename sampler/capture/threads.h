@@ -14,6 +14,7 @@
 #define ISOSCOPE_THREADS_H
 
 #include "../feed/segment.h"
+#include "overload.h"
 #include "own_thread.h"
 #include "timer.h"
 #include "unwind.h"
@@ -31,7 +32,8 @@ struct watch {
     struct timer timer;
     struct stack_range stack;
     uint64_t probe_sp;
-    struct root_side root_side;       /* the handler's */
+    struct root_side root_side; /* the handler's */
+    struct load load;
     _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
     uint64_t due_ns;                  /* the interrupter's: thread CPU time of the next tick */
@@ -84,6 +86,8 @@ void threads_scan(struct threads *threads, int32_t sampler_tid);
 /* Reads the names of some threads; all have their turn. */
 void threads_names(struct threads *threads);
 void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest);
+/* Gives threads that are overloaded by their ticks a longer period, and back. */
+void threads_relieve(struct threads *threads);
 /* Another tick signal: all timers are made anew. */
 void threads_rearm(struct threads *threads, int signal_number);
 /* Closes all timers and forgets all threads. */

@@ -96,9 +96,8 @@ SIGNALS = [
     Row("EINTR of sleeps at 1 kHz", program("eintr", "20"), 10, "body", period_us=1000),
     Row("calls that restart", program("restarts"), 500, "spin_us", 0.3),
     Row("signal storm, 100 queued", program("signal_storm", "100"), 100, "target", 0.1, 0.98),
-    Row("signal storm, no limit", program("signal_storm"), 0,
-        known="with tens of thousands of signals queued for one thread, finding a tick among them takes the "
-              "kernel longer than this period (README)"),
+    # The kernel needs longer than this period to find a tick among tens of thousands of signals.
+    Row("signal storm, no limit", program("signal_storm"), 50, whole=0.9),
     Row("SIGSEGV handlers, nested", program("nested_segv"), 300, "open_page"),
     Row("alternate stack of 8 KiB", program("small_altstack", "8192"), 1500, "on_altstack", 0.3),
     Row("alternate stack of 64 KiB", program("small_altstack", "65536"), 1500, "on_altstack", 0.3),
