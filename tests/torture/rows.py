@@ -147,7 +147,8 @@ ENVIRONMENT = [
     *[Row(f"fewer rights, {how}", program("rights", how), 400, "spin", 0.5)
       for how in ("setgroups", "initgroups", "seteuid", "capset", "prctl", "syscall")],
     *[Row(f"new namespace, {which}", program("new_namespace", which), 500, "spin", 0.5)
-      for which in ("user", "user and mount", "mount", "entered", "of another thread")],
+      for which in ("user", "user and mount", "mount", "entered", "of another thread",
+                    "none, again and again")],
     # Afterwards the kernel makes no thread in this process, and its children are sampled again.
     Row("new namespace, user and pid", program("new_namespace", "user and pid"), 700, "spin", 0.5,
         processes=2),

@@ -44,6 +44,15 @@ static void enter_anothers(void)
     CHECK(ends_with(pid, 3));
 }
 
+/* The kernel only looks whether the process has one thread. */
+static void stay_alone(void)
+{
+    for (int i = 0; i < 300; i++) {
+        CHECK(unshare(CLONE_THREAD | CLONE_SIGHAND | CLONE_VM) == 0);
+        spin_us(500);
+    }
+}
+
 static void children_in_a_new_pid_namespace(void)
 {
     pid_t pid;
@@ -69,6 +78,8 @@ static void change(const char *which)
         CHECK(unshare(CLONE_NEWNS) == 0);
     else if (!strcmp(which, "entered"))
         enter_anothers();
+    else if (!strcmp(which, "none, again and again"))
+        stay_alone();
     else if (!strcmp(which, "of another thread"))
         run_threads(2, mount_of_its_own, NULL);
     else
