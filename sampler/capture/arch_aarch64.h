@@ -35,16 +35,6 @@ SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dw
     return dwarf == ARCH_SP ? context->uc_mcontext.sp : context->uc_mcontext.regs[dwarf % 31];
 }
 
-/* A hash of all that the program computes with. */
-SIGNAL_SAFE_INLINE uint64_t arch_registers_hash(const ucontext_t *context)
-{
-    uint64_t hash = context->uc_mcontext.pc ^ context->uc_mcontext.sp << 1;
-
-    for (int i = 0; i < 31; i++)
-        hash = (hash ^ context->uc_mcontext.regs[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash;
-}
-
 /* struct rt_sigframe begins with a siginfo of 128 bytes; the ucontext follows. */
 SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
 {

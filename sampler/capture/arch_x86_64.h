@@ -72,16 +72,6 @@ SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dw
     }
 }
 
-/* A hash of all that the program computes with. */
-SIGNAL_SAFE_INLINE uint64_t arch_registers_hash(const ucontext_t *context)
-{
-    uint64_t hash = 0;
-
-    for (int i = REG_R8; i <= REG_EFL; i++)
-        hash = (hash ^ (uint64_t)context->uc_mcontext.gregs[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash;
-}
-
 /* Where the kernel put the interrupted registers: a handler returns to the restorer with the
  * stack pointer at the ucontext. */
 SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)

@@ -44,7 +44,7 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     sample->cpu_ns = cpu_ns - watch->cpu_before_ns;
     watch->cpu_before_ns = cpu_ns;
     left_out =
-        overload_tick(&watch->load, arch_registers_hash(context), sample->cpu_ns,
+        overload_tick(&watch->load, sample->cpu_ns,
                       atomic_load_explicit(&header->control.period_us, memory_order_relaxed));
     if (left_out)
         count(&header->status.lost[FEED_LOSS_SLOWED], left_out);
@@ -89,6 +89,18 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     count(&header->status.delivered, 1 + more);
 }
 
+/* False: it is one of those that follow a first tick until the period is set (threads.h). */
+SIGNAL_SAFE_INLINE bool is_due(struct watch *watch)
+{
+    uint32_t first = atomic_load_explicit(&watch->first_tick, memory_order_acquire);
+
+    if (first == FIRST_TICK_AWAITED) {
+        atomic_store_explicit(&watch->first_tick, FIRST_TICK_TAKEN, memory_order_release);
+        sampler_wake();
+    }
+    return first != FIRST_TICK_TAKEN;
+}
+
 SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
 {
     struct watch *watch = &sampler.threads.watches[slot];
@@ -97,7 +109,7 @@ SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontex
     uint32_t group;
 
     if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
-        wall_tick_is_stale(watch, info))
+        wall_tick_is_stale(watch, info) || !is_due(watch))
         return;
     status = &sampler.segment.header->status;
     count(&status->ticks, 1);

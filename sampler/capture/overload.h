@@ -1,14 +1,13 @@
 /*
  * overload.h - no thread may spend its time on being sampled.
  *
- *   handler -> what its ticks cost, and whether the thread came on between them (struct load)
+ *   handler -> what its ticks cost, and whether they come late (struct load)
  *   sampler's thread -> overload_look, some ten times a second -> a longer period for that thread
  *
- * A tick is futile when the thread's registers are as they were at the one before although more
- * than a period has passed: the kernel spent it on delivering ticks (it looks for them behind all
- * signals that are queued), and the program nothing. When half of the ticks are futile, or their
- * handler takes half of the thread's CPU time, its period doubles; when all is well for a while, it
- * halves.
+ * Two things make ticks dear. Their handler, where the stack is hard to walk: it may take half of
+ * the thread's CPU time. And the kernel, where many signals are queued: it looks for a tick behind
+ * all of them, and when that takes a period the thread gets nowhere. Then the thread's period
+ * doubles; when all has been well for a while, it halves.
  *
  * Units      CPU time of the sampled thread, in ns.
  * Threads    struct load: the handler writes, the sampler's thread reads and clears. slowed: the
@@ -24,9 +23,8 @@
 #include <stdint.h>
 
 struct load {
-    _Atomic uint32_t ticks, futile;
+    _Atomic uint32_t ticks, late;
     _Atomic uint64_t spent_ns, handler_ns; /* by the thread; and of that, by the handler */
-    uint64_t registers;                    /* the handler's: a hash of them at the last tick */
     _Atomic uint32_t slowed;               /* the period is 2^slowed as long as asked */
     uint32_t calm_looks;                   /* the sampler's thread's */
 };
@@ -34,17 +32,15 @@ struct load {
 enum { OVERLOAD_SLOWED_MAX = 10 };
 
 /* A tick begins. since_ns: since the tick before. Returns the ticks left out for it. */
-SIGNAL_SAFE_INLINE uint32_t overload_tick(struct load *load, uint64_t registers, uint64_t since_ns,
-                                          uint32_t period_us)
+SIGNAL_SAFE_INLINE uint32_t overload_tick(struct load *load, uint64_t since_ns, uint32_t period_us)
 {
     uint32_t slowed = atomic_load_explicit(&load->slowed, memory_order_relaxed);
     uint64_t late_ns = ((uint64_t)period_us << slowed) * 1200;
 
     atomic_fetch_add_explicit(&load->ticks, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&load->spent_ns, since_ns, memory_order_relaxed);
-    if (registers == load->registers && since_ns > late_ns)
-        atomic_fetch_add_explicit(&load->futile, 1, memory_order_relaxed);
-    load->registers = registers;
+    if (since_ns > late_ns)
+        atomic_fetch_add_explicit(&load->late, 1, memory_order_relaxed);
     return (1u << slowed) - 1;
 }
 
@@ -54,7 +50,11 @@ SIGNAL_SAFE_INLINE void overload_tick_done(struct load *load, uint64_t handler_n
     atomic_fetch_add_explicit(&load->handler_ns, handler_ns, memory_order_relaxed);
 }
 
-/* Judges what came since the last look. True: slowed has changed. */
-bool overload_look(struct load *load);
+/* Half of the ticks came late, or did before. Long system calls make them late too, so this asks
+ * for the number of queued signals. */
+bool overload_suspected(const struct load *load);
+/* Judges what came since the last look. period_us: as asked. queued: signals waiting in this
+ * process, or more; 0 when nothing was suspected. True: slowed has changed. */
+bool overload_look(struct load *load, uint32_t period_us, uint32_t queued);
 
 #endif

@@ -24,6 +24,11 @@
 
 enum watch_state { WATCH_NONE, WATCH_NEW, WATCH_ARMED, WATCH_ENDING };
 
+/* Of a watch. A new thread's first tick comes after a part of a period, taken by chance, or no
+ * thread would be seen that ends within its first period; the timer that brings it brings more of
+ * its kind until the sampler's thread sets the period. They are no ticks. */
+enum first_tick { FIRST_TICK_NONE, FIRST_TICK_AWAITED, FIRST_TICK_TAKEN };
+
 struct watch {
     _Atomic uint32_t state;    /* watch_state */
     _Atomic uint32_t asked_sp; /* 1: the handler found its stack unknown; probe_sp lies in it */
@@ -32,7 +37,9 @@ struct watch {
     struct timer timer;
     struct stack_range stack;
     uint64_t probe_sp;
-    struct root_side root_side; /* the handler's */
+    _Atomic uint32_t first_tick; /* enum first_tick */
+    bool begun;                  /* had a timer before */
+    struct root_side root_side;  /* the handler's */
     struct load load;
     _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
@@ -61,6 +68,7 @@ struct threads {
     bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
     uint32_t name_next;         /* slot whose name is looked at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
+    uint32_t random;
 };
 
 /* The calling thread is to be sampled. stack: its own. Returns its slot; 0: not sampled. */

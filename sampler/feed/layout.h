@@ -56,7 +56,7 @@ enum {
     X(LATE, "late", "the sampler's thread came too late for a round of wall mode")                 \
     X(SANDBOXED, "sandboxed", "the program locked itself in (seccomp): sampling of it ended")      \
     X(NO_THREAD, "no_thread", "after unshare or setns the kernel refused the sampler's thread")    \
-    X(SLOWED, "slowed", "a thread got nowhere between its ticks: its period was made longer")
+    X(SLOWED, "slowed", "ticks cost a thread too much of its time: its period was made longer")
 
 /* Why a stack ended where it did. ROOT is the only good one. */
 #define FEED_ENDS(X)                                                                               \
