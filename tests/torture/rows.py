@@ -107,6 +107,8 @@ SIGNALS = [
 STACKS = [
     Row("recursion, 100,000 deep", program("recursion"), 1000, "bottom", 0.8, 0.0),
     Row("frames over 1 MiB, alloca", program("big_frames"), 500, "spin_us", 0.8),
+    # Deeper than it is walked; the guard page is met in the middle of a prologue.
+    Row("stacks overflow", program("overflow"), 50, "deeper", 0.5, 0.0),
     Row("longjmp, siglongjmp", program("jumps"), 500, "body", 0.8, 0.98),
     Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body(void*)", 0.8,
         0.98),
@@ -128,7 +130,9 @@ LOCKS = [
 CODE = [
     Row("JIT code", program("jit"), 500, whole=0.0),
     Row("stripped", program("codegen_stripped"), 1000, whole=0.999),
+    Row("link-time optimized", program("codegen_lto"), 1000, "main", 0.9, 0.999),
     Row("static", program("codegen_static"), refused="static"),
+    Row("static-pie", program("codegen_static_pie"), refused="static"),
 ]
 
 ENVIRONMENT = [
@@ -139,6 +143,7 @@ ENVIRONMENT = [
     Row("16 descriptors", limited("--nofile=16"), 500, "spin", 0.5),
     Row("4 descriptors", limited("--nofile=4"), 0),
     Row("no pending signals", limited("--sigpending=0"), 500, "spin", 0.5),
+    Row("no locked memory", limited("--memlock=0"), 500, "spin", 0.5),
     Row("stack of 256 KiB", limited("--stack=262144"), 500, "spin", 0.5),
     Row("300 MB of addresses", limited("--as=300000000"), 500, "spin", 0.5),
     Row("20 MB of addresses", limited("--as=20000000"), 0),
