@@ -22,7 +22,6 @@ class Row(NamedTuple):
     period_us: int = PERIOD_US
     environment: dict[str, str] = {}
     refused: str = ""  # isoscope does not start it, and says this
-    known: str = ""  # why it fails under isoscope, where that is a documented limit
 
 
 def program(name: str, *words: str) -> list[str]:
