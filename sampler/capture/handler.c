@@ -89,16 +89,33 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     count(&header->status.delivered, 1 + more);
 }
 
-/* False: it is one of those that follow a first tick until the period is set (threads.h). */
+/* The timer comes each first_us. Where the kernel drops what falls into kernel mode the first one
+ * may be missing; then the thread has its next chance a period later, as with any tick. */
+SIGNAL_SAFE_INLINE bool is_first(const struct watch *watch)
+{
+    uint64_t period_ns = watch->first_period_us * UINT64_C(1000);
+    uint64_t first_ns = watch->first_us * UINT64_C(1000);
+    uint64_t since_ns;
+
+    if (!atomic_load_explicit(&sampler.segment.header->status.exclude_kernel, memory_order_relaxed))
+        return true;
+    since_ns = clock_thread_cpu_ns() - watch->due_ns + first_ns / 2 + period_ns;
+
+    return since_ns / period_ns > (since_ns - first_ns) / period_ns;
+}
+
+/* False: it is one of those around a first tick, until the period is set (threads.h). */
 SIGNAL_SAFE_INLINE bool is_due(struct watch *watch)
 {
     uint32_t first = atomic_load_explicit(&watch->first_tick, memory_order_acquire);
 
-    if (first == FIRST_TICK_AWAITED) {
-        atomic_store_explicit(&watch->first_tick, FIRST_TICK_TAKEN, memory_order_release);
-        sampler_wake();
-    }
-    return first != FIRST_TICK_TAKEN;
+    if (first == FIRST_TICK_NONE)
+        return true;
+    if (first == FIRST_TICK_TAKEN || !is_first(watch))
+        return false;
+    atomic_store_explicit(&watch->first_tick, FIRST_TICK_TAKEN, memory_order_release);
+    sampler_wake();
+    return true;
 }
 
 SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)

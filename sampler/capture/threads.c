@@ -156,12 +156,16 @@ static uint32_t random_below(struct threads *threads, uint32_t limit)
 static uint32_t first_period_us(struct threads *threads, struct watch *watch, uint32_t period_us)
 {
     uint64_t part_ns = random_below(threads, period_us) * UINT64_C(1000);
-    uint64_t used_ns = timer_thread_cpu_ns(watch->tid) - watch->cpu_before_ns;
+    uint64_t now_ns = timer_thread_cpu_ns(watch->tid), used_ns = now_ns - watch->cpu_before_ns;
+    uint32_t first_us = part_ns < used_ns + FEED_PERIOD_MIN_US * NS_PER_US
+                            ? FEED_PERIOD_MIN_US
+                            : (uint32_t)((part_ns - used_ns) / NS_PER_US);
 
     watch->cpu_before_ns -= period_us * UINT64_C(1000) - part_ns;
-    return part_ns < used_ns + FEED_PERIOD_MIN_US * NS_PER_US
-               ? FEED_PERIOD_MIN_US
-               : (uint32_t)((part_ns - used_ns) / NS_PER_US);
+    watch->due_ns = now_ns + first_us * UINT64_C(1000);
+    watch->first_us = first_us;
+    watch->first_period_us = period_us;
+    return first_us;
 }
 
 static void start_timer(struct threads *threads, struct watch *watch)
@@ -174,7 +178,6 @@ static void start_timer(struct threads *threads, struct watch *watch)
     }
     watch->begun = true;
     first_us = first_period_us(threads, watch, period_us);
-    watch->due_ns = watch->cpu_before_ns + period_us * UINT64_C(1000); /* the interrupter's */
     atomic_store_explicit(&watch->first_tick, FIRST_TICK_AWAITED, memory_order_release);
     if (!timer_start(&watch->timer, first_us, period_us))
         atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);

@@ -39,11 +39,12 @@ struct watch {
     uint64_t probe_sp;
     _Atomic uint32_t first_tick; /* enum first_tick */
     bool begun;                  /* had a timer before */
-    struct root_side root_side;  /* the handler's */
+    uint32_t first_us, first_period_us;
+    struct root_side root_side; /* the handler's */
     struct load load;
-    _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
-    uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
-    uint64_t due_ns;                  /* the interrupter's: thread CPU time of the next tick */
+    _Atomic uint32_t owed;  /* wall.h: rounds that its next sample stands for */
+    uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
+    uint64_t due_ns;        /* thread CPU time of the first tick; the interrupter's: of the next */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
     _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
     char name[16];
