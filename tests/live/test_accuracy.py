@@ -8,7 +8,7 @@ import accuracy
 from harness import default_timer
 
 SECONDS = 2.0  # of samples at the asked rate
-MEASURES = [accuracy.known_shares, accuracy.equal_threads,
+MEASURES = [accuracy.known_shares, accuracy.equal_threads, accuracy.kernel_time,
             accuracy.aliasing]
 
 

@@ -64,7 +64,19 @@ def test_code_of_a_jit_has_its_name_and_is_walked_to_the_root():
     assert not any("overwritten" in names(s) for s in samples)
 
 
-@pytest.mark.parametrize("part", ["tags", "jit", "count", "threads", "forks"])
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="its code is x86-64's")
+def test_code_that_takes_anothers_place_takes_none_of_its_samples():
+    samples = samples_of(COOPERATES, "reuse", "0.5")
+    order = [names(s)[0] for s in samples if s.stack[0].library.name in ("[jit]", "[unknown]")]
+    counts = Counter("nameless" if name.startswith("[unknown]") else name for name in order)
+    assert set(counts) == {"first", "second", "nameless"}
+    assert min(counts.values()) >= 20, counts
+    at = [order.index("second"), counts["first"] + counts["second"]]
+    assert order[: at[0]] == ["first"] * counts["first"]
+    assert order[at[0] : at[1]] == ["second"] * counts["second"]
+
+
+@pytest.mark.parametrize("part", ["tags", "jit", "reuse", "count", "threads", "forks"])
 def test_the_calls_return_what_they_promise(run, part):
     result = run([COOPERATES, part, "0.5"])
     assert result.returncode == 0, result.stdout
