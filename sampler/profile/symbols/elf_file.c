@@ -195,6 +195,19 @@ bool elf_file_has_symtab(struct elf_file *file)
     return false;
 }
 
+bool elf_file_has_dwarf(struct elf_file *file)
+{
+    uint64_t size, address;
+
+    return elf_file_section(file, ".debug_info", &size, &address) ||
+           elf_file_section(file, ".zdebug_info", &size, &address);
+}
+
+Elf *elf_file_elf(struct elf_file *file)
+{
+    return file->elf;
+}
+
 /* False: the symbol is no function. */
 static bool is_function(struct elf_file *file, const GElf_Sym *symbol, struct elf_function *out)
 {

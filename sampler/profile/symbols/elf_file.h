@@ -12,6 +12,7 @@
 
 #include "../../feed/layout.h"
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,6 +41,10 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
                                 uint64_t *address);
 /* It has the full symbol table, not only what other modules may call. */
 bool elf_file_has_symtab(struct elf_file *file);
+/* It has DWARF: lines and inlined functions. */
+bool elf_file_has_dwarf(struct elf_file *file);
+/* For libdw, as long as the file is open. */
+Elf *elf_file_elf(struct elf_file *file);
 /* Calls each for each function of all symbol tables; ends early when each says false. */
 void elf_file_functions(struct elf_file *file,
                         bool (*each)(void *context, const struct elf_function *function),
