@@ -12,7 +12,8 @@ enum { RANGES_MAX = 1 << 20 };
 void units_free(struct units *units)
 {
     free(units->units);
-    cuts_free(&units->by_address);
+    block_search_free(&units->starts);
+    free(units->owners);
     *units = (struct units){ 0 };
 }
 
@@ -76,6 +77,19 @@ static int add_unit(struct units *units, struct spans *spans, const struct dwarf
     return add_ranges(spans, file, &die, units->count++);
 }
 
+static int index_ranges(struct units *units, const struct cuts *cuts)
+{
+    units->owners = reallocarray(NULL, cuts->count + 1, sizeof(*units->owners));
+    if (!units->owners || block_search_reserve(&units->starts, cuts->count) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < cuts->count; i++) {
+        if (!block_search_add(&units->starts, cuts->cuts[i].start))
+            break;
+        units->owners[i] = cuts->cuts[i].id;
+    }
+    return block_search_build(&units->starts);
+}
+
 static void free_spans(struct spans *spans)
 {
     spans_free(spans);
@@ -85,17 +99,25 @@ int units_read(struct units *out, const struct dwarf_file *file)
 {
     CLEANUP(units_free) struct units units = { 0 };
     CLEANUP(free_spans) struct spans spans = { 0 };
+    CLEANUP(cuts_free) struct cuts cuts = { 0 };
     struct unit_header header;
     uint64_t place = 0;
 
     while (unit_header_read(file->sections.info, &place, &header))
         if (!header.types && add_unit(&units, &spans, file, &header) < 0)
             return -ISOSCOPE_NO_MEMORY;
-    if (spans_cut(&spans, &units.by_address) < 0)
+    if (spans_cut(&spans, &cuts) < 0 || index_ranges(&units, &cuts) < 0)
         return -ISOSCOPE_NO_MEMORY;
     *out = units;
     units = (struct units){ 0 };
     return 0;
+}
+
+uint32_t units_at(const struct units *units, uint64_t address)
+{
+    uint32_t range = block_search_find(&units->starts, address);
+
+    return range == BLOCK_NONE ? UNIT_NONE : units->owners[range];
 }
 
 uint32_t units_holding(const struct units *units, uint64_t place)
