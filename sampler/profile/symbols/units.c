@@ -54,7 +54,7 @@ static bool types_without_code(Dwarf_Die *die)
 }
 
 /* What the unit's own DIE says. */
-static int add_unit(struct units *units, struct spans *spans, const struct dwarf_file *file,
+static int add_unit(struct units *units, const struct dwarf_file *file,
                     const struct unit_header *header)
 {
     struct unit unit = { .header = *header, .line_table = NO_LINE_TABLE };
@@ -73,8 +73,22 @@ static int add_unit(struct units *units, struct spans *spans, const struct dwarf
     unit.split = dwarf_hasattr(&die, DW_AT_dwo_name) || dwarf_hasattr(&die, DW_AT_GNU_dwo_name);
     if (units->count == UNIT_NONE || !GROW(units->units, units->count, units->capacity))
         return -ISOSCOPE_NO_MEMORY;
-    units->units[units->count] = unit;
-    return add_ranges(spans, file, &die, units->count++);
+    units->units[units->count++] = unit;
+    return 0;
+}
+
+/* Backwards: of units that claim the same function the linker took the first one's, and of equal
+ * spans the last one wins. */
+static int add_all_ranges(const struct units *units, struct spans *spans,
+                          const struct dwarf_file *file)
+{
+    Dwarf_Die die;
+
+    for (uint32_t i = units->count; i-- > 0;)
+        if (dwarf_offdie(file->dwarf, units->units[i].header.die, &die) &&
+            add_ranges(spans, file, &die, i) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    return 0;
 }
 
 static int index_ranges(struct units *units, const struct cuts *cuts)
@@ -104,9 +118,10 @@ int units_read(struct units *out, const struct dwarf_file *file)
     uint64_t place = 0;
 
     while (unit_header_read(file->sections.info, &place, &header))
-        if (!header.types && add_unit(&units, &spans, file, &header) < 0)
+        if (!header.types && add_unit(&units, file, &header) < 0)
             return -ISOSCOPE_NO_MEMORY;
-    if (spans_cut(&spans, &cuts) < 0 || index_ranges(&units, &cuts) < 0)
+    if (add_all_ranges(&units, &spans, file) < 0 || spans_cut(&spans, &cuts) < 0 ||
+        index_ranges(&units, &cuts) < 0)
         return -ISOSCOPE_NO_MEMORY;
     *out = units;
     units = (struct units){ 0 };
