@@ -12,6 +12,7 @@
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/elf_file.h"
 #include "sampler/profile/symbols/lines.h"
+#include "sampler/profile/symbols/root.h"
 #include "sampler/profile/symbols/symbols.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void read_build_id(struct question *question)
 {
     const char *reason;
     CLEANUP(elf_file_closep)
-    struct elf_file *file = elf_file_open(question->module.path, &reason);
+    struct elf_file *file = elf_file_open(ROOT_OURS, question->module.path, &reason);
 
     if (!file) {
         fprintf(stderr, "%s: %s\n", question->module.path, reason);

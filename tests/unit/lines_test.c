@@ -1,5 +1,6 @@
 /* Small programs, built by the compilers of this machine, and addr2line to say what is right. */
 #include "sampler/profile/symbols/lines.h"
+#include "sampler/profile/symbols/root.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
@@ -130,7 +131,7 @@ static void workshop_close(struct workshop *shop)
 static struct lines *open_module(const char *path)
 {
     const char *reason;
-    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(path, &reason);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, path, &reason);
     uint8_t build_id[FEED_BUILD_ID_MAX];
     struct module_file module = { .path = path, .build_id = build_id };
     struct lines *lines;
@@ -164,7 +165,7 @@ static bool add_addresses(void *context, const struct elf_function *function)
 static void read_addresses(struct addresses *out, const char *path, struct lines *lines)
 {
     const char *reason;
-    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(path, &reason);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, path, &reason);
     struct line_frame frames[LINES_FRAMES_MAX];
     uint32_t kept = 0;
 
@@ -486,7 +487,7 @@ static void a_module_without_debug_data_has_a_reason(void **state)
     CLEANUP(close_lines) struct lines *missing = open_module("/nowhere/at/all");
     assert_string_equal(lines_reason(lines), "the file has no debug information");
     assert_int_equal(lines_find(lines, 0x1000, frames), 0);
-    assert_string_equal(lines_reason(missing), "the file cannot be opened");
+    assert_string_equal(lines_reason(missing), "no such file");
     assert_int_equal(lines_find(missing, 0x1000, frames), 0);
 }
 
@@ -517,7 +518,7 @@ static void functions_that_refer_to_themselves_have_no_name(void **state)
     write_file(&shop, "cycle.s", cycle_text);
     assert_true(run(&shop, "gcc -nostdlib -shared -o module cycle.s"));
     CLEANUP(close_lines) struct lines *lines = open_module(shop.module);
-    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(shop.module, &reason);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, shop.module, &reason);
     elf_file_functions(file, add_addresses, &addresses);
     assert_int_equal(lines_find(lines, addresses.list[0], frames), 2);
     assert_null(frames[0].name);
@@ -542,7 +543,8 @@ static void debug_data_that_lies_is_survived(void **state)
     assert_true(run(&shop, "gcc -g " BUILD " code.c more.c"));
     assert_int_equal(stat(shop.module, &status), 0);
     {
-        CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(shop.module, &reason);
+        CLEANUP(elf_file_closep)
+        struct elf_file *file = elf_file_open(ROOT_OURS, shop.module, &reason);
 
         elf_file_functions(file, add_addresses, &addresses);
     }
