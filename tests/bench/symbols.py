@@ -169,7 +169,7 @@ def cause(own: Frames, theirs: Frames, llvm: Frames) -> str:
         return "DWARF 5, no file set yet; addr2line takes file 0 for file 1 (llvm-symbolizer: as we)"
     if places == llvm_places:
         return "other frames; llvm-symbolizer's files and lines are ours"
-    if own[0][1].startswith("??"):
+    if own == [(their_names[0], "??:0")] and re.fullmatch(r"[^/]+:0", their_places[0]):
         return "no debug data there; addr2line takes the file from the symbol table"
     return ""
 

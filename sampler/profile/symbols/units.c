@@ -6,8 +6,8 @@
 
 #include <dwarf.h>
 
-/* More than any linker makes of one unit. */
-enum { RANGES_MAX = 1 << 20 };
+/* Units may share range lists, so that a small file could ask for any number of them. */
+enum { RANGES_MIN = 1 << 20 };
 
 void units_free(struct units *units)
 {
@@ -18,12 +18,12 @@ void units_free(struct units *units)
 }
 
 static int add_ranges(struct spans *spans, const struct dwarf_file *file, Dwarf_Die *die,
-                      uint32_t unit)
+                      uint32_t unit, uint64_t *left)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
-    for (int i = 0; i < RANGES_MAX; i++) {
+    for (; *left > 0; (*left)--) {
         at = dwarf_ranges(die, at, &base, &start, &end);
         if (at <= 0)
             break;
@@ -82,11 +82,13 @@ static int add_unit(struct units *units, const struct dwarf_file *file,
 static int add_all_ranges(const struct units *units, struct spans *spans,
                           const struct dwarf_file *file)
 {
+    uint64_t info_bytes = file->sections.info.count;
+    uint64_t left = info_bytes > RANGES_MIN ? info_bytes : RANGES_MIN;
     Dwarf_Die die;
 
     for (uint32_t i = units->count; i-- > 0;)
         if (dwarf_offdie(file->dwarf, units->units[i].header.die, &die) &&
-            add_ranges(spans, file, &die, i) < 0)
+            add_ranges(spans, file, &die, i, &left) < 0)
             return -ISOSCOPE_NO_MEMORY;
     return 0;
 }
