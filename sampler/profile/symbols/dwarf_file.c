@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <stdio.h>
 
-enum { NAME_BYTES = 32 };
+enum { NAME_BYTES = 32, PACKED_BY_ZSTD = 2 };
 
 static struct bytes section_of(Elf *elf, const char *name)
 {
@@ -117,6 +117,20 @@ static bool texts_end(Dwarf *dwarf)
     return has_end(sections.str) && has_end(sections.line_str);
 }
 
+/* Of what libdw could not unpack: older ones of libelf know zlib only. */
+static bool is_packed_by_zstd(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    GElf_Chdr packed;
+
+    while ((section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_COMPRESSED) &&
+            gelf_getchdr(section, &packed) && packed.ch_type == PACKED_BY_ZSTD)
+            return true;
+    return false;
+}
+
 static struct elf_file *open_elf(const struct module_file *module, const char **reason)
 {
     struct elf_file *file = module_file_open(module, reason), *debug;
@@ -144,8 +158,12 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
     if (!file.alt && debug_file_has_altlink(file.elf)) {
         /* libdw would open whatever it names, also a pipe. */
         *reason = "its alternate debug file (made by dwz) is missing";
-    } else if (!dwarf_file_reopen(&file) || !texts_end(file.dwarf) || !texts_end(file.alt_dwarf)) {
+    } else if (!dwarf_file_reopen(&file)) {
         *reason = "the debug information cannot be read";
+    } else if (is_packed_by_zstd(elf_file_elf(file.elf))) {
+        *reason = "its debug information is packed with zstd, which the libelf here cannot read";
+    } else if (!texts_end(file.dwarf) || !texts_end(file.alt_dwarf)) {
+        *reason = "the debug information is damaged";
     } else {
         dwarf_sections_read(&file.sections, file.dwarf, false);
         read_code_range(&file);
