@@ -145,6 +145,13 @@ uint32_t registry_number(struct registry *registry, const char *path, const uint
     return module->number;
 }
 
+void registry_set_bias(struct registry *registry, uint32_t number, uint64_t bias)
+{
+    uint64_t unset = 0;
+
+    atomic_compare_exchange_strong(&registry->by_number[number]->bias, &unset, bias);
+}
+
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
 {
     static const uint8_t no_build_id[1];
@@ -157,6 +164,13 @@ uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
         atomic_store_explicit(&registry->by_number[number]->named, true, memory_order_release);
     }
     return number;
+}
+
+struct module_file registry_file(const struct module *module)
+{
+    return (struct module_file){ .path = module->path,
+                                 .build_id = module->build_id,
+                                 .build_id_bytes = module->build_id_bytes };
 }
 
 struct names *registry_names(const struct registry *registry)

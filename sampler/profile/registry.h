@@ -32,6 +32,12 @@ enum module_names {
     MODULE_NAMES_READ,
 };
 
+enum module_lines {
+    MODULE_LINES_UNKNOWN, /* nobody has asked yet */
+    MODULE_LINES_NONE,    /* its symbols say all there is to say */
+    MODULE_LINES_SOME,
+};
+
 struct module {
     uint32_t number;
     char *path;
@@ -45,6 +51,12 @@ struct module {
     uint64_t hash;
     _Atomic uint32_t names;  /* module_names; only namer.h changes it */
     struct symbols *symbols; /* set before names becomes READ; may then still be NULL: no memory */
+    _Atomic uint32_t lines;  /* module_lines; only the symbol worker changes it */
+    _Atomic(const char *) lines_reason; /* why there are none; static memory */
+    _Atomic uint64_t bias; /* address - offset, in the process that had it first */
+    /* namer.h alone looks at these, under its lock. */
+    bool asked;
+    uint32_t jobs; /* not done yet */
 };
 
 struct registry;
@@ -55,8 +67,12 @@ void registry_free(struct registry *registry); /* NULL is fine */
 /* Finds or adds; path may be anything the program wrote. 0 when there is no room. */
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes);
+/* Of the first process that says it. */
+void registry_set_bias(struct registry *registry, uint32_t number, uint64_t bias);
 /* The module of the kind's code. */
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
+/* The module's file, for those who read it. */
+struct module_file registry_file(const struct module *module);
 struct names *registry_names(const struct registry *registry);
 /* number: one that registry_number gave, or 0. */
 struct module *registry_module(const struct registry *registry, uint32_t number);
