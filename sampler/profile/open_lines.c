@@ -72,12 +72,11 @@ static void set_state(struct module *module, enum module_lines state, const char
 }
 
 /* NULL: there are none, or no memory; nobody tries again. */
-static struct lines *open_module(struct module *module)
+static struct lines *open_module(struct module *module, const struct module_file *file)
 {
-    struct module_file file = registry_file(module);
     struct lines *lines;
 
-    if (lines_open(&lines, &file) < 0) {
+    if (lines_open(&lines, file) < 0) {
         set_state(module, MODULE_LINES_NONE, "out of memory while reading the lines");
         return NULL;
     }
@@ -90,7 +89,8 @@ static struct lines *open_module(struct module *module)
     return lines;
 }
 
-struct lines *open_lines_of(struct open_lines *open, struct module *module)
+struct lines *open_lines_of(struct open_lines *open, struct module *module,
+                            const struct module_file *file)
 {
     struct lines *lines;
 
@@ -102,7 +102,7 @@ struct lines *open_lines_of(struct open_lines *open, struct module *module)
     for (uint32_t i = 1; i < open->count; i++)
         if (open->entries[i].module == module)
             return to_front(open, i);
-    lines = open_module(module);
+    lines = open_module(module, file);
     if (!lines)
         return NULL;
     open->entries[open->count] = (struct entry){ module, lines };
