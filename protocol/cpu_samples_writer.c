@@ -57,6 +57,11 @@ static void put_head(struct json_text *text, const struct snapshot *snapshot,
     put_member(text, ",\"timeOriginMicros\":", first);
     put_member(text, ",\"timeExtentMicros\":", snapshot_last_us(snapshot) - first);
     put_member(text, ",\"pid\":", options->pid);
+    if (options->tells_progress) {
+        put_member(text, ",\"_symbols\":{\"done\":", options->symbols.done);
+        put_member(text, ",\"asked\":", options->symbols.asked);
+        json_text_literal(text, "}");
+    }
     json_text_literal(text, ",\"_counters\":");
     json_text_raw(text, options->counters, strlen(options->counters));
     json_text_literal(text, ",\"samples\":[");

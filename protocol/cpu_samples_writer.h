@@ -30,6 +30,8 @@ struct cpu_samples_options {
     const char *envelope; /* the reply's text before the value of "result"; "}" is put behind */
     const char *counters; /* JSON of "_counters" */
     int32_t pid;
+    bool tells_progress; /* of what symbols says: names may be missing */
+    struct profile_symbols symbols;
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */

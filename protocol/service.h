@@ -25,6 +25,7 @@ struct service_options {
     const char *version;       /* of isoscope: "0.1.0" */
     int64_t (*epoch_ms)(void); /* clocks come from outside */
     int64_t (*monotonic_us)(void);
+    const char *source_root; /* the only folder that source text may come from; NULL: none */
     size_t queue_bytes_max; /* unsent replies and events of one client; 0: 16 MiB */
 };
 

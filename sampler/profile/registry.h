@@ -79,5 +79,7 @@ uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
 struct names *registry_names(const struct registry *registry);
 /* number: one that registry_number gave, or 0. */
 struct module *registry_module(const struct registry *registry, uint32_t number);
+/* Any number: NULL when no module has it. */
+struct module *registry_find(const struct registry *registry, uint32_t number);
 
 #endif

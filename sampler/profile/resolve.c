@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static_assert(CHAIN_MAX >= LINES_FRAMES_MAX, "a chain holds what lines find");
+static_assert((int)CHAIN_MAX >= (int)LINES_FRAMES_MAX, "a chain holds what lines find");
 
 /* What stands in for a name where the unwind data knows a function and nobody its name. */
 static const char *name_by_start(struct functions *functions, const struct module *module,
