@@ -11,6 +11,7 @@
 
 #include "../sampler/feed/layout.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,8 @@ struct run_options {
     bool paused;              /* no samples until a client enables the profiler */
     bool keep;                /* serve on after the program has ended */
     bool debuginfod;          /* ask debuginfod servers for debug data */
+    bool no_symbols;          /* serve build ids and offsets, no names */
+    char source_root[PATH_MAX]; /* whose files clients may read; "": none */
     bool quiet;               /* no listening line */
     bool help;                /* only the help was asked for; program is NULL */
     const char *service_info; /* file to write, or NULL */
