@@ -44,7 +44,7 @@ static void put_stack(struct json_text *text, const struct cpu_samples_view *vie
                       const struct snapshot_sample *sample)
 {
     for (uint32_t i = 0; i < sample->depth; i++) {
-        const struct snapshot_frame *frame = &sample->frames[i];
+        const struct snapshot_frame *frame = &view->frames[sample->frames[i]];
         const char *id = view->functions[frame->function].id;
 
         if (i)

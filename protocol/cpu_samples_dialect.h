@@ -14,8 +14,9 @@
 /* What the functions below may look at while a reply is written. */
 struct cpu_samples_view {
     const struct snapshot_function *functions;
+    const struct snapshot_frame *frames;
     const struct snapshot_library *libraries;
-    uint32_t function_count, library_count;
+    uint32_t function_count, frame_count, library_count;
     struct tags tags;   /* of the samples so far */
     uint64_t truncated; /* samples so far whose stack is not whole */
 };

@@ -15,7 +15,8 @@
 static const char *const fixed_tags[] = { "Root", "[Truncated]" };
 enum { ROOT_TAG, TRUNCATED_TAG, FIXED_TAG_COUNT };
 
-static void put_stack(struct json_text *text, const struct snapshot_sample *sample)
+static void put_stack(struct json_text *text, const struct cpu_samples_view *view,
+                      const struct snapshot_sample *sample)
 {
     char *at = json_text_reserve(text, (size_t)sample->depth * (JSON_NUMBER_MAX + 1));
 
@@ -24,7 +25,7 @@ static void put_stack(struct json_text *text, const struct snapshot_sample *samp
     for (uint32_t i = 0; i < sample->depth; i++) {
         if (i)
             *at++ = ',';
-        at = json_put_uint(at, sample->frames[i].function);
+        at = json_put_uint(at, view->frames[sample->frames[i]].function);
     }
     text->length = (size_t)(at - text->data);
 }
@@ -49,7 +50,7 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
         view->truncated++;
     }
     json_text_literal(text, ",\"stack\":[");
-    put_stack(text, sample);
+    put_stack(text, view, sample);
     json_text_literal(text, "]}");
 }
 

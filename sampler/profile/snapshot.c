@@ -11,17 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_NAMED = UINT32_MAX };
-
 struct snapshot {
     uint32_t period_us;
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
-    uint32_t **chains; /* by view, then by its chunk's frame number; NOT_NAMED: not in use */
+    struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
     struct pick *picks;
     uint32_t pick_count;
     struct tables tables;
-    struct snapshot_frame *stack; /* snapshot_next's result; room for the deepest */
+    uint32_t *stack; /* snapshot_next's result; room for the deepest */
 };
 
 static struct walk walk_stack(const struct snapshot *snapshot, const struct stack *stack)
@@ -31,11 +29,11 @@ static struct walk walk_stack(const struct snapshot *snapshot, const struct stac
 
 static int name_stack(struct snapshot *snapshot, const struct stack *stack)
 {
-    uint32_t *chains = snapshot->chains[stack->view];
+    struct table_chain *chains = snapshot->chains[stack->view];
     struct walk walk;
 
     for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        if (chains[walk.frame] == NOT_NAMED &&
+        if (!chains[walk.frame].count &&
             tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &chains[walk.frame]) < 0)
             return -ISOSCOPE_NO_MEMORY;
     }
@@ -46,7 +44,7 @@ static void forget_names(struct snapshot *snapshot)
 {
     tables_free(&snapshot->tables);
     for (uint32_t view = 0; view < snapshot->view_count; view++)
-        memset(snapshot->chains[view], 0xff,
+        memset(snapshot->chains[view], 0,
                snapshot->views[view].frame_count * sizeof(**snapshot->chains));
 }
 
@@ -85,18 +83,16 @@ static void count_in_chain(struct tables *tables, struct table_chain chain,
 static uint32_t count_in_stack(struct snapshot *snapshot, const struct stack *stack,
                                uint32_t number, uint32_t *seen)
 {
-    const uint32_t *chains = snapshot->chains[stack->view];
+    const struct table_chain *chains = snapshot->chains[stack->view];
     struct tables *tables = &snapshot->tables;
-    const struct snapshot_frame *leaf = &tables->frames[tables->chains[chains[stack->leaf]].first];
+    const struct snapshot_frame *leaf = &tables->frames[chains[stack->leaf].first];
     uint32_t depth = 0;
     struct walk walk;
 
     tables->functions[leaf->function].exclusive += stack->samples;
     for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        struct table_chain chain = tables->chains[chains[walk.frame]];
-
-        count_in_chain(tables, chain, stack, number, seen);
-        depth += chain.count;
+        count_in_chain(tables, chains[walk.frame], stack, number, seen);
+        depth += chains[walk.frame].count;
     }
     return depth;
 }
@@ -227,6 +223,12 @@ const struct snapshot_function *snapshot_functions(const struct snapshot *snapsh
     return snapshot->tables.functions;
 }
 
+const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count)
+{
+    *count = snapshot->tables.frame_count;
+    return snapshot->tables.frames;
+}
+
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count)
 {
     *count = snapshot->tables.library_count;
@@ -235,19 +237,18 @@ const struct snapshot_library *snapshot_libraries(const struct snapshot *snapsho
 
 static uint32_t fill_stack(struct snapshot *snapshot, uint32_t view, uint16_t leaf, uint16_t caller)
 {
-    const struct tables *tables = &snapshot->tables;
-    const uint32_t *chains = snapshot->chains[view];
-    uint32_t depth = 0;
+    const struct table_chain *chains = snapshot->chains[view];
+    uint32_t *stack = snapshot->stack;
     struct walk walk;
 
     for (walk = walk_begin(snapshot->views[view].chunk, leaf, caller); !walk.ended;
          walk_on(&walk)) {
-        struct table_chain chain = tables->chains[chains[walk.frame]];
+        struct table_chain chain = chains[walk.frame];
 
         for (uint32_t i = 0; i < chain.count; i++)
-            snapshot->stack[depth++] = tables->frames[chain.first + i];
+            *stack++ = chain.first + i;
     }
-    return depth;
+    return (uint32_t)(stack - snapshot->stack);
 }
 
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out)

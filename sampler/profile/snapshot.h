@@ -125,6 +125,7 @@ struct snapshot_function {
     uint64_t inclusive, exclusive; /* samples with it anywhere (once each), and as the leaf */
 };
 
+/* A place in the source that samples have met: most samples share theirs with others. */
 struct snapshot_frame {
     uint32_t function;     /* index into snapshot_functions */
     uint32_t line : 31;    /* 0: not known */
@@ -141,7 +142,7 @@ struct snapshot_sample {
     enum feed_end end; /* FEED_END_ROOT: the stack is whole */
     uint8_t state;     /* feed_state, or a number above */
     uint32_t depth;    /* at least 1 */
-    const struct snapshot_frame *frames; /* leaf first; until the next call */
+    const uint32_t *frames; /* leaf first; indices into snapshot_frames; until the next call */
 };
 
 uint32_t snapshot_sample_count(const struct snapshot *snapshot);
@@ -151,6 +152,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one *
 uint32_t snapshot_depth_max(const struct snapshot *snapshot);
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
+const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);
 
 /* Samples oldest first. cursor starts at 0; false at the end. */

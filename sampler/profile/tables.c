@@ -191,30 +191,32 @@ static int find_chain(struct tables *tables, uint64_t frame, struct chain_frame 
     return tables->available ? (int)symbol_chain(tables, frame, out) : 0;
 }
 
-static int add_chain(struct tables *tables, uint64_t frame, uint32_t *out)
+static int add_chain(struct tables *tables, uint64_t frame, struct table_chain *out)
 {
     struct chain_frame chain[CHAIN_MAX];
     int error = 0, count = find_chain(tables, frame, chain);
 
-    if (count < 0 || !GROW(tables, chains, chain_count, chain_capacity))
-        return -ISOSCOPE_NO_MEMORY;
-    *out = tables->chain_count++;
-    tables->chains[*out] = (struct table_chain){ tables->frame_count, (uint32_t)count };
+    if (count < 0)
+        return count;
+    *out = (struct table_chain){ tables->frame_count, (uint32_t)count };
     for (int i = 0; i < count && !error; i++)
         error = add_frame(tables, frame, &chain[i]);
     return error;
 }
 
-int tables_add(struct tables *tables, uint64_t frame, uint32_t *chain)
+int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain)
 {
     bool added;
     uint32_t *place = map64_put(&tables->by_frame, frame, &added);
 
-    if (!place)
+    if (!place || (added && !GROW(tables, chains, chain_count, chain_capacity)))
         return -ISOSCOPE_NO_MEMORY;
-    if (added && add_chain(tables, frame, place) < 0)
-        return -ISOSCOPE_NO_MEMORY;
-    *chain = *place;
+    if (added) {
+        *place = tables->chain_count++;
+        if (add_chain(tables, frame, &tables->chains[*place]) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    }
+    *chain = tables->chains[*place];
     return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "snapshot.h"
 
 struct table_chain {
-    uint32_t first, count; /* of the frames */
+    uint32_t first, count; /* of the frames; count 0: not known yet */
 };
 
 struct tables {
@@ -44,9 +44,9 @@ struct tables {
     struct map64 by_module;   /* module number -> library */
 };
 
-/* The index of the frame's chain. Where names are not there yet (pending, or added to missing) it is
- * of no use. */
-int tables_add(struct tables *tables, uint64_t frame, uint32_t *chain);
+/* Where names are not there yet (pending, or added to missing) the chain is empty, unless what is
+ * available will do. */
+int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain);
 /* The missing ones are looked for: 0 (some are pending now), or 1: add all again. */
 int tables_ask(struct tables *tables);
 void tables_free(struct tables *tables);

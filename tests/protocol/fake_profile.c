@@ -11,6 +11,8 @@ struct snapshot {
     struct snapshot_window window;
     struct snapshot_function functions[FAKE_MAX];
     uint32_t count;
+    struct snapshot_frame *frames; /* FAKE_DEPTH_MAX of each sample of the script */
+    uint32_t stack[FAKE_DEPTH_MAX];
     uint32_t end; /* the cursor behind the last sample of it */
     int64_t first_us, last_us;
 };
@@ -221,14 +223,26 @@ static bool shows(const struct snapshot_window *window, const struct fake_sample
 
 static void count_functions(struct snapshot *snapshot, const struct snapshot_sample *sample)
 {
-    snapshot->functions[sample->frames[0].function].exclusive++;
+    const struct snapshot_frame *frames = snapshot->frames;
+
+    snapshot->functions[frames[sample->frames[0]].function].exclusive++;
     for (uint32_t i = 0; i < sample->depth; i++) {
         bool first = true;
 
         for (uint32_t j = 0; j < i; j++)
-            first &= sample->frames[j].function != sample->frames[i].function;
-        snapshot->functions[sample->frames[i].function].inclusive += first;
+            first &= frames[sample->frames[j]].function != frames[sample->frames[i]].function;
+        snapshot->functions[frames[sample->frames[i]].function].inclusive += first;
     }
+}
+
+static bool copy_frames(struct snapshot *snapshot, const struct profile *profile)
+{
+    size_t count = (size_t)profile->sample_count * FAKE_DEPTH_MAX;
+
+    snapshot->frames = calloc(count + 1, sizeof(*snapshot->frames));
+    for (size_t i = 0; snapshot->frames && i < count; i++)
+        snapshot->frames[i] = profile->samples[i / FAKE_DEPTH_MAX].frames[i % FAKE_DEPTH_MAX];
+    return snapshot->frames != NULL;
 }
 
 int snapshot_take(struct snapshot **out, struct profile *profile,
@@ -241,8 +255,10 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     if (profile->pending && !window->available)
         return -ISOSCOPE_PENDING;
     snapshot = calloc(1, sizeof(*snapshot));
-    if (!snapshot)
+    if (!snapshot || !copy_frames(snapshot, profile)) {
+        free(snapshot);
         return -ISOSCOPE_NO_MEMORY;
+    }
     snapshot->profile = profile;
     snapshot->window = *window;
     memcpy(snapshot->functions, profile->functions, sizeof(snapshot->functions));
@@ -262,8 +278,10 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
 
 void snapshot_free(struct snapshot *snapshot)
 {
-    if (snapshot)
+    if (snapshot) {
         snapshot->profile->snapshots--;
+        free(snapshot->frames);
+    }
     free(snapshot);
 }
 
@@ -299,6 +317,12 @@ const struct snapshot_function *snapshot_functions(const struct snapshot *snapsh
     return snapshot->functions;
 }
 
+const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count)
+{
+    *count = snapshot->profile->sample_count * FAKE_DEPTH_MAX;
+    return snapshot->frames;
+}
+
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count)
 {
     *count = snapshot->profile->library_count;
@@ -322,8 +346,10 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
             .end = sample->end,
             .state = sample->state,
             .depth = sample->depth,
-            .frames = sample->frames,
+            .frames = snapshot->stack,
         };
+        for (uint32_t i = 0; i < sample->depth; i++)
+            snapshot->stack[i] = (uint32_t)(sample - profile->samples) * FAKE_DEPTH_MAX + i;
         return true;
     }
     return false;

@@ -281,17 +281,18 @@ static void check_snapshot(struct snapshot *snapshot)
 {
     const struct snapshot_function *functions;
     struct snapshot_sample sample;
-    uint32_t count, cursor = 0;
+    uint32_t count, frame_count, cursor = 0;
     uint64_t exclusive = 0;
     int64_t before_us = 0;
 
+    snapshot_frames(snapshot, &frame_count);
     functions = snapshot_functions(snapshot, &count);
     for (uint32_t i = 0; i < count; i++)
         exclusive += functions[i].exclusive;
     assert_int_equal(exclusive, snapshot_sample_count(snapshot));
     while (snapshot_next(snapshot, &cursor, &sample)) {
         assert_int_equal(sample.depth, 2);
-        assert_true(sample.frames[0].function < count && sample.frames[1].function < count);
+        assert_true(sample.frames[0] < frame_count && sample.frames[1] < frame_count);
         assert_true(sample.timestamp_us >= before_us);
         before_us = sample.timestamp_us;
     }
