@@ -21,9 +21,6 @@ static const char *const kind_names[] = {
 #undef KIND_NAME
 };
 
-static const char frame_open[] = "{\"function\":{\"type\":\"@Function\",\"id\":\"";
-static const char frame_close[] = "\"},\"kind\":\"Native\"";
-
 /* What the debug data tells; most frames of most programs have none. */
 static void put_place(struct json_text *text, const struct snapshot_frame *frame)
 {
@@ -39,22 +36,14 @@ static void put_place(struct json_text *text, const struct snapshot_frame *frame
         json_text_literal(text, ",\"inlined\":true");
 }
 
-/* Ids are ours, plain ASCII: nothing to escape, and most of the reply's bytes. */
-static void put_stack(struct json_text *text, const struct cpu_samples_view *view,
-                      const struct snapshot_sample *sample)
+static void put_frame(struct json_text *text, const struct cpu_samples_view *view,
+                      const struct snapshot_frame *frame)
 {
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        const struct snapshot_frame *frame = &view->frames[sample->frames[i]];
-        const char *id = view->functions[frame->function].id;
-
-        if (i)
-            json_text_literal(text, ",");
-        json_text_raw(text, frame_open, sizeof(frame_open) - 1);
-        json_text_raw(text, id, strlen(id));
-        json_text_raw(text, frame_close, sizeof(frame_close) - 1);
-        put_place(text, frame);
-        json_text_literal(text, "}");
-    }
+    json_text_literal(text, "{\"function\":{\"type\":\"@Function\",\"id\":");
+    json_text_string(text, view->functions[frame->function].id);
+    json_text_literal(text, "},\"kind\":\"Native\"");
+    put_place(text, frame);
+    json_text_literal(text, "}");
 }
 
 /* A stack that is not whole says why. */
@@ -76,9 +65,9 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_int(text, sample->timestamp_us);
     json_text_literal(text, ",\"tid\":");
     json_text_int(text, sample->tid);
-    json_text_literal(text, ",\"stack\":[");
-    put_stack(text, view, sample);
-    json_text_literal(text, "],\"vmTag\":");
+    json_text_literal(text, ",\"stack\":");
+    cpu_samples_stack(text, view, sample);
+    json_text_literal(text, ",\"vmTag\":");
     json_text_string(text, cpu_samples_vm_tag(sample));
     json_text_literal(text, ",\"userTag\":");
     json_text_string(text, cpu_samples_user_tag(sample));
@@ -180,6 +169,7 @@ static void put_library(struct json_text *text, const struct cpu_samples_view *v
 }
 
 const struct cpu_samples_dialect cpu_samples_article = {
+    .frame = put_frame,
     .sample = put_sample,
     .function = put_function,
     .third_list = "libraries",

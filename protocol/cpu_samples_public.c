@@ -15,19 +15,11 @@
 static const char *const fixed_tags[] = { "Root", "[Truncated]" };
 enum { ROOT_TAG, TRUNCATED_TAG, FIXED_TAG_COUNT };
 
-static void put_stack(struct json_text *text, const struct cpu_samples_view *view,
-                      const struct snapshot_sample *sample)
+static void put_frame(struct json_text *text, const struct cpu_samples_view *view,
+                      const struct snapshot_frame *frame)
 {
-    char *at = json_text_reserve(text, (size_t)sample->depth * (JSON_NUMBER_MAX + 1));
-
-    if (!at)
-        return;
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        if (i)
-            *at++ = ',';
-        at = json_put_uint(at, view->frames[sample->frames[i]].function);
-    }
-    text->length = (size_t)(at - text->data);
+    (void)view;
+    json_text_uint(text, frame->function);
 }
 
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,
@@ -49,9 +41,9 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
         json_text_literal(text, ",\"truncated\":true");
         view->truncated++;
     }
-    json_text_literal(text, ",\"stack\":[");
-    put_stack(text, view, sample);
-    json_text_literal(text, "]}");
+    json_text_literal(text, ",\"stack\":");
+    cpu_samples_stack(text, view, sample);
+    json_text_literal(text, "}");
 }
 
 static void put_ticks(struct json_text *text, uint64_t inclusive, uint64_t exclusive)
@@ -107,6 +99,7 @@ static void put_tag(struct json_text *text, const struct cpu_samples_view *view,
 }
 
 const struct cpu_samples_dialect cpu_samples_public = {
+    .frame = put_frame,
     .sample = put_sample,
     .function = put_function,
     .third_list = NULL,

@@ -3,7 +3,8 @@
  *
  *   snapshot -> dialect (one sample, one function ... at a time) -> carry -> buffers of any size
  *
- * A reply of a hundred megabytes costs the carry only: some 32 KiB, or one sample if that is more.
+ * A reply of a hundred megabytes costs the carry, some 32 KiB or one sample if that is more, and
+ * the text of each different frame, once.
  *
  * Ownership  The writer owns the snapshot and copies the rest of its options.
  * Threads    The service thread.

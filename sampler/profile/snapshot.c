@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STACK_BLOCK = 4 };
+
 struct snapshot {
     uint32_t period_us;
     struct store_view *views; /* hold the chunks */
@@ -110,7 +112,7 @@ static int count_functions(struct snapshot *snapshot, const struct stacks *stack
         deepest = depth > deepest ? depth : deepest;
     }
     free(seen);
-    snapshot->stack = calloc((size_t)deepest + 1, sizeof(*snapshot->stack));
+    snapshot->stack = calloc((size_t)deepest + STACK_BLOCK, sizeof(*snapshot->stack));
     return snapshot->stack ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
@@ -245,8 +247,12 @@ static uint32_t fill_stack(struct snapshot *snapshot, uint32_t view, uint16_t le
          walk_on(&walk)) {
         struct table_chain chain = chains[walk.frame];
 
-        for (uint32_t i = 0; i < chain.count; i++)
-            *stack++ = chain.first + i;
+        /* Lengths come in no order: a fixed block costs less than guessing each wrongly. */
+        for (uint32_t i = 0; i < STACK_BLOCK; i++)
+            stack[i] = chain.first + i;
+        for (uint32_t i = STACK_BLOCK; i < chain.count; i++)
+            stack[i] = chain.first + i;
+        stack += chain.count;
     }
     return (uint32_t)(stack - snapshot->stack);
 }
