@@ -34,9 +34,9 @@ int handle_get_scripts(struct client *client, const union method_params *params,
     (void)params;
     if (scripts_take(&scripts, profile_of(client)) < 0)
         return answer(client, reply, NULL);
-    return answer(client, reply,
-                  json_pack("{s:s, s:o}", "type", "ScriptList", "scripts",
-                            script_refs(&scripts, NULL)));
+    return answer(
+        client, reply,
+        json_pack("{s:s, s:o}", "type", "ScriptList", "scripts", script_refs(&scripts, NULL)));
 }
 
 /* The members that only the full Library has. Takes over both. */
@@ -205,8 +205,7 @@ static json_t *object(struct client *client, const struct process_info *process,
 }
 
 /* Ids stay good as long as the service, so nothing expires: an id is known, or was never given. */
-int handle_get_object(struct client *client, const union method_params *params,
-                      struct reply *reply)
+int handle_get_object(struct client *client, const union method_params *params, struct reply *reply)
 {
     const char *id = params->object.id;
     json_t *found = object(client, params->object.isolate, id);
@@ -219,8 +218,7 @@ int handle_get_object(struct client *client, const union method_params *params,
 /* The answer's URI for one that was asked; what is none of ours is null. */
 typedef json_t *look_up(const struct scripts *scripts, const char *uri);
 
-static int look_up_all(struct client *client, const json_t *uris, struct reply *reply,
-                       look_up *one)
+static int look_up_all(struct client *client, const json_t *uris, struct reply *reply, look_up *one)
 {
     CLEANUP(scripts_free) struct scripts scripts;
     json_t *found = json_array();

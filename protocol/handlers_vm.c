@@ -79,9 +79,10 @@ int handle_get_vm(struct client *client, const union method_params *params, stru
                    "type", "VM", "name", SERVICE_VM_NAME, "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
-                   "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols", symbols_json(&symbols), "isolates",
-                   list_of(isolates, isolate_ref), "systemIsolates", "isolateGroups",
-                   list_of(isolates, isolate_group_ref), "systemIsolateGroups");
+                   "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
+                   symbols_json(&symbols), "isolates", list_of(isolates, isolate_ref),
+                   "systemIsolates", "isolateGroups", list_of(isolates, isolate_group_ref),
+                   "systemIsolateGroups");
     if (vm)
         json_object_update(vm, process);
     return answer(client, reply, vm);

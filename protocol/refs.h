@@ -1,9 +1,9 @@
 /*
  * refs.h - libraries, scripts and functions as the wire refers to them, as text.
  *
- * A script is a source file of a module: "libraries/3/scripts/7". A function has a location when its
- * line is known and its module is the user's own: a system library's functions have no URL, so that
- * DevTools can fold them into their callers.
+ * A script is a source file of a module: "libraries/3/scripts/7". A function has a location when
+ * its line is known and its module is the user's own: a system library's functions have no URL, so
+ * that DevTools can fold them into their callers.
  *
  * The functions append members of an object, without its braces, "type" first.
  */
@@ -21,8 +21,7 @@ void ref_library(struct json_text *text, const char *type, const struct snapshot
 void ref_script(struct json_text *text, const char *type, const struct snapshot_library *library,
                 const char *file, uint32_t file_number);
 void ref_function(struct json_text *text, const char *type,
-                  const struct snapshot_function *function,
-                  const struct snapshot_library *library);
+                  const struct snapshot_function *function, const struct snapshot_library *library);
 bool ref_has_location(const struct snapshot_function *function,
                       const struct snapshot_library *library);
 

@@ -21,12 +21,12 @@
 struct chains;
 
 enum {
-    CHAIN_MAX = 64,                        /* frames; LINES_FRAMES_MAX */
+    CHAIN_MAX = 64, /* frames; LINES_FRAMES_MAX */
     CHAINS_BYTES_DEFAULT = 64 * 1024 * 1024,
 };
 
 struct chain_frame {
-    uint32_t function; /* functions.h; 0: nothing names it */
+    uint32_t function;  /* functions.h; 0: nothing names it */
     uint32_t line : 30; /* 0: not known */
     uint32_t inlined : 1;
     uint32_t more : 1; /* another frame follows: what this one is inlined into. Set by chains_put */

@@ -170,6 +170,11 @@ static void set_place(struct functions *functions, struct function *function,
     function->line = source->line;
 }
 
+static void put_id(char id[FUNCTION_ID_BYTES], uint32_t module, uint64_t start)
+{
+    snprintf(id, FUNCTION_ID_BYTES, "functions/%" PRIu32 "/%" PRIx64, module, start);
+}
+
 static uint32_t add(struct functions *functions, const struct function_source *source)
 {
     uint32_t number = functions->count;
@@ -178,7 +183,8 @@ static uint32_t add(struct functions *functions, const struct function_source *s
                                  .module = source->module,
                                  .start = source->start };
 
-    if (number >= FUNCTIONS_MAX || (!*block && !(*block = calloc(BLOCK_RECORDS, sizeof(**block)))) ||
+    if (number >= FUNCTIONS_MAX ||
+        (!*block && !(*block = calloc(BLOCK_RECORDS, sizeof(**block)))) ||
         !set_names(functions, &function, source))
         return 0;
     set_place(functions, &function, source);
@@ -186,8 +192,7 @@ static uint32_t add(struct functions *functions, const struct function_source *s
         snprintf(function.id, sizeof(function.id), "functions/%" PRIu32 "/i%" PRIu32,
                  source->module, number);
     else
-        snprintf(function.id, sizeof(function.id), "functions/%" PRIu32 "/%" PRIx64, source->module,
-                 source->start);
+        put_id(function.id, source->module, source->start);
     *record_at(functions, number) = (struct record){ .function = function };
     functions->count++;
     return number;
@@ -251,16 +256,22 @@ void functions_get(struct functions *functions, uint32_t number, struct function
     pthread_mutex_unlock(&functions->lock);
 }
 
-/* 0: no record has the id. */
+/* 0: no record has the id. An id has one spelling. */
 static uint32_t number_of_id(const struct functions *functions, const char *id)
 {
+    char spelled[FUNCTION_ID_BYTES];
     uint32_t module, number;
     uint64_t start;
-    int end = 0;
 
-    if (sscanf(id, "functions/%" SCNu32 "/i%" SCNu32 "%n", &module, &number, &end) == 2 && !id[end])
-        return number && number < functions->count ? number : 0;
-    if (sscanf(id, "functions/%" SCNu32 "/%" SCNx64 "%n", &module, &start, &end) != 2 || id[end])
+    if (sscanf(id, "functions/%" SCNu32 "/i%" SCNu32, &module, &number) == 2)
+        return number && number < functions->count &&
+                       !strcmp(record_at(functions, number)->function.id, id)
+                   ? number
+                   : 0;
+    if (sscanf(id, "functions/%" SCNu32 "/%" SCNx64, &module, &start) != 2)
+        return 0;
+    put_id(spelled, module, start);
+    if (strcmp(spelled, id))
         return 0;
     return map64_find(&functions->by_start, PROFILE_FRAME(module, start));
 }

@@ -39,8 +39,8 @@ struct namer {
 int namer_new(struct namer **out, const struct namer_options *options)
 {
     struct namer *namer = calloc(1, sizeof(*namer));
-    int error = namer ? open_lines_new(&namer->lines, OPEN_LINES_BYTES_DEFAULT) :
-                        -ISOSCOPE_NO_MEMORY;
+    int error =
+        namer ? open_lines_new(&namer->lines, OPEN_LINES_BYTES_DEFAULT) : -ISOSCOPE_NO_MEMORY;
 
     if (!error && options->ask_servers)
         error = symbol_server_new(&namer->server);
@@ -100,8 +100,8 @@ static void resolve(struct namer *namer, uint64_t frame)
     read_names(namer, module);
     file = file_of(namer, module);
     lines = open_lines_of(namer->lines, module, &file);
-    count = resolve_chain(namer->options.functions, module, lines, PROFILE_FRAME_OFFSET(frame),
-                          chain);
+    count =
+        resolve_chain(namer->options.functions, module, lines, PROFILE_FRAME_OFFSET(frame), chain);
     /* Without memory it is as if nobody had asked: somebody will, again. */
     chains_put(namer->options.chains, frame, chain, count);
 }

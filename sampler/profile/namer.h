@@ -49,8 +49,8 @@ void namer_free(struct namer *namer);
 bool namer_want(struct namer *namer, struct module *module);
 /* They will probably be wanted: a worker may read them already. */
 void namer_expect(struct namer *namer, struct module *module);
-/* Frames (PROFILE_FRAME) that have no chain yet, of modules with files. 0: the worker has been asked
- * for them. 1: there is no worker, and the chains are there. -ISOSCOPE_NO_MEMORY. */
+/* Frames (PROFILE_FRAME) that have no chain yet, of modules with files. 0: the worker has been
+ * asked for them. 1: there is no worker, and the chains are there. -ISOSCOPE_NO_MEMORY. */
 int namer_want_frames(struct namer *namer, const uint64_t *frames, uint32_t count);
 
 struct namer_progress namer_progress(struct namer *namer);

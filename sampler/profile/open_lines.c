@@ -51,8 +51,7 @@ size_t open_lines_bytes(const struct open_lines *open)
 /* The one in use stays, however much it holds: it bounds itself. */
 static void trim(struct open_lines *open)
 {
-    while (open->count > 1 &&
-           (open->count == OPEN_MAX || open_lines_bytes(open) > open->bytes_max))
+    while (open->count > 1 && (open->count == OPEN_MAX || open_lines_bytes(open) > open->bytes_max))
         lines_close(open->entries[--open->count].lines);
 }
 

@@ -98,8 +98,8 @@ struct snapshot_library {
 /* The words are for the wire. */
 #define SNAPSHOT_KINDS(X)                                                                          \
     X(NATIVE, "Native")                                                                            \
-    X(STUB, "Stub")   /* the way to a function of another module: f@plt */                         \
-    X(JIT, "Jit")     /* named by the program */                                                   \
+    X(STUB, "Stub") /* the way to a function of another module: f@plt */                           \
+    X(JIT, "Jit")   /* named by the program */                                                     \
     X(INTERPRETED, "Interpreted")                                                                  \
     X(UNNAMED, "Unnamed") /* module+0xoffset */
 
@@ -127,10 +127,10 @@ struct snapshot_function {
 
 /* A place in the source that samples have met: most samples share theirs with others. */
 struct snapshot_frame {
-    uint32_t function;     /* index into snapshot_functions */
-    uint32_t line : 31;    /* 0: not known */
-    uint32_t inlined : 1;  /* into the frame behind it */
-    const char *file;      /* of the line, where it is not the function's file; else NULL */
+    uint32_t function;    /* index into snapshot_functions */
+    uint32_t line : 31;   /* 0: not known */
+    uint32_t inlined : 1; /* into the frame behind it */
+    const char *file;     /* of the line, where it is not the function's file; else NULL */
 };
 
 struct snapshot_sample {
@@ -139,9 +139,9 @@ struct snapshot_sample {
     const char *thread_name;
     const char *tag; /* that the program set; NULL: none */
     uint64_t cpu_ns;
-    enum feed_end end; /* FEED_END_ROOT: the stack is whole */
-    uint8_t state;     /* feed_state, or a number above */
-    uint32_t depth;    /* at least 1 */
+    enum feed_end end;      /* FEED_END_ROOT: the stack is whole */
+    uint8_t state;          /* feed_state, or a number above */
+    uint32_t depth;         /* at least 1 */
     const uint32_t *frames; /* leaf first; indices into snapshot_frames; until the next call */
 };
 

@@ -25,8 +25,7 @@ static void *with_room(void *array, uint32_t count, uint32_t *capacity, size_t e
 
 /* Makes room for one more at the end of an array of the tables; false: no memory. */
 #define GROW(tables, array, count, capacity)                                                       \
-    grow((void **)&(tables)->array, (tables)->count, &(tables)->capacity,                          \
-         sizeof(*(tables)->array))
+    grow((void **)&(tables)->array, (tables)->count, &(tables)->capacity, sizeof(*(tables)->array))
 
 static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t entry_bytes)
 {
@@ -87,8 +86,7 @@ static int offset_function(struct tables *tables, uint64_t frame, uint32_t *out)
         !(index = map64_put(&tables->by_offset, frame, &added)))
         return -ISOSCOPE_NO_MEMORY;
     if (added) {
-        name = describe_offset_name(tables->profile->registry, module,
-                                    PROFILE_FRAME_OFFSET(frame));
+        name = describe_offset_name(tables->profile->registry, module, PROFILE_FRAME_OFFSET(frame));
         function = name ? add_function(tables, module, index) : NULL;
         if (!function) {
             free(name);
@@ -136,8 +134,8 @@ static int add_frame(struct tables *tables, uint64_t frame, const struct chain_f
 
     if (!GROW(tables, frames, frame_count, frame_capacity))
         return -ISOSCOPE_NO_MEMORY;
-    error = from->function ? numbered_function(tables, from->function, &function) :
-                             offset_function(tables, frame, &function);
+    error = from->function ? numbered_function(tables, from->function, &function)
+                           : offset_function(tables, frame, &function);
     if (error)
         return error;
     to = &tables->frames[tables->frame_count++];
@@ -164,8 +162,8 @@ static uint32_t symbol_chain(struct tables *tables, uint64_t frame, struct chain
 
     *out = (struct chain_frame){ 0 };
     if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
-        out->function = resolve_symbol(tables->profile->functions, module,
-                                       PROFILE_FRAME_OFFSET(frame));
+        out->function =
+            resolve_symbol(tables->profile->functions, module, PROFILE_FRAME_OFFSET(frame));
     return 1;
 }
 
@@ -223,8 +221,8 @@ int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain)
 int tables_ask(struct tables *tables)
 {
     int result = tables->missing_count ? namer_want_frames(tables->profile->namer, tables->missing,
-                                                           tables->missing_count) :
-                                         0;
+                                                           tables->missing_count)
+                                       : 0;
 
     tables->pending |= tables->missing_count && !result;
     return result;

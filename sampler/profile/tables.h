@@ -38,10 +38,10 @@ struct tables {
     uint32_t chain_count, chain_capacity;
     char **offset_names; /* "module+0xoffset": the names that belong to the table */
     uint32_t offset_name_count, offset_name_capacity;
-    struct map64 by_frame;    /* PROFILE_FRAME -> chain */
-    struct map64 by_number;   /* functions.h -> function */
-    struct map64 by_offset;   /* PROFILE_FRAME of what nothing names -> function */
-    struct map64 by_module;   /* module number -> library */
+    struct map64 by_frame;  /* PROFILE_FRAME -> chain */
+    struct map64 by_number; /* functions.h -> function */
+    struct map64 by_offset; /* PROFILE_FRAME of what nothing names -> function */
+    struct map64 by_module; /* module number -> library */
 };
 
 /* Where names are not there yet (pending, or added to missing) the chain is empty, unless what is

@@ -20,9 +20,24 @@ struct snapshot {
 enum { MAIN, SPIN, START, SHELL };
 
 static const struct fake_sample script[] = {
-    { 100, 1000, "spin", FEED_END_ROOT, 0, 3, { { SPIN, 12, 1, NULL }, { MAIN, 30, 0, NULL }, { START, 0, 0, NULL } } },
+    { 100,
+      1000,
+      "spin",
+      FEED_END_ROOT,
+      0,
+      3,
+      { { SPIN, 12, 1, NULL }, { MAIN, 30, 0, NULL }, { START, 0, 0, NULL } } },
     { 101, 1500, "", FEED_END_ROOT, 0, 1, { { SHELL, 0, 0, NULL } } },
-    { 100, 2000, "worker", FEED_END_ROOT, 0, 4, { { SPIN, 12, 1, NULL }, { SPIN, 14, 0, NULL }, { MAIN, 31, 0, "/home/user/src/table.inc" }, { START, 0, 0, NULL } } },
+    { 100,
+      2000,
+      "worker",
+      FEED_END_ROOT,
+      0,
+      4,
+      { { SPIN, 12, 1, NULL },
+        { SPIN, 14, 0, NULL },
+        { MAIN, 31, 0, "/home/user/src/table.inc" },
+        { START, 0, 0, NULL } } },
     { 100, 2500, "worker", FEED_END_NO_ROW, 0, 2, { { MAIN, 0, 0, NULL }, { START, 0, 0, NULL } } },
 };
 
@@ -201,8 +216,7 @@ size_t profile_scripts(struct profile *profile, struct profile_script *out, size
         if (!function->file || library->system)
             continue;
         if (count < capacity)
-            out[count] =
-                (struct profile_script){ function->file, function->file_number, *library };
+            out[count] = (struct profile_script){ function->file, function->file_number, *library };
         count++;
     }
     return count;

@@ -16,7 +16,8 @@ static void put(struct chains *chains, uint64_t frame, uint32_t count)
     struct chain_frame frames[CHAIN_MAX] = { { 0 } };
 
     for (uint32_t i = 0; i < count; i++)
-        frames[i] = (struct chain_frame){ .function = (uint32_t)frame + i, .line = i + 1,
+        frames[i] = (struct chain_frame){ .function = (uint32_t)frame + i,
+                                          .line = i + 1,
                                           .inlined = i + 1 < count };
     assert_int_equal(chains_put(chains, frame, frames, count), 0);
 }

@@ -34,11 +34,9 @@ static struct function_source symbol(uint64_t start, const char *name)
 
 static struct function_source inlined(const char *name, const char *file, uint32_t line)
 {
-    return (struct function_source){ .module = 3,
-                                     .start = FUNCTION_NO_START,
-                                     .source_name = name,
-                                     .file = file,
-                                     .line = line };
+    return (struct function_source){
+        .module = 3, .start = FUNCTION_NO_START, .source_name = name, .file = file, .line = line
+    };
 }
 
 static struct function get(struct function_source source)
@@ -156,6 +154,8 @@ static void ids_that_were_not_given_are_not_found(void **state)
                                        "functions/3/1001",
                                        "functions/4/1000",
                                        "functions/3/1000/",
+                                       "functions/3/01000",
+                                       "functions/3/i1",
                                        "functions/3/i9",
                                        "functions/3/i0" };
     struct function found;

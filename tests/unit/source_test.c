@@ -62,11 +62,16 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = { "root/src/a.c",         "root/src",
-                                         "root/empty.c",         "root/fifo",
-                                         "root/inside_link.c",   "root/outside_link.c",
-                                         "root/absolute_link.c", "root/large.c",
-                                         "root",                 "outside.c" };
+    static const char *const names[] = { "root/src/a.c",
+                                         "root/src",
+                                         "root/empty.c",
+                                         "root/fifo",
+                                         "root/inside_link.c",
+                                         "root/outside_link.c",
+                                         "root/absolute_link.c",
+                                         "root/large.c",
+                                         "root",
+                                         "outside.c" };
     char path[160];
 
     (void)state;
@@ -110,8 +115,16 @@ static void files_below_the_root_are_read(void **state)
 static void nothing_else_is(void **state)
 {
     static const char *const files[] = {
-        "../outside.c",  "src/../../outside.c", "outside_link.c", "absolute_link.c", "/etc/passwd",
-        "nowhere.c",     "src",                 "fifo",           "large.c",         "",
+        "../outside.c",
+        "src/../../outside.c",
+        "outside_link.c",
+        "absolute_link.c",
+        "/etc/passwd",
+        "nowhere.c",
+        "src",
+        "fifo",
+        "large.c",
+        "",
     };
     char path[160];
 
