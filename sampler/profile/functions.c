@@ -5,7 +5,7 @@
 #include "index16.h"
 #include "map64.h"
 #include "names.h"
-#include "symbols/mangled.h"
+#include "symbols/demangle.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -136,8 +136,8 @@ static uint32_t *place_of_key(struct functions *functions, const struct key *key
 static void name_by_source(struct functions *functions, struct function *function,
                            const struct function_source *source)
 {
-    char *short_name = source->mangled ? mangled_short(source->source_name) : NULL;
-    char *full_name = source->mangled ? mangled_full(source->source_name) : NULL;
+    char *short_name = source->mangled ? demangle(source->source_name, true) : NULL;
+    char *full_name = source->mangled ? demangle(source->source_name, false) : NULL;
 
     function->raw_name = text(functions, source->source_name);
     function->name = short_name ? text(functions, short_name) : function->raw_name;

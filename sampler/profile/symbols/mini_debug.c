@@ -7,7 +7,7 @@
 
 enum {
     PACKED_BYTES_MAX = 32 << 20,
-    UNPACKED_BYTES_MAX = 128 << 20, /* real ones have a few, also of large programs */
+    UNPACKED_BYTES_MAX = 64 << 20,  /* real ones have a few, also of large programs */
     UNPACKER_BYTES_MAX = 128 << 20, /* xz -9 wants 65 MiB */
     FIRST_BYTES = 1 << 20,
 };
