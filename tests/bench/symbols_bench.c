@@ -13,6 +13,7 @@
 #include "sampler/profile/symbols/elf_file.h"
 #include "sampler/profile/symbols/root.h"
 #include "sampler/profile/symbols/lines.h"
+#include "sampler/profile/symbols/root.h"
 #include "sampler/profile/symbols/symbols.h"
 
 #include <stdlib.h>
