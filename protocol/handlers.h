@@ -12,7 +12,10 @@ method_handler handle_get_vm_timeline_micros, handle_get_flag_list, handle_set_f
 
 /* handlers_isolate.c */
 method_handler handle_get_isolate, handle_get_isolate_group, handle_get_isolate_pause_event;
-method_handler handle_get_scripts, handle_lookup_package_uris, handle_lookup_resolved_package_uris;
+
+/* handlers_objects.c */
+method_handler handle_get_scripts, handle_get_object;
+method_handler handle_lookup_package_uris, handle_lookup_resolved_package_uris;
 
 /* handlers_samples.c */
 method_handler handle_get_cpu_samples, handle_article_samples, handle_clear_cpu_samples;

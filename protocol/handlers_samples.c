@@ -28,7 +28,7 @@ static struct snapshot_window window_between(int64_t origin_us, int64_t extent_u
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
                          const struct cpu_samples_dialect *dialect,
-                         const struct process_info *process)
+                         const struct process_info *process, const struct snapshot_window *window)
 {
     const struct isolates *isolates = &client->service->isolates;
     const struct process_info *shown = process ? process : isolates_first(isolates);
@@ -41,6 +41,8 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
         .envelope = envelope ? envelope : "",
         .counters = counters_text ? counters_text : "{}",
         .pid = shown ? shown->pid : 0,
+        .tells_progress = window->available,
+        .symbols = profile_symbols(client->service->options.profile),
     };
 
     if (cpu_samples_writer_new(&reply->samples, snapshot, &options) < 0)
@@ -65,7 +67,7 @@ static int take_samples(struct client *client, struct reply *reply, struct snaps
     if (rc < 0)
         return fail(client, RPC_INTERNAL_ERROR, "%s",
                     rc == -ISOSCOPE_NO_MEMORY ? "out of memory" : "no such process");
-    return reply_samples(client, reply, snapshot, dialect, process);
+    return reply_samples(client, reply, snapshot, dialect, process, window);
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
@@ -79,6 +81,7 @@ int handle_get_cpu_samples(struct client *client, const union method_params *par
         return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
     if (asked->origin_us != -1 && asked->extent_us != -1)
         window = window_between(asked->origin_us, asked->extent_us);
+    window.available = asked->available;
     return take_samples(client, reply, &window, &cpu_samples_public, asked->isolate);
 }
 
@@ -92,6 +95,7 @@ int handle_article_samples(struct client *client, const union method_params *par
     if (asked->timestamp_us > 0)
         window = window_between(asked->timestamp_us, INT64_MAX - asked->timestamp_us);
     window.count_max = (uint64_t)asked->count;
+    window.available = asked->available;
     return take_samples(client, reply, &window, &cpu_samples_article, asked->isolate);
 }
 

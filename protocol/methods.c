@@ -33,11 +33,19 @@ static const struct param article_samples[] = {
     { "isolateId", PARAM_ISOLATE, false, AT(article_samples, isolate), 0 },
     { "timestamp", PARAM_INT64, false, AT(article_samples, timestamp_us), 0 },
     { "count", PARAM_UNSIGNED, false, AT(article_samples, count), 0 },
+    { "symbols", PARAM_SYMBOLS, false, AT(article_samples, available), false },
 };
 static const struct param cpu_samples[] = {
     { "isolateId", PARAM_ISOLATE, true, AT(cpu_samples, isolate), 0 },
     { "timeOriginMicros", PARAM_INT64, false, AT(cpu_samples, origin_us), -1 },
     { "timeExtentMicros", PARAM_INT64, false, AT(cpu_samples, extent_us), -1 },
+    { "symbols", PARAM_SYMBOLS, false, AT(cpu_samples, available), false },
+};
+static const struct param object[] = {
+    { "isolateId", PARAM_ISOLATE, true, AT(object, isolate), 0 },
+    { "offset", PARAM_UNSIGNED, false, AT(object, offset), 0 },
+    { "count", PARAM_UNSIGNED, false, AT(object, count), 0 },
+    { "objectId", PARAM_STRING, true, AT(object, id), 0 },
 };
 static const struct param uris[] = {
     { "isolateId", PARAM_ISOLATE, true, AT(uris, isolate), 0 },
@@ -56,6 +64,7 @@ static const struct method methods[] = {
     { "getIsolate", handle_get_isolate, TAKES(isolate), 0 },
     { "getIsolateGroup", handle_get_isolate_group, TAKES(isolate_group), 0 },
     { "getIsolatePauseEvent", handle_get_isolate_pause_event, TAKES(isolate), 0 },
+    { "getObject", handle_get_object, TAKES(object), 0 },
     { "getScripts", handle_get_scripts, TAKES(isolate), 0 },
     { "getSupportedProtocols", handle_get_supported_protocols, TAKES_NOTHING, METHOD_ROUTING },
     { "getVM", handle_get_vm, TAKES(no_isolate), 0 },

@@ -32,12 +32,19 @@ struct enable_profiler_params {
 };
 struct article_samples_params {
     const struct process_info *isolate; /* NULL: all */
+    bool available;                     /* names and lines that are known by now, at once */
     int64_t timestamp_us;               /* up to 0: from the start */
     int64_t count;                      /* 0: all */
 };
 struct cpu_samples_params {
     const struct process_info *isolate;
+    bool available;
     int64_t origin_us, extent_us; /* -1: not given */
+};
+struct object_params {
+    const struct process_info *isolate;
+    const char *id;
+    int64_t offset, count; /* of lists, which no object of ours has */
 };
 struct uris_params {
     const struct process_info *isolate;
@@ -52,6 +59,7 @@ union method_params {
     struct enable_profiler_params enable_profiler;
     struct article_samples_params article_samples;
     struct cpu_samples_params cpu_samples;
+    struct object_params object;
     struct uris_params uris;
 };
 

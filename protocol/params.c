@@ -97,6 +97,16 @@ static enum params_checked check_bool(const struct check *check)
     return PARAMS_GOOD;
 }
 
+static enum params_checked check_symbols(const struct check *check)
+{
+    bool available = !strcmp(check->text, "available");
+
+    if (!available && strcmp(check->text, "complete"))
+        return invalid(check);
+    *(bool *)check->value = available;
+    return PARAMS_GOOD;
+}
+
 static enum params_checked check_string(const struct check *check)
 {
     *(const char **)check->value = check->text;
@@ -157,6 +167,8 @@ static enum params_checked check_one(const struct check *check)
         return check_bool(check);
     case PARAM_STRING:
         return check_string(check);
+    case PARAM_SYMBOLS:
+        return check_symbols(check);
     case PARAM_LIST:
         return check_list(check);
     }

@@ -28,6 +28,7 @@ enum param_kind {
     PARAM_UNSIGNED,      /* int64_t, not negative; "" is not given */
     PARAM_BOOL,          /* bool */
     PARAM_STRING,        /* const char * */
+    PARAM_SYMBOLS,       /* bool: "available", or else "complete" */
     PARAM_LIST,          /* json_t *: a list, or "[a, b]" */
 };
 
