@@ -45,7 +45,7 @@ struct client {
     struct service *service;
     struct client *next, **link; /* in service->clients; link: what points here */
     struct outbox outbox;
-    uint32_t streams;        /* 1 << enum stream */
+    uint32_t streams;        /* 1 << enum stream_id */
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */

@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include "handlers.h"
+#include "params.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static int handle(struct client *client, struct request *request, const struct m
     client->request = request;
     switch (params_check(client, request, method, &params, reply)) {
     case PARAMS_GOOD:
-        rc = method->handle(client, &params, reply);
+        rc = method->call(client, &params, reply);
         break;
     case PARAMS_ANSWERED:
         break;

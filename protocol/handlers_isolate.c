@@ -55,10 +55,10 @@ static json_t *isolate_private(const struct service *service, const struct proce
                      process_json(service, process));
 }
 
-int handle_get_isolate(struct client *client, const union method_params *params,
+int handle_get_isolate(struct client *client, const struct get_isolate_params *params,
                        struct reply *reply)
 {
-    const struct process_info *process = params->isolate.isolate;
+    const struct process_info *process = params->isolate;
     json_auto_t *details = isolate_details(client->service, process);
     json_auto_t *private = isolate_private(client->service, process);
     json_t *isolate = isolate_ref(process);
@@ -74,10 +74,10 @@ int handle_get_isolate(struct client *client, const union method_params *params,
     return answer(client, reply, isolate);
 }
 
-int handle_get_isolate_group(struct client *client, const union method_params *params,
+int handle_get_isolate_group(struct client *client, const struct get_isolate_group_params *params,
                              struct reply *reply)
 {
-    const struct process_info *process = params->isolate_group.isolate;
+    const struct process_info *process = params->isolate_group;
     json_t *group = isolate_group_ref(process);
 
     if (group) {
@@ -87,15 +87,16 @@ int handle_get_isolate_group(struct client *client, const union method_params *p
     return answer(client, reply, group);
 }
 
-int handle_get_isolate_pause_event(struct client *client, const union method_params *params,
+int handle_get_isolate_pause_event(struct client *client,
+                                   const struct get_isolate_pause_event_params *params,
                                    struct reply *reply)
 {
-    return answer(client, reply, pause_event(client->service, params->isolate.isolate));
+    return answer(client, reply, pause_event(client->service, params->isolate));
 }
 
 /* None until lines are read from debug information; connecting clients ask and must not get an
  * error. */
-int handle_get_scripts(struct client *client, const union method_params *params,
+int handle_get_scripts(struct client *client, const struct get_scripts_params *params,
                        struct reply *reply)
 {
     (void)params;
@@ -110,23 +111,24 @@ static json_t *package_uri(json_t *uri)
     return text && !strncmp(text, "package:", strlen("package:")) ? json_incref(uri) : json_null();
 }
 
-int handle_lookup_package_uris(struct client *client, const union method_params *params,
-                               struct reply *reply)
+int handle_lookup_package_uris(struct client *client,
+                               const struct lookup_package_uris_params *params, struct reply *reply)
 {
     json_t *found = json_array();
 
-    for (size_t i = 0; i < json_array_size(params->uris.uris); i++)
-        json_array_append_new(found, package_uri(json_array_get(params->uris.uris, i)));
+    for (size_t i = 0; i < json_array_size(params->uris); i++)
+        json_array_append_new(found, package_uri(json_array_get(params->uris, i)));
     return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
 }
 
 /* No source file is known of any package, and the list is as long as the one that was asked. */
-int handle_lookup_resolved_package_uris(struct client *client, const union method_params *params,
+int handle_lookup_resolved_package_uris(struct client *client,
+                                        const struct lookup_resolved_package_uris_params *params,
                                         struct reply *reply)
 {
     json_t *found = json_array();
 
-    for (size_t i = 0; i < json_array_size(params->uris.uris); i++)
+    for (size_t i = 0; i < json_array_size(params->uris); i++)
         json_array_append_new(found, json_null());
     return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
 }

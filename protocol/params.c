@@ -103,6 +103,20 @@ static enum params_checked check_string(const struct check *check)
     return PARAMS_GOOD;
 }
 
+/* An enum and its underlying int are one to the compiler. */
+static enum params_checked check_word(const struct check *check)
+{
+    const char *const *words = check->param->words;
+
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], check->text))
+            continue;
+        *(int *)check->value = i;
+        return PARAMS_GOOD;
+    }
+    return invalid(check);
+}
+
 static enum params_checked check_list(const struct check *check)
 {
     struct request *request = check->request;
@@ -135,6 +149,8 @@ static enum params_checked check_missing(const struct check *check)
         *(int64_t *)check->value = param->missing;
     else if (param->kind == PARAM_BOOL)
         *(bool *)check->value = param->missing != 0;
+    else if (param->kind == PARAM_WORD)
+        *(int *)check->value = (int)param->missing;
     return PARAMS_GOOD;
 }
 
@@ -157,6 +173,8 @@ static enum params_checked check_one(const struct check *check)
         return check_bool(check);
     case PARAM_STRING:
         return check_string(check);
+    case PARAM_WORD:
+        return check_word(check);
     case PARAM_LIST:
         return check_list(check);
     }
