@@ -115,5 +115,5 @@ int handle_set_flag(struct client *client, const struct set_flag_params *params,
 
 int handle_rpc_discover(struct client *client, struct reply *reply)
 {
-    return answer(client, reply, json_loadb(openrpc_text, openrpc_length(), 0, NULL));
+    return answer(client, reply, json_loads(openrpc_text, 0, NULL));
 }

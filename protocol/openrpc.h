@@ -4,9 +4,6 @@
 #ifndef ISOSCOPE_OPENRPC_H
 #define ISOSCOPE_OPENRPC_H
 
-#include <stddef.h>
-
-extern const char openrpc_text[]; /* no 0 at the end */
-size_t openrpc_length(void);
+extern const char openrpc_text[];
 
 #endif

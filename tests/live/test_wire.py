@@ -92,6 +92,14 @@ def test_the_page_says_what_this_is(idle):
     assert response.headers["Referrer-Policy"] == "no-referrer"
 
 
+def test_the_protocol_is_there_to_read_and_rpc_discover_gives_the_same(idle):
+    response, body = get(idle, f"/{token(idle)}/openrpc.json")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert json.loads(body) == idle.connect().rpc("rpc.discover")
+    assert get(idle, "/openrpc.json")[0].status == 403
+
+
 def test_the_page_without_its_slash_is_elsewhere(idle):
     response, _ = get(idle, f"/{token(idle)}")
     assert response.status == 302
