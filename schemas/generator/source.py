@@ -179,6 +179,8 @@ def _check(schemas: Schemas) -> None:
     for name, event in schemas.events.items():
         if event["properties"].get("kind") != {"const": name} or "x-stream" not in event:
             raise SchemaError(f"events/{name}.json: wants 'x-stream', and '{name}' as its kind")
+        if event["x-stream"] not in schemas.types["StreamId"]["enum"]:
+            raise SchemaError(f"events/{name}.json: '{event['x-stream']}' is no StreamId")
     for name, error in schemas.errors.items():
         if set(error) - {"x-any-method"} != {"code", "message", "x-description"}:
             raise SchemaError(f"errors/{name}.json: wants code, message and x-description")
