@@ -244,6 +244,7 @@ def test_text_that_is_not_utf8_closes_with_1007(idle):
 def test_a_request_in_fragments_is_one_request(idle):
     client = idle.connect()
     text = json.dumps({"jsonrpc": "2.0", "id": "f", "method": "getVersion"})
+    client.checker.sent(text)
     parts = [text[i : i + 7] for i in range(0, len(text), 7)]
     for i, part in enumerate(parts):
         opcode = websocket.ABNF.OPCODE_TEXT if i == 0 else websocket.ABNF.OPCODE_CONT
