@@ -56,7 +56,7 @@ int answer(struct client *client, struct reply *reply, json_t *result)
 
 int answer_success(struct client *client, struct reply *reply)
 {
-    return answer(client, reply, json_pack("{s:s}", "type", "Success"));
+    return answer(client, reply, json_pack("{s:s}", "type", TYPE_SUCCESS));
 }
 
 /* Without an id nobody waits. An id of null gets an answer only where the VM's router gives one. */

@@ -13,15 +13,15 @@ static const char *const timer_names[] = {
 /* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
 static json_t *heap_space(const char *name)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", "HeapSpace", "name",
-                     name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis", 0.0,
-                     "used", 0, "capacity", 0, "external", 0, "time", 0.0);
+    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", TYPE_HEAP_SPACE,
+                     "name", name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis",
+                     0.0, "used", 0, "capacity", 0, "external", 0, "time", 0.0);
 }
 
 /* "Resume" is the kind of an isolate that runs: DevTools takes every other one for a pause. */
 static json_t *pause_event(const struct service *service, const struct process_info *process)
 {
-    return isolate_event("Resume", process, service_epoch_ms(service, process->start_us));
+    return isolate_event(KIND_RESUME, process, service_epoch_ms(service, process->start_us));
 }
 
 /* What the sampler says of itself in this process. */
@@ -67,7 +67,7 @@ int handle_get_isolate(struct client *client, const struct get_isolate_params *p
         json_decref(isolate);
         return answer(client, reply, NULL);
     }
-    json_object_set_new(isolate, "type", json_string("Isolate"));
+    json_object_set_new(isolate, "type", json_string(TYPE_ISOLATE));
     json_object_set(isolate, "_originNumber", json_object_get(isolate, "number"));
     json_object_update(isolate, details);
     json_object_update(isolate, private);
@@ -81,7 +81,7 @@ int handle_get_isolate_group(struct client *client, const struct get_isolate_gro
     json_t *group = isolate_group_ref(process);
 
     if (group) {
-        json_object_set_new(group, "type", json_string("IsolateGroup"));
+        json_object_set_new(group, "type", json_string(TYPE_ISOLATE_GROUP));
         json_object_set_new(group, "isolates", json_pack("[o]", isolate_ref(process)));
     }
     return answer(client, reply, group);
@@ -100,7 +100,7 @@ int handle_get_scripts(struct client *client, const struct get_scripts_params *p
                        struct reply *reply)
 {
     (void)params;
-    return answer(client, reply, json_pack("{s:s, s:[]}", "type", "ScriptList", "scripts"));
+    return answer(client, reply, json_pack("{s:s, s:[]}", "type", TYPE_SCRIPT_LIST, "scripts"));
 }
 
 /* DevTools asks with every resolvedUrl of a profile, which are package URIs already. */
@@ -118,7 +118,7 @@ int handle_lookup_package_uris(struct client *client,
 
     for (size_t i = 0; i < json_array_size(params->uris); i++)
         json_array_append_new(found, package_uri(json_array_get(params->uris, i)));
-    return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
+    return answer(client, reply, json_pack("{s:s, s:o}", "type", TYPE_URI_LIST, "uris", found));
 }
 
 /* No source file is known of any package, and the list is as long as the one that was asked. */
@@ -130,5 +130,5 @@ int handle_lookup_resolved_package_uris(struct client *client,
 
     for (size_t i = 0; i < json_array_size(params->uris); i++)
         json_array_append_new(found, json_null());
-    return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
+    return answer(client, reply, json_pack("{s:s, s:o}", "type", TYPE_URI_LIST, "uris", found));
 }

@@ -16,7 +16,7 @@
 int handle_get_version(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
-                  json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "Version", "major",
+                  json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", TYPE_VERSION, "major",
                             SERVICE_PROTOCOL_MAJOR, "minor", SERVICE_PROTOCOL_MINOR,
                             "_privateMajor", 0, "_privateMinor", 0));
 }
@@ -25,7 +25,7 @@ int handle_get_version(struct client *client, struct reply *reply)
 int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
-                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", "ProtocolList", "protocols",
+                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
                             "protocolName", "VM Service", "major", SERVICE_PROTOCOL_MAJOR, "minor",
                             SERVICE_PROTOCOL_MINOR));
 }
@@ -71,7 +71,7 @@ int handle_get_vm(struct client *client, struct reply *reply)
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
     vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:[], s:o, s:[]}",
-                   "type", "VM", "name", SERVICE_VM_NAME, "architectureBits",
+                   "type", TYPE_VM, "name", SERVICE_VM_NAME, "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "isolates",
@@ -85,7 +85,7 @@ int handle_get_vm(struct client *client, struct reply *reply)
 int handle_get_vm_timeline_micros(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
-                  json_pack("{s:s, s:I}", "type", "Timestamp", "timestamp",
+                  json_pack("{s:s, s:I}", "type", TYPE_TIMESTAMP, "timestamp",
                             (json_int_t)client->service->options.monotonic_us()));
 }
 
@@ -93,7 +93,7 @@ int handle_get_flag_list(struct client *client, struct reply *reply)
 {
     return answer(
         client, reply,
-        json_pack("{s:s, s:o}", "type", "FlagList", "flags", flags_list(client->service)));
+        json_pack("{s:s, s:o}", "type", TYPE_FLAG_LIST, "flags", flags_list(client->service)));
 }
 
 /* The VM answers a flag that cannot be set with a result, not with an error. */
@@ -110,7 +110,7 @@ int handle_set_flag(struct client *client, const struct set_flag_params *params,
     if (set == FLAG_SET)
         return answer_success(client, reply);
     return answer(client, reply,
-                  json_pack("{s:s, s:s}", "type", "Error", "message", messages[set]));
+                  json_pack("{s:s, s:s}", "type", TYPE_ERROR, "message", messages[set]));
 }
 
 int handle_rpc_discover(struct client *client, struct reply *reply)

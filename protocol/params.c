@@ -35,7 +35,7 @@ static enum params_checked invalid_isolate(const struct check *check, const char
 static enum params_checked gone(const struct check *check, const char *kind, const char *value)
 {
     json_t *sentinel =
-        json_pack("{s:s, s:s, s:s}", "type", "Sentinel", "kind", kind, "valueAsString", value);
+        json_pack("{s:s, s:s, s:s}", "type", TYPE_SENTINEL, "kind", kind, "valueAsString", value);
 
     return answer(check->client, check->reply, sentinel) < 0 ? PARAMS_FAILED : PARAMS_ANSWERED;
 }

@@ -32,14 +32,15 @@ void streams_flag_changed(struct service *service, const char *flag, const char 
     if (!anybody_listens(service, STREAM_ID_VM))
         return;
     notify(service, STREAM_ID_VM,
-           json_pack("{s:s, s:s, s:{s:s, s:s}, s:I, s:s, s:s}", "type", "Event", "kind",
-                     "VMFlagUpdate", "vm", "type", "@VM", "name", SERVICE_VM_NAME, "timestamp",
-                     (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue", value));
+           json_pack("{s:s, s:s, s:{s:s, s:s}, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
+                     KIND_VM_FLAG_UPDATE, "vm", "type", TYPE_VM_REF, "name", SERVICE_VM_NAME,
+                     "timestamp", (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue",
+                     value));
 }
 
 json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", "Event", "kind", kind, "isolateGroup",
+    return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", TYPE_EVENT, "kind", kind, "isolateGroup",
                      isolate_group_ref(process), "isolate", isolate_ref(process), "timestamp",
                      (json_int_t)timestamp_ms);
 }

@@ -3,6 +3,34 @@
 #ifndef ISOSCOPE_WORDS_H
 #define ISOSCOPE_WORDS_H
 
+#define TYPE_FUNCTION_REF "@Function"
+#define TYPE_ISOLATE_REF "@Isolate"
+#define TYPE_ISOLATE_GROUP_REF "@IsolateGroup"
+#define TYPE_LIBRARY_REF "@Library"
+#define TYPE_VM_REF "@VM"
+#define TYPE_CPU_SAMPLES "CpuSamples"
+#define TYPE_ERROR "Error"
+#define TYPE_EVENT "Event"
+#define TYPE_FLAG_LIST "FlagList"
+#define TYPE_HEAP_SPACE "HeapSpace"
+#define TYPE_ISOLATE "Isolate"
+#define TYPE_ISOLATE_GROUP "IsolateGroup"
+#define TYPE_NATIVE_FUNCTION "NativeFunction"
+#define TYPE_PROFILE_FUNCTION "ProfileFunction"
+#define TYPE_PROTOCOL_LIST "ProtocolList"
+#define TYPE_SCRIPT_LIST "ScriptList"
+#define TYPE_SENTINEL "Sentinel"
+#define TYPE_SUCCESS "Success"
+#define TYPE_TIMESTAMP "Timestamp"
+#define TYPE_URI_LIST "UriList"
+#define TYPE_VM "VM"
+#define TYPE_VERSION "Version"
+#define KIND_ISOLATE_EXIT "IsolateExit"
+#define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
+#define KIND_ISOLATE_START "IsolateStart"
+#define KIND_RESUME "Resume"
+#define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
+
 enum stream_id {
     STREAM_ID_VM,
     STREAM_ID_ISOLATE,

@@ -124,20 +124,33 @@ def test_every_component_is_used():
 # The examples
 
 
+@pytest.fixture(scope="module")
+def check_params():
+    """check_params({"method param": value}); one function for all, since it takes long to make."""
+    schemas = {
+        f"{name} {param['name']}": param["schema"]
+        for name, method in WIRE.methods.items()
+        for param in method["params"]
+    }
+    root = {"components": BUNDLE["components"], "properties": schemas}
+    return fastjsonschema.compile(root, use_default=False)
+
+
 @pytest.mark.parametrize("name", WIRE.methods)
-def test_an_example_keeps_to_its_schema(name):
-    method = WIRE.methods[name]
-    schemas = {param["name"]: param["schema"] for param in method["params"]}
-    required = {param["name"] for param in method["params"] if param.get("required")}
-    for example in method["examples"]:
+def test_an_example_keeps_to_its_schema(name, check_params):
+    params = WIRE.methods[name]["params"]
+    required = {param["name"] for param in params if param.get("required")}
+    for example in WIRE.methods[name]["examples"]:
         given = {param["name"]: param["value"] for param in example["params"]}
-        assert required <= set(given) <= set(schemas)
-        validate = fastjsonschema.compile(
-            {"components": BUNDLE["components"], "properties": schemas}, use_default=False
-        )
-        validate(given)
+        assert required <= set(given) <= {param["name"] for param in params}
+        check_params({f"{name} {param}": value for param, value in given.items()})
         result = example["result"]["value"]
         WIRE.check(WIRE.choice(name, result), result)
+
+
+def test_an_example_with_a_wrong_parameter_is_found(check_params):
+    with pytest.raises(fastjsonschema.JsonSchemaValueException):
+        check_params({"getIsolate isolateId": "100"})
 
 
 def test_one_member_more_or_less_or_of_another_type_is_found():
