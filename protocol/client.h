@@ -18,8 +18,6 @@
 #define SERVICE_VM_NAME "isoscope"
 
 enum {
-    SERVICE_PROTOCOL_MAJOR = 4,
-    SERVICE_PROTOCOL_MINOR = 16,
     CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
 };
 

@@ -17,8 +17,8 @@ int handle_get_version(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
                   json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", TYPE_VERSION, "major",
-                            SERVICE_PROTOCOL_MAJOR, "minor", SERVICE_PROTOCOL_MINOR,
-                            "_privateMajor", 0, "_privateMinor", 0));
+                            PROTOCOL_MAJOR, "minor", PROTOCOL_MINOR, "_privateMajor", 0,
+                            "_privateMinor", 0));
 }
 
 /* DDS is not among them: who lists it owes its methods too. */
@@ -26,8 +26,8 @@ int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
                   json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
-                            "protocolName", "VM Service", "major", SERVICE_PROTOCOL_MAJOR, "minor",
-                            SERVICE_PROTOCOL_MINOR));
+                            "protocolName", "VM Service", "major", PROTOCOL_MAJOR, "minor",
+                            PROTOCOL_MINOR));
 }
 
 static json_t *list_of(const struct isolates *isolates,

@@ -3,6 +3,8 @@
 #ifndef ISOSCOPE_WORDS_H
 #define ISOSCOPE_WORDS_H
 
+enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
+
 #define TYPE_FUNCTION_REF "@Function"
 #define TYPE_ISOLATE_REF "@Isolate"
 #define TYPE_ISOLATE_GROUP_REF "@IsolateGroup"

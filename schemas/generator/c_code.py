@@ -1,7 +1,7 @@
 """C: what protocol/params.c checks by, the table of methods, and the structs handlers read.
 
     errors.h    RPC_ERRORS, the codes and texts
-    words.h     types' and events' names, and an enum for each type that is a choice of words
+    words.h     the version, types' and events' names, and an enum for each type that is a choice of words
     methods.h   a struct of checked parameters and a handler's prototype for each method
     methods.c   the tables
 """
@@ -40,7 +40,9 @@ def errors_h(schemas: Schemas) -> str:
 
 
 def words_h(schemas: Schemas) -> str:
-    parts = ["".join(_defines(schemas))]
+    major, minor = schemas.info["version"].split(".")
+    version = f"enum {{ PROTOCOL_MAJOR = {major}, PROTOCOL_MINOR = {minor} }};\n"
+    parts = [version, "".join(_defines(schemas))]
     for name, words in _word_types(schemas):
         rows = "".join(f"    {constant(name)}_{constant(word)},\n" for word in words)
         parts.append(

@@ -8,19 +8,11 @@ from .names import component
 from .source import Json, Method, Schemas, component_of
 from .text import compact_json
 
-# Also in protocol/client.h, which answers getVersion.
-PROTOCOL_VERSION = "4.16"
-
 
 def document(schemas: Schemas) -> Json:
     return {
         "openrpc": "1.3.2",
-        "info": {
-            "title": "isoscope",
-            "description": "The Dart VM service protocol, answered for native programs.",
-            "version": PROTOCOL_VERSION,
-            "license": {"name": "Apache-2.0"},
-        },
+        "info": schemas.info,
         "methods": [_method(schemas, method) for method in schemas.methods.values()],
         "components": {
             "schemas": {name: _pointed(schema) for name, _, schema in schemas.components()},

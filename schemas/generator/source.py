@@ -1,5 +1,6 @@
 """Reads schemas/ and refuses what is wrong in it, with the file's name.
 
+    info.json             an OpenRPC info object: the protocol's version
     methods/<name>.json   an OpenRPC method object
     types/<Type>.json     a JSON Schema (draft-07)
     events/<Kind>.json    a JSON Schema, and the stream it comes on
@@ -83,6 +84,7 @@ class Method:
 class Schemas:
     """Everything, sorted by name. Types and events have their bases' members merged in."""
 
+    info: Json
     methods: dict[str, Method]
     types: dict[str, Json]
     events: dict[str, Json]
@@ -115,6 +117,7 @@ def read(folder: Path) -> Schemas:
     events = _read_folder(folder / "events")
     merged_types = {name: _merged(name, types, types) for name in types}
     schemas = Schemas(
+        info=_read_file(folder / "info.json"),
         methods={name: _method(name, document) for name, document in
                  _read_folder(folder / "methods").items()},
         types={name: s for name, s in merged_types.items() if not s.get("x-abstract")},
@@ -126,13 +129,16 @@ def read(folder: Path) -> Schemas:
 
 
 def _read_folder(folder: Path) -> dict[str, Json]:
-    found = {}
-    for path in sorted(folder.glob("*.json"), key=lambda path: path.stem):
-        try:
-            found[path.stem] = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise SchemaError(f"{folder.name}/{path.name}: {error}") from error
-    return found
+    files = sorted(folder.glob("*.json"), key=lambda path: path.stem)
+    return {path.stem: _read_file(path) for path in files}
+
+
+def _read_file(path: Path) -> Json:
+    try:
+        document: Json = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SchemaError(f"{path.parent.name}/{path.name}: {error}") from error
+    return document
 
 
 def _merged(name: str, among: dict[str, Json], types: dict[str, Json]) -> Json:
