@@ -76,6 +76,7 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
         .enabled = options->enabled,
         .period_us = options->period_us,
         .mode = options->mode,
+        .debuginfod = options->debuginfod,
         .changed = wake_now,
         .context = hub->wake,
     };

@@ -28,6 +28,7 @@ struct hub_options {
     uint32_t period_us;
     enum feed_mode mode;
     bool enabled;
+    bool debuginfod;
 };
 
 struct hub {

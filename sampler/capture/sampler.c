@@ -317,7 +317,7 @@ static void keep_house(struct turn *turn)
     keep_signals();
     threads_scan(&sampler.threads,
                  (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
-    threads_names(&sampler.threads);
+    threads_tend(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
 }

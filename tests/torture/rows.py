@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from typing import NamedTuple
 
 from harness import BUILD
@@ -22,6 +23,7 @@ class Row(NamedTuple):
     period_us: int = PERIOD_US
     environment: dict[str, str] = {}
     refused: str = ""  # isoscope does not start it, and says this
+    long: bool = False  # not in the short form
     known: str = ""  # why it fails under isoscope, where that is a documented limit
 
 
@@ -133,7 +135,8 @@ CODE = [
 ]
 
 ENVIRONMENT = [
-    Row("perf refused", program("refuse", "perf", *program("codegen_O3")), 500, "main", 0.9),
+    *[Row(f"perf refused, {error}", program("refuse", "perf", error, *program("codegen_O3")), 500,
+          "main", 0.9) for error in ("EPERM", "EACCES", "ENOSYS")],
     Row("perf and timers refused", program("refuse", "timers", *program("codegen_O3")), 0),
     Row("root given up", program("drop_rights"), 1000, "spin_as_nobody", 0.4),
     Row("chroot without /proc", program("bare_root"), 800, "spin_in_jail", 0.6),
@@ -149,4 +152,12 @@ ENVIRONMENT = [
         known="the kernel wants a process of one thread (README)"),
 ]
 
-ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT
+# The server, its load and the script that checks the answers: all of them are sampled.
+SERVERS = [
+    Row(f"{name} under load", ["/usr/bin/python3", "-B", str(Path(__file__).with_name("servers.py")),
+                               "--once", name], 1000, whole=whole, long=True)
+    for name, whole in (("redis", 0.98), ("nginx", 0.98), ("node", 0.05), ("postgres", 0.98),
+                        ("javac", 0.2))
+]
+
+ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + SERVERS

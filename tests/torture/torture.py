@@ -50,7 +50,8 @@ class NotHere(Exception):
 
 def main() -> int:
     options = parse()
-    rows = [row for row in ROWS if all(word in row.name for word in options.words)]
+    rows = [row for row in ROWS if all(word in row.name for word in options.words)
+            and not (row.long and options.short)]
     if not rows:
         sys.exit(f"torture: no row's name holds {' '.join(options.words)}")
     # What a row leaves behind becomes ours, so that it is seen.

@@ -35,7 +35,7 @@ static int open_fixture(void **state)
 
     store_new(&fixture->store, 0);
     registry_new(&fixture->registry);
-    namer_new(&fixture->namer, NULL, NULL);
+    namer_new(&fixture->namer, &(struct namer_options){ 0 });
     processes_new(&fixture->processes, fixture->store, true, 1000);
     options = (struct collector_options){ .processes = fixture->processes,
                                           .store = fixture->store,
