@@ -28,7 +28,7 @@ def component(wire: str) -> str:
 
 
 def event_component(kind: str) -> str:
-    return f"Event{kind}"
+    return f"Event{component(kind)}"
 
 
 def method_class(wire: str) -> str:

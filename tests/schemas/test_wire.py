@@ -51,7 +51,7 @@ def what_can_come() -> set[str]:
     """Not the types that are parameters only."""
     found: set[str] = set()
     todo = [choice for name in WIRE.methods for choice in WIRE.choices(name)] + ["RpcError"]
-    todo += [f"Event{kind}" for kinds in WIRE.streams.values() for kind in kinds]
+    todo += [WIRE.event(stream, kind) for stream, kinds in WIRE.streams.items() for kind in kinds]
     while todo:
         name = todo.pop()
         if name not in found:

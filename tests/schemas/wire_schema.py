@@ -56,6 +56,13 @@ class Wire:
         schema = self.methods[method]["result"]["schema"]
         return [_name(choice["$ref"]) for choice in schema.get("oneOf", [schema])]
 
+    def event(self, stream: str, kind: Any) -> str:
+        """The component of an event."""
+        kinds = self.streams.get(stream, {})
+        if kind not in kinds:
+            raise WrongMessage(f"the stream {stream} has no event '{kind}'")
+        return _name(kinds[kind]["$ref"])
+
     def errors_of(self, method: str) -> list[str]:
         return [_name(error["$ref"]) for error in self.methods[method]["errors"]]
 
@@ -167,11 +174,8 @@ class WireChecker:
         _members(message, {"jsonrpc", "method", "params"}, set())
         params = message["params"]
         _members(params, {"streamId", "event"}, set())
-        kinds = self.wire.streams.get(params["streamId"], {})
-        kind = params["event"].get("kind")
-        if kind not in kinds:
-            raise WrongMessage(f"the stream {params['streamId']} has no event '{kind}'")
-        self.wire.check(_name(kinds[kind]["$ref"]), params["event"])
+        component = self.wire.event(params["streamId"], params["event"].get("kind"))
+        self.wire.check(component, params["event"])
 
 
 def _key(request_id: Any) -> str:
