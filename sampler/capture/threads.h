@@ -14,6 +14,7 @@
 #define ISOSCOPE_THREADS_H
 
 #include "../feed/segment.h"
+#include "overload.h"
 #include "own_thread.h"
 #include "restless.h"
 #include "timer.h"
@@ -23,6 +24,11 @@
 #include <stdint.h>
 
 enum watch_state { WATCH_NONE, WATCH_NEW, WATCH_ARMED, WATCH_ENDING };
+
+/* Of a watch. A new thread's first tick comes after a part of a period, taken by chance, or no
+ * thread would be seen that ends within its first period; the timer that brings it brings more of
+ * its kind until the sampler's thread sets the period. They are no ticks. */
+enum first_tick { FIRST_TICK_NONE, FIRST_TICK_AWAITED, FIRST_TICK_TAKEN };
 
 struct watch {
     _Atomic uint32_t state;    /* watch_state */
@@ -34,10 +40,14 @@ struct watch {
     uint64_t looked_ns;       /* cpu_before_ns when restless was looked at */
     struct stack_range stack;
     uint64_t probe_sp;
-    struct root_side root_side;       /* the handler's */
-    _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
-    uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
-    uint64_t due_ns;                  /* the interrupter's: thread CPU time of the next tick */
+    _Atomic uint32_t first_tick; /* enum first_tick */
+    bool begun;                  /* had a timer before */
+    uint32_t first_us, first_period_us;
+    struct root_side root_side; /* the handler's */
+    struct load load;
+    _Atomic uint32_t owed;  /* wall.h: rounds that its next sample stands for */
+    uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
+    uint64_t due_ns;        /* thread CPU time of the first tick; the interrupter's: of the next */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
     _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
     char name[16];
@@ -62,6 +72,7 @@ struct threads {
     bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
     uint32_t tended_next;       /* slot that threads_tend looks at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
+    uint32_t random;
 };
 
 /* The calling thread is to be sampled. stack: its own. Returns its slot; 0: not sampled. */
@@ -88,6 +99,8 @@ void threads_scan(struct threads *threads, int32_t sampler_tid);
  * do, another timer; all have their turn. */
 void threads_tend(struct threads *threads);
 void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest);
+/* Gives threads that are overloaded by their ticks a longer period, and back. */
+void threads_relieve(struct threads *threads);
 /* Another tick signal: all timers are made anew. */
 void threads_rearm(struct threads *threads, int signal_number);
 /* Closes all timers and forgets all threads. */
