@@ -36,6 +36,7 @@ struct service {
     struct client *clients;
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
+    uint64_t symbols_finished; /* that clients have been told of */
     char host_cpu[128];
 };
 

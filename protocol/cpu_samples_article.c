@@ -15,22 +15,35 @@ static const char *const end_names[] = {
 #undef END_NAME
 };
 
-static const char frame_open[] = "{\"function\":{\"type\":\"@Function\",\"id\":\"";
-static const char frame_close[] = "\"},\"kind\":\"Native\"}";
+static const char *const kind_names[] = {
+#define KIND_NAME(name, word) [SNAPSHOT_##name] = word,
+    SNAPSHOT_KINDS(KIND_NAME)
+#undef KIND_NAME
+};
 
-/* Ids are ours, plain ASCII: nothing to escape, and most of the reply's bytes. */
-static void put_stack(struct json_text *text, const struct cpu_samples_view *view,
-                      const struct snapshot_sample *sample)
+/* What the debug data tells; most frames of most programs have none. */
+static void put_place(struct json_text *text, const struct snapshot_frame *frame)
 {
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        const char *id = view->functions[sample->functions[i]].id;
-
-        if (i)
-            json_text_literal(text, ",");
-        json_text_raw(text, frame_open, sizeof(frame_open) - 1);
-        json_text_raw(text, id, strlen(id));
-        json_text_raw(text, frame_close, sizeof(frame_close) - 1);
+    if (frame->line) {
+        json_text_literal(text, ",\"line\":");
+        json_text_uint(text, frame->line);
     }
+    if (frame->file) {
+        json_text_literal(text, ",\"file\":");
+        json_text_string(text, frame->file);
+    }
+    if (frame->inlined)
+        json_text_literal(text, ",\"inlined\":true");
+}
+
+static void put_frame(struct json_text *text, const struct cpu_samples_view *view,
+                      const struct snapshot_frame *frame)
+{
+    json_text_literal(text, "{\"function\":{\"type\":\"@Function\",\"id\":");
+    json_text_string(text, view->functions[frame->function].id);
+    json_text_literal(text, "},\"kind\":\"Native\"");
+    put_place(text, frame);
+    json_text_literal(text, "}");
 }
 
 /* A stack that is not whole says why. */
@@ -52,9 +65,9 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_int(text, sample->timestamp_us);
     json_text_literal(text, ",\"tid\":");
     json_text_int(text, sample->tid);
-    json_text_literal(text, ",\"stack\":[");
-    put_stack(text, view, sample);
-    json_text_literal(text, "],\"vmTag\":");
+    json_text_literal(text, ",\"stack\":");
+    cpu_samples_stack(text, view, sample);
+    json_text_literal(text, ",\"vmTag\":");
     json_text_string(text, cpu_samples_vm_tag(sample));
     json_text_literal(text, ",\"userTag\":");
     json_text_string(text, cpu_samples_user_tag(sample));
@@ -68,6 +81,33 @@ static void put_id(struct json_text *text, const char *before, const char *id)
 {
     json_text_raw(text, before, strlen(before));
     json_text_string(text, id);
+}
+
+/* A name that is not the one before it. */
+static void put_other_name(struct json_text *text, const char *member, const char *name,
+                           const char *before)
+{
+    if (!strcmp(name, before))
+        return;
+    json_text_raw(text, member, strlen(member));
+    json_text_string(text, name);
+}
+
+/* Where it is: in its module, and in the source. */
+static void put_origin(struct json_text *text, const struct snapshot_function *function)
+{
+    if (function->offset != SNAPSHOT_NO_OFFSET) {
+        json_text_literal(text, ",\"offset\":");
+        json_text_uint(text, function->offset);
+    }
+    if (function->file) {
+        json_text_literal(text, ",\"file\":");
+        json_text_string(text, function->file);
+    }
+    if (function->line) {
+        json_text_literal(text, ",\"line\":");
+        json_text_uint(text, function->line);
+    }
 }
 
 static void put_function(struct json_text *text, const struct cpu_samples_view *view,
@@ -84,16 +124,25 @@ static void put_function(struct json_text *text, const struct cpu_samples_view *
     json_text_uint(text, function->inclusive);
     json_text_literal(text, ",\"exclusiveTicks\":");
     json_text_uint(text, function->exclusive);
-    if (strcmp(function->raw_name, function->name)) {
-        json_text_literal(text, ",\"rawName\":");
-        json_text_string(text, function->raw_name);
-    }
+    put_other_name(text, ",\"fullName\":", function->full_name, function->name);
+    put_other_name(text, ",\"rawName\":", function->raw_name, function->name);
+    json_text_literal(text, ",\"kind\":");
+    json_text_string(text, kind_names[function->kind]);
+    put_origin(text, function);
     json_text_literal(text, "}");
 }
 
 static uint32_t library_count(const struct cpu_samples_view *view)
 {
     return view->library_count;
+}
+
+static void put_reason(struct json_text *text, const char *member, const char *reason)
+{
+    if (!reason)
+        return;
+    json_text_raw(text, member, strlen(member));
+    json_text_string(text, reason);
 }
 
 static void put_library(struct json_text *text, const struct cpu_samples_view *view, uint32_t index)
@@ -109,6 +158,10 @@ static void put_library(struct json_text *text, const struct cpu_samples_view *v
     json_text_string(text, library->path);
     json_text_literal(text, ",\"buildId\":");
     json_text_string(text, library->build_id);
+    json_text_literal(text, ",\"loadBias\":");
+    json_text_uint(text, library->load_bias);
+    put_reason(text, ",\"reason\":", library->reason);
+    put_reason(text, ",\"linesReason\":", library->lines_reason);
     if (library->system)
         json_text_literal(text, ",\"system\":true}");
     else
@@ -116,6 +169,7 @@ static void put_library(struct json_text *text, const struct cpu_samples_view *v
 }
 
 const struct cpu_samples_dialect cpu_samples_article = {
+    .frame = put_frame,
     .sample = put_sample,
     .function = put_function,
     .third_list = "libraries",

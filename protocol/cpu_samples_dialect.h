@@ -14,13 +14,20 @@
 /* What the functions below may look at while a reply is written. */
 struct cpu_samples_view {
     const struct snapshot_function *functions;
+    const struct snapshot_frame *frames;
     const struct snapshot_library *libraries;
-    uint32_t function_count, library_count;
+    uint32_t function_count, frame_count, library_count;
+    struct json_text frame_texts; /* each with a comma in front, and FRAME_SLACK behind the last */
+    size_t *frame_starts;         /* in frame_texts; one more than there are frames */
+    size_t frame_longest;
     struct tags tags;   /* of the samples so far */
     uint64_t truncated; /* samples so far whose stack is not whole */
 };
 
 struct cpu_samples_dialect {
+    /* A frame of a stack: composed once, copied into each stack. */
+    void (*frame)(struct json_text *text, const struct cpu_samples_view *view,
+                  const struct snapshot_frame *frame);
     void (*sample)(struct json_text *text, struct cpu_samples_view *view,
                    const struct snapshot_sample *sample);
     void (*function)(struct json_text *text, const struct cpu_samples_view *view, uint32_t index);
@@ -30,6 +37,9 @@ struct cpu_samples_dialect {
     void (*third)(struct json_text *text, const struct cpu_samples_view *view, uint32_t index);
 };
 
+/* The frames in brackets. */
+void cpu_samples_stack(struct json_text *text, const struct cpu_samples_view *view,
+                       const struct snapshot_sample *sample);
 /* The tags of a sample: what its thread was doing, and which thread it is. */
 const char *cpu_samples_vm_tag(const struct snapshot_sample *sample);
 const char *cpu_samples_user_tag(const struct snapshot_sample *sample);

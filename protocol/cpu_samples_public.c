@@ -1,10 +1,12 @@
 /*
  * cpu_samples_public.c - the CpuSamples that DevTools, Observatory and the IDE plugins read.
  *
- * Functions are NativeFunction, not @Function: it is what they are, and the one form that every
- * known client reads (README.md). Stacks hold indices into "functions", leaf first.
+ * Functions whose line is known are @Function, the only form that has a place for it; the others
+ * are NativeFunction, the one that every known client reads (README.md). Stacks hold indices into
+ * "functions", leaf first.
  */
 #include "cpu_samples_dialect.h"
+#include "refs.h"
 #include "uris.h"
 
 #include <string.h>
@@ -13,18 +15,11 @@
 static const char *const fixed_tags[] = { "Root", "[Truncated]" };
 enum { ROOT_TAG, TRUNCATED_TAG, FIXED_TAG_COUNT };
 
-static void put_stack(struct json_text *text, const struct snapshot_sample *sample)
+static void put_frame(struct json_text *text, const struct cpu_samples_view *view,
+                      const struct snapshot_frame *frame)
 {
-    char *at = json_text_reserve(text, (size_t)sample->depth * (JSON_NUMBER_MAX + 1));
-
-    if (!at)
-        return;
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        if (i)
-            *at++ = ',';
-        at = json_put_uint(at, sample->functions[i]);
-    }
-    text->length = (size_t)(at - text->data);
+    (void)view;
+    json_text_uint(text, frame->function);
 }
 
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,
@@ -46,24 +41,9 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
         json_text_literal(text, ",\"truncated\":true");
         view->truncated++;
     }
-    json_text_literal(text, ",\"stack\":[");
-    put_stack(text, sample);
-    json_text_literal(text, "]}");
-}
-
-/* DevTools cuts a name without a blank at its last '&'; "f(int&)" would be ")". One blank saves it.
- */
-static void put_name(struct json_text *text, const char *name)
-{
-    const char *ampersand = strchr(name, ' ') ? NULL : strchr(name, '&');
-
-    if (!ampersand)
-        return json_text_string(text, name);
-    json_text_literal(text, "\"");
-    json_text_escaped(text, name, (size_t)(ampersand - name));
-    json_text_literal(text, " ");
-    json_text_escaped(text, ampersand, strlen(ampersand));
-    json_text_literal(text, "\"");
+    json_text_literal(text, ",\"stack\":");
+    cpu_samples_stack(text, view, sample);
+    json_text_literal(text, "}");
 }
 
 static void put_ticks(struct json_text *text, uint64_t inclusive, uint64_t exclusive)
@@ -78,14 +58,26 @@ static void put_function(struct json_text *text, const struct cpu_samples_view *
                          uint32_t index)
 {
     const struct snapshot_function *function = &view->functions[index];
+    const struct snapshot_library *library = &view->libraries[function->library];
 
-    json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":\"Native\"");
+    json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":");
+    if (function->kind == SNAPSHOT_STUB)
+        json_text_literal(text, "\"Stub\"");
+    else
+        json_text_literal(text, "\"Native\"");
     put_ticks(text, function->inclusive, function->exclusive);
     json_text_literal(text, ",\"resolvedUrl\":\"");
-    uri_resolved(text, &view->libraries[function->library]);
-    json_text_literal(text, "\",\"function\":{\"type\":\"NativeFunction\",\"name\":");
-    put_name(text, function->name);
-    json_text_literal(text, ",\"_kind\":\"Native\"}}");
+    uri_resolved(text, library, function->file);
+    json_text_literal(text, "\",\"function\":");
+    if (ref_has_location(function, library)) {
+        json_text_literal(text, "{");
+        ref_function(text, "@Function", function, library);
+    } else {
+        json_text_literal(text, "{\"type\":\"NativeFunction\",\"name\":");
+        ref_name(text, function->name);
+        json_text_literal(text, ",\"_kind\":\"Native\"");
+    }
+    json_text_literal(text, "}}");
 }
 
 static uint32_t tag_count(const struct cpu_samples_view *view)
@@ -107,6 +99,7 @@ static void put_tag(struct json_text *text, const struct cpu_samples_view *view,
 }
 
 const struct cpu_samples_dialect cpu_samples_public = {
+    .frame = put_frame,
     .sample = put_sample,
     .function = put_function,
     .third_list = NULL,

@@ -37,6 +37,50 @@ const char *cpu_samples_user_tag(const struct snapshot_sample *sample)
     return sample->thread_name && *sample->thread_name ? sample->thread_name : "Default";
 }
 
+/* Short texts are copied as one block of this size: most of a reply are stacks of such. */
+enum { FRAME_SLACK = 16 };
+
+void cpu_samples_stack(struct json_text *text, const struct cpu_samples_view *view,
+                       const struct snapshot_sample *sample)
+{
+    char *begin =
+        json_text_reserve(text, (size_t)sample->depth * view->frame_longest + FRAME_SLACK + 1);
+    char *at = begin;
+
+    if (!begin)
+        return;
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        size_t start = view->frame_starts[sample->frames[i]];
+        size_t length = view->frame_starts[sample->frames[i] + 1] - start;
+
+        memcpy(at, view->frame_texts.data + start, FRAME_SLACK);
+        if (length > FRAME_SLACK)
+            memcpy(at + FRAME_SLACK, view->frame_texts.data + start + FRAME_SLACK,
+                   length - FRAME_SLACK);
+        at += length;
+    }
+    *begin = '['; /* in place of the first comma; no stack is empty */
+    *at++ = ']';
+    text->length = (size_t)(at - text->data);
+}
+
+/* False: out of memory. */
+static bool compose_frames(struct cpu_samples_view *view, const struct cpu_samples_dialect *dialect)
+{
+    struct json_text *text = &view->frame_texts;
+
+    view->frame_starts = calloc((size_t)view->frame_count + 1, sizeof(*view->frame_starts));
+    for (uint32_t i = 0; view->frame_starts && i < view->frame_count; i++) {
+        json_text_literal(text, ",");
+        dialect->frame(text, view, &view->frames[i]);
+        view->frame_starts[i + 1] = text->length;
+        if (text->length - view->frame_starts[i] > view->frame_longest)
+            view->frame_longest = text->length - view->frame_starts[i];
+    }
+    json_text_raw(text, (char[FRAME_SLACK]){ 0 }, FRAME_SLACK);
+    return view->frame_starts && !text->failed;
+}
+
 static void put_member(struct json_text *text, const char *name, int64_t value)
 {
     json_text_raw(text, name, strlen(name));
@@ -57,6 +101,11 @@ static void put_head(struct json_text *text, const struct snapshot *snapshot,
     put_member(text, ",\"timeOriginMicros\":", first);
     put_member(text, ",\"timeExtentMicros\":", snapshot_last_us(snapshot) - first);
     put_member(text, ",\"pid\":", options->pid);
+    if (options->tells_progress) {
+        put_member(text, ",\"_symbols\":{\"done\":", options->symbols.done);
+        put_member(text, ",\"asked\":", options->symbols.asked);
+        json_text_literal(text, "}");
+    }
     json_text_literal(text, ",\"_counters\":");
     json_text_raw(text, options->counters, strlen(options->counters));
     json_text_literal(text, ",\"samples\":[");
@@ -151,9 +200,10 @@ int cpu_samples_writer_new(struct cpu_samples_writer **out, struct snapshot *sna
     writer->dialect = options->dialect;
     writer->snapshot = snapshot;
     writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
+    writer->view.frames = snapshot_frames(snapshot, &writer->view.frame_count);
     writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);
     put_head(&writer->carry, snapshot, options);
-    if (writer->carry.failed) {
+    if (!compose_frames(&writer->view, options->dialect) || writer->carry.failed) {
         cpu_samples_writer_free(writer);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -167,6 +217,8 @@ void cpu_samples_writer_free(struct cpu_samples_writer *writer)
         return;
     snapshot_free(writer->snapshot);
     tags_free(&writer->view.tags);
+    json_text_free(&writer->view.frame_texts);
+    free(writer->view.frame_starts);
     json_text_free(&writer->carry);
     free(writer);
 }

@@ -3,7 +3,8 @@
  *
  *   snapshot -> dialect (one sample, one function ... at a time) -> carry -> buffers of any size
  *
- * A reply of a hundred megabytes costs the carry only: some 32 KiB, or one sample if that is more.
+ * A reply of a hundred megabytes costs the carry, some 32 KiB or one sample if that is more, and
+ * the text of each different frame, once.
  *
  * Ownership  The writer owns the snapshot and copies the rest of its options.
  * Threads    The service thread.
@@ -30,6 +31,8 @@ struct cpu_samples_options {
     const char *envelope; /* the reply's text before the value of "result"; "}" is put behind */
     const char *counters; /* JSON of "_counters" */
     int32_t pid;
+    bool tells_progress; /* of what symbols says: names may be missing */
+    struct profile_symbols symbols;
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */

@@ -2,8 +2,6 @@
 #include "counters.h"
 #include "handlers.h"
 
-#include <string.h>
-
 static const char *const timer_names[] = {
 #define TIMER_NAME(name, wire) [FEED_TIMER_##name] = wire,
     FEED_TIMERS(TIMER_NAME)
@@ -92,43 +90,4 @@ int handle_get_isolate_pause_event(struct client *client,
                                    struct reply *reply)
 {
     return answer(client, reply, pause_event(client->service, params->isolate));
-}
-
-/* None until lines are read from debug information; connecting clients ask and must not get an
- * error. */
-int handle_get_scripts(struct client *client, const struct get_scripts_params *params,
-                       struct reply *reply)
-{
-    (void)params;
-    return answer(client, reply, json_pack("{s:s, s:[]}", "type", TYPE_SCRIPT_LIST, "scripts"));
-}
-
-/* DevTools asks with every resolvedUrl of a profile, which are package URIs already. */
-static json_t *package_uri(json_t *uri)
-{
-    const char *text = json_string_value(uri);
-
-    return text && !strncmp(text, "package:", strlen("package:")) ? json_incref(uri) : json_null();
-}
-
-int handle_lookup_package_uris(struct client *client,
-                               const struct lookup_package_uris_params *params, struct reply *reply)
-{
-    json_t *found = json_array();
-
-    for (size_t i = 0; i < json_array_size(params->uris); i++)
-        json_array_append_new(found, package_uri(json_array_get(params->uris, i)));
-    return answer(client, reply, json_pack("{s:s, s:o}", "type", TYPE_URI_LIST, "uris", found));
-}
-
-/* No source file is known of any package, and the list is as long as the one that was asked. */
-int handle_lookup_resolved_package_uris(struct client *client,
-                                        const struct lookup_resolved_package_uris_params *params,
-                                        struct reply *reply)
-{
-    json_t *found = json_array();
-
-    for (size_t i = 0; i < json_array_size(params->uris); i++)
-        json_array_append_new(found, json_null());
-    return answer(client, reply, json_pack("{s:s, s:o}", "type", TYPE_URI_LIST, "uris", found));
 }

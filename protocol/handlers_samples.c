@@ -28,7 +28,7 @@ static struct snapshot_window window_between(int64_t origin_us, int64_t extent_u
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
                          const struct cpu_samples_dialect *dialect,
-                         const struct process_info *process)
+                         const struct process_info *process, const struct snapshot_window *window)
 {
     const struct isolates *isolates = &client->service->isolates;
     const struct process_info *shown = process ? process : isolates_first(isolates);
@@ -41,6 +41,8 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
         .envelope = envelope ? envelope : "",
         .counters = counters_text ? counters_text : "{}",
         .pid = shown ? shown->pid : 0,
+        .tells_progress = window->available,
+        .symbols = profile_symbols(client->service->options.profile),
     };
 
     if (cpu_samples_writer_new(&reply->samples, snapshot, &options) < 0)
@@ -65,7 +67,7 @@ static int take_samples(struct client *client, struct reply *reply, struct snaps
     if (rc < 0)
         return fail(client, RPC_INTERNAL_ERROR, "%s",
                     rc == -ISOSCOPE_NO_MEMORY ? "out of memory" : "no such process");
-    return reply_samples(client, reply, snapshot, dialect, process);
+    return reply_samples(client, reply, snapshot, dialect, process, window);
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
@@ -78,6 +80,7 @@ int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_p
         return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
     if (params->time_origin_us != -1 && params->time_extent_us != -1)
         window = window_between(params->time_origin_us, params->time_extent_us);
+    window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
     return take_samples(client, reply, &window, &cpu_samples_public, params->isolate);
 }
 
@@ -91,6 +94,7 @@ int handle_private_get_cpu_samples(struct client *client,
     if (params->timestamp_us > 0)
         window = window_between(params->timestamp_us, INT64_MAX - params->timestamp_us);
     window.count_max = (uint64_t)params->count;
+    window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
     return take_samples(client, reply, &window, &cpu_samples_article, params->isolate);
 }
 

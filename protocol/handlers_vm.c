@@ -64,19 +64,21 @@ int handle_get_vm(struct client *client, struct reply *reply)
 {
     const struct service *service = client->service;
     const struct isolates *isolates = &service->isolates;
+    const struct profile_symbols symbols = profile_symbols(service->options.profile);
     json_auto_t *process = vm_process(service);
     char version[96];
     json_t *vm;
 
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
-    vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:[], s:o, s:[]}",
+    vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
                    "type", TYPE_VM, "name", SERVICE_VM_NAME, "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
-                   "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "isolates",
-                   list_of(isolates, isolate_ref), "systemIsolates", "isolateGroups",
-                   list_of(isolates, isolate_group_ref), "systemIsolateGroups");
+                   "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
+                   symbols_json(&symbols), "isolates", list_of(isolates, isolate_ref),
+                   "systemIsolates", "isolateGroups", list_of(isolates, isolate_group_ref),
+                   "systemIsolateGroups");
     if (vm)
         json_object_update(vm, process);
     return answer(client, reply, vm);

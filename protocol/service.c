@@ -46,10 +46,21 @@ void service_free(struct service *service)
     free(service);
 }
 
+static void tell_of_symbols(struct service *service)
+{
+    struct profile_symbols symbols = profile_symbols(service->options.profile);
+
+    if (symbols.finished == service->symbols_finished)
+        return;
+    service->symbols_finished = symbols.finished;
+    streams_symbols_changed(service, &symbols);
+}
+
 void service_poll(struct service *service)
 {
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
+    tell_of_symbols(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
 }

@@ -27,15 +27,34 @@ static void notify(struct service *service, enum stream_id stream, json_t *event
     json_decref(event);
 }
 
+static json_t *vm_ref(void)
+{
+    return json_pack("{s:s, s:s}", "type", TYPE_VM_REF, "name", SERVICE_VM_NAME);
+}
+
 void streams_flag_changed(struct service *service, const char *flag, const char *value)
 {
     if (!anybody_listens(service, STREAM_ID_VM))
         return;
     notify(service, STREAM_ID_VM,
-           json_pack("{s:s, s:s, s:{s:s, s:s}, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
-                     KIND_VM_FLAG_UPDATE, "vm", "type", TYPE_VM_REF, "name", SERVICE_VM_NAME,
-                     "timestamp", (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue",
-                     value));
+           json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
+                     KIND_VM_FLAG_UPDATE, "vm", vm_ref(), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue", value));
+}
+
+json_t *symbols_json(const struct profile_symbols *symbols)
+{
+    return json_pack("{s:i, s:i}", "done", (int)symbols->done, "asked", (int)symbols->asked);
+}
+
+void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols)
+{
+    if (!anybody_listens(service, STREAM_ID_PROFILER))
+        return;
+    notify(service, STREAM_ID_PROFILER,
+           json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
+                     KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "_symbols", symbols_json(symbols)));
 }
 
 json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms)

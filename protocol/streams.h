@@ -12,10 +12,15 @@
 #include <jansson.h>
 
 struct process_info;
+struct profile_symbols;
 struct service;
 
 /* To all clients that listen: VMFlagUpdate. */
 void streams_flag_changed(struct service *service, const char *flag, const char *value);
+/* _SymbolsAvailable, on Profiler: more names or lines are known than before. */
+void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols);
+/* {done, asked}: modules; NULL when out of memory. */
+json_t *symbols_json(const struct profile_symbols *symbols);
 /* IsolateStart, IsolateRunnable, IsolateExit. context: the service. */
 void streams_isolate_changed(void *context, const char *kind, const struct process_info *process);
 

@@ -44,18 +44,35 @@ static void uri_of_no_file(struct json_text *text, const char *path)
     encoded(text, path, length);
 }
 
+void uri_file(struct json_text *text, const char *path)
+{
+    json_text_literal(text, "file://");
+    encoded(text, path, strlen(path));
+}
+
 void uri_library(struct json_text *text, const struct snapshot_library *library)
 {
     if (library->path[0] != '/')
-        return uri_of_no_file(text, library->path);
-    if (!library->system)
-        return uri_package(text, library->name);
-    json_text_literal(text, "file://");
-    encoded(text, library->path, strlen(library->path));
+        uri_of_no_file(text, library->path);
+    else if (!library->system)
+        uri_package(text, library->name);
+    else
+        uri_file(text, library->path);
 }
 
-void uri_resolved(struct json_text *text, const struct snapshot_library *library)
+void uri_source(struct json_text *text, const struct snapshot_library *library, const char *file)
+{
+    if (!file)
+        return uri_library(text, library);
+    json_text_literal(text, "package:");
+    encoded(text, library->name, strlen(library->name));
+    json_text_literal(text, "/");
+    file += *file == '/';
+    encoded(text, file, strlen(file));
+}
+
+void uri_resolved(struct json_text *text, const struct snapshot_library *library, const char *file)
 {
     if (!library->system && library->path[0] == '/')
-        uri_package(text, library->name);
+        uri_source(text, library, file);
 }

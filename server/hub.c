@@ -77,6 +77,7 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
         .period_us = options->period_us,
         .mode = options->mode,
         .debuginfod = options->debuginfod,
+        .no_symbols = options->no_symbols,
         .changed = wake_now,
         .context = hub->wake,
     };
@@ -85,13 +86,14 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
     return status < 0 ? status : profile_start(hub->profile);
 }
 
-static int open_service(struct hub *hub)
+static int open_service(struct hub *hub, const struct hub_options *hub_options)
 {
     const struct service_options options = {
         .profile = hub->profile,
         .version = ISOSCOPE_VERSION,
         .epoch_ms = epoch_ms,
         .monotonic_us = monotonic_us,
+        .source_root = hub_options->source_root,
     };
 
     return service_new(&hub->service, &options);
@@ -143,7 +145,7 @@ int hub_open(struct hub *hub, const struct hub_options *options)
         status = failed("make a private folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp", status);
     else if ((status = wake_new(&hub->wake)) < 0 || (status = open_profile(hub, options)) < 0)
         status = failed("start the profile", status);
-    else if ((status = open_service(hub)) < 0)
+    else if ((status = open_service(hub, options)) < 0)
         status = failed("start the protocol", status);
     if (status < 0) {
         close(listener);

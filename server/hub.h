@@ -29,6 +29,8 @@ struct hub_options {
     enum feed_mode mode;
     bool enabled;
     bool debuginfod;
+    bool no_symbols;
+    const char *source_root; /* NULL: none */
 };
 
 struct hub {

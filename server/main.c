@@ -8,6 +8,7 @@
 #include "run.h"
 #include "say.h"
 #include "status.h"
+#include "symbolize.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static int version_command(int argc, char **argv, const struct inherited *inheri
 
 static const struct command commands[] = {
     { "run", run_command, "run a program with the sampler in it and serve its profile" },
+    { "symbolize", symbolize_command, "name addresses that a profile without symbols has left" },
     { "help", help_command, "this list" },
     { "--help", help_command, NULL },
     { "-h", help_command, NULL },
@@ -38,7 +40,7 @@ static void list(const struct command *first, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (first[i].help)
-            printf("  %-8s %s\n", first[i].word, first[i].help);
+            printf("  %-9s %s\n", first[i].word, first[i].help);
 }
 
 static int help_command(int argc, char **argv, const struct inherited *inherited)

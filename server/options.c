@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     OPTION_PORT = 256,
@@ -19,6 +20,8 @@ enum {
     OPTION_STATS,
     OPTION_INFO,
     OPTION_DEBUGINFOD,
+    OPTION_NO_SYMBOLS,
+    OPTION_SOURCE_ROOT,
     OPTION_QUIET,
 };
 
@@ -32,6 +35,8 @@ static const struct option long_options[] = {
     { "stats", no_argument, NULL, OPTION_STATS },
     { "write-service-info", required_argument, NULL, OPTION_INFO },
     { "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
+    { "no-symbols", no_argument, NULL, OPTION_NO_SYMBOLS },
+    { "source-root", required_argument, NULL, OPTION_SOURCE_ROOT },
     { "quiet", no_argument, NULL, OPTION_QUIET },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
@@ -57,6 +62,9 @@ static const char help[] =
     "  --stats                    print what the sampling did, and cost, at the program's end\n"
     "  --debuginfod               get debug data that is not on this machine from the servers in\n"
     "                             $DEBUGINFOD_URLS; without it nothing is asked of any network\n"
+    "  --no-symbols               name nothing: functions are build ids and offsets, which\n"
+    "                             `isoscope symbolize` names on a machine that has the files\n"
+    "  --source-root DIR          let clients read the program's source files, from DIR and below\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";
@@ -157,6 +165,23 @@ static int take_info(struct run_options *options, const char *path, char *error,
     return 0;
 }
 
+static int take_source_root(struct run_options *options, const char *path, char *error,
+                            size_t error_size)
+{
+    struct stat info;
+
+    /* Absolute, because debug data has absolute paths, and those are compared. */
+    if (!realpath(path, options->source_root) || stat(options->source_root, &info) < 0) {
+        snprintf(error, error_size, "--source-root: '%s': %s", path, strerror(errno));
+        return -ISOSCOPE_INVALID;
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        snprintf(error, error_size, "--source-root: '%s' is not a folder", path);
+        return -ISOSCOPE_INVALID;
+    }
+    return 0;
+}
+
 static int take_option(struct run_options *options, int option, char **argv, char *error,
                        size_t error_size)
 {
@@ -183,6 +208,11 @@ static int take_option(struct run_options *options, int option, char **argv, cha
     case OPTION_DEBUGINFOD:
         options->debuginfod = true;
         return 0;
+    case OPTION_NO_SYMBOLS:
+        options->no_symbols = true;
+        return 0;
+    case OPTION_SOURCE_ROOT:
+        return take_source_root(options, optarg, error, error_size);
     case OPTION_QUIET:
         options->quiet = true;
         return 0;

@@ -11,6 +11,7 @@
 
 #include "../sampler/feed/layout.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,15 +20,17 @@ struct run_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
     enum feed_mode mode;
-    const char *timer;        /* a word of FEED_TIMER_WISHES */
-    bool stats;               /* tell what the sampling did when the program has ended */
-    bool paused;              /* no samples until a client enables the profiler */
-    bool keep;                /* serve on after the program has ended */
-    bool debuginfod;          /* ask debuginfod servers for debug data */
-    bool quiet;               /* no listening line */
-    bool help;                /* only the help was asked for; program is NULL */
-    const char *service_info; /* file to write, or NULL */
-    char **program;           /* PROGRAM ARGS... NULL */
+    const char *timer;          /* a word of FEED_TIMER_WISHES */
+    bool stats;                 /* tell what the sampling did when the program has ended */
+    bool paused;                /* no samples until a client enables the profiler */
+    bool keep;                  /* serve on after the program has ended */
+    bool debuginfod;            /* ask debuginfod servers for debug data */
+    bool no_symbols;            /* serve build ids and offsets, no names */
+    char source_root[PATH_MAX]; /* whose files clients may read; "": none */
+    bool quiet;                 /* no listening line */
+    bool help;                  /* only the help was asked for; program is NULL */
+    const char *service_info;   /* file to write, or NULL */
+    char **program;             /* PROGRAM ARGS... NULL */
 };
 
 /* argv[0] is the command's own name ("run"). */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,18 @@ static const char *find_python(void)
         if (candidates[i] && candidates[i][0] && has_modules(candidates[i]))
             return candidates[i];
     return NULL;
+}
+
+/* The client asks it for names. */
+static void set_command_path(void)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    setenv("ISOSCOPE_COMMAND", path, 0);
 }
 
 /* Our package first, then what the user has set. */
@@ -88,6 +101,7 @@ int python_command(char **arguments)
         say("out of memory");
         return STATUS_FAILED;
     }
+    set_command_path();
     all[0] = (char *)python;
     all[1] = (char *)"-m";
     all[2] = (char *)"isoscope";

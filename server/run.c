@@ -98,6 +98,8 @@ static int prepare(struct run *run)
         .mode = run->options->mode,
         .enabled = !run->options->paused,
         .debuginfod = run->options->debuginfod,
+        .no_symbols = run->options->no_symbols,
+        .source_root = run->options->source_root[0] ? run->options->source_root : NULL,
     };
 
     /* Before the profile's threads are there: they inherit the blocked signals. */

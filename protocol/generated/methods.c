@@ -26,6 +26,11 @@ const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_TOOL_EVENT] = "ToolEvent",
 };
 
+const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
+    [SYMBOLS_WANTED_COMPLETE] = "complete",
+    [SYMBOLS_WANTED_AVAILABLE] = "available",
+};
+
 static const struct param private_enable_profiler_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_enable_profiler, isolate) },
     { .name = "enable", .kind = PARAM_BOOL, AT(private_enable_profiler, enable), .missing = true },
@@ -35,6 +40,7 @@ static const struct param private_get_cpu_samples_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_get_cpu_samples, isolate) },
     { .name = "timestamp", .kind = PARAM_INT64, AT(private_get_cpu_samples, timestamp_us), .missing = 0 },
     { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_cpu_samples, count), .missing = 0 },
+    { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
 };
 
 static const struct param clear_cpu_samples_rows[] = {
@@ -45,6 +51,7 @@ static const struct param get_cpu_samples_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_cpu_samples, isolate) },
     { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_cpu_samples, time_origin_us), .missing = -1 },
     { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_cpu_samples, time_extent_us), .missing = -1 },
+    { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
 };
 
 static const struct param get_flag_list_rows[] = {
@@ -61,6 +68,13 @@ static const struct param get_isolate_group_rows[] = {
 
 static const struct param get_isolate_pause_event_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_isolate_pause_event, isolate) },
+};
+
+static const struct param get_object_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_object, isolate) },
+    { .name = "offset", .kind = PARAM_UNSIGNED, AT(get_object, offset) },
+    { .name = "count", .kind = PARAM_UNSIGNED, AT(get_object, count) },
+    { .name = "objectId", .kind = PARAM_STRING, .required = true, AT(get_object, object_id) },
 };
 
 static const struct param get_scripts_rows[] = {
@@ -144,6 +158,11 @@ static int call_get_isolate_pause_event(struct client *client, const union metho
     return handle_get_isolate_pause_event(client, &params->get_isolate_pause_event, reply);
 }
 
+static int call_get_object(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_object(client, &params->get_object, reply);
+}
+
 static int call_get_scripts(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_scripts(client, &params->get_scripts, reply);
@@ -213,6 +232,7 @@ const struct method methods[] = {
     { .name = "getIsolate", .call = call_get_isolate, TAKES(get_isolate_rows) },
     { .name = "getIsolateGroup", .call = call_get_isolate_group, TAKES(get_isolate_group_rows) },
     { .name = "getIsolatePauseEvent", .call = call_get_isolate_pause_event, TAKES(get_isolate_pause_event_rows) },
+    { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
     { .name = "getScripts", .call = call_get_scripts, TAKES(get_scripts_rows) },
     { .name = "getSupportedProtocols", .call = call_get_supported_protocols, .traits = METHOD_ROUTING },
     { .name = "getVM", .call = call_get_vm, TAKES(get_vm_rows) },

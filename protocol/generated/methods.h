@@ -21,6 +21,7 @@ struct private_get_cpu_samples_params {
     const struct process_info *isolate; /* not given: NULL */
     int64_t timestamp_us; /* not given: 0 */
     int64_t count; /* not given: 0 */
+    enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
 };
 
 struct clear_cpu_samples_params {
@@ -31,6 +32,7 @@ struct get_cpu_samples_params {
     const struct process_info *isolate;
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
+    enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
 };
 
 struct get_isolate_params {
@@ -43,6 +45,13 @@ struct get_isolate_group_params {
 
 struct get_isolate_pause_event_params {
     const struct process_info *isolate;
+};
+
+struct get_object_params {
+    const struct process_info *isolate;
+    int64_t offset; /* not given: 0 */
+    int64_t count; /* not given: 0 */
+    const char *object_id;
 };
 
 struct get_scripts_params {
@@ -80,6 +89,7 @@ union method_params {
     struct get_isolate_params get_isolate;
     struct get_isolate_group_params get_isolate_group;
     struct get_isolate_pause_event_params get_isolate_pause_event;
+    struct get_object_params get_object;
     struct get_scripts_params get_scripts;
     struct lookup_package_uris_params lookup_package_uris;
     struct lookup_resolved_package_uris_params lookup_resolved_package_uris;
@@ -96,6 +106,7 @@ int handle_get_flag_list(struct client *client, struct reply *reply);
 int handle_get_isolate(struct client *client, const struct get_isolate_params *params, struct reply *reply);
 int handle_get_isolate_group(struct client *client, const struct get_isolate_group_params *params, struct reply *reply);
 int handle_get_isolate_pause_event(struct client *client, const struct get_isolate_pause_event_params *params, struct reply *reply);
+int handle_get_object(struct client *client, const struct get_object_params *params, struct reply *reply);
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params, struct reply *reply);
 int handle_get_supported_protocols(struct client *client, struct reply *reply);
 int handle_get_vm(struct client *client, struct reply *reply);

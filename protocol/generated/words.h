@@ -5,23 +5,30 @@
 
 enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 
+#define TYPE_CODE_REF "@Code"
 #define TYPE_FUNCTION_REF "@Function"
 #define TYPE_ISOLATE_REF "@Isolate"
 #define TYPE_ISOLATE_GROUP_REF "@IsolateGroup"
 #define TYPE_LIBRARY_REF "@Library"
+#define TYPE_SCRIPT_REF "@Script"
 #define TYPE_VM_REF "@VM"
+#define TYPE_CODE "Code"
 #define TYPE_CPU_SAMPLES "CpuSamples"
 #define TYPE_ERROR "Error"
 #define TYPE_EVENT "Event"
 #define TYPE_FLAG_LIST "FlagList"
+#define TYPE_FUNCTION "Function"
 #define TYPE_HEAP_SPACE "HeapSpace"
 #define TYPE_ISOLATE "Isolate"
 #define TYPE_ISOLATE_GROUP "IsolateGroup"
+#define TYPE_LIBRARY "Library"
 #define TYPE_NATIVE_FUNCTION "NativeFunction"
 #define TYPE_PROFILE_FUNCTION "ProfileFunction"
 #define TYPE_PROTOCOL_LIST "ProtocolList"
+#define TYPE_SCRIPT "Script"
 #define TYPE_SCRIPT_LIST "ScriptList"
 #define TYPE_SENTINEL "Sentinel"
+#define TYPE_SOURCE_LOCATION "SourceLocation"
 #define TYPE_SUCCESS "Success"
 #define TYPE_TIMESTAMP "Timestamp"
 #define TYPE_URI_LIST "UriList"
@@ -32,6 +39,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define KIND_ISOLATE_START "IsolateStart"
 #define KIND_RESUME "Resume"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
+#define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
 enum stream_id {
     STREAM_ID_VM,
@@ -51,5 +59,12 @@ enum stream_id {
     STREAM_ID_COUNT,
 };
 extern const char *const stream_id_words[STREAM_ID_COUNT + 1]; /* NULL at the end */
+
+enum symbols_wanted {
+    SYMBOLS_WANTED_COMPLETE,
+    SYMBOLS_WANTED_AVAILABLE,
+    SYMBOLS_WANTED_COUNT,
+};
+extern const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1]; /* NULL at the end */
 
 #endif

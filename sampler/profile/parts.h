@@ -1,17 +1,22 @@
 /*
- * parts.h - what a profile is made of, for profile.c and snapshot.c alone.
+ * parts.h - what a profile is made of, for profile.c, and what snapshot.h promises.
  */
 #ifndef ISOSCOPE_PARTS_H
 #define ISOSCOPE_PARTS_H
 
-#include "registry.h"
+#include "chains.h"
+#include "functions.h"
 #include "namer.h"
+#include "registry.h"
 #include "store.h"
 
 struct profile {
     struct store *store;
     struct registry *registry;
+    struct functions *functions;
+    struct chains *chains;
     struct namer *namer;
+    bool nameless; /* options.no_symbols */
     struct processes *processes;
     struct collector *collector;
 };

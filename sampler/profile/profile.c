@@ -15,17 +15,34 @@ static uint32_t clamp_period(uint32_t period_us)
     return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
 }
 
+static int make_namer(struct profile *profile, const struct profile_options *options)
+{
+    const struct namer_options namer = {
+        .registry = profile->registry,
+        .functions = profile->functions,
+        .chains = profile->chains,
+        .changed = options->changed,
+        .context = options->context,
+        .ask_servers = options->debuginfod,
+        .off = options->no_symbols,
+    };
+
+    profile->nameless = options->no_symbols;
+    return namer_new(&profile->namer, &namer);
+}
+
 static int make_parts(struct profile *profile, const struct profile_options *options)
 {
     uint32_t period_us = options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US;
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
-    const struct namer_options namer = { options->changed, options->context, options->debuginfod };
     int error;
 
     if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
-        (error = namer_new(&profile->namer, &namer)) < 0 ||
+        (error = functions_new(&profile->functions)) < 0 ||
+        (error = chains_new(&profile->chains, CHAINS_BYTES_DEFAULT)) < 0 ||
+        (error = make_namer(profile, options)) < 0 ||
         (error = processes_new(&profile->processes, profile->store, options->enabled,
                                clamp_period(period_us))) < 0)
         return error;
@@ -64,6 +81,8 @@ void profile_free(struct profile *profile)
     namer_free(profile->namer);
     processes_free(profile->processes);
     store_free(profile->store);
+    chains_free(profile->chains);
+    functions_free(profile->functions);
     registry_free(profile->registry);
     free(profile);
 }
@@ -137,4 +156,11 @@ void profile_clear(struct profile *profile, uint64_t process_id)
 void profile_sync(struct profile *profile)
 {
     collector_sync(profile->collector);
+}
+
+struct profile_symbols profile_symbols(struct profile *profile)
+{
+    struct namer_progress progress = namer_progress(profile->namer);
+
+    return (struct profile_symbols){ progress.done, progress.asked, progress.finished };
 }

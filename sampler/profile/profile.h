@@ -18,6 +18,8 @@ struct profile_options {
     bool enabled;
     uint32_t period_us; /* 0: 1000 */
     enum feed_mode mode;
+    bool no_symbols; /* every pc is a function of its own, without a name: another machine has them
+                      */
     bool debuginfod; /* asks the servers of $DEBUGINFOD_URLS for what is not on this machine */
     /* Called on the collector or symbol thread when processes, names or losses changed. It may only
      * wake somebody. */

@@ -156,13 +156,14 @@ uint32_t registry_number(struct registry *registry, const char *path, const uint
         return 0;
     module->hash = hash;
     module->number = registry->count++;
-    registry->by_number[module->number] = module;
+    __atomic_store_n(&registry->by_number[module->number], module, __ATOMIC_RELEASE);
     index16_put(&registry->index, &walk, (uint16_t)module->number);
     return module->number;
 }
 
-void registry_seen(struct module *module, int32_t pid, uint64_t address)
+void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_t bias)
 {
+    atomic_store_explicit(&module->bias, bias, memory_order_relaxed);
     if (pid <= 0)
         return; /* in another pid namespace: nothing there can be reached */
     atomic_store_explicit(&module->address, address, memory_order_relaxed);
@@ -192,4 +193,11 @@ struct module *registry_module(const struct registry *registry, uint32_t number)
 {
     assert(number <= MODULES_MAX && registry->by_number[number]);
     return registry->by_number[number];
+}
+
+struct module *registry_find(const struct registry *registry, uint32_t number)
+{
+    if (number > MODULES_MAX)
+        return NULL;
+    return __atomic_load_n(&registry->by_number[number], __ATOMIC_ACQUIRE);
 }

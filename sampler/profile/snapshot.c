@@ -2,96 +2,27 @@
 
 #include "../feed/cleanup.h"
 #include "../include/isoscope/isoscope.h"
-#include "function_table.h"
-#include "map64.h"
 #include "parts.h"
 #include "processes.h"
+#include "stacks.h"
+#include "tables.h"
 #include "window.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { NOT_NAMED = UINT32_MAX };
+enum { STACK_BLOCK = 4 };
 
 struct snapshot {
     uint32_t period_us;
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
-    uint32_t **functions; /* by view, then by its chunk's frame number; NOT_NAMED: not in use */
+    struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
     struct pick *picks;
     uint32_t pick_count;
-    struct function_table table;
-    uint32_t stack[FEED_DEPTH_MAX]; /* snapshot_next's result */
+    struct tables tables;
+    uint32_t *stack; /* snapshot_next's result; room for the deepest */
 };
-
-/* The samples of a chunk that have the same stack: most do, so stacks are walked, not samples. */
-struct stack {
-    uint32_t view;
-    uint16_t caller, leaf;
-    uint64_t samples;
-};
-
-struct stacks {
-    struct stack *list; /* in the order of their first sample */
-    uint32_t count;
-};
-
-static void stacks_free(struct stacks *stacks)
-{
-    free(stacks->list);
-}
-
-/* One more for the stack; a new one gets the list's next place. */
-static int count_stack(struct stacks *stacks, struct map64 *known, const struct snapshot *snapshot,
-                       struct pick pick)
-{
-    const struct chunk_sample *sample = &snapshot->views[pick.view].chunk->samples[pick.sample];
-    bool added;
-    uint32_t *place = map64_put(
-        known, (uint64_t)pick.view << 32 | (uint32_t)sample->caller << 16 | sample->leaf, &added);
-
-    if (!place)
-        return -ISOSCOPE_NO_MEMORY;
-    if (added) {
-        *place = stacks->count++;
-        stacks->list[*place] = (struct stack){ pick.view, sample->caller, sample->leaf, 0 };
-    }
-    stacks->list[*place].samples++;
-    return 0;
-}
-
-static int find_stacks(struct stacks *stacks, const struct snapshot *snapshot)
-{
-    CLEANUP(map64_free) struct map64 known = { 0 };
-
-    stacks->list = calloc((size_t)snapshot->pick_count + 1, sizeof(*stacks->list));
-    if (!stacks->list)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < snapshot->pick_count; i++)
-        if (count_stack(stacks, &known, snapshot, snapshot->picks[i]) < 0)
-            return -ISOSCOPE_NO_MEMORY;
-    return 0;
-}
-
-/* Walks a stack of frame numbers, leaf first. */
-struct walk {
-    const struct chunk *chunk;
-    uint16_t frame, caller;
-    bool ended;
-};
-
-static struct walk walk_begin(const struct chunk *chunk, uint16_t leaf, uint16_t caller)
-{
-    return (struct walk){ chunk, leaf, caller, false };
-}
-
-static void walk_on(struct walk *walk)
-{
-    struct chunk_node node = walk->chunk->nodes[walk->caller];
-
-    walk->ended = walk->caller == 0;
-    walk->frame = node.frame;
-    walk->caller = node.parent;
-}
 
 static struct walk walk_stack(const struct snapshot *snapshot, const struct stack *stack)
 {
@@ -100,87 +31,121 @@ static struct walk walk_stack(const struct snapshot *snapshot, const struct stac
 
 static int name_stack(struct snapshot *snapshot, const struct stack *stack)
 {
-    uint32_t *functions = snapshot->functions[stack->view];
+    struct table_chain *chains = snapshot->chains[stack->view];
     struct walk walk;
 
     for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        if (functions[walk.frame] == NOT_NAMED &&
-            function_table_add(&snapshot->table, walk.chunk->frames[walk.frame],
-                               &functions[walk.frame]) < 0)
+        if (!chains[walk.frame].count &&
+            tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &chains[walk.frame]) < 0)
             return -ISOSCOPE_NO_MEMORY;
     }
     return 0;
+}
+
+static void forget_names(struct snapshot *snapshot)
+{
+    tables_free(&snapshot->tables);
+    for (uint32_t view = 0; view < snapshot->view_count; view++)
+        memset(snapshot->chains[view], 0,
+               snapshot->views[view].frame_count * sizeof(**snapshot->chains));
 }
 
 /* -ISOSCOPE_PENDING only after all are gone through, so that all names are asked for at once. */
 static int name_stacks(struct snapshot *snapshot, const struct stacks *stacks)
 {
-    for (uint32_t i = 0; i < stacks->count; i++)
-        if (name_stack(snapshot, &stacks->list[i]) < 0)
-            return -ISOSCOPE_NO_MEMORY;
-    return snapshot->table.pending ? -ISOSCOPE_PENDING : 0;
+    int asked;
+
+    do {
+        forget_names(snapshot);
+        for (uint32_t i = 0; i < stacks->count; i++)
+            if (name_stack(snapshot, &stacks->list[i]) < 0)
+                return -ISOSCOPE_NO_MEMORY;
+        asked = tables_ask(&snapshot->tables);
+    } while (asked > 0);
+    if (asked < 0)
+        return asked;
+    return snapshot->tables.pending && !snapshot->tables.available ? -ISOSCOPE_PENDING : 0;
 }
 
 /* seen: by function, the last stack it was counted for; a recursive function counts once. */
-static void count_in_stack(struct snapshot *snapshot, const struct stack *stack, uint32_t number,
-                           uint32_t *seen)
+static void count_in_chain(struct tables *tables, struct table_chain chain,
+                           const struct stack *stack, uint32_t number, uint32_t *seen)
 {
-    const uint32_t *functions = snapshot->functions[stack->view];
-    struct walk walk;
-
-    snapshot->table.functions[functions[stack->leaf]].exclusive += stack->samples;
-    for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        uint32_t function = functions[walk.frame];
+    for (uint32_t i = chain.first; i < chain.first + chain.count; i++) {
+        uint32_t function = tables->frames[i].function;
 
         if (seen[function] == number)
             continue;
         seen[function] = number;
-        snapshot->table.functions[function].inclusive += stack->samples;
+        tables->functions[function].inclusive += stack->samples;
     }
+}
+
+/* Returns how many frames it has in the source. */
+static uint32_t count_in_stack(struct snapshot *snapshot, const struct stack *stack,
+                               uint32_t number, uint32_t *seen)
+{
+    const struct table_chain *chains = snapshot->chains[stack->view];
+    struct tables *tables = &snapshot->tables;
+    const struct snapshot_frame *leaf = &tables->frames[chains[stack->leaf].first];
+    uint32_t depth = 0;
+    struct walk walk;
+
+    tables->functions[leaf->function].exclusive += stack->samples;
+    for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
+        count_in_chain(tables, chains[walk.frame], stack, number, seen);
+        depth += chains[walk.frame].count;
+    }
+    return depth;
 }
 
 static int count_functions(struct snapshot *snapshot, const struct stacks *stacks)
 {
-    uint32_t *seen = calloc((size_t)snapshot->table.function_count + 1, sizeof(*seen));
+    uint32_t *seen = calloc((size_t)snapshot->tables.function_count + 1, sizeof(*seen));
+    uint32_t deepest = 0;
 
     if (!seen)
         return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < stacks->count; i++)
-        count_in_stack(snapshot, &stacks->list[i], i + 1, seen);
+    for (uint32_t i = 0; i < stacks->count; i++) {
+        uint32_t depth = count_in_stack(snapshot, &stacks->list[i], i + 1, seen);
+
+        deepest = depth > deepest ? depth : deepest;
+    }
     free(seen);
-    return 0;
+    snapshot->stack = calloc((size_t)deepest + STACK_BLOCK, sizeof(*snapshot->stack));
+    return snapshot->stack ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
-static int map_functions(struct snapshot *snapshot)
+static int map_chains(struct snapshot *snapshot)
 {
-    snapshot->functions = calloc((size_t)snapshot->view_count + 1, sizeof(*snapshot->functions));
-    if (!snapshot->functions)
+    snapshot->chains = calloc((size_t)snapshot->view_count + 1, sizeof(*snapshot->chains));
+    if (!snapshot->chains)
         return -ISOSCOPE_NO_MEMORY;
     for (uint32_t view = 0; view < snapshot->view_count; view++) {
-        uint32_t count = snapshot->views[view].frame_count;
-
-        snapshot->functions[view] = calloc(count, sizeof(**snapshot->functions));
-        if (!snapshot->functions[view])
+        snapshot->chains[view] =
+            calloc(snapshot->views[view].frame_count, sizeof(**snapshot->chains));
+        if (!snapshot->chains[view])
             return -ISOSCOPE_NO_MEMORY;
-        for (uint32_t frame = 0; frame < count; frame++)
-            snapshot->functions[view][frame] = NOT_NAMED;
     }
     return 0;
 }
 
-static int fill(struct snapshot *snapshot, struct store *store,
+static int fill(struct snapshot *snapshot, struct profile *profile,
                 const struct snapshot_window *window)
 {
     CLEANUP(stacks_free) struct stacks stacks = { 0 };
     int error;
 
-    if ((error = store_views(store, window->process_id, &snapshot->views, &snapshot->view_count)) <
-            0 ||
+    if ((error = store_views(profile->store, window->process_id, &snapshot->views,
+                             &snapshot->view_count)) < 0 ||
         (error = window_pick(&snapshot->picks, &snapshot->pick_count, snapshot->views,
                              snapshot->view_count, window)) < 0 ||
-        (error = map_functions(snapshot)) < 0 || (error = find_stacks(&stacks, snapshot)) < 0 ||
+        (error = map_chains(snapshot)) < 0 ||
+        (error = stacks_find(&stacks, snapshot->views, snapshot->picks, snapshot->pick_count)) <
+            0 ||
         (error = name_stacks(snapshot, &stacks)) < 0)
         return error;
+    chains_settle(profile->chains);
     return count_functions(snapshot, &stacks);
 }
 
@@ -197,9 +162,9 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     if (!snapshot)
         return -ISOSCOPE_NO_MEMORY;
     snapshot->period_us = profile_period_us(profile);
-    snapshot->table.registry = profile->registry;
-    snapshot->table.namer = profile->namer;
-    error = fill(snapshot, profile->store, window);
+    snapshot->tables.profile = profile;
+    snapshot->tables.available = window->available;
+    error = fill(snapshot, profile, window);
     if (error)
         return error;
     *out = snapshot;
@@ -211,11 +176,12 @@ void snapshot_free(struct snapshot *snapshot)
 {
     if (!snapshot)
         return;
-    for (uint32_t view = 0; snapshot->functions && view < snapshot->view_count; view++)
-        free(snapshot->functions[view]);
-    free(snapshot->functions);
+    for (uint32_t view = 0; snapshot->chains && view < snapshot->view_count; view++)
+        free(snapshot->chains[view]);
+    free(snapshot->chains);
     free(snapshot->picks);
-    function_table_free(&snapshot->table);
+    free(snapshot->stack);
+    tables_free(&snapshot->tables);
     store_views_free(snapshot->views, snapshot->view_count);
     free(snapshot);
 }
@@ -255,25 +221,40 @@ uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
 {
-    *count = snapshot->table.function_count;
-    return snapshot->table.functions;
+    *count = snapshot->tables.function_count;
+    return snapshot->tables.functions;
+}
+
+const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count)
+{
+    *count = snapshot->tables.frame_count;
+    return snapshot->tables.frames;
 }
 
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count)
 {
-    *count = snapshot->table.library_count;
-    return snapshot->table.libraries;
+    *count = snapshot->tables.library_count;
+    return snapshot->tables.libraries;
 }
 
 static uint32_t fill_stack(struct snapshot *snapshot, uint32_t view, uint16_t leaf, uint16_t caller)
 {
-    const uint32_t *functions = snapshot->functions[view];
-    uint32_t depth = 0;
+    const struct table_chain *chains = snapshot->chains[view];
+    uint32_t *stack = snapshot->stack;
     struct walk walk;
 
-    for (walk = walk_begin(snapshot->views[view].chunk, leaf, caller); !walk.ended; walk_on(&walk))
-        snapshot->stack[depth++] = functions[walk.frame];
-    return depth;
+    for (walk = walk_begin(snapshot->views[view].chunk, leaf, caller); !walk.ended;
+         walk_on(&walk)) {
+        struct table_chain chain = chains[walk.frame];
+
+        /* Lengths come in no order: a fixed block costs less than guessing each wrongly. */
+        for (uint32_t i = 0; i < STACK_BLOCK; i++)
+            stack[i] = chain.first + i;
+        for (uint32_t i = STACK_BLOCK; i < chain.count; i++)
+            stack[i] = chain.first + i;
+        stack += chain.count;
+    }
+    return (uint32_t)(stack - snapshot->stack);
 }
 
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out)
@@ -293,12 +274,12 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
         .timestamp_us = chunk_sample_us(view->chunk, pick.sample),
         .tid = source->tid,
         .thread_name = source->name,
-        .tag = names_text(registry_names(snapshot->table.registry), source->tag),
+        .tag = names_text(registry_names(snapshot->tables.profile->registry), source->tag),
         .cpu_ns = chunk_sample_cpu_ns(view->chunk, pick.sample),
         .end = (enum feed_end)sample->end,
         .state = sample->state,
         .depth = fill_stack(snapshot, pick.view, sample->leaf, sample->caller),
-        .functions = snapshot->stack,
+        .frames = snapshot->stack,
     };
     return true;
 }

@@ -57,17 +57,26 @@ void profile_clear(struct profile *profile, uint64_t process_id);
 /* Drains the feeds now, so that what was sampled before the call is in the next snapshot. */
 void profile_sync(struct profile *profile);
 
+/* Modules that were asked about since the start, and those for which all is answered. */
+struct profile_symbols {
+    uint32_t done, asked;
+    uint64_t finished; /* grows when more is known */
+};
+
+struct profile_symbols profile_symbols(struct profile *profile);
+
 struct snapshot_window {
     uint64_t process_id;          /* 0: every process */
     bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* both ends belong to it */
     uint64_t count_max;           /* the oldest so many; 0: all */
+    bool available;               /* at once, with the names and lines that are known by now */
 };
 
 /*
- * 0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND (no such process), or -ISOSCOPE_PENDING: the names of
- * a module are being read on the symbol worker; profile_options.changed is called when they are
- * there.
+ * 0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND (no such process), or -ISOSCOPE_PENDING: names or
+ * lines are being read on the symbol worker; profile_options.changed is called when they are there,
+ * and once or more before. A window that takes what is available is never pending.
  */
 int snapshot_take(struct snapshot **out, struct profile *profile,
                   const struct snapshot_window *window);
@@ -80,17 +89,48 @@ struct snapshot_library {
     const char *path; /* "/usr/bin/python3.11"; "[vdso]"; "[unknown]" for code in no module */
     const char *name; /* last part of path */
     char build_id[2 * FEED_BUILD_ID_MAX + 1]; /* hex; "" when there is none */
-    const char *reason;                       /* why its functions have no names; NULL: they have */
-    bool system; /* lies under /lib, /usr/lib, ... : not the user's own code */
+    uint64_t load_bias; /* address - offset, in the process that had it last; 0: not known */
+    const char *reason; /* why its functions have no names; NULL: they have, or nobody asked */
+    const char *lines_reason; /* why they have no lines; NULL: they have, or nobody asked */
+    bool system;              /* lies under /lib, /usr/lib, ... : not the user's own code */
 };
 
-/* One symbol; where there is none, one function of the unwind data; without that, one pc. */
+/* The words are for the wire. */
+#define SNAPSHOT_KINDS(X)                                                                          \
+    X(NATIVE, "Native")                                                                            \
+    X(STUB, "Stub") /* the way to a function of another module: f@plt */                           \
+    X(JIT, "Jit")   /* named by the program */                                                     \
+    X(INTERPRETED, "Interpreted")                                                                  \
+    X(UNNAMED, "Unnamed") /* module+0xoffset */
+
+#define SNAPSHOT_ENUM_KIND(name, word) SNAPSHOT_##name,
+enum snapshot_kind { SNAPSHOT_KINDS(SNAPSHOT_ENUM_KIND) SNAPSHOT_KIND_COUNT };
+#undef SNAPSHOT_ENUM_KIND
+
+#define SNAPSHOT_NO_OFFSET UINT64_MAX
+
+/* A symbol, or a subprogram that was only seen inlined; where there is no name, one function of the
+ * unwind data; without that, one pc. */
 struct snapshot_function {
-    char id[40];                   /* stable for the life of the profile: "functions/3/1a2b0" */
-    const char *name;              /* demangled; "module+0xoffset" when there is no symbol */
-    const char *raw_name;          /* as in the symbol table; = name when there is no symbol */
-    uint32_t library;              /* index into snapshot_libraries */
+    char id[40];           /* stable for the life of the profile: "functions/3/1a2b0" */
+    const char *name;      /* short, demangled; "module+0xoffset" when there is no name */
+    const char *full_name; /* with parameters; = name where there are none */
+    const char *raw_name;  /* as in the symbol table; = name when there is none */
+    const char *file;      /* where it is defined; NULL: not known */
+    uint32_t file_number;  /* one for each file of the profile; 0: not known */
+    uint32_t line;         /* of its definition; 0: not known */
+    uint32_t library;      /* index into snapshot_libraries */
+    enum snapshot_kind kind;
+    uint64_t offset; /* in its module: where it begins, or the pc; or SNAPSHOT_NO_OFFSET */
     uint64_t inclusive, exclusive; /* samples with it anywhere (once each), and as the leaf */
+};
+
+/* A place in the source that samples have met: most samples share theirs with others. */
+struct snapshot_frame {
+    uint32_t function;    /* index into snapshot_functions */
+    uint32_t line : 31;   /* 0: not known */
+    uint32_t inlined : 1; /* into the frame behind it */
+    const char *file;     /* of the line, where it is not the function's file; else NULL */
 };
 
 struct snapshot_sample {
@@ -99,11 +139,10 @@ struct snapshot_sample {
     const char *thread_name;
     const char *tag; /* that the program set; NULL: none */
     uint64_t cpu_ns;
-    enum feed_end end; /* FEED_END_ROOT: the stack is whole */
-    uint8_t state;     /* feed_state, or a number above */
-    uint32_t depth;    /* at least 1 */
-    const uint32_t
-        *functions; /* leaf first; indices into snapshot_functions; until the next call */
+    enum feed_end end;      /* FEED_END_ROOT: the stack is whole */
+    uint8_t state;          /* feed_state, or a number above */
+    uint32_t depth;         /* at least 1 */
+    const uint32_t *frames; /* leaf first; indices into snapshot_frames; until the next call */
 };
 
 uint32_t snapshot_sample_count(const struct snapshot *snapshot);
@@ -113,9 +152,32 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one *
 uint32_t snapshot_depth_max(const struct snapshot *snapshot);
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
+const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);
 
 /* Samples oldest first. cursor starts at 0; false at the end. */
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out);
+
+/* What is known by its id, whether a window shows it or not. False: nothing has the id. */
+bool profile_library(struct profile *profile, const char *id, struct snapshot_library *out);
+
+struct profile_function {
+    struct snapshot_function function; /* its library and counts are 0 */
+    struct snapshot_library library;
+    char name[512]; /* where function.name is when no table has it: do not move the struct */
+};
+
+bool profile_function(struct profile *profile, const char *id, struct profile_function *out);
+
+/* A file of the source of a module, known from its functions. */
+struct profile_script {
+    const char *file;
+    uint32_t file_number;
+    struct snapshot_library library;
+};
+
+/* Those of the modules that are not the system's, in the order they became known. Returns how many
+ * there are; fills at most capacity. */
+size_t profile_scripts(struct profile *profile, struct profile_script *out, size_t capacity);
 
 #endif

@@ -11,6 +11,8 @@ struct snapshot {
     struct snapshot_window window;
     struct snapshot_function functions[FAKE_MAX];
     uint32_t count;
+    struct snapshot_frame *frames; /* FAKE_DEPTH_MAX of each sample of the script */
+    uint32_t stack[FAKE_DEPTH_MAX];
     uint32_t end; /* the cursor behind the last sample of it */
     int64_t first_us, last_us;
 };
@@ -18,10 +20,25 @@ struct snapshot {
 enum { MAIN, SPIN, START, SHELL };
 
 static const struct fake_sample script[] = {
-    { 100, 1000, "spin", FEED_END_ROOT, 0, 3, { SPIN, MAIN, START } },
-    { 101, 1500, "", FEED_END_ROOT, 0, 1, { SHELL } },
-    { 100, 2000, "worker", FEED_END_ROOT, 0, 4, { SPIN, SPIN, MAIN, START } },
-    { 100, 2500, "worker", FEED_END_NO_ROW, 0, 2, { MAIN, START } },
+    { 100,
+      1000,
+      "spin",
+      FEED_END_ROOT,
+      0,
+      3,
+      { { SPIN, 12, 1, NULL }, { MAIN, 30, 0, NULL }, { START, 0, 0, NULL } } },
+    { 101, 1500, "", FEED_END_ROOT, 0, 1, { { SHELL, 0, 0, NULL } } },
+    { 100,
+      2000,
+      "worker",
+      FEED_END_ROOT,
+      0,
+      4,
+      { { SPIN, 12, 1, NULL },
+        { SPIN, 14, 0, NULL },
+        { MAIN, 31, 0, "/home/user/src/table.inc" },
+        { START, 0, 0, NULL } } },
+    { 100, 2500, "worker", FEED_END_NO_ROW, 0, 2, { { MAIN, 0, 0, NULL }, { START, 0, 0, NULL } } },
 };
 
 int64_t fake_epoch_ms(void)
@@ -60,24 +77,38 @@ static void add_library(struct profile *profile, const char *path, bool system)
     snprintf(library->id, sizeof(library->id), "libraries/%u", profile->library_count);
     snprintf(library->build_id, sizeof(library->build_id), "ab%02u", profile->library_count);
     library->path = path;
+    library->load_bias = profile->library_count * 0x1000;
     library->name = strrchr(path, '/') + 1;
     library->system = system;
 }
 
-static void add_function(struct profile *profile, const char *name, const char *raw_name,
-                         uint32_t library)
+/* Lends it, for what is more to say of it. */
+static struct snapshot_function *add_function(struct profile *profile, const char *name,
+                                              const char *raw_name, uint32_t library)
 {
     struct snapshot_function *function = &profile->functions[profile->function_count++];
 
+    function->offset = profile->function_count * 16;
     snprintf(function->id, sizeof(function->id), "functions/%u/%x", library + 1,
-             profile->function_count * 16);
-    function->name = name;
+             (unsigned)function->offset);
+    function->name = function->full_name = name;
     function->raw_name = raw_name;
     function->library = library;
+    return function;
+}
+
+static void add_place(struct snapshot_function *function, const char *file, uint32_t file_number,
+                      uint32_t line)
+{
+    function->file = file;
+    function->file_number = file_number;
+    function->line = line;
 }
 
 void fake_profile_init(struct profile *profile)
 {
+    struct snapshot_function *spin;
+
     memset(profile, 0, sizeof(*profile));
     add_process(profile, 100, "/home/user/spin", 3, true);
     add_process(profile, 101, "/usr/bin/sh", 1, false);
@@ -85,10 +116,15 @@ void fake_profile_init(struct profile *profile)
     add_library(profile, "/home/user/spin", false);
     add_library(profile, "/usr/lib/libc.so.6", true);
     add_library(profile, "/usr/bin/sh", true);
-    add_function(profile, "main", "main", 0);
-    add_function(profile, "spin(int&)", "_Z4spinRi", 0);
-    add_function(profile, "__libc_start_main", "__libc_start_main", 1);
-    add_function(profile, "sh+0x40", "sh+0x40", 2);
+    add_place(add_function(profile, "main", "main", 0), "/home/user/src/spin.c", 7, 28);
+    spin = add_function(profile, "spin(int&)", "_Z4spinRi", 0);
+    spin->full_name = "void spin(int&)";
+    add_place(spin, "/home/user/src/a b.h", 9, 10);
+    add_place(add_function(profile, "__libc_start_main", "__libc_start_main", 1), "./csu/start.c",
+              11, 242);
+    add_function(profile, "sh+0x40", "sh+0x40", 2)->kind = SNAPSHOT_UNNAMED;
+    profile->libraries[2].reason = "the file has no symbols";
+    profile->libraries[2].lines_reason = "the file has no debug data";
     profile->samples = script;
     profile->sample_count = sizeof(script) / sizeof(*script);
     profile->enabled = true;
@@ -140,6 +176,52 @@ void profile_clear(struct profile *profile, uint64_t process_id)
     profile->sample_count = 0;
 }
 
+struct profile_symbols profile_symbols(struct profile *profile)
+{
+    return profile->symbols;
+}
+
+bool profile_library(struct profile *profile, const char *id, struct snapshot_library *out)
+{
+    for (uint32_t i = 0; i < profile->library_count; i++) {
+        if (strcmp(profile->libraries[i].id, id))
+            continue;
+        *out = profile->libraries[i];
+        return true;
+    }
+    return false;
+}
+
+bool profile_function(struct profile *profile, const char *id, struct profile_function *out)
+{
+    for (uint32_t i = 0; i < profile->function_count; i++) {
+        if (strcmp(profile->functions[i].id, id))
+            continue;
+        out->function = profile->functions[i];
+        out->library = profile->libraries[out->function.library];
+        return true;
+    }
+    return false;
+}
+
+/* As many as fit, and how many there are. */
+size_t profile_scripts(struct profile *profile, struct profile_script *out, size_t capacity)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < profile->function_count; i++) {
+        const struct snapshot_function *function = &profile->functions[i];
+        const struct snapshot_library *library = &profile->libraries[function->library];
+
+        if (!function->file || library->system)
+            continue;
+        if (count < capacity)
+            out[count] = (struct profile_script){ function->file, function->file_number, *library };
+        count++;
+    }
+    return count;
+}
+
 void profile_sync(struct profile *profile)
 {
     profile->synced++;
@@ -155,14 +237,26 @@ static bool shows(const struct snapshot_window *window, const struct fake_sample
 
 static void count_functions(struct snapshot *snapshot, const struct snapshot_sample *sample)
 {
-    snapshot->functions[sample->functions[0]].exclusive++;
+    const struct snapshot_frame *frames = snapshot->frames;
+
+    snapshot->functions[frames[sample->frames[0]].function].exclusive++;
     for (uint32_t i = 0; i < sample->depth; i++) {
         bool first = true;
 
         for (uint32_t j = 0; j < i; j++)
-            first &= sample->functions[j] != sample->functions[i];
-        snapshot->functions[sample->functions[i]].inclusive += first;
+            first &= frames[sample->frames[j]].function != frames[sample->frames[i]].function;
+        snapshot->functions[frames[sample->frames[i]].function].inclusive += first;
     }
+}
+
+static bool copy_frames(struct snapshot *snapshot, const struct profile *profile)
+{
+    size_t count = (size_t)profile->sample_count * FAKE_DEPTH_MAX;
+
+    snapshot->frames = calloc(count + 1, sizeof(*snapshot->frames));
+    for (size_t i = 0; snapshot->frames && i < count; i++)
+        snapshot->frames[i] = profile->samples[i / FAKE_DEPTH_MAX].frames[i % FAKE_DEPTH_MAX];
+    return snapshot->frames != NULL;
 }
 
 int snapshot_take(struct snapshot **out, struct profile *profile,
@@ -172,11 +266,13 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     struct snapshot *snapshot;
     uint32_t cursor = 0;
 
-    if (profile->pending)
+    if (profile->pending && !window->available)
         return -ISOSCOPE_PENDING;
     snapshot = calloc(1, sizeof(*snapshot));
-    if (!snapshot)
+    if (!snapshot || !copy_frames(snapshot, profile)) {
+        free(snapshot);
         return -ISOSCOPE_NO_MEMORY;
+    }
     snapshot->profile = profile;
     snapshot->window = *window;
     memcpy(snapshot->functions, profile->functions, sizeof(snapshot->functions));
@@ -196,8 +292,10 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
 
 void snapshot_free(struct snapshot *snapshot)
 {
-    if (snapshot)
+    if (snapshot) {
         snapshot->profile->snapshots--;
+        free(snapshot->frames);
+    }
     free(snapshot);
 }
 
@@ -233,6 +331,12 @@ const struct snapshot_function *snapshot_functions(const struct snapshot *snapsh
     return snapshot->functions;
 }
 
+const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count)
+{
+    *count = snapshot->profile->sample_count * FAKE_DEPTH_MAX;
+    return snapshot->frames;
+}
+
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count)
 {
     *count = snapshot->profile->library_count;
@@ -256,8 +360,10 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
             .end = sample->end,
             .state = sample->state,
             .depth = sample->depth,
-            .functions = sample->functions,
+            .frames = snapshot->stack,
         };
+        for (uint32_t i = 0; i < sample->depth; i++)
+            snapshot->stack[i] = (uint32_t)(sample - profile->samples) * FAKE_DEPTH_MAX + i;
         return true;
     }
     return false;

@@ -2,7 +2,8 @@
  * fake_profile.h - a scripted profile behind snapshot.h: what protocol/ is tested over.
  *
  * Three processes: 100 "spin" lives, 101 "sh" has ended and left a sample, 102 "true" has ended and
- * left none. Tests change the struct as they like, between calls.
+ * left none. Of the first one's source the lines are known. Tests change the struct as they like,
+ * between calls.
  */
 #ifndef ISOSCOPE_FAKE_PROFILE_H
 #define ISOSCOPE_FAKE_PROFILE_H
@@ -18,7 +19,7 @@ struct fake_sample {
     enum feed_end end;
     uint8_t state;
     uint32_t depth;
-    uint32_t functions[FAKE_DEPTH_MAX];
+    struct snapshot_frame frames[FAKE_DEPTH_MAX];
 };
 
 struct profile {
@@ -34,7 +35,8 @@ struct profile {
     bool enabled;
     uint32_t period_us;
     enum feed_mode mode;
-    bool pending;    /* snapshot_take: names are being read */
+    bool pending; /* snapshot_take: names are being read */
+    struct profile_symbols symbols;
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* taken and not freed yet */
 };

@@ -77,6 +77,15 @@ static bool matches(const json_t *pattern, const json_t *value)
     return stands_for(pattern, value) || json_equal((json_t *)pattern, (json_t *)value);
 }
 
+/* Of two modules; those of the first are there. */
+static void set_names(struct profile *profile, bool pending)
+{
+    profile->pending = pending;
+    profile->symbols.asked = 2;
+    profile->symbols.done = pending ? 1 : 2;
+    profile->symbols.finished++;
+}
+
 static void act(struct talk *talk, const char *what)
 {
     struct profile *profile = &talk->profile;
@@ -90,9 +99,9 @@ static void act(struct talk *talk, const char *what)
     else if (!strcmp(what, "process_100_ends"))
         profile->processes[0].live = false;
     else if (!strcmp(what, "names_are_read"))
-        profile->pending = true;
+        set_names(profile, true);
     else if (!strcmp(what, "names_are_there"))
-        profile->pending = false;
+        set_names(profile, false);
     else if (!strcmp(what, "samples_are_gone"))
         profile_clear(profile, 0);
     else

@@ -15,7 +15,7 @@ SPLIT = {"main;spin_twice": 2, "main;spin_once": 1}
 @pytest.fixture
 def run(monkeypatch, capsys):
     def run(service, *words):
-        def connect(uri):
+        def connect(uri, name=None):
             if isinstance(service, Exception):
                 raise service
             return client_of(service)

@@ -68,6 +68,23 @@ static void every_option_is_taken(void **state)
     assert_string_equal(options.program[0], "prog");
 }
 
+static void names_are_off_and_source_is_served_when_asked_for(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "prog"), 0);
+    assert_false(options.no_symbols || options.source_root[0]);
+    assert_int_equal(PARSE(&options, "--no-symbols", "--source-root", "/usr/../usr", "prog"), 0);
+    assert_true(options.no_symbols);
+    assert_string_equal(options.source_root, "/usr");
+    assert_int_equal(PARSE(&options, "--source-root", "/nowhere/at/all", "prog"),
+                     -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--source-root", "/nowhere/at/all");
+    assert_int_equal(PARSE(&options, "--source-root", "/etc/passwd", "prog"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("/etc/passwd", "folder");
+}
+
 static void options_behind_the_program_are_the_programs(void **state)
 {
     struct run_options options;
@@ -156,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_alone_gets_the_defaults),
         cmocka_unit_test(every_option_is_taken),
+        cmocka_unit_test(names_are_off_and_source_is_served_when_asked_for),
         cmocka_unit_test(options_behind_the_program_are_the_programs),
         cmocka_unit_test(a_double_dash_belongs_to_isoscope_only_once),
         cmocka_unit_test(a_bad_number_is_named_with_its_option_and_range),

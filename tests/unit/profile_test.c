@@ -139,9 +139,29 @@ static void the_collector_drains_unasked(void **state)
     }
 }
 
+/* As a server does: asks again at each change. */
+static struct snapshot *take_when_ready(struct fixture *fixture, struct snapshot_window window)
+{
+    struct snapshot *snapshot = NULL;
+    int error, changes;
+
+    for (;;) {
+        pthread_mutex_lock(&fixture->lock);
+        changes = fixture->name_changes;
+        pthread_mutex_unlock(&fixture->lock);
+        error = snapshot_take(&snapshot, fixture->profile, &window);
+        if (error != -ISOSCOPE_PENDING)
+            break;
+        wait_for_name_changes(fixture, changes + 1);
+    }
+    assert_int_equal(error, 0);
+    return snapshot;
+}
+
 static void names_that_are_being_read_make_a_snapshot_pending(void **state)
 {
     struct fixture *fixture = *state;
+    struct snapshot *none = NULL;
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
     CLEANUP(fake_feed_close) struct fake_feed feed;
     struct snapshot_window all = { 0 };
@@ -157,11 +177,10 @@ static void names_that_are_being_read_make_a_snapshot_pending(void **state)
     FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(first, 0x10), FEED_FRAME(second, 0x10));
     profile_sync(fixture->profile);
     wait_for_name_changes(fixture, 1);
-    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &all), -ISOSCOPE_PENDING);
-    assert_null(snapshot);
+    assert_int_equal(snapshot_take(&none, fixture->profile, &all), -ISOSCOPE_PENDING);
+    assert_null(none);
     hold_worker(fixture, false);
-    wait_for_name_changes(fixture, 2);
-    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &all), 0);
+    snapshot = take_when_ready(fixture, all);
     assert_int_equal(snapshot_sample_count(snapshot), 1);
 }
 
@@ -169,12 +188,13 @@ static void names_that_are_being_read_make_a_snapshot_pending(void **state)
 static void a_snapshot_waits_only_for_its_own_names(void **state)
 {
     struct fixture *fixture = *state;
+    struct snapshot *none = NULL;
+    CLEANUP(snapshot_freep) struct snapshot *before = NULL;
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
     CLEANUP(fake_feed_close) struct fake_feed feed;
-    struct snapshot_window first_only = { .count_max = 1 };
+    struct snapshot_window first_only = { .count_max = 1 }, all = { 0 };
     uint32_t slot, first, second;
 
-    hold_worker(fixture, true);
     assert_int_equal(profile_start(fixture->profile), 0);
     fake_feed_open(&feed, getpid());
     slot = fake_feed_thread(&feed, 1, "main");
@@ -182,11 +202,46 @@ static void a_snapshot_waits_only_for_its_own_names(void **state)
     first = fake_feed_module(&feed, "/nowhere/first");
     second = fake_feed_module(&feed, "/nowhere/second");
     FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(first, 0x10));
+    profile_sync(fixture->profile);
+    before = take_when_ready(fixture, first_only);
+    hold_worker(fixture, true);
     FAKE_SAMPLE(&feed, slot, 2, FEED_FRAME(second, 0x10));
     profile_sync(fixture->profile);
-    wait_for_name_changes(fixture, 1);
+    assert_int_equal(snapshot_take(&none, fixture->profile, &all), -ISOSCOPE_PENDING);
     assert_int_equal(snapshot_take(&snapshot, fixture->profile, &first_only), 0);
     hold_worker(fixture, false);
+}
+
+/* What is available is answered at once, and the rest is asked for all the same. */
+static void available_names_never_wait_and_get_better(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *early = NULL;
+    CLEANUP(snapshot_freep) struct snapshot *late = NULL;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct snapshot_window available = { .available = true }, all = { 0 };
+    struct profile_symbols symbols;
+    uint32_t slot, module, count;
+
+    hold_worker(fixture, true);
+    assert_int_equal(profile_start(fixture->profile), 0);
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    attach(fixture, &feed, getpid());
+    module = fake_feed_module(&feed, "/nowhere/app");
+    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(module, 0x10));
+    profile_sync(fixture->profile);
+    assert_int_equal(snapshot_take(&early, fixture->profile, &available), 0);
+    assert_string_equal(snapshot_functions(early, &count)->name, "app+0x10");
+    symbols = profile_symbols(fixture->profile);
+    assert_int_equal(symbols.asked, 1);
+    assert_int_equal(symbols.done, 0);
+    hold_worker(fixture, false);
+    late = take_when_ready(fixture, all);
+    assert_int_equal(profile_symbols(fixture->profile).done, 1);
+    assert_true(profile_symbols(fixture->profile).finished > symbols.finished);
+    assert_non_null(snapshot_libraries(late, &count)->reason);
+    assert_non_null(snapshot_libraries(late, &count)->lines_reason);
 }
 
 struct writer {
@@ -226,17 +281,18 @@ static void check_snapshot(struct snapshot *snapshot)
 {
     const struct snapshot_function *functions;
     struct snapshot_sample sample;
-    uint32_t count, cursor = 0;
+    uint32_t count, frame_count, cursor = 0;
     uint64_t exclusive = 0;
     int64_t before_us = 0;
 
+    snapshot_frames(snapshot, &frame_count);
     functions = snapshot_functions(snapshot, &count);
     for (uint32_t i = 0; i < count; i++)
         exclusive += functions[i].exclusive;
     assert_int_equal(exclusive, snapshot_sample_count(snapshot));
     while (snapshot_next(snapshot, &cursor, &sample)) {
         assert_int_equal(sample.depth, 2);
-        assert_true(sample.functions[0] < count && sample.functions[1] < count);
+        assert_true(sample.frames[0] < frame_count && sample.frames[1] < frame_count);
         assert_true(sample.timestamp_us >= before_us);
         before_us = sample.timestamp_us;
     }
@@ -329,6 +385,7 @@ int main(void)
         PROFILE_TEST(the_collector_drains_unasked),
         PROFILE_TEST(names_that_are_being_read_make_a_snapshot_pending),
         PROFILE_TEST(a_snapshot_waits_only_for_its_own_names),
+        PROFILE_TEST(available_names_never_wait_and_get_better),
         PROFILE_TEST(snapshots_are_whole_while_samples_pour_in),
         PROFILE_TEST(no_sample_is_lost_on_its_way),
         PROFILE_TEST(a_profile_may_end_with_feeds_and_names_in_the_air),

@@ -54,11 +54,12 @@ static void the_last_process_seen_with_a_module_is_kept(void **state)
         registry_module(*state, registry_number(*state, "/opt/seen.so", one, 20));
 
     assert_int_equal(module->pid, 0);
-    registry_seen(module, 10, 0x1000);
-    registry_seen(module, 11, 0x2000);
-    registry_seen(module, 0, 0x3000); /* of another pid namespace */
+    registry_seen(module, 10, 0x1000, 0x800);
+    registry_seen(module, 11, 0x2000, 0x1800);
+    registry_seen(module, 0, 0x3000, 0x2800); /* of another pid namespace */
     assert_int_equal(module->pid, 11);
     assert_int_equal(module->address, 0x2000);
+    assert_int_equal(module->bias, 0x2800); /* it is a number, reachable or not */
 }
 
 static void a_module_knows_its_name_and_build_id(void **state)

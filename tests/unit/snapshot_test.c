@@ -4,6 +4,7 @@
 #include "fake_feed.h"
 #include "sampler/include/isoscope/isoscope.h"
 #include "sampler/profile/profile.h"
+#include "sampler/profile/symbolizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,6 +106,15 @@ static struct snapshot *take_all(struct fixture *fixture)
     return take(fixture, (struct snapshot_window){ 0 });
 }
 
+/* The function of a sample's frame. */
+static uint32_t function_at(const struct snapshot *snapshot, const struct snapshot_sample *sample,
+                            uint32_t frame)
+{
+    uint32_t count;
+
+    return snapshot_frames(snapshot, &count)[sample->frames[frame]].function;
+}
+
 /* NULL: there is none. */
 static const struct snapshot_function *seek(const struct snapshot *snapshot, const char *name)
 {
@@ -154,8 +164,8 @@ static void a_sample_says_what_the_program_wrote(void **state)
     assert_int_equal(got.end, FEED_END_NO_ROW);
     assert_int_equal(got.state, 2);
     assert_int_equal(got.depth, 2);
-    assert_string_equal(functions[got.functions[0]].name, "b");
-    assert_string_equal(functions[got.functions[1]].name, "a");
+    assert_string_equal(functions[function_at(snapshot, &got, 0)].name, "b");
+    assert_string_equal(functions[function_at(snapshot, &got, 1)].name, "a");
     assert_false(snapshot_next(snapshot, &cursor, &got));
 }
 
@@ -372,7 +382,8 @@ static void a_snapshot_outlives_its_samples_in_the_store(void **state)
     assert_true(snapshot_next(snapshot, &cursor, &got));
     assert_string_equal(got.thread_name, "main");
     assert_int_equal(got.depth, 2);
-    assert_string_equal(snapshot_functions(snapshot, &count)[got.functions[1]].name, "b");
+    assert_string_equal(snapshot_functions(snapshot, &count)[function_at(snapshot, &got, 1)].name,
+                        "b");
 }
 
 static void the_deepest_stack_comes_through_whole(void **state)
@@ -392,7 +403,7 @@ static void the_deepest_stack_comes_through_whole(void **state)
     assert_true(snapshot_next(snapshot, &cursor, &got));
     assert_int_equal(got.depth, FEED_DEPTH_MAX);
     assert_string_equal(
-        snapshot_functions(snapshot, &count)[got.functions[FEED_DEPTH_MAX - 1]].name,
+        snapshot_functions(snapshot, &count)[function_at(snapshot, &got, FEED_DEPTH_MAX - 1)].name,
         "[unknown]+0x7f00000013ff");
 }
 
@@ -410,11 +421,12 @@ static void a_bare_pc_finds_its_module_later(void **state)
     snapshot = take_all(fixture);
     assert_true(snapshot_next(snapshot, &cursor, &got));
     assert_string_equal(
-        snapshot_libraries(snapshot,
-                           &count)[snapshot_functions(snapshot, &count)[got.functions[0]].library]
+        snapshot_libraries(
+            snapshot,
+            &count)[snapshot_functions(snapshot, &count)[function_at(snapshot, &got, 0)].library]
             .name,
         "app");
-    assert_string_equal(snapshot_functions(snapshot, &count)[got.functions[1]].name,
+    assert_string_equal(snapshot_functions(snapshot, &count)[function_at(snapshot, &got, 1)].name,
                         "[frames left out]");
 }
 
@@ -530,6 +542,77 @@ static void code_without_a_file_has_the_name_it_was_given(void **state)
     assert_string_equal(libraries[2].name, "[unknown]");
 }
 
+/* Nothing is named; what another machine needs for it is there, and gives the names it would have
+ * had. */
+static void without_symbols_offsets_and_build_ids_travel(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *named = NULL;
+    struct profile_options options = { .enabled = true, .no_symbols = true };
+    struct profile_peer peer = { .pid = getpid(), .exe = "/usr/bin/program" };
+    struct snapshot_window all = { 0 };
+    const struct snapshot_function *functions;
+    struct symbolizer *symbolizer;
+    struct snapshot *bare = NULL;
+    struct profile *other;
+    struct symbolized found;
+    struct fake_feed feed;
+    uint32_t count;
+
+    SAMPLE(fixture, 1, A + 4, B + 9);
+    named = take_all(fixture);
+    assert_int_equal(profile_new(&other, &options), 0);
+    fake_feed_open(&feed, getpid());
+    assert_int_equal(profile_attach(other, fake_feed_memfd(&feed), &peer, NULL), 0);
+    fake_feed_module(&feed, fixture->path);
+    FAKE_SAMPLE(&feed, fake_feed_thread(&feed, 7, "main"), 1, FEED_FRAME(1, A + 4),
+                FEED_FRAME(1, B + 9));
+    profile_sync(other);
+    assert_int_equal(snapshot_take(&bare, other, &all), 0);
+    functions = snapshot_functions(bare, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(symbolizer_new(&symbolizer), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(functions[i].kind, SNAPSHOT_UNNAMED);
+        assert_int_equal(symbolizer_find(symbolizer, snapshot_libraries(bare, &count)->path, "",
+                                         functions[i].offset, &found),
+                         0);
+        assert_int_equal(found.count, 1);
+        assert_string_equal(found.frames[0].function.name,
+                            snapshot_functions(named, &count)[i].name);
+    }
+    assert_string_equal(functions[0].name, "app+0x1004");
+    assert_int_equal(symbolizer_find(symbolizer, "/x", "0g", 1, &found), -ISOSCOPE_INVALID);
+    symbolizer_free(symbolizer);
+    snapshot_free(bare);
+    profile_free(other);
+    fake_feed_close(&feed);
+}
+
+/* Also what no window shows. */
+static void objects_are_found_by_their_ids(void **state)
+{
+    struct fixture *fixture = *state;
+    struct snapshot_library library;
+    struct profile_function function;
+
+    SAMPLE(fixture, 1, A + 4, UNNAMED);
+    snapshot_free(take_all(fixture));
+    profile_clear(fixture->profile, 0);
+    assert_true(profile_library(fixture->profile, "libraries/1", &library));
+    assert_string_equal(library.name, "app");
+    assert_true(profile_function(fixture->profile, "functions/1/1000", &function));
+    assert_string_equal(function.function.name, "a");
+    assert_true(profile_function(fixture->profile, "functions/1/1800", &function));
+    assert_string_equal(function.function.name, "app+0x1800");
+    assert_false(profile_library(fixture->profile, "libraries/2", &library));
+    assert_false(profile_library(fixture->profile, "libraries/1/", &library));
+    assert_false(profile_library(fixture->profile, "libraries/99999", &library));
+    assert_false(profile_function(fixture->profile, "functions/2/1000", &function));
+    assert_false(profile_function(fixture->profile, "functions/1/zz", &function));
+    assert_false(profile_function(fixture->profile, "functions/1/i1", &function));
+}
+
 int main(void)
 {
 #define SNAPSHOT_TEST(test) cmocka_unit_test_setup_teardown(test, open_fixture, close_fixture)
@@ -552,6 +635,8 @@ int main(void)
         SNAPSHOT_TEST(each_sample_has_the_tag_it_was_taken_under),
         SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),
         SNAPSHOT_TEST(code_without_a_file_has_the_name_it_was_given),
+        SNAPSHOT_TEST(without_symbols_offsets_and_build_ids_travel),
+        SNAPSHOT_TEST(objects_are_found_by_their_ids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

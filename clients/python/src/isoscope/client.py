@@ -12,7 +12,7 @@ Errors     As errors.py lists them. A process that has gone is no error: it has 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Mapping, Optional, cast
+from typing import Any, Callable, Mapping, Optional, cast
 
 from .errors import ProtocolError
 from .model import CpuSamples, Process
@@ -33,7 +33,10 @@ class Client:
         *,
         timeout_s: float = TIMEOUT_S,
         transport: Optional[Transport] = None,
+        name: Optional[Callable[[Mapping[str, Any]], Mapping[str, Any]]] = None,
     ) -> None:
+        """name: completes replies of a service that has no names (naming.named)."""
+        self._name = name
         self._transport = transport or WebSocketTransport(uri, timeout_s)
         self._conversation = Conversation()
 
@@ -75,7 +78,9 @@ class Client:
         if count is not None:
             params["count"] = count
         reply = self.call("_getCpuSamples", **params)
-        return None if reply.get("type") == "Sentinel" else CpuSamples.parse(reply)
+        if reply.get("type") == "Sentinel":
+            return None
+        return CpuSamples.parse(self._name(reply) if self._name else reply)
 
     def flags(self) -> dict[str, str]:
         entries = cast(GetFlagListResult, self.call("getFlagList")).get("flags")

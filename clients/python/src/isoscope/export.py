@@ -36,6 +36,7 @@ def _node(node: Node, parent: Optional[int]) -> dict[str, Any]:
         "parent": parent,
         "process" if node.function is None else "function": node.key,
         "name": node.process.name if node.function is None else node.name,
+        "inlined": node.inlined,
         "self": node.self_count,
         "total": node.total_count,
     }
@@ -47,6 +48,8 @@ def _function(row: FunctionRow) -> dict[str, Any]:
         "id": row.function.id,
         "name": row.function.name,
         "library": None if library is None else library.name,
+        "file": row.function.file or None,
+        "line": row.function.line or None,
         "self": row.self_count,
         "total": row.total_count,
     }

@@ -33,11 +33,16 @@ class Library:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """One symbol. Objects compare by identity; across replies the id is what is equal."""
+    """One symbol, or one function that was only seen inlined into others. Objects compare by
+    identity; across replies the id is what is equal."""
 
     id: str
     name: str
     library: Optional[Library]
+    full_name: str = ""  # with parameters
+    kind: str = ""  # "Native", "Stub", "Jit", "Interpreted", "Unnamed"
+    file: str = ""  # where it is defined; "": not known
+    line: int = 0  # of its definition; 0: not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,8 @@ class Sample:
     stack: tuple[Function, ...]  # leaf first, never empty
     whole: bool = True  # False: the stack's outer end is missing
     user_tag: str = ""  # what the program said it was doing, or else the thread's name
+    lines: tuple[int, ...] = ()  # of the frames; 0: not known. (): none is
+    inlined: tuple[bool, ...] = ()  # into the next frame of the stack. (): none is
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +136,16 @@ def _library(entry: PrivateLibrary) -> Library:
 def _function(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
     owner = entry.get("owner")
     library = None if owner is None else _lookup(libraries, owner["id"], "library")
-    return Function(entry["id"], str(entry["name"]), library)
+    name = str(entry["name"])
+    return Function(
+        id=entry["id"],
+        name=name,
+        library=library,
+        full_name=str(entry.get("fullName") or name),
+        kind=str(entry.get("kind") or ""),
+        file=str(entry.get("file") or ""),
+        line=int(entry.get("line") or 0),
+    )
 
 
 def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sample:
@@ -143,8 +159,21 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
     if not stack:
         raise ProtocolError("_getCpuSamples: a sample has an empty stack")
     whole = not entry.get("truncated")
-    tag = str(entry.get("userTag", ""))
-    return Sample(int(entry["timestamp"]), int(entry["tid"]), stack, whole, tag)
+    return Sample(
+        timestamp_us=int(entry["timestamp"]),
+        tid=int(entry["tid"]),
+        stack=stack,
+        lines=_marks(entry["stack"], "line", 0),
+        inlined=_marks(entry["stack"], "inlined", False),
+        whole=whole,
+        user_tag=str(entry.get("userTag", "")),
+    )
+
+
+def _marks(frames: Any, member: str, missing: Any) -> tuple[Any, ...]:
+    """The frames' values of a member that most frames of most programs lack."""
+    marks = tuple([frame.get(member, missing) for frame in frames])
+    return marks if any(marks) else ()
 
 
 def _lookup(libraries: Mapping[str, Library], library_id: str, what: str) -> Library:

@@ -12,7 +12,43 @@ IsolateId = str
 Micros = int
 Millis = int
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent"]
+SymbolsWanted = Literal["complete", "available"]
 PrivateCounters = Mapping[str, int]
+
+
+class CodeRef(TypedDict):
+    """A function's code."""
+
+    type: Literal["@Code"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    kind: Literal["Native", "Stub"]
+
+
+class _FunctionRefRequired(TypedDict):
+    """What every FunctionRef has."""
+
+    type: Literal["@Function"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    owner: LibraryRef
+    _kind: Literal["RegularFunction"]
+    static: Literal[True]
+    const: Literal[False]
+    implicit: Literal[False]
+    abstract: Literal[False]
+    isGetter: Literal[False]
+    isSetter: Literal[False]
+    _intrinsic: Literal[False]
+    _native: Literal[False]
+
+
+class FunctionRef(_FunctionRefRequired, total=False):
+    """A function whose line is known, or that was asked for. The booleans are Dart's."""
+
+    location: SourceLocation
 
 
 class IsolateRef(TypedDict):
@@ -46,11 +82,37 @@ class LibraryRef(TypedDict):
     uri: str
 
 
+class ScriptRef(TypedDict):
+    """A source file of a module."""
+
+    type: Literal["@Script"]
+    fixedId: Literal[True]
+    id: str
+    uri: str
+
+
 class VMRef(TypedDict):
     """The service, by name."""
 
     type: Literal["@VM"]
     name: str
+
+
+class _CodeRequired(TypedDict):
+    """What every Code has."""
+
+    type: Literal["Code"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    kind: Literal["Native", "Stub"]
+    function: FunctionRef
+
+
+class Code(_CodeRequired, total=False):
+    """A function's code, and the function."""
+
+    _offset: int
 
 
 class _CpuSampleRequired(TypedDict):
@@ -69,8 +131,8 @@ class CpuSample(_CpuSampleRequired, total=False):
     truncated: Literal[True]
 
 
-class CpuSamples(TypedDict):
-    """Samples of a time, and the functions that their stacks point to. timeOriginMicros is the first sample's time, timeExtentMicros the last one's behind it."""
+class _CpuSamplesRequired(TypedDict):
+    """What every CpuSamples has."""
 
     type: Literal["CpuSamples"]
     samplePeriod: int
@@ -82,6 +144,12 @@ class CpuSamples(TypedDict):
     _counters: PrivateCounters
     samples: List[CpuSample]
     functions: List[ProfileFunction]
+
+
+class CpuSamples(_CpuSamplesRequired, total=False):
+    """Samples of a time, and the functions that their stacks point to. timeOriginMicros is the first sample's time, timeExtentMicros the last one's behind it."""
+
+    _symbols: PrivateSymbols
 
 
 class Error(TypedDict):
@@ -106,6 +174,34 @@ class FlagList(TypedDict):
 
     type: Literal["FlagList"]
     flags: List[Flag]
+
+
+class _FunctionRequired(TypedDict):
+    """What every Function has."""
+
+    type: Literal["Function"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    owner: LibraryRef
+    _kind: Literal["RegularFunction"]
+    static: Literal[True]
+    const: Literal[False]
+    implicit: Literal[False]
+    abstract: Literal[False]
+    isGetter: Literal[False]
+    isSetter: Literal[False]
+    _intrinsic: Literal[False]
+    _native: Literal[False]
+    code: CodeRef
+    _rawName: str
+    _fullName: str
+
+
+class Function(_FunctionRequired, total=False):
+    """A function, with its other names."""
+
+    location: SourceLocation
 
 
 class HeapSpace(TypedDict):
@@ -160,6 +256,22 @@ class IsolateGroup(TypedDict):
     isolates: List[IsolateRef]
 
 
+class Library(TypedDict):
+    """A module of the program, with its known source files."""
+
+    type: Literal["Library"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    uri: str
+    debuggable: Literal[False]
+    dependencies: List[Any]
+    scripts: List[ScriptRef]
+    variables: List[Any]
+    functions: List[Any]
+    classes: List[Any]
+
+
 class NativeFunction(TypedDict):
     """A function that is not Dart's, or a tag."""
 
@@ -186,11 +298,11 @@ class ProfileFunction(TypedDict):
     """A function, and in how many samples it is."""
 
     type: Literal["ProfileFunction"]
-    kind: Literal["Native", "Tag"]
+    kind: Literal["Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     resolvedUrl: str
-    function: NativeFunction
+    function: Union[FunctionRef, NativeFunction]
 
 
 class Protocol(TypedDict):
@@ -235,11 +347,30 @@ class RpcErrorRequest(TypedDict):
     params: Mapping[str, str]
 
 
+class _ScriptRequired(TypedDict):
+    """What every Script has."""
+
+    type: Literal["Script"]
+    fixedId: Literal[True]
+    id: str
+    uri: str
+    library: LibraryRef
+    lineOffset: Literal[0]
+    columnOffset: Literal[0]
+
+
+class Script(_ScriptRequired, total=False):
+    """A source file, with its text where the service may read it."""
+
+    source: str
+    tokenPosTable: List[List[int]]
+
+
 class ScriptList(TypedDict):
-    """The source files that are known. None yet."""
+    """The source files of the functions that somebody has looked at."""
 
     type: Literal["ScriptList"]
-    scripts: List[Any]
+    scripts: List[ScriptRef]
 
 
 class Sentinel(TypedDict):
@@ -248,6 +379,16 @@ class Sentinel(TypedDict):
     type: Literal["Sentinel"]
     kind: Literal["Collected", "Expired"]
     valueAsString: str
+
+
+class SourceLocation(TypedDict):
+    """A line of a script."""
+
+    type: Literal["SourceLocation"]
+    script: ScriptRef
+    tokenPos: int
+    line: int
+    column: Literal[1]
 
 
 class Success(TypedDict):
@@ -292,6 +433,7 @@ class VM(TypedDict):
     systemIsolates: List[Any]
     isolateGroups: List[IsolateGroupRef]
     systemIsolateGroups: List[Any]
+    _symbols: PrivateSymbols
 
 
 class Version(TypedDict):
@@ -322,8 +464,8 @@ class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     end: Literal["depth", "no_module", "no_row", "rule", "stack", "loop"]
 
 
-class PrivateCpuSamples(TypedDict):
-    """Samples in the form of the DevTools article: functions and libraries stand once, and are referred to by id."""
+class _PrivateCpuSamplesRequired(TypedDict):
+    """What every PrivateCpuSamples has."""
 
     type: Literal["CpuSamples"]
     samplePeriod: int
@@ -338,11 +480,25 @@ class PrivateCpuSamples(TypedDict):
     libraries: List[PrivateLibrary]
 
 
-class PrivateFrame(TypedDict):
-    """One function of a stack."""
+class PrivateCpuSamples(_PrivateCpuSamplesRequired, total=False):
+    """Samples in the form of the DevTools article: functions and libraries stand once, and are referred to by id."""
+
+    _symbols: PrivateSymbols
+
+
+class _PrivateFrameRequired(TypedDict):
+    """What every PrivateFrame has."""
 
     function: PrivateFunctionId
     kind: Literal["Native"]
+
+
+class PrivateFrame(_PrivateFrameRequired, total=False):
+    """One function of a stack."""
+
+    line: int
+    file: str
+    inlined: Literal[True]
 
 
 class _PrivateFunctionRequired(TypedDict):
@@ -353,12 +509,17 @@ class _PrivateFunctionRequired(TypedDict):
     owner: PrivateLibraryId
     inclusiveTicks: int
     exclusiveTicks: int
+    kind: Literal["Native", "Stub", "Jit", "Interpreted", "Unnamed"]
 
 
 class PrivateFunction(_PrivateFunctionRequired, total=False):
     """A symbol of a module."""
 
     rawName: str
+    fullName: str
+    offset: int
+    file: str
+    line: int
 
 
 class PrivateFunctionId(TypedDict):
@@ -375,8 +536,8 @@ class PrivateHeaps(TypedDict):
     old: HeapSpace
 
 
-class PrivateLibrary(TypedDict):
-    """A module of the program."""
+class _PrivateLibraryRequired(TypedDict):
+    """What every PrivateLibrary has."""
 
     id: str
     uri: str
@@ -384,6 +545,14 @@ class PrivateLibrary(TypedDict):
     path: str
     buildId: str
     system: bool
+    loadBias: int
+
+
+class PrivateLibrary(_PrivateLibraryRequired, total=False):
+    """A module of the program."""
+
+    reason: str
+    linesReason: str
 
 
 class PrivateLibraryId(TypedDict):
@@ -404,6 +573,13 @@ class PrivateProcess(TypedDict):
     truePeriodMicros: Micros
     excludesKernel: bool
     counters: PrivateCounters
+
+
+class PrivateSymbols(TypedDict):
+    """Of how many modules all names and lines are known."""
+
+    done: int
+    asked: int
 
 
 class PrivateTagCounters(TypedDict):
@@ -464,6 +640,16 @@ class EventVMFlagUpdate(TypedDict):
     newValue: str
 
 
+class EventPrivateSymbolsAvailable(TypedDict):
+    """More names or lines are known than before."""
+
+    type: Literal["Event"]
+    kind: Literal["_SymbolsAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _symbols: PrivateSymbols
+
+
 class PrivateEnableProfilerParams(TypedDict, total=False):
     """Of _enableProfiler."""
 
@@ -477,6 +663,7 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     isolateId: IsolateId
     timestamp: Micros
     count: int
+    symbols: SymbolsWanted
 
 
 class ClearCpuSamplesParams(TypedDict):
@@ -496,6 +683,7 @@ class GetCpuSamplesParams(_GetCpuSamplesParamsRequired, total=False):
 
     timeOriginMicros: Micros
     timeExtentMicros: Micros
+    symbols: SymbolsWanted
 
 
 class GetFlagListParams(TypedDict):
@@ -519,6 +707,20 @@ class GetIsolatePauseEventParams(TypedDict):
     """Of getIsolatePauseEvent."""
 
     isolateId: IsolateId
+
+
+class _GetObjectParamsRequired(TypedDict):
+    """What every GetObjectParams has."""
+
+    isolateId: IsolateId
+    objectId: str
+
+
+class GetObjectParams(_GetObjectParamsRequired, total=False):
+    """Of getObject."""
+
+    offset: int
+    count: int
 
 
 class GetScriptsParams(TypedDict):
@@ -593,6 +795,7 @@ GetFlagListResult = FlagList
 GetIsolateResult = Union[Isolate, Sentinel]
 GetIsolateGroupResult = Union[IsolateGroup, Sentinel]
 GetIsolatePauseEventResult = Union[EventResume, Sentinel]
+GetObjectResult = Union[Library, Script, Function, Code, Sentinel]
 GetScriptsResult = Union[ScriptList, Sentinel]
 GetSupportedProtocolsResult = ProtocolList
 GetVMResult = VM

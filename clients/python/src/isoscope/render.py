@@ -146,7 +146,7 @@ def _line(tree: CallTree, node: Node) -> Line:
     return Line(
         node.total_count / tree.sample_count,
         node.self_count / tree.sample_count if node.function else None,
-        node.name,
+        f"{node.name} (inlined)" if node.inlined else node.name,
         library=node.library,
         heading=node.function is None,
     )

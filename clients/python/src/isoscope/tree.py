@@ -31,7 +31,8 @@ class Node:
     depth: int = 0
     self_count: int = 0
     total_count: int = 0
-    children: dict[str, Node] = field(default_factory=dict)  # by function id
+    inlined: bool = False  # into its parent: no call was made
+    children: dict[tuple[str, bool], Node] = field(default_factory=dict)  # by function id, inlined
 
     @property
     def name(self) -> str:
@@ -50,10 +51,12 @@ class Node:
             self.children.values(), key=lambda node: (-node.total_count, node.name, node.key)
         )
 
-    def child(self, function: Function) -> Node:
-        node = self.children.get(function.id)
+    def child(self, function: Function, inlined: bool = False) -> Node:
+        key = (function.id, inlined)
+        node = self.children.get(key)
         if node is None:
-            node = self.children[function.id] = Node(function, self.process, self.depth + 1)
+            node = Node(function, self.process, self.depth + 1, inlined=inlined)
+            self.children[key] = node
         return node
 
 
@@ -93,8 +96,9 @@ class CallTree:
         if not samples.samples:
             return
         root = Node(None, replace(process, pid=samples.pid))
-        for stack, count in Counter(sample.stack for sample in samples.samples).items():
-            _count_stack(root, stack, count)
+        stacks = Counter((sample.stack, sample.inlined) for sample in samples.samples)
+        for (stack, inlined), count in stacks.items():
+            _count_stack(root, stack, inlined, count)
             self._count_functions(stack, count)
         self.roots.append(root)
         self.roots.sort(key=lambda node: -node.total_count)  # stable: arrival among equals
@@ -151,10 +155,12 @@ class CallTree:
             waiting.extend((child, node) for child in reversed(node.sorted_children()))
 
 
-def _count_stack(root: Node, stack: tuple[Function, ...], count: int) -> None:
+def _count_stack(
+    root: Node, stack: tuple[Function, ...], inlined: tuple[bool, ...], count: int
+) -> None:
     node = root
     node.total_count += count
-    for function in reversed(stack):
-        node = node.child(function)
+    for place in range(len(stack) - 1, -1, -1):
+        node = node.child(stack[place], bool(inlined) and inlined[place])
         node.total_count += count
     node.self_count += count

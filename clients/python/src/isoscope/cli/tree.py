@@ -13,6 +13,7 @@ from ..client import Client
 from ..errors import IsoscopeError
 from ..export import tree_json
 from ..model import CpuSamples, Process
+from ..naming import named
 from ..render import Style, render_hot, render_path, render_summary, render_tree
 from ..transport import websocket_uri
 from ..tree import CallTree
@@ -37,6 +38,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--depth", metavar="N", type=_positive, help="at most N calls deep")
     parser.add_argument("--hot", metavar="N", type=_positive, help="the N hottest functions")
     parser.add_argument("--path", action="store_true", help="only the hot path")
+    parser.add_argument(
+        "--name-here", action="store_true", help="name a --no-symbols profile by this machine's files"
+    )
     parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
 
 
@@ -45,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         message = "--json holds everything; it takes no --min, --depth, --hot or --path"
         print(f"isoscope: {message}", file=sys.stderr)
         return _USAGE
-    with Client(args.uri) as client:
+    with Client(args.uri, name=named if args.name_here else None) as client:
         tree = _pull(client, args)
         reason = "" if tree.sample_count else _why_empty(client)
     if args.json:

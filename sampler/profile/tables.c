@@ -1,0 +1,251 @@
+#include "tables.h"
+
+#include "../include/isoscope/isoscope.h"
+#include "describe.h"
+#include "resolve.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Returns the array, perhaps moved, with room for one more; NULL: no memory, and nothing changed.
+ */
+static void *with_room(void *array, uint32_t count, uint32_t *capacity, size_t entry_bytes)
+{
+    uint32_t larger = *capacity ? *capacity * 2 : 64;
+    void *moved;
+
+    if (count < *capacity)
+        return array;
+    moved = reallocarray(array, larger, entry_bytes);
+    if (moved)
+        *capacity = larger;
+    return moved;
+}
+
+/* Makes room for one more at the end of an array of the tables; false: no memory. */
+#define GROW(tables, array, count, capacity)                                                       \
+    grow((void **)&(tables)->array, (tables)->count, &(tables)->capacity, sizeof(*(tables)->array))
+
+static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t entry_bytes)
+{
+    void *moved = with_room(*array, count, capacity, entry_bytes);
+
+    if (moved)
+        *array = moved;
+    return moved != NULL;
+}
+
+static struct module *module_of(const struct tables *tables, uint64_t frame)
+{
+    return registry_module(tables->profile->registry, PROFILE_FRAME_MODULE(frame));
+}
+
+static int add_library(struct tables *tables, const struct module *module, uint32_t *out)
+{
+    uint32_t *index;
+    bool added;
+
+    if (!GROW(tables, libraries, library_count, library_capacity) ||
+        !(index = map64_put(&tables->by_module, module->number, &added)))
+        return -ISOSCOPE_NO_MEMORY;
+    if (added) {
+        *index = tables->library_count++;
+        describe_library(module, &tables->libraries[*index]);
+    }
+    *out = *index;
+    return 0;
+}
+
+/* Lends the place of a new function of the module; NULL: no memory. */
+static struct snapshot_function *add_function(struct tables *tables, const struct module *module,
+                                              uint32_t *index)
+{
+    struct snapshot_function *function;
+    uint32_t library;
+
+    if (!GROW(tables, functions, function_count, function_capacity) ||
+        add_library(tables, module, &library) < 0)
+        return NULL;
+    *index = tables->function_count++;
+    function = &tables->functions[*index];
+    *function = (struct snapshot_function){ .library = library };
+    return function;
+}
+
+/* What nothing names: one function for each pc. */
+static int offset_function(struct tables *tables, uint64_t frame, uint32_t *out)
+{
+    struct module *module = module_of(tables, frame);
+    struct snapshot_function *function;
+    uint32_t *index, library;
+    bool added;
+    char *name;
+
+    if (!GROW(tables, offset_names, offset_name_count, offset_name_capacity) ||
+        !(index = map64_put(&tables->by_offset, frame, &added)))
+        return -ISOSCOPE_NO_MEMORY;
+    if (added) {
+        name = describe_offset_name(tables->profile->registry, module, PROFILE_FRAME_OFFSET(frame));
+        function = name ? add_function(tables, module, index) : NULL;
+        if (!function) {
+            free(name);
+            return -ISOSCOPE_NO_MEMORY;
+        }
+        tables->offset_names[tables->offset_name_count++] = name;
+        library = function->library;
+        describe_offset(module, PROFILE_FRAME_OFFSET(frame), name, function);
+        function->library = library;
+    }
+    *out = *index;
+    return 0;
+}
+
+static int numbered_function(struct tables *tables, uint32_t number, uint32_t *out)
+{
+    struct snapshot_function *place;
+    struct function function;
+    uint32_t *index, library;
+    bool added;
+
+    /* By its own number: another one may be another name of it by now. */
+    functions_get(tables->profile->functions, number, &function);
+    index = map64_put(&tables->by_number, function.number, &added);
+    if (!index)
+        return -ISOSCOPE_NO_MEMORY;
+    if (added) {
+        place = add_function(tables, registry_module(tables->profile->registry, function.module),
+                             index);
+        if (!place)
+            return -ISOSCOPE_NO_MEMORY;
+        library = place->library;
+        describe_function(&function, place);
+        place->library = library;
+    }
+    *out = *index;
+    return 0;
+}
+
+static int add_frame(struct tables *tables, uint64_t frame, const struct chain_frame *from)
+{
+    struct snapshot_frame *to;
+    uint32_t function;
+    int error;
+
+    if (!GROW(tables, frames, frame_count, frame_capacity))
+        return -ISOSCOPE_NO_MEMORY;
+    error = from->function ? numbered_function(tables, from->function, &function)
+                           : offset_function(tables, frame, &function);
+    if (error)
+        return error;
+    to = &tables->frames[tables->frame_count++];
+    *to = (struct snapshot_frame){ function, from->line, from->inlined, from->file };
+    return 0;
+}
+
+static int miss(struct tables *tables, uint64_t frame)
+{
+    if (!GROW(tables, missing, missing_count, missing_capacity))
+        return -ISOSCOPE_NO_MEMORY;
+    tables->missing[tables->missing_count++] = frame;
+    return 0;
+}
+
+static bool is_named(const struct module *module)
+{
+    return atomic_load_explicit(&module->named, memory_order_acquire);
+}
+
+static uint32_t symbol_chain(struct tables *tables, uint64_t frame, struct chain_frame *out)
+{
+    struct module *module = module_of(tables, frame);
+
+    *out = (struct chain_frame){ 0 };
+    if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
+        out->function =
+            resolve_symbol(tables->profile->functions, module, PROFILE_FRAME_OFFSET(frame));
+    return 1;
+}
+
+/* How many frames; 0: they are not known yet. */
+static int find_chain(struct tables *tables, uint64_t frame, struct chain_frame out[CHAIN_MAX])
+{
+    const struct module *module = module_of(tables, frame);
+    bool asked;
+    int count;
+
+    if (!module->number || tables->profile->nameless || is_named(module)) {
+        *out = (struct chain_frame){ 0 };
+        return 1;
+    }
+    if (atomic_load_explicit(&module->lines, memory_order_acquire) == MODULE_LINES_NONE)
+        return (int)symbol_chain(tables, frame, out);
+    count = (int)chains_find(tables->profile->chains, frame, out, &asked);
+    if (count)
+        return count;
+    if (!asked && miss(tables, frame) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    tables->pending |= asked;
+    return tables->available ? (int)symbol_chain(tables, frame, out) : 0;
+}
+
+static int add_chain(struct tables *tables, uint64_t frame, struct table_chain *out)
+{
+    struct chain_frame chain[CHAIN_MAX];
+    int error = 0, count = find_chain(tables, frame, chain);
+
+    if (count < 0)
+        return count;
+    *out = (struct table_chain){ tables->frame_count, (uint32_t)count };
+    for (int i = 0; i < count && !error; i++)
+        error = add_frame(tables, frame, &chain[i]);
+    return error;
+}
+
+int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain)
+{
+    bool added;
+    uint32_t *place = map64_put(&tables->by_frame, frame, &added);
+
+    if (!place || (added && !GROW(tables, chains, chain_count, chain_capacity)))
+        return -ISOSCOPE_NO_MEMORY;
+    if (added) {
+        *place = tables->chain_count++;
+        if (add_chain(tables, frame, &tables->chains[*place]) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    }
+    *chain = tables->chains[*place];
+    return 0;
+}
+
+int tables_ask(struct tables *tables)
+{
+    int result = tables->missing_count ? namer_want_frames(tables->profile->namer, tables->missing,
+                                                           tables->missing_count)
+                                       : 0;
+
+    tables->pending |= tables->missing_count && !result;
+    return result;
+}
+
+static void clear(struct tables *tables)
+{
+    for (uint32_t i = 0; i < tables->offset_name_count; i++)
+        free(tables->offset_names[i]);
+    free(tables->offset_names);
+    free(tables->functions);
+    free(tables->libraries);
+    free(tables->frames);
+    free(tables->chains);
+    free(tables->missing);
+    map64_free(&tables->by_frame);
+    map64_free(&tables->by_number);
+    map64_free(&tables->by_offset);
+    map64_free(&tables->by_module);
+}
+
+void tables_free(struct tables *tables)
+{
+    clear(tables);
+    *tables = (struct tables){ .profile = tables->profile, .available = tables->available };
+}

@@ -1,0 +1,54 @@
+/*
+ * tables.h - the functions, libraries and frames of one snapshot, each once.
+ *
+ *   snapshot (each distinct PROFILE_FRAME) -> tables -> chains, functions, symbols
+ *
+ * A stored frame is one pc; in the source it is a chain: that function, and what it is inlined
+ * into.
+ *
+ * Ownership  All zeros but profile and available is an empty one; tables_free ends it.
+ * Threads    One at a time.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_TABLES_H
+#define ISOSCOPE_TABLES_H
+
+#include "map64.h"
+#include "parts.h"
+#include "snapshot.h"
+
+struct table_chain {
+    uint32_t first, count; /* of the frames; count 0: not known yet */
+};
+
+struct tables {
+    struct profile *profile;
+    bool available;    /* what is not known yet stays without names */
+    bool pending;      /* frames are being named that somebody else has asked for */
+    uint64_t *missing; /* frames that nobody has asked for yet */
+    uint32_t missing_count, missing_capacity;
+
+    struct snapshot_function *functions;
+    uint32_t function_count, function_capacity;
+    struct snapshot_library *libraries;
+    uint32_t library_count, library_capacity;
+    struct snapshot_frame *frames;
+    uint32_t frame_count, frame_capacity;
+    struct table_chain *chains;
+    uint32_t chain_count, chain_capacity;
+    char **offset_names; /* "module+0xoffset": the names that belong to the table */
+    uint32_t offset_name_count, offset_name_capacity;
+    struct map64 by_frame;  /* PROFILE_FRAME -> chain */
+    struct map64 by_number; /* functions.h -> function */
+    struct map64 by_offset; /* PROFILE_FRAME of what nothing names -> function */
+    struct map64 by_module; /* module number -> library */
+};
+
+/* Where names are not there yet (pending, or added to missing) the chain is empty, unless what is
+ * available will do. */
+int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain);
+/* The missing ones are looked for: 0 (some are pending now), or 1: add all again. */
+int tables_ask(struct tables *tables);
+void tables_free(struct tables *tables);
+
+#endif
