@@ -257,7 +257,7 @@ export interface NativeFunction {
 export interface OpenRpc {
   openrpc: string;
   info: Record<string, unknown>;
-  methods: (Record<string, unknown>)[];
+  methods: Record<string, unknown>[];
   components?: Record<string, unknown>;
   [member: string]: unknown;
 }

@@ -85,7 +85,7 @@ def _method(schemas: Schemas, method: Method) -> str:
     result = f"Gives {_WORDS.expression(method.result)}."
     errors = ", ".join(f"{schemas.errors[name]['code']} {name}" for name in method.errors)
     lines.append(result + (f" Errors: {errors}." if errors else "") + "\n")
-    return "\n".join(lines) + _example(method)
+    return "\n".join(lines) + "\n" + _example(method)
 
 
 def _param(schemas: Schemas, param: Any) -> str:

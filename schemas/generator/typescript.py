@@ -27,7 +27,7 @@ class _TypeScript(TypeWriter):
         return " | ".join(types)
 
     def list_of(self, item: str) -> str:
-        return f"({item})[]" if " " in item else f"{item}[]"
+        return f"({item})[]" if "|" in item else f"{item}[]"
 
     def map_of(self, value: str) -> str:
         return f"Record<string, {value}>"
