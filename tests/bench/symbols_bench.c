@@ -11,8 +11,8 @@
 #include "own_usage.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/elf_file.h"
-#include "sampler/profile/symbols/root.h"
 #include "sampler/profile/symbols/lines.h"
+#include "sampler/profile/symbols/root.h"
 #include "sampler/profile/symbols/symbols.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 
 #include <gelf.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 enum { NAME_BYTES = 32 };
 
@@ -102,15 +101,11 @@ static void read_code_range(struct dwarf_file *file)
     }
 }
 
-/* libdw would open whatever it names, and wait for a pipe's other end. */
-static bool alternate_is_no_file(struct elf_file *file)
+static bool wants_alternate(struct elf_file *file)
 {
     uint64_t size, address;
-    const uint8_t *link = elf_file_section(file, ".gnu_debugaltlink", &size, &address);
-    struct stat status;
 
-    return link && link[0] == '/' && memchr(link, 0, size) &&
-           stat((const char *)link, &status) == 0 && !S_ISREG(status.st_mode);
+    return elf_file_section(file, ".gnu_debugaltlink", &size, &address) != NULL;
 }
 
 static struct elf_file *open_elf(const struct module_file *module, const char **reason)
@@ -136,14 +131,18 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
 
     if (!file.elf)
         return false;
-    if (alternate_is_no_file(file.elf)) {
-        *reason = "the alternate debug file is not a regular file";
+    file.alt_elf = debug_file_alt(module, file.elf);
+    /* libdw would look for it itself, where we would not, and wait for a pipe's other end. */
+    if (!file.alt_elf && wants_alternate(file.elf)) {
+        *reason = "the alternate debug file is not there";
     } else if (!dwarf_file_reopen(&file)) {
         *reason = "the debug information cannot be read";
     } else {
         dwarf_sections_read(&file.sections, file.dwarf, false);
         read_code_range(&file);
         file.section_bytes = debug_bytes(elf_file_elf(file.elf));
+        if (file.alt_elf)
+            file.section_bytes += debug_bytes(elf_file_elf(file.alt_elf));
         *out = file;
         *reason = NULL;
         return true;
@@ -152,19 +151,31 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
     return false;
 }
 
-void dwarf_file_close(struct dwarf_file *file)
+static void end_dwarf(struct dwarf_file *file)
 {
     dwarf_end(file->dwarf);
+    dwarf_end(file->alt);
+    file->dwarf = file->alt = NULL;
+}
+
+void dwarf_file_close(struct dwarf_file *file)
+{
+    end_dwarf(file);
     elf_file_close(file->elf);
+    elf_file_close(file->alt_elf);
     *file = (struct dwarf_file){ 0 };
 }
 
 bool dwarf_file_reopen(struct dwarf_file *file)
 {
-    dwarf_end(file->dwarf);
+    end_dwarf(file);
     /* The decompressed sections stay with the Elf. */
     file->dwarf = dwarf_begin_elf(elf_file_elf(file->elf), DWARF_C_READ, NULL);
-    return file->dwarf != NULL;
+    if (file->dwarf && file->alt_elf)
+        file->alt = dwarf_begin_elf(elf_file_elf(file->alt_elf), DWARF_C_READ, NULL);
+    if (file->alt)
+        dwarf_setalt(file->dwarf, file->alt);
+    return file->dwarf && (file->alt || !file->alt_elf);
 }
 
 static bool lies_in(struct bytes bytes, const char *text)

@@ -133,29 +133,33 @@ static void read_entry(struct entry *out, struct cursor *cursor, const struct fo
     }
 }
 
+/* Moves to the next entry. One without bytes ends the table: there could be any number of them. */
+static bool next_entry(struct entry *out, struct cursor *cursor, const struct formats *formats,
+                       const struct unit_shape *shape, const struct dwarf_sections *sections)
+{
+    const uint8_t *before = cursor->at;
+
+    read_entry(out, cursor, formats, shape, sections);
+    return !cursor->failed && cursor->at != before;
+}
+
 static int read_new(struct line_files *files, struct directories *directories,
                     struct cursor *cursor, const struct unit_shape *shape,
                     const struct dwarf_sections *sections)
 {
     struct formats formats;
     struct entry entry;
-    uint64_t count;
 
     read_formats(&formats, cursor);
-    count = cursor_uleb(cursor);
-    /* An entry without parts takes no bytes: there could be any number of them. */
-    for (uint64_t i = 0; i < count && formats.count && !cursor->failed; i++) {
-        read_entry(&entry, cursor, &formats, shape, sections);
-        if (!cursor->failed && add_directory(directories, entry.path) < 0)
+    for (uint64_t left = cursor_uleb(cursor);
+         left > 0 && next_entry(&entry, cursor, &formats, shape, sections); left--)
+        if (add_directory(directories, entry.path) < 0)
             return -ISOSCOPE_NO_MEMORY;
-    }
     read_formats(&formats, cursor);
-    count = cursor_uleb(cursor);
-    for (uint64_t i = 0; i < count && formats.count && !cursor->failed; i++) {
-        read_entry(&entry, cursor, &formats, shape, sections);
-        if (!cursor->failed && add_file(files, directories, &entry) < 0)
+    for (uint64_t left = cursor_uleb(cursor);
+         left > 0 && next_entry(&entry, cursor, &formats, shape, sections); left--)
+        if (add_file(files, directories, &entry) < 0)
             return -ISOSCOPE_NO_MEMORY;
-    }
     return 0;
 }
 

@@ -38,7 +38,7 @@ static int read_units(struct lines *lines)
     if (!lines->caches)
         return -ISOSCOPE_NO_MEMORY;
     reset_libdw_bytes(lines);
-    if (!lines->units.by_address.count)
+    if (!lines->units.starts.count)
         lines->reason = "the debug information tells of no code";
     return 0;
 }
@@ -232,7 +232,8 @@ size_t lines_bytes(const struct lines *lines)
     return sizeof(*lines) + dwarf_file_bytes(&lines->file) + lines->libdw_bytes +
            lines->cache_bytes + lines->texts.bytes +
            lines->units.count * (sizeof(*lines->units.units) + sizeof(*lines->caches)) +
-           lines->units.by_address.count * sizeof(*lines->units.by_address.cuts);
+           block_search_bytes(&lines->units.starts) +
+           lines->units.starts.count * sizeof(*lines->units.owners);
 }
 
 const char *lines_reason(const struct lines *lines)

@@ -137,18 +137,3 @@ int spans_cut(struct spans *spans, struct cuts *out)
     *out = cuts;
     return 0;
 }
-
-uint32_t cuts_find(const struct cuts *cuts, uint64_t address)
-{
-    uint32_t first = 0, count = cuts->count;
-
-    if (!count || address < cuts->cuts[0].start)
-        return CUT_NONE;
-    while (count > 1) { /* without a branch on what is compared: it would be guessed wrong */
-        uint32_t half = count / 2;
-
-        first += cuts->cuts[first + half].start <= address ? half : 0;
-        count -= half;
-    }
-    return cuts->cuts[first].id;
-}

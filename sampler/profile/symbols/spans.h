@@ -1,13 +1,12 @@
 /*
  * spans.h - many overlapping spans of addresses made into disjoint ones.
  *
- *     spans_add ... spans_add, spans_cut -> cuts_find ... cuts_find
+ *     spans_add ... spans_add, spans_cut -> cuts
  *
  * Where spans overlap the shortest wins, and of two that are equally long the later added one: in
  * DWARF an inner function comes after the outer one and is no longer.
  *
  * Ownership  The users' structs: all zeros is empty, spans_free and cuts_free end them.
- * Threads    cuts_find: any.
  * Errors     0 or -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_SPANS_H
@@ -46,6 +45,5 @@ void spans_free(struct spans *spans);
 /* Sorts spans; out: empty before. */
 int spans_cut(struct spans *spans, struct cuts *out);
 void cuts_free(struct cuts *cuts);
-uint32_t cuts_find(const struct cuts *cuts, uint64_t address);
 
 #endif

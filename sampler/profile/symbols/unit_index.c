@@ -77,21 +77,19 @@ static int merge_rows(struct unit_index *index, const struct line_rows *lines,
     index->rows = reallocarray(NULL, (size_t)lines->count + cuts->count + 1, sizeof(*index->rows));
     if (!index->rows || block_search_reserve(&index->starts, lines->count + cuts->count) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    index->base = next_start(&merge);
     while ((start = next_start(&merge)) != UINT64_MAX) {
         struct unit_row row = row_at(&merge, start);
 
-        if (start - index->base >= UINT32_MAX) /* no unit is that large; addresses that lie are */
-            break;
         if (index->row_count && says_the_same(&index->rows[index->row_count - 1], &row))
             continue;
-        index->starts.levels[0][index->row_count] = (uint32_t)(start - index->base);
+        if (!block_search_add(&index->starts, start))
+            break;
         index->rows[index->row_count++] = row;
     }
     smaller = reallocarray(index->rows, index->row_count + 1, sizeof(*smaller));
     if (smaller)
         index->rows = smaller;
-    return block_search_build(&index->starts, index->row_count);
+    return block_search_build(&index->starts);
 }
 
 static void free_index(struct unit_index **index)
@@ -120,10 +118,11 @@ int unit_index_read(struct unit_index **out, const struct dwarf_file *file, cons
 
 const struct unit_row *unit_index_find(const struct unit_index *index, uint64_t address)
 {
+    uint32_t place = block_search_find(&index->starts, address);
     const struct unit_row *row;
 
-    if (!index->row_count || address < index->base || address - index->base >= UINT32_MAX)
+    if (place == BLOCK_NONE)
         return NULL;
-    row = &index->rows[block_search_find(&index->starts, (uint32_t)(address - index->base))];
+    row = &index->rows[place];
     return row->node == NODE_NONE && !row->line && !row->file ? NULL : row;
 }

@@ -19,8 +19,7 @@ struct unit_row {
 };
 
 struct unit_index {
-    uint64_t base;
-    struct block_search starts; /* of the rows, from base on */
+    struct block_search starts; /* of the rows */
     struct unit_row *rows;
     uint32_t row_count;
     struct inline_tree tree; /* without by_address: it is in the rows */

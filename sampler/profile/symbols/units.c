@@ -6,23 +6,24 @@
 
 #include <dwarf.h>
 
-/* More than any linker makes of one unit. */
-enum { RANGES_MAX = 1 << 20 };
+/* Units may share range lists, so that a small file could ask for any number of them. */
+enum { RANGES_MIN = 1 << 20 };
 
 void units_free(struct units *units)
 {
     free(units->units);
-    cuts_free(&units->by_address);
+    block_search_free(&units->starts);
+    free(units->owners);
     *units = (struct units){ 0 };
 }
 
 static int add_ranges(struct spans *spans, const struct dwarf_file *file, Dwarf_Die *die,
-                      uint32_t unit)
+                      uint32_t unit, uint64_t *left)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
-    for (int i = 0; i < RANGES_MAX; i++) {
+    for (; *left > 0; (*left)--) {
         at = dwarf_ranges(die, at, &base, &start, &end);
         if (at <= 0)
             break;
@@ -53,7 +54,7 @@ static bool types_without_code(Dwarf_Die *die)
 }
 
 /* What the unit's own DIE says. */
-static int add_unit(struct units *units, struct spans *spans, const struct dwarf_file *file,
+static int add_unit(struct units *units, const struct dwarf_file *file,
                     const struct unit_header *header)
 {
     struct unit unit = { .header = *header, .line_table = NO_LINE_TABLE };
@@ -72,8 +73,37 @@ static int add_unit(struct units *units, struct spans *spans, const struct dwarf
     unit.split = dwarf_hasattr(&die, DW_AT_dwo_name) || dwarf_hasattr(&die, DW_AT_GNU_dwo_name);
     if (units->count == UNIT_NONE || !GROW(units->units, units->count, units->capacity))
         return -ISOSCOPE_NO_MEMORY;
-    units->units[units->count] = unit;
-    return add_ranges(spans, file, &die, units->count++);
+    units->units[units->count++] = unit;
+    return 0;
+}
+
+/* Backwards: of units that claim the same function the linker took the first one's, and of equal
+ * spans the last one wins. */
+static int add_all_ranges(const struct units *units, struct spans *spans,
+                          const struct dwarf_file *file)
+{
+    uint64_t info_bytes = file->sections.info.count;
+    uint64_t left = info_bytes > RANGES_MIN ? info_bytes : RANGES_MIN;
+    Dwarf_Die die;
+
+    for (uint32_t i = units->count; i-- > 0;)
+        if (dwarf_offdie(file->dwarf, units->units[i].header.die, &die) &&
+            add_ranges(spans, file, &die, i, &left) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    return 0;
+}
+
+static int index_ranges(struct units *units, const struct cuts *cuts)
+{
+    units->owners = reallocarray(NULL, cuts->count + 1, sizeof(*units->owners));
+    if (!units->owners || block_search_reserve(&units->starts, cuts->count) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < cuts->count; i++) {
+        if (!block_search_add(&units->starts, cuts->cuts[i].start))
+            break;
+        units->owners[i] = cuts->cuts[i].id;
+    }
+    return block_search_build(&units->starts);
 }
 
 static void free_spans(struct spans *spans)
@@ -85,17 +115,26 @@ int units_read(struct units *out, const struct dwarf_file *file)
 {
     CLEANUP(units_free) struct units units = { 0 };
     CLEANUP(free_spans) struct spans spans = { 0 };
+    CLEANUP(cuts_free) struct cuts cuts = { 0 };
     struct unit_header header;
     uint64_t place = 0;
 
     while (unit_header_read(file->sections.info, &place, &header))
-        if (!header.types && add_unit(&units, &spans, file, &header) < 0)
+        if (!header.types && add_unit(&units, file, &header) < 0)
             return -ISOSCOPE_NO_MEMORY;
-    if (spans_cut(&spans, &units.by_address) < 0)
+    if (add_all_ranges(&units, &spans, file) < 0 || spans_cut(&spans, &cuts) < 0 ||
+        index_ranges(&units, &cuts) < 0)
         return -ISOSCOPE_NO_MEMORY;
     *out = units;
     units = (struct units){ 0 };
     return 0;
+}
+
+uint32_t units_at(const struct units *units, uint64_t address)
+{
+    uint32_t range = block_search_find(&units->starts, address);
+
+    return range == BLOCK_NONE ? UNIT_NONE : units->owners[range];
 }
 
 uint32_t units_holding(const struct units *units, uint64_t place)

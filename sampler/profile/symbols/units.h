@@ -10,6 +10,7 @@
 #ifndef ISOSCOPE_UNITS_H
 #define ISOSCOPE_UNITS_H
 
+#include "block_search.h"
 #include "dwarf_file.h"
 #include "spans.h"
 #include "unit_shape.h"
@@ -28,18 +29,15 @@ struct unit {
 struct units {
     struct unit *units;
     uint32_t count, capacity;
-    struct cuts by_address;
+    struct block_search starts; /* of ranges of code */
+    uint32_t *owners;           /* of these ranges: a unit, or UNIT_NONE */
 };
 
 int units_read(struct units *out, const struct dwarf_file *file);
 void units_free(struct units *units);
 
 /* The unit that has code there; UNIT_NONE: there is none. */
-static inline uint32_t units_at(const struct units *units, uint64_t address)
-{
-    return cuts_find(&units->by_address, address);
-}
-
+uint32_t units_at(const struct units *units, uint64_t address);
 /* The one that holds this place of .debug_info. */
 uint32_t units_holding(const struct units *units, uint64_t place);
 
