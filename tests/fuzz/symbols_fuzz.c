@@ -7,6 +7,7 @@
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/debug_file.h"
 #include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/lines.h"
 #include "sampler/profile/symbols/mini_debug.h"
 #include "sampler/profile/symbols/symbols.h"
 
@@ -18,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LOOK_UPS = 64 };
+enum { LOOK_UPS = 64, LINES_BYTES = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
@@ -40,6 +41,24 @@ static void look_up(const struct module_file *module)
             abort();
         symbols_find(symbols, UINT64_MAX - i * 0x123, &symbol);
     }
+}
+
+static void close_lines(struct lines **lines)
+{
+    lines_close(*lines);
+}
+
+static void look_up_lines(const struct module_file *module)
+{
+    static struct line_frame frames[LINES_FRAMES_MAX];
+    CLEANUP(close_lines) struct lines *lines = NULL;
+
+    if (lines_open(&lines, module) < 0)
+        abort();
+    /* Small files have all their code within the first kilobytes. */
+    for (uint64_t offset = 0; offset < LINES_BYTES; offset += 16)
+        lines_find(lines, offset, frames);
+    lines_find(lines, UINT64_MAX, frames);
 }
 
 /* What symbols_read leaves out where it has found enough. */
@@ -71,5 +90,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     look_up(&module);
     look_for_debug_data(&module);
+    look_up_lines(&module);
     return 0;
 }

@@ -178,3 +178,10 @@ struct elf_file *debug_file_alt(const struct module_file *module, struct elf_fil
         return alt;
     return open_from_server(&wanted);
 }
+
+bool debug_file_has_altlink(struct elf_file *debug)
+{
+    uint64_t size, address;
+
+    return elf_file_section(debug, ".gnu_debugaltlink", &size, &address) != NULL;
+}

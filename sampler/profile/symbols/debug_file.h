@@ -20,5 +20,6 @@ struct elf_file *debug_file_open(const struct module_file *module, struct elf_fi
  * (debug) with DWARF: the module's own or its debug file. NULL: it has no link, or the file that it
  * means is not there. */
 struct elf_file *debug_file_alt(const struct module_file *module, struct elf_file *debug);
+bool debug_file_has_altlink(struct elf_file *debug);
 
 #endif

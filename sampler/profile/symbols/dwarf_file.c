@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <stdio.h>
 
-enum { NAME_BYTES = 32 };
+enum { NAME_BYTES = 32, PACKED_BY_ZSTD = 2 };
 
 static struct bytes section_of(Elf *elf, const char *name)
 {
@@ -101,16 +101,39 @@ static void read_code_range(struct dwarf_file *file)
     }
 }
 
-static bool wants_alternate(struct elf_file *file)
+static bool has_end(struct bytes texts)
 {
-    uint64_t size, address;
+    return !texts.count || !texts.at[texts.count - 1];
+}
 
-    return elf_file_section(file, ".gnu_debugaltlink", &size, &address) != NULL;
+/* libdw hands out texts without a look at their end. */
+static bool texts_end(Dwarf *dwarf)
+{
+    struct dwarf_sections sections;
+
+    if (!dwarf)
+        return true;
+    dwarf_sections_read(&sections, dwarf, false);
+    return has_end(sections.str) && has_end(sections.line_str);
+}
+
+/* Of what libdw could not unpack: older ones of libelf know zlib only. */
+static bool is_packed_by_zstd(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    GElf_Chdr packed;
+
+    while ((section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_COMPRESSED) &&
+            gelf_getchdr(section, &packed) && packed.ch_type == PACKED_BY_ZSTD)
+            return true;
+    return false;
 }
 
 static struct elf_file *open_elf(const struct module_file *module, const char **reason)
 {
-    struct elf_file *file = module_file_open(module, reason), *debug = NULL;
+    struct elf_file *file = module_file_open(module, reason), *debug;
 
     if (file && elf_file_has_dwarf(file))
         return file;
@@ -131,18 +154,20 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
 
     if (!file.elf)
         return false;
-    file.alt_elf = debug_file_alt(module, file.elf);
-    /* libdw would look for it itself, where we would not, and wait for a pipe's other end. */
-    if (!file.alt_elf && wants_alternate(file.elf)) {
-        *reason = "the alternate debug file is not there";
+    file.alt = debug_file_alt(module, file.elf);
+    if (!file.alt && debug_file_has_altlink(file.elf)) {
+        /* libdw would open whatever it names, also a pipe. */
+        *reason = "its alternate debug file (made by dwz) is missing";
     } else if (!dwarf_file_reopen(&file)) {
         *reason = "the debug information cannot be read";
+    } else if (is_packed_by_zstd(elf_file_elf(file.elf))) {
+        *reason = "its debug information is packed with zstd, which the libelf here cannot read";
+    } else if (!texts_end(file.dwarf) || !texts_end(file.alt_dwarf)) {
+        *reason = "the debug information is damaged";
     } else {
         dwarf_sections_read(&file.sections, file.dwarf, false);
         read_code_range(&file);
         file.section_bytes = debug_bytes(elf_file_elf(file.elf));
-        if (file.alt_elf)
-            file.section_bytes += debug_bytes(elf_file_elf(file.alt_elf));
         *out = file;
         *reason = NULL;
         return true;
@@ -151,31 +176,27 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
     return false;
 }
 
-static void end_dwarf(struct dwarf_file *file)
-{
-    dwarf_end(file->dwarf);
-    dwarf_end(file->alt);
-    file->dwarf = file->alt = NULL;
-}
-
 void dwarf_file_close(struct dwarf_file *file)
 {
-    end_dwarf(file);
+    dwarf_end(file->dwarf);
+    dwarf_end(file->alt_dwarf);
+    elf_file_close(file->alt);
     elf_file_close(file->elf);
-    elf_file_close(file->alt_elf);
     *file = (struct dwarf_file){ 0 };
 }
 
 bool dwarf_file_reopen(struct dwarf_file *file)
 {
-    end_dwarf(file);
+    dwarf_end(file->dwarf);
+    dwarf_end(file->alt_dwarf);
     /* The decompressed sections stay with the Elf. */
     file->dwarf = dwarf_begin_elf(elf_file_elf(file->elf), DWARF_C_READ, NULL);
-    if (file->dwarf && file->alt_elf)
-        file->alt = dwarf_begin_elf(elf_file_elf(file->alt_elf), DWARF_C_READ, NULL);
+    file->alt_dwarf = NULL;
     if (file->alt)
-        dwarf_setalt(file->dwarf, file->alt);
-    return file->dwarf && (file->alt || !file->alt_elf);
+        file->alt_dwarf = dwarf_begin_elf(elf_file_elf(file->alt), DWARF_C_READ, NULL);
+    if (file->dwarf && file->alt_dwarf)
+        dwarf_setalt(file->dwarf, file->alt_dwarf);
+    return file->dwarf && (!file->alt || file->alt_dwarf);
 }
 
 static bool lies_in(struct bytes bytes, const char *text)

@@ -28,8 +28,8 @@ struct dwarf_sections {
 };
 
 struct dwarf_file {
-    struct elf_file *elf, *alt_elf; /* alt: what dwz moved out of it; NULL: nothing */
-    Dwarf *dwarf, *alt;
+    struct elf_file *elf, *alt; /* alt: what dwz moved out of it; NULL: nothing */
+    Dwarf *dwarf, *alt_dwarf;
     struct dwarf_sections sections;
     uint64_t code_start, code_end; /* of the segments that may be executed */
     size_t section_bytes;
