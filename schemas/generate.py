@@ -38,7 +38,7 @@ def main(words: list[str]) -> int:
     except SchemaError as error:
         print(f"schemas/: {error}", file=sys.stderr)
         return 1
-    changed = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
+    changed = [path for path in texts if not path.exists() or path.read_text() != texts[path]]
     for path in changed:
         print(path.relative_to(ROOT))
         if not words:

@@ -1,7 +1,7 @@
 """C: what protocol/params.c checks by, the table of methods, and the structs handlers read.
 
     errors.h    RPC_ERRORS, the codes and texts
-    words.h     the version, types' and events' names, and an enum for each type that is a choice of words
+    words.h     the version, types' and events' names, an enum for each choice of words
     methods.h   a struct of checked parameters and a handler's prototype for each method
     methods.c   the tables
 """

@@ -23,7 +23,8 @@ from typing import Any, List, Literal, Mapping, Optional, TypedDict, Union
 
 
 class _Python(TypeWriter):
-    names = {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "null": "None"}
+    names = {"integer": "int", "number": "float", "string": "str", "boolean": "bool",
+             "null": "None"}  # fmt: skip
     unknown = "Any"
 
     def literal(self, value: Union[str, int, bool]) -> str:
@@ -64,7 +65,7 @@ def text(schemas: Schemas) -> str:
 
 
 def _record(name: str, schema: Json, description: str) -> str:
-    """A TypedDict's members are all required or all optional: where there are both, it has a base."""
+    """A TypedDict's members are all required or all optional: one with both has a base."""
     required, optional = split_members(schema)
     if not optional:
         return _class(name, required, description, "TypedDict")

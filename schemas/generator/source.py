@@ -193,7 +193,7 @@ def _check(schemas: Schemas) -> None:
 
 
 def _check_schema(schemas: Schemas, where: str, schema: Any) -> None:
-    """References lead somewhere, and objects say whether they may have members beyond those named."""
+    """References lead somewhere, and objects say whether they may have unnamed members."""
     for part in _parts(schema):
         reference = part.get("$ref")
         if reference is not None and not _known(schemas, reference):

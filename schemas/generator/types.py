@@ -45,7 +45,8 @@ class TypeWriter(ABC):
         if isinstance(kind, list):
             return self.union([self.names[one] for one in kind])
         if kind == "array":
-            return self.list_of(self.expression(schema["items"]) if "items" in schema else self.unknown)
+            item = self.expression(schema["items"]) if "items" in schema else self.unknown
+            return self.list_of(item)
         if kind == "object":
             return self.map_of(self._map_value(schema))
         if kind not in self.names:

@@ -91,8 +91,9 @@ def test_a_reply_that_breaks_its_schema_is_found(reply, why):
 def test_an_event_on_the_wrong_stream_is_found():
     event = {"type": "Event", "kind": "VMFlagUpdate", "vm": {"type": "@VM", "name": "x"},
              "timestamp": 1, "flag": "profiler", "newValue": "true"}  # fmt: skip
-    message = {"jsonrpc": "2.0", "method": "streamNotify", "params": {"streamId": "VM", "event": event}}
+    params = {"streamId": "VM", "event": event}
+    message = {"jsonrpc": "2.0", "method": "streamNotify", "params": params}
     WireChecker().received(json.dumps(message))
-    message["params"]["streamId"] = "Isolate"
+    params["streamId"] = "Isolate"
     with pytest.raises(WrongMessage, match="the stream Isolate has no event 'VMFlagUpdate'"):
         WireChecker().received(json.dumps(message))
