@@ -27,7 +27,8 @@ def generate(schemas: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def copy(tmp_path):
     """A tree with schemas/ in it, to break."""
-    shutil.copytree(SCHEMAS, tmp_path / "schemas", ignore=shutil.ignore_patterns("__pycache__"))
+    ignored = shutil.ignore_patterns("__pycache__", ".mypy_cache")
+    shutil.copytree(SCHEMAS, tmp_path / "schemas", ignore=ignored)
     return tmp_path / "schemas"
 
 
