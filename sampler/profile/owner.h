@@ -20,6 +20,7 @@ struct owner {
     uint64_t visible_from; /* store lock: samples with a smaller sequence number were cleared */
     uint64_t samples;      /* store lock: visible ones */
     uint64_t evicted;      /* store lock */
+    struct owner_thread *sampled; /* store lock: its threads that have visible samples */
 };
 
 struct owner_thread {
@@ -29,6 +30,9 @@ struct owner_thread {
     char name[16];         /* store lock: store_rename */
     uint64_t chunk_serial; /* store lock: the chunk that knows this thread as chunk_source */
     uint16_t chunk_source; /* store lock: ... with the tag it last had */
+    uint64_t visible_from; /* store lock: as the owner's */
+    uint64_t samples;      /* store lock: visible ones */
+    struct owner_thread *next, **link; /* store lock: in owner->sampled, while samples is not 0 */
 };
 
 int owner_new(struct owner **out, uint64_t process_id);
