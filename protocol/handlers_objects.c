@@ -209,7 +209,7 @@ int handle_get_object(struct client *client, const struct get_object_params *par
                       struct reply *reply)
 {
     const char *id = params->object_id;
-    json_t *found = object(client, params->isolate, id);
+    json_t *found = object(client, params->isolate->process, id);
 
     if (!found)
         return fail(client, RPC_INVALID_PARAMS, "getObject: invalid 'objectId' parameter: %s", id);

@@ -30,14 +30,13 @@ int handle_get_supported_protocols(struct client *client, struct reply *reply)
                             PROTOCOL_MINOR));
 }
 
-static json_t *list_of(const struct isolates *isolates,
-                       json_t *(*make)(const struct process_info *))
+static json_t *group_refs(const struct isolates *isolates)
 {
     const struct process_info *process = NULL;
     json_t *list = json_array();
 
     while ((process = isolates_next(isolates, process))) {
-        if (json_array_append_new(list, make(process)) < 0) {
+        if (json_array_append_new(list, isolate_group_ref(process)) < 0) {
             json_decref(list);
             return NULL;
         }
@@ -76,9 +75,8 @@ int handle_get_vm(struct client *client, struct reply *reply)
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
-                   symbols_json(&symbols), "isolates", list_of(isolates, isolate_ref),
-                   "systemIsolates", "isolateGroups", list_of(isolates, isolate_group_ref),
-                   "systemIsolateGroups");
+                   symbols_json(&symbols), "isolates", isolate_refs(isolates, NULL),
+                   "systemIsolates", "isolateGroups", group_refs(isolates), "systemIsolateGroups");
     if (vm)
         json_object_update(vm, process);
     return answer(client, reply, vm);

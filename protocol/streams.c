@@ -57,18 +57,18 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
                      (json_int_t)service->options.epoch_ms(), "_symbols", symbols_json(symbols)));
 }
 
-json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms)
+json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t timestamp_ms)
 {
     return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", TYPE_EVENT, "kind", kind, "isolateGroup",
-                     isolate_group_ref(process), "isolate", isolate_ref(process), "timestamp",
-                     (json_int_t)timestamp_ms);
+                     isolate_group_ref(isolate->process), "isolate", isolate_ref(isolate),
+                     "timestamp", (json_int_t)timestamp_ms);
 }
 
-void streams_isolate_changed(void *context, const char *kind, const struct process_info *process)
+void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate)
 {
     struct service *service = context;
 
     if (anybody_listens(service, STREAM_ID_ISOLATE))
         notify(service, STREAM_ID_ISOLATE,
-               isolate_event(kind, process, service->options.epoch_ms()));
+               isolate_event(kind, isolate, service->options.epoch_ms()));
 }

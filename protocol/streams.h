@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-struct process_info;
+struct isolate;
 struct profile_symbols;
 struct service;
 
@@ -22,9 +22,9 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
 /* {done, asked}: modules; NULL when out of memory. */
 json_t *symbols_json(const struct profile_symbols *symbols);
 /* IsolateStart, IsolateRunnable, IsolateExit. context: the service. */
-void streams_isolate_changed(void *context, const char *kind, const struct process_info *process);
+void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate);
 
 /* An Isolate event's common members; NULL when out of memory. */
-json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms);
+json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t timestamp_ms);
 
 #endif

@@ -10,33 +10,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct isolate;
 struct process_info;
 
 struct private_enable_profiler_params {
-    const struct process_info *isolate; /* not given: NULL */
+    const struct isolate *isolate; /* not given: NULL */
     bool enable; /* not given: true */
 };
 
 struct private_get_cpu_samples_params {
-    const struct process_info *isolate; /* not given: NULL */
+    const struct isolate *isolate; /* not given: NULL */
     int64_t timestamp_us; /* not given: 0 */
     int64_t count; /* not given: 0 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
 };
 
 struct clear_cpu_samples_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
 };
 
 struct get_cpu_samples_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
 };
 
 struct get_isolate_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
 };
 
 struct get_isolate_group_params {
@@ -44,27 +45,27 @@ struct get_isolate_group_params {
 };
 
 struct get_isolate_pause_event_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
 };
 
 struct get_object_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     int64_t offset; /* not given: 0 */
     int64_t count; /* not given: 0 */
     const char *object_id;
 };
 
 struct get_scripts_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
 };
 
 struct lookup_package_uris_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     json_t *uris;
 };
 
 struct lookup_resolved_package_uris_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     json_t *uris;
 };
 
