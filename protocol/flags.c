@@ -58,6 +58,11 @@ static void get_period(struct service *service, char out[FLAG_TEXT_MAX])
 }
 
 /* Out of range is no error: the VM clamps too. */
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value < most ? value : most;
+}
+
 static enum flag_set set_period(struct service *service, const char *value)
 {
     struct profile *profile = service->options.profile;
@@ -67,13 +72,28 @@ static enum flag_set set_period(struct service *service, const char *value)
         return FLAG_SET;
     if (!value_int64(value, &period_us) || strlen(value) >= FLAG_TEXT_MAX)
         return FLAG_INVALID;
-    if (period_us < FEED_PERIOD_MIN_US)
-        period_us = FEED_PERIOD_MIN_US;
-    else if (period_us > FEED_PERIOD_MAX_US)
-        period_us = FEED_PERIOD_MAX_US;
-    profile_set_period_us(profile, (uint32_t)period_us);
+    profile_set_period_us(profile,
+                          (uint32_t)clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US));
     snprintf(service->flags.period_text, FLAG_TEXT_MAX, "%s", value);
     service->flags.period_us = profile_period_us(profile);
+    return FLAG_SET;
+}
+
+static void get_depth(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_depth_max(service->options.profile));
+}
+
+static enum flag_set set_depth(struct service *service, const char *value)
+{
+    int64_t depth_max;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!value_int64(value, &depth_max))
+        return FLAG_INVALID;
+    profile_set_depth_max(service->options.profile,
+                          (uint32_t)clamp(depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX));
     return FLAG_SET;
 }
 
@@ -108,7 +128,9 @@ static enum flag_set set_never(struct service *service, const char *value)
 }
 
 static const struct flag flags[] = {
-    { "max_profile_depth", "Frames kept of a stack.", "Int", "128", NULL, NULL },
+    { "max_profile_depth",
+      "Frames kept of a stack, 2 to 1024: the leaf side, and of a deeper one the root side too.",
+      "Int", "128", get_depth, set_depth },
     { "pause_isolates_on_exit", "Not possible here.", "Bool", "false", NULL, set_never },
     { "pause_isolates_on_start", "Not possible here.", "Bool", "false", NULL, set_never },
     { "profile_microtasks", "Not possible here.", "Bool", "false", NULL, set_never },

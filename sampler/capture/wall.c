@@ -216,22 +216,15 @@ static void say_again(const struct round *round, uint32_t slot, enum feed_state 
     count(&status->delivered, 1);
 }
 
-static uint32_t depth_max(const struct feed_header *header)
-{
-    uint32_t asked = atomic_load_explicit(&header->control.depth_max, memory_order_relaxed);
-
-    return asked > 0 && asked <= FEED_DEPTH_MAX ? asked : FEED_DEPTH_DEFAULT;
-}
-
-static void fill(struct round *round, uint32_t slot, struct feed_sample *sample,
-                 struct unwind_result *result)
+static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
+                 struct feed_sample *sample, struct unwind_result *result)
 {
     struct seen *thread = &seen[slot];
     const struct unwind_request request = {
         .map = round->map,
         .stack = &round->threads->watches[slot].stack,
         .root_side = &thread->root_side,
-        .frames_max = depth_max(round->threads->segment->header),
+        .frames_max = frames_max,
         .named = round->named,
     };
 
@@ -290,6 +283,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
 {
     struct feed_header *header = round->threads->segment->header;
     struct seen *thread = &seen[slot];
+    uint32_t frames_max = segment_depth_max(round->threads->segment);
     uint64_t cpu_ns = thread->cpu_ns;
     struct unwind_result result;
     struct feed_sample *sample;
@@ -298,7 +292,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     bool tagged;
 
     segment_ring(round->threads->segment, 0, &ring);
-    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
+    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + frames_max * sizeof(uint64_t)));
     if (!sample) {
         count_loss(round, FEED_LOSS_RING_FULL);
         return LOST;
@@ -308,7 +302,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     sleeper.pc = blocked->pc;
     sleeper.sp = blocked->sp;
     sleeper.fp_known = switches_fp(&thread->switches, blocked->pc, blocked->sp, &sleeper.fp);
-    fill(round, slot, sample, &result);
+    fill(round, slot, frames_max, sample, &result);
     if (just_woke)
         sample->state = on_cpu ? FEED_STATE_RUNNING : FEED_STATE_RUNNABLE;
     tagged = copy_tag(&round->threads->watches[slot], tag);

@@ -34,6 +34,7 @@ enum {
     FEED_NAME_MAX = 255, /* bytes of a tag or a function's name, without its end */
     FEED_NAME_INDEX_SLOTS =
         1 << 14, /* a power of two; more names than bytes are for are not kept */
+    FEED_DEPTH_MIN = 2,
     FEED_DEPTH_MAX = 1024,
     FEED_DEPTH_DEFAULT = 128,
     FEED_BUILD_ID_MAX = 20,
@@ -160,9 +161,9 @@ struct feed_header {
         _Atomic uint32_t wake;      /* both: +1 at each change */
         _Atomic uint32_t enabled;   /* 0 or 1 */
         _Atomic uint32_t period_us; /* asked */
-        _Atomic uint32_t depth_max;
-        _Atomic uint32_t mode;     /* feed_mode */
-        _Atomic int64_t reader_us; /* S: when it last looked; the program rests when nobody does */
+        _Atomic uint32_t depth_max; /* frames kept of a stack; the rest is left out */
+        _Atomic uint32_t mode;      /* feed_mode */
+        _Atomic int64_t reader_us;  /* S: when it last looked; the program rests when nobody does */
     } control;
 
     /* Written by the program, read by the service. */

@@ -138,27 +138,16 @@ int64_t feed_reader_start_us(const struct feed_reader *reader)
     return reader->layout.start_us;
 }
 
-static void wake(struct feed_control *control)
+void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings)
 {
+    struct feed_control *control = &reader->shared->control;
+
+    atomic_store_explicit(&control->period_us, settings->period_us, memory_order_relaxed);
+    atomic_store_explicit(&control->depth_max, settings->depth_max, memory_order_relaxed);
+    atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
+    atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
     syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us)
-{
-    struct feed_control *control = &reader->shared->control;
-
-    atomic_store_explicit(&control->period_us, period_us, memory_order_relaxed);
-    atomic_store_explicit(&control->enabled, enabled, memory_order_relaxed);
-    wake(control);
-}
-
-void feed_reader_set_mode(struct feed_reader *reader, enum feed_mode mode)
-{
-    struct feed_control *control = &reader->shared->control;
-
-    atomic_store_explicit(&control->mode, mode, memory_order_relaxed);
-    wake(control);
 }
 
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us)

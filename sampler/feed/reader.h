@@ -17,6 +17,14 @@
 
 struct feed_reader;
 
+/* What the service wants of a program. */
+struct feed_settings {
+    bool enabled;
+    uint32_t period_us;
+    uint32_t depth_max;
+    enum feed_mode mode;
+};
+
 struct feed_thread_view {
     enum feed_thread_state state;
     uint32_t generation; /* another generation in the same slot is another thread */
@@ -70,8 +78,7 @@ int32_t feed_reader_pid(const struct feed_reader *reader); /* as the program see
 int64_t feed_reader_start_us(const struct feed_reader *reader);
 
 /* Tells the program; returns at once. */
-void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us);
-void feed_reader_set_mode(struct feed_reader *reader, enum feed_mode mode);
+void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings);
 /* Tells the program that somebody still reads. */
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us);
 

@@ -16,6 +16,7 @@
 #include "layout.h"
 #include "ring.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct segment {
@@ -39,6 +40,15 @@ void segment_thread_publish(struct segment *segment, uint32_t slot);
 void segment_thread_end(struct segment *segment, uint32_t slot);
 /* name: 16 bytes, as the kernel keeps it. */
 void segment_thread_name(struct segment *segment, uint32_t slot, const char name[16]);
+
+/* Frames that a sample may have now. The service may change it at any time: ask once a sample. */
+SIGNAL_SAFE_INLINE uint32_t segment_depth_max(const struct segment *segment)
+{
+    uint32_t asked =
+        atomic_load_explicit(&segment->header->control.depth_max, memory_order_relaxed);
+
+    return asked >= FEED_DEPTH_MIN && asked <= FEED_DEPTH_MAX ? asked : FEED_DEPTH_DEFAULT;
+}
 
 SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
                               struct ring_writer *out);

@@ -7,16 +7,36 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most)
+{
+    if (value < least)
+        return least;
+    return value < most ? value : most;
+}
+
 static uint32_t clamp_period(uint32_t period_us)
 {
-    if (period_us < FEED_PERIOD_MIN_US)
-        return FEED_PERIOD_MIN_US;
-    return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
+    return clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
+}
+
+static uint32_t clamp_depth(uint32_t depth_max)
+{
+    return clamp(depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX);
+}
+
+static struct feed_settings settings_of(const struct profile_options *options)
+{
+    return (struct feed_settings){
+        .enabled = options->enabled,
+        .period_us = clamp_period(options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US),
+        .depth_max = clamp_depth(options->depth_max ? options->depth_max : FEED_DEPTH_DEFAULT),
+        .mode = options->mode,
+    };
 }
 
 static int make_parts(struct profile *profile, const struct profile_options *options)
 {
-    uint32_t period_us = options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US;
+    struct feed_settings settings = settings_of(options);
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
     int error;
@@ -24,10 +44,8 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
         (error = namer_new(&profile->namer, options->changed, options->context)) < 0 ||
-        (error = processes_new(&profile->processes, profile->store, options->enabled,
-                               clamp_period(period_us))) < 0)
+        (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
         return error;
-    processes_set_mode(profile->processes, options->mode);
     collector.processes = profile->processes;
     collector.store = profile->store;
     collector.registry = profile->registry;
@@ -92,7 +110,7 @@ bool profile_process(struct profile *profile, uint64_t process_id, struct proces
 
 bool profile_enabled(struct profile *profile)
 {
-    return processes_enabled(profile->processes);
+    return processes_settings(profile->processes).enabled;
 }
 
 void profile_set_enabled(struct profile *profile, bool enabled)
@@ -102,7 +120,7 @@ void profile_set_enabled(struct profile *profile, bool enabled)
 
 uint32_t profile_period_us(struct profile *profile)
 {
-    return processes_period_us(profile->processes);
+    return processes_settings(profile->processes).period_us;
 }
 
 void profile_set_period_us(struct profile *profile, uint32_t period_us)
@@ -110,9 +128,19 @@ void profile_set_period_us(struct profile *profile, uint32_t period_us)
     processes_set_period_us(profile->processes, clamp_period(period_us));
 }
 
+uint32_t profile_depth_max(struct profile *profile)
+{
+    return processes_settings(profile->processes).depth_max;
+}
+
+void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
+{
+    processes_set_depth_max(profile->processes, clamp_depth(depth_max));
+}
+
 enum feed_mode profile_mode(struct profile *profile)
 {
-    return processes_mode(profile->processes);
+    return processes_settings(profile->processes).mode;
 }
 
 void profile_set_mode(struct profile *profile, enum feed_mode mode)

@@ -13,7 +13,7 @@
 enum { NOT_NAMED = UINT32_MAX };
 
 struct snapshot {
-    uint32_t period_us;
+    uint32_t period_us, depth_max;
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
     uint32_t **functions; /* by view, then by its chunk's frame number; NOT_NAMED: not in use */
@@ -197,6 +197,7 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     if (!snapshot)
         return -ISOSCOPE_NO_MEMORY;
     snapshot->period_us = profile_period_us(profile);
+    snapshot->depth_max = profile_depth_max(profile);
     snapshot->table.registry = profile->registry;
     snapshot->table.namer = profile->namer;
     error = fill(snapshot, profile->store, window);
@@ -249,8 +250,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    (void)snapshot;
-    return FEED_DEPTH_DEFAULT;
+    return snapshot->depth_max;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)

@@ -48,6 +48,9 @@ void profile_set_enabled(struct profile *profile, bool enabled);
 uint32_t profile_period_us(struct profile *profile);
 void profile_set_period_us(struct profile *profile,
                            uint32_t period_us); /* clamped to the feed's range */
+uint32_t profile_depth_max(struct profile *profile);
+void profile_set_depth_max(struct profile *profile,
+                           uint32_t depth_max); /* clamped to the feed's range */
 enum feed_mode profile_mode(struct profile *profile);
 void profile_set_mode(struct profile *profile, enum feed_mode mode);
 
@@ -109,7 +112,7 @@ uint32_t snapshot_sample_count(const struct snapshot *snapshot);
 int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is no sample */
 int64_t snapshot_last_us(const struct snapshot *snapshot);
 uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
-uint32_t snapshot_depth_max(const struct snapshot *snapshot);
+uint32_t snapshot_depth_max(const struct snapshot *snapshot); /* the asked one */
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from math import sqrt
 
-from harness import ROOT, children, profiled, service_of, until, workload
+from harness import ROOT, Client, children, profiled, service_of, until, workload
 
 BAND = 4.5
 RUNS = 20  # a right sampler fails one of them once in 7,000 times
@@ -137,6 +137,34 @@ def test_a_stack_deeper_than_the_limit_keeps_its_leaf():
     deep = [s for s in samples.samples if s.stack[0].name == "spin_at_the_bottom"]
     assert len(deep) >= 0.9 * len(samples.samples)
     assert {s.stack[1].name for s in deep} == {"descend"}
+
+
+def deep_stacks(client: Client) -> list:
+    (process,) = client.processes()
+    samples = client.cpu_samples(process)
+    return [s for s in samples.samples if s.stack[0].name == "spin_at_the_bottom"] if samples else []
+
+
+def test_the_depth_of_stacks_changes_while_the_program_runs():
+    command = [workload("deep_recursion"), "500", "60"]
+    with service_of(command, "--depth", "1000") as service, Client(service.uri) as client:
+        until(lambda: any(len(s.stack) > 500 for s in deep_stacks(client)), "a whole stack")
+        client.call("setFlag", name="max_profile_depth", value="64")
+        shallow = until(lambda: [s for s in deep_stacks(client) if len(s.stack) == 64], "64 frames")
+        # The leaf side, and the root side as the whole stacks had it.
+        assert shallow[-1].stack[1].name == "descend"
+        assert "main" in [frame.name for frame in shallow[-1].stack]
+        assert not shallow[-1].whole
+        assert client.call("_getCpuSamples")["_counters"]["end_depth"] >= len(shallow)
+
+        client.call("setFlag", name="max_profile_depth", value="1024")
+        before_us = max(s.timestamp_us for s in shallow)
+        until(
+            lambda: any(
+                s.timestamp_us > before_us and len(s.stack) > 500 for s in deep_stacks(client)
+            ),
+            "whole stacks again",
+        )
 
 
 def test_a_program_that_closes_all_descriptors_is_sampled_on():

@@ -93,6 +93,7 @@ void fake_profile_init(struct profile *profile)
     profile->sample_count = sizeof(script) / sizeof(*script);
     profile->enabled = true;
     profile->period_us = FEED_PERIOD_DEFAULT_US;
+    profile->depth_max = FEED_DEPTH_DEFAULT;
 }
 
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
@@ -120,6 +121,16 @@ uint32_t profile_period_us(struct profile *profile)
 void profile_set_period_us(struct profile *profile, uint32_t period_us)
 {
     profile->period_us = period_us;
+}
+
+uint32_t profile_depth_max(struct profile *profile)
+{
+    return profile->depth_max;
+}
+
+void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
+{
+    profile->depth_max = depth_max;
 }
 
 enum feed_mode profile_mode(struct profile *profile)
@@ -223,8 +234,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    (void)snapshot;
-    return FAKE_DEPTH_MAX;
+    return snapshot->profile->depth_max;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
