@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "modules.h"
+#include "number.h"
 
 #include "../feed/sys.h"
 
@@ -233,18 +234,8 @@ static int32_t number_in(const char *text)
 /* "/proc/self/task/<tid><tail>" */
 static void task_path(char out[PATH_BYTES], int32_t tid, const char *tail)
 {
-    char digits[12];
-    int count = 0;
-    char *at = out;
-
-    memcpy(at, "/proc/self/task/", 16);
-    at += 16;
-    do
-        digits[count++] = (char)('0' + tid % 10);
-    while (tid /= 10);
-    while (count)
-        *at++ = digits[--count];
-    memcpy(at, tail, strlen(tail) + 1);
+    strcpy(out, "/proc/self/task/");
+    strcpy(number_put(out + strlen(out), tid), tail);
 }
 
 static bool task_exists(int32_t tid)

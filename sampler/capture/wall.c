@@ -3,6 +3,7 @@
 #include "blocked.h"
 #include "clock.h"
 #include "memory.h"
+#include "number.h"
 #include "pages.h"
 #include "switches.h"
 
@@ -78,24 +79,11 @@ static bool read_cpu(int32_t tid, uint64_t *out)
     return cpu_ns != 0;
 }
 
-static char *put_number(char *at, int32_t number)
-{
-    char digits[12];
-    int digit_count = 0;
-
-    do
-        digits[digit_count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (digit_count)
-        *at++ = digits[--digit_count];
-    return at;
-}
-
 static long open_task_file(int32_t tid, const char *tail)
 {
     char path[PATH_BYTES] = "/proc/self/task/";
 
-    strcpy(put_number(path + strlen(path), tid), tail);
+    strcpy(number_put(path + strlen(path), tid), tail);
     return sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 }
 

@@ -11,7 +11,9 @@ import signal
 import time
 from collections import Counter
 from math import sqrt
+from pathlib import Path
 
+import pytest
 from harness import ROOT, Client, children, profiled, service_of, until, workload
 
 BAND = 4.5
@@ -118,6 +120,50 @@ def test_what_a_killed_program_left_unread_is_still_read():
     assert len(unread) >= 20
     spinning = [s for s in unread if s.stack[0].name in ("spin_twice", "spin_once")]
     assert len(spinning) >= 0.95 * len(unread)
+
+
+def called(samples, name: str) -> list:
+    return [s for s in samples.samples if name in [frame.name for frame in s.stack]]
+
+
+def test_code_of_a_program_that_writes_a_perf_map_is_walked_by_frame_pointer():
+    with profiled([workload("writes_perf_map"), "0.6"]) as service:
+        ((_, samples),) = service.profile()
+    for name in ("called_back", "called_later"):
+        stacks = called(samples, name)
+        assert len(stacks) >= 150
+        whole = [s for s in stacks if s.whole and "main" in [frame.name for frame in s.stack]]
+        assert len(whole) >= 0.9 * len(stacks)
+
+
+def test_code_that_nobody_tells_of_ends_its_stacks_and_they_say_so():
+    with profiled([workload("writes_perf_map"), "0.4", "silent"]) as service:
+        ((_, samples),) = service.profile()
+    stacks = called(samples, "called_back") + called(samples, "called_later")
+    assert len(stacks) >= 0.9 * len(samples.samples)
+    assert not any(s.whole for s in stacks)
+
+
+NODE_SCRIPT = """
+const inner = n => { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; };
+const text = () => JSON.stringify(Array.from({length: 50}, (_, i) => i * inner(i))).length;
+const outer = () => { let sum = 0; for (let i = 0; i < 1200; i++) sum += inner(50000) + text(); };
+outer();
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/bin/node"), reason="needs nodejs")
+def test_stacks_of_node_reach_the_root_through_its_just_in_time_code(tmp_path):
+    script = tmp_path / "script.js"
+    script.write_text(NODE_SCRIPT)
+    with profiled(["/usr/bin/node", "--perf-basic-prof", str(script)], cwd=tmp_path) as service:
+        processes = service.profile()
+    for process, _ in processes:
+        Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
+    ((_, samples),) = processes
+    jitted = [s for s in samples.samples if any("JSEntry" in f.name for f in s.stack)]
+    assert len(jitted) >= 100
+    assert sum(s.whole for s in jitted) >= 0.95 * len(jitted)
 
 
 def test_a_plugin_is_named_after_it_has_gone():
