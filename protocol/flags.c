@@ -118,6 +118,20 @@ static enum flag_set set_mode(struct service *service, const char *value)
     return FLAG_INVALID;
 }
 
+_Static_assert((int)FLAG_TEXT_MAX >= (int)FEED_WALL_THREADS_BYTES, "it is a flag's text");
+
+static void get_wall_threads(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    profile_wall_threads(service->options.profile, out);
+}
+
+static enum flag_set set_wall_threads(struct service *service, const char *value)
+{
+    if (!*value)
+        return FLAG_SET;
+    return profile_set_wall_threads(service->options.profile, value) ? FLAG_SET : FLAG_INVALID;
+}
+
 /* isoscope never pauses a program. DevTools asks for it at each connect, and copes with a no. */
 static enum flag_set set_never(struct service *service, const char *value)
 {
@@ -142,6 +156,9 @@ static const struct flag flags[] = {
       "Int", "1000", get_effective_period, NULL },
     { "profile_timer", "What makes the ticks: perf, sigtrap, cpu-timer or interrupter.", "String",
       "none", get_timer, NULL },
+    { "profile_wall_threads",
+      "The threads that wall mode samples: names ('*' for any characters) and tids, with commas.",
+      "String", "*", get_wall_threads, set_wall_threads },
     { "profiler", "Sample all threads.", "Bool", "true", get_profiler, set_profiler },
     { "sample_buffer_duration", "0: samples are bounded by bytes, not time.", "Int", "0", NULL,
       NULL },

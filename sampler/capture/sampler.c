@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "handler.h"
+#include "thread_choice.h"
 #include "tick_signal.h"
 #include "wall.h"
 
@@ -435,6 +436,7 @@ static int make_segment(uint32_t period_us, bool enabled)
         return error;
     sampler.threads.segment = &sampler.segment;
     sampler.named.segment = &sampler.segment;
+    thread_choice_forget();
     atomic_store(&sampler.segment.header->control.period_us, period_us);
     atomic_store(&sampler.segment.header->control.enabled, enabled);
     atomic_store(&sampler.segment.header->control.depth_max, FEED_DEPTH_DEFAULT);

@@ -6,6 +6,7 @@
 #include "number.h"
 #include "pages.h"
 #include "switches.h"
+#include "thread_choice.h"
 
 #include "../feed/sys.h"
 
@@ -406,12 +407,17 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
         count(&status->lost[FEED_LOSS_LATE], missed + 1);
         return false;
     }
+    thread_choice_follow(threads->segment);
     round.map = code_map_enter(&modules->maps, &group);
     round.unknown_code = !round.map;
     for (uint32_t slot = 1; slot < used; slot++) {
         if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
             WATCH_ARMED) {
             forget(&seen[slot]); /* its descriptors, if there was one */
+            continue;
+        }
+        if (!thread_chosen(threads->segment, slot, threads->watches[slot].tid)) {
+            forget(&seen[slot]);
             continue;
         }
         looked_at++;

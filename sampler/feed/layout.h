@@ -42,6 +42,7 @@ enum {
     FEED_PERIOD_MAX_US = 1000000,
     FEED_PERIOD_DEFAULT_US = 1000,
     FEED_WALL_PERIOD_MIN_US = 1000, /* a round looks at every thread */
+    FEED_WALL_THREADS_BYTES = 128,  /* of the list of threads that wall mode samples */
 };
 
 /* Why a tick left no sample. Counted by the program, per process. */
@@ -164,6 +165,8 @@ struct feed_header {
         _Atomic uint32_t depth_max; /* frames kept of a stack; the rest is left out */
         _Atomic uint32_t mode;      /* feed_mode */
         _Atomic int64_t reader_us;  /* S: when it last looked; the program rests when nobody does */
+        _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
+        _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
 
     /* Written by the program, read by the service. */

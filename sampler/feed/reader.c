@@ -138,6 +138,25 @@ int64_t feed_reader_start_us(const struct feed_reader *reader)
     return reader->layout.start_us;
 }
 
+/* The service alone writes the list. */
+static void write_wall_threads(struct feed_control *control,
+                               const char list[FEED_WALL_THREADS_BYTES])
+{
+    uint32_t seq = atomic_load_explicit(&control->wall_threads_seq, memory_order_relaxed);
+    bool same = true;
+
+    for (uint32_t i = 0; i < FEED_WALL_THREADS_BYTES; i++)
+        same &= atomic_load_explicit(&control->wall_threads[i], memory_order_relaxed) == list[i];
+    if (same)
+        return;
+    seq += seq % 2; /* a service before this one may have died in the middle */
+    atomic_store_explicit(&control->wall_threads_seq, seq + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (uint32_t i = 0; i < FEED_WALL_THREADS_BYTES; i++)
+        atomic_store_explicit(&control->wall_threads[i], list[i], memory_order_relaxed);
+    atomic_store_explicit(&control->wall_threads_seq, seq + 2, memory_order_release);
+}
+
 void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings)
 {
     struct feed_control *control = &reader->shared->control;
@@ -145,6 +164,7 @@ void feed_reader_control(struct feed_reader *reader, const struct feed_settings 
     atomic_store_explicit(&control->period_us, settings->period_us, memory_order_relaxed);
     atomic_store_explicit(&control->depth_max, settings->depth_max, memory_order_relaxed);
     atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
+    write_wall_threads(control, settings->wall_threads);
     atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
     syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

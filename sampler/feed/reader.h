@@ -23,6 +23,7 @@ struct feed_settings {
     uint32_t period_us;
     uint32_t depth_max;
     enum feed_mode mode;
+    char wall_threads[FEED_WALL_THREADS_BYTES]; /* names and tids that wall mode samples; "": all */
 };
 
 struct feed_thread_view {

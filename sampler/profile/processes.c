@@ -297,3 +297,12 @@ void processes_set_mode(struct processes *processes, enum feed_mode mode)
     tell_all(processes);
     pthread_mutex_unlock(&processes->lock);
 }
+
+void processes_set_wall_threads(struct processes *processes, const char *list)
+{
+    pthread_mutex_lock(&processes->lock);
+    memset(processes->settings.wall_threads, 0, sizeof(processes->settings.wall_threads));
+    memcpy(processes->settings.wall_threads, list, strlen(list));
+    tell_all(processes);
+    pthread_mutex_unlock(&processes->lock);
+}

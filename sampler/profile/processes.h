@@ -46,5 +46,7 @@ void processes_set_enabled(struct processes *processes, bool enabled);
 void processes_set_period_us(struct processes *processes, uint32_t period_us);
 void processes_set_depth_max(struct processes *processes, uint32_t depth_max);
 void processes_set_mode(struct processes *processes, enum feed_mode mode);
+/* list: shorter than FEED_WALL_THREADS_BYTES. */
+void processes_set_wall_threads(struct processes *processes, const char *list);
 
 #endif

@@ -5,6 +5,7 @@
 #include "parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most)
@@ -31,6 +32,7 @@ static struct feed_settings settings_of(const struct profile_options *options)
         .period_us = clamp_period(options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US),
         .depth_max = clamp_depth(options->depth_max ? options->depth_max : FEED_DEPTH_DEFAULT),
         .mode = options->mode,
+        .wall_threads = "*",
     };
 }
 
@@ -146,6 +148,21 @@ enum feed_mode profile_mode(struct profile *profile)
 void profile_set_mode(struct profile *profile, enum feed_mode mode)
 {
     processes_set_mode(profile->processes, mode);
+}
+
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
+{
+    struct feed_settings settings = processes_settings(profile->processes);
+
+    memcpy(out, settings.wall_threads, FEED_WALL_THREADS_BYTES);
+}
+
+bool profile_set_wall_threads(struct profile *profile, const char *list)
+{
+    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
+        return false;
+    processes_set_wall_threads(profile->processes, list);
+    return true;
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)

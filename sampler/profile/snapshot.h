@@ -53,6 +53,11 @@ void profile_set_depth_max(struct profile *profile,
                            uint32_t depth_max); /* clamped to the feed's range */
 enum feed_mode profile_mode(struct profile *profile);
 void profile_set_mode(struct profile *profile, enum feed_mode mode);
+/* Threads that wall mode samples: names, with '*' for any characters, and tids, with commas between
+ * them; "*": all. */
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES]);
+/* False, and nothing changes: the list is empty or too long. */
+bool profile_set_wall_threads(struct profile *profile, const char *list);
 
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);

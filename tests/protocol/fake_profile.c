@@ -94,6 +94,7 @@ void fake_profile_init(struct profile *profile)
     profile->enabled = true;
     profile->period_us = FEED_PERIOD_DEFAULT_US;
     profile->depth_max = FEED_DEPTH_DEFAULT;
+    strcpy(profile->wall_threads, "*");
 }
 
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
@@ -141,6 +142,19 @@ enum feed_mode profile_mode(struct profile *profile)
 void profile_set_mode(struct profile *profile, enum feed_mode mode)
 {
     profile->mode = mode;
+}
+
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
+{
+    memcpy(out, profile->wall_threads, FEED_WALL_THREADS_BYTES);
+}
+
+bool profile_set_wall_threads(struct profile *profile, const char *list)
+{
+    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
+        return false;
+    strcpy(profile->wall_threads, list);
+    return true;
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)

@@ -267,7 +267,8 @@ static void control_reaches_the_program(void **state)
     struct both *both = *state;
     uint32_t wake = both->segment.header->control.wake;
 
-    feed_reader_control(both->reader, &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL });
+    feed_reader_control(both->reader,
+                        &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL, "*" });
     assert_int_equal(both->segment.header->control.enabled, 1);
     assert_int_equal(both->segment.header->control.period_us, 250);
     assert_int_equal(segment_depth_max(&both->segment), 64);
