@@ -66,3 +66,12 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
         put(object, end_names[i], sums.status.ends[i]);
     return object;
 }
+
+const char *counters_timer(const struct process_info *process)
+{
+#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
+    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
+#undef TIMER_NAME
+
+    return names[process ? process->status.timer : FEED_TIMER_NONE];
+}

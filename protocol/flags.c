@@ -1,6 +1,7 @@
 #include "flags.h"
 
 #include "client.h"
+#include "counters.h"
 #include "values.h"
 
 #include <inttypes.h>
@@ -37,14 +38,10 @@ static void get_effective_period(struct service *service, char out[FLAG_TEXT_MAX
 /* Of the first process: what one was refused, all are. */
 static void get_timer(struct service *service, char out[FLAG_TEXT_MAX])
 {
-#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
-    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
-#undef TIMER_NAME
     struct process_info process;
+    size_t count = profile_processes(service->options.profile, &process, 1);
 
-    if (profile_processes(service->options.profile, &process, 1) == 0)
-        process.status.timer = FEED_TIMER_NONE;
-    snprintf(out, FLAG_TEXT_MAX, "%s", names[process.status.timer]);
+    snprintf(out, FLAG_TEXT_MAX, "%s", counters_timer(count ? &process : NULL));
 }
 
 static void get_period(struct service *service, char out[FLAG_TEXT_MAX])
