@@ -130,9 +130,13 @@ static uint32_t file_number(struct modules *modules, struct segment *segment,
         if (same_identity(&modules->files[i], image, feed, path))
             return i;
     if (modules->file_count == MODULES_FILES_MAX ||
-        path_bytes > PATHS_BYTES - modules->paths_used ||
-        segment_module_add(segment, feed, path) != modules->file_count)
+        path_bytes > PATHS_BYTES - modules->paths_used) {
+        atomic_fetch_add_explicit(&segment->header->status.lost[FEED_LOSS_MODULES_FULL], 1,
+                                  memory_order_relaxed);
         return 0;
+    }
+    if (segment_module_add(segment, feed, path) != modules->file_count)
+        return 0; /* counted there */
     file = &modules->files[modules->file_count];
     *file = (struct module_file){ .inode = image->inode,
                                   .dev_major = image->dev_major,

@@ -1,6 +1,7 @@
 #include "sampler.h"
 
 #include "clock.h"
+#include "deaf.h"
 #include "handler.h"
 #include "thread_choice.h"
 #include "tick_signal.h"
@@ -327,6 +328,7 @@ static void keep_house(struct turn *turn)
     threads_scan(&sampler.threads,
                  (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
     threads_names(&sampler.threads);
+    deaf_look(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
 }

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "modules.h"
-#include "number.h"
+#include "task_file.h"
 
 #include "../feed/sys.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAMES_A_TURN = 64, PATH_BYTES = 64 };
+enum { NAMES_A_TURN = 64 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -41,6 +41,8 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->cpu_before_ns = 0;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
+    watch->head_seen = watch->cpu_seen_ns = 0;
+    watch->deaf = false;
     atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
     atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
@@ -231,18 +233,11 @@ static int32_t number_in(const char *text)
     return value;
 }
 
-/* "/proc/self/task/<tid><tail>" */
-static void task_path(char out[PATH_BYTES], int32_t tid, const char *tail)
-{
-    strcpy(out, "/proc/self/task/");
-    strcpy(number_put(out + strlen(out), tid), tail);
-}
-
 static bool task_exists(int32_t tid)
 {
-    char path[PATH_BYTES];
+    char path[TASK_PATH_BYTES];
 
-    task_path(path, tid, "");
+    task_file_path(path, tid, "");
     return sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
 }
 
@@ -326,19 +321,14 @@ void threads_scan(struct threads *threads, int32_t sampler_tid)
 
 static void read_name(struct threads *threads, uint32_t slot)
 {
-    char path[PATH_BYTES], name[16 + 1] = { 0 };
-    long fd, bytes;
+    char name[16 + 1] = { 0 };
+    long bytes;
 
     if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
         segment_thread_name(threads->segment, slot, threads->watches[slot].name);
         return;
     }
-    task_path(path, threads->watches[slot].tid, "/comm");
-    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    bytes = sys_call3(SYS_read, fd, name, 16);
-    sys_call1(SYS_close, fd);
+    bytes = task_file_read(threads->watches[slot].tid, "/comm", name, 16);
     if (bytes <= 0)
         return;
     if (name[bytes - 1] == '\n')

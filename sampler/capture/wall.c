@@ -3,9 +3,9 @@
 #include "blocked.h"
 #include "clock.h"
 #include "memory.h"
-#include "number.h"
 #include "pages.h"
 #include "switches.h"
+#include "task_file.h"
 #include "thread_choice.h"
 
 #include "../feed/sys.h"
@@ -22,7 +22,6 @@ enum {
     RESEND_ROUNDS = 16,        /* a signal may be lost when the kernel is out of memory */
     SECOND_LOOK_US = 50,
     KEPT_FDS_MAX = 512, /* the program's limit holds for our table too */
-    PATH_BYTES = 64,
     TAG_BYTES = FEED_NAME_MAX,
 };
 
@@ -80,17 +79,9 @@ static bool read_cpu(int32_t tid, uint64_t *out)
     return cpu_ns != 0;
 }
 
-static long open_task_file(int32_t tid, const char *tail)
-{
-    char path[PATH_BYTES] = "/proc/self/task/";
-
-    strcpy(number_put(path + strlen(path), tid), tail);
-    return sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-}
-
 static int read_blocked(struct seen *thread, struct blocked *out)
 {
-    long fd = thread->fd >= 0 ? thread->fd : open_task_file(thread->tid, "/syscall");
+    long fd = thread->fd >= 0 ? thread->fd : task_file_open(thread->tid, "/syscall");
     int error = fd < 0 ? (int)fd : blocked_read((int)fd, out);
 
     if (fd >= 0 && fd < KEPT_FDS_MAX)
@@ -104,12 +95,8 @@ static int read_blocked(struct seen *thread, struct blocked *out)
 static enum feed_state state_outside(int32_t tid)
 {
     char text[64];
-    long fd = open_task_file(tid, "/stat"), bytes = 0;
+    long bytes = task_file_read(tid, "/stat", text, sizeof text - 1);
 
-    if (fd >= 0) {
-        bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
-        sys_call1(SYS_close, fd);
-    }
     /* "TID (NAME) LETTER"; a name has 15 bytes, and any of them may be ')'. */
     while (bytes > 2 && text[bytes - 1] != ')')
         bytes--;

@@ -49,7 +49,6 @@ enum {
 #define FEED_LOSSES(X)                                                                             \
     X(RING_FULL, "ring_full", "the thread's ring was full: the service reads too slowly")          \
     X(NO_SLOT, "no_slot", "no thread slot was free")                                               \
-    X(UNKNOWN_THREAD, "unknown_thread", "the thread was not registered yet")                       \
     X(NO_TABLES, "no_tables", "the unwind tables were not built yet")                              \
     X(OVERRUN, "overrun", "the kernel merged ticks: the timer cannot keep the period")             \
     X(NO_TIMER, "no_timer", "the kernel refused a timer for a thread")                             \
@@ -179,8 +178,10 @@ struct feed_header {
         _Atomic uint32_t exclude_kernel; /* 1: the kernel gives no ticks in kernel mode */
         _Atomic uint32_t sampler_tid;    /* our own thread in the program */
         _Atomic uint32_t modules_live;   /* modules mapped now */
+        _Atomic uint32_t threads_deaf;   /* threads that were found to block the tick's signal */
         _Atomic uint64_t ticks;          /* handler calls */
         _Atomic uint64_t delivered;      /* samples committed to a ring */
+        _Atomic uint64_t names_full;     /* tags and functions whose name found no room */
         _Atomic uint64_t lost[16];       /* by feed_loss */
         _Atomic uint64_t ends[16];       /* delivered samples by feed_end */
         _Atomic uint64_t table_bytes;    /* unwind tables held now */

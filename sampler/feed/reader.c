@@ -190,6 +190,8 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .threads_used = STATUS(threads_used),
         .modules_used = STATUS(modules_used),
         .modules_live = STATUS(modules_live),
+        .threads_deaf = STATUS(threads_deaf),
+        .names_full = STATUS(names_full),
         .ticks = STATUS(ticks),
         .delivered = STATUS(delivered),
         .table_bytes = STATUS(table_bytes),

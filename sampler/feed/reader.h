@@ -69,6 +69,8 @@ struct feed_status_view {
     uint64_t lost[FEED_LOSS_COUNT];
     uint64_t ends[FEED_END_COUNT];
     uint64_t table_bytes, sampler_cpu_ns;
+    uint64_t names_full;   /* times that a tag's or a function's name found no room */
+    uint32_t threads_deaf; /* that were found to block the tick's signal: not sampled meanwhile */
 };
 
 /* Takes over memfd, also when it fails. The memfd must be sealed against shrinking. */

@@ -54,7 +54,7 @@ SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
                               struct ring_writer *out);
 
 /* The name's place in names, where it is put if it is new; at most FEED_NAME_MAX bytes of it are
- * kept. 0 when it is empty, or when there is no room. */
+ * kept. 0 when it is empty, or when there is no room, which is counted. */
 SIGNAL_SAFE uint32_t segment_name(const struct segment *segment, const char *name);
 
 /* Appends a module; module->path_offset is filled in here. 0 when the table or the names are full.

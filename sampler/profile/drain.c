@@ -28,7 +28,6 @@ struct drain {
     uint64_t *frames;
     uint32_t sample_count, frame_count;
     uint64_t stored; /* since drain_flush */
-    uint64_t lost;
 };
 
 int drain_new(struct drain **out, struct store *store, struct registry *registry,
@@ -63,6 +62,11 @@ void drain_free(struct drain *drain)
     free(drain);
 }
 
+static void count_unstored(struct owner *owner)
+{
+    atomic_fetch_add_explicit(&owner->unstored, 1, memory_order_relaxed);
+}
+
 static int by_time(const void *left, const void *right)
 {
     const struct taken_sample *a = left, *b = right;
@@ -80,7 +84,7 @@ static void store_taken(struct drain *drain)
 
         taken->sample.frames = drain->frames + taken->frames_at;
         if (store_add(drain->store, taken->thread, &taken->sample) < 0)
-            drain->lost++;
+            count_unstored(taken->thread->owner);
         else
             drain->stored++;
         owner_thread_release(taken->thread);
@@ -204,22 +208,22 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
     feed_reader_recycle(process->reader, number);
 }
 
-/* Keeps where the thread sleeps: what comes next may say no more than that it still does. */
-static bool note_asleep(struct drain *drain, struct process *process, struct process_slot *slot,
+/* Keeps where the thread sleeps: what comes next may say no more than that it still does. Out of
+ * memory, that is nowhere. */
+static void note_asleep(struct drain *drain, struct process *process, struct process_slot *slot,
                         const struct feed_sample_view *view)
 {
     uint64_t *frames = realloc(slot->asleep, (view->depth + 1u) * sizeof(*frames));
 
     slot->asleep_depth = 0;
     if (!frames)
-        return false;
+        return;
     slot->asleep = frames;
     slot->asleep_end = (uint8_t)view->end;
     slot->asleep_tag = view->tag;
     for (uint32_t i = 0; i < view->depth; i++)
         slot->asleep_depth += process_frame(process, view->frames[i], drain->registry, drain->namer,
                                             &frames[slot->asleep_depth]);
-    return true;
 }
 
 static void take_asleep(struct drain *drain, struct process *process, struct feed_sample_view *view)
@@ -230,15 +234,19 @@ static void take_asleep(struct drain *drain, struct process *process, struct fee
 
     /* Another generation: the thread has ended, and its last moments are told too late. */
     if (!slot || !feed_reader_thread(process->reader, view->slot, &thread_view) ||
-        (uint16_t)thread_view.generation != view->generation)
+        (uint16_t)thread_view.generation != view->generation) {
+        count_unstored(process->owner);
         return;
+    }
     if (slot->thread && slot->generation != thread_view.generation)
         slot->asleep_depth = 0;
-    if (!view->again && !note_asleep(drain, process, slot, view))
-        drain->lost++;
+    if (!view->again)
+        note_asleep(drain, process, slot, view);
     thread = thread_of(drain, process, slot, &thread_view);
-    if (!thread || !slot->asleep_depth)
+    if (!thread || !slot->asleep_depth) {
+        count_unstored(process->owner);
         return;
+    }
     memcpy(drain->frames + drain->frame_count, slot->asleep,
            slot->asleep_depth * sizeof(*slot->asleep));
     view->end = (enum feed_end)slot->asleep_end;
@@ -280,9 +288,4 @@ uint64_t drain_flush(struct drain *drain)
     stored = drain->stored;
     drain->stored = 0;
     return stored;
-}
-
-uint64_t drain_lost(const struct drain *drain)
-{
-    return drain->lost;
 }

@@ -32,9 +32,10 @@ struct process_info {
     int64_t start_us; /* when the sampler came up in it */
     int64_t end_us;   /* 0 while it lives */
     bool live;
-    uint64_t samples; /* in the store now */
-    uint64_t evicted; /* samples that the bounded store let go */
-    uint64_t corrupt; /* records of the feed that could not be true */
+    uint64_t samples;  /* in the store now */
+    uint64_t evicted;  /* samples that the bounded store let go */
+    uint64_t corrupt;  /* records of the feed that could not be true */
+    uint64_t unstored; /* samples that found no memory, or told of a thread too late */
     struct feed_status_view status;
 };
 

@@ -95,6 +95,43 @@ def test_no_tick_kills_an_execd_program(run, compiled, timer):
     assert (ended.stdout, ended.returncode) == ("through\n", 0)
 
 
+# One thread hears no signal while it computes, and one as any other.
+DEAF = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+static void *spin(void *deaf)
+{
+    struct timespec now = { 0, 0 };
+    sigset_t all;
+    sigfillset(&all);
+    if (deaf)
+        pthread_sigmask(SIG_BLOCK, &all, NULL);
+    while (now.tv_sec < 1)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, spin, threads);
+    pthread_create(&threads[1], NULL, spin, NULL);
+    pthread_join(threads[0], NULL);
+    return pthread_join(threads[1], NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--timer", "sigtrap"), ("--timer", "cpu"),
+                                     ("--mode", "wall")])
+def test_a_thread_that_blocks_all_signals_is_told_of(run, compiled, options):
+    program = compiled("deaf", DEAF, "-pthread")
+    ended = run([program], *options, "--stats", "--quiet")
+    assert ended.returncode == 0
+    told = [line for line in ended.stderr.splitlines() if "not sampled" in line]
+    assert len(told) == 1 and told[0].split()[3] == "1", ended.stderr
+
+
 def test_stats_tell_what_the_sampling_did(run):
     ended = run([workload("spin_two_to_one"), "0.3"], "--stats", "--quiet")
     assert ended.returncode == 0

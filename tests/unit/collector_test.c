@@ -187,6 +187,7 @@ static void what_is_told_of_a_thread_that_ended_is_not_its_successors(void **sta
     collector_round(fixture->collector, ROUND_US);
     assert_int_equal(processes_any_live(fixture->processes), true);
     assert_int_equal(info_of(fixture, (uint64_t)getpid()).samples, 0);
+    assert_int_equal(info_of(fixture, (uint64_t)getpid()).unstored, 2);
 }
 
 static void a_sample_may_stand_for_rounds_that_its_thread_missed(void **state)

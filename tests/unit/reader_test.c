@@ -355,6 +355,7 @@ static void made_up_names_leave_room_for_modules(void **state)
 {
     struct both *both = *state;
     struct feed_module module = { .end = 1 };
+    struct feed_status_view status;
     char name[64];
     uint32_t kept = 0;
 
@@ -363,6 +364,8 @@ static void made_up_names_leave_room_for_modules(void **state)
         kept += segment_name(&both->segment, name) != 0;
     }
     assert_in_range(kept, 10000, 99999);
+    feed_reader_status(both->reader, &status);
+    assert_int_equal(status.names_full, 100000 - kept);
     assert_int_equal(segment_module_add(&both->segment, &module, "/lib/late.so"), 1);
 }
 
