@@ -59,6 +59,9 @@ static struct {
     bool on_cpu;
 } woken[FEED_THREADS_MAX];
 
+/* Threads of this round that still sleep where they slept. */
+static uint32_t again_list[FEED_SLEEPERS_MAX], again_count;
+
 static void count(_Atomic uint64_t *counter, uint64_t more)
 {
     atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
@@ -168,28 +171,35 @@ static void owe(const struct round *round, uint32_t slot, bool running, bool sen
     thread->ran = true;
 }
 
-static void say_again(const struct round *round, uint32_t slot, enum feed_state state)
+/* Puts what say_again gathered into the ring. */
+static void flush_again(struct round *round)
 {
     struct feed_status *status = &round->threads->segment->header->status;
-    struct seen *thread = &seen[slot];
+    uint32_t bytes = (sizeof(struct feed_again) + again_count * sizeof again_list[0] + 7) & ~7u;
     struct feed_again *again;
     struct ring_writer ring;
 
-    count(&status->ticks, 1);
-    segment_ring(round->threads->segment, 0, &ring);
-    again = ring_reserve(&ring, sizeof *again);
-    if (!again) {
-        count_loss(round, FEED_LOSS_RING_FULL);
+    if (!again_count)
         return;
+    segment_ring(round->threads->segment, 0, &ring);
+    again = ring_reserve(&ring, bytes);
+    if (again) {
+        again->head = (struct feed_record){ bytes, FEED_RECORD_AGAIN, 0 };
+        again->timestamp_us = clock_now_us();
+        again->count = again_count;
+        memcpy(again->sleepers, again_list, again_count * sizeof again_list[0]);
+        ring_commit(&ring);
     }
-    *again = (struct feed_again){
-        .head = { sizeof *again, FEED_RECORD_AGAIN, (uint16_t)slot },
-        .timestamp_us = clock_now_us(),
-        .generation = thread->generation,
-        .state = (uint8_t)state,
-    };
-    ring_commit(&ring);
-    count(&status->delivered, 1);
+    count(again ? &status->delivered : &status->lost[FEED_LOSS_RING_FULL], again_count);
+    again_count = 0;
+}
+
+static void say_again(struct round *round, uint32_t slot, enum feed_state state)
+{
+    count(&round->threads->segment->header->status.ticks, 1);
+    again_list[again_count++] = FEED_SLEEPER(slot, seen[slot].generation, state);
+    if (again_count == FEED_SLEEPERS_MAX)
+        flush_again(round);
 }
 
 static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
@@ -219,7 +229,7 @@ static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
 }
 
 /* Rounds that nobody was asked to answer: the thread now sleeps where they led to. */
-static void pay(const struct round *round, uint32_t slot)
+static void pay(struct round *round, uint32_t slot)
 {
     uint32_t owed =
         atomic_exchange_explicit(&round->threads->watches[slot].owed, 0, memory_order_relaxed);
@@ -414,6 +424,7 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
             count_loss(&round, FEED_LOSS_NO_TABLES);
     }
     look_a_second_time(&round);
+    flush_again(&round);
     code_map_leave(&modules->maps, group);
     count(&status->lost[FEED_LOSS_LATE], looked_at * missed);
     return round.unknown_code;

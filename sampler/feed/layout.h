@@ -25,7 +25,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 1,
+    FEED_VERSION = 2,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     FEED_THREADS_MAX = 4096,      /* slot 0 is the sampler's own */
     FEED_THREADS_MIN = 16,
@@ -196,13 +196,13 @@ enum feed_record_type {
     FEED_RECORD_SAMPLE = 2,
     /* In ring 0, which the sampler's thread writes: */
     FEED_RECORD_SAMPLE_OF = 3, /* a sample of a sleeping thread */
-    FEED_RECORD_AGAIN = 4,     /* it sleeps on, where its last SAMPLE_OF says */
+    FEED_RECORD_AGAIN = 4,     /* threads sleep on, where their last SAMPLE_OF says */
 };
 
 struct feed_record {
     uint32_t size_bytes;
     uint16_t type;
-    uint16_t slot; /* SAMPLE_OF, AGAIN: the thread's; else 0 */
+    uint16_t slot; /* SAMPLE_OF: the thread's; else 0 */
 };
 
 struct feed_sample {
@@ -221,14 +221,22 @@ struct feed_sample {
 };
 static_assert(sizeof(struct feed_sample) == 40, "layout");
 
+/* All sleepers of a round, in few words: hundreds of threads may sleep, at 1 kHz. */
 struct feed_again {
     struct feed_record head;
     int64_t timestamp_us;
-    uint16_t generation;
-    uint8_t state; /* feed_state */
-    uint8_t reserved[5];
+    uint32_t count;
+    uint32_t sleepers[]; /* FEED_SLEEPER */
 };
-static_assert(sizeof(struct feed_again) == 24, "layout");
+enum { FEED_SLEEPERS_MAX = 1024 }; /* in one record */
+
+/* generation: low bits of the slot's. */
+#define FEED_SLEEPER(slot, generation, state)                                                      \
+    ((uint32_t)(slot) << 20 | (uint32_t)(state) << 16 | (uint16_t)(generation))
+#define FEED_SLEEPER_SLOT(sleeper)       ((sleeper) >> 20)
+#define FEED_SLEEPER_STATE(sleeper)      ((sleeper) >> 16 & 15)
+#define FEED_SLEEPER_GENERATION(sleeper) ((uint16_t)(sleeper))
+static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "layout");
 
 enum { FEED_MODULE_NAMED = 0xffff }; /* in place of a module's number */
 enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };

@@ -265,6 +265,12 @@ static bool sample_believable(const struct feed_sample *sample, int bytes)
            sizeof *sample + sample->depth * sizeof(uint64_t) <= (size_t)bytes;
 }
 
+static bool again_believable(const struct feed_again *again, int bytes)
+{
+    return bytes >= (int)sizeof *again && again->count > 0 && again->count <= FEED_SLEEPERS_MAX &&
+           sizeof *again + again->count * sizeof(uint32_t) <= (size_t)bytes;
+}
+
 /* Ring 0 tells of other slots, and all others of their own only. */
 static bool record_believable(const struct feed_reader *reader, uint32_t ring, int bytes)
 {
@@ -274,7 +280,7 @@ static bool record_believable(const struct feed_reader *reader, uint32_t ring, i
     case FEED_RECORD_SAMPLE_OF:
         return ring == 0 && sample_believable(&reader->record.sample, bytes);
     case FEED_RECORD_AGAIN:
-        return ring == 0 && bytes >= (int)sizeof reader->record.again;
+        return ring == 0 && again_believable(&reader->record.again, bytes);
     default:
         return false;
     }
@@ -284,10 +290,8 @@ static void view_again(const struct feed_again *again, struct feed_sample_view *
 {
     *out = (struct feed_sample_view){
         .timestamp_us = again->timestamp_us,
-        .state = again->state,
-        .slot = again->head.slot,
-        .generation = again->generation,
-        .again = true,
+        .sleeper_count = again->count,
+        .sleepers = again->sleepers,
     };
 }
 

@@ -44,9 +44,11 @@ struct feed_sample_view {
     uint32_t tag; /* for feed_reader_name; 0: none */
     /* So many samples more of the same stack, in these states. */
     uint8_t more_running, more_runnable;
-    /* Of slot 0 only: whose it is, and whether it only says that the last one holds on. */
+    /* Of slot 0 only: whose it is; or that these sleep on where their last sample says, and then
+     * there is neither stack nor slot. */
     uint16_t slot, generation;
-    bool again;
+    uint32_t sleeper_count;
+    const uint32_t *sleepers; /* FEED_SLEEPER */
     const uint64_t
         *frames; /* leaf first; FEED_FRAME_MODULE and FEED_FRAME_OFFSET take them apart */
 };

@@ -7,7 +7,7 @@
 
 enum {
     /* A full ring holds fewer; more in one round means that its writer makes them up. */
-    SLOT_SAMPLES_MAX = FEED_RING_BYTES / sizeof(struct feed_sample),
+    SLOT_SAMPLES_MAX = FEED_RING_BYTES / sizeof(struct feed_again),
     /* What is taken before it is sorted and stored: 4 MB of frames. */
     TAKEN_FRAMES_MAX = 512 * 1024,
     TAKEN_SAMPLES_MAX = 64 * 1024,
@@ -226,7 +226,9 @@ static void note_asleep(struct drain *drain, struct process *process, struct pro
                                             &frames[slot->asleep_depth]);
 }
 
-static void take_asleep(struct drain *drain, struct process *process, struct feed_sample_view *view)
+/* again: it sleeps where it slept, and view has no stack. */
+static void take_asleep(struct drain *drain, struct process *process, struct feed_sample_view *view,
+                        bool again)
 {
     struct process_slot *slot = process_slot(process, view->slot);
     struct feed_thread_view thread_view;
@@ -240,7 +242,7 @@ static void take_asleep(struct drain *drain, struct process *process, struct fee
     }
     if (slot->thread && slot->generation != thread_view.generation)
         slot->asleep_depth = 0;
-    if (!view->again)
+    if (!again)
         note_asleep(drain, process, slot, view);
     thread = thread_of(drain, process, slot, &thread_view);
     if (!thread || !slot->asleep_depth) {
@@ -254,6 +256,20 @@ static void take_asleep(struct drain *drain, struct process *process, struct fee
     take_frames(drain, process, thread, view, slot->asleep_depth);
 }
 
+static void take_sleepers(struct drain *drain, struct process *process,
+                          const struct feed_sample_view *round)
+{
+    for (uint32_t i = 0; i < round->sleeper_count; i++) {
+        uint32_t sleeper = round->sleepers[i];
+        struct feed_sample_view one = { .timestamp_us = round->timestamp_us,
+                                        .state = FEED_SLEEPER_STATE(sleeper),
+                                        .slot = (uint16_t)FEED_SLEEPER_SLOT(sleeper),
+                                        .generation = FEED_SLEEPER_GENERATION(sleeper) };
+
+        take_asleep(drain, process, &one, true);
+    }
+}
+
 /* What the sampler's thread saw of threads that sleep. */
 static void drain_sleepers(struct drain *drain, struct process *process, int64_t until_us,
                            int64_t possible_us)
@@ -264,8 +280,10 @@ static void drain_sleepers(struct drain *drain, struct process *process, int64_t
     while (taken++ < SLOT_SAMPLES_MAX && feed_reader_next(process->reader, 0, until_us, &sample)) {
         if (sample.timestamp_us < 0 || sample.timestamp_us > possible_us)
             process->impossible++;
+        else if (sample.sleeper_count)
+            take_sleepers(drain, process, &sample);
         else
-            take_asleep(drain, process, &sample);
+            take_asleep(drain, process, &sample, false);
     }
 }
 

@@ -124,23 +124,58 @@ static void write_about(struct both *both, uint32_t ring_slot, uint16_t about, u
     ring_commit(&ring);
 }
 
+/* said: how many sleepers the record claims to have; there: how many it has. */
+static void write_again(struct both *both, uint32_t ring_slot, uint32_t said, uint32_t there)
+{
+    uint32_t bytes = (sizeof(struct feed_again) + there * sizeof(uint32_t) + 7) & ~7u;
+    struct feed_again *again;
+    struct ring_writer ring;
+
+    segment_ring(&both->segment, ring_slot, &ring);
+    again = ring_reserve(&ring, bytes);
+    assert_non_null(again);
+    again->head = (struct feed_record){ bytes, FEED_RECORD_AGAIN, 0 };
+    again->timestamp_us = 100;
+    again->count = said;
+    for (uint32_t i = 0; i < there; i++)
+        again->sleepers[i] = FEED_SLEEPER(FEED_THREADS_MAX - 1 - i, 0xffff - i, FEED_STATE_IO);
+    ring_commit(&ring);
+}
+
 static void ring_0_tells_of_other_threads(void **state)
 {
     struct both *both = *state;
     struct feed_sample_view sample;
 
     write_about(both, 0, 7, FEED_RECORD_SAMPLE_OF);
-    write_about(both, 0, 7, FEED_RECORD_AGAIN);
+    write_again(both, 0, 3, 3);
     assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
     assert_int_equal(sample.slot, 7);
     assert_int_equal(sample.depth, 1);
     assert_int_equal(sample.state, FEED_STATE_LOCK);
-    assert_false(sample.again);
+    assert_int_equal(sample.sleeper_count, 0);
     assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
-    assert_int_equal(sample.slot, 7);
-    assert_true(sample.again);
+    assert_int_equal(sample.sleeper_count, 3);
+    assert_int_equal(FEED_SLEEPER_SLOT(sample.sleepers[2]), FEED_THREADS_MAX - 3);
+    assert_int_equal(FEED_SLEEPER_GENERATION(sample.sleepers[2]), 0xfffd);
+    assert_int_equal(FEED_SLEEPER_STATE(sample.sleepers[2]), FEED_STATE_IO);
     assert_int_equal(sample.depth, 0);
     assert_int_equal(feed_reader_corrupt(both->reader), 0);
+}
+
+static void more_sleepers_than_the_record_holds_are_not_believed(void **state)
+{
+    struct both *both = *state;
+    struct feed_sample_view sample;
+
+    write_again(both, 0, 0, 0);
+    write_again(both, 0, 6, 3);
+    write_again(both, 0, UINT32_MAX, 3);
+    write_again(both, 0, FEED_SLEEPERS_MAX + 1, FEED_SLEEPERS_MAX + 1);
+    assert_false(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
+    assert_int_equal(feed_reader_corrupt(both->reader), 4);
+    write_again(both, 0, FEED_SLEEPERS_MAX, FEED_SLEEPERS_MAX);
+    assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
 }
 
 static void a_thread_tells_of_itself_alone(void **state)
@@ -150,7 +185,7 @@ static void a_thread_tells_of_itself_alone(void **state)
     struct feed_sample_view sample;
 
     write_about(both, slot, 7, FEED_RECORD_SAMPLE_OF);
-    write_about(both, slot, 7, FEED_RECORD_AGAIN);
+    write_again(both, slot, 3, 3);
     write_about(both, 0, 7, FEED_RECORD_SAMPLE);
     assert_false(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
     assert_false(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
@@ -410,6 +445,7 @@ int main(void)
         FEED_TEST(a_sample_comes_out_as_it_went_in),
         FEED_TEST(a_sample_after_the_round_stays_for_the_next),
         FEED_TEST(ring_0_tells_of_other_threads),
+        FEED_TEST(more_sleepers_than_the_record_holds_are_not_believed),
         FEED_TEST(a_thread_tells_of_itself_alone),
         FEED_TEST(nothing_is_lost_where_the_ring_starts_over),
         FEED_TEST(an_ended_slot_is_another_thread_when_it_is_claimed_again),
