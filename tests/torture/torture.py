@@ -149,8 +149,8 @@ def sampled_in_wall_mode(row: Row, folder: Path) -> str:
     """Rounds are a millisecond apart at least, and most of a program sleeps: what is asked for is
     that the program stays right, that it is seen at all, and that its stacks are whole."""
     few = 20 if row.samples else 0
-    return sampled(row._replace(samples=few, hot="", processes=1, period_us=WALL_PERIOD_US), folder,
-                   "wall")
+    return sampled(row._replace(samples=few, hot="", processes=1, period_us=WALL_PERIOD_US,
+                                whole=row.wall or row.whole), folder, "wall")
 
 
 def sampled(row: Row, folder: Path, mode: str = "cpu") -> str:
