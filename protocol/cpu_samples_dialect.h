@@ -16,6 +16,7 @@ struct cpu_samples_view {
     const struct snapshot_function *functions;
     const struct snapshot_library *libraries;
     uint32_t function_count, library_count;
+    bool several;       /* processes may be in it: each sample says whose it is */
     struct tags tags;   /* of the samples so far */
     uint64_t truncated; /* samples so far whose stack is not whole */
 };

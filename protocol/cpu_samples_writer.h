@@ -30,6 +30,7 @@ struct cpu_samples_options {
     const char *envelope; /* the reply's text before the value of "result"; "}" is put behind */
     const char *counters; /* JSON of "_counters" */
     int32_t pid;
+    bool several; /* processes were asked for, so samples say whose they are */
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */

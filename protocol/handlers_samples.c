@@ -41,6 +41,7 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
         .envelope = envelope ? envelope : "",
         .counters = counters_text ? counters_text : "{}",
         .pid = shown ? shown->pid : 0,
+        .several = !process,
     };
 
     if (cpu_samples_writer_new(&reply->samples, snapshot, &options) < 0)

@@ -291,6 +291,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     source = &view->sources[sample->source];
     *out = (struct snapshot_sample){
         .timestamp_us = chunk_sample_us(view->chunk, pick.sample),
+        .process_id = source->process_id,
         .tid = source->tid,
         .thread_name = source->name,
         .tag = names_text(registry_names(snapshot->table.registry), source->tag),

@@ -102,6 +102,7 @@ struct snapshot_function {
 };
 
 struct snapshot_sample {
+    uint64_t process_id;
     int64_t timestamp_us;
     int32_t tid;
     const char *thread_name;

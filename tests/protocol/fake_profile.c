@@ -274,6 +274,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
             continue;
         *out = (struct snapshot_sample){
             .timestamp_us = sample->timestamp_us,
+            .process_id = sample->process_id,
             .tid = (int32_t)sample->process_id,
             .thread_name = sample->thread_name,
             .cpu_ns = 1000000,
