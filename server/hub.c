@@ -77,6 +77,7 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
         .period_us = options->period_us,
         .depth_max = options->depth_max,
         .mode = options->mode,
+        .debuginfod = options->debuginfod,
         .changed = wake_now,
         .context = hub->wake,
     };

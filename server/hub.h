@@ -29,6 +29,7 @@ struct hub_options {
     uint32_t depth_max;
     enum feed_mode mode;
     bool enabled;
+    bool debuginfod;
 };
 
 struct hub {

@@ -19,6 +19,7 @@ enum {
     OPTION_KEEP,
     OPTION_STATS,
     OPTION_INFO,
+    OPTION_DEBUGINFOD,
     OPTION_QUIET,
 };
 
@@ -32,6 +33,7 @@ static const struct option long_options[] = {
     { "keep", no_argument, NULL, OPTION_KEEP },
     { "stats", no_argument, NULL, OPTION_STATS },
     { "write-service-info", required_argument, NULL, OPTION_INFO },
+    { "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
     { "quiet", no_argument, NULL, OPTION_QUIET },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
@@ -56,6 +58,8 @@ static const char help[] =
     "  --paused                   take no samples until a client enables the profiler\n"
     "  --keep                     serve on after the program has ended, until Ctrl-C\n"
     "  --stats                    print what the sampling did, and cost, at the program's end\n"
+    "  --debuginfod               get debug data that is not on this machine from the servers in\n"
+    "                             $DEBUGINFOD_URLS; without it nothing is asked of any network\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";
@@ -192,6 +196,9 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return 0;
     case OPTION_KEEP:
         options->keep = true;
+        return 0;
+    case OPTION_DEBUGINFOD:
+        options->debuginfod = true;
         return 0;
     case OPTION_QUIET:
         options->quiet = true;

@@ -24,6 +24,7 @@ struct run_options {
     bool stats;               /* tell what the sampling did when the program has ended */
     bool paused;              /* no samples until a client enables the profiler */
     bool keep;                /* serve on after the program has ended */
+    bool debuginfod;          /* ask debuginfod servers for debug data */
     bool quiet;               /* no listening line */
     bool help;                /* only the help was asked for; program is NULL */
     const char *service_info; /* file to write, or NULL */

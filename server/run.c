@@ -19,6 +19,7 @@
 
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
+#include "../sampler/profile/profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,6 +98,7 @@ static int prepare(struct run *run)
         .depth_max = run->options->depth_max,
         .mode = run->options->mode,
         .enabled = !run->options->paused,
+        .debuginfod = run->options->debuginfod,
     };
 
     /* Before the profile's threads are there: they inherit the blocked signals. */
@@ -242,6 +244,12 @@ int run_command(int argc, char **argv, const struct inherited *inherited)
     /* Before anything is started: a tool that waits for the file would wait for ever. */
     if (options.service_info && service_info_check(options.service_info) < 0) {
         say("cannot write %s: %s", options.service_info, strerror(errno));
+        return STATUS_FAILED;
+    }
+
+    const char *problem = options.debuginfod ? profile_debuginfod_problem() : NULL;
+    if (problem) {
+        say("--debuginfod: %s", problem);
         return STATUS_FAILED;
     }
 

@@ -30,6 +30,8 @@ static struct snapshot_library library_of(const struct module *module)
                                         .name = module->name,
                                         .system = module->system };
 
+    if (module->symbols)
+        library.reason = symbols_reason(module->symbols);
     snprintf(library.id, sizeof(library.id), "libraries/%" PRIu32, module->number);
     memcpy(library.build_id, module->build_id_hex, sizeof(library.build_id));
     return library;

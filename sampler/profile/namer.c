@@ -1,6 +1,7 @@
 #include "namer.h"
 
 #include "../include/isoscope/isoscope.h"
+#include "symbols/symbol_server.h"
 #include "thread.h"
 
 #include <pthread.h>
@@ -10,6 +11,7 @@
 struct namer {
     void (*changed)(void *context);
     void *context;
+    struct symbol_server *server; /* NULL: none is asked */
     pthread_t worker;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
@@ -18,25 +20,40 @@ struct namer {
     uint32_t first, count;
 };
 
-int namer_new(struct namer **out, void (*changed)(void *context), void *context)
+int namer_new(struct namer **out, const struct namer_options *options)
 {
     struct namer *namer = calloc(1, sizeof(*namer));
+    int error = namer ? 0 : -ISOSCOPE_NO_MEMORY;
 
-    if (!namer)
-        return -ISOSCOPE_NO_MEMORY;
-    namer->changed = changed;
-    namer->context = context;
+    if (namer && options->ask_servers)
+        error = symbol_server_new(&namer->server);
+    if (error) {
+        free(namer);
+        return error;
+    }
+    namer->changed = options->changed;
+    namer->context = options->context;
     pthread_mutex_init(&namer->lock, NULL);
     pthread_cond_init(&namer->wake, NULL);
     *out = namer;
     return 0;
 }
 
-static void read_names(struct module *module)
+static struct module_file file_of(const struct namer *namer, const struct module *module)
 {
-    struct module_file file = { .path = module->path,
-                                .build_id = module->build_id,
-                                .build_id_bytes = module->build_id_bytes };
+    return (struct module_file){
+        .path = module->path,
+        .build_id = module->build_id,
+        .build_id_bytes = module->build_id_bytes,
+        .pid = atomic_load_explicit(&module->pid, memory_order_acquire),
+        .address = atomic_load_explicit(&module->address, memory_order_relaxed),
+        .server = namer->server,
+    };
+}
+
+static void read_names(const struct namer *namer, struct module *module)
+{
+    struct module_file file = file_of(namer, module);
 
     symbols_read(&module->symbols, &file);
     atomic_store_explicit(&module->names, MODULE_NAMES_READ, memory_order_release);
@@ -66,7 +83,7 @@ static void *run(void *argument)
 
     pthread_setname_np(pthread_self(), "iso-symbols");
     while ((module = wait_for_module(namer))) {
-        read_names(module);
+        read_names(namer, module);
         if (namer->changed)
             namer->changed(namer->context);
     }
@@ -89,6 +106,7 @@ void namer_free(struct namer *namer)
 
     if (!namer)
         return;
+    symbol_server_cancel(namer->server);
     pthread_mutex_lock(&namer->lock);
     namer->stopping = true;
     started = namer->started;
@@ -98,6 +116,7 @@ void namer_free(struct namer *namer)
         pthread_join(namer->worker, NULL);
     pthread_cond_destroy(&namer->wake);
     pthread_mutex_destroy(&namer->lock);
+    symbol_server_free(namer->server);
     free(namer);
 }
 
@@ -127,7 +146,7 @@ bool namer_want(struct namer *namer, struct module *module)
         if (namer->started)
             enqueue(namer, module);
         else
-            read_names(module);
+            read_names(namer, module);
     }
     pthread_mutex_unlock(&namer->lock);
     return is_read(module);

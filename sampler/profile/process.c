@@ -114,6 +114,7 @@ static uint32_t module_number(struct process *process, uint32_t feed_number,
         uint32_t number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
 
         process->modules[feed_number] = (uint16_t)number;
+        registry_seen(registry_module(registry, number), process->pid, view.start);
         /* It has a sample now, so its names will be asked for soon. */
         namer_expect(namer, registry_module(registry, number));
     }

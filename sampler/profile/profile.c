@@ -3,6 +3,7 @@
 #include "../include/isoscope/isoscope.h"
 #include "collector.h"
 #include "parts.h"
+#include "symbols/symbol_server.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,12 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     struct feed_settings settings = settings_of(options);
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
+    const struct namer_options namer = { options->changed, options->context, options->debuginfod };
     int error;
 
     if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
-        (error = namer_new(&profile->namer, options->changed, options->context)) < 0 ||
+        (error = namer_new(&profile->namer, &namer)) < 0 ||
         (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
         return error;
     collector.processes = profile->processes;
@@ -53,6 +55,11 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     collector.registry = profile->registry;
     collector.namer = profile->namer;
     return collector_new(&profile->collector, &collector);
+}
+
+const char *profile_debuginfod_problem(void)
+{
+    return symbol_server_problem();
 }
 
 int profile_new(struct profile **out, const struct profile_options *options)

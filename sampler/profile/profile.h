@@ -19,6 +19,7 @@ struct profile_options {
     uint32_t period_us; /* 0: 1000 */
     uint32_t depth_max; /* 0: 128 */
     enum feed_mode mode;
+    bool debuginfod; /* asks the servers of $DEBUGINFOD_URLS for what is not on this machine */
     /* Called on the collector or symbol thread when processes, names or losses changed. It may only
      * wake somebody. */
     void (*changed)(void *context);
@@ -30,6 +31,9 @@ struct profile_peer {
     uint32_t origin;   /* feed_origin */
     const char *exe;
 };
+
+/* Why options.debuginfod is impossible, and what to do; NULL: it is possible. Static memory. */
+const char *profile_debuginfod_problem(void);
 
 int profile_new(struct profile **out, const struct profile_options *options);
 /* Drains nothing, stops the threads, frees all. No snapshot may be left. NULL is fine. */

@@ -57,14 +57,15 @@ static void module_free(struct module *module)
     free(module);
 }
 
-static struct module *module_new(const char *path, const uint8_t *build_id, uint32_t build_id_bytes)
+static struct module *module_new(const char *path, size_t path_bytes, const uint8_t *build_id,
+                                 uint32_t build_id_bytes)
 {
     struct module *module = calloc(1, sizeof(*module));
     const char *slash;
 
     if (!module)
         return NULL;
-    module->path = strndup(path, PATH_MAX);
+    module->path = strndup(path, path_bytes);
     if (!module->path) {
         free(module);
         return NULL;
@@ -89,7 +90,7 @@ int registry_new(struct registry **out)
         return -ISOSCOPE_NO_MEMORY;
     registry->by_number = calloc(MODULES_MAX + 1, sizeof(struct module *));
     if (registry->by_number)
-        registry->by_number[0] = module_new("[unknown]", no_build_id, 0);
+        registry->by_number[0] = module_new("[unknown]", strlen("[unknown]"), no_build_id, 0);
     if (!registry->by_number || !registry->by_number[0] || names_new(&registry->names) < 0) {
         registry_free(registry);
         return -ISOSCOPE_NO_MEMORY;
@@ -113,18 +114,32 @@ void registry_free(struct registry *registry)
     free(registry);
 }
 
-static bool is_module(const struct module *module, const char *path, const uint8_t *build_id,
-                      uint32_t build_id_bytes)
+static bool is_module(const struct module *module, const char *path, size_t path_bytes,
+                      const uint8_t *build_id, uint32_t build_id_bytes)
 {
     return module->build_id_bytes == build_id_bytes &&
            !memcmp(module->build_id, build_id, build_id_bytes) &&
-           !strncmp(module->path, path, PATH_MAX);
+           !strncmp(module->path, path, path_bytes) && !module->path[path_bytes];
+}
+
+/* The kernel's mark on a mapping whose file is gone is no part of its name; without a build id it
+ * tells the file from the one that has its place now. */
+static size_t bytes_of_path(const char *path, uint32_t build_id_bytes)
+{
+    static const char mark[] = " (deleted)";
+    size_t bytes = strnlen(path, PATH_MAX), mark_bytes = strlen(mark);
+
+    if (build_id_bytes && bytes > mark_bytes &&
+        !memcmp(path + bytes - mark_bytes, mark, mark_bytes))
+        return bytes - mark_bytes;
+    return bytes;
 }
 
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes)
 {
-    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), path, strnlen(path, PATH_MAX));
+    size_t bytes = bytes_of_path(path, build_id_bytes);
+    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), path, bytes);
     struct index16_walk walk;
     struct module *module;
 
@@ -134,15 +149,24 @@ uint32_t registry_number(struct registry *registry, const char *path, const uint
         return 0;
     for (walk = index16_start(&registry->index, hash); *walk.slot;
          index16_step(&registry->index, &walk))
-        if (is_module(registry->by_number[*walk.slot], path, build_id, build_id_bytes))
+        if (is_module(registry->by_number[*walk.slot], path, bytes, build_id, build_id_bytes))
             return *walk.slot;
-    if (registry->count > MODULES_MAX || !(module = module_new(path, build_id, build_id_bytes)))
+    if (registry->count > MODULES_MAX ||
+        !(module = module_new(path, bytes, build_id, build_id_bytes)))
         return 0;
     module->hash = hash;
     module->number = registry->count++;
     registry->by_number[module->number] = module;
     index16_put(&registry->index, &walk, (uint16_t)module->number);
     return module->number;
+}
+
+void registry_seen(struct module *module, int32_t pid, uint64_t address)
+{
+    if (pid <= 0)
+        return; /* in another pid namespace: nothing there can be reached */
+    atomic_store_explicit(&module->address, address, memory_order_relaxed);
+    atomic_store_explicit(&module->pid, pid, memory_order_release);
 }
 
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)

@@ -3,15 +3,16 @@
  *
  *   feed (its own numbers) -> process (maps) -> registry -> symbols, snapshot
  *
- * The same file in two processes, or twice in one, is one module: same build id and path.
+ * The same file in two processes, or twice in one, is one module: same build id and path. Where
+ * there is a build id, a deleted file is the same module still.
  * Number 0 is code in no module.
  *
  * Code that has a name and no file stands in two made-up modules, where a frame's offset is the
  * name's number in the names of the registry.
  *
  * Ownership  Modules live as long as the registry; so do their symbols.
- * Threads    registry_number and _named: one thread at a time. The rest: any, also meanwhile.
- * Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
+ * Threads    registry_number, _seen and _named: one thread at a time. The rest: any, also
+ * meanwhile. Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_REGISTRY_H
 #define ISOSCOPE_REGISTRY_H
@@ -43,8 +44,11 @@ struct module {
     bool sampler;       /* libisoscope itself */
     _Atomic bool named; /* "[jit]" or "[interpreted]" */
     uint64_t hash;
-    _Atomic uint32_t names;  /* module_names; only namer.h changes it */
-    struct symbols *symbols; /* set before names becomes READ; may then still be NULL: no memory */
+    /* Where it ran last: any process's that may still live; 0: not known. */
+    _Atomic int32_t pid;
+    _Atomic uint64_t address; /* where it began there */
+    _Atomic uint32_t names;   /* module_names; only namer.h changes it */
+    struct symbols *symbols;  /* set before names becomes READ; may then still be NULL: no memory */
 };
 
 struct registry;
@@ -55,6 +59,8 @@ void registry_free(struct registry *registry); /* NULL is fine */
 /* Finds or adds; path may be anything the program wrote. 0 when there is no room. */
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes);
+/* A process that has it, at the address; of these the last one is kept. */
+void registry_seen(struct module *module, int32_t pid, uint64_t address);
 /* The module of the kind's code. */
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
 struct names *registry_names(const struct registry *registry);

@@ -89,6 +89,7 @@ struct snapshot_library {
     const char *path; /* "/usr/bin/python3.11"; "[vdso]"; "[unknown]" for code in no module */
     const char *name; /* last part of path */
     char build_id[2 * FEED_BUILD_ID_MAX + 1]; /* hex; "" when there is none */
+    const char *reason;                       /* why its functions have no names; NULL: they have */
     bool system; /* lies under /lib, /usr/lib, ... : not the user's own code */
 };
 

@@ -5,8 +5,9 @@
 
 In each round every way runs once, one after the other; a figure is the median over the rounds of
 that way's CPU time by that round's plain run. `none again` is a second plain run, and what it
-is usually off by is the noise. Then both unwinders on the same samples. Ends with status 1 when a
-bound is missed by more than the noise.
+is usually off by is the noise. Then both unwinders on the same samples, what a tick costs before any
+stack is walked, and what a tag costs. Ends with status 1 when a bound is missed by more than the
+noise.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -190,6 +192,20 @@ def handler(place: Place, program: Program, missed: Missed) -> None:
                  f"is {ratio:.3f}, 1/{1 / ratio:.1f}", ratio <= bound)
 
 
+def floor(build: Path) -> None:
+    print(subprocess.run([build / "tests/bench/tick_floor"], text=True, check=True,
+                         stdout=subprocess.PIPE).stdout, end="", flush=True)
+
+
+def tags(build: Path, missed: Missed) -> None:
+    """Its status says whether a push and a pop took 10 ns at most."""
+    done = subprocess.run([build / "bin/isoscope", "run", "--quiet", "--",
+                           build / "tests/bench/tag_bench"], text=True, stdout=subprocess.PIPE)
+    print("tags, under isoscope at 1 kHz")
+    print(done.stdout, end="", flush=True)
+    missed.check("push and pop", "above", "at most 10 ns", done.returncode == 0)
+
+
 def machine() -> str:
     cpu = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo")
                 if line.startswith("model name")), platform.machine())
@@ -225,6 +241,8 @@ def main() -> int:
         for program in chosen:
             if program is not threads:
                 handler(place, program, missed)
+    floor(build)
+    tags(build, missed)
     return 1 if missed.any else 0
 
 

@@ -7,7 +7,7 @@ import pytest
 import accuracy
 
 SECONDS = 2.0
-MEASURES = [accuracy.known_shares, accuracy.equal_threads,
+MEASURES = [accuracy.known_shares, accuracy.equal_threads, accuracy.kernel_time,
             accuracy.aliasing]
 
 

@@ -35,7 +35,7 @@ static int open_fixture(void **state)
 
     store_new(&fixture->store, 0);
     registry_new(&fixture->registry);
-    namer_new(&fixture->namer, NULL, NULL);
+    namer_new(&fixture->namer, &(struct namer_options){ 0 });
     processes_new(&fixture->processes, fixture->store,
                   &(struct feed_settings){ .enabled = true, .period_us = 1000, .depth_max = 128 });
     options = (struct collector_options){ .processes = fixture->processes,

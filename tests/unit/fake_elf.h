@@ -27,13 +27,27 @@ struct fake_elf {
     struct fake_symbol symbols[FAKE_SYMBOLS_MAX];
     uint8_t build_id[20];  /* all zeros: no note */
     const char *debuglink; /* NULL: none */
-    uint8_t class;         /* 0: ELFCLASS64 */
-    bool no_symtab;        /* as if stripped */
-    size_t cut_off_at;     /* 0: the whole file */
-    size_t lie_at;         /* 0: nowhere; this byte is another one */
+    uint32_t debuglink_crc;
+    const char *extra_name; /* of one section more; NULL: none */
+    const void *extra;
+    size_t extra_bytes;
+    uint8_t class;     /* 0: ELFCLASS64 */
+    uint8_t data;      /* 0: ELFDATA2LSB */
+    bool no_symtab;    /* as if stripped */
+    size_t cut_off_at; /* 0: the whole file */
+    size_t lie_at;     /* 0: nowhere; this byte is another one */
 };
 
-enum { FAKE_NULL, FAKE_CODE, FAKE_SYMTAB, FAKE_STRTAB, FAKE_NOTE, FAKE_LINK, FAKE_SECTIONS };
+enum {
+    FAKE_NULL,
+    FAKE_CODE,
+    FAKE_SYMTAB,
+    FAKE_STRTAB,
+    FAKE_NOTE,
+    FAKE_LINK,
+    FAKE_EXTRA,
+    FAKE_SECTIONS
+};
 
 struct fake_elf_image {
     Elf64_Ehdr header;
@@ -92,20 +106,27 @@ static inline void fake_elf_fill(struct fake_elf_image *image, const struct fake
             (Elf64_Shdr){ FAKE_PART(note), .sh_type = SHT_NOTE, .sh_addralign = 4 };
     if (elf->debuglink) {
         strcpy(image->link, elf->debuglink);
+        memcpy(image->link + (strlen(elf->debuglink) + 4) / 4 * 4, &elf->debuglink_crc, 4);
         image->sections[FAKE_LINK] = (Elf64_Shdr){ FAKE_PART(link), .sh_type = SHT_PROGBITS };
         image->sections[FAKE_LINK].sh_name = fake_elf_name(image, &used, ".gnu_debuglink");
     }
-    image->header =
-        (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
-                                   elf->class ? elf->class : ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-                      .e_type = ET_DYN,
-                      .e_machine = EM_X86_64,
-                      .e_version = EV_CURRENT,
-                      .e_ehsize = sizeof(Elf64_Ehdr),
-                      .e_shoff = offsetof(struct fake_elf_image, sections),
-                      .e_shentsize = sizeof(Elf64_Shdr),
-                      .e_shnum = FAKE_SECTIONS,
-                      .e_shstrndx = FAKE_STRTAB };
+    if (elf->extra_name) {
+        image->sections[FAKE_EXTRA] = (Elf64_Shdr){ .sh_offset = sizeof(*image),
+                                                    .sh_size = elf->extra_bytes,
+                                                    .sh_type = SHT_PROGBITS };
+        image->sections[FAKE_EXTRA].sh_name = fake_elf_name(image, &used, elf->extra_name);
+    }
+    image->header = (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+                                               elf->class ? elf->class : ELFCLASS64,
+                                               elf->data ? elf->data : ELFDATA2LSB, EV_CURRENT },
+                                  .e_type = ET_DYN,
+                                  .e_machine = EM_X86_64,
+                                  .e_version = EV_CURRENT,
+                                  .e_ehsize = sizeof(Elf64_Ehdr),
+                                  .e_shoff = offsetof(struct fake_elf_image, sections),
+                                  .e_shentsize = sizeof(Elf64_Shdr),
+                                  .e_shnum = FAKE_SECTIONS,
+                                  .e_shstrndx = FAKE_STRTAB };
 }
 
 static inline void fake_elf_write(const char *path, const struct fake_elf *elf)
@@ -119,15 +140,26 @@ static inline void fake_elf_write(const char *path, const struct fake_elf *elf)
     if (elf->lie_at)
         ((uint8_t *)image)[elf->lie_at] ^= 0xa5;
     fwrite(image, elf->cut_off_at ? elf->cut_off_at : sizeof(*image), 1, file);
+    if (elf->extra_bytes)
+        fwrite(elf->extra, elf->extra_bytes, 1, file);
     fclose(file);
     free(image);
 }
 
-/* A new directory, and paths in it. */
+/* A new directory. */
 static inline void fake_directory(char path[64])
 {
     strcpy(path, "/tmp/isoscope-test-XXXXXX");
     if (!mkdtemp(path))
+        abort();
+}
+
+static inline void fake_directory_remove(const char *path)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -r '%s'", path);
+    if (system(command) != 0)
         abort();
 }
 

@@ -43,7 +43,8 @@ static void a_program_alone_gets_the_defaults(void **state)
     assert_int_equal(options.port, 0);
     assert_int_equal(options.period_us, 1000);
     assert_int_equal(options.mode, FEED_MODE_CPU);
-    assert_false(options.paused || options.keep || options.quiet || options.help);
+    assert_false(options.paused || options.keep || options.quiet || options.help ||
+                 options.debuginfod);
     assert_null(options.service_info);
     assert_string_equal(options.program[0], "ls");
     assert_string_equal(options.program[1], "-l");
@@ -56,12 +57,13 @@ static void every_option_is_taken(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused",
-                           "--keep", "--quiet", "--write-service-info", "info.json", "--", "prog"),
+                           "--keep", "--quiet", "--debuginfod", "--write-service-info", "info.json",
+                           "--", "prog"),
                      0);
     assert_int_equal(options.port, 8181);
     assert_int_equal(options.period_us, 250);
     assert_int_equal(options.mode, FEED_MODE_WALL);
-    assert_true(options.paused && options.keep && options.quiet);
+    assert_true(options.paused && options.keep && options.quiet && options.debuginfod);
     assert_string_equal(options.service_info, "info.json");
     assert_string_equal(options.program[0], "prog");
 }

@@ -35,6 +35,32 @@ static void the_same_file_keeps_its_number_and_another_build_gets_its_own(void *
     assert_int_equal(registry_number(registry, "/usr/lib/libx.so.1", one, 20), first);
 }
 
+/* The kernel's mark on it; without a build id it may be another file than the one there now. */
+static void a_deleted_file_is_the_same_module_where_a_build_id_says_so(void **state)
+{
+    struct registry *registry = *state;
+    uint32_t first = registry_number(registry, "/opt/p.so", one, 20);
+    uint32_t plain = registry_number(registry, "/opt/p.so", one, 0);
+
+    assert_int_equal(registry_number(registry, "/opt/p.so (deleted)", one, 20), first);
+    assert_int_not_equal(registry_number(registry, "/opt/p.so (deleted)", two, 20), first);
+    assert_int_not_equal(registry_number(registry, "/opt/p.so (deleted)", one, 0), plain);
+    assert_string_equal(registry_module(registry, first)->path, "/opt/p.so");
+}
+
+static void the_last_process_seen_with_a_module_is_kept(void **state)
+{
+    struct module *module =
+        registry_module(*state, registry_number(*state, "/opt/seen.so", one, 20));
+
+    assert_int_equal(module->pid, 0);
+    registry_seen(module, 10, 0x1000);
+    registry_seen(module, 11, 0x2000);
+    registry_seen(module, 0, 0x3000); /* of another pid namespace */
+    assert_int_equal(module->pid, 11);
+    assert_int_equal(module->address, 0x2000);
+}
+
 static void a_module_knows_its_name_and_build_id(void **state)
 {
     struct module *module =
@@ -125,6 +151,8 @@ int main(void)
 #define REGISTRY_TEST(test) cmocka_unit_test_setup_teardown(test, open_registry, close_registry)
     const struct CMUnitTest tests[] = {
         REGISTRY_TEST(the_same_file_keeps_its_number_and_another_build_gets_its_own),
+        REGISTRY_TEST(a_deleted_file_is_the_same_module_where_a_build_id_says_so),
+        REGISTRY_TEST(the_last_process_seen_with_a_module_is_kept),
         REGISTRY_TEST(a_module_knows_its_name_and_build_id),
         REGISTRY_TEST(number_zero_is_code_in_no_module),
         REGISTRY_TEST(system_libraries_are_told_from_the_users_own),

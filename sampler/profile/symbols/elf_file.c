@@ -1,18 +1,39 @@
 #include "elf_file.h"
 
-#include <fcntl.h>
+#include "root.h"
+
 #include <gelf.h>
-#include <libelf.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+
+enum {
+    SECTIONS_MAX = 65536,      /* a linked file has dozens */
+    NOTES_BYTES_MAX = 1 << 24, /* of one section or segment */
+    NAME_BYTES_MAX = 1 << 16,  /* of one function */
+    CHUNK_BYTES = 1 << 16,     /* read at once for a checksum */
+};
+
+/* A section above it, perhaps a hole in a sparse file, is not read. */
+static const uint64_t section_bytes_max = UINT64_C(1) << 31;
+/* Many symbols may share one long name: what is copied of them in all. */
+static const uint64_t names_bytes_max = UINT64_C(1) << 29;
 
 struct elf_file {
     Elf *elf;
-    int fd; /* -1: an image in memory */
+    int fd;      /* -1: an image in memory */
+    void *image; /* ours, or NULL */
+};
+
+/* Texts one after the other; what lies behind the last end is none. */
+struct texts {
+    const char *bytes; /* NULL: there are none */
+    size_t last_end;
 };
 
 static void choose_version(void)
@@ -20,68 +41,104 @@ static void choose_version(void)
     elf_version(EV_CURRENT);
 }
 
-/* The kernel's own: trusted. It has no length anywhere, but its section headers come last. */
-static Elf *open_vdso(const char **reason)
-{
-    Elf64_Ehdr *image = (Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-
-    if (!image) {
-        *reason = "this process has no vdso";
-        return NULL;
-    }
-    return elf_memory((char *)image, image->e_shoff + (size_t)image->e_shnum * image->e_shentsize);
-}
-
-/* Only regular files: opening a pipe or a device could wait for ever. */
-static int open_regular(const char *path, const char **reason)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat file;
-
-    if (fd < 0) {
-        *reason = "the file cannot be opened";
-        return -1;
-    }
-    if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) {
-        close(fd);
-        *reason = "not a regular file";
-        return -1;
-    }
-    return fd;
-}
-
-struct elf_file *elf_file_open(const char *path, const char **reason)
+static void use_libelf(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct elf_file *file = malloc(sizeof(*file));
 
     pthread_once(&once, choose_version);
-    *reason = "out of memory";
-    if (!file)
-        return NULL;
-    file->fd = -1;
-    file->elf = NULL;
-    *reason = "not a 64-bit ELF file";
+}
+
+static void release(struct elf_file *file)
+{
+    if (file->elf)
+        elf_end(file->elf);
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->image);
+}
+
+/* Another processor's file is as good: offsets mean the same here. */
+static const char *what_is_wrong(Elf *elf, uint64_t bytes)
+{
+    GElf_Ehdr header;
+    size_t sections;
+
+    if (!bytes)
+        return "the file is empty";
+    if (!elf || elf_kind(elf) != ELF_K_ELF)
+        return "not an ELF file";
+    if (gelf_getclass(elf) != ELFCLASS64)
+        return "a 32-bit file";
+    if (!gelf_getehdr(elf, &header))
+        return "the file is cut off";
+    if (header.e_ident[EI_DATA] != ELFDATA2LSB)
+        return "a file of the other byte order";
+    if (header.e_shoff > bytes || bytes - header.e_shoff < sizeof(Elf64_Shdr))
+        return header.e_shoff ? "the file is cut off" : NULL;
+    if (elf_getshdrnum(elf, &sections) < 0 || sections > SECTIONS_MAX)
+        return "the file is damaged";
+    return NULL;
+}
+
+/* Takes over all; bytes: how long it is. */
+static struct elf_file *file_new(Elf *elf, int fd, void *image, uint64_t bytes, const char **reason)
+{
+    struct elf_file *file = malloc(sizeof(*file)), all = { elf, fd, image };
+
+    *reason = file ? what_is_wrong(elf, bytes) : "out of memory";
+    if (file)
+        *file = all;
+    else
+        release(&all);
+    if (!*reason)
+        return file;
+    elf_file_close(file);
+    return NULL;
+}
+
+struct elf_file *elf_file_open_fd(int fd, const char **reason)
+{
+    struct stat file = { 0 };
+
+    use_libelf();
+    if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))
+        file.st_size = 0;
     /* Read, not mapped: a file that is cut off meanwhile must not end us with SIGBUS. */
-    if (!strcmp(path, "[vdso]"))
-        file->elf = open_vdso(reason);
-    else if ((file->fd = open_regular(path, reason)) >= 0)
-        file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
-    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || gelf_getclass(file->elf) != ELFCLASS64) {
-        elf_file_close(file);
+    return file_new(elf_begin(fd, ELF_C_READ, NULL), fd, NULL, (uint64_t)file.st_size, reason);
+}
+
+struct elf_file *elf_file_open(int root, const char *path, const char **reason)
+{
+    int fd = root_open(root, path, reason);
+
+    return fd < 0 ? NULL : elf_file_open_fd(fd, reason);
+}
+
+struct elf_file *elf_file_open_image(void *image, size_t bytes, const char **reason)
+{
+    use_libelf();
+    return file_new(elf_memory(image, bytes), -1, image, bytes, reason);
+}
+
+/* The kernel's own: trusted. It has no length anywhere, but its section headers come last. */
+struct elf_file *elf_file_open_vdso(const char **reason)
+{
+    Elf64_Ehdr *image = (Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+    size_t bytes;
+
+    *reason = "this process has no vdso";
+    if (!image)
         return NULL;
-    }
-    return file;
+    use_libelf();
+    bytes = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+    return file_new(elf_memory((char *)image, bytes), -1, NULL, bytes, reason);
 }
 
 void elf_file_close(struct elf_file *file)
 {
     if (!file)
         return;
-    if (file->elf)
-        elf_end(file->elf);
-    if (file->fd >= 0)
-        close(file->fd);
+    release(file);
     free(file);
 }
 
@@ -116,8 +173,9 @@ static uint32_t build_id_in_segments(struct elf_file *file, uint8_t out[FEED_BUI
 
     if (elf_getphdrnum(file->elf, &count) < 0)
         return 0;
-    for (size_t i = 0; i < count && !bytes; i++) {
-        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+    for (size_t i = 0; i < count && i < SECTIONS_MAX && !bytes; i++) {
+        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_NOTE ||
+            segment.p_filesz > NOTES_BYTES_MAX)
             continue;
         bytes =
             build_id_in(elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset, segment.p_filesz,
@@ -135,7 +193,8 @@ uint32_t elf_file_build_id(struct elf_file *file, uint8_t out[FEED_BUILD_ID_MAX]
 
     /* Sections first: in a separate debug file the segments point to what is not there. */
     while ((section = elf_nextscn(file->elf, section))) {
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+            header.sh_size > NOTES_BYTES_MAX)
             continue;
         bytes = build_id_in(elf_getdata(section, NULL), out);
         if (bytes)
@@ -144,14 +203,72 @@ uint32_t elf_file_build_id(struct elf_file *file, uint8_t out[FEED_BUILD_ID_MAX]
     return build_id_in_segments(file, out);
 }
 
-static const char *section_name(struct elf_file *file, const GElf_Shdr *header)
+bool elf_file_is_build(struct elf_file *file, const uint8_t *build_id, uint32_t bytes)
 {
-    size_t names;
-    const char *name = NULL;
+    uint8_t found[FEED_BUILD_ID_MAX];
 
-    if (elf_getshdrstrndx(file->elf, &names) == 0)
-        name = elf_strptr(file->elf, names, header->sh_name);
-    return name ? name : "";
+    return elf_file_build_id(file, found) == bytes && !memcmp(found, build_id, bytes);
+}
+
+bool elf_file_path(const struct elf_file *file, char path[PATH_MAX])
+{
+    char link[32];
+    ssize_t bytes;
+
+    if (file->fd < 0)
+        return false;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file->fd);
+    bytes = readlink(link, path, PATH_MAX - 1);
+    if (bytes <= 0)
+        return false;
+    path[bytes] = 0;
+    return true;
+}
+
+bool elf_file_crc32(const struct elf_file *file, uint32_t *out)
+{
+    uint8_t bytes[CHUNK_BYTES];
+    uLong sum = crc32(0, NULL, 0);
+    off_t at = 0;
+    ssize_t got;
+
+    while ((got = pread(file->fd, bytes, sizeof(bytes), at)) > 0) {
+        sum = crc32(sum, bytes, (uInt)got);
+        at += got;
+    }
+    *out = (uint32_t)sum;
+    return got == 0;
+}
+
+/* NULL: it has no bytes, or they cannot be read. */
+static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = NULL;
+
+    if (header->sh_type != SHT_NOBITS && header->sh_size <= section_bytes_max)
+        data = elf_getdata(section, NULL);
+    return data && data->d_buf ? data : NULL;
+}
+
+/* Not elf_strptr: it looks for the end of each text anew, all the way where there is none. */
+static struct texts texts_of(struct elf_file *file, size_t number)
+{
+    Elf_Scn *section = elf_getscn(file->elf, number);
+    GElf_Shdr header;
+    Elf_Data *data = NULL;
+    const char *end;
+
+    if (section && gelf_getshdr(section, &header))
+        data = section_data(section, &header);
+    end = data ? memrchr(data->d_buf, 0, data->d_size) : NULL;
+    if (!end)
+        return (struct texts){ 0 };
+    return (struct texts){ data->d_buf, (size_t)(end - (const char *)data->d_buf) };
+}
+
+static const char *text_at(const struct texts *texts, size_t place)
+{
+    return texts->bytes && place <= texts->last_end ? texts->bytes + place : "";
 }
 
 const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_t *size,
@@ -159,29 +276,22 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
+    size_t names;
 
+    if (elf_getshdrstrndx(file->elf, &names) < 0)
+        return NULL;
+    const struct texts texts = texts_of(file, names);
     while ((section = elf_nextscn(file->elf, section))) {
         Elf_Data *data;
 
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-            strcmp(section_name(file, &header), name) != 0)
-            continue;
-        data = elf_getdata(section, NULL);
-        if (!data || !data->d_buf)
+        if (!gelf_getshdr(section, &header) || strcmp(text_at(&texts, header.sh_name), name) != 0 ||
+            !(data = section_data(section, &header)))
             continue;
         *size = data->d_size;
         *address = header.sh_addr;
         return data->d_buf;
     }
     return NULL;
-}
-
-const char *elf_file_debuglink(struct elf_file *file)
-{
-    uint64_t size, address;
-    const uint8_t *link = elf_file_section(file, ".gnu_debuglink", &size, &address);
-
-    return link && memchr(link, 0, size) ? (const char *)link : NULL;
 }
 
 bool elf_file_has_symtab(struct elf_file *file)
@@ -193,6 +303,19 @@ bool elf_file_has_symtab(struct elf_file *file)
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
             return true;
     return false;
+}
+
+bool elf_file_has_dwarf(struct elf_file *file)
+{
+    uint64_t size, address;
+
+    return elf_file_section(file, ".debug_info", &size, &address) ||
+           elf_file_section(file, ".zdebug_info", &size, &address);
+}
+
+Elf *elf_file_elf(struct elf_file *file)
+{
+    return file->elf;
 }
 
 /* False: the symbol is no function. */
@@ -222,19 +345,26 @@ static void functions_in(struct elf_file *file, Elf_Scn *section, const GElf_Shd
                          bool (*each)(void *context, const struct elf_function *function),
                          void *context)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
+    Elf_Data *data = section_data(section, header);
     size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
+    const struct texts texts = texts_of(file, header->sh_link);
     struct elf_function function;
     GElf_Sym symbol;
+    uint64_t named = 0;
 
     /* Symbol 0 stands for none. */
-    for (size_t i = 1; i < count && i < INT32_MAX; i++) {
+    for (size_t i = 1; i < count && i < INT32_MAX && named < names_bytes_max; i++) {
+        size_t bytes;
+
         if (!gelf_getsym(data, (int)i, &symbol) || !is_function(file, &symbol, &function))
             continue;
-        function.name = elf_strptr(file->elf, header->sh_link, symbol.st_name);
+        function.name = text_at(&texts, symbol.st_name);
+        bytes = strnlen(function.name, NAME_BYTES_MAX);
         /* "$x" marks where code begins on some machines; it names nothing. */
-        if (function.name && function.name[0] && function.name[0] != '$' &&
-            !each(context, &function))
+        if (!bytes || bytes == NAME_BYTES_MAX || function.name[0] == '$')
+            continue;
+        named += bytes;
+        if (!each(context, &function))
             return;
     }
 }

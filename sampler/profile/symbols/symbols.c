@@ -5,6 +5,7 @@
 #include "debug_file.h"
 #include "elf_file.h"
 #include "frame_starts.h"
+#include "mini_debug.h"
 #include "ranges.h"
 
 #include <libiberty/demangle.h>
@@ -22,38 +23,35 @@ struct symbols {
     const char *reason;
 };
 
-static bool is_build(struct elf_file *file, const struct module_file *module)
-{
-    uint8_t found[FEED_BUILD_ID_MAX];
-
-    return elf_file_build_id(file, found) == module->build_id_bytes &&
-           !memcmp(found, module->build_id, module->build_id_bytes);
-}
-
 static bool take_function(void *context, const struct elf_function *function)
 {
     return ranges_add(context, function) == 0;
 }
 
+/* The full symbol table, where the module's own file has been stripped of it. */
+static struct elf_file *open_stripped(const struct module_file *module, struct elf_file *file)
+{
+    struct elf_file *debug;
+
+    if (file && elf_file_has_symtab(file))
+        return NULL;
+    debug = debug_file_open(module, file);
+    if (!debug && file)
+        debug = mini_debug_open(file);
+    return debug;
+}
+
 /* Adds what the module's own file and its debug file know; sets the reason when that is nothing. */
 static void read_files(struct symbols *symbols, const struct module_file *module)
 {
-    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(module->path, &symbols->reason);
-    CLEANUP(elf_file_closep) struct elf_file *debug = NULL;
+    CLEANUP(elf_file_closep) struct elf_file *file = module_file_open(module, &symbols->reason);
+    /* Found by the build id, so it is right even when the module's own file is gone. */
+    CLEANUP(elf_file_closep) struct elf_file *debug = open_stripped(module, file);
 
-    if (file && module->build_id_bytes && !is_build(file, module)) {
-        symbols->reason = "the file was replaced by another build";
-        elf_file_close(file);
-        file = NULL;
-    }
     if (file) {
         elf_file_functions(file, take_function, &symbols->ranges);
         frame_starts_read(&symbols->frames, file); /* without memory: as if there were none */
     }
-    /* The debug file is found by the build id, so it is right even when the module's own is gone.
-     */
-    if (module->build_id_bytes && !(file && elf_file_has_symtab(file)))
-        debug = debug_file_open(module, file);
     if (debug)
         elf_file_functions(debug, take_function, &symbols->ranges);
     if (file || debug)

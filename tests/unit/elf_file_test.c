@@ -1,0 +1,248 @@
+#include "sampler/profile/symbols/elf_file.h"
+
+#include "fake_elf.h"
+#include "sampler/feed/cleanup.h"
+#include "sampler/profile/symbols/root.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static const struct fake_elf plain = { .symbols = { { "f", 0x1000, 16, STB_GLOBAL, STT_FUNC },
+                                                    { "g", 0x1010, 16, STB_LOCAL, STT_FUNC } },
+                                       .build_id = { 1, 2, 3 } };
+
+static char directory[64], path[128];
+
+static int make_directory(void **state)
+{
+    (void)state;
+    fake_directory(directory);
+    snprintf(path, sizeof(path), "%s/module", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    fake_directory_remove(directory);
+    return 0;
+}
+
+/* Of the file at the path; NULL: it can be read. */
+static const char *reason(void)
+{
+    const char *why = NULL;
+
+    elf_file_close(elf_file_open(ROOT_OURS, path, &why));
+    return why;
+}
+
+static const char *reason_of(const struct fake_elf *elf)
+{
+    fake_elf_write(path, elf);
+    return reason();
+}
+
+static bool count_function(void *count, const struct elf_function *function)
+{
+    assert_true(strlen(function->name) > 0);
+    ++*(int *)count;
+    return true;
+}
+
+static int functions_in(struct elf_file *file)
+{
+    int count = 0;
+
+    if (file)
+        elf_file_functions(file, count_function, &count);
+    return count;
+}
+
+/* Of an image that the test has changed. */
+static int functions_of(const struct fake_elf_image *image)
+{
+    FILE *stream = fopen(path, "wb");
+    const char *why;
+
+    fwrite(image, sizeof(*image), 1, stream);
+    fclose(stream);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, path, &why);
+    uint8_t build_id[FEED_BUILD_ID_MAX];
+
+    if (file)
+        elf_file_build_id(file, build_id);
+    return functions_in(file);
+}
+
+static void what_cannot_be_read_has_a_reason(void **state)
+{
+    struct fake_elf elf = plain;
+
+    (void)state;
+    assert_string_equal(reason(), "no such file");
+    assert_null(reason_of(&elf));
+    elf.class = ELFCLASS32;
+    assert_string_equal(reason_of(&elf), "a 32-bit file");
+    elf = plain;
+    elf.data = ELFDATA2MSB;
+    assert_string_equal(reason_of(&elf), "a file of the other byte order");
+    elf = plain;
+    elf.cut_off_at = offsetof(struct fake_elf_image, sections) + 10;
+    assert_string_equal(reason_of(&elf), "the file is cut off");
+    elf.cut_off_at = 3;
+    assert_string_equal(reason_of(&elf), "not an ELF file");
+    assert_int_equal(truncate(path, 0), 0);
+    assert_string_equal(reason(), "the file is empty");
+}
+
+/* Nobody ever writes to the pipe: to open it would be to wait. */
+static void a_pipe_or_a_directory_is_refused_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_string_equal(reason(), "not a regular file");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_string_equal(reason(), "not a regular file");
+}
+
+static void an_unreadable_file_is_told_from_a_missing_one(void **state)
+{
+    uid_t user = geteuid();
+
+    (void)state;
+    fake_elf_write(path, &plain);
+    assert_int_equal(chmod(path, 0) | chmod(directory, 0755), 0);
+    if (user == 0)
+        assert_int_equal(seteuid(65534), 0);
+    assert_string_equal(reason(), "permission denied");
+    assert_int_equal(seteuid(user), 0);
+}
+
+/* It is read, not mapped: no SIGBUS. */
+static void a_file_that_shrinks_while_it_is_read_reads_short(void **state)
+{
+    const char *why;
+
+    (void)state;
+    fake_elf_write(path, &plain);
+    for (off_t bytes = sizeof(struct fake_elf_image); bytes >= 0; bytes -= 97) {
+        CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+        uint8_t build_id[FEED_BUILD_ID_MAX];
+        uint32_t sum;
+
+        fake_elf_write(path, &plain);
+        file = elf_file_open(ROOT_OURS, path, &why);
+        assert_non_null(file);
+        assert_int_equal(truncate(path, bytes), 0);
+        assert_in_range(functions_in(file), 0, 2);
+        elf_file_build_id(file, build_id);
+        assert_true(elf_file_crc32(file, &sum));
+    }
+}
+
+static void names_outside_of_their_table_are_none(void **state)
+{
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+
+    (void)state;
+    fake_elf_fill(image, &plain);
+    assert_int_equal(functions_of(image), 2);
+    image->symbols[1].st_name = sizeof(image->names);
+    image->symbols[2].st_name = UINT32_MAX;
+    assert_int_equal(functions_of(image), 0);
+
+    /* A table whose last text has no end. */
+    fake_elf_fill(image, &plain);
+    memset(image->names + 3, 'x', sizeof(image->names) - 3);
+    image->symbols[2].st_name = 4;
+    assert_int_equal(functions_of(image), 1);
+    free(image);
+}
+
+static void sections_beyond_the_file_are_passed_over(void **state)
+{
+    static const uint64_t lies[] = { sizeof(struct fake_elf_image), UINT32_MAX, INT64_MAX,
+                                     UINT64_MAX - 8, UINT64_MAX };
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
+        for (int section = FAKE_CODE; section < FAKE_SECTIONS; section++) {
+            fake_elf_fill(image, &plain);
+            image->sections[section].sh_size = lies[i];
+            functions_of(image);
+            fake_elf_fill(image, &plain);
+            image->sections[section].sh_offset = lies[i];
+            functions_of(image);
+            fake_elf_fill(image, &plain);
+            image->sections[section].sh_entsize = lies[i];
+            functions_of(image);
+        }
+    /* Another way to say how many there are: in the first one's size. */
+    fake_elf_fill(image, &plain);
+    image->header.e_shnum = 0;
+    image->sections[0].sh_size = UINT64_MAX;
+    assert_int_equal(functions_of(image), 0);
+    free(image);
+}
+
+static void a_hole_of_many_gigabytes_is_not_read(void **state)
+{
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+    const char *why;
+
+    (void)state;
+    fake_elf_fill(image, &plain);
+    for (int section = FAKE_SYMTAB; section <= FAKE_NOTE; section++)
+        image->sections[section].sh_size = UINT64_C(1) << 40;
+    functions_of(image);
+    assert_int_equal(truncate(path, INT64_C(1) << 41), 0);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, path, &why);
+    uint8_t build_id[FEED_BUILD_ID_MAX];
+    assert_non_null(file);
+    assert_int_equal(functions_in(file), 0);
+    assert_int_equal(elf_file_build_id(file, build_id), 0);
+    free(image);
+}
+
+static void a_note_that_lies_is_no_build_id(void **state)
+{
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+    static const uint32_t lies[] = { 21, 4096, INT32_MAX, UINT32_MAX };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        fake_elf_fill(image, &plain);
+        image->note.head.n_descsz = lies[i];
+        functions_of(image);
+        fake_elf_fill(image, &plain);
+        image->note.head.n_namesz = lies[i];
+        functions_of(image);
+    }
+    free(image);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+    const struct CMUnitTest tests[] = {
+        TEST(what_cannot_be_read_has_a_reason),
+        TEST(a_pipe_or_a_directory_is_refused_at_once),
+        TEST(an_unreadable_file_is_told_from_a_missing_one),
+        TEST(a_file_that_shrinks_while_it_is_read_reads_short),
+        TEST(names_outside_of_their_table_are_none),
+        TEST(sections_beyond_the_file_are_passed_over),
+        TEST(a_hole_of_many_gigabytes_is_not_read),
+        TEST(a_note_that_lies_is_no_build_id),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
