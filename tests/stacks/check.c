@@ -142,6 +142,9 @@ static int check(const struct recorded *recorded, const char *path, int number)
     set_registers(&context, recorded, range.low);
     unwind(&request, frames, &result);
     wrong = compare(recorded, frames, result.depth, result.end);
+    free((void *)range.low);
+    unwind_table_free((struct unwind_table *)request.map->ranges[0].table);
+    code_map_free((struct code_map *)request.map);
     printf("%s %d: %u frames, %s\n", path, number, result.depth, wrong ? "WRONG" : "as expected");
     return wrong != 0;
 }
