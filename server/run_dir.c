@@ -1,5 +1,7 @@
 #include "run_dir.h"
 
+#include "stale_dirs.h"
+
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <limits.h>
@@ -17,6 +19,7 @@ enum {
 };
 
 struct run_dir {
+    int held; /* the folder, locked as long as we run; -1: it could not be */
     char folder[FOLDER_BYTES];
     char socket[FOLDER_BYTES + 16];
     char link[FOLDER_BYTES + 32]; /* "" until it is needed */
@@ -27,7 +30,7 @@ static bool make_folder(char out[FOLDER_BYTES], const char *parent)
     if (!parent || parent[0] != '/' || strpbrk(parent, PRELOAD_SEPARATORS))
         return false;
 
-    int length = snprintf(out, FOLDER_BYTES, "%s/isoscope-XXXXXX", parent);
+    int length = snprintf(out, FOLDER_BYTES, "%s/" RUN_DIR_NAME, parent);
     return length > 0 && length < FOLDER_BYTES && mkdtemp(out);
 }
 
@@ -41,7 +44,9 @@ int run_dir_new(struct run_dir **out)
     for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
         if (!make_folder(dir->folder, parents[i]))
             continue;
-        snprintf(dir->socket, sizeof(dir->socket), "%s/feed", dir->folder);
+        dir->held = stale_dirs_hold(dir->folder);
+        stale_dirs_remove(parents[i]);
+        snprintf(dir->socket, sizeof(dir->socket), "%s/" RUN_DIR_SOCKET, dir->folder);
         *out = dir;
         return 0;
     }
@@ -57,6 +62,8 @@ void run_dir_free(struct run_dir *dir)
     if (dir->link[0])
         unlink(dir->link);
     rmdir(dir->folder);
+    if (dir->held >= 0)
+        close(dir->held);
     free(dir);
 }
 
@@ -76,7 +83,7 @@ int run_dir_library(struct run_dir *dir, const char *library, const char **out)
         *out = library;
         return 0;
     }
-    snprintf(dir->link, sizeof(dir->link), "%s/libisoscope.so", dir->folder);
+    snprintf(dir->link, sizeof(dir->link), "%s/" RUN_DIR_LIBRARY, dir->folder);
     if (symlink(library, dir->link) < 0)
         return -ISOSCOPE_SYSTEM;
     *out = dir->link;

@@ -2,7 +2,8 @@
  * run_dir.h - the private folder of one run: the feed's socket, and a name for the library that
  * LD_PRELOAD can spell.
  *
- * Made with 0700 under $XDG_RUNTIME_DIR, $TMPDIR or /tmp, whichever first can hold it.
+ * Made with 0700 under $XDG_RUNTIME_DIR, $TMPDIR or /tmp, whichever first can hold it. What killed
+ * runs left there goes (stale_dirs.h).
  *
  * Ownership  run_dir_free removes the folder and what lies in it.
  * Errors     0, -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY.

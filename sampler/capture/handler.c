@@ -29,11 +29,18 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     const struct unwind_request request = { map,     &watch->stack, &watch->root_side,
                                             context, frames_max,    &sampler.named };
     const char *tag = own ? own_thread_tag(own) : NULL;
+    uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
     struct unwind_result result;
+    uint32_t left_out;
 
-    sample->timestamp_us = clock_now_us();
+    sample->timestamp_us = (int64_t)(began_ns / 1000);
     sample->cpu_ns = cpu_ns - watch->cpu_before_ns;
     watch->cpu_before_ns = cpu_ns;
+    left_out =
+        overload_tick(&watch->load, sample->cpu_ns,
+                      atomic_load_explicit(&header->control.period_us, memory_order_relaxed));
+    if (left_out)
+        count(&header->status.lost[FEED_LOSS_SLOWED], left_out);
     unwind(&request, sample->frames, &result);
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;
@@ -48,6 +55,7 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     count(&header->status.ends[result.end], 1);
     if (result.unknown_code)
         sampler_modules_unknown();
+    overload_tick_done(&watch->load, clock_ns(CLOCK_MONOTONIC) - began_ns);
 }
 
 SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const struct code_map *map,
@@ -75,6 +83,35 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     count(&header->status.delivered, 1 + more);
 }
 
+/* The timer comes each first_us. Where the kernel drops what falls into kernel mode the first one
+ * may be missing; then the thread has its next chance a period later, as with any tick. */
+SIGNAL_SAFE_INLINE bool is_first(const struct watch *watch)
+{
+    uint64_t period_ns = watch->first_period_us * UINT64_C(1000);
+    uint64_t first_ns = watch->first_us * UINT64_C(1000);
+    uint64_t since_ns;
+
+    if (!atomic_load_explicit(&sampler.segment.header->status.exclude_kernel, memory_order_relaxed))
+        return true;
+    since_ns = clock_thread_cpu_ns() - watch->due_ns + first_ns / 2 + period_ns;
+
+    return since_ns / period_ns > (since_ns - first_ns) / period_ns;
+}
+
+/* False: it is one of those around a first tick, until the period is set (threads.h). */
+SIGNAL_SAFE_INLINE bool is_due(struct watch *watch)
+{
+    uint32_t first = atomic_load_explicit(&watch->first_tick, memory_order_acquire);
+
+    if (first == FIRST_TICK_NONE)
+        return true;
+    if (first == FIRST_TICK_TAKEN || !is_first(watch))
+        return false;
+    atomic_store_explicit(&watch->first_tick, FIRST_TICK_TAKEN, memory_order_release);
+    sampler_wake();
+    return true;
+}
+
 SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
 {
     struct watch *watch = &sampler.threads.watches[slot];
@@ -83,7 +120,7 @@ SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontex
     uint32_t group;
 
     if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
-        wall_tick_is_stale(watch, info))
+        wall_tick_is_stale(watch, info) || !is_due(watch))
         return;
     status = &sampler.segment.header->status;
     count(&status->ticks, 1);

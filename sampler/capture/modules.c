@@ -167,10 +167,8 @@ static void learn(struct modules *modules, struct segment *segment, struct modul
     feed.build_id_bytes = elf.build_id_bytes;
     memcpy(feed.build_id, elf.build_id, sizeof feed.build_id);
     image->number = file_number(modules, segment, image, &feed, path);
-    image->table = elf_image_table(&elf);
+    image->table_to_come = true;
     image->permanent = !modules->started && !modules->loader_was_used;
-    if (image->table)
-        modules->table_bytes += image->table->bytes;
 }
 
 /* An image is complete: keeps it when it has code. */
@@ -261,12 +259,38 @@ static bool publish(struct modules *modules, uint32_t unloads)
                                                              .bias = image->bias,
                                                              .number = image->number,
                                                              .permanent = image->permanent,
+                                                             .table_to_come = image->table_to_come,
                                                              .table = image->table };
         }
     }
     put_areas(map, &modules->jit, &area, UINT64_MAX);
     code_map_publish(&modules->maps, map);
     return true;
+}
+
+static bool any_table_to_come(const struct modules *modules)
+{
+    for (uint32_t i = 0; i < modules->image_count; i++)
+        if (modules->images[i].table_to_come)
+            return true;
+    return false;
+}
+
+/* Milliseconds for a large module. */
+static void build_tables(struct modules *modules)
+{
+    for (uint32_t i = 0; i < modules->image_count; i++) {
+        struct module_image *image = &modules->images[i];
+        struct elf_image elf;
+
+        if (!image->table_to_come)
+            continue;
+        image->table_to_come = false;
+        if (elf_image_read(&elf, image->start))
+            image->table = elf_image_table(&elf);
+        if (image->table)
+            modules->table_bytes += image->table->bytes;
+    }
 }
 
 static bool still_there(const struct modules *modules, const struct module_image *image,
@@ -320,6 +344,11 @@ bool modules_refresh(struct modules *modules, struct segment *segment)
     modules->images_next = swap;
     modules->image_count = count;
     modules->started = true;
+    /* A program's first milliseconds may be all it has: its ticks do not wait for the tables. */
+    if (changed && any_table_to_come(modules)) {
+        publish(modules, unloads);
+        build_tables(modules);
+    }
     if (changed)
         publish(modules, unloads);
     return changed;

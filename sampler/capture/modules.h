@@ -40,6 +40,7 @@ struct module_image {
     uint64_t bias;
     uint32_t number; /* of its file */
     bool permanent;
+    bool table_to_come; /* known where it lies, and not yet how to unwind it */
     struct {
         uint64_t start, end;
     } ranges[MODULE_RANGES_MAX]; /* executable ones */
@@ -66,7 +67,8 @@ struct modules {
 int modules_new(struct modules *modules);
 void modules_free(struct modules *modules);
 
-/* Looks what is mapped and publishes a new map if that changed. True when it did. */
+/* Looks what is mapped and publishes a new map if that changed: at once one that says where the
+ * code lies, and, when they are built, one with the tables. True when it did. */
 bool modules_refresh(struct modules *modules, struct segment *segment);
 /* Puts all known files into a new segment under their old numbers (a forked child). */
 void modules_announce(struct modules *modules, struct segment *segment);

@@ -311,6 +311,7 @@ const char *isoscope_strerror(int error)
 /* A program whose service does not answer runs on untouched, and silently: it is not ours. */
 __attribute__((constructor)) static void preloaded(void)
 {
+    preload_find_syscall();
     if (getenv(FEED_ENV_SOCKET))
         isoscope_start(NULL);
 }

@@ -25,6 +25,13 @@ void preload_find_signal_calls(void);
 void *preload_next_dlopen(void);
 void *preload_next_dlmopen(void);
 
+/* rights_calls.c: syscall() is jumped to (preload_<arch>.S), but for the marked ones. */
+enum { PRELOAD_MARKED_SYSCALLS = 512 };
+extern long (*preload_next_syscall)(long, ...);
+extern const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS];
+void preload_find_syscall(void);
+long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f);
+
 /* The calling thread has the slot from now on; 0: none. */
 void preload_keep_slot(uint32_t slot);
 

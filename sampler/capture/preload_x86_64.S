@@ -31,4 +31,23 @@
 pass_on dlopen
 pass_on dlmopen
 
+/* syscall(), as it is called: nothing comes between but for the marked numbers (rights_calls.c). */
+    .text
+    .globl syscall
+    .type syscall, @function
+syscall:
+    .cfi_startproc
+    cmpq $512, %rdi /* PRELOAD_MARKED_SYSCALLS */
+    jae 1f
+    leaq preload_syscall_marks(%rip), %rax
+    cmpb $0, (%rax, %rdi)
+    jne 2f
+1:  movq preload_next_syscall(%rip), %rax
+    testq %rax, %rax
+    je 2f
+    jmpq *%rax
+2:  jmp preload_marked_syscall
+    .cfi_endproc
+    .size syscall, . - syscall
+
 .section .note.GNU-stack, "", @progbits

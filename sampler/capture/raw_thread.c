@@ -7,8 +7,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
-enum { STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8 };
+enum { STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8, LOOKS_MAX = 10000 };
 
 struct start {
     void (*body)(void *);
@@ -101,7 +102,20 @@ int raw_thread_start(struct raw_thread *thread, void (*body)(void *), void *argu
         raw_thread_forget(thread);
         return (int)tid;
     }
+    thread->last_tid = (int)tid;
     return 0;
+}
+
+/* The kernel clears the tid while the thread still counts as one of the process. */
+static void wait_until_gone(int tid)
+{
+    const struct timespec moment = { 0, 20 * 1000 };
+
+    for (int i = 0; i < LOOKS_MAX && sys_call3(SYS_tgkill, sys_call0(SYS_getpid), tid, 0) == 0; i++)
+        sys_call2(SYS_nanosleep, &moment, 0);
+    /* It is taken off all lists under one lock, which this (signal 0 to our process group: nothing
+     * is sent) waits for. */
+    sys_call2(SYS_kill, 0, 0);
 }
 
 void raw_thread_join(struct raw_thread *thread)
@@ -112,6 +126,7 @@ void raw_thread_join(struct raw_thread *thread)
         return;
     while ((tid = atomic_load(&thread->tid)) != 0)
         sys_futex(&thread->tid, FUTEX_WAIT, tid, NULL);
+    wait_until_gone(thread->last_tid);
     raw_thread_forget(thread);
 }
 

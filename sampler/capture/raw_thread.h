@@ -20,13 +20,14 @@
 
 struct raw_thread {
     _Atomic uint32_t tid; /* the kernel sets it to 0 when the thread has ended */
+    int last_tid;         /* what it was */
     void *stack;
     size_t stack_bytes;
 };
 
 /* All signals are blocked in it. body returns when the thread is to end. */
 int raw_thread_start(struct raw_thread *thread, void (*body)(void *), void *argument);
-/* Waits for its end and frees its stack. */
+/* Waits until the kernel has no such thread any more, and frees its stack. */
 void raw_thread_join(struct raw_thread *thread);
 /* In a forked child: the thread stayed in the parent, its stack came along. */
 void raw_thread_forget(struct raw_thread *thread);

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "deaf.h"
 #include "handler.h"
+#include "standstill.h"
 #include "thread_choice.h"
 #include "tick_signal.h"
 #include "wall.h"
@@ -79,7 +80,7 @@ void sampler_modules_told(bool unload)
 
 bool sampler_running(void)
 {
-    return atomic_load_explicit(&sampler.running, memory_order_acquire) &&
+    return atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON &&
            sampler.pid == (int32_t)sys_call0(SYS_getpid);
 }
 
@@ -325,9 +326,10 @@ static void keep_house(struct turn *turn)
     turn->active = ticks != turn->ticks_before;
     turn->ticks_before = ticks;
     keep_signals();
+    threads_relieve(&sampler.threads);
     threads_scan(&sampler.threads,
                  (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
-    threads_names(&sampler.threads);
+    threads_tend(&sampler.threads);
     deaf_look(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
@@ -398,6 +400,7 @@ static void body(void *unused)
                          .dlopen_looks = DLOPEN_LOOKS,
                          .unknown_wait_us = UNKNOWN_WAIT_MIN_US };
     struct feed_header *header = sampler.segment.header;
+    enum standstill_answer asked = STANDSTILL_GO_ON;
 
     (void)unused;
     /* No table is built yet: the first tick asks for them. A process that ends before it has
@@ -408,10 +411,13 @@ static void body(void *unused)
     ask_for_short_slices();
     atomic_store_explicit(&header->status.sampler_tid, (uint32_t)sys_gettid(),
                           memory_order_relaxed);
-    while (atomic_load_explicit(&sampler.running, memory_order_acquire)) {
+    while (atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON) {
         uint32_t seen = atomic_load_explicit(&header->control.wake, memory_order_acquire);
 
         turn.now_us = clock_now_us();
+        asked = standstill_serve();
+        if (asked != STANDSTILL_GO_ON)
+            break;
         yield_signal();
         follow_service(&turn);
         obey(&turn);
@@ -423,6 +429,8 @@ static void body(void *unused)
         keep_house(&turn);
         wait_for_work(&turn, seen);
     }
+    if (asked == STANDSTILL_AWAY)
+        return;
     threads_stop(&sampler.threads);
     if (sampler.uplink >= 0)
         uplink_goodbye(sampler.uplink);
@@ -461,17 +469,27 @@ static int go(enum feed_origin origin)
 
     if (!error) {
         sampler.uplink = uplink;
-        atomic_store_explicit(&sampler.running, 1, memory_order_release);
+        atomic_store_explicit(&sampler.running, RUN_ON, memory_order_release);
         error = raw_thread_start(&sampler.thread, body, NULL) ? -ISOSCOPE_SYSTEM : 0;
         sys_call1(SYS_close, uplink);
     }
     sys_call1(SYS_close, memfd);
     if (error) {
-        atomic_store_explicit(&sampler.running, 0, memory_order_release);
+        atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
         segment_destroy(&sampler.segment);
         sampler.memfd = sampler.uplink = -1;
     }
     return error;
+}
+
+bool sampler_restart_thread(void)
+{
+    if (raw_thread_start(&sampler.thread, body, NULL) == 0)
+        return true;
+    atomic_store_explicit(&sampler.running, RUN_WITHOUT_THREAD, memory_order_release);
+    if (sampler.uplink >= 0)
+        uplink_goodbye(sampler.uplink);
+    return false;
 }
 
 int sampler_start(const struct sampler_start_options *options, const struct stack_range *stack,
@@ -501,7 +519,7 @@ void sampler_stop(void)
 {
     if (!sampler_running())
         return;
-    atomic_store_explicit(&sampler.running, 0, memory_order_release);
+    atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
     sampler_wake();
     raw_thread_join(&sampler.thread);
     segment_destroy(&sampler.segment);
@@ -543,8 +561,9 @@ static void forget_parent(void)
     /* Handlers of the parent's other threads were counted in when the memory was copied. */
     atomic_store(&sampler.modules.maps.readers[0], 0);
     atomic_store(&sampler.modules.maps.readers[1], 0);
-    atomic_store(&sampler.running, 0);
+    atomic_store(&sampler.running, RUN_STOPPED);
     atomic_store(&sampler.resting, 0);
+    standstill_forget();
     memset(&sampler.segment, 0, sizeof sampler.segment); /* its memory stayed in the parent */
 }
 

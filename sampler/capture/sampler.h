@@ -23,6 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* WITHOUT_THREAD: no more in this process; a forked child begins again. */
+enum sampler_run { RUN_STOPPED, RUN_ON, RUN_WITHOUT_THREAD };
+
 struct sampler {
     struct segment segment;
     struct modules modules;
@@ -30,7 +33,7 @@ struct sampler {
     struct named_code named;
     struct raw_thread thread;
     struct uplink_address address;
-    _Atomic uint32_t running;         /* the thread goes on while 1 */
+    _Atomic uint32_t running;         /* sampler_run */
     _Atomic uint32_t modules_unknown; /* a handler met code it does not know */
     _Atomic uint32_t modules_told;    /* dlopen or dlclose was called */
     _Atomic uint32_t loader_was_used; /* ... ever */
@@ -55,6 +58,10 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
                   uint32_t *slot);
 void sampler_stop(void);
 bool sampler_running(void);
+
+/* After standstill.h took the thread away: another one, with the descriptors of the calling
+ * thread's table. False: the kernel refused it. */
+bool sampler_restart_thread(void);
 
 /* Around fork, in this order; the child gets a feed and a thread of its own. old_slot: the
  * forking thread's; returns its slot in the child. */

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "modules.h"
 #include "task_file.h"
+#include "tick_signal.h"
 
 #include "../feed/sys.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAMES_A_TURN = 64 };
+enum { TENDED_A_TURN = 64, NS_PER_US = 1000 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -38,7 +39,11 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
-    watch->cpu_before_ns = 0;
+    watch->cpu_before_ns = watch->looked_ns = 0;
+    memset(&watch->restless, 0, sizeof watch->restless);
+    memset(&watch->load, 0, sizeof watch->load);
+    atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
+    watch->begun = false;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
     watch->head_seen = watch->cpu_seen_ns = 0;
@@ -122,12 +127,75 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
 
     atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
                           memory_order_relaxed);
+    if (threads->watches[slot].restless.is) /* the process's is that of its other threads */
+        return;
     atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
     atomic_store_explicit(
         &status->exclude_kernel,
         timer->kind == FEED_TIMER_PERF_TRAP ||
             (timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel),
         memory_order_relaxed);
+}
+
+static int open_timer(struct threads *threads, uint32_t slot, struct timer *out)
+{
+    const struct watch *watch = &threads->watches[slot];
+    struct timer_rights by_clock = { .wish = FEED_TIMER_WISH_CPU };
+
+    return timer_open(out, watch->restless.is ? &by_clock : &threads->rights, watch->tid,
+                      threads->signal_number, slot);
+}
+
+static uint32_t period_of(const struct threads *threads, const struct watch *watch)
+{
+    uint64_t period_us = (uint64_t)threads->period_us
+                         << atomic_load_explicit(&watch->load.slowed, memory_order_relaxed);
+
+    return period_us < FEED_PERIOD_MAX_US ? (uint32_t)period_us : FEED_PERIOD_MAX_US;
+}
+
+static void set_timer(const struct threads *threads, struct watch *watch)
+{
+    timer_set(&watch->timer, threads->timers_rest ? 0 : period_of(threads, watch));
+    atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_release);
+}
+
+static uint32_t random_below(struct threads *threads, uint32_t limit)
+{
+    threads->random = threads->random * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)threads->random * limit >> 32);
+}
+
+/* What the thread has used until now counts. The first sample's weight is a whole period: on
+ * average over threads that end within one this is the time they took. */
+static uint32_t first_period_us(struct threads *threads, struct watch *watch, uint32_t period_us)
+{
+    uint64_t part_ns = random_below(threads, period_us) * UINT64_C(1000);
+    uint64_t now_ns = timer_thread_cpu_ns(watch->tid), used_ns = now_ns - watch->cpu_before_ns;
+    uint32_t first_us = part_ns < used_ns + FEED_PERIOD_MIN_US * NS_PER_US
+                            ? FEED_PERIOD_MIN_US
+                            : (uint32_t)((part_ns - used_ns) / NS_PER_US);
+
+    watch->cpu_before_ns -= period_us * UINT64_C(1000) - part_ns;
+    watch->due_ns = now_ns + first_us * UINT64_C(1000);
+    watch->first_us = first_us;
+    watch->first_period_us = period_us;
+    return first_us;
+}
+
+static void start_timer(struct threads *threads, struct watch *watch)
+{
+    uint32_t period_us = period_of(threads, watch), first_us;
+
+    if (watch->begun || watch->scanned || threads->timers_rest || !period_us) {
+        set_timer(threads, watch);
+        return;
+    }
+    watch->begun = true;
+    first_us = first_period_us(threads, watch, period_us);
+    atomic_store_explicit(&watch->first_tick, FIRST_TICK_AWAITED, memory_order_release);
+    if (!timer_start(&watch->timer, first_us, period_us))
+        atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
 }
 
 static void arm(struct threads *threads, uint32_t slot)
@@ -138,7 +206,7 @@ static void arm(struct threads *threads, uint32_t slot)
     int error = -EBUSY;
 
     if (threads->signal_number)
-        error = timer_open(&timer, &threads->rights, watch->tid, threads->signal_number, slot);
+        error = open_timer(threads, slot, &timer);
     if (timer.kind == FEED_TIMER_PERF_SIGNAL && timer.id > UINT16_MAX) {
         timer_close(&timer);
         error = -EMFILE;
@@ -154,7 +222,7 @@ static void arm(struct threads *threads, uint32_t slot)
     /* It may have ended meanwhile; then ENDING stays. */
     atomic_compare_exchange_strong_explicit(&watch->state, &new_state, WATCH_ARMED,
                                             memory_order_acq_rel, memory_order_relaxed);
-    timer_set(&timer, threads->timers_rest ? 0 : threads->period_us);
+    start_timer(threads, watch);
 }
 
 static void let_go(struct threads *threads, uint32_t slot)
@@ -198,6 +266,8 @@ void threads_poll(struct threads *threads)
         case WATCH_ARMED:
             if (atomic_load_explicit(&watch->asked_sp, memory_order_acquire) == 1)
                 answer_stack(watch);
+            if (atomic_load_explicit(&watch->first_tick, memory_order_acquire) == FIRST_TICK_TAKEN)
+                set_timer(threads, watch);
             break;
         }
     }
@@ -345,26 +415,50 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     segment_thread_name(threads->segment, slot, watch->name);
 }
 
-void threads_names(struct threads *threads)
+/* Only of those who leave the choice to us; nobody else is looked at. */
+static void follow_restlessness(struct threads *threads, uint32_t slot)
+{
+    struct watch *watch = &threads->watches[slot];
+    uint64_t cpu_ns = __atomic_load_n(&watch->cpu_before_ns, __ATOMIC_RELAXED);
+    bool was = watch->restless.is;
+    uint32_t armed = WATCH_ARMED;
+    char path[TASK_PATH_BYTES];
+
+    if (threads->rights.wish != FEED_TIMER_WISH_AUTO || threads->rights.no_perf ||
+        threads->timers_rest || cpu_ns == watch->looked_ns)
+        return;
+    watch->looked_ns = cpu_ns;
+    task_file_path(path, watch->tid, "/schedstat");
+    restless_look(&watch->restless, path);
+    if (watch->restless.is == was)
+        return;
+    drop_timer(threads, watch);
+    if (atomic_compare_exchange_strong(&watch->state, &armed, WATCH_NEW))
+        arm(threads, slot);
+}
+
+void threads_tend(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
-        uint32_t slot = threads->name_next++ % used;
+    for (uint32_t turn = 0; turn < TENDED_A_TURN && turn < used; turn++) {
+        uint32_t slot = threads->tended_next++ % used;
 
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
             WATCH_ARMED)
-            read_name(threads, slot);
+            continue;
+        read_name(threads, slot);
+        follow_restlessness(threads, slot);
     }
 }
 
 bool threads_interrupt(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-    uint64_t period_ns = threads->period_us * UINT64_C(1000);
     bool any = false;
 
-    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !period_ns || threads->timers_rest)
+    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !threads->period_us ||
+        threads->timers_rest)
         return false;
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];
@@ -378,7 +472,7 @@ bool threads_interrupt(struct threads *threads)
             continue;
         if (watch->due_ns)
             timer_interrupt(watch->tid, threads->signal_number, slot);
-        watch->due_ns = cpu_ns + period_ns;
+        watch->due_ns = cpu_ns + period_of(threads, watch) * UINT64_C(1000);
     }
     return any;
 }
@@ -390,7 +484,25 @@ void threads_set_period(struct threads *threads, uint32_t period_us, bool timers
     threads->period_us = period_us;
     threads->timers_rest = timers_rest;
     for (uint32_t slot = 1; slot < used; slot++)
-        timer_set(&threads->watches[slot].timer, timers_rest ? 0 : period_us);
+        set_timer(threads, &threads->watches[slot]);
+}
+
+void threads_relieve(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    uint32_t queued = UINT32_MAX; /* not asked for yet */
+
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+        bool suspected = overload_suspected(&watch->load);
+
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+            continue;
+        if (suspected && queued == UINT32_MAX)
+            queued = tick_signal_queued();
+        if (overload_look(&watch->load, threads->period_us, suspected ? queued : 0))
+            set_timer(threads, watch);
+    }
 }
 
 void threads_rearm(struct threads *threads, int signal_number)

@@ -14,7 +14,9 @@
 #define ISOSCOPE_THREADS_H
 
 #include "../feed/segment.h"
+#include "overload.h"
 #include "own_thread.h"
+#include "restless.h"
 #include "timer.h"
 #include "unwind.h"
 
@@ -23,18 +25,29 @@
 
 enum watch_state { WATCH_NONE, WATCH_NEW, WATCH_ARMED, WATCH_ENDING };
 
+/* Of a watch. A new thread's first tick comes after a part of a period, taken by chance, or no
+ * thread would be seen that ends within its first period; the timer that brings it brings more of
+ * its kind until the sampler's thread sets the period. They are no ticks. */
+enum first_tick { FIRST_TICK_NONE, FIRST_TICK_AWAITED, FIRST_TICK_TAKEN };
+
 struct watch {
     _Atomic uint32_t state;    /* watch_state */
     _Atomic uint32_t asked_sp; /* 1: the handler found its stack unknown; probe_sp lies in it */
     int32_t tid;
     bool scanned; /* found in /proc: it will not tell us when it ends */
     struct timer timer;
+    struct restless restless; /* then the timer is not perf's */
+    uint64_t looked_ns;       /* cpu_before_ns when restless was looked at */
     struct stack_range stack;
     uint64_t probe_sp;
-    struct root_side root_side;       /* the handler's */
-    _Atomic uint32_t owed;            /* wall.h: rounds that its next sample stands for */
-    uint64_t cpu_before_ns;           /* the handler's: thread CPU time at the last sample */
-    uint64_t due_ns;                  /* the interrupter's: thread CPU time of the next tick */
+    _Atomic uint32_t first_tick; /* enum first_tick */
+    bool begun;                  /* had a timer before */
+    uint32_t first_us, first_period_us;
+    struct root_side root_side; /* the handler's */
+    struct load load;
+    _Atomic uint32_t owed;  /* wall.h: rounds that its next sample stands for */
+    uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
+    uint64_t due_ns;        /* thread CPU time of the first tick; the interrupter's: of the next */
     uint64_t head_seen, cpu_seen_ns;  /* deaf.h's: its ring, and its CPU time when that moved */
     bool deaf;                        /* it blocks the tick's signal, and was counted */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
@@ -59,8 +72,9 @@ struct threads {
     int signal_number;
     uint32_t period_us;         /* 0: paused */
     bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
-    uint32_t name_next;         /* slot whose name is looked at next */
+    uint32_t tended_next;       /* slot that threads_tend looks at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
+    uint32_t random;
 };
 
 /* The calling thread is to be sampled. stack: its own. Returns its slot; 0: not sampled. */
@@ -83,9 +97,12 @@ void threads_poll(struct threads *threads);
 bool threads_interrupt(struct threads *threads);
 /* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
 void threads_scan(struct threads *threads, int32_t sampler_tid);
-/* Reads the names of some threads; all have their turn. */
-void threads_names(struct threads *threads);
+/* Reads the names of some threads, and gives those that switch too often (restless.h), or no longer
+ * do, another timer; all have their turn. */
+void threads_tend(struct threads *threads);
 void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest);
+/* Gives threads that are overloaded by their ticks a longer period, and back. */
+void threads_relieve(struct threads *threads);
 /* Another tick signal: all timers are made anew. */
 void threads_rearm(struct threads *threads, int signal_number);
 /* Closes all timers and forgets all threads. */

@@ -79,20 +79,33 @@ static bool kernel_is_at_least(int major, int minor)
     return its_major > major || (its_major == major && take_number(&at) >= minor);
 }
 
-bool tick_signal_traced(void)
+/* A number in /proc/self/status; 0 without /proc. label: with the colon and the tab. */
+static uint32_t status_number(const char *label)
 {
-    static const char label[] = "TracerPid:\t";
-    char text[1024];
+    char text[4096];
     long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0), bytes;
     const char *found;
 
     if (fd < 0)
-        return false;
+        return 0;
     bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
     sys_call1(SYS_close, fd);
     text[bytes > 0 ? bytes : 0] = 0;
     found = strstr(text, label);
-    return found && found[sizeof label - 1] != '0';
+    if (!found)
+        return 0;
+    found += strlen(label);
+    return (uint32_t)take_number(&found);
+}
+
+bool tick_signal_traced(void)
+{
+    return status_number("TracerPid:\t") != 0;
+}
+
+uint32_t tick_signal_queued(void)
+{
+    return status_number("SigQ:\t");
 }
 
 bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *))

@@ -17,6 +17,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Which sigaction to call, where another stands in libc's place. */
 void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *));
@@ -29,6 +30,8 @@ bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
 bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *));
 /* A debugger is attached to this process. */
 bool tick_signal_traced(void);
+/* Signals that wait for this user's processes; 0 when /proc does not say. */
+uint32_t tick_signal_queued(void);
 /* In the handler: the signal was none of ours, so it gets what it would have got without us. */
 SIGNAL_SAFE void tick_signal_default(int number);
 

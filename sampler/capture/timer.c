@@ -148,10 +148,14 @@ static void set_perf(int fd, uint32_t period_us)
     sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static void set_cpu_clock(int id, uint32_t period_us)
+static struct timespec timespec_of(uint32_t us)
 {
-    struct timespec period = { period_us / US_PER_S, period_us % US_PER_S * NS_PER_US };
-    struct itimerspec spec = { period, period };
+    return (struct timespec){ us / US_PER_S, us % US_PER_S * NS_PER_US };
+}
+
+static void set_cpu_clock(int id, uint32_t first_us, uint32_t period_us)
+{
+    struct itimerspec spec = { timespec_of(period_us), timespec_of(first_us) };
 
     sys_call4(SYS_timer_settime, id, 0, &spec, 0);
 }
@@ -161,7 +165,18 @@ void timer_set(const struct timer *timer, uint32_t period_us)
     if (is_perf(timer))
         set_perf(timer->id, period_us);
     else if (timer->kind == FEED_TIMER_CPU_CLOCK)
-        set_cpu_clock(timer->id, period_us);
+        set_cpu_clock(timer->id, period_us, period_us);
+}
+
+bool timer_start(const struct timer *timer, uint32_t first_us, uint32_t period_us)
+{
+    if (is_perf(timer) && period_us) {
+        set_perf(timer->id, first_us);
+        return true;
+    }
+    if (timer->kind == FEED_TIMER_CPU_CLOCK)
+        set_cpu_clock(timer->id, period_us ? first_us : 0, period_us);
+    return false;
 }
 
 void timer_close(struct timer *timer)

@@ -43,6 +43,9 @@ int timer_open(struct timer *out, struct timer_rights *rights, int tid, int sign
                uint32_t slot);
 /* period_us 0 stops it. */
 void timer_set(const struct timer *timer, uint32_t period_us);
+/* As timer_set, but the first tick comes after first_us. True: they all do, until timer_set is
+ * called. */
+bool timer_start(const struct timer *timer, uint32_t first_us, uint32_t period_us);
 void timer_close(struct timer *timer);
 
 /* CPU time of any thread of this process; 0 when it has gone. */

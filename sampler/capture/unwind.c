@@ -309,6 +309,8 @@ SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_map
 {
     const struct unwind_row *row = row_at(range, pc);
 
+    if (range->table_to_come)
+        return step_live(frame, pc);
     /* A return address that is a function's first byte, behind padding, was put there by hand:
      * nobody calls that function (makecontext's, say), and what its rules call a caller is none. */
     if (!frame->context && is_gap(row) && !is_gap(row_at(range, pc + 1)))

@@ -54,7 +54,10 @@ enum {
     X(NO_TIMER, "no_timer", "the kernel refused a timer for a thread")                             \
     X(MODULES_FULL, "modules_full", "the module table was full")                                   \
     X(AWAKE, "awake", "a sleeping thread woke up while its stack was read")                        \
-    X(LATE, "late", "the sampler's thread came too late for a round of wall mode")
+    X(LATE, "late", "the sampler's thread came too late for a round of wall mode")                 \
+    X(SANDBOXED, "sandboxed", "the program locked itself in (seccomp): sampling of it ended")      \
+    X(NO_THREAD, "no_thread", "after unshare or setns the kernel refused the sampler's thread")    \
+    X(SLOWED, "slowed", "ticks cost a thread too much of its time: its period was made longer")
 
 /* Why a stack ended where it did. ROOT is the only good one. */
 #define FEED_ENDS(X)                                                                               \

@@ -292,6 +292,7 @@ void drain_process(struct drain *drain, struct process *process, int64_t until_u
 {
     uint32_t slots = feed_reader_slots(process->reader);
 
+    process->round_us = possible_us;
     /* First, for a thread that is given back must have told all. */
     drain_sleepers(drain, process, until_us, possible_us);
     for (uint32_t slot = 1; slot < slots; slot++)

@@ -46,6 +46,13 @@ uint32_t *map64_put(struct map64 *map, uint64_t key, bool *added)
     return &entry->value;
 }
 
+uint32_t map64_find(const struct map64 *map, uint64_t key)
+{
+    const struct map64_entry *entry = map->capacity ? place_of(map, key) : NULL;
+
+    return entry && entry->used ? entry->value : 0;
+}
+
 void map64_free(struct map64 *map)
 {
     free(map->entries);

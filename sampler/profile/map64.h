@@ -25,6 +25,8 @@ struct map64 {
 /* The value's place, until the next call. added: the key was not there, and its value is 0.
  * NULL: out of memory. */
 uint32_t *map64_put(struct map64 *map, uint64_t key, bool *added);
+/* The key's value; 0 when it is not there. */
+uint32_t map64_find(const struct map64 *map, uint64_t key);
 void map64_free(struct map64 *map);
 
 #endif

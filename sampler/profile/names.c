@@ -13,6 +13,7 @@ enum { BLOCK_NAMES = 1024, BLOCKS = NAMES_MAX / BLOCK_NAMES };
 struct names {
     char **blocks[BLOCKS];  /* never move: read without a lock */
     _Atomic uint32_t count; /* numbers [1, count) are there */
+    size_t bytes;           /* of all names; names_number only */
     struct map64 by_hash;   /* hash, or what follows it when another name has it -> number */
 };
 
@@ -53,31 +54,36 @@ static uint32_t add(struct names *names, const char *name)
 {
     uint32_t number = atomic_load_explicit(&names->count, memory_order_relaxed);
     char ***block = &names->blocks[number / BLOCK_NAMES];
+    size_t bytes = strlen(name) + 1;
     char *copy;
 
-    if (number >= NAMES_MAX || (!*block && !(*block = calloc(BLOCK_NAMES, sizeof(**block)))))
+    if (number >= NAMES_MAX || bytes > NAMES_BYTES_MAX - names->bytes)
+        return 0;
+    if (!*block && !(*block = calloc(BLOCK_NAMES, sizeof(**block))))
         return 0;
     copy = strdup(name);
     if (!copy)
         return 0;
     (*block)[number % BLOCK_NAMES] = copy;
+    names->bytes += bytes;
     atomic_store_explicit(&names->count, number + 1, memory_order_release);
     return number;
 }
 
 uint32_t names_number(struct names *names, const char *name)
 {
-    for (uint64_t hash = hash_text(name);; hash++) {
-        bool added;
-        uint32_t *number = map64_put(&names->by_hash, hash, &added);
+    uint64_t hash = hash_text(name);
+    uint32_t number, *place;
+    bool added;
 
-        if (!number)
-            return 0;
-        if (!*number) /* new, or there was no room for it before */
-            return *number = add(names, name);
-        if (!strcmp(names_text(names, *number), name))
-            return *number;
-    }
+    for (; (number = map64_find(&names->by_hash, hash)); hash++)
+        if (!strcmp(names_text(names, number), name))
+            return number;
+    number = add(names, name);
+    /* What there was no room for takes none in the index either. */
+    if (number && (place = map64_put(&names->by_hash, hash, &added)))
+        *place = number;
+    return number;
 }
 
 const char *names_text(const struct names *names, uint32_t number)

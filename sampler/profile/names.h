@@ -4,7 +4,8 @@
  *
  *   drain (feed's place -> number) -> names -> snapshot (number -> text)
  *
- * Ownership  A name lives as long as the table. What programs may add is bounded: NAMES_MAX.
+ * Ownership  A name lives as long as the table. What programs may add is bounded: NAMES_MAX,
+ *            NAMES_BYTES_MAX.
  * Threads    names_number: one thread at a time. names_text: any, also meanwhile, for numbers that
  *            were handed to it.
  * Errors     names_new: 0 or -ISOSCOPE_NO_MEMORY.
@@ -16,7 +17,7 @@
 
 struct names;
 
-enum { NAMES_MAX = 1 << 20 };
+enum { NAMES_MAX = 1 << 20, NAMES_BYTES_MAX = 64 << 20 };
 
 int names_new(struct names **out);
 void names_free(struct names *names); /* NULL is fine */

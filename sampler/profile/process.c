@@ -57,6 +57,8 @@ void process_retire(struct process *process)
     process->slot_count = 0;
     free(process->modules);
     process->modules = NULL;
+    perf_map_free(process->perf_map);
+    process->perf_map = NULL;
     map64_free(&process->names);
     process->names = (struct map64){ 0 };
     feed_reader_free(process->reader);
@@ -158,6 +160,19 @@ static uint64_t named_frame(struct process *process, uint64_t feed_frame, struct
                          process_name(process, place, registry_names(registry)));
 }
 
+/* Code in no module: a JIT may have written down what it is. */
+static uint64_t bare_frame(struct process *process, uint64_t pc, struct registry *registry)
+{
+    uint32_t name = 0;
+
+    if (!process->perf_map && process->pid > 0)
+        perf_map_new(&process->perf_map, process->pid);
+    if (process->perf_map)
+        name = perf_map_name(process->perf_map, pc, process->round_us, registry_names(registry));
+    return name ? PROFILE_FRAME(registry_named(registry, FEED_NAME_JIT), name)
+                : PROFILE_FRAME(0, pc);
+}
+
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct namer *namer, uint64_t *out)
 {
@@ -174,6 +189,10 @@ bool process_frame(struct process *process, uint64_t feed_frame, struct registry
         number = module_number(process, number, registry, namer);
     if (number && registry_module(registry, number)->sampler)
         return false;
+    if (!FEED_FRAME_MODULE(feed_frame) && feed_frame != FEED_FRAME_GAP) {
+        *out = bare_frame(process, feed_frame, registry);
+        return true;
+    }
     *out = PROFILE_FRAME(number, FEED_FRAME_OFFSET(feed_frame));
     return true;
 }

@@ -14,6 +14,7 @@
 #include "registry.h"
 #include "namer.h"
 #include "owner.h"
+#include "perf_map.h"
 #include "profile.h"
 #include "store.h"
 
@@ -47,9 +48,11 @@ struct process {
     struct feed_status_view status;
 
     /* round only */
-    uint64_t impossible; /* samples with a time that cannot be */
-    uint16_t *modules;   /* feed's number -> profile's; 0: not known yet */
-    struct map64 names;  /* feed's place -> profile's number */
+    uint64_t impossible;       /* samples with a time that cannot be */
+    uint16_t *modules;         /* feed's number -> profile's; 0: not known yet */
+    struct map64 names;        /* feed's place -> profile's number */
+    struct perf_map *perf_map; /* NULL: no pc was in no module yet */
+    int64_t round_us;          /* when the round began, as it were: it only ever grows */
     struct process_slot *slots;
     uint32_t slot_count;
 };

@@ -13,7 +13,7 @@ from math import sqrt
 from subprocess import PIPE
 from typing import Any, Iterator, Mapping, NamedTuple
 
-from harness import BUILD, Client, profiled, workload
+from harness import BUILD, Client, default_timer, profiled, workload
 
 BAND = 4.5  # standard deviations: a right sampler leaves it in 7 of a million checks
 PERIOD_US = 1000
@@ -86,9 +86,10 @@ def share_row(name: str, seen: Seen, function: str, share: float, bound: float) 
                max(abs(by_samples - share), abs(by_weight - share)) <= bound)
 
 
-def weight_row(name: str, weight: float, used: float) -> Row:
-    return Row(name, f"{weight / used:.2%}", f"100% +- {WEIGHT_BOUND:.0%}",
-               abs(weight / used - 1.0) <= WEIGHT_BOUND)
+def weight_row(name: str, weight: float, used: float, unseen: float = 0.0) -> Row:
+    bound = WEIGHT_BOUND + unseen
+    return Row(name, f"{weight / used:.2%}", f"100% +- {bound:.1%}",
+               abs(weight / used - 1.0) <= bound)
 
 
 def known_shares(seconds: float) -> list[Row]:
@@ -118,16 +119,25 @@ def equal_threads(seconds: float) -> list[Row]:
     counts, weights = Counter(s.tid for s in spinning), defaultdict(float)
     for sample in spinning:
         weights[sample.tid] += sample.cpu_s
-    return [fairness_row("16 equal threads, samples", list(counts.values())),
-            fairness_row("16 equal threads, weight", list(weights.values())),
+    rows = [fairness_row("16 equal threads, weight", list(weights.values()), unseen_share(each))]
+    if default_timer().kept == 1.0:  # else threads share the kernel's ticks as they fall
+        rows.append(fairness_row("16 equal threads, samples", list(counts.values())))
+    return [*rows,
             weight_row("weight of 16 threads, of their CPU time", sum(weights.values()),
-                       THREADS * each)]
+                       THREADS * each, unseen_share(each))]
 
 
-def fairness_row(name: str, values: list[float]) -> Row:
+def unseen_share(seconds: float) -> float:
+    """Of a thread, at most: what it runs before its first tick and after its last. The kernel's
+    tick, where it makes ours, may miss it a few times in a row."""
+    return 0.0 if default_timer().is_perf else 10e-6 * default_timer().true_period_us / seconds
+
+
+def fairness_row(name: str, values: list[float], unseen: float = 0.0) -> Row:
     apart = (max(values) - min(values)) / (sum(values) / len(values))
-    return Row(name, f"{len(values)} threads, {apart:.2%} apart", f"at most {FAIRNESS_BOUND:.0%}",
-               len(values) == THREADS and apart <= FAIRNESS_BOUND)
+    bound = FAIRNESS_BOUND + unseen
+    return Row(name, f"{len(values)} threads, {apart:.2%} apart", f"at most {bound:.0%}",
+               len(values) == THREADS and apart <= bound)
 
 
 def aliasing(seconds: float) -> list[Row]:

@@ -8,6 +8,7 @@ Waiting is for a condition with a deadline. Only processes started here are ende
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("ISOSCOPE_BUILD") or ROOT / "build").resolve()
@@ -94,6 +96,33 @@ def profiled(command, *options, **popen):
     with service_of(command, *options, **popen) as service:
         service.wait_for_end()
         yield service
+
+
+class Timer(NamedTuple):
+    """What this machine gives who asks for nothing special, at 1 kHz."""
+
+    is_perf: bool
+    true_period_us: int
+
+    @property
+    def kept(self) -> float:
+        """The share of the asked samples: 1, or a quarter where perf is refused (and the kernel's
+        tick is 250 Hz)."""
+        return min(1.0, 1000 / self.true_period_us)
+
+
+@functools.cache
+def default_timer() -> Timer:
+    with profiled([workload("spin_two_to_one"), "0.1"]) as service:
+        with Client(service.uri) as client:
+            (process,) = client.processes()
+            kind = client.call("getIsolate", isolateId=process.id)["_process"]["timer"]
+        return Timer(kind in ("perf", "sigtrap"), service.tree().true_period_us)
+
+
+def no_new_privs() -> bool:
+    """Setuid bits count for nothing then."""
+    return "NoNewPrivs:\t1" in Path("/proc/self/status").read_text()
 
 
 def end(process: subprocess.Popen) -> None:

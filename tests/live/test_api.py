@@ -8,7 +8,7 @@ from collections import Counter
 from math import sqrt
 
 import pytest
-from harness import BUILD, profiled, workload
+from harness import BUILD, default_timer, profiled, workload
 
 BAND = 4.5
 COOPERATES = workload("cooperates")
@@ -54,7 +54,7 @@ def test_code_of_a_jit_has_its_name_and_is_walked_to_the_root():
     jitted = [s for s in samples if "jitted <f>" in names(s)]
     below = [s for s in jitted if "spin" in names(s)]
     inside = [s for s in jitted if names(s)[0] == "jitted <f>"]
-    assert len(inside) >= 50 and len(below) >= 200
+    assert len(inside) >= 50 * default_timer().kept and len(below) >= 200 * default_timer().kept
     for sample in jitted:
         stack = names(sample)
         at = stack.index("jitted <f>")
@@ -64,7 +64,19 @@ def test_code_of_a_jit_has_its_name_and_is_walked_to_the_root():
     assert not any("overwritten" in names(s) for s in samples)
 
 
-@pytest.mark.parametrize("part", ["tags", "jit", "count", "threads", "forks"])
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="its code is x86-64's")
+def test_code_that_takes_anothers_place_takes_none_of_its_samples():
+    samples = samples_of(COOPERATES, "reuse", "0.5")
+    order = [names(s)[0] for s in samples if s.stack[0].library.name in ("[jit]", "[unknown]")]
+    counts = Counter("nameless" if name.startswith("[unknown]") else name for name in order)
+    assert set(counts) == {"first", "second", "nameless"}
+    assert min(counts.values()) >= 20, counts
+    at = [order.index("second"), counts["first"] + counts["second"]]
+    assert order[: at[0]] == ["first"] * counts["first"]
+    assert order[at[0] : at[1]] == ["second"] * counts["second"]
+
+
+@pytest.mark.parametrize("part", ["tags", "jit", "reuse", "count", "threads", "forks"])
 def test_the_calls_return_what_they_promise(run, part):
     result = run([COOPERATES, part, "0.5"])
     assert result.returncode == 0, result.stdout
@@ -79,8 +91,8 @@ def test_without_a_service_the_calls_do_nothing():
 def test_threads_are_shown_by_the_names_they_gave():
     samples = samples_of(COOPERATES, "threads", "1")
     tags = Counter(s.user_tag for s in samples)
-    assert tags["a-name-longer-t"] >= 200
-    assert tags["raw"] >= 50
+    assert tags["a-name-longer-t"] >= 200 * default_timer().kept
+    assert tags["raw"] >= 50 * default_timer().kept
     # Its creator's tag is not its own, though they share the memory that the tag stands in.
     raw = [s for s in samples if "raw_thread" in names(s)]
     assert {s.user_tag for s in raw} == {"raw"}
@@ -92,5 +104,5 @@ def test_a_forked_child_has_the_tag_of_the_fork():
     (child,) = [samples.samples for process, samples in profile
                 if any("spin" in names(s) for s in samples.samples)]
     spinning = [s for s in child if "spin" in names(s)]
-    assert len(spinning) >= 200
+    assert len(spinning) >= 200 * default_timer().kept
     assert {s.user_tag for s in spinning} == {"before the fork"}

@@ -11,7 +11,9 @@ LIBRARY = Path(os.environ["ISOSCOPE_BUILD"]) / "lib/libisoscope.so"
 
 # What it may take the place of; everything else of ours is hidden.
 WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signal", "sigwait",
-           "sigwaitinfo", "sigtimedwait", "signalfd"}
+           "sigwaitinfo", "sigtimedwait", "signalfd", "setuid", "setgid", "seteuid", "setegid",
+           "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
+           "prctl", "unshare", "setns", "syscall"}
 
 
 def test_it_needs_libc_only():

@@ -1,11 +1,13 @@
 /* The private folder of a run, and the file that tells where it serves. */
 #include "server/run_dir.h"
 #include "server/service_info.h"
+#include "server/stale_dirs.h"
 
 #include "sampler/feed/cleanup.h"
 #include "sampler/include/isoscope/isoscope.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,6 +79,93 @@ static void a_parent_folder_that_cannot_be_named_is_passed_over(void **state)
     unsetenv("TMPDIR");
 }
 
+/* A folder as a run leaves it, last touched an hour ago. Its socket listens while the result is
+ * open. */
+static int leave_folder(const char *parent, const char *name, mode_t mode, char out[PATH_MAX])
+{
+    const struct timespec then[2] = { { time(NULL) - 3600, 0 }, { time(NULL) - 3600, 0 } };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    snprintf(out, PATH_MAX, "%s/%s", parent, name);
+    assert_int_equal(mkdir(out, 0700), 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/feed", out);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(chmod(out, mode), 0);
+    assert_int_equal(utimensat(AT_FDCWD, out, then, 0), 0);
+    return listener;
+}
+
+static void remove_folder(const char *folder)
+{
+    char socket_path[PATH_MAX + 8];
+
+    snprintf(socket_path, sizeof(socket_path), "%s/feed", folder);
+    unlink(socket_path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void the_folder_of_a_killed_run_is_removed(void **state)
+{
+    char parent[] = "/tmp/stale_dirs-XXXXXX", left[PATH_MAX];
+
+    (void)state;
+    assert_non_null(mkdtemp(parent));
+    close(leave_folder(parent, "isoscope-Killed", 0700, left));
+    stale_dirs_remove(parent);
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(rmdir(parent), 0);
+}
+
+static void the_folder_of_a_living_run_stays(void **state)
+{
+    char parent[] = "/tmp/stale_dirs-XXXXXX", listens[PATH_MAX], holds[PATH_MAX];
+    int listener, held;
+
+    (void)state;
+    assert_non_null(mkdtemp(parent));
+    listener = leave_folder(parent, "isoscope-Listen", 0700, listens);
+    close(leave_folder(parent, "isoscope-Locked", 0700, holds));
+    held = stale_dirs_hold(holds);
+    assert_true(held >= 0);
+    stale_dirs_remove(parent);
+    assert_int_equal(access(listens, F_OK), 0);
+    assert_int_equal(access(holds, F_OK), 0);
+    close(listener);
+    close(held);
+    stale_dirs_remove(parent); /* both are dead now */
+    assert_int_equal(rmdir(parent), 0);
+}
+
+/* Another name, another mode, something else in it, just made: none is known to be ours and dead.
+ */
+static void a_folder_that_is_no_runs_stays(void **state)
+{
+    char parent[] = "/tmp/stale_dirs-XXXXXX", named[PATH_MAX], open_to_all[PATH_MAX],
+         full[PATH_MAX], fresh[PATH_MAX], file[PATH_MAX + 8];
+    const struct timespec then[2] = { { time(NULL) - 3600, 0 }, { time(NULL) - 3600, 0 } };
+
+    (void)state;
+    assert_non_null(mkdtemp(parent));
+    close(leave_folder(parent, "isoscope-a.b.c.", 0700, named));
+    close(leave_folder(parent, "isoscope-Shared", 0755, open_to_all));
+    close(leave_folder(parent, "isoscope-Filled", 0700, full));
+    close(leave_folder(parent, "isoscope-Fresh1", 0700, fresh));
+    assert_int_equal(utimensat(AT_FDCWD, fresh, NULL, 0), 0);
+    snprintf(file, sizeof(file), "%s/notes", full);
+    assert_int_equal(mkdir(file, 0700), 0);
+    assert_int_equal(utimensat(AT_FDCWD, full, then, 0), 0);
+    stale_dirs_remove(parent);
+    assert_int_equal(access(file, F_OK), 0);
+    assert_int_equal(rmdir(file), 0);
+    remove_folder(named);
+    remove_folder(open_to_all);
+    remove_folder(full);
+    remove_folder(fresh);
+    assert_int_equal(rmdir(parent), 0);
+}
+
 static void the_info_file_appears_whole_and_private(void **state)
 {
     char folder[] = "/tmp/service_info-XXXXXX", path[64], text[64] = "";
@@ -123,6 +215,9 @@ int main(void)
         cmocka_unit_test(a_plain_path_is_preloaded_as_it_is),
         cmocka_unit_test(a_path_with_a_space_gets_another_name),
         cmocka_unit_test(a_parent_folder_that_cannot_be_named_is_passed_over),
+        cmocka_unit_test(the_folder_of_a_killed_run_is_removed),
+        cmocka_unit_test(the_folder_of_a_living_run_stays),
+        cmocka_unit_test(a_folder_that_is_no_runs_stays),
         cmocka_unit_test(the_info_file_appears_whole_and_private),
         cmocka_unit_test(an_unwritable_info_file_is_noticed_before),
         cmocka_unit_test(a_device_is_written_and_not_replaced),

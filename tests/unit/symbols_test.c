@@ -149,7 +149,8 @@ static void names_are_demangled_and_versions_cut_off(void **state)
 
     (void)state;
     assert_true(symbols_find(symbols, 0x1000, &symbol));
-    assert_string_equal(symbol.name, "foo::bar(int)");
+    assert_string_equal(symbol.name, "foo::bar");
+    assert_string_equal(symbol.full_name, "foo::bar(int)");
     assert_string_equal(symbol.raw_name, "_ZN3foo3barEi");
     assert_true(symbols_find(symbols, 0x1001, &again));
     assert_ptr_equal(symbol.name, again.name);
@@ -157,6 +158,115 @@ static void names_are_demangled_and_versions_cut_off(void **state)
     assert_string_equal(name_at(symbols, 0x1020), "mycrate::foo");
     assert_string_equal(name_at(symbols, 0x1030), "_Znonsense");
     assert_string_equal(name_at(symbols, 0x1040), "write");
+}
+
+/* Which of the functions of that name a part belongs to, is told by the source file. */
+static void a_cold_part_belongs_to_the_function_of_its_own_file(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "one.c", 0, 0, STB_LOCAL, STT_FILE },
+                                         { "f", 0x1000, 16, STB_LOCAL, STT_FUNC },
+                                         { "f.cold", 0x1100, 16, STB_LOCAL, STT_FUNC },
+                                         { "two.c", 0, 0, STB_LOCAL, STT_FILE },
+                                         { "f.cold.12", 0x1110, 16, STB_LOCAL, STT_FUNC },
+                                         { "f", 0x1010, 16, STB_LOCAL, STT_FUNC },
+                                         { "g.cold", 0x1120, 16, STB_LOCAL, STT_FUNC },
+                                         { "lone.cold", 0x1130, 16, STB_LOCAL, STT_FUNC },
+                                         { "g", 0x1020, 16, STB_GLOBAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    static const uint64_t homes[][2] = {
+        { 0x1000, 0x1000 }, { 0x1010, 0x1010 }, { 0x1105, 0x1000 },
+        { 0x1115, 0x1010 }, { 0x1125, 0x1020 },
+    };
+    struct symbol symbol;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+        assert_true(symbols_find(symbols, homes[i][0], &symbol));
+        assert_int_equal(symbol.start, homes[i][1]);
+        assert_string_equal(symbol.raw_name, homes[i][1] == 0x1020 ? "g" : "f");
+    }
+    assert_string_equal(name_at(symbols, 0x1130), "lone [cold]");
+}
+
+static void a_cold_part_that_may_belong_to_two_functions_stays_alone(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "one.c", 0, 0, STB_LOCAL, STT_FILE },
+                                         { "f", 0x1000, 16, STB_LOCAL, STT_FUNC },
+                                         { "two.c", 0, 0, STB_LOCAL, STT_FILE },
+                                         { "f", 0x1010, 16, STB_LOCAL, STT_FUNC },
+                                         { "three.c", 0, 0, STB_LOCAL, STT_FILE },
+                                         { "f.cold", 0x1100, 16, STB_LOCAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    struct symbol symbol;
+
+    (void)state;
+    assert_true(symbols_find(symbols, 0x1100, &symbol));
+    assert_int_equal(symbol.start, 0x1100);
+    assert_string_equal(symbol.name, "f [cold]");
+    assert_string_equal(symbol.raw_name, "f.cold");
+}
+
+/* The alias after which it is called may not be the name that is shown. */
+static void a_cold_part_may_be_called_after_an_alias(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "_ZN1AC1Ev", 0x1000, 16, STB_WEAK, STT_FUNC },
+                                         { "_ZN1AC2Ev", 0x1000, 16, STB_WEAK, STT_FUNC },
+                                         { "_ZN1AC2Ev.cold", 0x1100, 16, STB_LOCAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    struct symbol symbol;
+
+    (void)state;
+    assert_true(symbols_find(symbols, 0x1100, &symbol));
+    assert_int_equal(symbol.start, 0x1000);
+    assert_string_equal(symbol.name, "A::A");
+}
+
+static void a_clone_is_a_function_of_its_own_with_a_mark(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "f", 0x1000, 16, STB_GLOBAL, STT_FUNC },
+                                         { "f.constprop.0", 0x1010, 16, STB_LOCAL, STT_FUNC },
+                                         { "f.part.0", 0x1020, 16, STB_LOCAL, STT_FUNC },
+                                         { "f.part.0.cold", 0x1100, 16, STB_LOCAL, STT_FUNC },
+                                         { "f.isra.0.cold", 0x1110, 16, STB_LOCAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    struct symbol symbol;
+
+    (void)state;
+    assert_string_equal(name_at(symbols, 0x1010), "f [constprop]");
+    assert_string_equal(name_at(symbols, 0x1020), "f [part]");
+    assert_string_equal(name_at(symbols, 0x1100), "f [part]");
+    /* Nothing is left of f.isra.0 but what seldom runs: it is f's. */
+    assert_true(symbols_find(symbols, 0x1110, &symbol));
+    assert_int_equal(symbol.start, 0x1000);
+}
+
+/* Its code chooses the function of that name; it is not that function. */
+static void the_resolver_of_an_ifunc_says_that_it_is_one(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "memcpy", 0x1000, 16, STB_GLOBAL, STT_GNU_IFUNC },
+                                         { "twice", 0x1010, 16, STB_GLOBAL, STT_GNU_IFUNC },
+                                         { "choose_twice", 0x1010, 16, STB_LOCAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    struct symbol symbol;
+
+    (void)state;
+    assert_true(symbols_find(symbols, 0x1000, &symbol));
+    assert_string_equal(symbol.name, "memcpy [resolver]");
+    assert_string_equal(symbol.raw_name, "memcpy");
+    assert_string_equal(name_at(symbols, 0x1010), "choose_twice");
+}
+
+static void functions_of_one_name_are_told_apart_by_their_start(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "same", 0x1000, 16, STB_LOCAL, STT_FUNC },
+                                         { "same", 0x1010, 16, STB_LOCAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    struct symbol one, other;
+
+    (void)state;
+    assert_true(symbols_find(symbols, 0x1001, &one) && symbols_find(symbols, 0x1011, &other));
+    assert_string_equal(one.name, other.name);
+    assert_int_not_equal(one.start, other.start);
 }
 
 static void another_build_on_disk_gives_no_names(void **state)
@@ -335,6 +445,12 @@ int main(void)
         cmocka_unit_test(of_many_names_for_one_address_the_plainest_is_taken),
         cmocka_unit_test(data_and_undefined_symbols_are_no_functions),
         cmocka_unit_test(names_are_demangled_and_versions_cut_off),
+        cmocka_unit_test(a_cold_part_belongs_to_the_function_of_its_own_file),
+        cmocka_unit_test(a_cold_part_that_may_belong_to_two_functions_stays_alone),
+        cmocka_unit_test(a_cold_part_may_be_called_after_an_alias),
+        cmocka_unit_test(a_clone_is_a_function_of_its_own_with_a_mark),
+        cmocka_unit_test(the_resolver_of_an_ifunc_says_that_it_is_one),
+        cmocka_unit_test(functions_of_one_name_are_told_apart_by_their_start),
         cmocka_unit_test(another_build_on_disk_gives_no_names),
         cmocka_unit_test(a_linked_debug_file_of_the_same_build_gives_names),
         cmocka_unit_test(what_is_no_elf_file_has_no_names_but_a_reason),

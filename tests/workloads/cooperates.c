@@ -1,7 +1,7 @@
 /*
  * cooperates.c - a program that tells the sampler of itself (isoscope.h).
  *
- *     cooperates tags|jit|count|threads|forks|alone SECONDS
+ *     cooperates tags|jit|reuse|count|threads|forks|alone SECONDS
  *
  * Each part prints "ok" when what the calls returned was right; the profile is the test's to check.
  */
@@ -58,31 +58,64 @@ __attribute__((noinline)) static void called_back(void)
     spin(0.5);
 }
 
+enum { JIT_CODE_BYTES = 25 };
+
 #if defined(__x86_64__)
 /* push rbp; mov rbp, rsp; mov eax, 500000000; dec eax; jne -4; call rdi; pop rbp; ret */
-static const uint8_t jit_code[] = { 0x55, 0x48, 0x89, 0xe5, 0xb8, 0x00, 0x65, 0xcd, 0x1d,
-                                    0xff, 0xc8, 0x75, 0xfc, 0x48, 0x83, 0xec, 0x10, 0xff,
-                                    0xd7, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3 };
+static const uint8_t jit_code[JIT_CODE_BYTES] = { 0x55, 0x48, 0x89, 0xe5, 0xb8, 0x00, 0x65,
+                                                  0xcd, 0x1d, 0xff, 0xc8, 0x75, 0xfc, 0x48,
+                                                  0x83, 0xec, 0x10, 0xff, 0xd7, 0x48, 0x83,
+                                                  0xc4, 0x10, 0x5d, 0xc3 };
 #endif
 
-/* Time in the code itself, and in what it calls. */
-static bool jit(void)
+typedef void (*jitted_code)(void (*call)(void));
+
+/* NULL on processors whose code it is not. */
+static uint8_t *make_code(void)
 {
 #if defined(__x86_64__)
     uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint8_t *code = page + 64;
-    bool ok;
 
     memcpy(code, jit_code, sizeof jit_code);
     mprotect(page, 4096, PROT_READ | PROT_EXEC);
-    ok = isoscope_code_register(code - 16, 100, "overwritten") == 0 &&
-         isoscope_code_register(code, sizeof jit_code, "jitted <f>") == 0 &&
-         isoscope_code_unregister(code - 16) == -ISOSCOPE_NOT_FOUND;
-    ((void (*)(void (*)(void)))(uintptr_t)code)(called_back);
-    return ok && isoscope_code_unregister(code) == 0;
+    return code;
 #else
-    return false;
+    return NULL;
 #endif
+}
+
+/* Time in the code itself, and in what it calls. */
+static bool jit(void)
+{
+    uint8_t *code = make_code();
+    bool ok;
+
+    if (!code)
+        return false;
+    ok = isoscope_code_register(code - 16, 100, "overwritten") == 0 &&
+         isoscope_code_register(code, JIT_CODE_BYTES, "jitted <f>") == 0 &&
+         isoscope_code_unregister(code - 16) == -ISOSCOPE_NOT_FOUND;
+    ((jitted_code)(uintptr_t)code)(called_back);
+    return ok && isoscope_code_unregister(code) == 0;
+}
+
+/* The same addresses are one function after the other, and then none that has a name. */
+static bool reuse(void)
+{
+    static const char *const names[] = { "first", "second" };
+    uint8_t *code = make_code();
+
+    for (int i = 0; code && i < 2; i++) {
+        if (isoscope_code_register(code, JIT_CODE_BYTES, names[i]) != 0)
+            return false;
+        ((jitted_code)(uintptr_t)code)(called_back);
+        if (isoscope_code_unregister(code) != 0)
+            return false;
+    }
+    if (code)
+        ((jitted_code)(uintptr_t)code)(called_back);
+    return code != NULL;
 }
 
 static bool count(void)
@@ -174,8 +207,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         bool (*run)(void);
-    } parts[] = { { "tags", tags },       { "jit", jit },     { "count", count },
-                  { "threads", threads }, { "forks", forks }, { "alone", alone } };
+    } parts[] = { { "tags", tags },   { "jit", jit },         { "reuse", reuse },
+                  { "count", count }, { "threads", threads }, { "forks", forks },
+                  { "alone", alone } };
 
     seconds = argc > 2 ? strtod(argv[2], NULL) : 1;
     for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof parts[0]; i++)

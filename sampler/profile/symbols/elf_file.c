@@ -147,6 +147,13 @@ void elf_file_closep(struct elf_file **file)
     elf_file_close(*file);
 }
 
+uint16_t elf_file_machine(struct elf_file *file)
+{
+    GElf_Ehdr header;
+
+    return gelf_getehdr(file->elf, &header) ? header.e_machine : EM_NONE;
+}
+
 static uint32_t build_id_in(Elf_Data *notes, uint8_t out[FEED_BUILD_ID_MAX])
 {
     size_t at = 0, name_at, bytes_at, next;
@@ -338,6 +345,7 @@ static bool is_function(struct elf_file *file, const GElf_Sym *symbol, struct el
     out->global = binding == STB_GLOBAL || binding == STB_GNU_UNIQUE;
     out->weak = binding == STB_WEAK;
     out->label = type == STT_NOTYPE;
+    out->resolver = type == STT_GNU_IFUNC;
     return true;
 }
 
@@ -351,13 +359,20 @@ static void functions_in(struct elf_file *file, Elf_Scn *section, const GElf_Shd
     struct elf_function function;
     GElf_Sym symbol;
     uint64_t named = 0;
+    uint32_t source = 0;
 
     /* Symbol 0 stands for none. */
     for (size_t i = 1; i < count && i < INT32_MAX && named < names_bytes_max; i++) {
         size_t bytes;
 
-        if (!gelf_getsym(data, (int)i, &symbol) || !is_function(file, &symbol, &function))
+        if (!gelf_getsym(data, (int)i, &symbol))
             continue;
+        /* It comes before the local symbols that it is the file of. */
+        if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
+            source++;
+        if (!is_function(file, &symbol, &function))
+            continue;
+        function.file = GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? source : 0;
         function.name = text_at(&texts, symbol.st_name);
         bytes = strnlen(function.name, NAME_BYTES_MAX);
         /* "$x" marks where code begins on some machines; it names nothing. */

@@ -27,7 +27,9 @@ struct elf_function {
     uint64_t size;  /* 0: the file does not say */
     uint64_t limit; /* the section's end: no function goes further */
     bool global, weak;
-    bool label; /* an untyped symbol in code: a hand-written function, or less */
+    bool label;    /* an untyped symbol in code: a hand-written function, or less */
+    bool resolver; /* of an ifunc: its code only chooses the function of that name */
+    uint32_t file; /* a local one's source file, by its order in the table; 0: not known */
 };
 
 /* All give NULL where it cannot be read; *reason then tells why, in static memory. */
@@ -39,6 +41,8 @@ struct elf_file *elf_file_open_image(void *image, size_t bytes, const char **rea
 void elf_file_close(struct elf_file *file); /* NULL is fine */
 void elf_file_closep(struct elf_file **file);
 
+/* EM_X86_64, ... */
+uint16_t elf_file_machine(struct elf_file *file);
 /* Returns its bytes, FEED_BUILD_ID_MAX at most; 0: there is none. */
 uint32_t elf_file_build_id(struct elf_file *file, uint8_t out[FEED_BUILD_ID_MAX]);
 bool elf_file_is_build(struct elf_file *file, const uint8_t *build_id, uint32_t bytes);

@@ -3,7 +3,8 @@
  *
  *   elf_file, debug_file (whatever holds .debug_info) -> lines -> frames of one address
  *
- * Opened once a module's lines are asked for; a compilation unit is read when an address in it is.
+ * Opened once a module's lines are asked for; a compilation unit is read when an address in it is,
+ * and forgotten when it has not been asked for longest and the limit is reached.
  *
  * Units      offset: an ELF virtual address of the module. line: from 1; 0: not known.
  * Ownership  Texts of a frame live as long as the lines.
@@ -37,6 +38,10 @@ struct line_frame {
 
 int lines_open(struct lines **out, const struct module_file *module);
 void lines_close(struct lines *lines); /* NULL is fine */
+
+/* How many bytes of what was read of units may be kept, and, beside that, how many libdw may hold;
+ * 128 MiB each to begin with. The sections themselves, and texts that were handed out, stay. */
+void lines_limit(struct lines *lines, size_t bytes);
 
 /* Innermost first; the last one is the function itself. Returns how many; 0: nothing is known. */
 uint32_t lines_find(struct lines *lines, uint64_t offset, struct line_frame out[LINES_FRAMES_MAX]);

@@ -1,18 +1,19 @@
 #include "ranges.h"
 
 #include "../../include/isoscope/isoscope.h"
+#include "cold_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_WEAK = 2, RANK_LOCAL = 1, RANK_UNSIZED = 4, RANK_LABEL = 8 };
+enum { RANK_LOCAL = 1, RANK_WEAK = 2, RANK_RESOLVER = 4, RANK_UNSIZED = 8, RANK_LABEL = 16 };
 
-/* Without its version: "write@@GLIBC_2.2.5" is called write. */
+/* Without its version: "write@@GLIBC_2.2.5" is called write. "write@plt" stays. */
 static size_t name_bytes(const char *name)
 {
     const char *version = strchr(name + 1, '@');
 
-    return version ? (size_t)(version - name) : strlen(name);
+    return version && strcmp(version, "@plt") != 0 ? (size_t)(version - name) : strlen(name);
 }
 
 static int add_text(struct ranges *ranges, const char *text, size_t bytes, uint32_t *place)
@@ -60,14 +61,18 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
     uint64_t size = function->size < room ? function->size : room;
     struct range_symbol symbol = { .start = function->start,
                                    .end = function->start + size,
+                                   .home = function->start,
+                                   .file = function->file,
+                                   .resolver = function->resolver,
                                    .filler = size == 0 || function->label };
 
     /* A section that wraps around the address space: a lie. */
     if (function->limit <= function->start)
         return 0;
-    symbol.rank = (uint8_t)((function->label ? RANK_LABEL : 0) | (size == 0 ? RANK_UNSIZED : 0) |
-                            (function->weak ? RANK_WEAK : 0) |
-                            (function->weak || function->global ? 0 : RANK_LOCAL));
+    symbol.rank =
+        (uint8_t)((function->label ? RANK_LABEL : 0) | (size == 0 ? RANK_UNSIZED : 0) |
+                  (function->resolver ? RANK_RESOLVER : 0) | (function->weak ? RANK_WEAK : 0) |
+                  (function->weak || function->global ? 0 : RANK_LOCAL));
     if (size == 0)
         symbol.end = function->limit; /* ranges_build knows the next symbol */
     if (reserve_symbol(ranges) < 0 ||
@@ -165,6 +170,8 @@ int ranges_build(struct ranges *ranges)
 {
     uint32_t *open;
 
+    if (cold_parts_find_home(ranges) < 0)
+        return -ISOSCOPE_NO_MEMORY;
     if (ranges->symbol_count)
         qsort_r(ranges->symbols, ranges->symbol_count, sizeof(*ranges->symbols), by_start_and_rank,
                 ranges->texts);
@@ -192,7 +199,8 @@ bool ranges_empty(const struct ranges *ranges)
     return ranges->symbol_count == 0;
 }
 
-bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number)
+/* UINT32_MAX: none covers it. */
+static uint32_t symbol_at(const struct ranges *ranges, uint64_t address)
 {
     uint32_t low = 0, high = ranges->range_count;
 
@@ -205,9 +213,20 @@ bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number
         else
             high = middle;
     }
-    if (!low || ranges->ranges[low - 1].symbol == UINT32_MAX)
+    return low ? ranges->ranges[low - 1].symbol : UINT32_MAX;
+}
+
+bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number)
+{
+    uint32_t symbol = symbol_at(ranges, address), home;
+
+    if (symbol == UINT32_MAX)
         return false;
-    *number = ranges->ranges[low - 1].symbol;
+    if (ranges->symbols[symbol].home != ranges->symbols[symbol].start) {
+        home = symbol_at(ranges, ranges->symbols[symbol].home);
+        symbol = home == UINT32_MAX ? symbol : home;
+    }
+    *number = symbol;
     return true;
 }
 

@@ -6,20 +6,18 @@
 #include "elf_file.h"
 #include "frame_starts.h"
 #include "mini_debug.h"
+#include "plt.h"
 #include "ranges.h"
+#include "spoken.h"
 
-#include <libiberty/demangle.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Demangling is recursive; nobody reads longer names anyway. */
-enum { MANGLED_BYTES_MAX = 16 * 1024 };
-
 struct symbols {
     struct ranges ranges;
-    struct frame_starts frames; /* for what no symbol covers */
-    _Atomic(char *) *names;     /* by range_symbol: demangled when first asked for */
+    struct frame_starts frames;       /* for what no symbol covers */
+    _Atomic(struct spoken *) *spoken; /* by range_symbol: made when first asked for */
     const char *reason;
 };
 
@@ -54,6 +52,8 @@ static void read_files(struct symbols *symbols, const struct module_file *module
     }
     if (debug)
         elf_file_functions(debug, take_function, &symbols->ranges);
+    if (file)
+        plt_add(&symbols->ranges, file); /* without memory: as if there were none */
     if (file || debug)
         symbols->reason = ranges_empty(&symbols->ranges) ? "the file has no symbols" : NULL;
 }
@@ -66,8 +66,8 @@ int symbols_read(struct symbols **out, const struct module_file *module)
         return -ISOSCOPE_NO_MEMORY;
     read_files(symbols, module);
     if (ranges_build(&symbols->ranges) == 0)
-        symbols->names = calloc(symbols->ranges.symbol_count + 1, sizeof(*symbols->names));
-    if (!symbols->names) {
+        symbols->spoken = calloc(symbols->ranges.symbol_count + 1, sizeof(*symbols->spoken));
+    if (!symbols->spoken) {
         symbols_free(symbols);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -79,41 +79,44 @@ void symbols_free(struct symbols *symbols)
 {
     if (!symbols)
         return;
-    for (uint32_t i = 0; symbols->names && i < symbols->ranges.symbol_count; i++) {
-        char *name = atomic_load_explicit(&symbols->names[i], memory_order_relaxed);
-
-        if (name != ranges_name(&symbols->ranges, i))
-            free(name);
-    }
-    free(symbols->names);
+    for (uint32_t i = 0; symbols->spoken && i < symbols->ranges.symbol_count; i++)
+        free(atomic_load_explicit(&symbols->spoken[i], memory_order_relaxed));
+    free(symbols->spoken);
     ranges_free(&symbols->ranges);
     frame_starts_free(&symbols->frames);
     free(symbols);
 }
 
-static char *demangle(char *raw)
+/* Two threads may make the same one at once: the first one's stays. NULL: out of memory. */
+static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number)
 {
-    char *name = NULL;
+    const struct range_symbol *symbol = &symbols->ranges.symbols[number];
+    struct spoken *there = atomic_load_explicit(&symbols->spoken[number], memory_order_acquire);
+    struct spoken *mine;
 
-    if (strnlen(raw, MANGLED_BYTES_MAX) < MANGLED_BYTES_MAX)
-        name = cplus_demangle(raw, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-    return name ? name : raw;
+    if (there)
+        return there;
+    mine = spoken_new(ranges_name(&symbols->ranges, number), symbol->resolver);
+    if (!mine || atomic_compare_exchange_strong(&symbols->spoken[number], &there, mine))
+        return mine;
+    free(mine);
+    return there;
 }
 
-/* Two threads may demangle the same name at once: the first one's result stays. */
-static const char *shown_name(struct symbols *symbols, uint32_t number)
+static void name_symbol(struct symbols *symbols, uint32_t number, struct symbol *out)
 {
-    char *name = atomic_load_explicit(&symbols->names[number], memory_order_acquire);
-    char *raw = ranges_name(&symbols->ranges, number), *mine;
+    const struct range_symbol *symbol = &symbols->ranges.symbols[number];
+    const struct spoken *spoken = NULL;
 
-    if (name)
-        return name;
-    mine = demangle(raw);
-    if (atomic_compare_exchange_strong(&symbols->names[number], &name, mine))
-        return mine;
-    if (mine != raw)
-        free(mine);
-    return name;
+    *out = (struct symbol){ .start = symbol->start,
+                            .raw_name = ranges_name(&symbols->ranges, number) };
+    out->name = out->full_name = out->raw_name;
+    if (spoken_differs(out->raw_name, symbol->resolver))
+        spoken = spoken_of(symbols, number);
+    if (spoken) {
+        out->name = spoken->name;
+        out->full_name = spoken->full_name;
+    }
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)
@@ -124,10 +127,7 @@ bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)
         *out = (struct symbol){ 0 };
         return frame_starts_find(&symbols->frames, offset, &out->start);
     }
-    *out = (struct symbol){ .start = symbols->ranges.symbols[number].start,
-                            .raw_name = ranges_name(&symbols->ranges, number),
-                            .name = shown_name(symbols, number) };
-    out->full_name = out->name;
+    name_symbol(symbols, number, out);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* Gives up root as servers do, works on in old and new threads and children, then execs. */
-#include "torture.h"
+#include "tasks.h"
 
 #include <grp.h>
 
@@ -45,6 +45,7 @@ int main(int argc, char **argv)
     spin(30);
     CHECK(setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0);
     CHECK(setresuid(NOBODY, NOBODY, NOBODY) == 0 && setuid(0) < 0);
+    tasks_are_alike(true);
     dropped = 1;
     CHECK(pthread_join(thread, NULL) == 0);
     run_threads(2, new_thread, NULL);

@@ -1,5 +1,7 @@
-/* refuse perf|timers PROGRAM ARGS: runs it where perf_event_open, or also timer_create, is refused,
- * as container runtimes do. */
+/* refuse perf|timers [EPERM|EACCES|ENOSYS] PROGRAM ARGS: runs it where perf_event_open, or also
+ * timer_create, is refused with that error (EPERM: what container runtimes say by default). PROGRAM
+ * is a path. Nothing it starts gets the calls back, nor rights by a setuid bit: the kernel wants
+ * no_new_privs of whoever filters. */
 #include "torture.h"
 
 #include <linux/filter.h>
@@ -8,22 +10,38 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+/* 0: this is no name of an error, but the program. */
+static unsigned error_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        unsigned number;
+    } errors[] = { { "EPERM", EPERM }, { "EACCES", EACCES }, { "ENOSYS", ENOSYS } };
+
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (!strcmp(errors[i].name, name))
+            return errors[i].number;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     bool timers = argc > 1 && !strcmp(argv[1], "timers");
+    unsigned named = argc > 2 ? error_of(argv[2]) : 0;
+    char **command = argv + (named ? 3 : 2);
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, timers ? SYS_timer_create : -1u, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (named ? named : EPERM)),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof code / sizeof code[0], code };
 
-    CHECK(argc > 2);
+    CHECK(argc > 2 && *command);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         return STATUS_NOT_HERE;
-    execv(argv[2], argv + 2);
+    execv(command[0], command);
     CHECK(!"exec");
 }

@@ -1,0 +1,27 @@
+/*
+ * spoken.h - a symbol's name as a person says it.
+ *
+ *     _ZNK2ns3FooIiE3barEi.isra.0 -> "ns::Foo<int>::bar [isra]"
+ *                                    "ns::Foo<int>::bar(int) const [isra]"
+ *
+ * C++ and both manglings of Rust. The short name has no parameters, return types and ABI tags; it
+ * keeps template arguments. What a compiler made of the function follows as a mark.
+ *
+ * Threads    Any.
+ */
+#ifndef ISOSCOPE_SPOKEN_H
+#define ISOSCOPE_SPOKEN_H
+
+#include <stdbool.h>
+
+struct spoken {
+    const char *full_name; /* with parameters */
+    char name[];
+};
+
+/* False: the name is said as it is written. */
+bool spoken_differs(const char *raw, bool resolver);
+/* resolver: of an ifunc. One block, for free(). NULL: out of memory. */
+struct spoken *spoken_new(const char *raw, bool resolver);
+
+#endif

@@ -1,0 +1,54 @@
+#include "suffix.h"
+
+#include <string.h>
+
+/* gcc: cold, part, isra, constprop, lto_priv, localalias, omp_fn. clang: llvm, uniq, cfi. */
+static const struct {
+    const char *text, *word;
+} known[] = {
+    { ".cold", "cold" },         { ".part", "part" },
+    { ".isra", "isra" },         { ".constprop", "constprop" },
+    { ".lto_priv", "lto_priv" }, { ".localalias", "localalias" },
+    { "._omp_fn", "omp" },       { ".llvm", "llvm" },
+    { ".__uniq", "uniq" },       { ".cfi", "cfi" },
+};
+
+static bool is_digit(char letter)
+{
+    return letter >= '0' && letter <= '9';
+}
+
+/* Without a number at its end, "foo.part.0" -> "foo.part". */
+static size_t without_number(const char *name, size_t bytes)
+{
+    size_t end = bytes;
+
+    while (end && is_digit(name[end - 1]))
+        end--;
+    return end && end < bytes && name[end - 1] == '.' ? end - 1 : bytes;
+}
+
+bool suffix_last(const char *name, size_t bytes, struct suffix *out)
+{
+    size_t end = without_number(name, bytes);
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        size_t length = strlen(known[i].text);
+
+        if (end <= length || memcmp(name + end - length, known[i].text, length) != 0)
+            continue;
+        *out = (struct suffix){ end - length, known[i].word, i == 0 };
+        return true;
+    }
+    return false;
+}
+
+size_t suffix_base_bytes(const char *name)
+{
+    size_t bytes = strlen(name);
+    struct suffix suffix;
+
+    while (suffix_last(name, bytes, &suffix))
+        bytes = suffix.at;
+    return bytes;
+}

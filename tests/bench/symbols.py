@@ -1,0 +1,270 @@
+"""Names, lines and inlined functions of random addresses, beside llvm-symbolizer and both addr2lines.
+
+    symbols.py [BUILD_FOLDER] [--rounds N] [--addresses N] [--modules python,libjvm]
+
+Each way starts cold, is given the same addresses of .text, and is asked for all inlined frames. A figure
+is the median over the rounds of the CPU time (or peak memory) of the whole process. Two modules:
+python3.11 with the debug file of python3.11-dbg, and libjvm of openjdk-17-dbg, whose package is
+fetched into the build folder, not installed. Then our frames are held against addr2line's: each
+difference has to have a cause that is known. Ends with status 1 when a bound is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+DEBUG = Path("/usr/lib/debug/.build-id")
+JDK_PACKAGE = "openjdk-17-dbg"
+DWARF_BYTES_MIN = 200 << 20  # of the large module
+NAMES_PART_MAX = 1 / 50  # of llvm-symbolizer's CPU time
+LINES_PART_MAX = 1.0
+MEMORY_PART_MAX = 1 / 2
+WARM_MIN = 5e6  # lookups in a second
+EQUAL_MIN = 0.999
+SLOW_ADDRESSES = 100  # for eu-addr2line on the large module, where 5,000 would take minutes
+EXAMPLES = 3
+
+
+class Module(NamedTuple):
+    name: str
+    path: Path  # what we are given
+    debug: Path  # what the others are given
+    large: bool
+
+
+class Used(NamedTuple):
+    cpu: float  # seconds
+    peak: float  # MiB
+    output: str
+
+
+def run(command: list[str], folder: Path, addresses: Path | None = None) -> Used:
+    output = folder / "output"
+    with output.open("wb") as out, open(addresses or os.devnull, "rb") as given:
+        child = subprocess.Popen(command, stdin=given, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"{' '.join(command)}: ended with {child.returncode}")
+    return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024,
+                output.read_text(errors="replace"))
+
+
+def sections(path: Path) -> dict[str, tuple[int, int]]:
+    """Address and size by name. Decompressed, where a compressed section says its true size."""
+    text = subprocess.run(["readelf", "-W", "-S", "-t", str(path)], check=True, capture_output=True,
+                          text=True).stdout
+    found: dict[str, tuple[int, int]] = {}
+    name = ""
+    for line in text.splitlines():
+        if match := re.match(r"\s*\[\s*\d+\] (\S+)$", line):
+            name = match[1]
+        elif match := re.match(r"\s+[A-Z_]+\s+([0-9a-f]{16}) [0-9a-f]+ ([0-9a-f]+) ", line):
+            found[name] = (int(match[1], 16), int(match[2], 16))
+        elif match := re.match(r"\s+ZLIB, ([0-9a-f]+), ", line):
+            found[name] = (found[name][0], int(match[1], 16))
+    return found
+
+
+def dwarf_bytes(path: Path) -> int:
+    return sum(size for name, (_, size) in sections(path).items() if name.startswith(".debug_"))
+
+
+def python_module() -> Module:
+    path = Path("/usr/bin/python3.11")
+    notes = subprocess.run(["readelf", "-n", str(path)], check=True, capture_output=True,
+                           text=True).stdout
+    match = re.search(r"Build ID: ([0-9a-f]+)", notes)
+    debug = DEBUG / match[1][:2] / f"{match[1][2:]}.debug" if match else DEBUG
+    if not debug.is_file():
+        sys.exit(f"{debug} is not there: python3.11-dbg of another version than python3.11?")
+    return Module("python3.11", path, debug, False)
+
+
+def jdk_module(cache: Path) -> Module:
+    folder = cache / JDK_PACKAGE
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        print(f"Fetching {JDK_PACKAGE} (230 MB) into {cache}", flush=True)
+        subprocess.run(["apt-get", "download", "-qq", JDK_PACKAGE], cwd=cache, check=True)
+        package = next(cache.glob(f"{JDK_PACKAGE}_*.deb"))
+        unfinished = cache / "unfinished"
+        subprocess.run(["dpkg-deb", "-x", str(package), str(unfinished)], check=True)
+        unfinished.rename(folder)
+        package.unlink()
+    path = max(folder.rglob("*.debug"), key=lambda file: file.stat().st_size)
+    if dwarf_bytes(path) < DWARF_BYTES_MIN:
+        sys.exit(f"{path} has less DWARF than this bench is about")
+    return Module("libjvm", path, path, True)
+
+
+def write_addresses(module: Module, count: int, path: Path) -> list[int]:
+    start, size = sections(module.debug)[".text"]
+    choice = random.Random(5000)
+    chosen = [start + choice.randrange(size) for _ in range(count)]
+    path.write_text("".join(f"{address:#x}\n" for address in chosen))
+    return chosen
+
+
+def ours(bench: Path, what: str, module: Module, addresses: Path, folder: Path) -> dict[str, float]:
+    text = run([str(bench), what, str(module.path), str(addresses)], folder).output
+    return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def eu_addr2line(module: Module, chosen: list[int], folder: Path) -> tuple[Used, str]:
+    command = ["eu-addr2line", "-f", "-i", "-e", str(module.debug)]
+    if not module.large:
+        return run(command, folder, folder / "addresses"), ""
+    runs = []
+    for count in (SLOW_ADDRESSES // 2, SLOW_ADDRESSES):
+        part = folder / "part"
+        part.write_text("".join(f"{address:#x}\n" for address in chosen[:count]))
+        runs.append(run(command, folder, part))
+    each = (runs[1].cpu - runs[0].cpu) / (SLOW_ADDRESSES - SLOW_ADDRESSES // 2)
+    scaled = runs[1].cpu + each * (len(chosen) - SLOW_ADDRESSES)
+    return (Used(scaled, runs[1].peak, ""),
+            f"scaled from {SLOW_ADDRESSES // 2} and {SLOW_ADDRESSES} addresses")
+
+
+Frames = list[tuple[str, str]]  # function, file:line
+
+
+def answers(text: str) -> dict[int, Frames]:
+    found: dict[int, Frames] = {}
+    frames: Frames = []
+    lines = iter(re.sub(r" \(discriminator \d+\)|:(?=\?$)", lambda m: m[0][:1].strip(), text,
+                        flags=re.M).splitlines())
+    for line in lines:
+        if re.fullmatch(r"0x[0-9a-f]+", line):
+            frames = found[int(line, 16)] = []
+        elif line:
+            place = next(lines)
+            frames.append((line, re.sub(r":\?$", ":0", place)))
+    return found
+
+
+def cause(own: Frames, theirs: Frames, llvm: Frames) -> str:
+    """Why addr2line says something else; "" is none that is known."""
+    if own[-1][0] == "??":
+        return "no function is there (padding); addr2line names the one before"
+    names, their_names = [frame[0] for frame in own], [frame[0] for frame in theirs]
+    places, their_places = [frame[1] for frame in own], [frame[1] for frame in theirs]
+    llvm_places = [frame[1] for frame in llvm]
+    if places == their_places and names[1:] == their_names[1:]:
+        if len(own) > 1 and not names[0].startswith("_Z"):
+            return "innermost has no mangled name; addr2line takes the symbol's"
+        if their_names[0].startswith(names[0] + "."):
+            return "a clone; addr2line takes the symbol's name, with its suffix"
+    if places == llvm_places and names == their_names and places[1:] == their_places[1:]:
+        return "DWARF 5, no file set yet; addr2line takes file 0 for file 1 (llvm-symbolizer: as we)"
+    if places == llvm_places:
+        return "other frames; llvm-symbolizer's files and lines are ours"
+    if own == [(their_names[0], "??:0")] and re.fullmatch(r"[^/]+:0", their_places[0]):
+        return "no debug data there; addr2line takes the file from the symbol table"
+    return ""
+
+
+class Missed:
+    """Bounds, as they are checked."""
+
+    def __init__(self) -> None:
+        self.any = False
+
+    def check(self, what: str, figure: str, bound: str, good: bool) -> None:
+        self.any |= not good
+        print(f"    {what:<44} {figure:>12}   {bound}{'' if good else '   MISSED'}", flush=True)
+
+
+def show(name: str, cpu: float, peak: float, note: str = "") -> None:
+    print(f"    {name:<44} {cpu * 1000:>9,.0f} ms {peak:>8,.1f} MB   {note}", flush=True)
+
+
+def compare(module: Module, bench: Path, folder: Path, llvm: str, theirs: str,
+            missed: Missed) -> None:
+    text = run([str(bench), "print", str(module.path), str(folder / "addresses")], folder).output
+    own, addr2line, other = answers(text), answers(theirs), answers(llvm)
+    causes: Counter[str] = Counter()
+    shown = 0
+    for address, frames in own.items():
+        if frames == addr2line[address]:
+            continue
+        why = cause(frames, addr2line[address], other[address])
+        causes[why] += 1
+        if not why and shown < EXAMPLES:
+            shown += 1
+            for who, said in (("we", frames), ("addr2line", addr2line[address]),
+                              ("llvm-symbolizer", other[address])):
+                print(f"    {address:#x} {who}: {said[:2]} and {max(0, len(said) - 2)} more")
+    equal = 1 - causes.total() / len(own)
+    print(f"    frames as addr2line's {equal:>32.2%}   of {len(own):,} addresses")
+    for why, count in causes.most_common():
+        print(f"        {count:>5}  {why or 'NOT EXPLAINED'}")
+    explained = 1 - causes[""] / len(own)
+    missed.check("equal, or the difference explained", f"{explained:.2%}", f">= {EQUAL_MIN:.1%}",
+                 explained >= EQUAL_MIN)
+
+
+def bench_module(module: Module, arguments: argparse.Namespace, folder: Path,
+                 missed: Missed) -> None:
+    bench, addresses = arguments.build / "tests/bench/symbols_bench", folder / "addresses"
+    chosen = write_addresses(module, arguments.addresses, addresses)
+    print(f"\n{module.name}: {dwarf_bytes(module.debug) / 1e6:,.0f} MB of DWARF, "
+          f"{len(chosen):,} addresses", flush=True)
+    names, lines, llvms, gnus = [], [], [], []
+    for _ in range(arguments.rounds):
+        names.append(ours(bench, "names", module, addresses, folder))
+        lines.append(ours(bench, "lines", module, addresses, folder))
+        llvms.append(run(["llvm-symbolizer", "-a", "-f", "-i", "--no-demangle",
+                          "--output-style=GNU", "-e", str(module.debug)], folder, addresses))
+        gnus.append(run(["addr2line", "-a", "-f", "-i", "-e", str(module.debug)], folder,
+                        addresses))
+    slow, note = eu_addr2line(module, chosen, folder)
+    names_cpu = median(each["cpu_seconds"] for each in names)
+    lines_cpu = median(each["cpu_seconds"] for each in lines)
+    lines_peak = median(each["peak_kib"] for each in lines) / 1024
+    warm = median(each["warm_per_second"] for each in lines)
+    llvm_cpu, llvm_peak = median(u.cpu for u in llvms), median(u.peak for u in llvms)
+    show("isoscope, names only", names_cpu, median(each["peak_kib"] for each in names) / 1024)
+    show("isoscope, names, lines and inlined", lines_cpu, lines_peak)
+    show("llvm-symbolizer -f -i", llvm_cpu, llvm_peak)
+    show("addr2line -f -i", median(u.cpu for u in gnus), median(u.peak for u in gnus))
+    show("eu-addr2line -f -i", slow.cpu, slow.peak, note)
+    for what, part, bound in (("names: CPU of llvm-symbolizer's", names_cpu / llvm_cpu, NAMES_PART_MAX),
+                              ("lines: CPU of llvm-symbolizer's", lines_cpu / llvm_cpu, LINES_PART_MAX),
+                              ("lines: memory of llvm-symbolizer's", lines_peak / llvm_peak,
+                               MEMORY_PART_MAX)):
+        missed.check(what, f"1/{1 / part:.1f}", f"<= 1/{1 / bound:g}", part <= bound)
+    missed.check("warm, lookups in a second", f"{warm / 1e6:.1f} M", f"> {WARM_MIN / 1e6:g} M",
+                 warm > WARM_MIN)
+    compare(module, bench, folder, llvms[-1].output, gnus[-1].output, missed)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", type=Path, default=ROOT / "build")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--addresses", type=int, default=5000)
+    parser.add_argument("--modules", default="python,libjvm")
+    arguments = parser.parse_args()
+    folder = arguments.build / "tests/bench/symbols"
+    folder.mkdir(parents=True, exist_ok=True)
+    missed = Missed()
+    for name in arguments.modules.split(","):
+        module = python_module() if name == "python" else jdk_module(folder)
+        bench_module(module, arguments, folder, missed)
+    return int(missed.any)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+/* When a thread's ticks cost it too much, and when they do no more. */
+#include "sampler/capture/overload.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { PERIOD_US = 200, TICKS = 100, A_STORM = 60000 };
+
+/* A look's worth of ticks: so far apart, so long in the handler. */
+static bool look_after(struct load *load, uint64_t since_us, uint64_t handler_us, uint32_t queued)
+{
+    for (int i = 0; i < TICKS; i++) {
+        overload_tick(load, since_us * 1000, PERIOD_US);
+        overload_tick_done(load, handler_us * 1000);
+    }
+    return overload_look(load, PERIOD_US, overload_suspected(load) ? queued : 0);
+}
+
+static void ticks_in_time_are_left_alone(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    assert_false(look_after(&load, PERIOD_US, 3, 0));
+    assert_false(look_after(&load, PERIOD_US, 3, A_STORM)); /* another process's */
+    assert_int_equal(load.slowed, 0);
+}
+
+static void long_system_calls_are_no_overload(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    assert_false(look_after(&load, 25 * PERIOD_US, 3, 10));
+}
+
+/* 60,000 signals take the kernel some 600 us: half of the time is the thread's at 1,200. */
+static void many_queued_signals_make_the_period_longer(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        look_after(&load, (uint64_t)3 * PERIOD_US, 3, A_STORM);
+    assert_int_equal(load.slowed, 3);
+    assert_false(look_after(&load, (uint64_t)PERIOD_US << load.slowed, 3, A_STORM));
+}
+
+static void a_handler_that_takes_half_of_the_time_is_called_less(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    assert_false(look_after(&load, PERIOD_US, PERIOD_US / 2 - 1, 0));
+    assert_true(look_after(&load, PERIOD_US, PERIOD_US / 2 + 1, 0));
+    assert_int_equal(load.slowed, 1);
+}
+
+static void slowing_has_an_end(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        look_after(&load, PERIOD_US, PERIOD_US, 0);
+    assert_int_equal(load.slowed, OVERLOAD_SLOWED_MAX);
+}
+
+static void the_asked_period_comes_back(void **state)
+{
+    struct load load = { 0 };
+    int looks = 0;
+
+    (void)state;
+    look_after(&load, PERIOD_US, PERIOD_US, 0);
+    while (load.slowed && looks < 100) {
+        looks++;
+        overload_look(&load, PERIOD_US, 0);
+    }
+    assert_in_range(looks, 2, 20);
+}
+
+/* Those that the asked period would have brought. */
+static void ticks_left_out_are_told(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    assert_int_equal(overload_tick(&load, 0, PERIOD_US), 0);
+    load.slowed = 3;
+    assert_int_equal(overload_tick(&load, 0, PERIOD_US), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_in_time_are_left_alone),
+        cmocka_unit_test(long_system_calls_are_no_overload),
+        cmocka_unit_test(many_queued_signals_make_the_period_longer),
+        cmocka_unit_test(a_handler_that_takes_half_of_the_time_is_called_less),
+        cmocka_unit_test(slowing_has_an_end),
+        cmocka_unit_test(the_asked_period_comes_back),
+        cmocka_unit_test(ticks_left_out_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
