@@ -4,7 +4,8 @@
  *   a thread uses CPU time, and its ring does not move -> /proc/self/task/TID/status -> feed status
  *
  * Signals that a thread blocks wait until it no longer does, and then one of them is left. Such a
- * thread would be missing from the profile with nothing said.
+ * thread would be missing from the profile with nothing said. It is found within some two seconds:
+ * the sampler's thread may rest for one, and looks twice.
  *
  * Units      CPU time in nanoseconds.
  * Threads    The sampler's thread.

@@ -144,7 +144,7 @@ static void *spin(void *deaf)
     sigfillset(&all);
     if (deaf)
         pthread_sigmask(SIG_BLOCK, &all, NULL);
-    while (now.tv_sec < 1)
+    while (now.tv_sec < 3) /* the sampler may rest for a second before it looks */
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return NULL;
 }
