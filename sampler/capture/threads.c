@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "modules.h"
+#include "task_file.h"
 #include "tick_signal.h"
 
 #include "../feed/sys.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TENDED_A_TURN = 64, PATH_BYTES = 64, NS_PER_US = 1000 };
+enum { TENDED_A_TURN = 64, NS_PER_US = 1000 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -45,6 +46,8 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->begun = false;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
+    watch->head_seen = watch->cpu_seen_ns = 0;
+    watch->deaf = false;
     atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
     atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
@@ -300,28 +303,11 @@ static int32_t number_in(const char *text)
     return value;
 }
 
-/* "/proc/self/task/<tid><tail>" */
-static void task_path(char out[PATH_BYTES], int32_t tid, const char *tail)
-{
-    char digits[12];
-    int count = 0;
-    char *at = out;
-
-    memcpy(at, "/proc/self/task/", 16);
-    at += 16;
-    do
-        digits[count++] = (char)('0' + tid % 10);
-    while (tid /= 10);
-    while (count)
-        *at++ = digits[--count];
-    memcpy(at, tail, strlen(tail) + 1);
-}
-
 static bool task_exists(int32_t tid)
 {
-    char path[PATH_BYTES];
+    char path[TASK_PATH_BYTES];
 
-    task_path(path, tid, "");
+    task_file_path(path, tid, "");
     return sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
 }
 
@@ -405,19 +391,14 @@ void threads_scan(struct threads *threads, int32_t sampler_tid)
 
 static void read_name(struct threads *threads, uint32_t slot)
 {
-    char path[PATH_BYTES], name[16 + 1] = { 0 };
-    long fd, bytes;
+    char name[16 + 1] = { 0 };
+    long bytes;
 
     if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
         segment_thread_name(threads->segment, slot, threads->watches[slot].name);
         return;
     }
-    task_path(path, threads->watches[slot].tid, "/comm");
-    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    bytes = sys_call3(SYS_read, fd, name, 16);
-    sys_call1(SYS_close, fd);
+    bytes = task_file_read(threads->watches[slot].tid, "/comm", name, 16);
     if (bytes <= 0)
         return;
     if (name[bytes - 1] == '\n')
@@ -441,13 +422,13 @@ static void follow_restlessness(struct threads *threads, uint32_t slot)
     uint64_t cpu_ns = __atomic_load_n(&watch->cpu_before_ns, __ATOMIC_RELAXED);
     bool was = watch->restless.is;
     uint32_t armed = WATCH_ARMED;
-    char path[PATH_BYTES];
+    char path[TASK_PATH_BYTES];
 
     if (threads->rights.wish != FEED_TIMER_WISH_AUTO || threads->rights.no_perf ||
         threads->timers_rest || cpu_ns == watch->looked_ns)
         return;
     watch->looked_ns = cpu_ns;
-    task_path(path, watch->tid, "/schedstat");
+    task_file_path(path, watch->tid, "/schedstat");
     restless_look(&watch->restless, path);
     if (watch->restless.is == was)
         return;

@@ -48,6 +48,8 @@ struct watch {
     _Atomic uint32_t owed;  /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
     uint64_t due_ns;        /* thread CPU time of the first tick; the interrupter's: of the next */
+    uint64_t head_seen, cpu_seen_ns;  /* deaf.h's: its ring, and its CPU time when that moved */
+    bool deaf;                        /* it blocks the tick's signal, and was counted */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
     _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
     char name[16];
