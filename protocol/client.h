@@ -18,8 +18,6 @@
 #define SERVICE_VM_NAME "isoscope"
 
 enum {
-    SERVICE_PROTOCOL_MAJOR = 4,
-    SERVICE_PROTOCOL_MINOR = 16,
     CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
 };
 
@@ -46,7 +44,7 @@ struct client {
     struct service *service;
     struct client *next, **link; /* in service->clients; link: what points here */
     struct outbox outbox;
-    uint32_t streams;        /* 1 << enum stream */
+    uint32_t streams;        /* 1 << enum stream_id */
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */

@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include "handlers.h"
+#include "params.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ int answer(struct client *client, struct reply *reply, json_t *result)
 
 int answer_success(struct client *client, struct reply *reply)
 {
-    return answer(client, reply, json_pack("{s:s}", "type", "Success"));
+    return answer(client, reply, json_pack("{s:s}", "type", TYPE_SUCCESS));
 }
 
 /* Without an id nobody waits. An id of null gets an answer only where the VM's router gives one. */
@@ -129,7 +130,7 @@ static int handle(struct client *client, struct request *request, const struct m
     client->request = request;
     switch (params_check(client, request, method, &params, reply)) {
     case PARAMS_GOOD:
-        rc = method->handle(client, &params, reply);
+        rc = method->call(client, &params, reply);
         break;
     case PARAMS_ANSWERED:
         break;

@@ -11,15 +11,15 @@ static const char *const timer_names[] = {
 /* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
 static json_t *heap_space(const char *name)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", "HeapSpace", "name",
-                     name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis", 0.0,
-                     "used", 0, "capacity", 0, "external", 0, "time", 0.0);
+    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", TYPE_HEAP_SPACE,
+                     "name", name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis",
+                     0.0, "used", 0, "capacity", 0, "external", 0, "time", 0.0);
 }
 
 /* "Resume" is the kind of an isolate that runs: DevTools takes every other one for a pause. */
 static json_t *pause_event(const struct service *service, const struct process_info *process)
 {
-    return isolate_event("Resume", process, service_epoch_ms(service, process->start_us));
+    return isolate_event(KIND_RESUME, process, service_epoch_ms(service, process->start_us));
 }
 
 /* What the sampler says of itself in this process. */
@@ -53,10 +53,10 @@ static json_t *isolate_private(const struct service *service, const struct proce
                      process_json(service, process));
 }
 
-int handle_get_isolate(struct client *client, const union method_params *params,
+int handle_get_isolate(struct client *client, const struct get_isolate_params *params,
                        struct reply *reply)
 {
-    const struct process_info *process = params->isolate.isolate;
+    const struct process_info *process = params->isolate;
     json_auto_t *details = isolate_details(client->service, process);
     json_auto_t *private = isolate_private(client->service, process);
     json_t *isolate = isolate_ref(process);
@@ -65,28 +65,29 @@ int handle_get_isolate(struct client *client, const union method_params *params,
         json_decref(isolate);
         return answer(client, reply, NULL);
     }
-    json_object_set_new(isolate, "type", json_string("Isolate"));
+    json_object_set_new(isolate, "type", json_string(TYPE_ISOLATE));
     json_object_set(isolate, "_originNumber", json_object_get(isolate, "number"));
     json_object_update(isolate, details);
     json_object_update(isolate, private);
     return answer(client, reply, isolate);
 }
 
-int handle_get_isolate_group(struct client *client, const union method_params *params,
+int handle_get_isolate_group(struct client *client, const struct get_isolate_group_params *params,
                              struct reply *reply)
 {
-    const struct process_info *process = params->isolate_group.isolate;
+    const struct process_info *process = params->isolate_group;
     json_t *group = isolate_group_ref(process);
 
     if (group) {
-        json_object_set_new(group, "type", json_string("IsolateGroup"));
+        json_object_set_new(group, "type", json_string(TYPE_ISOLATE_GROUP));
         json_object_set_new(group, "isolates", json_pack("[o]", isolate_ref(process)));
     }
     return answer(client, reply, group);
 }
 
-int handle_get_isolate_pause_event(struct client *client, const union method_params *params,
+int handle_get_isolate_pause_event(struct client *client,
+                                   const struct get_isolate_pause_event_params *params,
                                    struct reply *reply)
 {
-    return answer(client, reply, pause_event(client->service, params->isolate.isolate));
+    return answer(client, reply, pause_event(client->service, params->isolate));
 }

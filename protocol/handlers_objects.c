@@ -26,7 +26,7 @@ static json_t *script_refs(const struct scripts *scripts, const char *path)
 }
 
 /* What is known by now: the files of the functions that somebody has looked at. */
-int handle_get_scripts(struct client *client, const union method_params *params,
+int handle_get_scripts(struct client *client, const struct get_scripts_params *params,
                        struct reply *reply)
 {
     CLEANUP(scripts_free) struct scripts scripts;
@@ -36,14 +36,14 @@ int handle_get_scripts(struct client *client, const union method_params *params,
         return answer(client, reply, NULL);
     return answer(
         client, reply,
-        json_pack("{s:s, s:o}", "type", "ScriptList", "scripts", script_refs(&scripts, NULL)));
+        json_pack("{s:s, s:o}", "type", TYPE_SCRIPT_LIST, "scripts", script_refs(&scripts, NULL)));
 }
 
 /* The members that only the full Library has. Takes over both. */
 static json_t *full_library(json_t *library, json_t *scripts)
 {
     json_auto_t *more =
-        json_pack("{s:s, s:b, s:[], s:o, s:[], s:[], s:[]}", "type", "Library", "debuggable", 0,
+        json_pack("{s:s, s:b, s:[], s:o, s:[], s:[], s:[]}", "type", TYPE_LIBRARY, "debuggable", 0,
                   "dependencies", "scripts", scripts, "variables", "functions", "classes");
 
     if (json_object_update(library, more) < 0) {
@@ -205,10 +205,11 @@ static json_t *object(struct client *client, const struct process_info *process,
 }
 
 /* Ids stay good as long as the service, so nothing expires: an id is known, or was never given. */
-int handle_get_object(struct client *client, const union method_params *params, struct reply *reply)
+int handle_get_object(struct client *client, const struct get_object_params *params,
+                      struct reply *reply)
 {
-    const char *id = params->object.id;
-    json_t *found = object(client, params->object.isolate, id);
+    const char *id = params->object_id;
+    json_t *found = object(client, params->isolate, id);
 
     if (!found)
         return fail(client, RPC_INVALID_PARAMS, "getObject: invalid 'objectId' parameter: %s", id);
@@ -235,7 +236,7 @@ static int look_up_all(struct client *client, const json_t *uris, struct reply *
 
         json_array_append_new(found, text ? one(&scripts, text) : json_null());
     }
-    return answer(client, reply, json_pack("{s:s, s:o}", "type", "UriList", "uris", found));
+    return answer(client, reply, json_pack("{s:s, s:o}", "type", TYPE_URI_LIST, "uris", found));
 }
 
 /* DevTools asks with every resolvedUrl of a profile, which are package URIs already. */
@@ -256,14 +257,15 @@ static json_t *file_of(const struct scripts *scripts, const char *uri)
     return script ? script_file_uri(script) : json_null();
 }
 
-int handle_lookup_package_uris(struct client *client, const union method_params *params,
-                               struct reply *reply)
+int handle_lookup_package_uris(struct client *client,
+                               const struct lookup_package_uris_params *params, struct reply *reply)
 {
-    return look_up_all(client, params->uris.uris, reply, package_of);
+    return look_up_all(client, params->uris, reply, package_of);
 }
 
-int handle_lookup_resolved_package_uris(struct client *client, const union method_params *params,
+int handle_lookup_resolved_package_uris(struct client *client,
+                                        const struct lookup_resolved_package_uris_params *params,
                                         struct reply *reply)
 {
-    return look_up_all(client, params->uris.uris, reply, file_of);
+    return look_up_all(client, params->uris, reply, file_of);
 }

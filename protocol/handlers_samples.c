@@ -71,45 +71,45 @@ static int take_samples(struct client *client, struct reply *reply, struct snaps
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
-int handle_get_cpu_samples(struct client *client, const union method_params *params,
+int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params,
                            struct reply *reply)
 {
-    const struct cpu_samples_params *asked = &params->cpu_samples;
     struct snapshot_window window = { 0 };
 
     if (!profile_enabled(client->service->options.profile))
         return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
-    if (asked->origin_us != -1 && asked->extent_us != -1)
-        window = window_between(asked->origin_us, asked->extent_us);
-    window.available = asked->available;
-    return take_samples(client, reply, &window, &cpu_samples_public, asked->isolate);
+    if (params->time_origin_us != -1 && params->time_extent_us != -1)
+        window = window_between(params->time_origin_us, params->time_extent_us);
+    window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
+    return take_samples(client, reply, &window, &cpu_samples_public, params->isolate);
 }
 
 /* Also while the profiler is off: what was sampled is there to be read. */
-int handle_article_samples(struct client *client, const union method_params *params,
-                           struct reply *reply)
+int handle_private_get_cpu_samples(struct client *client,
+                                   const struct private_get_cpu_samples_params *params,
+                                   struct reply *reply)
 {
-    const struct article_samples_params *asked = &params->article_samples;
     struct snapshot_window window = { 0 };
 
-    if (asked->timestamp_us > 0)
-        window = window_between(asked->timestamp_us, INT64_MAX - asked->timestamp_us);
-    window.count_max = (uint64_t)asked->count;
-    window.available = asked->available;
-    return take_samples(client, reply, &window, &cpu_samples_article, asked->isolate);
+    if (params->timestamp_us > 0)
+        window = window_between(params->timestamp_us, INT64_MAX - params->timestamp_us);
+    window.count_max = (uint64_t)params->count;
+    window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
+    return take_samples(client, reply, &window, &cpu_samples_article, params->isolate);
 }
 
-int handle_clear_cpu_samples(struct client *client, const union method_params *params,
+int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params,
                              struct reply *reply)
 {
-    profile_clear(client->service->options.profile, params->isolate.isolate->id);
+    profile_clear(client->service->options.profile, params->isolate->id);
     return answer_success(client, reply);
 }
 
 /* isolateId is checked, but the switch is one for all processes: they share the profile. */
-int handle_enable_profiler(struct client *client, const union method_params *params,
-                           struct reply *reply)
+int handle_private_enable_profiler(struct client *client,
+                                   const struct private_enable_profiler_params *params,
+                                   struct reply *reply)
 {
-    flag_set(client->service, "profiler", params->enable_profiler.enable ? "true" : "false");
+    flag_set(client->service, "profiler", params->enable ? "true" : "false");
     return answer_success(client, reply);
 }

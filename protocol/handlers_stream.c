@@ -1,28 +1,35 @@
 #include "client.h"
 #include "handlers.h"
 
-int handle_stream_listen(struct client *client, const union method_params *params,
+#include <string.h>
+
+int handle_stream_listen(struct client *client, const struct stream_listen_params *params,
                          struct reply *reply)
 {
-    const char *name = params->stream.stream_id;
-    enum stream stream = stream_find(name);
+    uint32_t bit = 1u << params->stream_id;
 
-    if (stream == STREAM_COUNT)
-        return fail(client, RPC_INVALID_PARAMS, "streamListen: invalid 'streamId' parameter: %s",
-                    name);
-    if (client->streams & 1u << stream)
+    if (client->streams & bit)
         return fail_plain(client, RPC_STREAM_ALREADY_SUBSCRIBED);
-    client->streams |= 1u << stream;
+    client->streams |= bit;
     return answer_success(client, reply);
 }
 
-int handle_stream_cancel(struct client *client, const union method_params *params,
+/* 0: there is no such stream. */
+static uint32_t bit_of(const char *name)
+{
+    for (unsigned stream = 0; stream < STREAM_ID_COUNT; stream++)
+        if (!strcmp(stream_id_words[stream], name))
+            return 1u << stream;
+    return 0;
+}
+
+int handle_stream_cancel(struct client *client, const struct stream_cancel_params *params,
                          struct reply *reply)
 {
-    enum stream stream = stream_find(params->stream.stream_id);
+    uint32_t bit = bit_of(params->stream_id);
 
-    if (stream == STREAM_COUNT || !(client->streams & 1u << stream))
+    if (!(client->streams & bit))
         return fail_plain(client, RPC_STREAM_NOT_SUBSCRIBED);
-    client->streams &= ~(1u << stream);
+    client->streams &= ~bit;
     return answer_success(client, reply);
 }

@@ -1,6 +1,7 @@
 #include "client.h"
 #include "handlers.h"
 #include "host.h"
+#include "openrpc.h"
 
 #include <stdio.h>
 
@@ -12,25 +13,21 @@
 #define TARGET_CPU "unknown"
 #endif
 
-int handle_get_version(struct client *client, const union method_params *params,
-                       struct reply *reply)
+int handle_get_version(struct client *client, struct reply *reply)
 {
-    (void)params;
     return answer(client, reply,
-                  json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "Version", "major",
-                            SERVICE_PROTOCOL_MAJOR, "minor", SERVICE_PROTOCOL_MINOR,
-                            "_privateMajor", 0, "_privateMinor", 0));
+                  json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", TYPE_VERSION, "major",
+                            PROTOCOL_MAJOR, "minor", PROTOCOL_MINOR, "_privateMajor", 0,
+                            "_privateMinor", 0));
 }
 
 /* DDS is not among them: who lists it owes its methods too. */
-int handle_get_supported_protocols(struct client *client, const union method_params *params,
-                                   struct reply *reply)
+int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
-    (void)params;
     return answer(client, reply,
-                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", "ProtocolList", "protocols",
-                            "protocolName", "VM Service", "major", SERVICE_PROTOCOL_MAJOR, "minor",
-                            SERVICE_PROTOCOL_MINOR));
+                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
+                            "protocolName", "VM Service", "major", PROTOCOL_MAJOR, "minor",
+                            PROTOCOL_MINOR));
 }
 
 static json_t *list_of(const struct isolates *isolates,
@@ -63,7 +60,7 @@ static json_t *vm_process(const struct service *service)
         "_currentMemory", (json_int_t)memory.own_bytes);
 }
 
-int handle_get_vm(struct client *client, const union method_params *params, struct reply *reply)
+int handle_get_vm(struct client *client, struct reply *reply)
 {
     const struct service *service = client->service;
     const struct isolates *isolates = &service->isolates;
@@ -72,11 +69,10 @@ int handle_get_vm(struct client *client, const union method_params *params, stru
     char version[96];
     json_t *vm;
 
-    (void)params;
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
     vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
-                   "type", "VM", "name", SERVICE_VM_NAME, "architectureBits",
+                   "type", TYPE_VM, "name", SERVICE_VM_NAME, "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
@@ -88,36 +84,38 @@ int handle_get_vm(struct client *client, const union method_params *params, stru
     return answer(client, reply, vm);
 }
 
-int handle_get_vm_timeline_micros(struct client *client, const union method_params *params,
-                                  struct reply *reply)
+int handle_get_vm_timeline_micros(struct client *client, struct reply *reply)
 {
-    (void)params;
     return answer(client, reply,
-                  json_pack("{s:s, s:I}", "type", "Timestamp", "timestamp",
+                  json_pack("{s:s, s:I}", "type", TYPE_TIMESTAMP, "timestamp",
                             (json_int_t)client->service->options.monotonic_us()));
 }
 
-int handle_get_flag_list(struct client *client, const union method_params *params,
-                         struct reply *reply)
+int handle_get_flag_list(struct client *client, struct reply *reply)
 {
-    (void)params;
     return answer(
         client, reply,
-        json_pack("{s:s, s:o}", "type", "FlagList", "flags", flags_list(client->service)));
+        json_pack("{s:s, s:o}", "type", TYPE_FLAG_LIST, "flags", flags_list(client->service)));
 }
 
 /* The VM answers a flag that cannot be set with a result, not with an error. */
-int handle_set_flag(struct client *client, const union method_params *params, struct reply *reply)
+int handle_set_flag(struct client *client, const struct set_flag_params *params,
+                    struct reply *reply)
 {
     static const char *const messages[] = {
         [FLAG_UNKNOWN] = "Cannot set flag: flag not found",
         [FLAG_INVALID] = "Cannot set flag: invalid value",
         [FLAG_FIXED] = "Cannot set flag: cannot change at runtime",
     };
-    enum flag_set set = flag_set(client->service, params->set_flag.name, params->set_flag.value);
+    enum flag_set set = flag_set(client->service, params->name, params->value);
 
     if (set == FLAG_SET)
         return answer_success(client, reply);
     return answer(client, reply,
-                  json_pack("{s:s, s:s}", "type", "Error", "message", messages[set]));
+                  json_pack("{s:s, s:s}", "type", TYPE_ERROR, "message", messages[set]));
+}
+
+int handle_rpc_discover(struct client *client, struct reply *reply)
+{
+    return answer(client, reply, json_loads(openrpc_text, 0, NULL));
 }

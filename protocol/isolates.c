@@ -1,5 +1,6 @@
 #include "isolates.h"
 
+#include "generated/words.h"
 #include "json_writer.h"
 #include "uris.h"
 #include "../sampler/include/isoscope/isoscope.h"
@@ -33,10 +34,10 @@ static int fetch(struct process_list *list, struct profile *profile)
 static void tell_of_start(const struct process_info *process, isolates_changed *changed,
                           void *context)
 {
-    changed(context, "IsolateStart", process);
-    changed(context, "IsolateRunnable", process);
+    changed(context, KIND_ISOLATE_START, process);
+    changed(context, KIND_ISOLATE_RUNNABLE, process);
     if (!process->live)
-        changed(context, "IsolateExit", process);
+        changed(context, KIND_ISOLATE_EXIT, process);
 }
 
 /* Both lists are in order of arrival, so one walk over them finds every difference. */
@@ -50,7 +51,7 @@ static void tell(const struct isolates *isolates, isolates_changed *changed, voi
         bool there = at < now->count && now->items[at].id == old->id;
 
         if (old->live && !(there && now->items[at].live))
-            changed(context, "IsolateExit", there ? &now->items[at] : old);
+            changed(context, KIND_ISOLATE_EXIT, there ? &now->items[at] : old);
         at += there;
     }
     for (; at < now->count; at++)
@@ -133,7 +134,7 @@ json_t *isolate_ref(const struct process_info *process)
     snprintf(id, sizeof(id), "isolates/%" PRIu64, process->id);
     snprintf(group, sizeof(group), "isolateGroups/%" PRIu64, process->id);
     snprintf(name, sizeof(name), "%s:main()", process->name);
-    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s}", "type", "@Isolate", "id", id, "name",
+    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s}", "type", TYPE_ISOLATE_REF, "id", id, "name",
                      isolate_text(name), "number", strchr(id, '/') + 1, "isSystemIsolate", 0,
                      "isolateGroupId", group);
 }
@@ -143,7 +144,7 @@ json_t *isolate_group_ref(const struct process_info *process)
     char id[40];
 
     snprintf(id, sizeof(id), "isolateGroups/%" PRIu64, process->id);
-    return json_pack("{s:s, s:s, s:o, s:s, s:b}", "type", "@IsolateGroup", "id", id, "name",
+    return json_pack("{s:s, s:s, s:o, s:s, s:b}", "type", TYPE_ISOLATE_GROUP_REF, "id", id, "name",
                      isolate_text(process->exe), "number", strchr(id, '/') + 1,
                      "isSystemIsolateGroup", 0);
 }
@@ -157,8 +158,9 @@ json_t *isolate_root_library(const struct process_info *process)
     snprintf(id, sizeof(id), "libraries/@%" PRIu64, process->id);
     uri_package(&uri, process->name);
     if (!uri.failed)
-        library = json_pack("{s:s, s:b, s:s, s:o, s:s%}", "type", "@Library", "fixedId", 1, "id",
-                            id, "name", isolate_text(process->name), "uri", uri.data, uri.length);
+        library =
+            json_pack("{s:s, s:b, s:s, s:o, s:s%}", "type", TYPE_LIBRARY_REF, "fixedId", 1, "id",
+                      id, "name", isolate_text(process->name), "uri", uri.data, uri.length);
     json_text_free(&uri);
     return library;
 }

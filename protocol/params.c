@@ -35,7 +35,7 @@ static enum params_checked invalid_isolate(const struct check *check, const char
 static enum params_checked gone(const struct check *check, const char *kind, const char *value)
 {
     json_t *sentinel =
-        json_pack("{s:s, s:s, s:s}", "type", "Sentinel", "kind", kind, "valueAsString", value);
+        json_pack("{s:s, s:s, s:s}", "type", TYPE_SENTINEL, "kind", kind, "valueAsString", value);
 
     return answer(check->client, check->reply, sentinel) < 0 ? PARAMS_FAILED : PARAMS_ANSWERED;
 }
@@ -97,20 +97,24 @@ static enum params_checked check_bool(const struct check *check)
     return PARAMS_GOOD;
 }
 
-static enum params_checked check_symbols(const struct check *check)
-{
-    bool available = !strcmp(check->text, "available");
-
-    if (!available && strcmp(check->text, "complete"))
-        return invalid(check);
-    *(bool *)check->value = available;
-    return PARAMS_GOOD;
-}
-
 static enum params_checked check_string(const struct check *check)
 {
     *(const char **)check->value = check->text;
     return PARAMS_GOOD;
+}
+
+/* An enum and its underlying int are one to the compiler. */
+static enum params_checked check_word(const struct check *check)
+{
+    const char *const *words = check->param->words;
+
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], check->text))
+            continue;
+        *(int *)check->value = i;
+        return PARAMS_GOOD;
+    }
+    return invalid(check);
 }
 
 static enum params_checked check_list(const struct check *check)
@@ -145,6 +149,8 @@ static enum params_checked check_missing(const struct check *check)
         *(int64_t *)check->value = param->missing;
     else if (param->kind == PARAM_BOOL)
         *(bool *)check->value = param->missing != 0;
+    else if (param->kind == PARAM_WORD)
+        *(int *)check->value = (int)param->missing;
     return PARAMS_GOOD;
 }
 
@@ -167,8 +173,8 @@ static enum params_checked check_one(const struct check *check)
         return check_bool(check);
     case PARAM_STRING:
         return check_string(check);
-    case PARAM_SYMBOLS:
-        return check_symbols(check);
+    case PARAM_WORD:
+        return check_word(check);
     case PARAM_LIST:
         return check_list(check);
     }

@@ -28,7 +28,7 @@ enum param_kind {
     PARAM_UNSIGNED,      /* int64_t, not negative; "" is not given */
     PARAM_BOOL,          /* bool */
     PARAM_STRING,        /* const char * */
-    PARAM_SYMBOLS,       /* bool: "available", or else "complete" */
+    PARAM_WORD,          /* an enum of generated/words.h: the index in words */
     PARAM_LIST,          /* json_t *: a list, or "[a, b]" */
 };
 
@@ -36,8 +36,9 @@ struct param {
     const char *name;
     enum param_kind kind;
     bool required;
-    size_t offset;   /* of its value in union method_params */
-    int64_t missing; /* the value of an optional number or bool that is not given */
+    size_t offset;            /* of its value in union method_params */
+    int64_t missing;          /* the value of an optional one that is not given; pointers: NULL */
+    const char *const *words; /* NULL at the end */
 };
 
 enum params_checked {

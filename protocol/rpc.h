@@ -12,19 +12,11 @@
 #ifndef ISOSCOPE_RPC_H
 #define ISOSCOPE_RPC_H
 
+#include "generated/errors.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#define RPC_ERRORS(X)                                                                              \
-    X(INVALID_REQUEST, -32600, "Invalid Request")                                                  \
-    X(METHOD_NOT_FOUND, -32601, "Method not found")                                                \
-    X(INVALID_PARAMS, -32602, "Invalid params")                                                    \
-    X(INTERNAL_ERROR, -32603, "Internal error")                                                    \
-    X(SERVER_ERROR, -32000, "Server error")                                                        \
-    X(FEATURE_DISABLED, 100, "Feature is disabled")                                                \
-    X(STREAM_ALREADY_SUBSCRIBED, 103, "Stream already subscribed")                                 \
-    X(STREAM_NOT_SUBSCRIBED, 104, "Stream not subscribed")
 
 #define RPC_ENUM_ERROR(name, code, message) RPC_##name,
 enum rpc_error { RPC_OK, RPC_ERRORS(RPC_ENUM_ERROR) RPC_ERROR_COUNT };

@@ -2,30 +2,14 @@
 
 #include "client.h"
 
-#include <string.h>
+_Static_assert(STREAM_ID_COUNT <= 32, "struct client keeps them in 32 bits");
 
-static const char *const names[] = {
-#define STREAM_NAME(name, wire) [STREAM_##name] = wire,
-    STREAMS(STREAM_NAME)
-#undef STREAM_NAME
-};
-_Static_assert(STREAM_COUNT <= 32, "struct client keeps them in 32 bits");
-
-enum stream stream_find(const char *name)
-{
-    enum stream stream = 0;
-
-    while (stream < STREAM_COUNT && strcmp(names[stream], name))
-        stream++;
-    return stream;
-}
-
-static bool listens(const struct client *client, enum stream stream)
+static bool listens(const struct client *client, enum stream_id stream)
 {
     return client->streams & 1u << stream;
 }
 
-static bool anybody_listens(const struct service *service, enum stream stream)
+static bool anybody_listens(const struct service *service, enum stream_id stream)
 {
     for (const struct client *client = service->clients; client; client = client->next)
         if (listens(client, stream))
@@ -34,27 +18,28 @@ static bool anybody_listens(const struct service *service, enum stream stream)
 }
 
 /* Takes over event. */
-static void notify(struct service *service, enum stream stream, json_t *event)
+static void notify(struct service *service, enum stream_id stream, json_t *event)
 {
     for (struct client *client = service->clients; client; client = client->next)
         if (listens(client, stream))
-            client_push_text(client, rpc_notification_text(names[stream], json_incref(event)));
+            client_push_text(client,
+                             rpc_notification_text(stream_id_words[stream], json_incref(event)));
     json_decref(event);
 }
 
 static json_t *vm_ref(void)
 {
-    return json_pack("{s:s, s:s}", "type", "@VM", "name", SERVICE_VM_NAME);
+    return json_pack("{s:s, s:s}", "type", TYPE_VM_REF, "name", SERVICE_VM_NAME);
 }
 
 void streams_flag_changed(struct service *service, const char *flag, const char *value)
 {
-    if (!anybody_listens(service, STREAM_VM))
+    if (!anybody_listens(service, STREAM_ID_VM))
         return;
-    notify(service, STREAM_VM,
-           json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", "Event", "kind", "VMFlagUpdate",
-                     "vm", vm_ref(), "timestamp", (json_int_t)service->options.epoch_ms(), "flag",
-                     flag, "newValue", value));
+    notify(service, STREAM_ID_VM,
+           json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
+                     KIND_VM_FLAG_UPDATE, "vm", vm_ref(), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue", value));
 }
 
 json_t *symbols_json(const struct profile_symbols *symbols)
@@ -64,17 +49,17 @@ json_t *symbols_json(const struct profile_symbols *symbols)
 
 void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols)
 {
-    if (!anybody_listens(service, STREAM_PROFILER))
+    if (!anybody_listens(service, STREAM_ID_PROFILER))
         return;
-    notify(service, STREAM_PROFILER,
-           json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", "Event", "kind", "_SymbolsAvailable",
-                     "vm", vm_ref(), "timestamp", (json_int_t)service->options.epoch_ms(),
-                     "_symbols", symbols_json(symbols)));
+    notify(service, STREAM_ID_PROFILER,
+           json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
+                     KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "_symbols", symbols_json(symbols)));
 }
 
 json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", "Event", "kind", kind, "isolateGroup",
+    return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", TYPE_EVENT, "kind", kind, "isolateGroup",
                      isolate_group_ref(process), "isolate", isolate_ref(process), "timestamp",
                      (json_int_t)timestamp_ms);
 }
@@ -83,6 +68,7 @@ void streams_isolate_changed(void *context, const char *kind, const struct proce
 {
     struct service *service = context;
 
-    if (anybody_listens(service, STREAM_ISOLATE))
-        notify(service, STREAM_ISOLATE, isolate_event(kind, process, service->options.epoch_ms()));
+    if (anybody_listens(service, STREAM_ID_ISOLATE))
+        notify(service, STREAM_ID_ISOLATE,
+               isolate_event(kind, process, service->options.epoch_ms()));
 }

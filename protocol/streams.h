@@ -1,40 +1,19 @@
 /*
- * streams.h - what clients subscribe to, and the events they get for it.
+ * streams.h - what clients subscribe to (enum stream_id), and the events they get for it. Most
+ * streams stay silent: clients listen first and ask later.
  *
  * Errors     An event that no memory is left for closes its client: a hole would be silent.
  */
 #ifndef ISOSCOPE_STREAMS_H
 #define ISOSCOPE_STREAMS_H
 
+#include "generated/words.h"
+
 #include <jansson.h>
 
 struct process_info;
 struct profile_symbols;
 struct service;
-
-/* Names that streamListen takes. Most stay silent: clients listen first and ask later. */
-#define STREAMS(X)                                                                                 \
-    X(VM, "VM")                                                                                    \
-    X(ISOLATE, "Isolate")                                                                          \
-    X(DEBUG, "Debug")                                                                              \
-    X(GC, "GC")                                                                                    \
-    X(EXTENSION, "Extension")                                                                      \
-    X(TIMELINE, "Timeline")                                                                        \
-    X(LOGGING, "Logging")                                                                          \
-    X(SERVICE, "Service")                                                                          \
-    X(STDOUT, "Stdout")                                                                            \
-    X(STDERR, "Stderr")                                                                            \
-    X(PROFILER, "Profiler")                                                                        \
-    X(HEAP_SNAPSHOT, "HeapSnapshot")                                                               \
-    X(TIMER, "Timer")                                                                              \
-    X(TOOL_EVENT, "ToolEvent")
-
-#define STREAM_ENUM(name, wire) STREAM_##name,
-enum stream { STREAMS(STREAM_ENUM) STREAM_COUNT };
-#undef STREAM_ENUM
-
-/* STREAM_COUNT when there is none of that name. */
-enum stream stream_find(const char *name);
 
 /* To all clients that listen: VMFlagUpdate. */
 void streams_flag_changed(struct service *service, const char *flag, const char *value);

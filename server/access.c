@@ -50,5 +50,7 @@ enum access_path access_path(const char *path, const char *token)
         return ACCESS_NO_TOKEN;
     if (!rest[1])
         return ACCESS_PAGE;
-    return strcmp(rest, "/ws") ? ACCESS_UNKNOWN : ACCESS_SOCKET;
+    if (!strcmp(rest, "/ws"))
+        return ACCESS_SOCKET;
+    return strcmp(rest, "/openrpc.json") ? ACCESS_UNKNOWN : ACCESS_OPENRPC;
 }

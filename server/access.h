@@ -23,6 +23,7 @@ enum access_path {
     ACCESS_NO_SLASH, /* "/TOKEN=": the page without its slash */
     ACCESS_PAGE,     /* "/TOKEN=/" */
     ACCESS_SOCKET,   /* "/TOKEN=/ws" */
+    ACCESS_OPENRPC,  /* "/TOKEN=/openrpc.json" */
     ACCESS_UNKNOWN,  /* the token is right, the rest is nothing we have */
 };
 

@@ -1,16 +1,18 @@
 #include "http.h"
 
 #include "access.h"
+#include "../protocol/openrpc.h"
 
 #include <libwebsockets.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     PATH_BYTES = 1024,
     HOST_BYTES = 256,
     BODY_BYTES = 1024,
-    ANSWER_BYTES = 2048,
+    HEADERS_BYTES = BODY_BYTES + 512,
     CLOSE = -1, /* to libwebsockets: end the connection */
 };
 
@@ -27,6 +29,7 @@ static const struct answer bad_token = { "403 Forbidden", "",
 static const struct answer bad_method = { "405 Method Not Allowed", "Allow: GET\r\n",
                                           "method not allowed" };
 static const struct answer not_found = { "404 Not Found", "", "there is nothing here" };
+static const struct answer openrpc = { "200 OK", "", openrpc_text };
 static const struct answer no_upgrade = { "400 Bad Request", "",
                                           "this is the place for a WebSocket" };
 static const struct answer bad_upgrade = { "400 Bad Request", "", "malformed WebSocket request" };
@@ -34,13 +37,17 @@ static const struct answer bad_version = { "426 Upgrade Required", "Sec-WebSocke
                                            "unknown WebSocket version" };
 static const struct answer too_many = { "503 Service Unavailable", "", "too many clients" };
 
-static int answer_with(struct lws *wsi, const struct answer *answer)
+static int answer_as(struct lws *wsi, const char *type, const struct answer *answer)
 {
-    char buffer[LWS_PRE + ANSWER_BYTES];
+    size_t body = strlen(answer->body), size = HEADERS_BYTES + body;
+    unsigned char *buffer = malloc(LWS_PRE + size);
+
+    if (!buffer)
+        return CLOSE;
     /* The token is in the URL, so no other site and no cache may see it. */
-    int length = snprintf(buffer + LWS_PRE, ANSWER_BYTES,
+    int length = snprintf((char *)buffer + LWS_PRE, size,
                           "HTTP/1.1 %s\r\n"
-                          "Content-Type: text/plain; charset=utf-8\r\n"
+                          "Content-Type: %s; charset=utf-8\r\n"
                           "Content-Length: %zu\r\n"
                           "Connection: close\r\n"
                           "Cache-Control: no-store\r\n"
@@ -48,11 +55,18 @@ static int answer_with(struct lws *wsi, const struct answer *answer)
                           "X-Content-Type-Options: nosniff\r\n"
                           "X-Frame-Options: SAMEORIGIN\r\n"
                           "%s\r\n%s",
-                          answer->status, strlen(answer->body), answer->header, answer->body);
+                          answer->status, type, body, answer->header, answer->body);
 
-    if (length > 0 && length < ANSWER_BYTES)
-        lws_write(wsi, (unsigned char *)buffer + LWS_PRE, (size_t)length, LWS_WRITE_HTTP_FINAL);
+    /* What the socket does not take at once, libwebsockets keeps and sends before it closes. */
+    if (length > 0 && (size_t)length < size)
+        lws_write(wsi, buffer + LWS_PRE, (size_t)length, LWS_WRITE_HTTP_FINAL);
+    free(buffer);
     return CLOSE;
+}
+
+static int answer_with(struct lws *wsi, const struct answer *answer)
+{
+    return answer_as(wsi, "text/plain", answer);
 }
 
 /* "" when it is absent. False when it is too long to be right. */
@@ -97,8 +111,10 @@ static int answer_page(struct lws *wsi, const struct http_site *site)
              "This is isoscope %s. It profiles a native program and answers the Dart VM service "
              "protocol.\n\n"
              "WebSocket  ws://127.0.0.1:%u/%s/ws\n"
+             "Protocol   http://127.0.0.1:%u/%s/openrpc.json\n"
              "Call tree  isoscope tree http://127.0.0.1:%u/%s/\n",
-             ISOSCOPE_VERSION, site->port, site->token, site->port, site->token);
+             ISOSCOPE_VERSION, site->port, site->token, site->port, site->token, site->port,
+             site->token);
 
     const struct answer page = { "200 OK", "", body };
     return answer_with(wsi, &page);
@@ -129,6 +145,8 @@ int http_serve(struct lws *wsi, const struct http_site *site)
         return answer_page(wsi, site);
     case ACCESS_SOCKET:
         return answer_with(wsi, &no_upgrade);
+    case ACCESS_OPENRPC:
+        return answer_as(wsi, "application/json", &openrpc);
     case ACCESS_UNKNOWN:
         return answer_with(wsi, &not_found);
     default:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import websocket
 from harness import ISOSCOPE, end, until
+from wire_schema import WireChecker
 
 
 class Socket:
@@ -25,16 +26,20 @@ class Socket:
             uri.replace("http:", "ws:") + "ws", timeout=30, skip_utf8_validation=True, **options
         )
         self.ids = itertools.count(1)
+        self.checker = WireChecker()  # raises on what breaks its schema
 
     def send(self, method: str, **params) -> str:
         request_id = str(next(self.ids))
         request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-        self.socket.send(json.dumps(request))
+        text = json.dumps(request)
+        self.checker.sent(text)
+        self.socket.send(text)
         return request_id
 
     def receive(self, request_id: str):
         while True:
             text = self.socket.recv()
+            self.checker.received(text)
             reply = json.loads(text)
             if reply.get("id") == request_id:
                 return reply

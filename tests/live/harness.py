@@ -25,9 +25,13 @@ BUILD = Path(os.environ.get("ISOSCOPE_BUILD") or ROOT / "build").resolve()
 ISOSCOPE = str(BUILD / "bin" / "isoscope")
 DEADLINE_S = 60
 
-sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
+sys.path[:0] = [str(ROOT / "clients" / "python" / "src"), str(ROOT / "tests" / "schemas")]
 
-from isoscope import CallTree, Client  # noqa: E402
+import isoscope  # noqa: E402
+from isoscope import CallTree  # noqa: E402
+from isoscope.client import TIMEOUT_S  # noqa: E402
+from isoscope.transport import WebSocketTransport  # noqa: E402
+from wire_schema import WireChecker  # noqa: E402
 
 
 def workload(name: str) -> str:
@@ -48,6 +52,30 @@ def children(pid: int) -> list[int]:
         return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except FileNotFoundError:
         return []
+
+
+class CheckedTransport(WebSocketTransport):
+    """Raises on a reply or an event that breaks its schema."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri, TIMEOUT_S)
+        self.checker = WireChecker()
+
+    def send(self, text: str) -> None:
+        self.checker.sent(text)
+        super().send(text)
+
+    def receive(self) -> bytes:
+        text = super().receive()
+        self.checker.received(text.decode())
+        return text
+
+
+class Client(isoscope.Client):
+    """The Python client, on checked ground."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(transport=CheckedTransport(uri))
 
 
 class Service:

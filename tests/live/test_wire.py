@@ -92,6 +92,27 @@ def test_the_page_says_what_this_is(idle):
     assert response.headers["Referrer-Policy"] == "no-referrer"
 
 
+def test_the_protocol_is_there_to_read_and_rpc_discover_gives_the_same(idle):
+    response, body = get(idle, f"/{token(idle)}/openrpc.json")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert json.loads(body) == idle.connect().rpc("rpc.discover")
+    assert get(idle, "/openrpc.json")[0].status == 403
+
+
+def test_a_slow_reader_gets_the_whole_protocol(idle):
+    with socket.socket() as raw:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        raw.settimeout(30)
+        raw.connect(("127.0.0.1", idle.port))
+        raw.sendall(f"GET /{token(idle)}/openrpc.json HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert get_status(idle) == 200  # by then our buffer is full
+        reply = b"".join(iter(lambda: raw.recv(1000), b""))
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert f"Content-Length: {len(body)}".encode() in head
+    assert json.loads(body)["openrpc"] == "1.3.2"
+
+
 def test_the_page_without_its_slash_is_elsewhere(idle):
     response, _ = get(idle, f"/{token(idle)}")
     assert response.status == 302
@@ -236,6 +257,7 @@ def test_text_that_is_not_utf8_closes_with_1007(idle):
 def test_a_request_in_fragments_is_one_request(idle):
     client = idle.connect()
     text = json.dumps({"jsonrpc": "2.0", "id": "f", "method": "getVersion"})
+    client.checker.sent(text)
     parts = [text[i : i + 7] for i in range(0, len(text), 7)]
     for i, part in enumerate(parts):
         opcode = websocket.ABNF.OPCODE_TEXT if i == 0 else websocket.ABNF.OPCODE_CONT

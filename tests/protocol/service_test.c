@@ -119,7 +119,7 @@ static void a_client_that_does_not_read_is_closed(void **state)
     assert_int_equal(client_new(&slow, service), 0);
     assert_int_equal(client_new(&other, service), 0);
     for (int i = 0; i < 20; i++)
-        client_receive(slow, get_version, strlen(get_version));
+        talk_send_as(slow, get_version);
     assert_true(client_closing(slow, &code, &reason));
     assert_int_equal(code, 1008);
     assert_false(client_wants_send(slow));
@@ -139,7 +139,7 @@ static void events_reach_every_client_that_listens(void **state)
     (void)state;
     talk_begin(&talk);
     assert_int_equal(client_new(&other, talk.service), 0);
-    client_receive(other, listen, strlen(listen));
+    talk_send_as(other, listen);
     free(talk_receive_text(other, 100));
     json_decref(talk_ask(&talk, "setFlag", "{\"name\":\"profile_period\",\"value\":\"250\"}"));
     text = talk_receive_text(other, 100);

@@ -11,6 +11,27 @@
 
 #include <cmocka.h>
 
+/* One line a text: {"client": "0x...", "sent": "..."}; what is no UTF-8 nobody could read back. */
+static void record(const struct client *client, const char *direction, const char *text)
+{
+    static FILE *log;
+    const char *path = getenv("ISOSCOPE_WIRE_LOG");
+    char name[32];
+    json_t *line;
+
+    if (!path)
+        return;
+    if (!log)
+        assert_non_null(log = fopen(path, "w"));
+    snprintf(name, sizeof(name), "%p", (const void *)client);
+    line = json_pack("{s:s, s:s}", "client", name, direction, text);
+    if (line) {
+        json_dumpf(line, log, JSON_COMPACT);
+        fputc('\n', log);
+    }
+    json_decref(line);
+}
+
 void talk_begin(struct talk *talk)
 {
     struct service_options options = {
@@ -31,9 +52,15 @@ void talk_end(struct talk *talk)
     assert_int_equal(talk->profile.snapshots, 0);
 }
 
+void talk_send_as(struct client *client, const char *text)
+{
+    record(client, "sent", text);
+    client_receive(client, text, strlen(text));
+}
+
 void talk_send(struct talk *talk, const char *text)
 {
-    client_receive(talk->client, text, strlen(text));
+    talk_send_as(talk->client, text);
 }
 
 void talk_send_json(struct talk *talk, const json_t *message)
@@ -57,8 +84,10 @@ char *talk_receive_text(struct client *client, size_t size)
         text.length += count;
     }
     assert_true(ends || !text.length);
-    if (text.length)
+    if (text.length) {
         json_text_raw(&text, "", 1);
+        record(client, "received", text.data);
+    }
     return text.data;
 }
 

@@ -1,7 +1,9 @@
 /*
  * talk.h - one client's side of a conversation with the service over the fake profile.
  *
- * Every text that comes is read strictly: it has to be one whole JSON object.
+ * Every text that comes is read strictly: it has to be one whole JSON object. Where the environment
+ * names a file in ISOSCOPE_WIRE_LOG, all texts go there too, and tests/schemas holds them against
+ * their schemas.
  */
 #ifndef ISOSCOPE_TALK_H
 #define ISOSCOPE_TALK_H
@@ -21,6 +23,7 @@ void talk_begin(struct talk *talk);
 /* Checks that no snapshot is left over. */
 void talk_end(struct talk *talk);
 
+void talk_send_as(struct client *client, const char *text);
 void talk_send(struct talk *talk, const char *text);
 void talk_send_json(struct talk *talk, const json_t *message);
 

@@ -16,7 +16,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "protocol": ("sampler/include", "sampler/profile/snapshot.h", "sampler/feed/cleanup.h"),
     "server": ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
                "sampler/profile/snapshot.h", "sampler/profile/symbolizer.h", "protocol/service.h",
-               "protocol/json_writer.h"),
+               "protocol/json_writer.h", "protocol/openrpc.h"),
 }
 
 # System headers that have no place in a folder: JSON, sockets, ELF readers.

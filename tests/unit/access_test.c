@@ -82,6 +82,7 @@ static void the_path_behind_the_token_decides(void **state)
     assert_int_equal(access_path("/abc==", "abc=="), ACCESS_NO_SLASH);
     assert_int_equal(access_path("/abc==/", "abc=="), ACCESS_PAGE);
     assert_int_equal(access_path("/abc==/ws", "abc=="), ACCESS_SOCKET);
+    assert_int_equal(access_path("/abc==/openrpc.json", "abc=="), ACCESS_OPENRPC);
     assert_int_equal(access_path("/abc==/ws/", "abc=="), ACCESS_UNKNOWN);
     assert_int_equal(access_path("/abc==/getVM", "abc=="), ACCESS_UNKNOWN);
 }

@@ -12,10 +12,11 @@ Errors     As errors.py lists them. A process that has gone is no error: it has 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional, cast
 
 from .errors import ProtocolError
 from .model import CpuSamples, Process
+from .protocol import GetFlagListResult, GetVMResult, PrivateGetCpuSamplesParams
 from .rpc import Conversation, Reply
 from .transport import Transport, WebSocketTransport
 
@@ -64,7 +65,7 @@ class Client:
 
     def processes(self) -> list[Process]:
         """In order of arrival; ended ones stay listed while they have samples."""
-        isolates = self.call("getVM").get("isolates")
+        isolates = cast(GetVMResult, self.call("getVM")).get("isolates")
         if not isinstance(isolates, list):
             raise ProtocolError("getVM: the reply has no list of isolates")
         return [Process.parse(isolate) for isolate in isolates]
@@ -73,7 +74,7 @@ class Client:
         self, process: Process, *, since_us: int = 0, count: Optional[int] = None
     ) -> Optional[CpuSamples]:
         """The oldest `count` samples since `since_us`; None when the process is gone."""
-        params: dict[str, Any] = {"isolateId": process.id, "timestamp": since_us}
+        params: PrivateGetCpuSamplesParams = {"isolateId": process.id, "timestamp": since_us}
         if count is not None:
             params["count"] = count
         reply = self.call("_getCpuSamples", **params)
@@ -82,7 +83,7 @@ class Client:
         return CpuSamples.parse(self._name(reply) if self._name else reply)
 
     def flags(self) -> dict[str, str]:
-        entries = self.call("getFlagList").get("flags")
+        entries = cast(GetFlagListResult, self.call("getFlagList")).get("flags")
         if not isinstance(entries, list):
             raise ProtocolError("getFlagList: the reply has no list of flags")
         return {str(f.get("name")): str(f.get("valueAsString")) for f in entries}

@@ -13,9 +13,10 @@ Errors   ProtocolError names what is missing or points nowhere.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, cast
 
 from .errors import ProtocolError
+from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, PrivateLibrary
 
 _MAIN_SUFFIX = ":main()"
 
@@ -69,14 +70,15 @@ class CpuSamples:
 
     @classmethod
     def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:
+        wire = cast(PrivateCpuSamples, reply)
         try:
-            libraries = {entry["id"]: _library(entry) for entry in reply["libraries"]}
-            functions = {entry["id"]: _function(entry, libraries) for entry in reply["functions"]}
+            libraries = {entry["id"]: _library(entry) for entry in wire["libraries"]}
+            functions = {entry["id"]: _function(entry, libraries) for entry in wire["functions"]}
             return cls(
-                period_us=int(reply["samplePeriod"]),
-                origin_us=int(reply["timeOriginMicros"]),
-                extent_us=int(reply["timeExtentMicros"]),
-                samples=[_sample(entry, functions) for entry in reply["samples"]],
+                period_us=int(wire["samplePeriod"]),
+                origin_us=int(wire["timeOriginMicros"]),
+                extent_us=int(wire["timeExtentMicros"]),
+                samples=[_sample(entry, functions) for entry in wire["samples"]],
                 functions=functions,
                 libraries=libraries,
                 **_extras(reply),
@@ -125,13 +127,13 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _library(entry: Mapping[str, Any]) -> Library:
+def _library(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
     return Library(entry["id"], uri, name, str(entry.get("path") or ""))
 
 
-def _function(entry: Mapping[str, Any], libraries: Mapping[str, Library]) -> Function:
+def _function(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
     owner = entry.get("owner")
     library = None if owner is None else _lookup(libraries, owner["id"], "library")
     name = str(entry["name"])
@@ -146,7 +148,7 @@ def _function(entry: Mapping[str, Any], libraries: Mapping[str, Library]) -> Fun
     )
 
 
-def _sample(entry: Mapping[str, Any], functions: Mapping[str, Function]) -> Sample:
+def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sample:
     try:
         # The hot line of the whole client: no call per frame.
         stack = tuple([functions[frame["function"]["id"]] for frame in entry["stack"]])
