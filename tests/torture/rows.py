@@ -117,7 +117,7 @@ STACKS = [
     # Deeper than it is walked; the guard page is met in the middle of a prologue.
     Row("stacks overflow", program("overflow"), 50, "deeper", 0.5, 0.0),
     Row("longjmp, siglongjmp", program("jumps"), 500, "body", 0.8, 0.98),
-    Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body(void*)", 0.8,
+    Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body", 0.8,
         0.98),
     Row("coroutines", program("coroutines"), 300, "coroutine_burn", 0.5, 0.5, wall=0.5),
     Row("vdso", program("vdso"), 500, "body", 0.9),
