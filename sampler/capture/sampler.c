@@ -329,7 +329,7 @@ static void keep_house(struct turn *turn)
     threads_relieve(&sampler.threads);
     threads_scan(&sampler.threads,
                  (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
-    threads_tend(&sampler.threads);
+    threads_names(&sampler.threads);
     deaf_look(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TENDED_A_TURN = 64, NS_PER_US = 1000 };
+enum { NAMES_A_TURN = 64, NS_PER_US = 1000 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -39,8 +39,7 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
-    watch->cpu_before_ns = watch->looked_ns = 0;
-    memset(&watch->restless, 0, sizeof watch->restless);
+    watch->cpu_before_ns = 0;
     memset(&watch->load, 0, sizeof watch->load);
     atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
     watch->begun = false;
@@ -127,23 +126,12 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
 
     atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
                           memory_order_relaxed);
-    if (threads->watches[slot].restless.is) /* the process's is that of its other threads */
-        return;
     atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
     atomic_store_explicit(
         &status->exclude_kernel,
         timer->kind == FEED_TIMER_PERF_TRAP ||
             (timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel),
         memory_order_relaxed);
-}
-
-static int open_timer(struct threads *threads, uint32_t slot, struct timer *out)
-{
-    const struct watch *watch = &threads->watches[slot];
-    struct timer_rights by_clock = { .wish = FEED_TIMER_WISH_CPU };
-
-    return timer_open(out, watch->restless.is ? &by_clock : &threads->rights, watch->tid,
-                      threads->signal_number, slot);
 }
 
 static uint32_t period_of(const struct threads *threads, const struct watch *watch)
@@ -206,7 +194,7 @@ static void arm(struct threads *threads, uint32_t slot)
     int error = -EBUSY;
 
     if (threads->signal_number)
-        error = open_timer(threads, slot, &timer);
+        error = timer_open(&timer, &threads->rights, watch->tid, threads->signal_number, slot);
     if (timer.kind == FEED_TIMER_PERF_SIGNAL && timer.id > UINT16_MAX) {
         timer_close(&timer);
         error = -EMFILE;
@@ -415,40 +403,17 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     segment_thread_name(threads->segment, slot, watch->name);
 }
 
-/* Only of those who leave the choice to us; nobody else is looked at. */
-static void follow_restlessness(struct threads *threads, uint32_t slot)
-{
-    struct watch *watch = &threads->watches[slot];
-    uint64_t cpu_ns = __atomic_load_n(&watch->cpu_before_ns, __ATOMIC_RELAXED);
-    bool was = watch->restless.is;
-    uint32_t armed = WATCH_ARMED;
-    char path[TASK_PATH_BYTES];
-
-    if (threads->rights.wish != FEED_TIMER_WISH_AUTO || threads->rights.no_perf ||
-        threads->timers_rest || cpu_ns == watch->looked_ns)
-        return;
-    watch->looked_ns = cpu_ns;
-    task_file_path(path, watch->tid, "/schedstat");
-    restless_look(&watch->restless, path);
-    if (watch->restless.is == was)
-        return;
-    drop_timer(threads, watch);
-    if (atomic_compare_exchange_strong(&watch->state, &armed, WATCH_NEW))
-        arm(threads, slot);
-}
-
-void threads_tend(struct threads *threads)
+void threads_names(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t turn = 0; turn < TENDED_A_TURN && turn < used; turn++) {
-        uint32_t slot = threads->tended_next++ % used;
+    for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
+        uint32_t slot = threads->name_next++ % used;
 
         if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
             WATCH_ARMED)
             continue;
         read_name(threads, slot);
-        follow_restlessness(threads, slot);
     }
 }
 

@@ -52,27 +52,6 @@ int main(int count, char **words)
 """
 
 
-# Two processes that wake each other: each gets the processor some hundred times in a millisecond.
-PING_PONG = r"""
-#include <unistd.h>
-int main(void)
-{
-    int there[2], back[2];
-    char byte = 0;
-    if (pipe(there) < 0 || pipe(back) < 0)
-        return 1;
-    if (fork() == 0) {
-        close(there[1]);
-        while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
-            ;
-        return 0;
-    }
-    while (write(there[1], &byte, 1) == 1 && read(back[0], &byte, 1) == 1)
-        ;
-}
-"""
-
-
 @pytest.mark.parametrize("asked, chosen", [
     ("signal", "perf"), ("sigtrap", "sigtrap"), ("cpu", "cpu-timer"),
     ("interrupter", "interrupter"),
@@ -92,13 +71,7 @@ def test_the_asked_timer_ticks(start, asked, chosen):
     assert process()["counters"]["end_root"] == process()["counters"]["delivered"]
 
 
-def test_a_thread_that_switches_all_the_time_ticks_by_its_cpu_clock(start, compiled):
-    """perf's timer would cost it more than its own work. The kernel merges what comes more often
-    than its own tick, and perf's timers merge nothing."""
-    running = start([compiled("ping_pong", PING_PONG)], "--period", "500")
-    client = running.connect()
-
-    def merged():
+def merged():
         isolates = client.rpc("getVM")["isolates"]
         counters = [client.rpc("getIsolate", isolateId=i["id"])["_process"]["counters"]
                     for i in isolates]
