@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "modules.h"
+#include "task_file.h"
 #include "tick_signal.h"
 
 #include "../feed/sys.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TENDED_A_TURN = 64, PATH_BYTES = 64, NS_PER_US = 1000 };
+enum { NAMES_A_TURN = 64, NS_PER_US = 1000 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -38,13 +39,14 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
-    watch->cpu_before_ns = watch->looked_ns = 0;
-    memset(&watch->restless, 0, sizeof watch->restless);
+    watch->cpu_before_ns = 0;
     memset(&watch->load, 0, sizeof watch->load);
     atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
     watch->begun = false;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
+    watch->head_seen = watch->cpu_seen_ns = 0;
+    watch->deaf = false;
     atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
     atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
@@ -124,23 +126,12 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
 
     atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
                           memory_order_relaxed);
-    if (threads->watches[slot].restless.is) /* the process's is that of its other threads */
-        return;
     atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
     atomic_store_explicit(
         &status->exclude_kernel,
         timer->kind == FEED_TIMER_PERF_TRAP ||
             (timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel),
         memory_order_relaxed);
-}
-
-static int open_timer(struct threads *threads, uint32_t slot, struct timer *out)
-{
-    const struct watch *watch = &threads->watches[slot];
-    struct timer_rights by_clock = { .wish = FEED_TIMER_WISH_CPU };
-
-    return timer_open(out, watch->restless.is ? &by_clock : &threads->rights, watch->tid,
-                      threads->signal_number, slot);
 }
 
 static uint32_t period_of(const struct threads *threads, const struct watch *watch)
@@ -203,7 +194,7 @@ static void arm(struct threads *threads, uint32_t slot)
     int error = -EBUSY;
 
     if (threads->signal_number)
-        error = open_timer(threads, slot, &timer);
+        error = timer_open(&timer, &threads->rights, watch->tid, threads->signal_number, slot);
     if (timer.kind == FEED_TIMER_PERF_SIGNAL && timer.id > UINT16_MAX) {
         timer_close(&timer);
         error = -EMFILE;
@@ -300,28 +291,11 @@ static int32_t number_in(const char *text)
     return value;
 }
 
-/* "/proc/self/task/<tid><tail>" */
-static void task_path(char out[PATH_BYTES], int32_t tid, const char *tail)
-{
-    char digits[12];
-    int count = 0;
-    char *at = out;
-
-    memcpy(at, "/proc/self/task/", 16);
-    at += 16;
-    do
-        digits[count++] = (char)('0' + tid % 10);
-    while (tid /= 10);
-    while (count)
-        *at++ = digits[--count];
-    memcpy(at, tail, strlen(tail) + 1);
-}
-
 static bool task_exists(int32_t tid)
 {
-    char path[PATH_BYTES];
+    char path[TASK_PATH_BYTES];
 
-    task_path(path, tid, "");
+    task_file_path(path, tid, "");
     return sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
 }
 
@@ -405,19 +379,14 @@ void threads_scan(struct threads *threads, int32_t sampler_tid)
 
 static void read_name(struct threads *threads, uint32_t slot)
 {
-    char path[PATH_BYTES], name[16 + 1] = { 0 };
-    long fd, bytes;
+    char name[16 + 1] = { 0 };
+    long bytes;
 
     if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
         segment_thread_name(threads->segment, slot, threads->watches[slot].name);
         return;
     }
-    task_path(path, threads->watches[slot].tid, "/comm");
-    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    bytes = sys_call3(SYS_read, fd, name, 16);
-    sys_call1(SYS_close, fd);
+    bytes = task_file_read(threads->watches[slot].tid, "/comm", name, 16);
     if (bytes <= 0)
         return;
     if (name[bytes - 1] == '\n')
@@ -434,40 +403,17 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     segment_thread_name(threads->segment, slot, watch->name);
 }
 
-/* Only of those who leave the choice to us; nobody else is looked at. */
-static void follow_restlessness(struct threads *threads, uint32_t slot)
-{
-    struct watch *watch = &threads->watches[slot];
-    uint64_t cpu_ns = __atomic_load_n(&watch->cpu_before_ns, __ATOMIC_RELAXED);
-    bool was = watch->restless.is;
-    uint32_t armed = WATCH_ARMED;
-    char path[PATH_BYTES];
-
-    if (threads->rights.wish != FEED_TIMER_WISH_AUTO || threads->rights.no_perf ||
-        threads->timers_rest || cpu_ns == watch->looked_ns)
-        return;
-    watch->looked_ns = cpu_ns;
-    task_path(path, watch->tid, "/schedstat");
-    restless_look(&watch->restless, path);
-    if (watch->restless.is == was)
-        return;
-    drop_timer(threads, watch);
-    if (atomic_compare_exchange_strong(&watch->state, &armed, WATCH_NEW))
-        arm(threads, slot);
-}
-
-void threads_tend(struct threads *threads)
+void threads_names(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t turn = 0; turn < TENDED_A_TURN && turn < used; turn++) {
-        uint32_t slot = threads->tended_next++ % used;
+    for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
+        uint32_t slot = threads->name_next++ % used;
 
         if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
             WATCH_ARMED)
             continue;
         read_name(threads, slot);
-        follow_restlessness(threads, slot);
     }
 }
 
