@@ -1,15 +1,7 @@
 #include "client.h"
 #include "counters.h"
 #include "handlers.h"
-
-
-/* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
-static json_t *heap_space(const char *name)
-{
-    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", TYPE_HEAP_SPACE,
-                     "name", name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis",
-                     0.0, "used", 0, "capacity", 0, "external", 0, "time", 0.0);
-}
+#include "heaps.h"
 
 /* "Resume" is the kind of an isolate that runs: DevTools takes every other one for a pause. */
 static json_t *pause_event(const struct service *service, const struct isolate *isolate)
@@ -46,10 +38,11 @@ static json_t *isolate_details(const struct service *service, const struct isola
 static json_t *isolate_private(const struct service *service, const struct isolate *isolate)
 {
     const struct process_info *process = isolate->process;
+    bool whole = !isolate->tid && process->live;
+    struct host_memory memory = whole ? host_memory(process->pid) : (struct host_memory){ 0 };
 
-    return json_pack("{s:{s:o, s:o}, s:{s:[], s:[]}, s:o}", "_heaps", "new", heap_space("new"),
-                     "old", heap_space("old"), "_tagCounters", "names", "counters", "_process",
-                     process_json(service, process));
+    return json_pack("{s:o, s:{s:[], s:[]}, s:o}", "_heaps", heaps_json(&memory), "_tagCounters",
+                     "names", "counters", "_process", process_json(service, process));
 }
 
 int handle_get_isolate(struct client *client, const struct get_isolate_params *params,

@@ -84,8 +84,8 @@ int handle_get_vm(struct client *client, struct reply *reply)
 
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
-    vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
-                   "type", TYPE_VM, "name", SERVICE_VM_NAME, "architectureBits",
+    vm = json_pack("{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
+                   "type", TYPE_VM, "name", isolate_text(service->vm_name), "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",

@@ -23,7 +23,7 @@ Json = dict[str, Any]
 _FOLDERS = {"types": component, "events": event_component, "errors": component}
 _METHOD_MEMBERS = {
     "name", "summary", "description", "params", "result", "errors", "examples",
-    "x-refuses", "x-router", "x-reads-samples",
+    "x-refuses", "x-router", "x-reads-samples", "x-coverage",
 }  # fmt: skip
 
 

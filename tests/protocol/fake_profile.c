@@ -353,6 +353,11 @@ void snapshot_free(struct snapshot *snapshot)
     free(snapshot);
 }
 
+void snapshot_freep(struct snapshot **snapshot)
+{
+    snapshot_free(*snapshot);
+}
+
 uint32_t snapshot_sample_count(const struct snapshot *snapshot)
 {
     return snapshot->count;
