@@ -1,9 +1,9 @@
-#include "sampler/profile/symbols/debug_file.h"
+#include "sampler/profile/symbols/files/debug_file.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/mini_debug.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/mini_debug.h"
+#include "sampler/profile/symbols/files/root.h"
 
 #include <lzma.h>
 #include <setjmp.h>

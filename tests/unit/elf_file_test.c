@@ -1,8 +1,8 @@
-#include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/files/elf_file.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/root.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* Small programs, built by the compilers of this machine, and addr2line to say what is right. */
 #include "sampler/profile/symbols/lines.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/root.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/files/elf_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

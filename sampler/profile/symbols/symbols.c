@@ -2,13 +2,13 @@
 
 #include "../../feed/cleanup.h"
 #include "../../include/isoscope/isoscope.h"
-#include "debug_file.h"
-#include "elf_file.h"
-#include "frame_starts.h"
-#include "mini_debug.h"
-#include "plt.h"
-#include "ranges.h"
-#include "spoken.h"
+#include "files/debug_file.h"
+#include "files/elf_file.h"
+#include "names/frame_starts.h"
+#include "files/mini_debug.h"
+#include "names/plt.h"
+#include "names/ranges.h"
+#include "names/spoken.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
