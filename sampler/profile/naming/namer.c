@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../frame.h"
+#include "jobs.h"
 #include "open_lines.h"
 #include "resolve.h"
 #include "../symbols/files/symbol_server.h"
@@ -15,11 +16,6 @@
 
 enum { TELL_MS = 100 }; /* of progress, while there is more to do */
 
-struct wanted {
-    uint64_t *frames;
-    uint32_t count, capacity;
-};
-
 struct namer {
     struct namer_options options;
     struct symbol_server *server; /* NULL: none is asked */
@@ -27,10 +23,7 @@ struct namer {
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
     bool started, stopping;
-    struct module *queue[MODULES_MAX]; /* a ring: each module waits at most once */
-    uint32_t first, count;
-    struct wanted wanted;
-    struct namer_progress progress;
+    struct jobs jobs;
 
     struct open_lines *lines; /* the worker's; the caller's under the lock, before namer_start */
     int64_t told_ms;          /* the worker's */
@@ -106,81 +99,36 @@ static void resolve(struct namer *namer, uint64_t frame)
     chains_put(namer->options.chains, frame, chain, count);
 }
 
-/* namer->lock is held for the functions from here to the worker's. */
+/* The next two: namer->lock is held. */
 
-static void begin_job(struct namer *namer, struct module *module)
+static void ask_for_module(struct namer *namer, struct module *module)
 {
-    namer->progress.asked += !module->asked;
-    namer->progress.done += !module->asked;
-    module->asked = true;
-    namer->progress.done -= module->jobs++ == 0;
+    if (jobs_add_module(&namer->jobs, module))
+        pthread_cond_signal(&namer->wake);
 }
 
-static void end_job(struct namer *namer, struct module *module)
+static int ask_for_frame(struct namer *namer, uint64_t frame)
 {
-    namer->progress.done += --module->jobs == 0;
-    namer->progress.finished++;
-}
+    struct module *module = registry_module(namer->options.registry, PROFILE_FRAME_MODULE(frame));
 
-/* The worker may be reading it for a frame of its own accord: then it needs no place. */
-static void enqueue(struct namer *namer, struct module *module)
-{
-    uint32_t unread = MODULE_NAMES_UNREAD;
-
-    if (!atomic_compare_exchange_strong(&module->names, &unread, MODULE_NAMES_WANTED))
-        return;
-    begin_job(namer, module);
-    namer->queue[(namer->first + namer->count++) % MODULES_MAX] = module;
-    pthread_cond_signal(&namer->wake);
-}
-
-static int enqueue_frame(struct namer *namer, uint64_t frame)
-{
-    struct wanted *wanted = &namer->wanted;
-
-    if (wanted->count == wanted->capacity) {
-        uint32_t capacity = wanted->capacity ? wanted->capacity * 2 : 1024;
-        uint64_t *frames = reallocarray(wanted->frames, capacity, sizeof(*frames));
-
-        if (!frames)
-            return -ISOSCOPE_NO_MEMORY;
-        wanted->frames = frames;
-        wanted->capacity = capacity;
-    }
-    if (chains_mark_asked(namer->options.chains, frame) < 0)
+    if (!jobs_add_frame(&namer->jobs, module, frame) ||
+        chains_mark_asked(namer->options.chains, frame) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    wanted->frames[wanted->count++] = frame;
-    begin_job(namer, registry_module(namer->options.registry, PROFILE_FRAME_MODULE(frame)));
     return 0;
 }
 
 /* The worker. */
 
-struct work {
-    struct module *module; /* its symbols; or else: */
-    struct wanted wanted;
-};
-
 /* False: the worker ends. */
-static bool wait_for_work(struct namer *namer, struct work *work)
+static bool wait_for_job(struct namer *namer, struct job *job)
 {
-    bool stopping;
+    bool going;
 
-    *work = (struct work){ 0 };
     pthread_mutex_lock(&namer->lock);
-    while (!namer->stopping && !namer->count && !namer->wanted.count)
+    while ((going = !namer->stopping) && !jobs_take(&namer->jobs, job))
         pthread_cond_wait(&namer->wake, &namer->lock);
-    stopping = namer->stopping;
-    if (!stopping && namer->count) {
-        work->module = namer->queue[namer->first];
-        namer->first = (namer->first + 1) % MODULES_MAX;
-        namer->count--;
-    } else if (!stopping) {
-        work->wanted = namer->wanted;
-        namer->wanted = (struct wanted){ 0 };
-    }
     pthread_mutex_unlock(&namer->lock);
-    return !stopping;
+    return going;
 }
 
 static int64_t now_ms(void)
@@ -198,8 +146,8 @@ static bool finish(struct namer *namer, struct module *module)
     bool idle, stopping;
 
     pthread_mutex_lock(&namer->lock);
-    end_job(namer, module);
-    idle = namer->progress.done == namer->progress.asked;
+    jobs_finish(&namer->jobs, module);
+    idle = jobs_idle(&namer->jobs);
     stopping = namer->stopping;
     pthread_mutex_unlock(&namer->lock);
     if (namer->options.changed && (idle || now_ms() - namer->told_ms >= TELL_MS)) {
@@ -217,7 +165,7 @@ static int by_address(const void *left, const void *right)
 }
 
 /* In the order of addresses: each module's debug data is then read once, unit after unit. */
-static bool resolve_all(struct namer *namer, struct wanted *wanted)
+static bool resolve_all(struct namer *namer, const struct job_frames *wanted)
 {
     qsort(wanted->frames, wanted->count, sizeof(*wanted->frames), by_address);
     for (uint32_t i = 0; i < wanted->count; i++) {
@@ -232,18 +180,18 @@ static bool resolve_all(struct namer *namer, struct wanted *wanted)
 static void *run(void *argument)
 {
     struct namer *namer = argument;
-    struct work work;
+    struct job job = { 0 };
     bool going = true;
 
     pthread_setname_np(pthread_self(), "iso-symbols");
-    while (going && wait_for_work(namer, &work)) {
-        if (work.module) {
-            read_names(namer, work.module);
-            going = finish(namer, work.module);
+    while (going && wait_for_job(namer, &job)) {
+        if (job.module) {
+            read_names(namer, job.module);
+            going = finish(namer, job.module);
         } else {
-            going = resolve_all(namer, &work.wanted);
+            going = resolve_all(namer, &job.frames);
         }
-        free(work.wanted.frames);
+        free(job.frames.frames);
     }
     return NULL;
 }
@@ -274,7 +222,7 @@ void namer_free(struct namer *namer)
         pthread_join(namer->worker, NULL);
     pthread_cond_destroy(&namer->wake);
     pthread_mutex_destroy(&namer->lock);
-    free(namer->wanted.frames);
+    jobs_free(&namer->jobs);
     open_lines_free(namer->lines);
     symbol_server_free(namer->server);
     free(namer);
@@ -287,7 +235,7 @@ bool namer_want(struct namer *namer, struct module *module)
     pthread_mutex_lock(&namer->lock);
     if (is_unread(module)) {
         if (namer->started)
-            enqueue(namer, module);
+            ask_for_module(namer, module);
         else
             read_names(namer, module);
     }
@@ -299,7 +247,7 @@ void namer_expect(struct namer *namer, struct module *module)
 {
     pthread_mutex_lock(&namer->lock);
     if (namer->started && !namer->options.off && is_unread(module))
-        enqueue(namer, module);
+        ask_for_module(namer, module);
     pthread_mutex_unlock(&namer->lock);
 }
 
@@ -310,7 +258,7 @@ int namer_want_frames(struct namer *namer, const uint64_t *frames, uint32_t coun
     pthread_mutex_lock(&namer->lock);
     for (uint32_t i = 0; i < count && result >= 0; i++) {
         if (namer->started) {
-            result = enqueue_frame(namer, frames[i]);
+            result = ask_for_frame(namer, frames[i]);
         } else {
             resolve(namer, frames[i]);
             result = 1;
@@ -326,7 +274,7 @@ struct namer_progress namer_progress(struct namer *namer)
     struct namer_progress progress;
 
     pthread_mutex_lock(&namer->lock);
-    progress = namer->progress;
+    progress = (struct namer_progress){ namer->jobs.done, namer->jobs.asked, namer->jobs.finished };
     pthread_mutex_unlock(&namer->lock);
     return progress;
 }

@@ -3,7 +3,7 @@
 #include "../../feed/cleanup.h"
 #include "../../include/isoscope/isoscope.h"
 #include "files/debug_file.h"
-#include "files/elf_file.h"
+#include "files/elf_functions.h"
 #include "names/frame_starts.h"
 #include "files/mini_debug.h"
 #include "names/plt.h"
@@ -47,11 +47,11 @@ static void read_files(struct symbols *symbols, const struct module_file *module
     CLEANUP(elf_file_closep) struct elf_file *debug = open_stripped(module, file);
 
     if (file) {
-        elf_file_functions(file, take_function, &symbols->ranges);
+        elf_functions(file, take_function, &symbols->ranges);
         frame_starts_read(&symbols->frames, file); /* without memory: as if there were none */
     }
     if (debug)
-        elf_file_functions(debug, take_function, &symbols->ranges);
+        elf_functions(debug, take_function, &symbols->ranges);
     if (file)
         plt_add(&symbols->ranges, file); /* without memory: as if there were none */
     if (file || debug)

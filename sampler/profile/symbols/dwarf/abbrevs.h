@@ -41,4 +41,13 @@ static inline const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, u
     return code < abbrevs->count && abbrevs->abbrevs[code].tag ? &abbrevs->abbrevs[code] : NULL;
 }
 
+static inline void attr_skip(struct cursor *cursor, const struct abbrev_attr *attr,
+                             const struct unit_shape *shape)
+{
+    if (attr->bytes == FORM_BYTES_VARY)
+        form_skip(cursor, attr->form, shape);
+    else
+        cursor_skip(cursor, (uint64_t)attr->bytes);
+}
+
 #endif

@@ -2,22 +2,12 @@
 
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
-#include "abbrevs.h"
+#include "code_die.h"
 #include "grow.h"
 
 #include <dwarf.h>
 
 enum { DEPTH_MAX = 1 << 16, RANGES_MIN = 1 << 16 };
-#define IN_ANOTHER_FILE (UINT64_C(1) << 63)
-
-/* What the walk needs to know of a function's DIE. */
-struct code_die {
-    uint64_t low, high;
-    bool has_low, has_high, high_is_size;
-    bool intricate;  /* libdw is to say what code it has */
-    uint64_t origin; /* where what was inlined is described; else the DIE's own place */
-    uint32_t call_file, call_line;
-};
 
 struct walk {
     const struct unit_dies *dies;
@@ -51,90 +41,6 @@ static void walk_end(struct walk *walk)
 static uint64_t place_of(const struct walk *walk)
 {
     return (uint64_t)(walk->cursor.at - walk->dies->info.at);
-}
-
-static void skip(struct walk *walk, const struct abbrev_attr *attr)
-{
-    if (attr->bytes == FORM_BYTES_VARY)
-        form_skip(&walk->cursor, attr->form, walk->shape);
-    else
-        cursor_skip(&walk->cursor, (uint64_t)attr->bytes);
-}
-
-static void read_low(struct walk *walk, uint16_t form, struct code_die *out)
-{
-    out->has_low = form == DW_FORM_addr;
-    out->intricate |= !out->has_low;
-    if (!form_number(&walk->cursor, form, walk->shape, &out->low))
-        out->has_low = false;
-}
-
-static void read_high(struct walk *walk, const struct abbrev_attr *attr, struct code_die *out)
-{
-    out->has_high = out->high_is_size = true;
-    if (attr->form == DW_FORM_implicit_const)
-        out->high = (uint64_t)attr->constant;
-    else if (!form_number(&walk->cursor, attr->form, walk->shape, &out->high))
-        out->intricate = true;
-    else
-        out->high_is_size = attr->form != DW_FORM_addr;
-}
-
-static void read_origin(struct walk *walk, uint16_t form, struct code_die *out)
-{
-    uint64_t place;
-
-    if (!form_number(&walk->cursor, form, walk->shape, &place))
-        return;
-    if (form == DW_FORM_ref_addr)
-        out->origin = place;
-    else if (form == DW_FORM_GNU_ref_alt)
-        out->origin = place | IN_ANOTHER_FILE;
-    else
-        out->origin = walk->dies->header.start + place;
-}
-
-static void read_number(struct walk *walk, const struct abbrev_attr *attr, uint32_t *out)
-{
-    uint64_t number;
-
-    if (attr->form == DW_FORM_implicit_const)
-        *out = (uint32_t)attr->constant;
-    else if (form_number(&walk->cursor, attr->form, walk->shape, &number))
-        *out = (uint32_t)number;
-}
-
-static void read_attr(struct walk *walk, const struct abbrev_attr *attr, struct code_die *out)
-{
-    switch (attr->name) {
-    case DW_AT_low_pc:
-        read_low(walk, attr->form, out);
-        break;
-    case DW_AT_high_pc:
-        read_high(walk, attr, out);
-        break;
-    case DW_AT_ranges:
-        out->intricate = true;
-        skip(walk, attr);
-        break;
-    case DW_AT_abstract_origin:
-        read_origin(walk, attr->form, out);
-        break;
-    case DW_AT_call_file:
-        read_number(walk, attr, &out->call_file);
-        break;
-    case DW_AT_call_line:
-        read_number(walk, attr, &out->call_line);
-        break;
-    default:
-        skip(walk, attr);
-    }
-}
-
-static void read_code_die(struct walk *walk, const struct abbrev *abbrev, struct code_die *out)
-{
-    for (uint32_t i = 0; i < abbrev->count; i++)
-        read_attr(walk, &walk->abbrevs.attrs[abbrev->first + i], out);
 }
 
 static int add_span(struct walk *walk, uint64_t start, uint64_t end, uint32_t node)
@@ -183,7 +89,7 @@ static int walk_code(struct walk *walk, const struct abbrev *abbrev, uint64_t pl
     bool inlined = abbrev->tag == DW_TAG_inlined_subroutine;
     uint32_t caller = inlined ? *node : NODE_NONE;
 
-    read_code_die(walk, abbrev, &code);
+    code_die_read(&code, &walk->cursor, &walk->dies->header, &walk->abbrevs, abbrev);
     *node = caller;
     /* A declaration, or the description of what is inlined elsewhere. */
     if (!code.intricate && !(code.has_low && code.has_high) && caller == NODE_NONE)
@@ -226,7 +132,7 @@ static bool walk_other(struct walk *walk, const struct abbrev *abbrev)
         if (leap && attr->name == DW_AT_sibling && attr->form != DW_FORM_ref_addr)
             form_number(&walk->cursor, attr->form, walk->shape, &sibling);
         else
-            skip(walk, attr);
+            attr_skip(&walk->cursor, attr, walk->shape);
     }
     sibling += walk->dies->header.start;
     if (sibling <= place_of(walk) || sibling > walk->dies->header.end)

@@ -1,8 +1,8 @@
 #include "elf_file.h"
 
+#include "elf_section.h"
 #include "root.h"
 
-#include <gelf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,25 +15,13 @@
 enum {
     SECTIONS_MAX = 65536,      /* a linked file has dozens */
     NOTES_BYTES_MAX = 1 << 24, /* of one section or segment */
-    NAME_BYTES_MAX = 1 << 16,  /* of one function */
     CHUNK_BYTES = 1 << 16,     /* read at once for a checksum */
 };
-
-/* A section above it, perhaps a hole in a sparse file, is not read. */
-static const uint64_t section_bytes_max = UINT64_C(1) << 31;
-/* Many symbols may share one long name: what is copied of them in all. */
-static const uint64_t names_bytes_max = UINT64_C(1) << 29;
 
 struct elf_file {
     Elf *elf;
     int fd;      /* -1: an image in memory */
     void *image; /* ours, or NULL */
-};
-
-/* Texts one after the other; what lies behind the last end is none. */
-struct texts {
-    const char *bytes; /* NULL: there are none */
-    size_t last_end;
 };
 
 static void choose_version(void)
@@ -247,37 +235,6 @@ bool elf_file_crc32(const struct elf_file *file, uint32_t *out)
     return got == 0;
 }
 
-/* NULL: it has no bytes, or they cannot be read. */
-static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header)
-{
-    Elf_Data *data = NULL;
-
-    if (header->sh_type != SHT_NOBITS && header->sh_size <= section_bytes_max)
-        data = elf_getdata(section, NULL);
-    return data && data->d_buf ? data : NULL;
-}
-
-/* Not elf_strptr: it looks for the end of each text anew, all the way where there is none. */
-static struct texts texts_of(struct elf_file *file, size_t number)
-{
-    Elf_Scn *section = elf_getscn(file->elf, number);
-    GElf_Shdr header;
-    Elf_Data *data = NULL;
-    const char *end;
-
-    if (section && gelf_getshdr(section, &header))
-        data = section_data(section, &header);
-    end = data ? memrchr(data->d_buf, 0, data->d_size) : NULL;
-    if (!end)
-        return (struct texts){ 0 };
-    return (struct texts){ data->d_buf, (size_t)(end - (const char *)data->d_buf) };
-}
-
-static const char *text_at(const struct texts *texts, size_t place)
-{
-    return texts->bytes && place <= texts->last_end ? texts->bytes + place : "";
-}
-
 const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_t *size,
                                 uint64_t *address)
 {
@@ -287,12 +244,13 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
 
     if (elf_getshdrstrndx(file->elf, &names) < 0)
         return NULL;
-    const struct texts texts = texts_of(file, names);
+    const struct elf_texts texts = elf_texts_of(file->elf, names);
     while ((section = elf_nextscn(file->elf, section))) {
         Elf_Data *data;
 
-        if (!gelf_getshdr(section, &header) || strcmp(text_at(&texts, header.sh_name), name) != 0 ||
-            !(data = section_data(section, &header)))
+        if (!gelf_getshdr(section, &header) ||
+            strcmp(elf_text_at(&texts, header.sh_name), name) != 0 ||
+            !(data = elf_section_data(section, &header)))
             continue;
         *size = data->d_size;
         *address = header.sh_addr;
@@ -323,76 +281,4 @@ bool elf_file_has_dwarf(struct elf_file *file)
 Elf *elf_file_elf(struct elf_file *file)
 {
     return file->elf;
-}
-
-/* False: the symbol is no function. */
-static bool is_function(struct elf_file *file, const GElf_Sym *symbol, struct elf_function *out)
-{
-    int type = GELF_ST_TYPE(symbol->st_info), binding = GELF_ST_BIND(symbol->st_info);
-    Elf_Scn *section;
-    GElf_Shdr header;
-
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-        symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE)
-        return false;
-    section = elf_getscn(file->elf, symbol->st_shndx);
-    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
-        symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr >= header.sh_size)
-        return false;
-    out->start = symbol->st_value;
-    out->size = symbol->st_size;
-    out->limit = header.sh_addr + header.sh_size;
-    out->global = binding == STB_GLOBAL || binding == STB_GNU_UNIQUE;
-    out->weak = binding == STB_WEAK;
-    out->label = type == STT_NOTYPE;
-    out->resolver = type == STT_GNU_IFUNC;
-    return true;
-}
-
-static void functions_in(struct elf_file *file, Elf_Scn *section, const GElf_Shdr *header,
-                         bool (*each)(void *context, const struct elf_function *function),
-                         void *context)
-{
-    Elf_Data *data = section_data(section, header);
-    size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
-    const struct texts texts = texts_of(file, header->sh_link);
-    struct elf_function function;
-    GElf_Sym symbol;
-    uint64_t named = 0;
-    uint32_t source = 0;
-
-    /* Symbol 0 stands for none. */
-    for (size_t i = 1; i < count && i < INT32_MAX && named < names_bytes_max; i++) {
-        size_t bytes;
-
-        if (!gelf_getsym(data, (int)i, &symbol))
-            continue;
-        /* It comes before the local symbols that it is the file of. */
-        if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
-            source++;
-        if (!is_function(file, &symbol, &function))
-            continue;
-        function.file = GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? source : 0;
-        function.name = text_at(&texts, symbol.st_name);
-        bytes = strnlen(function.name, NAME_BYTES_MAX);
-        /* "$x" marks where code begins on some machines; it names nothing. */
-        if (!bytes || bytes == NAME_BYTES_MAX || function.name[0] == '$')
-            continue;
-        named += bytes;
-        if (!each(context, &function))
-            return;
-    }
-}
-
-void elf_file_functions(struct elf_file *file,
-                        bool (*each)(void *context, const struct elf_function *function),
-                        void *context)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-
-    while ((section = elf_nextscn(file->elf, section)))
-        if (gelf_getshdr(section, &header) &&
-            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-            functions_in(file, section, &header, each, context);
 }

@@ -1,5 +1,5 @@
 /*
- * elf_file.h - what a profile wants from one ELF file: who it is, and where its functions start.
+ * elf_file.h - one ELF file: who it is, and its sections.
  *
  * Units      Addresses are ELF virtual ones, as in the file.
  * Ownership  Texts that are handed out live until elf_file_close.
@@ -20,17 +20,6 @@
 #include <stdint.h>
 
 struct elf_file;
-
-struct elf_function {
-    const char *name;
-    uint64_t start;
-    uint64_t size;  /* 0: the file does not say */
-    uint64_t limit; /* the section's end: no function goes further */
-    bool global, weak;
-    bool label;    /* an untyped symbol in code: a hand-written function, or less */
-    bool resolver; /* of an ifunc: its code only chooses the function of that name */
-    uint32_t file; /* a local one's source file, by its order in the table; 0: not known */
-};
 
 /* All give NULL where it cannot be read; *reason then tells why, in static memory. */
 struct elf_file *elf_file_open(int root, const char *path, const char **reason); /* see root.h */
@@ -57,11 +46,6 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
 bool elf_file_has_symtab(struct elf_file *file);
 /* It has DWARF: lines and inlined functions. */
 bool elf_file_has_dwarf(struct elf_file *file);
-/* For libdw, as long as the file is open. */
+/* For libelf and libdw, as long as the file is open. */
 Elf *elf_file_elf(struct elf_file *file);
-/* Calls each for each function of all symbol tables; ends early when each says false. */
-void elf_file_functions(struct elf_file *file,
-                        bool (*each)(void *context, const struct elf_function *function),
-                        void *context);
-
 #endif

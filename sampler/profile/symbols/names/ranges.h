@@ -12,7 +12,7 @@
 #ifndef ISOSCOPE_RANGES_H
 #define ISOSCOPE_RANGES_H
 
-#include "../files/elf_file.h"
+#include "../files/elf_functions.h"
 
 #include <stdbool.h>
 #include <stddef.h>
