@@ -27,6 +27,10 @@ int service_new(struct service **out, const struct service_options *options)
     if (!service)
         return -ISOSCOPE_NO_MEMORY;
     service->options = *options;
+    if (!service->options.protocol_major) {
+        service->options.protocol_major = PROTOCOL_MAJOR;
+        service->options.protocol_minor = PROTOCOL_MINOR;
+    }
     if (!service->options.queue_bytes_max)
         service->options.queue_bytes_max = QUEUE_BYTES_DEFAULT;
     service->start_ms = options->epoch_ms();

@@ -21,6 +21,14 @@ const char *const gc_wanted_words[GC_WANTED_COUNT + 1] = {
     [GC_WANTED_FULL] = "full",
 };
 
+const char *const profile_tags_words[PROFILE_TAGS_COUNT + 1] = {
+    [PROFILE_TAGS_NONE] = "None",
+    [PROFILE_TAGS_USER_VM] = "UserVM",
+    [PROFILE_TAGS_USER_ONLY] = "UserOnly",
+    [PROFILE_TAGS_VM_USER] = "VMUser",
+    [PROFILE_TAGS_VM_ONLY] = "VMOnly",
+};
+
 const char *const resume_step_words[RESUME_STEP_COUNT + 1] = {
     [RESUME_STEP_NONE] = "None",
     [RESUME_STEP_INTO] = "Into",
@@ -73,6 +81,10 @@ const char *const zone_ids_words[ZONE_IDS_COUNT + 1] = {
     [ZONE_IDS_REUSE_EXISTING] = "ReuseExisting",
 };
 
+static const struct param private_clear_cpu_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_clear_cpu_profile, isolate) },
+};
+
 static const struct param private_clear_vm_timeline_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
@@ -90,6 +102,18 @@ static const struct param private_get_allocation_profile_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_allocation_profile, isolate) },
     { .name = "reset", .kind = PARAM_BOOL, AT(private_get_allocation_profile, reset) },
     { .name = "gc", .kind = PARAM_WORD, .words = gc_wanted_words, AT(private_get_allocation_profile, gc), .missing = GC_WANTED_FALSE },
+};
+
+static const struct param private_get_cpu_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_cpu_profile, isolate) },
+    { .name = "tags", .kind = PARAM_WORD, .words = profile_tags_words, AT(private_get_cpu_profile, tags), .missing = PROFILE_TAGS_NONE },
+};
+
+static const struct param private_get_cpu_profile_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_cpu_profile_timeline, isolate) },
+    { .name = "tags", .kind = PARAM_WORD, .words = profile_tags_words, AT(private_get_cpu_profile_timeline, tags), .missing = PROFILE_TAGS_NONE },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(private_get_cpu_profile_timeline, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(private_get_cpu_profile_timeline, time_extent_us), .missing = -1 },
 };
 
 static const struct param private_get_cpu_samples_rows[] = {
@@ -455,6 +479,11 @@ static const struct param stream_listen_rows[] = {
     { .name = "streamId", .kind = PARAM_WORD, .words = stream_id_words, .required = true, AT(stream_listen, stream_id) },
 };
 
+static int call_private_clear_cpu_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_clear_cpu_profile(client, &params->private_clear_cpu_profile, reply);
+}
+
 static int call_private_clear_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
 {
     (void)params;
@@ -474,6 +503,16 @@ static int call_private_enable_profiler(struct client *client, const union metho
 static int call_private_get_allocation_profile(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_allocation_profile(client, &params->private_get_allocation_profile, reply);
+}
+
+static int call_private_get_cpu_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_cpu_profile(client, &params->private_get_cpu_profile, reply);
+}
+
+static int call_private_get_cpu_profile_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_cpu_profile_timeline(client, &params->private_get_cpu_profile_timeline, reply);
 }
 
 static int call_private_get_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
@@ -843,10 +882,13 @@ static int call_stream_listen(struct client *client, const union method_params *
 }
 
 const struct method methods[] = {
+    { .name = "_clearCpuProfile", .call = call_private_clear_cpu_profile, TAKES(private_clear_cpu_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_clearVMTimeline", .call = call_private_clear_vm_timeline, TAKES(private_clear_vm_timeline_rows) },
     { .name = "_collectAllGarbage", .call = call_private_collect_all_garbage, TAKES(private_collect_all_garbage_rows) },
     { .name = "_enableProfiler", .call = call_private_enable_profiler, TAKES(private_enable_profiler_rows) },
     { .name = "_getAllocationProfile", .call = call_private_get_allocation_profile, TAKES(private_get_allocation_profile_rows) },
+    { .name = "_getCpuProfile", .call = call_private_get_cpu_profile, TAKES(private_get_cpu_profile_rows), .traits = METHOD_DRAINS },
+    { .name = "_getCpuProfileTimeline", .call = call_private_get_cpu_profile_timeline, TAKES(private_get_cpu_profile_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "_getHeapMap", .call = call_private_get_heap_map, TAKES(private_get_heap_map_rows) },
     { .name = "_getIsolateMetricList", .call = call_private_get_isolate_metric_list, TAKES(private_get_isolate_metric_list_rows) },

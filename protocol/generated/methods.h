@@ -13,6 +13,10 @@
 struct isolate;
 struct process_info;
 
+struct private_clear_cpu_profile_params {
+    const struct isolate *isolate;
+};
+
 struct private_collect_all_garbage_params {
     const struct isolate *isolate;
 };
@@ -26,6 +30,18 @@ struct private_get_allocation_profile_params {
     const struct isolate *isolate;
     bool reset; /* not given: 0 */
     enum gc_wanted gc; /* not given: GC_WANTED_FALSE */
+};
+
+struct private_get_cpu_profile_params {
+    const struct isolate *isolate;
+    enum profile_tags tags; /* not given: PROFILE_TAGS_NONE */
+};
+
+struct private_get_cpu_profile_timeline_params {
+    const struct isolate *isolate;
+    enum profile_tags tags; /* not given: PROFILE_TAGS_NONE */
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
 };
 
 struct private_get_cpu_samples_params {
@@ -349,9 +365,12 @@ struct stream_listen_params {
 };
 
 union method_params {
+    struct private_clear_cpu_profile_params private_clear_cpu_profile;
     struct private_collect_all_garbage_params private_collect_all_garbage;
     struct private_enable_profiler_params private_enable_profiler;
     struct private_get_allocation_profile_params private_get_allocation_profile;
+    struct private_get_cpu_profile_params private_get_cpu_profile;
+    struct private_get_cpu_profile_timeline_params private_get_cpu_profile_timeline;
     struct private_get_cpu_samples_params private_get_cpu_samples;
     struct private_get_heap_map_params private_get_heap_map;
     struct private_get_isolate_metric_list_params private_get_isolate_metric_list;
@@ -414,10 +433,13 @@ union method_params {
     struct stream_listen_params stream_listen;
 };
 
+int handle_private_clear_cpu_profile(struct client *client, const struct private_clear_cpu_profile_params *params, struct reply *reply);
 int handle_private_clear_vm_timeline(struct client *client, struct reply *reply);
 int handle_private_collect_all_garbage(struct client *client, const struct private_collect_all_garbage_params *params, struct reply *reply);
 int handle_private_enable_profiler(struct client *client, const struct private_enable_profiler_params *params, struct reply *reply);
 int handle_private_get_allocation_profile(struct client *client, const struct private_get_allocation_profile_params *params, struct reply *reply);
+int handle_private_get_cpu_profile(struct client *client, const struct private_get_cpu_profile_params *params, struct reply *reply);
+int handle_private_get_cpu_profile_timeline(struct client *client, const struct private_get_cpu_profile_timeline_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
 int handle_private_get_heap_map(struct client *client, const struct private_get_heap_map_params *params, struct reply *reply);
 int handle_private_get_isolate_metric_list(struct client *client, const struct private_get_isolate_metric_list_params *params, struct reply *reply);

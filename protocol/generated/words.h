@@ -49,6 +49,8 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_URI_LIST "UriList"
 #define TYPE_VM "VM"
 #define TYPE_VERSION "Version"
+#define TYPE_PRIVATE_CPU_PROFILE "_CpuProfile"
+#define TYPE_PRIVATE_CPU_PROFILE_TIMELINE "_CpuProfileTimeline"
 #define TYPE_PRIVATE_PORTS "_Ports"
 #define KIND_ISOLATE_EXIT "IsolateExit"
 #define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
@@ -75,6 +77,16 @@ enum gc_wanted {
     GC_WANTED_COUNT,
 };
 extern const char *const gc_wanted_words[GC_WANTED_COUNT + 1]; /* NULL at the end */
+
+enum profile_tags {
+    PROFILE_TAGS_NONE,
+    PROFILE_TAGS_USER_VM,
+    PROFILE_TAGS_USER_ONLY,
+    PROFILE_TAGS_VM_USER,
+    PROFILE_TAGS_VM_ONLY,
+    PROFILE_TAGS_COUNT,
+};
+extern const char *const profile_tags_words[PROFILE_TAGS_COUNT + 1]; /* NULL at the end */
 
 enum resume_step {
     RESUME_STEP_NONE,

@@ -269,7 +269,7 @@ export interface IsolateGroup {
 /** One process, seen as a group. */
 export type IsolateGroupId = string;
 
-/** One process. Ids stay good as long as the service. */
+/** One process, or a thread of it. Ids stay good as long as the service. */
 export type IsolateId = string;
 
 /** A module of the program, with its known source files. */
@@ -370,6 +370,9 @@ export interface ProfileFunction {
   /** An @Function where the line is known and the module is the user's own. */
   function: FunctionRef | NativeFunction;
 }
+
+/** Which tags stand between the root and the stacks. */
+export type ProfileTags = "None" | "UserVM" | "UserOnly" | "VMUser" | "VMOnly";
 
 /** One protocol that the service speaks. */
 export interface Protocol {
@@ -579,6 +582,61 @@ export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 /** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end. */
 export type PrivateCounters = Record<string, number>;
 
+/** Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children. */
+export interface PrivateCpuProfile {
+  type: "_CpuProfile";
+  samplePeriod: number;
+  sampleCount: number;
+  stackDepth: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  /** Seconds. */
+  timeSpan: number;
+  codes: PrivateCpuProfileCode[];
+  functions: PrivateCpuProfileFunction[];
+  /** From the leaf up. */
+  exclusiveCodeTrie: number[];
+  /** From the root down. */
+  inclusiveCodeTrie: number[];
+  /** From the leaf up. */
+  exclusiveFunctionTrie: number[];
+  /** From the root down. */
+  inclusiveFunctionTrie: number[];
+}
+
+/** A function's code, or a tag. */
+export interface PrivateCpuProfileCode {
+  kind: "Native" | "Stub" | "Tag";
+  inclusiveTicks: number;
+  exclusiveTicks: number;
+  ticks: unknown[];
+  code: PrivateTagCode;
+}
+
+/** A function, or a tag. */
+export interface PrivateCpuProfileFunction {
+  kind: "Native" | "Stub" | "Tag";
+  inclusiveTicks: number;
+  exclusiveTicks: number;
+  /** Its place in codes. */
+  codes: number[];
+  function: FunctionRef | NativeFunction;
+}
+
+/** Samples as trace events. */
+export interface PrivateCpuProfileTimeline {
+  type: "_CpuProfileTimeline";
+  samplePeriod: number;
+  sampleCount: number;
+  stackDepth: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  /** Seconds. */
+  timeSpan: number;
+  traceEvents: PrivateSampleEvent[];
+  stackFrames: Record<string, PrivateStackFrame>;
+}
+
 /** One stack of one thread. */
 export interface PrivateCpuSample {
   timestamp: Micros;
@@ -709,11 +767,47 @@ export interface PrivateProcess {
   counters: PrivateCounters;
 }
 
+/** A sample as a trace event. */
+export interface PrivateSampleEvent {
+  ph: "P";
+  name: "";
+  cat: "Dart";
+  pid: number;
+  tid: number;
+  ts: Micros;
+  /** Its leaf in stackFrames. */
+  sf: string;
+  args: PrivateSampleTags;
+}
+
+/** The tags of a sample. */
+export interface PrivateSampleTags {
+  userTag: string;
+  vmTag: string;
+}
+
+/** A function where it is in the call tree. */
+export interface PrivateStackFrame {
+  category: "Dart";
+  name: string;
+  resolvedUrl: string;
+  parent?: string;
+}
+
 /** Of how many modules all names and lines are known. */
 export interface PrivateSymbols {
   done: number;
   /** Of these. */
   asked: number;
+}
+
+/** A tag, as a code. */
+export interface PrivateTagCode {
+  type: "@Code";
+  fixedId: true;
+  id: string;
+  name: string;
+  kind: "Native" | "Stub" | "Tag";
 }
 
 /** Ticks by VM tag. Not counted here: both lists are empty. */
@@ -805,6 +899,13 @@ export interface EventPrivateSymbolsAvailable {
 
 /** What each method takes, and what it gives. */
 export interface Methods {
+  /** clearCpuSamples, as it was called before 3.27. */
+  "_clearCpuProfile": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Success | Sentinel;
+  };
   /** clearVMTimeline, as it was called before 3.19. */
   "_clearVMTimeline": {
     params: Record<string, never>;
@@ -833,6 +934,24 @@ export interface Methods {
       gc?: GcWanted;
     };
     result: AllocationProfile | Sentinel;
+  };
+  /** The samples as call trees, as it was before 3.27. */
+  "_getCpuProfile": {
+    params: {
+      isolateId: IsolateId;
+      tags?: ProfileTags;
+    };
+    result: PrivateCpuProfile | Sentinel;
+  };
+  /** The samples as trace events, as it was before 3.27. */
+  "_getCpuProfileTimeline": {
+    params: {
+      isolateId: IsolateId;
+      tags?: ProfileTags;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: PrivateCpuProfileTimeline | Sentinel;
   };
   /** Samples in the form of the DevTools article. */
   "_getCpuSamples": {

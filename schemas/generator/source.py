@@ -72,6 +72,11 @@ class Method:
         return list(self.document.get("x-refuses", []))
 
     @property
+    def coverage(self) -> str:
+        """full, subset or error; what is not said is full."""
+        return str(self.document.get("x-coverage", "full"))
+
+    @property
     def is_routers(self) -> bool:
         return bool(self.document.get("x-router"))
 
@@ -168,6 +173,8 @@ def _method(name: str, document: Json) -> Method:
     for member in ("summary", "params", "result", "examples"):
         if member not in document:
             raise SchemaError(f"{where}: '{member}' is missing")
+    if document.get("x-coverage", "full") not in ("full", "subset", "error"):
+        raise SchemaError(f"{where}: 'x-coverage' is full, subset or error")
     params = tuple(
         Param(p["name"], p["schema"], bool(p.get("required")), str(p.get("description", "")))
         for p in document["params"]

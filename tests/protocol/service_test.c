@@ -65,6 +65,36 @@ static void feeds_are_drained_once_before_samples_are_taken(void **state)
     talk_end(&talk);
 }
 
+/* Old clients choose their methods by it. */
+static void the_asked_protocol_version_is_told(void **state)
+{
+    static const struct {
+        const char *method, *member;
+    } asked[] = { { "getVersion", NULL }, { "getSupportedProtocols", "protocols" } };
+    struct talk talk;
+    struct service_options options = { .profile = &talk.profile,
+                                       .version = "1.2.3",
+                                       .epoch_ms = fake_epoch_ms,
+                                       .monotonic_us = fake_monotonic_us,
+                                       .protocol_major = 3,
+                                       .protocol_minor = 26 };
+
+    (void)state;
+    fake_profile_init(&talk.profile);
+    assert_int_equal(service_new(&talk.service, &options), 0);
+    assert_int_equal(client_new(&talk.client, talk.service), 0);
+    for (int i = 0; i < 2; i++) {
+        json_t *result = talk_ask(&talk, asked[i].method, "{}");
+        json_t *version =
+            asked[i].member ? json_array_get(json_object_get(result, asked[i].member), 0) : result;
+
+        assert_int_equal(json_integer_value(json_object_get(version, "major")), 3);
+        assert_int_equal(json_integer_value(json_object_get(version, "minor")), 26);
+        json_decref(result);
+    }
+    talk_end(&talk);
+}
+
 static void waiting_requests_are_bounded(void **state)
 {
     struct talk talk;
@@ -282,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_requests_are_answered_while_names_are_read),
         cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
+        cmocka_unit_test(the_asked_protocol_version_is_told),
         cmocka_unit_test(waiting_requests_are_bounded),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_asked_for),
         cmocka_unit_test(a_client_that_does_not_read_is_closed),

@@ -13,6 +13,7 @@ IsolateGroupId = str
 IsolateId = str
 Micros = int
 Millis = int
+ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
 ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent"]
 SymbolsWanted = Literal["complete", "available"]
@@ -623,6 +624,58 @@ class Version(TypedDict):
     _privateMinor: int
 
 
+class PrivateCpuProfile(TypedDict):
+    """Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children."""
+
+    type: Literal["_CpuProfile"]
+    samplePeriod: int
+    sampleCount: int
+    stackDepth: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    timeSpan: float
+    codes: List[PrivateCpuProfileCode]
+    functions: List[PrivateCpuProfileFunction]
+    exclusiveCodeTrie: List[int]
+    inclusiveCodeTrie: List[int]
+    exclusiveFunctionTrie: List[int]
+    inclusiveFunctionTrie: List[int]
+
+
+class PrivateCpuProfileCode(TypedDict):
+    """A function's code, or a tag."""
+
+    kind: Literal["Native", "Stub", "Tag"]
+    inclusiveTicks: int
+    exclusiveTicks: int
+    ticks: List[Any]
+    code: PrivateTagCode
+
+
+class PrivateCpuProfileFunction(TypedDict):
+    """A function, or a tag."""
+
+    kind: Literal["Native", "Stub", "Tag"]
+    inclusiveTicks: int
+    exclusiveTicks: int
+    codes: List[int]
+    function: Union[FunctionRef, NativeFunction]
+
+
+class PrivateCpuProfileTimeline(TypedDict):
+    """Samples as trace events."""
+
+    type: Literal["_CpuProfileTimeline"]
+    samplePeriod: int
+    sampleCount: int
+    stackDepth: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    timeSpan: float
+    traceEvents: List[PrivateSampleEvent]
+    stackFrames: Mapping[str, PrivateStackFrame]
+
+
 class _PrivateCpuSampleRequired(TypedDict):
     """What every PrivateCpuSample has."""
 
@@ -760,11 +813,55 @@ class PrivateProcess(TypedDict):
     counters: PrivateCounters
 
 
+class PrivateSampleEvent(TypedDict):
+    """A sample as a trace event."""
+
+    ph: Literal["P"]
+    name: Literal[""]
+    cat: Literal["Dart"]
+    pid: int
+    tid: int
+    ts: Micros
+    sf: str
+    args: PrivateSampleTags
+
+
+class PrivateSampleTags(TypedDict):
+    """The tags of a sample."""
+
+    userTag: str
+    vmTag: str
+
+
+class _PrivateStackFrameRequired(TypedDict):
+    """What every PrivateStackFrame has."""
+
+    category: Literal["Dart"]
+    name: str
+    resolvedUrl: str
+
+
+class PrivateStackFrame(_PrivateStackFrameRequired, total=False):
+    """A function where it is in the call tree."""
+
+    parent: str
+
+
 class PrivateSymbols(TypedDict):
     """Of how many modules all names and lines are known."""
 
     done: int
     asked: int
+
+
+class PrivateTagCode(TypedDict):
+    """A tag, as a code."""
+
+    type: Literal["@Code"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    kind: Literal["Native", "Stub", "Tag"]
 
 
 class PrivateTagCounters(TypedDict):
@@ -864,6 +961,12 @@ class EventPrivateSymbolsAvailable(TypedDict):
     _symbols: PrivateSymbols
 
 
+class PrivateClearCpuProfileParams(TypedDict):
+    """Of _clearCpuProfile."""
+
+    isolateId: IsolateId
+
+
 class PrivateClearVMTimelineParams(TypedDict):
     """Of _clearVMTimeline."""
 
@@ -893,6 +996,32 @@ class PrivateGetAllocationProfileParams(_PrivateGetAllocationProfileParamsRequir
 
     reset: bool
     gc: GcWanted
+
+
+class _PrivateGetCpuProfileParamsRequired(TypedDict):
+    """What every PrivateGetCpuProfileParams has."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetCpuProfileParams(_PrivateGetCpuProfileParamsRequired, total=False):
+    """Of _getCpuProfile."""
+
+    tags: ProfileTags
+
+
+class _PrivateGetCpuProfileTimelineParamsRequired(TypedDict):
+    """What every PrivateGetCpuProfileTimelineParams has."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetCpuProfileTimelineParams(_PrivateGetCpuProfileTimelineParamsRequired, total=False):
+    """Of _getCpuProfileTimeline."""
+
+    tags: ProfileTags
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
 
 
 class PrivateGetCpuSamplesParams(TypedDict, total=False):
@@ -1480,10 +1609,13 @@ class StreamListenParams(TypedDict):
     streamId: StreamId
 
 
+PrivateClearCpuProfileResult = Union[Success, Sentinel]
 PrivateClearVMTimelineResult = Success
 PrivateCollectAllGarbageResult = Sentinel
 PrivateEnableProfilerResult = Union[Success, Sentinel]
 PrivateGetAllocationProfileResult = Union[AllocationProfile, Sentinel]
+PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
+PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, Sentinel]
 PrivateGetHeapMapResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
