@@ -48,7 +48,8 @@ static void remove_at(struct thread_isolates *chosen, size_t at)
             (chosen->count - at) * sizeof(*chosen->items));
 }
 
-/* Counts and names anew; who has no samples any more goes. */
+/* Counts and names anew. Who has no samples stays while the process lives: they may have been
+ * cleared, by a client that is about to record. */
 static void refresh(struct thread_isolates *chosen, const struct threads *threads)
 {
     for (size_t i = chosen->count; i-- > 0;) {
@@ -61,6 +62,8 @@ static void refresh(struct thread_isolates *chosen, const struct threads *thread
         if (thread) {
             item->thread = *thread;
             item->named = has_own_name(threads, thread);
+        } else if (threads->process->live) {
+            item->thread.samples = 0;
         } else {
             remove_at(chosen, i);
         }
@@ -77,24 +80,29 @@ static bool is_chosen(const struct thread_isolates *chosen, const struct threads
     return false;
 }
 
-/* False: all places are taken by named threads. */
-static bool make_room(struct thread_isolates *chosen)
+/* One whose place another may take: without samples, or (for a named one) the least busy unnamed.
+ */
+static bool gives_way(const struct thread_isolate *item, bool to_named)
 {
-    size_t least = chosen->count;
+    return !item->thread.samples || (to_named && !item->named);
+}
+
+/* False: nobody gives way. */
+static bool make_room(struct thread_isolates *chosen, bool for_named)
+{
+    const struct thread_isolate *least = NULL;
 
     if (chosen->count < THREAD_ISOLATES_MAX)
         return true;
     for (size_t i = 0; i < chosen->count; i++) {
         const struct thread_isolate *item = &chosen->items[i];
 
-        if (!item->named &&
-            (least == chosen->count || item->thread.samples < chosen->items[least].thread.samples))
-            least = i;
+        if (gives_way(item, for_named) && (!least || item->thread.samples < least->thread.samples))
+            least = item;
     }
-    if (least == chosen->count)
-        return false;
-    remove_at(chosen, least);
-    return true;
+    if (least)
+        remove_at(chosen, (size_t)(least - chosen->items));
+    return least;
 }
 
 static void choose(struct thread_isolates *chosen, const struct threads *threads,
@@ -104,7 +112,7 @@ static void choose(struct thread_isolates *chosen, const struct threads *threads
 
     if (is_chosen(chosen, threads, thread) || (!named && thread->samples < THREAD_SAMPLES_MIN))
         return;
-    if (named ? !make_room(chosen) : chosen->count == THREAD_ISOLATES_MAX)
+    if (!make_room(chosen, named))
         return;
     chosen->items[chosen->count++] = (struct thread_isolate){
         .process_id = threads->process->id,
@@ -147,7 +155,7 @@ static uint64_t sum_of(const struct process_info *processes, size_t count)
     uint64_t sum = count;
 
     for (size_t i = 0; i < count; i++)
-        sum = sum * 31 + processes[i].samples + processes[i].evicted;
+        sum = sum * 31 + 2 * (processes[i].samples + processes[i].evicted) + processes[i].live;
     return sum;
 }
 

@@ -4,8 +4,9 @@
  * Those with a name of their own (another than the process' first thread, from which the others
  * inherit it), and the busiest others; only in processes where several threads were sampled. At
  * most THREAD_ISOLATES_MAX of them, so that connecting costs a client little. Who was chosen stays
- * while there are samples of it: a client that looks at a thread does not lose it to a busier one.
- * A named thread takes the place of the least busy unnamed one.
+ * while its process lives or there are samples of it: a client that looks at a thread does not lose
+ * it to a busier one, nor by clearing it. When there are too many, those without samples give way,
+ * and to a named thread the least busy unnamed one.
  *
  * Threads    The service thread.
  */
@@ -36,7 +37,7 @@ struct thread_isolates {
     uint64_t seen; /* a sum over all samples: while it stands, nothing has to be looked at */
 };
 
-/* Lets go of those without samples, and chooses more. */
+/* Lets go of those that are gone, and chooses more. */
 void thread_isolates_update(struct thread_isolates *chosen, struct profile *profile,
                             const struct process_info *processes, size_t count);
 
