@@ -73,6 +73,11 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_string(text, cpu_samples_user_tag(sample));
     json_text_literal(text, ",\"cpuNanos\":");
     json_text_uint(text, sample->cpu_ns);
+    if (view->several) {
+        json_text_literal(text, ",\"isolateId\":\"isolates/");
+        json_text_uint(text, sample->process_id);
+        json_text_literal(text, "\"");
+    }
     put_end(text, sample->end);
     json_text_literal(text, "}");
 }

@@ -20,6 +20,7 @@ struct cpu_samples_view {
     struct json_text frame_texts; /* each with a comma in front, and FRAME_SLACK behind the last */
     size_t *frame_starts;         /* in frame_texts; one more than there are frames */
     size_t frame_longest;
+    bool several;       /* processes may be in it: each sample says whose it is */
     struct tags tags;   /* of the samples so far */
     uint64_t truncated; /* samples so far whose stack is not whole */
 };

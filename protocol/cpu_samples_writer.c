@@ -199,6 +199,7 @@ int cpu_samples_writer_new(struct cpu_samples_writer **out, struct snapshot *sna
     }
     writer->dialect = options->dialect;
     writer->snapshot = snapshot;
+    writer->view.several = options->several;
     writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
     writer->view.frames = snapshot_frames(snapshot, &writer->view.frame_count);
     writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);

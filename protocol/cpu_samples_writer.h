@@ -33,6 +33,7 @@ struct cpu_samples_options {
     int32_t pid;
     bool tells_progress; /* of what symbols says: names may be missing */
     struct profile_symbols symbols;
+    bool several; /* processes were asked for, so samples say whose they are */
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */

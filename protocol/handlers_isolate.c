@@ -2,11 +2,6 @@
 #include "counters.h"
 #include "handlers.h"
 
-static const char *const timer_names[] = {
-#define TIMER_NAME(name, wire) [FEED_TIMER_##name] = wire,
-    FEED_TIMERS(TIMER_NAME)
-#undef TIMER_NAME
-};
 
 /* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
 static json_t *heap_space(const char *name)
@@ -26,11 +21,10 @@ static json_t *pause_event(const struct service *service, const struct process_i
 static json_t *process_json(const struct service *service, const struct process_info *process)
 {
     const struct feed_status_view *status = &process->status;
-    size_t timer = (size_t)status->timer < FEED_TIMER_COUNT ? status->timer : FEED_TIMER_NONE;
 
     return json_pack("{s:i, s:i, s:o, s:b, s:s, s:I, s:b, s:o}", "pid", process->pid, "ppid",
                      process->ppid, "exe", isolate_text(process->exe), "live", process->live,
-                     "timer", timer_names[timer], "truePeriodMicros",
+                     "timer", counters_timer(process), "truePeriodMicros",
                      (json_int_t)status->true_period_us, "excludesKernel", status->exclude_kernel,
                      "counters", counters_json(&service->isolates, process));
 }

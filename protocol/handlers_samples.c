@@ -43,6 +43,7 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
         .pid = shown ? shown->pid : 0,
         .tells_progress = window->available,
         .symbols = profile_symbols(client->service->options.profile),
+        .several = !process,
     };
 
     if (cpu_samples_writer_new(&reply->samples, snapshot, &options) < 0)

@@ -1,4 +1,5 @@
 #include "client.h"
+#include "counters.h"
 #include "handlers.h"
 #include "host.h"
 #include "openrpc.h"
@@ -60,12 +61,25 @@ static json_t *vm_process(const struct service *service)
         "_currentMemory", (json_int_t)memory.own_bytes);
 }
 
+/* What makes the ticks, and how often: asked, and possible (0: not known yet). Of the first
+ * process: what one was refused, all are. */
+static json_t *vm_profiler(const struct service *service)
+{
+    const struct process_info *first = isolates_first(&service->isolates);
+
+    return json_pack(
+        "{s:s, s:I, s:I}", "_profilerTimer", counters_timer(first), "_profilerPeriodMicros",
+        (json_int_t)profile_period_us(service->options.profile), "_profilerTruePeriodMicros",
+        (json_int_t)(first ? first->status.true_period_us : 0));
+}
+
 int handle_get_vm(struct client *client, struct reply *reply)
 {
     const struct service *service = client->service;
     const struct isolates *isolates = &service->isolates;
     const struct profile_symbols symbols = profile_symbols(service->options.profile);
     json_auto_t *process = vm_process(service);
+    json_auto_t *profiler = vm_profiler(service);
     char version[96];
     json_t *vm;
 
@@ -79,8 +93,10 @@ int handle_get_vm(struct client *client, struct reply *reply)
                    symbols_json(&symbols), "isolates", list_of(isolates, isolate_ref),
                    "systemIsolates", "isolateGroups", list_of(isolates, isolate_group_ref),
                    "systemIsolateGroups");
-    if (vm)
+    if (vm) {
         json_object_update(vm, process);
+        json_object_update(vm, profiler);
+    }
     return answer(client, reply, vm);
 }
 

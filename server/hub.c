@@ -75,6 +75,7 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
     const struct profile_options profile = {
         .enabled = options->enabled,
         .period_us = options->period_us,
+        .depth_max = options->depth_max,
         .mode = options->mode,
         .debuginfod = options->debuginfod,
         .no_symbols = options->no_symbols,

@@ -26,6 +26,7 @@ struct web;
 struct hub_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
+    uint32_t depth_max;
     enum feed_mode mode;
     bool enabled;
     bool debuginfod;

@@ -13,6 +13,7 @@
 enum {
     OPTION_PORT = 256,
     OPTION_PERIOD,
+    OPTION_DEPTH,
     OPTION_MODE,
     OPTION_TIMER,
     OPTION_PAUSED,
@@ -28,6 +29,7 @@ enum {
 static const struct option long_options[] = {
     { "port", required_argument, NULL, OPTION_PORT },
     { "period", required_argument, NULL, OPTION_PERIOD },
+    { "depth", required_argument, NULL, OPTION_DEPTH },
     { "mode", required_argument, NULL, OPTION_MODE },
     { "timer", required_argument, NULL, OPTION_TIMER },
     { "paused", no_argument, NULL, OPTION_PAUSED },
@@ -51,6 +53,7 @@ static const char help[] =
     "  --port N                   listen on 127.0.0.1:N (default: a free port)\n"
     "  --period US                CPU time between two samples of a thread, 50 to 1000000\n"
     "                             microseconds (default: 1000)\n"
+    "  --depth N                  frames kept of a stack, 2 to 1024 (default: 128)\n"
     "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
     "                             is seen too, at --period of wall time, 1000 at least\n"
     "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
@@ -122,6 +125,18 @@ static int take_period(struct run_options *options, const char *text, char *erro
     return status;
 }
 
+static int take_depth(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+    static const struct number_range range = { "--depth", FEED_DEPTH_MIN, FEED_DEPTH_MAX,
+                                               "a number of frames" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->depth_max = (uint32_t)value;
+    return status;
+}
+
 static int take_mode(struct run_options *options, const char *text, char *error, size_t error_size)
 {
 #define MODE_TEXT(name, text) text,
@@ -190,6 +205,8 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return take_port(options, optarg, error, error_size);
     case OPTION_PERIOD:
         return take_period(options, optarg, error, error_size);
+    case OPTION_DEPTH:
+        return take_depth(options, optarg, error, error_size);
     case OPTION_MODE:
         return take_mode(options, optarg, error, error_size);
     case OPTION_TIMER:
@@ -231,7 +248,9 @@ static int take_option(struct run_options *options, int option, char **argv, cha
 
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
-    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US, .timer = "auto" };
+    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US,
+                                   .depth_max = FEED_DEPTH_DEFAULT,
+                                   .timer = "auto" };
     int option;
 
     optind = 0; /* glibc: start over, also in a second call */

@@ -19,6 +19,7 @@
 struct run_options {
     uint16_t port; /* 0: a free one */
     uint32_t period_us;
+    uint32_t depth_max; /* frames kept of a stack */
     enum feed_mode mode;
     const char *timer;          /* a word of FEED_TIMER_WISHES */
     bool stats;                 /* tell what the sampling did when the program has ended */

@@ -95,6 +95,7 @@ static int prepare(struct run *run)
     const struct hub_options options = {
         .port = run->options->port,
         .period_us = run->options->period_us,
+        .depth_max = run->options->depth_max,
         .mode = run->options->mode,
         .enabled = !run->options->paused,
         .debuginfod = run->options->debuginfod,

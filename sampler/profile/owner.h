@@ -17,9 +17,10 @@
 struct owner {
     _Atomic uint32_t references;
     uint64_t process_id;
-    uint64_t visible_from; /* store lock: samples with a smaller sequence number were cleared */
-    uint64_t samples;      /* store lock: visible ones */
-    uint64_t evicted;      /* store lock */
+    uint64_t visible_from;     /* store lock: samples with a smaller sequence number were cleared */
+    uint64_t samples;          /* store lock: visible ones */
+    uint64_t evicted;          /* store lock */
+    _Atomic uint64_t unstored; /* taken from the feed and not kept: no memory, or too late */
 };
 
 struct owner_thread {

@@ -14,7 +14,7 @@
 enum { STACK_BLOCK = 4 };
 
 struct snapshot {
-    uint32_t period_us;
+    uint32_t period_us, depth_max;
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
     struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
@@ -162,6 +162,7 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     if (!snapshot)
         return -ISOSCOPE_NO_MEMORY;
     snapshot->period_us = profile_period_us(profile);
+    snapshot->depth_max = profile_depth_max(profile);
     snapshot->tables.profile = profile;
     snapshot->tables.available = window->available;
     error = fill(snapshot, profile, window);
@@ -215,8 +216,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    (void)snapshot;
-    return FEED_DEPTH_DEFAULT;
+    return snapshot->depth_max;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
@@ -272,6 +272,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     source = &view->sources[sample->source];
     *out = (struct snapshot_sample){
         .timestamp_us = chunk_sample_us(view->chunk, pick.sample),
+        .process_id = source->process_id,
         .tid = source->tid,
         .thread_name = source->name,
         .tag = names_text(registry_names(snapshot->tables.profile->registry), source->tag),

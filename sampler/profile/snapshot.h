@@ -32,9 +32,10 @@ struct process_info {
     int64_t start_us; /* when the sampler came up in it */
     int64_t end_us;   /* 0 while it lives */
     bool live;
-    uint64_t samples; /* in the store now */
-    uint64_t evicted; /* samples that the bounded store let go */
-    uint64_t corrupt; /* records of the feed that could not be true */
+    uint64_t samples;  /* in the store now */
+    uint64_t evicted;  /* samples that the bounded store let go */
+    uint64_t corrupt;  /* records of the feed that could not be true */
+    uint64_t unstored; /* samples that found no memory, or told of a thread too late */
     struct feed_status_view status;
 };
 
@@ -48,8 +49,16 @@ void profile_set_enabled(struct profile *profile, bool enabled);
 uint32_t profile_period_us(struct profile *profile);
 void profile_set_period_us(struct profile *profile,
                            uint32_t period_us); /* clamped to the feed's range */
+uint32_t profile_depth_max(struct profile *profile);
+void profile_set_depth_max(struct profile *profile,
+                           uint32_t depth_max); /* clamped to the feed's range */
 enum feed_mode profile_mode(struct profile *profile);
 void profile_set_mode(struct profile *profile, enum feed_mode mode);
+/* Threads that wall mode samples: names, with '*' for any characters, and tids, with commas between
+ * them; "*": all. */
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES]);
+/* False, and nothing changes: the list is empty or too long. */
+bool profile_set_wall_threads(struct profile *profile, const char *list);
 
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);
@@ -134,6 +143,7 @@ struct snapshot_frame {
 };
 
 struct snapshot_sample {
+    uint64_t process_id;
     int64_t timestamp_us;
     int32_t tid;
     const char *thread_name;
@@ -149,7 +159,7 @@ uint32_t snapshot_sample_count(const struct snapshot *snapshot);
 int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is no sample */
 int64_t snapshot_last_us(const struct snapshot *snapshot);
 uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
-uint32_t snapshot_depth_max(const struct snapshot *snapshot);
+uint32_t snapshot_depth_max(const struct snapshot *snapshot); /* the asked one */
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);

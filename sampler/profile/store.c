@@ -223,6 +223,7 @@ static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t pro
         const struct owner_thread *thread = chunk->sources[i].thread;
         bool asked_for = process_id == 0 || process_id == thread->owner->process_id;
 
+        sources[i].process_id = thread->owner->process_id;
         sources[i].tid = thread->tid;
         sources[i].tag = chunk->sources[i].tag;
         memcpy(sources[i].name, thread->name, sizeof(sources[i].name));

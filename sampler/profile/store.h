@@ -42,6 +42,7 @@ size_t store_bytes(struct store *store);
 
 /* A thread with a tag, as the chunk knew them when it was asked. */
 struct view_source {
+    uint64_t process_id;
     int32_t tid;
     uint32_t tag; /* names.h; 0: none */
     char name[16];

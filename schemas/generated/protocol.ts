@@ -398,6 +398,12 @@ export interface VM {
   isolateGroups: IsolateGroupRef[];
   systemIsolateGroups: unknown[];
   _symbols: PrivateSymbols;
+  /** What makes the ticks. */
+  _profilerTimer: string;
+  /** As asked. */
+  _profilerPeriodMicros: number;
+  /** What the timer can keep; 0: not known yet. */
+  _profilerTruePeriodMicros: number;
 }
 
 /** The protocol's version. */
@@ -416,6 +422,8 @@ export type PrivateCounters = Record<string, number>;
 export interface PrivateCpuSample {
   timestamp: Micros;
   tid: number;
+  /** Whose it is, where no isolate was asked for. */
+  isolateId?: IsolateId;
   /** Leaf first. */
   stack: PrivateFrame[];
   /** As in CpuSample. */

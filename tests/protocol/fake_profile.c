@@ -129,6 +129,8 @@ void fake_profile_init(struct profile *profile)
     profile->sample_count = sizeof(script) / sizeof(*script);
     profile->enabled = true;
     profile->period_us = FEED_PERIOD_DEFAULT_US;
+    profile->depth_max = FEED_DEPTH_DEFAULT;
+    strcpy(profile->wall_threads, "*");
 }
 
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
@@ -158,6 +160,16 @@ void profile_set_period_us(struct profile *profile, uint32_t period_us)
     profile->period_us = period_us;
 }
 
+uint32_t profile_depth_max(struct profile *profile)
+{
+    return profile->depth_max;
+}
+
+void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
+{
+    profile->depth_max = depth_max;
+}
+
 enum feed_mode profile_mode(struct profile *profile)
 {
     return profile->mode;
@@ -166,6 +178,19 @@ enum feed_mode profile_mode(struct profile *profile)
 void profile_set_mode(struct profile *profile, enum feed_mode mode)
 {
     profile->mode = mode;
+}
+
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
+{
+    memcpy(out, profile->wall_threads, FEED_WALL_THREADS_BYTES);
+}
+
+bool profile_set_wall_threads(struct profile *profile, const char *list)
+{
+    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
+        return false;
+    strcpy(profile->wall_threads, list);
+    return true;
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)
@@ -321,8 +346,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    (void)snapshot;
-    return FAKE_DEPTH_MAX;
+    return snapshot->profile->depth_max;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
@@ -354,6 +378,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
             continue;
         *out = (struct snapshot_sample){
             .timestamp_us = sample->timestamp_us,
+            .process_id = sample->process_id,
             .tid = (int32_t)sample->process_id,
             .thread_name = sample->thread_name,
             .cpu_ns = 1000000,

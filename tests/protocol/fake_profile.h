@@ -33,7 +33,8 @@ struct profile {
     uint32_t sample_count;
     uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
     bool enabled;
-    uint32_t period_us;
+    uint32_t period_us, depth_max;
+    char wall_threads[FEED_WALL_THREADS_BYTES];
     enum feed_mode mode;
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;

@@ -120,6 +120,9 @@ static void a_bad_number_is_named_with_its_option_and_range(void **state)
     ASSERT_REFUSED("--period", "'49'", "50", "1000000");
     assert_int_equal(PARSE(&options, "--mode", "both", "prog"), -ISOSCOPE_INVALID);
     ASSERT_REFUSED("--mode", "'both'", "cpu", "wall");
+    assert_int_equal(PARSE(&options, "--depth", "1025", "prog"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--depth", "'1025'", "2", "1024");
+    assert_int_equal(PARSE(&options, "--depth", "1", "prog"), -ISOSCOPE_INVALID);
     assert_int_equal(PARSE(&options, "--period", "1000001", "prog"), -ISOSCOPE_INVALID);
     assert_int_equal(PARSE(&options, "--period", "99999999999999999999", "prog"),
                      -ISOSCOPE_INVALID);
@@ -134,6 +137,10 @@ static void the_ends_of_a_range_belong_to_it(void **state)
     assert_int_equal(options.port, 65535);
     assert_int_equal(PARSE(&options, "--port", "0", "--period", "1000000", "prog"), 0);
     assert_int_equal(options.period_us, 1000000);
+    assert_int_equal(PARSE(&options, "--depth", "2", "prog"), 0);
+    assert_int_equal(options.depth_max, 2);
+    assert_int_equal(PARSE(&options, "--depth", "1024", "prog"), 0);
+    assert_int_equal(options.depth_max, 1024);
 }
 
 static void an_unknown_option_is_named(void **state)

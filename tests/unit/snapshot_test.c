@@ -462,7 +462,7 @@ static void jit_code_has_the_name_that_its_perf_map_gave_at_the_time(void **stat
     unlink(path);
 }
 
-static void a_snapshot_knows_the_asked_period(void **state)
+static void a_snapshot_knows_the_asked_period_and_depth(void **state)
 {
     struct fixture *fixture = *state;
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
@@ -472,9 +472,15 @@ static void a_snapshot_knows_the_asked_period(void **state)
     profile_set_period_us(fixture->profile, UINT32_MAX);
     assert_int_equal(profile_period_us(fixture->profile), FEED_PERIOD_MAX_US);
     profile_set_period_us(fixture->profile, 250);
+    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_DEFAULT);
+    profile_set_depth_max(fixture->profile, 1);
+    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_MIN);
+    profile_set_depth_max(fixture->profile, UINT32_MAX);
+    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_MAX);
+    profile_set_depth_max(fixture->profile, 300);
     snapshot = take_all(fixture);
     assert_int_equal(snapshot_period_us(snapshot), 250);
-    assert_int_equal(snapshot_depth_max(snapshot), FEED_DEPTH_DEFAULT);
+    assert_int_equal(snapshot_depth_max(snapshot), 300);
 }
 
 /* Also when a thread has many of them and changes between them. */
@@ -631,7 +637,7 @@ int main(void)
         SNAPSHOT_TEST(the_deepest_stack_comes_through_whole),
         SNAPSHOT_TEST(a_bare_pc_finds_its_module_later),
         SNAPSHOT_TEST(jit_code_has_the_name_that_its_perf_map_gave_at_the_time),
-        SNAPSHOT_TEST(a_snapshot_knows_the_asked_period),
+        SNAPSHOT_TEST(a_snapshot_knows_the_asked_period_and_depth),
         SNAPSHOT_TEST(each_sample_has_the_tag_it_was_taken_under),
         SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),
         SNAPSHOT_TEST(code_without_a_file_has_the_name_it_was_given),

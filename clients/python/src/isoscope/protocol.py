@@ -434,6 +434,9 @@ class VM(TypedDict):
     isolateGroups: List[IsolateGroupRef]
     systemIsolateGroups: List[Any]
     _symbols: PrivateSymbols
+    _profilerTimer: str
+    _profilerPeriodMicros: int
+    _profilerTruePeriodMicros: int
 
 
 class Version(TypedDict):
@@ -460,6 +463,7 @@ class _PrivateCpuSampleRequired(TypedDict):
 class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     """One stack of one thread."""
 
+    isolateId: IsolateId
     truncated: Literal[True]
     end: Literal["depth", "no_module", "no_row", "rule", "stack", "loop"]
 
