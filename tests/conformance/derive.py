@@ -89,6 +89,8 @@ class Topic:
     def reply(self, index: int) -> Json:
         client, request = self.rows[index]["client"], self.rows[index]["msg"]
         caused: list[str] = []
+        earlier = self.rows[index - 1] if index else {}
+        in_flight = earlier.get("dir") == "send" and self.has_same_id(earlier["msg"], request)
         for row in self.rows[index + 1 :]:
             message = row["msg"]
             if row["dir"] == "send" and row["kind"] == "note" and "accepts" in str(message):
@@ -101,6 +103,8 @@ class Topic:
                 continue
             if message.get("method") == "streamNotify":
                 caused += self.event(message["params"])
+            elif self.answers(message, request) and in_flight:
+                in_flight = False  # that was the one before us
             elif self.answers(message, request):
                 return {**self.outcome(message, request), **({"after": caused} if caused else {})}
         return {"nothing": True}
@@ -109,6 +113,11 @@ class Topic:
         if not isinstance(request, dict) or "method" in message:
             return False
         return float_or_same(message.get("id")) == float_or_same(request.get("id"))
+
+    def has_same_id(self, earlier: Json, request: Json) -> bool:
+        both = (earlier, request)
+        return all(isinstance(one, dict) and "id" in one for one in both) and (
+            earlier["id"] == request["id"])
 
     def event(self, params: Json) -> list[str]:
         event = params["event"]

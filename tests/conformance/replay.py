@@ -144,6 +144,7 @@ class Replay:
 
     def ask(self, step: Json) -> Optional[Json]:
         """Sends it; what is given back is to be settled."""
+        where = Http.where(step["http"]) if "http" in step else ""
         try:
             step = self.places.filled(step)
         except NotHere as reason:
@@ -151,7 +152,7 @@ class Replay:
             return None
         self.report.asked += 1
         if "http" in step:
-            for difference in Http(self.service, self.shapes).differences(step):
+            for difference in Http(self.service, self.shapes).differences(step, where):
                 self.report.add(difference, step["http"]["path"])
             return None
         text = step["send"] if isinstance(step["send"], str) else json.dumps(step["send"])
@@ -276,14 +277,15 @@ class Http:
         self.service = service
         self.shapes = shapes
 
-    def differences(self, step: Json) -> Iterator[Difference]:
+    @staticmethod
+    def where(request: Json) -> str:
+        line = f"{request['method']} {request['path'].partition('?')[0]}"
+        headers = [f"{name}: {value}" for name, value in request["headers"].items()
+                   if name not in ("Connection", "Upgrade", "Sec-WebSocket-Key")]
+        return " ".join([line, *headers]).replace(" Sec-WebSocket-Version: 13", "")
+
+    def differences(self, step: Json, where: str) -> Iterator[Difference]:
         request, expected = step["http"], step["answer"]
-        where = f"{request['method']} {request['path'].partition('?')[0]}"
-        secret = "/" + self.service.uri.split("/")[3]
-        where = where.replace(secret, "")
-        extra = [f"{n}: {v}" for n, v in request["headers"].items()
-                 if n not in ("Connection", "Upgrade", "Sec-WebSocket-Key")]
-        where = " ".join([where, *extra]).replace(" Sec-WebSocket-Version: 13", "")
         status, kind, headers, body = self.ask(request)
         for name, ours in (("status", status), ("type", kind)):
             if expected.get(name, ours) != ours and not (name == "type" and status == 101):
@@ -349,7 +351,9 @@ class Places:
             return self.values[value]
         for name in ("$isolate", "$originText", "$origin"):
             value = value.replace(name, str(self.values[name]).replace("/", "%2F"))
-        return value.replace("$token=", self.token + "==").replace("$token", self.token)
+        for padding, ours in (("=", "=="), ("%3D", "%3D%3D"), ("", "")):
+            value = value.replace(f"$token{padding}", f"{self.token}{ours}")
+        return value
 
 
 def replayed(topics: list[str]) -> Report:

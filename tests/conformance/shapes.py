@@ -18,7 +18,8 @@ Json = Any
 TRIMMED = "_recordTrimmed"  # stands in a transcript for the rest of a list
 BY_KIND = ("Event", "Sentinel")
 # Their members are what the program chose, not the protocol.
-FREE = ("*.request.params", "*.extensionData", "*.traceEvents", "Echo")
+FREE = ("*.request.params", "*.extensionData", "*.traceEvents", "*._counters",
+        "Echo")
 
 
 @dataclass(frozen=True)
