@@ -34,7 +34,7 @@ PLACEHOLDERS = [
 ]
 # Events that a request brings about, and that come before its reply.
 CAUSED = {"VMFlagUpdate", "VMUpdate", "IsolateUpdate", "TimelineStreamSubscriptionsUpdate"}
-LONG = 4000  # a longer request says nothing about its method; tests/live sends such
+LONG = 1500  # a longer request says nothing about its method; tests/live sends such
 
 
 class Topic:
