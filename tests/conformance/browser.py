@@ -100,9 +100,6 @@ class Browser:
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
 
-    def reload(self) -> None:
-        self.call("Page.reload")
-
     def value(self, expression: str) -> Any:
         """What the expression gives in the page; None where it throws (a page still loading)."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)

@@ -63,7 +63,7 @@ class Topic:
     def message(self, index: int) -> Iterator[Json]:
         row = self.rows[index]
         text = row.get("raw") or row["msg"]
-        if not isinstance(text, str) or len(text) > LONG or self.is_only_to_find_out(index):
+        if not isinstance(text, str) or len(text) > LONG or text.count("[") > 100 or self.is_only_to_find_out(index):
             return
         step = {"client": row["client"], "send": self.placed(row["msg"])}
         if not isinstance(row["msg"], dict):

@@ -72,6 +72,12 @@ class Visit:
         self.browser.open(f"{self.door.uri}#/{page.replace('?', about)}")
         return self.wait(shows)
 
+    def go_afresh(self, page: str, shows: str) -> str:
+        """As after a reload: nothing is remembered."""
+        self.browser.open("about:blank")
+        self.browser.until("document.URL === 'about:blank'", "a blank page")
+        return self.go(page, shows)
+
     def wait(self, shows: str) -> str:
         self.browser.until(f"/{shows}/.test(document.body.innerText)", f"a page with {shows}")
         return self.browser.text()
@@ -162,10 +168,9 @@ def the_count_is_the_replys_own(visit: Visit) -> None:
     os.kill(visit.pid, signal.SIGSTOP)
     try:
         count = stable(lambda: visit.client.ask("getCpuSamples", isolate)["sampleCount"])
-        visit.browser.reload()
-        visit.go("profiler?", HEADER.pattern)
+        visit.go_afresh("profiler?", HEADER.pattern)
         visit.browser.until(f"document.body.innerText.includes('{count} samples')", f"{count}")
-        visit.go("profiler-table?", HEADER.pattern)
+        visit.go_afresh("profiler-table?", HEADER.pattern)
         visit.browser.until(f"document.body.innerText.includes('{count} samples')", f"{count}")
         visit.picture("cpu-table")
         the_table_shows_the_replys_ticks(visit)
@@ -239,8 +244,7 @@ def clear_forgets_and_new_samples_come(visit: Visit) -> None:
 def a_profiler_that_is_off_is_enabled_by_its_button(visit: Visit) -> None:
     visit.client.ask("setFlag", {"name": "profiler", "value": "false"})
     visit.client.ask("clearCpuSamples", {"isolateId": visit.isolate["id"]})
-    visit.browser.reload()
-    visit.go("profiler?", "Profiling is disabled")
+    visit.go_afresh("profiler?", "Profiling is disabled")
     visit.picture("profiler-off")
     visit.door.said.clear()
     console = len(visit.browser.console)
@@ -250,8 +254,7 @@ def a_profiler_that_is_off_is_enabled_by_its_button(visit: Visit) -> None:
     del visit.browser.console[console:]  # against a real VM it throws here, too
     until(lambda: visit.client.ask("getCpuSamples", {"isolateId": visit.isolate["id"]},
                                    error="caught"), "the profiler")
-    visit.browser.reload()
-    visit.go("profiler?", HEADER.pattern)
+    visit.go_afresh("profiler?", HEADER.pattern)
     del visit.browser.console[console:]
     until(lambda: (visit.press("Refresh"), visit.samples_shown() > 0)[1], "samples")
     visit.picture("profiler-on-again")
