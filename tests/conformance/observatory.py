@@ -242,6 +242,9 @@ def clear_forgets_and_new_samples_come(visit: Visit) -> None:
 
 @check
 def a_profiler_that_is_off_is_enabled_by_its_button(visit: Visit) -> None:
+    # Observatory calls the VM's own VMFlagUpdate unrecognized: it is not there when we send it.
+    visit.browser.open("about:blank")
+    visit.browser.until("document.URL === 'about:blank'", "a blank page")
     visit.client.ask("setFlag", {"name": "profiler", "value": "false"})
     visit.client.ask("clearCpuSamples", {"isolateId": visit.isolate["id"]})
     visit.go_afresh("profiler?", "Profiling is disabled")
@@ -266,6 +269,8 @@ def the_timeline_page_mirrors_the_flags(visit: Visit) -> None:
     visit.go("timeline", "Recorded Streams")
     flags = visit.client.ask("getVMTimelineFlags")
     text = visit.wait(flags["availableStreams"][0])
+    until(lambda: ("getVMTimeline", "HTTP") in visit.door.said, "the timeline's request")
+    visit.browser.until("frames.length > 0", "the trace viewer's frame")
     visit.picture("timeline")
     for stream in flags["availableStreams"]:
         assert stream in text, f"the stream {stream}"
