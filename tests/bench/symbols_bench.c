@@ -5,11 +5,16 @@
  *     symbols_bench names|lines|print MODULE ADDRESSES
  *
  * ADDRESSES is a file of hexadecimal ELF addresses. `names` and `lines` look each up once, as a
- * cold start has to, and tell their CPU time and memory; `lines` then looks them up again and
- * again. `print` writes what addr2line -a -f -i would.
+ * cold start has to, and tell their CPU time and memory. `lines` then looks them up again and
+ * again, in random order: in the open debug data (warm_lines), and as a window that is shown again
+ * does, in the profile's chains with the record of each function (warm_chains). `print` writes what
+ * addr2line -a -f -i would; behind a function's name in the debug data stands, after a tab, that of
+ * its symbol.
  */
 #include "own_usage.h"
 #include "sampler/feed/cleanup.h"
+#include "sampler/profile/frame.h"
+#include "sampler/profile/naming/namer.h"
 #include "sampler/profile/symbols/files/elf_file.h"
 #include "sampler/profile/symbols/lines.h"
 #include "sampler/profile/symbols/files/root.h"
@@ -127,17 +132,88 @@ static uint64_t look_up(struct lines *lines, uint64_t address)
     return count;
 }
 
-static void bench_warm(struct lines *lines, const struct question *question)
+typedef uint64_t find_frames(void *context, uint64_t address);
+
+static void bench_warm(const char *name, find_frames *find, void *context,
+                       const struct question *question)
 {
     uint64_t random = 1, frames = 0;
     double start = seconds_now();
 
     for (uint32_t i = 0; i < WARM_LOOKUPS; i++) {
         random = random * 6364136223846793005 + 1442695040888963407;
-        frames += look_up(lines, question->addresses[(random >> 33) % question->count]);
+        frames += find(context, question->addresses[(random >> 33) % question->count]);
     }
-    printf("warm_per_second %.0f\nwarm_frames %lu\n", WARM_LOOKUPS / (seconds_now() - start),
-           frames);
+    printf("%s_per_second %.0f\n%s_frames %f\n", name, WARM_LOOKUPS / (seconds_now() - start), name,
+           (double)frames / WARM_LOOKUPS);
+}
+
+static uint64_t find_in_lines(void *lines, uint64_t address)
+{
+    return look_up(lines, address);
+}
+
+/* The parts of a profile that name its frames; the namer has no worker and works at once. */
+struct named {
+    struct registry *registry;
+    struct functions *functions;
+    struct chains *chains;
+    struct namer *namer;
+    uint32_t module;
+};
+
+static void open_named(struct named *named, const struct question *question)
+{
+    struct namer_options options = { 0 };
+
+    if (registry_new(&named->registry) < 0 || functions_new(&named->functions) < 0 ||
+        chains_new(&named->chains, CHAINS_BYTES_DEFAULT) < 0)
+        exit(1);
+    options.registry = named->registry;
+    options.functions = named->functions;
+    options.chains = named->chains;
+    if (namer_new(&named->namer, &options) < 0)
+        exit(1);
+    named->module = registry_number(named->registry, question->module.path,
+                                    question->module.build_id, question->module.build_id_bytes);
+    for (uint32_t i = 0; i < question->count; i++) {
+        uint64_t frame = PROFILE_FRAME(named->module, question->addresses[i]);
+
+        if (namer_want_frames(named->namer, &frame, 1) != 1)
+            exit(1);
+    }
+}
+
+static void close_named(struct named *named)
+{
+    namer_free(named->namer);
+    chains_free(named->chains);
+    functions_free(named->functions);
+    registry_free(named->registry);
+}
+
+static uint64_t find_in_chains(void *context, uint64_t address)
+{
+    const struct named *named = context;
+    struct chain_frame chain[CHAIN_MAX];
+    struct function function;
+    bool asked;
+    uint32_t count =
+        chains_find(named->chains, PROFILE_FRAME(named->module, address), chain, &asked);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (chain[i].function)
+            functions_get(named->functions, chain[i].function, &function);
+    return count;
+}
+
+static void bench_chains(const struct question *question)
+{
+    struct named named;
+
+    open_named(&named, question);
+    bench_warm("warm_chains", find_in_chains, &named, question);
+    close_named(&named);
 }
 
 static void bench_lines(const struct question *question)
@@ -155,18 +231,22 @@ static void bench_lines(const struct question *question)
     printf("found %u\nframes %lu\nbytes %zu\n", found, frames, lines_bytes(lines));
     print_own_usage();
     print_peak();
-    bench_warm(lines, question);
+    bench_warm("warm_lines", find_in_lines, lines, question);
     lines_close(lines);
     symbols_free(symbols);
+    bench_chains(question);
 }
 
+/* symbol: of the function itself, which has a second name by it; NULL for what is inlined. */
 static void print_frame(const struct line_frame *frame, const struct symbol *symbol)
 {
     const char *name = frame->linkage_name ? frame->linkage_name : frame->name;
 
     if (!name)
-        name = symbol->raw_name;
-    printf("%s\n%s:%u\n", name ? name : "??", frame->file ? frame->file : "??", frame->line);
+        name = symbol && symbol->raw_name ? symbol->raw_name : "??";
+    printf("%s%s%s\n%s:%u\n", name, symbol && symbol->raw_name ? "\t" : "",
+           symbol && symbol->raw_name ? symbol->raw_name : "", frame->file ? frame->file : "??",
+           frame->line);
 }
 
 static void print_frames(const struct question *question)
@@ -184,7 +264,7 @@ static void print_frames(const struct question *question)
         if (!count)
             frames[count++] = (struct line_frame){ 0 };
         for (uint32_t k = 0; k < count; k++)
-            print_frame(&frames[k], k + 1 == count ? &symbol : &(struct symbol){ 0 });
+            print_frame(&frames[k], frames[k].inlined ? NULL : &symbol);
     }
     lines_close(lines);
     symbols_free(symbols);
