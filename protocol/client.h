@@ -9,10 +9,12 @@
 #define ISOSCOPE_CLIENT_H
 
 #include "flags.h"
+#include "history.h"
 #include "isolates.h"
 #include "outbox.h"
 #include "rpc.h"
 #include "service.h"
+#include "services.h"
 #include "streams.h"
 
 #define SERVICE_VM_NAME "isoscope"
@@ -34,6 +36,8 @@ struct service {
     struct isolates isolates;
     struct flags flags;
     struct client *clients;
+    unsigned client_number; /* of the next one */
+    struct histories histories;
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */
@@ -44,8 +48,11 @@ struct client {
     struct service *service;
     struct client *next, **link; /* in service->clients; link: what points here */
     struct outbox outbox;
-    uint32_t streams;        /* 1 << enum stream_id */
-    struct request *waiting; /* for names, or for room in the outbox; oldest first */
+    uint32_t streams;         /* 1 << enum stream_id */
+    uint32_t replayed;        /* streams whose history it was sent */
+    struct services services; /* that it offers */
+    char *name;               /* NULL: "client<number>" */
+    struct request *waiting;  /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */
     struct rpc_failure failure; /* of its handler */

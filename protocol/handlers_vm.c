@@ -22,13 +22,13 @@ int handle_get_version(struct client *client, struct reply *reply)
                             "_privateMinor", 0));
 }
 
-/* DDS is not among them: who lists it owes its methods too. */
 int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
-                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
-                            "protocolName", "VM Service", "major", PROTOCOL_MAJOR, "minor",
-                            PROTOCOL_MINOR));
+                  json_pack("{s:s, s:[{s:s, s:i, s:i}, {s:s, s:i, s:i}]}", "type",
+                            TYPE_PROTOCOL_LIST, "protocols", "protocolName", "VM Service", "major",
+                            PROTOCOL_MAJOR, "minor", PROTOCOL_MINOR, "protocolName", "DDS", "major",
+                            DDS_MAJOR, "minor", DDS_MINOR));
 }
 
 static json_t *list_of(const struct isolates *isolates,

@@ -2,6 +2,8 @@
 
 #include "client.h"
 
+#include <stdio.h>
+
 _Static_assert(STREAM_ID_COUNT <= 32, "struct client keeps them in 32 bits");
 
 static bool listens(const struct client *client, enum stream_id stream)
@@ -17,14 +19,39 @@ static bool anybody_listens(const struct service *service, enum stream_id stream
     return false;
 }
 
+static void push(struct client *client, enum stream_id stream, json_t *event)
+{
+    client_push_text(client, rpc_notification_text(stream_id_words[stream], json_incref(event)));
+}
+
+/* The stream's name before it was public; the stream itself when it had none. */
+static enum stream_id older(enum stream_id stream)
+{
+    if (stream == STREAM_ID_SERVICE)
+        return STREAM_ID_PRIVATE_SERVICE;
+    return stream == STREAM_ID_LOGGING ? STREAM_ID_PRIVATE_LOGGING : stream;
+}
+
+/* Takes over event. except: who gets none; may be NULL. */
+static void notify_others(struct service *service, const struct client *except,
+                          enum stream_id stream, json_t *event)
+{
+    enum stream_id twin = older(stream);
+
+    histories_add(&service->histories, stream, event);
+    for (struct client *client = service->clients; client; client = client->next) {
+        if (client != except && listens(client, stream))
+            push(client, stream, event);
+        if (client != except && twin != stream && listens(client, twin))
+            push(client, twin, event);
+    }
+    json_decref(event);
+}
+
 /* Takes over event. */
 static void notify(struct service *service, enum stream_id stream, json_t *event)
 {
-    for (struct client *client = service->clients; client; client = client->next)
-        if (listens(client, stream))
-            client_push_text(client,
-                             rpc_notification_text(stream_id_words[stream], json_incref(event)));
-    json_decref(event);
+    notify_others(service, NULL, stream, event);
 }
 
 static json_t *vm_ref(void)
@@ -71,4 +98,49 @@ void streams_isolate_changed(void *context, const char *kind, const struct proce
     if (anybody_listens(service, STREAM_ID_ISOLATE))
         notify(service, STREAM_ID_ISOLATE,
                isolate_event(kind, process, service->options.epoch_ms()));
+}
+
+static json_t *service_event(const struct client *owner, const char *service, const char *alias)
+{
+    char namespace[16];
+
+    snprintf(namespace, sizeof(namespace), "s%u.", owner->services.number);
+    return json_pack("{s:s, s:s, s:I, s:s, s:s+, s:s*}", "type", TYPE_EVENT, "kind",
+                     alias ? KIND_SERVICE_REGISTERED : KIND_SERVICE_UNREGISTERED, "timestamp",
+                     (json_int_t)owner->service->options.epoch_ms(), "service", service, "method",
+                     namespace, service, "alias", alias);
+}
+
+void streams_service_changed(struct client *owner, const char *service, const char *alias)
+{
+    notify_others(owner->service, owner, STREAM_ID_SERVICE, service_event(owner, service, alias));
+}
+
+void streams_service_told(struct client *listener, enum stream_id stream,
+                          const struct client *owner, const char *service, const char *alias)
+{
+    json_t *event = service_event(owner, service, alias);
+
+    push(listener, stream, event);
+    json_decref(event);
+}
+
+void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data)
+{
+    notify(service, stream,
+           json_pack("{s:s, s:s, s:I, s:s, s:O}", "type", TYPE_EVENT, "kind", KIND_EXTENSION,
+                     "timestamp", (json_int_t)service->options.epoch_ms(), "extensionKind", kind,
+                     "extensionData", data));
+}
+
+void streams_replay(struct client *client, enum stream_id stream)
+{
+    const struct history *history = histories_find(&client->service->histories, stream);
+    const struct past_event *past = NULL;
+
+    if (!history || client->replayed & 1u << stream)
+        return;
+    client->replayed |= 1u << stream;
+    while ((past = history_next(history, past)))
+        push(client, stream, past_event_json(past));
 }

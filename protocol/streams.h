@@ -2,6 +2,8 @@
  * streams.h - what clients subscribe to (enum stream_id), and the events they get for it. Most
  * streams stay silent: clients listen first and ask later.
  *
+ * _Service and _Logging are the older names of Service and Logging; they have the same events.
+ *
  * Errors     An event that no memory is left for closes its client: a hole would be silent.
  */
 #ifndef ISOSCOPE_STREAMS_H
@@ -11,6 +13,7 @@
 
 #include <jansson.h>
 
+struct client;
 struct process_info;
 struct profile_symbols;
 struct service;
@@ -23,6 +26,17 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
 json_t *symbols_json(const struct profile_symbols *symbols);
 /* IsolateStart, IsolateRunnable, IsolateExit. context: the service. */
 void streams_isolate_changed(void *context, const char *kind, const struct process_info *process);
+
+/* ServiceRegistered, or ServiceUnregistered where alias is NULL, to all but owner. */
+void streams_service_changed(struct client *owner, const char *service, const char *alias);
+/* ServiceRegistered, to one that listens from now on. */
+void streams_service_told(struct client *listener, enum stream_id stream,
+                          const struct client *owner, const char *service, const char *alias);
+/* An Extension event that a client posts. data is held by reference. */
+void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data);
+
+/* To a client that listens from now on, once: what the stream's history keeps. */
+void streams_replay(struct client *client, enum stream_id stream);
 
 /* An Isolate event's common members; NULL when out of memory. */
 json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms);

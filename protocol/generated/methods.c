@@ -24,6 +24,10 @@ const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_HEAP_SNAPSHOT] = "HeapSnapshot",
     [STREAM_ID_TIMER] = "Timer",
     [STREAM_ID_TOOL_EVENT] = "ToolEvent",
+    [STREAM_ID_PRIVATE_ECHO] = "_Echo",
+    [STREAM_ID_PRIVATE_GRAPH] = "_Graph",
+    [STREAM_ID_PRIVATE_LOGGING] = "_Logging",
+    [STREAM_ID_PRIVATE_SERVICE] = "_Service",
 };
 
 const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
@@ -41,6 +45,11 @@ static const struct param private_get_cpu_samples_rows[] = {
     { .name = "timestamp", .kind = PARAM_INT64, AT(private_get_cpu_samples, timestamp_us), .missing = 0 },
     { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_cpu_samples, count), .missing = 0 },
     { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
+};
+
+static const struct param private_register_service_rows[] = {
+    { .name = "service", .kind = PARAM_STRING, .required = true, AT(private_register_service, service) },
+    { .name = "alias", .kind = PARAM_STRING, .required = true, AT(private_register_service, alias) },
 };
 
 static const struct param clear_cpu_samples_rows[] = {
@@ -81,6 +90,10 @@ static const struct param get_scripts_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_scripts, isolate) },
 };
 
+static const struct param get_stream_history_rows[] = {
+    { .name = "stream", .kind = PARAM_STRING, .required = true, AT(get_stream_history, stream) },
+};
+
 static const struct param get_vm_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
@@ -103,10 +116,44 @@ static const struct param lookup_resolved_package_uris_rows[] = {
     { .name = "uris", .kind = PARAM_LIST, .required = true, AT(lookup_resolved_package_uris, uris) },
 };
 
+static const struct param post_event_rows[] = {
+    { .name = "stream", .kind = PARAM_STRING, .required = true, AT(post_event, stream) },
+    { .name = "eventKind", .kind = PARAM_STRING, .required = true, AT(post_event, event_kind) },
+    { .name = "eventData", .kind = PARAM_OBJECT, .required = true, AT(post_event, event_data) },
+};
+
+static const struct param ready_to_resume_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(ready_to_resume, isolate) },
+};
+
+static const struct param register_service_rows[] = {
+    { .name = "service", .kind = PARAM_STRING, .required = true, AT(register_service, service) },
+    { .name = "alias", .kind = PARAM_STRING, .required = true, AT(register_service, alias) },
+};
+
+static const struct param require_permission_to_resume_rows[] = {
+    { .name = "onPauseStart", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_start) },
+    { .name = "onPauseReload", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_reload) },
+    { .name = "onPauseExit", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_exit) },
+};
+
+static const struct param require_user_permission_to_resume_rows[] = {
+    { .name = "onPauseStart", .kind = PARAM_BOOL, AT(require_user_permission_to_resume, on_pause_start) },
+    { .name = "onPauseExit", .kind = PARAM_BOOL, AT(require_user_permission_to_resume, on_pause_exit) },
+};
+
+static const struct param set_client_name_rows[] = {
+    { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_client_name, name) },
+};
+
 static const struct param set_flag_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
     { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_flag, name) },
     { .name = "value", .kind = PARAM_STRING, .required = true, AT(set_flag, value) },
+};
+
+static const struct param set_log_history_size_rows[] = {
+    { .name = "size", .kind = PARAM_UNSIGNED, .required = true, AT(set_log_history_size, size) },
 };
 
 static const struct param stream_cancel_rows[] = {
@@ -127,14 +174,31 @@ static int call_private_get_cpu_samples(struct client *client, const union metho
     return handle_private_get_cpu_samples(client, &params->private_get_cpu_samples, reply);
 }
 
+static int call_private_register_service(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_register_service(client, &params->private_register_service, reply);
+}
+
 static int call_clear_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_clear_cpu_samples(client, &params->clear_cpu_samples, reply);
 }
 
+static int call_get_client_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_client_name(client, reply);
+}
+
 static int call_get_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_cpu_samples(client, &params->get_cpu_samples, reply);
+}
+
+static int call_get_dart_development_service_version(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_dart_development_service_version(client, reply);
 }
 
 static int call_get_flag_list(struct client *client, const union method_params *params, struct reply *reply)
@@ -158,6 +222,12 @@ static int call_get_isolate_pause_event(struct client *client, const union metho
     return handle_get_isolate_pause_event(client, &params->get_isolate_pause_event, reply);
 }
 
+static int call_get_log_history_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_log_history_size(client, reply);
+}
+
 static int call_get_object(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_object(client, &params->get_object, reply);
@@ -166,6 +236,11 @@ static int call_get_object(struct client *client, const union method_params *par
 static int call_get_scripts(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_scripts(client, &params->get_scripts, reply);
+}
+
+static int call_get_stream_history(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_stream_history(client, &params->get_stream_history, reply);
 }
 
 static int call_get_supported_protocols(struct client *client, const union method_params *params, struct reply *reply)
@@ -202,15 +277,50 @@ static int call_lookup_resolved_package_uris(struct client *client, const union 
     return handle_lookup_resolved_package_uris(client, &params->lookup_resolved_package_uris, reply);
 }
 
+static int call_post_event(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_post_event(client, &params->post_event, reply);
+}
+
+static int call_ready_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_ready_to_resume(client, &params->ready_to_resume, reply);
+}
+
+static int call_register_service(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_register_service(client, &params->register_service, reply);
+}
+
+static int call_require_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_require_permission_to_resume(client, &params->require_permission_to_resume, reply);
+}
+
+static int call_require_user_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_require_user_permission_to_resume(client, &params->require_user_permission_to_resume, reply);
+}
+
 static int call_rpc_discover(struct client *client, const union method_params *params, struct reply *reply)
 {
     (void)params;
     return handle_rpc_discover(client, reply);
 }
 
+static int call_set_client_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_client_name(client, &params->set_client_name, reply);
+}
+
 static int call_set_flag(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_set_flag(client, &params->set_flag, reply);
+}
+
+static int call_set_log_history_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_log_history_size(client, &params->set_log_history_size, reply);
 }
 
 static int call_stream_cancel(struct client *client, const union method_params *params, struct reply *reply)
@@ -226,22 +336,34 @@ static int call_stream_listen(struct client *client, const union method_params *
 const struct method methods[] = {
     { .name = "_enableProfiler", .call = call_private_enable_profiler, TAKES(private_enable_profiler_rows) },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
     { .name = "clearCpuSamples", .call = call_clear_cpu_samples, TAKES(clear_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "getClientName", .call = call_get_client_name },
     { .name = "getCpuSamples", .call = call_get_cpu_samples, TAKES(get_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "getDartDevelopmentServiceVersion", .call = call_get_dart_development_service_version },
     { .name = "getFlagList", .call = call_get_flag_list, TAKES(get_flag_list_rows) },
     { .name = "getIsolate", .call = call_get_isolate, TAKES(get_isolate_rows) },
     { .name = "getIsolateGroup", .call = call_get_isolate_group, TAKES(get_isolate_group_rows) },
     { .name = "getIsolatePauseEvent", .call = call_get_isolate_pause_event, TAKES(get_isolate_pause_event_rows) },
+    { .name = "getLogHistorySize", .call = call_get_log_history_size },
     { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
     { .name = "getScripts", .call = call_get_scripts, TAKES(get_scripts_rows) },
+    { .name = "getStreamHistory", .call = call_get_stream_history, TAKES(get_stream_history_rows) },
     { .name = "getSupportedProtocols", .call = call_get_supported_protocols, .traits = METHOD_ROUTING },
     { .name = "getVM", .call = call_get_vm, TAKES(get_vm_rows) },
     { .name = "getVMTimelineMicros", .call = call_get_vm_timeline_micros, TAKES(get_vm_timeline_micros_rows) },
     { .name = "getVersion", .call = call_get_version, TAKES(get_version_rows) },
     { .name = "lookupPackageUris", .call = call_lookup_package_uris, TAKES(lookup_package_uris_rows) },
     { .name = "lookupResolvedPackageUris", .call = call_lookup_resolved_package_uris, TAKES(lookup_resolved_package_uris_rows) },
+    { .name = "postEvent", .call = call_post_event, TAKES(post_event_rows) },
+    { .name = "readyToResume", .call = call_ready_to_resume, TAKES(ready_to_resume_rows) },
+    { .name = "registerService", .call = call_register_service, TAKES(register_service_rows), .traits = METHOD_ROUTING },
+    { .name = "requirePermissionToResume", .call = call_require_permission_to_resume, TAKES(require_permission_to_resume_rows) },
+    { .name = "requireUserPermissionToResume", .call = call_require_user_permission_to_resume, TAKES(require_user_permission_to_resume_rows) },
     { .name = "rpc.discover", .call = call_rpc_discover },
+    { .name = "setClientName", .call = call_set_client_name, TAKES(set_client_name_rows) },
     { .name = "setFlag", .call = call_set_flag, TAKES(set_flag_rows) },
+    { .name = "setLogHistorySize", .call = call_set_log_history_size, TAKES(set_log_history_size_rows) },
     { .name = "streamCancel", .call = call_stream_cancel, TAKES(stream_cancel_rows), .traits = METHOD_ROUTING },
     { .name = "streamListen", .call = call_stream_listen, TAKES(stream_listen_rows), .traits = METHOD_ROUTING },
 };

@@ -24,6 +24,11 @@ struct private_get_cpu_samples_params {
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
 };
 
+struct private_register_service_params {
+    const char *service;
+    const char *alias;
+};
+
 struct clear_cpu_samples_params {
     const struct process_info *isolate;
 };
@@ -58,6 +63,10 @@ struct get_scripts_params {
     const struct process_info *isolate;
 };
 
+struct get_stream_history_params {
+    const char *stream;
+};
+
 struct lookup_package_uris_params {
     const struct process_info *isolate;
     json_t *uris;
@@ -68,9 +77,43 @@ struct lookup_resolved_package_uris_params {
     json_t *uris;
 };
 
+struct post_event_params {
+    const char *stream;
+    const char *event_kind;
+    json_t *event_data;
+};
+
+struct ready_to_resume_params {
+    const struct process_info *isolate;
+};
+
+struct register_service_params {
+    const char *service;
+    const char *alias;
+};
+
+struct require_permission_to_resume_params {
+    bool on_pause_start; /* not given: 0 */
+    bool on_pause_reload; /* not given: 0 */
+    bool on_pause_exit; /* not given: 0 */
+};
+
+struct require_user_permission_to_resume_params {
+    bool on_pause_start; /* not given: 0 */
+    bool on_pause_exit; /* not given: 0 */
+};
+
+struct set_client_name_params {
+    const char *name;
+};
+
 struct set_flag_params {
     const char *name;
     const char *value;
+};
+
+struct set_log_history_size_params {
+    int64_t size;
 };
 
 struct stream_cancel_params {
@@ -84,6 +127,7 @@ struct stream_listen_params {
 union method_params {
     struct private_enable_profiler_params private_enable_profiler;
     struct private_get_cpu_samples_params private_get_cpu_samples;
+    struct private_register_service_params private_register_service;
     struct clear_cpu_samples_params clear_cpu_samples;
     struct get_cpu_samples_params get_cpu_samples;
     struct get_isolate_params get_isolate;
@@ -91,31 +135,51 @@ union method_params {
     struct get_isolate_pause_event_params get_isolate_pause_event;
     struct get_object_params get_object;
     struct get_scripts_params get_scripts;
+    struct get_stream_history_params get_stream_history;
     struct lookup_package_uris_params lookup_package_uris;
     struct lookup_resolved_package_uris_params lookup_resolved_package_uris;
+    struct post_event_params post_event;
+    struct ready_to_resume_params ready_to_resume;
+    struct register_service_params register_service;
+    struct require_permission_to_resume_params require_permission_to_resume;
+    struct require_user_permission_to_resume_params require_user_permission_to_resume;
+    struct set_client_name_params set_client_name;
     struct set_flag_params set_flag;
+    struct set_log_history_size_params set_log_history_size;
     struct stream_cancel_params stream_cancel;
     struct stream_listen_params stream_listen;
 };
 
 int handle_private_enable_profiler(struct client *client, const struct private_enable_profiler_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
+int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
 int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params, struct reply *reply);
+int handle_get_client_name(struct client *client, struct reply *reply);
 int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params, struct reply *reply);
+int handle_get_dart_development_service_version(struct client *client, struct reply *reply);
 int handle_get_flag_list(struct client *client, struct reply *reply);
 int handle_get_isolate(struct client *client, const struct get_isolate_params *params, struct reply *reply);
 int handle_get_isolate_group(struct client *client, const struct get_isolate_group_params *params, struct reply *reply);
 int handle_get_isolate_pause_event(struct client *client, const struct get_isolate_pause_event_params *params, struct reply *reply);
+int handle_get_log_history_size(struct client *client, struct reply *reply);
 int handle_get_object(struct client *client, const struct get_object_params *params, struct reply *reply);
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params, struct reply *reply);
+int handle_get_stream_history(struct client *client, const struct get_stream_history_params *params, struct reply *reply);
 int handle_get_supported_protocols(struct client *client, struct reply *reply);
 int handle_get_vm(struct client *client, struct reply *reply);
 int handle_get_vm_timeline_micros(struct client *client, struct reply *reply);
 int handle_get_version(struct client *client, struct reply *reply);
 int handle_lookup_package_uris(struct client *client, const struct lookup_package_uris_params *params, struct reply *reply);
 int handle_lookup_resolved_package_uris(struct client *client, const struct lookup_resolved_package_uris_params *params, struct reply *reply);
+int handle_post_event(struct client *client, const struct post_event_params *params, struct reply *reply);
+int handle_ready_to_resume(struct client *client, const struct ready_to_resume_params *params, struct reply *reply);
+int handle_register_service(struct client *client, const struct register_service_params *params, struct reply *reply);
+int handle_require_permission_to_resume(struct client *client, const struct require_permission_to_resume_params *params, struct reply *reply);
+int handle_require_user_permission_to_resume(struct client *client, const struct require_user_permission_to_resume_params *params, struct reply *reply);
 int handle_rpc_discover(struct client *client, struct reply *reply);
+int handle_set_client_name(struct client *client, const struct set_client_name_params *params, struct reply *reply);
 int handle_set_flag(struct client *client, const struct set_flag_params *params, struct reply *reply);
+int handle_set_log_history_size(struct client *client, const struct set_log_history_size_params *params, struct reply *reply);
 int handle_stream_cancel(struct client *client, const struct stream_cancel_params *params, struct reply *reply);
 int handle_stream_listen(struct client *client, const struct stream_listen_params *params, struct reply *reply);
 

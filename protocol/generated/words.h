@@ -12,6 +12,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_LIBRARY_REF "@Library"
 #define TYPE_SCRIPT_REF "@Script"
 #define TYPE_VM_REF "@VM"
+#define TYPE_CLIENT_NAME "ClientName"
 #define TYPE_CODE "Code"
 #define TYPE_CPU_SAMPLES "CpuSamples"
 #define TYPE_ERROR "Error"
@@ -28,16 +29,21 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_SCRIPT "Script"
 #define TYPE_SCRIPT_LIST "ScriptList"
 #define TYPE_SENTINEL "Sentinel"
+#define TYPE_SIZE "Size"
 #define TYPE_SOURCE_LOCATION "SourceLocation"
+#define TYPE_STREAM_HISTORY "StreamHistory"
 #define TYPE_SUCCESS "Success"
 #define TYPE_TIMESTAMP "Timestamp"
 #define TYPE_URI_LIST "UriList"
 #define TYPE_VM "VM"
 #define TYPE_VERSION "Version"
+#define KIND_EXTENSION "Extension"
 #define KIND_ISOLATE_EXIT "IsolateExit"
 #define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
 #define KIND_ISOLATE_START "IsolateStart"
 #define KIND_RESUME "Resume"
+#define KIND_SERVICE_REGISTERED "ServiceRegistered"
+#define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
@@ -56,6 +62,10 @@ enum stream_id {
     STREAM_ID_HEAP_SNAPSHOT,
     STREAM_ID_TIMER,
     STREAM_ID_TOOL_EVENT,
+    STREAM_ID_PRIVATE_ECHO,
+    STREAM_ID_PRIVATE_GRAPH,
+    STREAM_ID_PRIVATE_LOGGING,
+    STREAM_ID_PRIVATE_SERVICE,
     STREAM_ID_COUNT,
 };
 extern const char *const stream_id_words[STREAM_ID_COUNT + 1]; /* NULL at the end */

@@ -74,6 +74,12 @@ export interface VMRef {
   name: string;
 }
 
+/** A client's name. */
+export interface ClientName {
+  type: "ClientName";
+  name: string;
+}
+
 /** A function's code, and the function. */
 export interface Code {
   type: "Code";
@@ -124,6 +130,9 @@ export interface Error {
   type: "Error";
   message: string;
 }
+
+/** Anything that a client wants to tell others. */
+export type ExtensionData = Record<string, unknown>;
 
 /** One of the VM's flags. */
 export interface Flag {
@@ -338,6 +347,12 @@ export interface Sentinel {
   valueAsString: string;
 }
 
+/** A number of events. */
+export interface Size {
+  type: "Size";
+  size: number;
+}
+
 /** A line of a script. */
 export interface SourceLocation {
   type: "SourceLocation";
@@ -348,8 +363,14 @@ export interface SourceLocation {
   column: 1;
 }
 
-/** What a client can subscribe to. */
-export type StreamId = "VM" | "Isolate" | "Debug" | "GC" | "Extension" | "Timeline" | "Logging" | "Service" | "Stdout" | "Stderr" | "Profiler" | "HeapSnapshot" | "Timer" | "ToolEvent";
+/** The last events of a stream, oldest first. */
+export interface StreamHistory {
+  type: "StreamHistory";
+  history: EventExtension[];
+}
+
+/** What a client can subscribe to. Those that begin with _ are what DevTools of 2019 and the VM's own tests listen to. */
+export type StreamId = "VM" | "Isolate" | "Debug" | "GC" | "Extension" | "Timeline" | "Logging" | "Service" | "Stdout" | "Stderr" | "Profiler" | "HeapSnapshot" | "Timer" | "ToolEvent" | "_Echo" | "_Graph" | "_Logging" | "_Service";
 
 /** Done; there is nothing to tell. */
 export interface Success {
@@ -411,8 +432,8 @@ export interface Version {
   type: "Version";
   major: number;
   minor: number;
-  _privateMajor: number;
-  _privateMinor: number;
+  _privateMajor?: number;
+  _privateMinor?: number;
 }
 
 /** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end. */
@@ -555,6 +576,15 @@ export interface PrivateTagCounters {
   counters: unknown[];
 }
 
+/** A client posted it; also on ToolEvent, where it was posted there. */
+export interface EventExtension {
+  type: "Event";
+  kind: "Extension";
+  timestamp: Millis;
+  extensionKind: string;
+  extensionData: ExtensionData;
+}
+
 /** A process has ended. It stays listed while there are samples of it. */
 export interface EventIsolateExit {
   type: "Event";
@@ -589,6 +619,27 @@ export interface EventResume {
   timestamp: Millis;
   isolateGroup: IsolateGroupRef;
   isolate: IsolateRef;
+}
+
+/** A client offers a method to the others. Who starts to listen hears of those that are there already. */
+export interface EventServiceRegistered {
+  type: "Event";
+  kind: "ServiceRegistered";
+  timestamp: Millis;
+  service: string;
+  /** By which the others call it. */
+  method: string;
+  alias: string;
+}
+
+/** A client that offered a method has left. */
+export interface EventServiceUnregistered {
+  type: "Event";
+  kind: "ServiceUnregistered";
+  timestamp: Millis;
+  service: string;
+  /** By which the others call it. */
+  method: string;
 }
 
 /** A flag was set, perhaps to the value that it had. */
@@ -630,12 +681,25 @@ export interface Methods {
     };
     result: PrivateCpuSamples | Sentinel;
   };
+  /** Offers a method to the other clients. The name that registerService had before protocol 3.22. */
+  "_registerService": {
+    params: {
+      service: string;
+      alias: string;
+    };
+    result: Success;
+  };
   /** Forgets the samples of a process, and goes on sampling. */
   "clearCpuSamples": {
     params: {
       isolateId: IsolateId;
     };
     result: Success | Sentinel;
+  };
+  /** This client's name. */
+  "getClientName": {
+    params: Record<string, never>;
+    result: ClientName;
   };
   /** The samples of a process. */
   "getCpuSamples": {
@@ -646,6 +710,11 @@ export interface Methods {
       symbols?: SymbolsWanted;
     };
     result: CpuSamples | Sentinel;
+  };
+  /** The version of the Dart Development Service whose methods are there. */
+  "getDartDevelopmentServiceVersion": {
+    params: Record<string, never>;
+    result: Version;
   };
   /** All flags. */
   "getFlagList": {
@@ -673,6 +742,11 @@ export interface Methods {
     };
     result: EventResume | Sentinel;
   };
+  /** How many events of Logging are kept. */
+  "getLogHistorySize": {
+    params: Record<string, never>;
+    result: Size;
+  };
   /** A library, script, function or code by its id. */
   "getObject": {
     params: {
@@ -689,6 +763,13 @@ export interface Methods {
       isolateId: IsolateId;
     };
     result: ScriptList | Sentinel;
+  };
+  /** The last events of a stream. */
+  "getStreamHistory": {
+    params: {
+      stream: string;
+    };
+    result: StreamHistory;
   };
   /** The protocols that the service speaks. */
   "getSupportedProtocols": {
@@ -726,10 +807,58 @@ export interface Methods {
     };
     result: UriList | Sentinel;
   };
+  /** Sends an event to all that listen to a stream. */
+  "postEvent": {
+    params: {
+      stream: string;
+      eventKind: string;
+      eventData: ExtensionData;
+    };
+    result: Success;
+  };
+  /** Agrees that an isolate goes on. */
+  "readyToResume": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Success | Sentinel;
+  };
+  /** Offers a method to the other clients. */
+  "registerService": {
+    params: {
+      service: string;
+      alias: string;
+    };
+    result: Success;
+  };
+  /** Says after which pauses this client has to agree before an isolate goes on. */
+  "requirePermissionToResume": {
+    params: {
+      onPauseStart?: boolean;
+      onPauseReload?: boolean;
+      onPauseExit?: boolean;
+    };
+    result: Success;
+  };
+  /** Says after which pauses a person has to agree before an isolate goes on. */
+  "requireUserPermissionToResume": {
+    params: {
+      onPauseStart?: boolean;
+      onPauseExit?: boolean;
+    };
+    result: Success;
+  };
   /** This document. */
   "rpc.discover": {
     params: Record<string, never>;
     result: OpenRpc;
+  };
+  /** Names this client. */
+  "setClientName": {
+    params: {
+      name: string;
+    };
+    result: Success;
   };
   /** Sets a flag. */
   "setFlag": {
@@ -738,6 +867,13 @@ export interface Methods {
       value: string;
     };
     result: Success | Error;
+  };
+  /** How many events of Logging are to be kept. */
+  "setLogHistorySize": {
+    params: {
+      size: number;
+    };
+    result: Success;
   };
   /** Ends a subscription. */
   "streamCancel": {
@@ -761,14 +897,18 @@ export interface Streams {
   Isolate: EventIsolateExit | EventIsolateRunnable | EventIsolateStart;
   Debug: EventResume;
   GC: never;
-  Extension: never;
+  Extension: EventExtension;
   Timeline: never;
   Logging: never;
-  Service: never;
+  Service: EventServiceRegistered | EventServiceUnregistered;
   Stdout: never;
   Stderr: never;
   Profiler: EventPrivateSymbolsAvailable;
   HeapSnapshot: never;
   Timer: never;
-  ToolEvent: never;
+  ToolEvent: EventExtension;
+  _Echo: never;
+  _Graph: never;
+  _Logging: never;
+  _Service: EventServiceRegistered | EventServiceUnregistered;
 }

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any, List, Literal, Mapping, Optional, TypedDict, Union
 
+ExtensionData = Mapping[str, Any]
 IsolateGroupId = str
 IsolateId = str
 Micros = int
 Millis = int
-StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent"]
+StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
 PrivateCounters = Mapping[str, int]
 
@@ -95,6 +96,13 @@ class VMRef(TypedDict):
     """The service, by name."""
 
     type: Literal["@VM"]
+    name: str
+
+
+class ClientName(TypedDict):
+    """A client's name."""
+
+    type: Literal["ClientName"]
     name: str
 
 
@@ -381,6 +389,13 @@ class Sentinel(TypedDict):
     valueAsString: str
 
 
+class Size(TypedDict):
+    """A number of events."""
+
+    type: Literal["Size"]
+    size: int
+
+
 class SourceLocation(TypedDict):
     """A line of a script."""
 
@@ -389,6 +404,13 @@ class SourceLocation(TypedDict):
     tokenPos: int
     line: int
     column: Literal[1]
+
+
+class StreamHistory(TypedDict):
+    """The last events of a stream, oldest first."""
+
+    type: Literal["StreamHistory"]
+    history: List[EventExtension]
 
 
 class Success(TypedDict):
@@ -439,12 +461,17 @@ class VM(TypedDict):
     _profilerTruePeriodMicros: int
 
 
-class Version(TypedDict):
-    """The protocol's version."""
+class _VersionRequired(TypedDict):
+    """What every Version has."""
 
     type: Literal["Version"]
     major: int
     minor: int
+
+
+class Version(_VersionRequired, total=False):
+    """The protocol's version."""
+
     _privateMajor: int
     _privateMinor: int
 
@@ -593,6 +620,16 @@ class PrivateTagCounters(TypedDict):
     counters: List[Any]
 
 
+class EventExtension(TypedDict):
+    """A client posted it; also on ToolEvent, where it was posted there."""
+
+    type: Literal["Event"]
+    kind: Literal["Extension"]
+    timestamp: Millis
+    extensionKind: str
+    extensionData: ExtensionData
+
+
 class EventIsolateExit(TypedDict):
     """A process has ended. It stays listed while there are samples of it."""
 
@@ -633,6 +670,27 @@ class EventResume(TypedDict):
     isolate: IsolateRef
 
 
+class EventServiceRegistered(TypedDict):
+    """A client offers a method to the others. Who starts to listen hears of those that are there already."""
+
+    type: Literal["Event"]
+    kind: Literal["ServiceRegistered"]
+    timestamp: Millis
+    service: str
+    method: str
+    alias: str
+
+
+class EventServiceUnregistered(TypedDict):
+    """A client that offered a method has left."""
+
+    type: Literal["Event"]
+    kind: Literal["ServiceUnregistered"]
+    timestamp: Millis
+    service: str
+    method: str
+
+
 class EventVMFlagUpdate(TypedDict):
     """A flag was set, perhaps to the value that it had."""
 
@@ -670,10 +728,22 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     symbols: SymbolsWanted
 
 
+class PrivateRegisterServiceParams(TypedDict):
+    """Of _registerService."""
+
+    service: str
+    alias: str
+
+
 class ClearCpuSamplesParams(TypedDict):
     """Of clearCpuSamples."""
 
     isolateId: IsolateId
+
+
+class GetClientNameParams(TypedDict):
+    """Of getClientName."""
+
 
 
 class _GetCpuSamplesParamsRequired(TypedDict):
@@ -688,6 +758,11 @@ class GetCpuSamplesParams(_GetCpuSamplesParamsRequired, total=False):
     timeOriginMicros: Micros
     timeExtentMicros: Micros
     symbols: SymbolsWanted
+
+
+class GetDartDevelopmentServiceVersionParams(TypedDict):
+    """Of getDartDevelopmentServiceVersion."""
+
 
 
 class GetFlagListParams(TypedDict):
@@ -713,6 +788,11 @@ class GetIsolatePauseEventParams(TypedDict):
     isolateId: IsolateId
 
 
+class GetLogHistorySizeParams(TypedDict):
+    """Of getLogHistorySize."""
+
+
+
 class _GetObjectParamsRequired(TypedDict):
     """What every GetObjectParams has."""
 
@@ -731,6 +811,12 @@ class GetScriptsParams(TypedDict):
     """Of getScripts."""
 
     isolateId: IsolateId
+
+
+class GetStreamHistoryParams(TypedDict):
+    """Of getStreamHistory."""
+
+    stream: str
 
 
 class GetSupportedProtocolsParams(TypedDict):
@@ -767,9 +853,51 @@ class LookupResolvedPackageUrisParams(TypedDict):
     uris: List[str]
 
 
+class PostEventParams(TypedDict):
+    """Of postEvent."""
+
+    stream: str
+    eventKind: str
+    eventData: ExtensionData
+
+
+class ReadyToResumeParams(TypedDict):
+    """Of readyToResume."""
+
+    isolateId: IsolateId
+
+
+class RegisterServiceParams(TypedDict):
+    """Of registerService."""
+
+    service: str
+    alias: str
+
+
+class RequirePermissionToResumeParams(TypedDict, total=False):
+    """Of requirePermissionToResume."""
+
+    onPauseStart: bool
+    onPauseReload: bool
+    onPauseExit: bool
+
+
+class RequireUserPermissionToResumeParams(TypedDict, total=False):
+    """Of requireUserPermissionToResume."""
+
+    onPauseStart: bool
+    onPauseExit: bool
+
+
 class RpcDiscoverParams(TypedDict):
     """Of rpc.discover."""
 
+
+
+class SetClientNameParams(TypedDict):
+    """Of setClientName."""
+
+    name: str
 
 
 class SetFlagParams(TypedDict):
@@ -777,6 +905,12 @@ class SetFlagParams(TypedDict):
 
     name: str
     value: str
+
+
+class SetLogHistorySizeParams(TypedDict):
+    """Of setLogHistorySize."""
+
+    size: int
 
 
 class StreamCancelParams(TypedDict):
@@ -793,21 +927,33 @@ class StreamListenParams(TypedDict):
 
 PrivateEnableProfilerResult = Union[Success, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, Sentinel]
+PrivateRegisterServiceResult = Success
 ClearCpuSamplesResult = Union[Success, Sentinel]
+GetClientNameResult = ClientName
 GetCpuSamplesResult = Union[CpuSamples, Sentinel]
+GetDartDevelopmentServiceVersionResult = Version
 GetFlagListResult = FlagList
 GetIsolateResult = Union[Isolate, Sentinel]
 GetIsolateGroupResult = Union[IsolateGroup, Sentinel]
 GetIsolatePauseEventResult = Union[EventResume, Sentinel]
+GetLogHistorySizeResult = Size
 GetObjectResult = Union[Library, Script, Function, Code, Sentinel]
 GetScriptsResult = Union[ScriptList, Sentinel]
+GetStreamHistoryResult = StreamHistory
 GetSupportedProtocolsResult = ProtocolList
 GetVMResult = VM
 GetVMTimelineMicrosResult = Timestamp
 GetVersionResult = Version
 LookupPackageUrisResult = Union[UriList, Sentinel]
 LookupResolvedPackageUrisResult = Union[UriList, Sentinel]
+PostEventResult = Success
+ReadyToResumeResult = Union[Success, Sentinel]
+RegisterServiceResult = Success
+RequirePermissionToResumeResult = Success
+RequireUserPermissionToResumeResult = Success
 RpcDiscoverResult = OpenRpc
+SetClientNameResult = Success
 SetFlagResult = Union[Success, Error]
+SetLogHistorySizeResult = Success
 StreamCancelResult = Success
 StreamListenResult = Success
