@@ -4,6 +4,7 @@
 #include "deaf.h"
 #include "handler.h"
 #include "standstill.h"
+#include "tasks.h"
 #include "thread_choice.h"
 #include "tick_signal.h"
 #include "wall.h"
@@ -327,9 +328,9 @@ static void keep_house(struct turn *turn)
     turn->ticks_before = ticks;
     keep_signals();
     threads_relieve(&sampler.threads);
-    threads_scan(&sampler.threads,
-                 (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
-    threads_names(&sampler.threads);
+    tasks_scan(&sampler.threads,
+               (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
+    tasks_names(&sampler.threads);
     deaf_look(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);

@@ -76,6 +76,9 @@ struct threads {
 
 /* The calling thread is to be sampled. stack: its own. Returns its slot; 0: not sampled. */
 uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack);
+/* Another thread is to be sampled, as threads_enter. scanned: it will not tell us when it ends. */
+uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_range *stack,
+                      bool scanned);
 /* The calling thread ends, or must not be sampled any more. */
 void threads_leave(struct threads *threads, uint32_t slot);
 
@@ -92,10 +95,6 @@ void threads_poll(struct threads *threads);
 /* The interrupter's round: a tick to each thread that has used a period of CPU time since its last.
  * True when there is such a timer at all. */
 bool threads_interrupt(struct threads *threads);
-/* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
-void threads_scan(struct threads *threads, int32_t sampler_tid);
-/* Reads the names of some threads; all have their turn. */
-void threads_names(struct threads *threads);
 void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest);
 /* Gives threads that are overloaded by their ticks a longer period, and back. */
 void threads_relieve(struct threads *threads);

@@ -3,7 +3,7 @@
 #include "../include/isoscope/isoscope.h"
 #include "collector.h"
 #include "parts.h"
-#include "symbols/symbol_server.h"
+#include "symbols/files/symbol_server.h"
 
 #include <stdlib.h>
 #include <string.h>
