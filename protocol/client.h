@@ -11,6 +11,7 @@
 #include "flags.h"
 #include "history.h"
 #include "isolates.h"
+#include "loss_log.h"
 #include "outbox.h"
 #include "rpc.h"
 #include "service.h"
@@ -38,6 +39,7 @@ struct service {
     struct client *clients;
     unsigned client_number; /* of the next one */
     struct histories histories;
+    struct loss_log loss_log;
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */

@@ -43,6 +43,7 @@ void service_free(struct service *service)
     while (service->clients)
         client_free(service->clients);
     isolates_free(&service->isolates);
+    loss_log_free(&service->loss_log);
     histories_clear(&service->histories);
     free(service);
 }
@@ -62,8 +63,16 @@ void service_poll(struct service *service)
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);
+    loss_log_look(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
+}
+
+void service_program_wrote(struct service *service, enum service_output output, const void *bytes,
+                           size_t length)
+{
+    streams_wrote(service, output == SERVICE_STDERR ? STREAM_ID_STDERR : STREAM_ID_STDOUT, bytes,
+                  length);
 }
 
 int client_new(struct client **out, struct service *service)

@@ -2,7 +2,9 @@
 
 #include "client.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 _Static_assert(STREAM_ID_COUNT <= 32, "struct client keeps them in 32 bits");
 
@@ -131,6 +133,50 @@ void streams_posted(struct service *service, enum stream_id stream, const char *
            json_pack("{s:s, s:s, s:I, s:s, s:O}", "type", TYPE_EVENT, "kind", KIND_EXTENSION,
                      "timestamp", (json_int_t)service->options.epoch_ms(), "extensionKind", kind,
                      "extensionData", data));
+}
+
+void streams_logged(struct service *service, json_t *event, json_t *record)
+{
+    if (json_object_set_new(event, "logRecord", record) < 0) {
+        json_decref(event);
+        event = NULL;
+    }
+    notify(service, STREAM_ID_LOGGING, event);
+}
+
+/* NULL when out of memory. */
+static char *base64(const uint8_t *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = malloc((length + 2) / 3 * 4 + 1), *at = text;
+
+    for (size_t i = 0; text && i < length; i += 3, at += 4) {
+        size_t left = length - i;
+        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? bytes[i + 2] : 0);
+
+        at[0] = digits[word >> 18];
+        at[1] = digits[word >> 12 & 63];
+        at[2] = left > 1 ? digits[word >> 6 & 63] : '=';
+        at[3] = left > 2 ? digits[word & 63] : '=';
+    }
+    if (text)
+        *at = '\0';
+    return text;
+}
+
+void streams_wrote(struct service *service, enum stream_id stream, const void *bytes, size_t length)
+{
+    const struct process_info *process = isolates_first(&service->isolates);
+    char *text = base64(bytes, length);
+    json_t *event =
+        json_pack("{s:s, s:s, s:I, s:s, s:o*, s:o*}", "type", TYPE_EVENT, "kind", KIND_WRITE_EVENT,
+                  "timestamp", (json_int_t)service->options.epoch_ms(), "bytes", text,
+                  "isolateGroup", process ? isolate_group_ref(process) : NULL, "isolate",
+                  process ? isolate_ref(process) : NULL);
+
+    free(text);
+    notify(service, stream, event);
 }
 
 void streams_replay(struct client *client, enum stream_id stream)

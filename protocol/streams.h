@@ -35,6 +35,13 @@ void streams_service_told(struct client *listener, enum stream_id stream,
 /* An Extension event that a client posts. data is held by reference. */
 void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data);
 
+/* Logging. Takes over both, which may be NULL when memory ran out before. */
+void streams_logged(struct service *service, json_t *event, json_t *record);
+
+/* WriteEvent, on Stdout or Stderr. */
+void streams_wrote(struct service *service, enum stream_id stream, const void *bytes,
+                   size_t length);
+
 /* To a client that listens from now on, once: what the stream's history keeps. */
 void streams_replay(struct client *client, enum stream_id stream);
 

@@ -5,8 +5,10 @@
 
 enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 
+#define TYPE_CLASS_REF "@Class"
 #define TYPE_CODE_REF "@Code"
 #define TYPE_FUNCTION_REF "@Function"
+#define TYPE_INSTANCE_REF "@Instance"
 #define TYPE_ISOLATE_REF "@Isolate"
 #define TYPE_ISOLATE_GROUP_REF "@IsolateGroup"
 #define TYPE_LIBRARY_REF "@Library"
@@ -23,6 +25,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_ISOLATE "Isolate"
 #define TYPE_ISOLATE_GROUP "IsolateGroup"
 #define TYPE_LIBRARY "Library"
+#define TYPE_LOG_RECORD "LogRecord"
 #define TYPE_NATIVE_FUNCTION "NativeFunction"
 #define TYPE_PROFILE_FUNCTION "ProfileFunction"
 #define TYPE_PROTOCOL_LIST "ProtocolList"
@@ -41,10 +44,12 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define KIND_ISOLATE_EXIT "IsolateExit"
 #define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
 #define KIND_ISOLATE_START "IsolateStart"
+#define KIND_LOGGING "Logging"
 #define KIND_RESUME "Resume"
 #define KIND_SERVICE_REGISTERED "ServiceRegistered"
 #define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
+#define KIND_WRITE_EVENT "WriteEvent"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
 enum stream_id {

@@ -105,6 +105,16 @@ static void act(struct talk *talk, const char *what)
         set_names(profile, true);
     else if (!strcmp(what, "names_are_there"))
         set_names(profile, false);
+    else if (!strcmp(what, "a_ring_was_full"))
+        profile->processes[0].status.lost[FEED_LOSS_RING_FULL] += 7;
+    else if (!strcmp(what, "the_program_locks_itself_in"))
+        profile->processes[0].status.lost[FEED_LOSS_SANDBOXED] = 1;
+    else if (!strcmp(what, "the_first_ticks_come_too_early"))
+        profile->processes[0].status.lost[FEED_LOSS_NO_TABLES] = 3;
+    else if (!strcmp(what, "the_program_writes"))
+        service_program_wrote(talk->service, SERVICE_STDOUT, "hi\xff\n", 4);
+    else if (!strcmp(what, "the_program_complains"))
+        service_program_wrote(talk->service, SERVICE_STDERR, "oh", 2);
     else if (!strcmp(what, "samples_are_gone"))
         profile_clear(profile, 0);
     else

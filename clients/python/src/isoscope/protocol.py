@@ -17,6 +17,20 @@ SymbolsWanted = Literal["complete", "available"]
 PrivateCounters = Mapping[str, int]
 
 
+class _ClassRefRequired(TypedDict):
+    """What every ClassRef has."""
+
+    type: Literal["@Class"]
+    id: str
+    name: str
+
+
+class ClassRef(_ClassRefRequired, total=False):
+    """The class of a value."""
+
+    fixedId: Literal[True]
+
+
 class CodeRef(TypedDict):
     """A function's code."""
 
@@ -50,6 +64,9 @@ class FunctionRef(_FunctionRefRequired, total=False):
     """A function whose line is known, or that was asked for. The booleans are Dart's."""
 
     location: SourceLocation
+
+
+InstanceRef = TypedDict('InstanceRef', {"type": "Literal["@Instance"]", "class": "ClassRef", "id": "str", "kind": "Literal["String", "Null"]", "valueAsString": "str"})
 
 
 class IsolateRef(TypedDict):
@@ -280,6 +297,20 @@ class Library(TypedDict):
     classes: List[Any]
 
 
+class LogRecord(TypedDict):
+    """Something that the service has to say."""
+
+    type: Literal["LogRecord"]
+    sequenceNumber: int
+    time: Millis
+    level: int
+    loggerName: InstanceRef
+    message: InstanceRef
+    zone: InstanceRef
+    error: InstanceRef
+    stackTrace: InstanceRef
+
+
 class NativeFunction(TypedDict):
     """A function that is not Dart's, or a tag."""
 
@@ -410,7 +441,7 @@ class StreamHistory(TypedDict):
     """The last events of a stream, oldest first."""
 
     type: Literal["StreamHistory"]
-    history: List[EventExtension]
+    history: List[Union[EventExtension, EventLogging, EventWriteEvent]]
 
 
 class Success(TypedDict):
@@ -660,6 +691,17 @@ class EventIsolateStart(TypedDict):
     isolate: IsolateRef
 
 
+class EventLogging(TypedDict):
+    """Samples of a process are lost, or it is sampled no more: the first time at once, then no more often than each ten seconds."""
+
+    type: Literal["Event"]
+    kind: Literal["Logging"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    logRecord: LogRecord
+
+
 class EventResume(TypedDict):
     """An isolate runs. Never sent: it stands in Isolate.pauseEvent, since programs are not paused."""
 
@@ -700,6 +742,22 @@ class EventVMFlagUpdate(TypedDict):
     vm: VMRef
     flag: str
     newValue: str
+
+
+class _EventWriteEventRequired(TypedDict):
+    """What every EventWriteEvent has."""
+
+    type: Literal["Event"]
+    kind: Literal["WriteEvent"]
+    timestamp: Millis
+    bytes: str
+
+
+class EventWriteEvent(_EventWriteEventRequired, total=False):
+    """Bytes that the program wrote to its standard output or error, where `isoscope run --capture-output` asked for it. Without an isolate: written before the sampler came up."""
+
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
 
 
 class EventPrivateSymbolsAvailable(TypedDict):
