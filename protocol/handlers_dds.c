@@ -16,6 +16,16 @@ int handle_get_dart_development_service_version(struct client *client, struct re
         json_pack("{s:s, s:i, s:i}", "type", TYPE_VERSION, "major", DDS_MAJOR, "minor", DDS_MINOR));
 }
 
+int handle_private_yield_control_to_dds(struct client *client,
+                                        const struct private_yield_control_to_dds_params *params,
+                                        struct reply *reply)
+{
+    (void)params, (void)reply;
+    return fail_routing(client, RPC_FEATURE_DISABLED,
+                        "isoscope answers the methods of the Dart Development Service itself: "
+                        "connect to it directly, without a DDS in between");
+}
+
 int handle_get_client_name(struct client *client, struct reply *reply)
 {
     char number[24];

@@ -11,7 +11,7 @@
 #ifndef ISOSCOPE_LOSS_LOG_H
 #define ISOSCOPE_LOSS_LOG_H
 
-#include "../sampler/feed/layout.h"
+#include "../sampler/profile/snapshot.h"
 
 #include <stddef.h>
 #include <stdint.h>

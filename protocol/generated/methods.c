@@ -52,6 +52,10 @@ static const struct param private_register_service_rows[] = {
     { .name = "alias", .kind = PARAM_STRING, .required = true, AT(private_register_service, alias) },
 };
 
+static const struct param private_yield_control_to_dds_rows[] = {
+    { .name = "uri", .kind = PARAM_STRING, .required = true, AT(private_yield_control_to_dds, uri) },
+};
+
 static const struct param clear_cpu_samples_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(clear_cpu_samples, isolate) },
 };
@@ -177,6 +181,11 @@ static int call_private_get_cpu_samples(struct client *client, const union metho
 static int call_private_register_service(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_register_service(client, &params->private_register_service, reply);
+}
+
+static int call_private_yield_control_to_dds(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_yield_control_to_dds(client, &params->private_yield_control_to_dds, reply);
 }
 
 static int call_clear_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
@@ -337,6 +346,7 @@ const struct method methods[] = {
     { .name = "_enableProfiler", .call = call_private_enable_profiler, TAKES(private_enable_profiler_rows) },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
+    { .name = "_yieldControlToDDS", .call = call_private_yield_control_to_dds, TAKES(private_yield_control_to_dds_rows), .traits = METHOD_ROUTING },
     { .name = "clearCpuSamples", .call = call_clear_cpu_samples, TAKES(clear_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "getClientName", .call = call_get_client_name },
     { .name = "getCpuSamples", .call = call_get_cpu_samples, TAKES(get_cpu_samples_rows), .traits = METHOD_DRAINS },

@@ -29,6 +29,10 @@ struct private_register_service_params {
     const char *alias;
 };
 
+struct private_yield_control_to_dds_params {
+    const char *uri;
+};
+
 struct clear_cpu_samples_params {
     const struct process_info *isolate;
 };
@@ -128,6 +132,7 @@ union method_params {
     struct private_enable_profiler_params private_enable_profiler;
     struct private_get_cpu_samples_params private_get_cpu_samples;
     struct private_register_service_params private_register_service;
+    struct private_yield_control_to_dds_params private_yield_control_to_dds;
     struct clear_cpu_samples_params clear_cpu_samples;
     struct get_cpu_samples_params get_cpu_samples;
     struct get_isolate_params get_isolate;
@@ -153,6 +158,7 @@ union method_params {
 int handle_private_enable_profiler(struct client *client, const struct private_enable_profiler_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
 int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
+int handle_private_yield_control_to_dds(struct client *client, const struct private_yield_control_to_dds_params *params, struct reply *reply);
 int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params, struct reply *reply);
 int handle_get_client_name(struct client *client, struct reply *reply);
 int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params, struct reply *reply);

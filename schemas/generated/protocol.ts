@@ -741,6 +741,13 @@ export interface Methods {
     };
     result: Success;
   };
+  /** A proxy asks to be the only client. */
+  "_yieldControlToDDS": {
+    params: {
+      uri: string;
+    };
+    result: Success;
+  };
   /** Forgets the samples of a process, and goes on sampling. */
   "clearCpuSamples": {
     params: {

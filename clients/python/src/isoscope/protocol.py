@@ -66,7 +66,7 @@ class FunctionRef(_FunctionRefRequired, total=False):
     location: SourceLocation
 
 
-InstanceRef = TypedDict('InstanceRef', {"type": "Literal["@Instance"]", "class": "ClassRef", "id": "str", "kind": "Literal["String", "Null"]", "valueAsString": "str"})
+InstanceRef = TypedDict('InstanceRef', {"type": 'Literal["@Instance"]', "class": 'ClassRef', "id": 'str', "kind": 'Literal["String", "Null"]', "valueAsString": 'str'})
 
 
 class IsolateRef(TypedDict):
@@ -793,6 +793,12 @@ class PrivateRegisterServiceParams(TypedDict):
     alias: str
 
 
+class PrivateYieldControlToDDSParams(TypedDict):
+    """Of _yieldControlToDDS."""
+
+    uri: str
+
+
 class ClearCpuSamplesParams(TypedDict):
     """Of clearCpuSamples."""
 
@@ -986,6 +992,7 @@ class StreamListenParams(TypedDict):
 PrivateEnableProfilerResult = Union[Success, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, Sentinel]
 PrivateRegisterServiceResult = Success
+PrivateYieldControlToDDSResult = Success
 ClearCpuSamplesResult = Union[Success, Sentinel]
 GetClientNameResult = ClientName
 GetCpuSamplesResult = Union[CpuSamples, Sentinel]
