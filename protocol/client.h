@@ -18,9 +18,10 @@
 #include "services.h"
 #include "streams.h"
 
-#define SERVICE_VM_NAME "isoscope"
+#define SERVICE_VM_NAME "isoscope" /* until a client gives another */
 
 enum {
+    ID_ZONES_MAX = 32,
     CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
 };
 
@@ -44,6 +45,13 @@ struct service {
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */
     char host_cpu[128];
+    char vm_name[128];
+    uint32_t timeline_streams; /* 1 << enum timeline_stream */
+};
+
+struct id_zones {
+    unsigned numbers[ID_ZONES_MAX];
+    unsigned count, made;
 };
 
 struct client {
@@ -54,7 +62,8 @@ struct client {
     uint32_t replayed;        /* streams whose history it was sent */
     struct services services; /* that it offers */
     char *name;               /* NULL: "client<number>" */
-    struct request *waiting;  /* for names, or for room in the outbox; oldest first */
+    struct id_zones zones;
+    struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */
     struct rpc_failure failure; /* of its handler */

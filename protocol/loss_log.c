@@ -55,12 +55,12 @@ static json_t *instance(const char *text)
                      isolate_text(text ? text : "null"));
 }
 
-static void tell(struct service *service, const struct process_info *process, int loss,
-                 uint64_t more)
+static void tell(struct service *service, const struct isolate *isolate, int loss, uint64_t more)
 {
+    const struct process_info *process = isolate->process;
     int64_t now_ms = service->options.epoch_ms();
     char message[512];
-    json_t *event = isolate_event(KIND_LOGGING, process, now_ms);
+    json_t *event = isolate_event(KIND_LOGGING, isolate, now_ms);
     json_t *record;
 
     if (ends_sampling(loss))
@@ -78,18 +78,17 @@ static void tell(struct service *service, const struct process_info *process, in
     streams_logged(service, event, record);
 }
 
-static void look_at(struct service *service, const struct process_info *process,
-                    struct loss_mark *mark)
+static void look_at(struct service *service, const struct isolate *isolate, struct loss_mark *mark)
 {
     int64_t now_ms = service->options.epoch_ms();
 
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++) {
-        uint64_t lost = process->status.lost[loss];
+        uint64_t lost = isolate->process->status.lost[loss];
 
         if (is_normal(loss) || lost <= mark->told[loss] ||
             (mark->told_ms[loss] && now_ms - mark->told_ms[loss] < PAUSE_MS))
             continue;
-        tell(service, process, loss, lost - mark->told[loss]);
+        tell(service, isolate, loss, lost - mark->told[loss]);
         mark->told[loss] = lost;
         mark->told_ms[loss] = now_ms;
     }
@@ -108,11 +107,12 @@ void loss_log_look(struct service *service)
     const struct process_info *process = NULL;
 
     while ((process = isolates_next(&service->isolates, process))) {
+        const struct isolate *isolate = isolates_find(&service->isolates, (int64_t)process->id);
         struct loss_mark *mark =
-            lost_something(process) ? mark_of(&service->loss_log, process->id) : NULL;
+            isolate && lost_something(process) ? mark_of(&service->loss_log, process->id) : NULL;
 
         if (mark)
-            look_at(service, process, mark);
+            look_at(service, isolate, mark);
     }
 }
 

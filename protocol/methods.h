@@ -16,9 +16,10 @@ struct cpu_samples_writer;
 struct param;
 union method_params; /* generated/methods.h */
 
-/* What a handler gives: one of the two. Owned by who called it. */
+/* What a handler gives: one of the three. Owned by who called it. */
 struct reply {
     json_t *result;
+    char *text; /* the result as JSON text; malloc'd */
     struct cpu_samples_writer *samples;
 };
 

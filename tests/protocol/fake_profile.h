@@ -25,6 +25,8 @@ struct fake_sample {
 struct profile {
     struct process_info processes[FAKE_MAX];
     size_t process_count;
+    struct profile_thread threads[2 * FAKE_MAX]; /* of the first process */
+    size_t thread_count;
     struct snapshot_library libraries[FAKE_MAX];
     uint32_t library_count;
     struct snapshot_function functions[FAKE_MAX];
