@@ -9,10 +9,13 @@
 #define ISOSCOPE_CLIENT_H
 
 #include "flags.h"
+#include "history.h"
 #include "isolates.h"
+#include "loss_log.h"
 #include "outbox.h"
 #include "rpc.h"
 #include "service.h"
+#include "services.h"
 #include "streams.h"
 
 #define SERVICE_VM_NAME "isoscope" /* until a client gives another */
@@ -35,6 +38,9 @@ struct service {
     struct isolates isolates;
     struct flags flags;
     struct client *clients;
+    unsigned client_number; /* of the next one */
+    struct histories histories;
+    struct loss_log loss_log;
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */
@@ -52,7 +58,10 @@ struct client {
     struct service *service;
     struct client *next, **link; /* in service->clients; link: what points here */
     struct outbox outbox;
-    uint32_t streams; /* 1 << enum stream_id */
+    uint32_t streams;         /* 1 << enum stream_id */
+    uint32_t replayed;        /* streams whose history it was sent */
+    struct services services; /* that it offers */
+    char *name;               /* NULL: "client<number>" */
     struct id_zones zones;
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;

@@ -145,6 +145,13 @@ static int handle(struct client *client, struct request *request, const struct m
     return rc;
 }
 
+/* No method of ours: perhaps another client's. */
+static int handle_foreign(struct client *client, const struct request *request)
+{
+    return services_means(request->method) ? services_call(client, request)
+                                           : fail_plain(client, RPC_METHOD_NOT_FOUND);
+}
+
 void dispatch(struct client *client, struct request *request)
 {
     const struct method *method = method_find(request->method);
@@ -152,8 +159,7 @@ void dispatch(struct client *client, struct request *request)
     struct reply reply = { 0 };
     int rc;
 
-    rc =
-        method ? handle(client, request, method, &reply) : fail_plain(client, RPC_METHOD_NOT_FOUND);
+    rc = method ? handle(client, request, method, &reply) : handle_foreign(client, request);
     if (rc == HANDLER_WAITS)
         return wait(client, request);
     if (rc < 0)

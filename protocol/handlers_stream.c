@@ -11,6 +11,10 @@ int handle_stream_listen(struct client *client, const struct stream_listen_param
     if (client->streams & bit)
         return fail_plain(client, RPC_STREAM_ALREADY_SUBSCRIBED);
     client->streams |= bit;
+    /* Before the answer, as the VM: who reads the answer knows all. */
+    if (params->stream_id == STREAM_ID_SERVICE || params->stream_id == STREAM_ID_PRIVATE_SERVICE)
+        services_tell(client, params->stream_id);
+    streams_replay(client, params->stream_id);
     return answer_success(client, reply);
 }
 

@@ -24,15 +24,15 @@ int handle_get_version(struct client *client, struct reply *reply)
                             "_privateMajor", 0, "_privateMinor", 0));
 }
 
-/* DDS is not among them: who lists it owes its methods too. */
 int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
     const struct service_options *options = &client->service->options;
 
     return answer(client, reply,
-                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
-                            "protocolName", "VM Service", "major", options->protocol_major, "minor",
-                            options->protocol_minor));
+                  json_pack("{s:s, s:[{s:s, s:i, s:i}, {s:s, s:i, s:i}]}", "type",
+                            TYPE_PROTOCOL_LIST, "protocols", "protocolName", "VM Service", "major",
+                            options->protocol_major, "minor", options->protocol_minor,
+                            "protocolName", "DDS", "major", DDS_MAJOR, "minor", DDS_MINOR));
 }
 
 static json_t *group_refs(const struct isolates *isolates)

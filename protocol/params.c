@@ -136,6 +136,16 @@ static enum params_checked check_list(const struct check *check)
     return PARAMS_GOOD;
 }
 
+static enum params_checked check_object(const struct check *check)
+{
+    json_t *object = json_object_get(check->request->params, check->param->name);
+
+    if (!json_is_object(object))
+        return invalid(check);
+    *(json_t **)check->value = object;
+    return PARAMS_GOOD;
+}
+
 static enum params_checked check_missing(const struct check *check)
 {
     const struct param *param = check->param;
@@ -177,6 +187,8 @@ static enum params_checked check_one(const struct check *check)
         return check_word(check);
     case PARAM_LIST:
         return check_list(check);
+    case PARAM_OBJECT:
+        return check_object(check);
     }
     return invalid(check);
 }

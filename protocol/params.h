@@ -30,6 +30,7 @@ enum param_kind {
     PARAM_STRING,        /* const char * */
     PARAM_WORD,          /* an enum of generated/words.h: the index in words */
     PARAM_LIST,          /* json_t *: a list, or "[a, b]" */
+    PARAM_OBJECT,        /* json_t *: as it was sent */
 };
 
 struct param {

@@ -48,6 +48,8 @@ void service_free(struct service *service)
     while (service->clients)
         client_free(service->clients);
     isolates_free(&service->isolates);
+    loss_log_free(&service->loss_log);
+    histories_clear(&service->histories);
     free(service);
 }
 
@@ -66,8 +68,16 @@ void service_poll(struct service *service)
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);
+    loss_log_look(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
+}
+
+void service_program_wrote(struct service *service, enum service_output output, const void *bytes,
+                           size_t length)
+{
+    streams_wrote(service, output == SERVICE_STDERR ? STREAM_ID_STDERR : STREAM_ID_STDOUT, bytes,
+                  length);
 }
 
 int client_new(struct client **out, struct service *service)
@@ -77,6 +87,7 @@ int client_new(struct client **out, struct service *service)
     if (!client)
         return -ISOSCOPE_NO_MEMORY;
     client->service = service;
+    client->services.number = service->client_number++;
     client->next = service->clients;
     client->link = &service->clients;
     if (client->next)
@@ -93,7 +104,9 @@ void client_free(struct client *client)
     *client->link = client->next;
     if (client->next)
         client->next->link = client->link;
+    services_end(client);
     dispatch_clear(client);
+    free(client->name);
     outbox_clear(&client->outbox);
     free(client->failure.details);
     free(client);
@@ -150,6 +163,16 @@ static void close_no_json(struct client *client, const char *why)
     client_close(client, CLOSE_NO_JSON, reason);
 }
 
+/* Takes over both. An answer that is none still ends the call that it was for. */
+static void take_broken(struct client *client, struct request *request, struct rpc_failure *failure)
+{
+    if (!request->method && services_answer(client, request->message)) {
+        free(failure->details);
+        return request_free(request);
+    }
+    dispatch_broken(client, request, failure);
+}
+
 void client_receive(struct client *client, const char *text, size_t length)
 {
     char why[JSON_ERROR_TEXT_LENGTH];
@@ -161,10 +184,11 @@ void client_receive(struct client *client, const char *text, size_t length)
     switch (rpc_parse(&request, text, length, &failure, why)) {
     case RPC_PARSED_REQUEST:
         return dispatch(client, request);
-    case RPC_PARSED_NOTHING:
-        return;
+    case RPC_PARSED_REPLY:
+        services_answer(client, request->message);
+        return request_free(request);
     case RPC_PARSED_BROKEN:
-        return dispatch_broken(client, request, &failure);
+        return take_broken(client, request, &failure);
     case RPC_PARSED_NO_JSON:
         return close_no_json(client, why);
     case RPC_PARSED_NO_MAP:

@@ -36,6 +36,13 @@ void service_free(struct service *service); /* ends its clients too; NULL is fin
 /* The profile changed: answers what waited for names, sends events. Call it often; it is cheap. */
 void service_poll(struct service *service);
 
+enum service_output { SERVICE_STDOUT, SERVICE_STDERR };
+
+/* The program wrote these bytes, which need not be text. Of several processes nobody knows which
+ * one it was: the first is named, when there is one. */
+void service_program_wrote(struct service *service, enum service_output output, const void *bytes,
+                           size_t length);
+
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */
 

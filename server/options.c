@@ -18,6 +18,7 @@ enum {
     OPTION_TIMER,
     OPTION_PAUSED,
     OPTION_KEEP,
+    OPTION_CAPTURE_OUTPUT,
     OPTION_STATS,
     OPTION_INFO,
     OPTION_DEBUGINFOD,
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
     { "timer", required_argument, NULL, OPTION_TIMER },
     { "paused", no_argument, NULL, OPTION_PAUSED },
     { "keep", no_argument, NULL, OPTION_KEEP },
+    { "capture-output", no_argument, NULL, OPTION_CAPTURE_OUTPUT },
     { "stats", no_argument, NULL, OPTION_STATS },
     { "write-service-info", required_argument, NULL, OPTION_INFO },
     { "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
@@ -64,6 +66,8 @@ static const char help[] =
     "                             (one thread that signals the others; where perf is refused)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
     "  --keep                     serve on after the program has ended, until Ctrl-C\n"
+    "  --capture-output           let clients read what the program writes to its standard output\n"
+    "                             and error; it still goes where it would have gone\n"
     "  --stats                    print what the sampling did, and cost, at the program's end\n"
     "  --debuginfod               get debug data that is not on this machine from the servers in\n"
     "                             $DEBUGINFOD_URLS; without it nothing is asked of any network\n"
@@ -244,6 +248,9 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return 0;
     case OPTION_KEEP:
         options->keep = true;
+        return 0;
+    case OPTION_CAPTURE_OUTPUT:
+        options->capture_output = true;
         return 0;
     case OPTION_DEBUGINFOD:
         options->debuginfod = true;

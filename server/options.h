@@ -24,6 +24,7 @@ struct run_options {
     const char *timer;          /* a word of FEED_TIMER_WISHES */
     bool stats;                 /* tell what the sampling did when the program has ended */
     bool paused;                /* no samples until a client enables the profiler */
+    bool capture_output;        /* clients get what the program writes */
     bool keep;                  /* serve on after the program has ended */
     bool debuginfod;            /* ask debuginfod servers for debug data */
     bool no_symbols;            /* serve build ids and offsets, no names */

@@ -53,6 +53,10 @@ const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_HEAP_SNAPSHOT] = "HeapSnapshot",
     [STREAM_ID_TIMER] = "Timer",
     [STREAM_ID_TOOL_EVENT] = "ToolEvent",
+    [STREAM_ID_PRIVATE_ECHO] = "_Echo",
+    [STREAM_ID_PRIVATE_GRAPH] = "_Graph",
+    [STREAM_ID_PRIVATE_LOGGING] = "_Logging",
+    [STREAM_ID_PRIVATE_SERVICE] = "_Service",
 };
 
 const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
@@ -154,11 +158,20 @@ static const struct param private_get_vm_timeline_flags_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
 
+static const struct param private_register_service_rows[] = {
+    { .name = "service", .kind = PARAM_STRING, .required = true, AT(private_register_service, service) },
+    { .name = "alias", .kind = PARAM_STRING, .required = true, AT(private_register_service, alias) },
+};
+
 static const struct param private_set_vm_timeline_flags_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
     { .name = "recordedStreams", .kind = PARAM_LIST, AT(private_set_vm_timeline_flags, recorded_streams) },
     { .name = "fixedNames", .kind = PARAM_LIST, AT(private_set_vm_timeline_flags, fixed_names) },
     { .name = "streamId", .kind = PARAM_STRING, AT(private_set_vm_timeline_flags, stream_id) },
+};
+
+static const struct param private_yield_control_to_dds_rows[] = {
+    { .name = "uri", .kind = PARAM_STRING, .required = true, AT(private_yield_control_to_dds, uri) },
 };
 
 static const struct param add_breakpoint_rows[] = {
@@ -345,6 +358,10 @@ static const struct param get_stack_rows[] = {
     { .name = "limit", .kind = PARAM_UNSIGNED, AT(get_stack, limit), .missing = 2147483647 },
 };
 
+static const struct param get_stream_history_rows[] = {
+    { .name = "stream", .kind = PARAM_STRING, .required = true, AT(get_stream_history, stream) },
+};
+
 static const struct param get_vm_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
@@ -398,6 +415,21 @@ static const struct param pause_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(pause, isolate) },
 };
 
+static const struct param post_event_rows[] = {
+    { .name = "stream", .kind = PARAM_STRING, .required = true, AT(post_event, stream) },
+    { .name = "eventKind", .kind = PARAM_STRING, .required = true, AT(post_event, event_kind) },
+    { .name = "eventData", .kind = PARAM_OBJECT, .required = true, AT(post_event, event_data) },
+};
+
+static const struct param ready_to_resume_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(ready_to_resume, isolate) },
+};
+
+static const struct param register_service_rows[] = {
+    { .name = "service", .kind = PARAM_STRING, .required = true, AT(register_service, service) },
+    { .name = "alias", .kind = PARAM_STRING, .required = true, AT(register_service, alias) },
+};
+
 static const struct param reload_sources_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(reload_sources, isolate) },
     { .name = "force", .kind = PARAM_BOOL, AT(reload_sources, force) },
@@ -415,6 +447,17 @@ static const struct param request_heap_snapshot_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(request_heap_snapshot, isolate) },
 };
 
+static const struct param require_permission_to_resume_rows[] = {
+    { .name = "onPauseStart", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_start) },
+    { .name = "onPauseReload", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_reload) },
+    { .name = "onPauseExit", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_exit) },
+};
+
+static const struct param require_user_permission_to_resume_rows[] = {
+    { .name = "onPauseStart", .kind = PARAM_BOOL, AT(require_user_permission_to_resume, on_pause_start) },
+    { .name = "onPauseExit", .kind = PARAM_BOOL, AT(require_user_permission_to_resume, on_pause_exit) },
+};
+
 static const struct param resume_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(resume, isolate) },
     { .name = "step", .kind = PARAM_WORD, .words = resume_step_words, AT(resume, step), .missing = RESUME_STEP_NONE },
@@ -425,6 +468,10 @@ static const struct param set_breakpoint_state_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_breakpoint_state, isolate) },
     { .name = "breakpointId", .kind = PARAM_STRING, .required = true, AT(set_breakpoint_state, breakpoint_id) },
     { .name = "enable", .kind = PARAM_BOOL, .required = true, AT(set_breakpoint_state, enable) },
+};
+
+static const struct param set_client_name_rows[] = {
+    { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_client_name, name) },
 };
 
 static const struct param set_exception_pause_mode_rows[] = {
@@ -448,6 +495,10 @@ static const struct param set_library_debuggable_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_library_debuggable, isolate) },
     { .name = "libraryId", .kind = PARAM_STRING, .required = true, AT(set_library_debuggable, library_id) },
     { .name = "isDebuggable", .kind = PARAM_BOOL, .required = true, AT(set_library_debuggable, is_debuggable) },
+};
+
+static const struct param set_log_history_size_rows[] = {
+    { .name = "size", .kind = PARAM_UNSIGNED, .required = true, AT(set_log_history_size, size) },
 };
 
 static const struct param set_name_rows[] = {
@@ -557,9 +608,19 @@ static int call_private_get_vm_timeline_flags(struct client *client, const union
     return handle_private_get_vm_timeline_flags(client, reply);
 }
 
+static int call_private_register_service(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_register_service(client, &params->private_register_service, reply);
+}
+
 static int call_private_set_vm_timeline_flags(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_set_vm_timeline_flags(client, &params->private_set_vm_timeline_flags, reply);
+}
+
+static int call_private_yield_control_to_dds(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_yield_control_to_dds(client, &params->private_yield_control_to_dds, reply);
 }
 
 static int call_add_breakpoint(struct client *client, const union method_params *params, struct reply *reply)
@@ -638,9 +699,21 @@ static int call_get_class_list(struct client *client, const union method_params 
     return handle_get_class_list(client, &params->get_class_list, reply);
 }
 
+static int call_get_client_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_client_name(client, reply);
+}
+
 static int call_get_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_cpu_samples(client, &params->get_cpu_samples, reply);
+}
+
+static int call_get_dart_development_service_version(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_dart_development_service_version(client, reply);
 }
 
 static int call_get_flag_list(struct client *client, const union method_params *params, struct reply *reply)
@@ -682,6 +755,12 @@ static int call_get_isolate_group_memory_usage(struct client *client, const unio
 static int call_get_isolate_pause_event(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_isolate_pause_event(client, &params->get_isolate_pause_event, reply);
+}
+
+static int call_get_log_history_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_log_history_size(client, reply);
 }
 
 static int call_get_memory_usage(struct client *client, const union method_params *params, struct reply *reply)
@@ -733,6 +812,11 @@ static int call_get_source_report(struct client *client, const union method_para
 static int call_get_stack(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_stack(client, &params->get_stack, reply);
+}
+
+static int call_get_stream_history(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_stream_history(client, &params->get_stream_history, reply);
 }
 
 static int call_get_supported_protocols(struct client *client, const union method_params *params, struct reply *reply)
@@ -800,6 +884,21 @@ static int call_pause(struct client *client, const union method_params *params, 
     return handle_pause(client, &params->pause, reply);
 }
 
+static int call_post_event(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_post_event(client, &params->post_event, reply);
+}
+
+static int call_ready_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_ready_to_resume(client, &params->ready_to_resume, reply);
+}
+
+static int call_register_service(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_register_service(client, &params->register_service, reply);
+}
+
 static int call_reload_sources(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_reload_sources(client, &params->reload_sources, reply);
@@ -813,6 +912,16 @@ static int call_remove_breakpoint(struct client *client, const union method_para
 static int call_request_heap_snapshot(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_request_heap_snapshot(client, &params->request_heap_snapshot, reply);
+}
+
+static int call_require_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_require_permission_to_resume(client, &params->require_permission_to_resume, reply);
+}
+
+static int call_require_user_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_require_user_permission_to_resume(client, &params->require_user_permission_to_resume, reply);
 }
 
 static int call_resume(struct client *client, const union method_params *params, struct reply *reply)
@@ -829,6 +938,11 @@ static int call_rpc_discover(struct client *client, const union method_params *p
 static int call_set_breakpoint_state(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_set_breakpoint_state(client, &params->set_breakpoint_state, reply);
+}
+
+static int call_set_client_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_client_name(client, &params->set_client_name, reply);
 }
 
 static int call_set_exception_pause_mode(struct client *client, const union method_params *params, struct reply *reply)
@@ -849,6 +963,11 @@ static int call_set_isolate_pause_mode(struct client *client, const union method
 static int call_set_library_debuggable(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_set_library_debuggable(client, &params->set_library_debuggable, reply);
+}
+
+static int call_set_log_history_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_log_history_size(client, &params->set_log_history_size, reply);
 }
 
 static int call_set_name(struct client *client, const union method_params *params, struct reply *reply)
@@ -897,7 +1016,9 @@ const struct method methods[] = {
     { .name = "_getVMMetricList", .call = call_private_get_vm_metric_list, TAKES(private_get_vm_metric_list_rows) },
     { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows) },
     { .name = "_getVMTimelineFlags", .call = call_private_get_vm_timeline_flags, TAKES(private_get_vm_timeline_flags_rows) },
+    { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
     { .name = "_setVMTimelineFlags", .call = call_private_set_vm_timeline_flags, TAKES(private_set_vm_timeline_flags_rows) },
+    { .name = "_yieldControlToDDS", .call = call_private_yield_control_to_dds, TAKES(private_yield_control_to_dds_rows), .traits = METHOD_ROUTING },
     { .name = "addBreakpoint", .call = call_add_breakpoint, TAKES(add_breakpoint_rows) },
     { .name = "addBreakpointAtEntry", .call = call_add_breakpoint_at_entry, TAKES(add_breakpoint_at_entry_rows) },
     { .name = "addBreakpointWithScriptUri", .call = call_add_breakpoint_with_script_uri, TAKES(add_breakpoint_with_script_uri_rows) },
@@ -913,7 +1034,9 @@ const struct method methods[] = {
     { .name = "getAllocationProfile", .call = call_get_allocation_profile, TAKES(get_allocation_profile_rows) },
     { .name = "getAllocationTraces", .call = call_get_allocation_traces, TAKES(get_allocation_traces_rows) },
     { .name = "getClassList", .call = call_get_class_list, TAKES(get_class_list_rows) },
+    { .name = "getClientName", .call = call_get_client_name },
     { .name = "getCpuSamples", .call = call_get_cpu_samples, TAKES(get_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "getDartDevelopmentServiceVersion", .call = call_get_dart_development_service_version },
     { .name = "getFlagList", .call = call_get_flag_list, TAKES(get_flag_list_rows) },
     { .name = "getInboundReferences", .call = call_get_inbound_references, TAKES(get_inbound_references_rows) },
     { .name = "getInstances", .call = call_get_instances, TAKES(get_instances_rows) },
@@ -922,6 +1045,7 @@ const struct method methods[] = {
     { .name = "getIsolateGroup", .call = call_get_isolate_group, TAKES(get_isolate_group_rows) },
     { .name = "getIsolateGroupMemoryUsage", .call = call_get_isolate_group_memory_usage, TAKES(get_isolate_group_memory_usage_rows) },
     { .name = "getIsolatePauseEvent", .call = call_get_isolate_pause_event, TAKES(get_isolate_pause_event_rows) },
+    { .name = "getLogHistorySize", .call = call_get_log_history_size },
     { .name = "getMemoryUsage", .call = call_get_memory_usage, TAKES(get_memory_usage_rows) },
     { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
     { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows) },
@@ -932,6 +1056,7 @@ const struct method methods[] = {
     { .name = "getScripts", .call = call_get_scripts, TAKES(get_scripts_rows) },
     { .name = "getSourceReport", .call = call_get_source_report, TAKES(get_source_report_rows) },
     { .name = "getStack", .call = call_get_stack, TAKES(get_stack_rows), .traits = METHOD_DRAINS },
+    { .name = "getStreamHistory", .call = call_get_stream_history, TAKES(get_stream_history_rows) },
     { .name = "getSupportedProtocols", .call = call_get_supported_protocols, .traits = METHOD_ROUTING },
     { .name = "getVM", .call = call_get_vm, TAKES(get_vm_rows) },
     { .name = "getVMTimeline", .call = call_get_vm_timeline, TAKES(get_vm_timeline_rows) },
@@ -944,16 +1069,23 @@ const struct method methods[] = {
     { .name = "lookupPackageUris", .call = call_lookup_package_uris, TAKES(lookup_package_uris_rows) },
     { .name = "lookupResolvedPackageUris", .call = call_lookup_resolved_package_uris, TAKES(lookup_resolved_package_uris_rows) },
     { .name = "pause", .call = call_pause, TAKES(pause_rows) },
+    { .name = "postEvent", .call = call_post_event, TAKES(post_event_rows) },
+    { .name = "readyToResume", .call = call_ready_to_resume, TAKES(ready_to_resume_rows) },
+    { .name = "registerService", .call = call_register_service, TAKES(register_service_rows), .traits = METHOD_ROUTING },
     { .name = "reloadSources", .call = call_reload_sources, TAKES(reload_sources_rows) },
     { .name = "removeBreakpoint", .call = call_remove_breakpoint, TAKES(remove_breakpoint_rows) },
     { .name = "requestHeapSnapshot", .call = call_request_heap_snapshot, TAKES(request_heap_snapshot_rows) },
+    { .name = "requirePermissionToResume", .call = call_require_permission_to_resume, TAKES(require_permission_to_resume_rows) },
+    { .name = "requireUserPermissionToResume", .call = call_require_user_permission_to_resume, TAKES(require_user_permission_to_resume_rows) },
     { .name = "resume", .call = call_resume, TAKES(resume_rows) },
     { .name = "rpc.discover", .call = call_rpc_discover },
     { .name = "setBreakpointState", .call = call_set_breakpoint_state, TAKES(set_breakpoint_state_rows) },
+    { .name = "setClientName", .call = call_set_client_name, TAKES(set_client_name_rows) },
     { .name = "setExceptionPauseMode", .call = call_set_exception_pause_mode, TAKES(set_exception_pause_mode_rows) },
     { .name = "setFlag", .call = call_set_flag, TAKES(set_flag_rows) },
     { .name = "setIsolatePauseMode", .call = call_set_isolate_pause_mode, TAKES(set_isolate_pause_mode_rows) },
     { .name = "setLibraryDebuggable", .call = call_set_library_debuggable, TAKES(set_library_debuggable_rows) },
+    { .name = "setLogHistorySize", .call = call_set_log_history_size, TAKES(set_log_history_size_rows) },
     { .name = "setName", .call = call_set_name, TAKES(set_name_rows) },
     { .name = "setTraceClassAllocation", .call = call_set_trace_class_allocation, TAKES(set_trace_class_allocation_rows) },
     { .name = "setVMName", .call = call_set_vm_name, TAKES(set_vm_name_rows) },

@@ -73,10 +73,19 @@ struct private_get_vm_timeline_params {
     int64_t time_extent_us; /* not given: -1 */
 };
 
+struct private_register_service_params {
+    const char *service;
+    const char *alias;
+};
+
 struct private_set_vm_timeline_flags_params {
     json_t *recorded_streams; /* not given: NULL */
     json_t *fixed_names; /* not given: NULL */
     const char *stream_id; /* not given: NULL */
+};
+
+struct private_yield_control_to_dds_params {
+    const char *uri;
 };
 
 struct add_breakpoint_params {
@@ -250,6 +259,10 @@ struct get_stack_params {
     int64_t limit; /* not given: 2147483647 */
 };
 
+struct get_stream_history_params {
+    const char *stream;
+};
+
 struct get_vm_timeline_params {
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
@@ -286,6 +299,21 @@ struct pause_params {
     const struct isolate *isolate;
 };
 
+struct post_event_params {
+    const char *stream;
+    const char *event_kind;
+    json_t *event_data;
+};
+
+struct ready_to_resume_params {
+    const struct isolate *isolate;
+};
+
+struct register_service_params {
+    const char *service;
+    const char *alias;
+};
+
 struct reload_sources_params {
     const struct isolate *isolate;
     bool force; /* not given: 0 */
@@ -303,6 +331,17 @@ struct request_heap_snapshot_params {
     const struct isolate *isolate;
 };
 
+struct require_permission_to_resume_params {
+    bool on_pause_start; /* not given: 0 */
+    bool on_pause_reload; /* not given: 0 */
+    bool on_pause_exit; /* not given: 0 */
+};
+
+struct require_user_permission_to_resume_params {
+    bool on_pause_start; /* not given: 0 */
+    bool on_pause_exit; /* not given: 0 */
+};
+
 struct resume_params {
     const struct isolate *isolate;
     enum resume_step step; /* not given: RESUME_STEP_NONE */
@@ -313,6 +352,10 @@ struct set_breakpoint_state_params {
     const struct isolate *isolate;
     const char *breakpoint_id;
     bool enable;
+};
+
+struct set_client_name_params {
+    const char *name;
 };
 
 struct set_exception_pause_mode_params {
@@ -335,6 +378,10 @@ struct set_library_debuggable_params {
     const struct isolate *isolate;
     const char *library_id;
     bool is_debuggable;
+};
+
+struct set_log_history_size_params {
+    int64_t size;
 };
 
 struct set_name_params {
@@ -377,7 +424,9 @@ union method_params {
     struct private_get_persistent_handles_params private_get_persistent_handles;
     struct private_get_ports_params private_get_ports;
     struct private_get_vm_timeline_params private_get_vm_timeline;
+    struct private_register_service_params private_register_service;
     struct private_set_vm_timeline_flags_params private_set_vm_timeline_flags;
+    struct private_yield_control_to_dds_params private_yield_control_to_dds;
     struct add_breakpoint_params add_breakpoint;
     struct add_breakpoint_at_entry_params add_breakpoint_at_entry;
     struct add_breakpoint_with_script_uri_params add_breakpoint_with_script_uri;
@@ -409,6 +458,7 @@ union method_params {
     struct get_scripts_params get_scripts;
     struct get_source_report_params get_source_report;
     struct get_stack_params get_stack;
+    struct get_stream_history_params get_stream_history;
     struct get_vm_timeline_params get_vm_timeline;
     struct invalidate_id_zone_params invalidate_id_zone;
     struct invoke_params invoke;
@@ -416,15 +466,22 @@ union method_params {
     struct lookup_package_uris_params lookup_package_uris;
     struct lookup_resolved_package_uris_params lookup_resolved_package_uris;
     struct pause_params pause;
+    struct post_event_params post_event;
+    struct ready_to_resume_params ready_to_resume;
+    struct register_service_params register_service;
     struct reload_sources_params reload_sources;
     struct remove_breakpoint_params remove_breakpoint;
     struct request_heap_snapshot_params request_heap_snapshot;
+    struct require_permission_to_resume_params require_permission_to_resume;
+    struct require_user_permission_to_resume_params require_user_permission_to_resume;
     struct resume_params resume;
     struct set_breakpoint_state_params set_breakpoint_state;
+    struct set_client_name_params set_client_name;
     struct set_exception_pause_mode_params set_exception_pause_mode;
     struct set_flag_params set_flag;
     struct set_isolate_pause_mode_params set_isolate_pause_mode;
     struct set_library_debuggable_params set_library_debuggable;
+    struct set_log_history_size_params set_log_history_size;
     struct set_name_params set_name;
     struct set_trace_class_allocation_params set_trace_class_allocation;
     struct set_vm_name_params set_vm_name;
@@ -448,7 +505,9 @@ int handle_private_get_ports(struct client *client, const struct private_get_por
 int handle_private_get_vm_metric_list(struct client *client, struct reply *reply);
 int handle_private_get_vm_timeline(struct client *client, const struct private_get_vm_timeline_params *params, struct reply *reply);
 int handle_private_get_vm_timeline_flags(struct client *client, struct reply *reply);
+int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
 int handle_private_set_vm_timeline_flags(struct client *client, const struct private_set_vm_timeline_flags_params *params, struct reply *reply);
+int handle_private_yield_control_to_dds(struct client *client, const struct private_yield_control_to_dds_params *params, struct reply *reply);
 int handle_add_breakpoint(struct client *client, const struct add_breakpoint_params *params, struct reply *reply);
 int handle_add_breakpoint_at_entry(struct client *client, const struct add_breakpoint_at_entry_params *params, struct reply *reply);
 int handle_add_breakpoint_with_script_uri(struct client *client, const struct add_breakpoint_with_script_uri_params *params, struct reply *reply);
@@ -464,7 +523,9 @@ int handle_ext_dart_io_get_version(struct client *client, const struct ext_dart_
 int handle_get_allocation_profile(struct client *client, const struct get_allocation_profile_params *params, struct reply *reply);
 int handle_get_allocation_traces(struct client *client, const struct get_allocation_traces_params *params, struct reply *reply);
 int handle_get_class_list(struct client *client, const struct get_class_list_params *params, struct reply *reply);
+int handle_get_client_name(struct client *client, struct reply *reply);
 int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params, struct reply *reply);
+int handle_get_dart_development_service_version(struct client *client, struct reply *reply);
 int handle_get_flag_list(struct client *client, struct reply *reply);
 int handle_get_inbound_references(struct client *client, const struct get_inbound_references_params *params, struct reply *reply);
 int handle_get_instances(struct client *client, const struct get_instances_params *params, struct reply *reply);
@@ -473,6 +534,7 @@ int handle_get_isolate(struct client *client, const struct get_isolate_params *p
 int handle_get_isolate_group(struct client *client, const struct get_isolate_group_params *params, struct reply *reply);
 int handle_get_isolate_group_memory_usage(struct client *client, const struct get_isolate_group_memory_usage_params *params, struct reply *reply);
 int handle_get_isolate_pause_event(struct client *client, const struct get_isolate_pause_event_params *params, struct reply *reply);
+int handle_get_log_history_size(struct client *client, struct reply *reply);
 int handle_get_memory_usage(struct client *client, const struct get_memory_usage_params *params, struct reply *reply);
 int handle_get_object(struct client *client, const struct get_object_params *params, struct reply *reply);
 int handle_get_perfetto_vm_timeline(struct client *client, const struct get_perfetto_vm_timeline_params *params, struct reply *reply);
@@ -483,6 +545,7 @@ int handle_get_retaining_path(struct client *client, const struct get_retaining_
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params, struct reply *reply);
 int handle_get_source_report(struct client *client, const struct get_source_report_params *params, struct reply *reply);
 int handle_get_stack(struct client *client, const struct get_stack_params *params, struct reply *reply);
+int handle_get_stream_history(struct client *client, const struct get_stream_history_params *params, struct reply *reply);
 int handle_get_supported_protocols(struct client *client, struct reply *reply);
 int handle_get_vm(struct client *client, struct reply *reply);
 int handle_get_vm_timeline(struct client *client, const struct get_vm_timeline_params *params, struct reply *reply);
@@ -495,16 +558,23 @@ int handle_kill(struct client *client, const struct kill_params *params, struct 
 int handle_lookup_package_uris(struct client *client, const struct lookup_package_uris_params *params, struct reply *reply);
 int handle_lookup_resolved_package_uris(struct client *client, const struct lookup_resolved_package_uris_params *params, struct reply *reply);
 int handle_pause(struct client *client, const struct pause_params *params, struct reply *reply);
+int handle_post_event(struct client *client, const struct post_event_params *params, struct reply *reply);
+int handle_ready_to_resume(struct client *client, const struct ready_to_resume_params *params, struct reply *reply);
+int handle_register_service(struct client *client, const struct register_service_params *params, struct reply *reply);
 int handle_reload_sources(struct client *client, const struct reload_sources_params *params, struct reply *reply);
 int handle_remove_breakpoint(struct client *client, const struct remove_breakpoint_params *params, struct reply *reply);
 int handle_request_heap_snapshot(struct client *client, const struct request_heap_snapshot_params *params, struct reply *reply);
+int handle_require_permission_to_resume(struct client *client, const struct require_permission_to_resume_params *params, struct reply *reply);
+int handle_require_user_permission_to_resume(struct client *client, const struct require_user_permission_to_resume_params *params, struct reply *reply);
 int handle_resume(struct client *client, const struct resume_params *params, struct reply *reply);
 int handle_rpc_discover(struct client *client, struct reply *reply);
 int handle_set_breakpoint_state(struct client *client, const struct set_breakpoint_state_params *params, struct reply *reply);
+int handle_set_client_name(struct client *client, const struct set_client_name_params *params, struct reply *reply);
 int handle_set_exception_pause_mode(struct client *client, const struct set_exception_pause_mode_params *params, struct reply *reply);
 int handle_set_flag(struct client *client, const struct set_flag_params *params, struct reply *reply);
 int handle_set_isolate_pause_mode(struct client *client, const struct set_isolate_pause_mode_params *params, struct reply *reply);
 int handle_set_library_debuggable(struct client *client, const struct set_library_debuggable_params *params, struct reply *reply);
+int handle_set_log_history_size(struct client *client, const struct set_log_history_size_params *params, struct reply *reply);
 int handle_set_name(struct client *client, const struct set_name_params *params, struct reply *reply);
 int handle_set_trace_class_allocation(struct client *client, const struct set_trace_class_allocation_params *params, struct reply *reply);
 int handle_set_vm_name(struct client *client, const struct set_vm_name_params *params, struct reply *reply);

@@ -5,8 +5,10 @@
 
 enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 
+#define TYPE_CLASS_REF "@Class"
 #define TYPE_CODE_REF "@Code"
 #define TYPE_FUNCTION_REF "@Function"
+#define TYPE_INSTANCE_REF "@Instance"
 #define TYPE_ISOLATE_REF "@Isolate"
 #define TYPE_ISOLATE_GROUP_REF "@IsolateGroup"
 #define TYPE_LIBRARY_REF "@Library"
@@ -14,6 +16,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_VM_REF "@VM"
 #define TYPE_ALLOCATION_PROFILE "AllocationProfile"
 #define TYPE_CLASS_LIST "ClassList"
+#define TYPE_CLIENT_NAME "ClientName"
 #define TYPE_CODE "Code"
 #define TYPE_CPU_SAMPLES "CpuSamples"
 #define TYPE_ERROR "Error"
@@ -27,6 +30,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_ISOLATE "Isolate"
 #define TYPE_ISOLATE_GROUP "IsolateGroup"
 #define TYPE_LIBRARY "Library"
+#define TYPE_LOG_RECORD "LogRecord"
 #define TYPE_MEMORY_USAGE "MemoryUsage"
 #define TYPE_METRIC_LIST "MetricList"
 #define TYPE_NATIVE_FUNCTION "NativeFunction"
@@ -38,10 +42,12 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_SCRIPT "Script"
 #define TYPE_SCRIPT_LIST "ScriptList"
 #define TYPE_SENTINEL "Sentinel"
+#define TYPE_SIZE "Size"
 #define TYPE_SOCKET_PROFILE "SocketProfile"
 #define TYPE_SOURCE_LOCATION "SourceLocation"
 #define TYPE_SOURCE_REPORT "SourceReport"
 #define TYPE_STACK "Stack"
+#define TYPE_STREAM_HISTORY "StreamHistory"
 #define TYPE_SUCCESS "Success"
 #define TYPE_TIMELINE "Timeline"
 #define TYPE_TIMELINE_FLAGS "TimelineFlags"
@@ -52,14 +58,19 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_PRIVATE_CPU_PROFILE "_CpuProfile"
 #define TYPE_PRIVATE_CPU_PROFILE_TIMELINE "_CpuProfileTimeline"
 #define TYPE_PRIVATE_PORTS "_Ports"
+#define KIND_EXTENSION "Extension"
 #define KIND_ISOLATE_EXIT "IsolateExit"
 #define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
 #define KIND_ISOLATE_START "IsolateStart"
 #define KIND_ISOLATE_UPDATE "IsolateUpdate"
+#define KIND_LOGGING "Logging"
 #define KIND_RESUME "Resume"
+#define KIND_SERVICE_REGISTERED "ServiceRegistered"
+#define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
 #define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
 #define KIND_VM_UPDATE "VMUpdate"
+#define KIND_WRITE_EVENT "WriteEvent"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
 enum exception_pause_mode {
@@ -114,6 +125,10 @@ enum stream_id {
     STREAM_ID_HEAP_SNAPSHOT,
     STREAM_ID_TIMER,
     STREAM_ID_TOOL_EVENT,
+    STREAM_ID_PRIVATE_ECHO,
+    STREAM_ID_PRIVATE_GRAPH,
+    STREAM_ID_PRIVATE_LOGGING,
+    STREAM_ID_PRIVATE_SERVICE,
     STREAM_ID_COUNT,
 };
 extern const char *const stream_id_words[STREAM_ID_COUNT + 1]; /* NULL at the end */

@@ -27,6 +27,7 @@ _FIELDS = {
     "PARAM_BOOL": "bool ",
     "PARAM_STRING": "const char *",
     "PARAM_LIST": "json_t *",
+    "PARAM_OBJECT": "json_t *",
 }
 
 
@@ -146,7 +147,8 @@ def _kind(schemas: Schemas, param: Param) -> str:
         return "PARAM_UNSIGNED" if schema.get("minimum") == 0 else "PARAM_INT64"
     if schema["type"] == "string":
         return "PARAM_WORD" if "enum" in schema else "PARAM_STRING"
-    return {"boolean": "PARAM_BOOL", "array": "PARAM_LIST"}[schema["type"]]
+    others = {"boolean": "PARAM_BOOL", "array": "PARAM_LIST", "object": "PARAM_OBJECT"}
+    return others[schema["type"]]
 
 
 def _field(param: Param) -> str:

@@ -111,6 +111,11 @@ class Schemas:
             yield event_component(name), name, schema
 
 
+def streams_of(event: Json) -> list[str]:
+    """All that an event comes on."""
+    return [event["x-stream"], *event.get("x-also-on", [])]
+
+
 def component_of(reference: str) -> str:
     """"#/types/@Isolate" -> "IsolateRef"."""
     _, folder, name = reference.split("/")
@@ -192,8 +197,9 @@ def _check(schemas: Schemas) -> None:
     for name, event in schemas.events.items():
         if event["properties"].get("kind") != {"const": name} or "x-stream" not in event:
             raise SchemaError(f"events/{name}.json: wants 'x-stream', and '{name}' as its kind")
-        if event["x-stream"] not in schemas.types["StreamId"]["enum"]:
-            raise SchemaError(f"events/{name}.json: '{event['x-stream']}' is no StreamId")
+        for stream in streams_of(event):
+            if stream not in schemas.types["StreamId"]["enum"]:
+                raise SchemaError(f"events/{name}.json: '{stream}' is no StreamId")
     for name, error in schemas.errors.items():
         if set(error) - {"x-any-method"} != {"code", "message", "x-description"}:
             raise SchemaError(f"errors/{name}.json: wants code, message and x-description")

@@ -57,13 +57,14 @@ static void every_option_is_taken(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused",
-                           "--keep", "--quiet", "--debuginfod", "--write-service-info", "info.json",
-                           "--", "prog"),
+                           "--keep", "--quiet", "--debuginfod", "--capture-output",
+                           "--write-service-info", "info.json", "--", "prog"),
                      0);
     assert_int_equal(options.port, 8181);
     assert_int_equal(options.period_us, 250);
     assert_int_equal(options.mode, FEED_MODE_WALL);
-    assert_true(options.paused && options.keep && options.quiet && options.debuginfod);
+    assert_true(options.paused && options.keep && options.quiet && options.debuginfod &&
+                options.capture_output);
     assert_string_equal(options.service_info, "info.json");
     assert_string_equal(options.program[0], "prog");
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, List, Literal, Mapping, Optional, TypedDict, Union
 
 ExceptionPauseMode = Literal["None", "All", "Unhandled"]
+ExtensionData = Mapping[str, Any]
 GcWanted = Literal["false", "true", "full"]
 IsolateGroupId = str
 IsolateId = str
@@ -15,12 +16,26 @@ Micros = int
 Millis = int
 ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
 ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
-StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent"]
+StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
 TimelineStream = Literal["API", "Compiler", "CompilerVerbose", "Dart", "Debugger", "Embedder", "GC", "Isolate", "VM"]
 ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
+
+
+class _ClassRefRequired(TypedDict):
+    """What every ClassRef has."""
+
+    type: Literal["@Class"]
+    id: str
+    name: str
+
+
+class ClassRef(_ClassRefRequired, total=False):
+    """The class of a value."""
+
+    fixedId: Literal[True]
 
 
 class CodeRef(TypedDict):
@@ -56,6 +71,9 @@ class FunctionRef(_FunctionRefRequired, total=False):
     """A function whose line is known, or that was asked for. The booleans are Dart's."""
 
     location: SourceLocation
+
+
+InstanceRef = TypedDict('InstanceRef', {"type": 'Literal["@Instance"]', "class": 'ClassRef', "id": 'str', "kind": 'Literal["String", "Null"]', "valueAsString": 'str'})
 
 
 class IsolateRef(TypedDict):
@@ -124,6 +142,13 @@ class ClassList(TypedDict):
 
     type: Literal["ClassList"]
     classes: List[Any]
+
+
+class ClientName(TypedDict):
+    """A client's name."""
+
+    type: Literal["ClientName"]
+    name: str
 
 
 class _CodeRequired(TypedDict):
@@ -334,6 +359,20 @@ class Library(TypedDict):
     classes: List[Any]
 
 
+class LogRecord(TypedDict):
+    """Something that the service has to say."""
+
+    type: Literal["LogRecord"]
+    sequenceNumber: int
+    time: Millis
+    level: int
+    loggerName: InstanceRef
+    message: InstanceRef
+    zone: InstanceRef
+    error: InstanceRef
+    stackTrace: InstanceRef
+
+
 class MemoryUsage(TypedDict):
     """Memory of a process that is in RAM, in bytes, from /proc. What malloc makes of it is not known."""
 
@@ -491,6 +530,13 @@ class Sentinel(TypedDict):
     valueAsString: str
 
 
+class Size(TypedDict):
+    """A number of events."""
+
+    type: Literal["Size"]
+    size: int
+
+
 class SocketProfile(TypedDict):
     """Sockets of dart:io: none."""
 
@@ -530,6 +576,13 @@ class Stack(_StackRequired, total=False):
 
     _timestamp: Micros
     _tid: int
+
+
+class StreamHistory(TypedDict):
+    """The last events of a stream, oldest first."""
+
+    type: Literal["StreamHistory"]
+    history: List[Union[EventExtension, EventLogging, EventWriteEvent]]
 
 
 class Success(TypedDict):
@@ -614,12 +667,17 @@ class VM(TypedDict):
     _profilerTruePeriodMicros: int
 
 
-class Version(TypedDict):
-    """The protocol's version."""
+class _VersionRequired(TypedDict):
+    """What every Version has."""
 
     type: Literal["Version"]
     major: int
     minor: int
+
+
+class Version(_VersionRequired, total=False):
+    """The protocol's version."""
+
     _privateMajor: int
     _privateMinor: int
 
@@ -871,6 +929,16 @@ class PrivateTagCounters(TypedDict):
     counters: List[Any]
 
 
+class EventExtension(TypedDict):
+    """A client posted it; also on ToolEvent, where it was posted there."""
+
+    type: Literal["Event"]
+    kind: Literal["Extension"]
+    timestamp: Millis
+    extensionKind: str
+    extensionData: ExtensionData
+
+
 class EventIsolateExit(TypedDict):
     """A process has ended. It stays listed while there are samples of it."""
 
@@ -911,6 +979,17 @@ class EventIsolateUpdate(TypedDict):
     isolate: IsolateRef
 
 
+class EventLogging(TypedDict):
+    """Samples of a process are lost, or it is sampled no more: the first time at once, then no more often than each ten seconds."""
+
+    type: Literal["Event"]
+    kind: Literal["Logging"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    logRecord: LogRecord
+
+
 class EventResume(TypedDict):
     """An isolate runs. Never sent: it stands in Isolate.pauseEvent, since programs are not paused."""
 
@@ -919,6 +998,27 @@ class EventResume(TypedDict):
     timestamp: Millis
     isolateGroup: IsolateGroupRef
     isolate: IsolateRef
+
+
+class EventServiceRegistered(TypedDict):
+    """A client offers a method to the others. Who starts to listen hears of those that are there already."""
+
+    type: Literal["Event"]
+    kind: Literal["ServiceRegistered"]
+    timestamp: Millis
+    service: str
+    method: str
+    alias: str
+
+
+class EventServiceUnregistered(TypedDict):
+    """A client that offered a method has left."""
+
+    type: Literal["Event"]
+    kind: Literal["ServiceUnregistered"]
+    timestamp: Millis
+    service: str
+    method: str
 
 
 class EventTimelineStreamSubscriptionsUpdate(TypedDict):
@@ -949,6 +1049,22 @@ class EventVMUpdate(TypedDict):
     kind: Literal["VMUpdate"]
     timestamp: Millis
     vm: VMRef
+
+
+class _EventWriteEventRequired(TypedDict):
+    """What every EventWriteEvent has."""
+
+    type: Literal["Event"]
+    kind: Literal["WriteEvent"]
+    timestamp: Millis
+    bytes: str
+
+
+class EventWriteEvent(_EventWriteEventRequired, total=False):
+    """Bytes that the program wrote to its standard output or error, where `isoscope run --capture-output` asked for it. Without an isolate: written before the sampler came up."""
+
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
 
 
 class EventPrivateSymbolsAvailable(TypedDict):
@@ -1075,12 +1191,25 @@ class PrivateGetVMTimelineFlagsParams(TypedDict):
 
 
 
+class PrivateRegisterServiceParams(TypedDict):
+    """Of _registerService."""
+
+    service: str
+    alias: str
+
+
 class PrivateSetVMTimelineFlagsParams(TypedDict, total=False):
     """Of _setVMTimelineFlags."""
 
     recordedStreams: List[str]
     fixedNames: List[str]
     streamId: str
+
+
+class PrivateYieldControlToDDSParams(TypedDict):
+    """Of _yieldControlToDDS."""
+
+    uri: str
 
 
 class _AddBreakpointParamsRequired(TypedDict):
@@ -1235,6 +1364,11 @@ class GetClassListParams(TypedDict):
     isolateId: IsolateId
 
 
+class GetClientNameParams(TypedDict):
+    """Of getClientName."""
+
+
+
 class _GetCpuSamplesParamsRequired(TypedDict):
     """What every GetCpuSamplesParams has."""
 
@@ -1247,6 +1381,11 @@ class GetCpuSamplesParams(_GetCpuSamplesParamsRequired, total=False):
     timeOriginMicros: Micros
     timeExtentMicros: Micros
     symbols: SymbolsWanted
+
+
+class GetDartDevelopmentServiceVersionParams(TypedDict):
+    """Of getDartDevelopmentServiceVersion."""
+
 
 
 class GetFlagListParams(TypedDict):
@@ -1313,6 +1452,11 @@ class GetIsolatePauseEventParams(TypedDict):
     """Of getIsolatePauseEvent."""
 
     isolateId: IsolateId
+
+
+class GetLogHistorySizeParams(TypedDict):
+    """Of getLogHistorySize."""
+
 
 
 class GetMemoryUsageParams(TypedDict):
@@ -1401,6 +1545,12 @@ class GetStackParams(_GetStackParamsRequired, total=False):
     limit: int
 
 
+class GetStreamHistoryParams(TypedDict):
+    """Of getStreamHistory."""
+
+    stream: str
+
+
 class GetSupportedProtocolsParams(TypedDict):
     """Of getSupportedProtocols."""
 
@@ -1481,6 +1631,27 @@ class PauseParams(TypedDict):
     isolateId: IsolateId
 
 
+class PostEventParams(TypedDict):
+    """Of postEvent."""
+
+    stream: str
+    eventKind: str
+    eventData: ExtensionData
+
+
+class ReadyToResumeParams(TypedDict):
+    """Of readyToResume."""
+
+    isolateId: IsolateId
+
+
+class RegisterServiceParams(TypedDict):
+    """Of registerService."""
+
+    service: str
+    alias: str
+
+
 class _ReloadSourcesParamsRequired(TypedDict):
     """What every ReloadSourcesParams has."""
 
@@ -1509,6 +1680,21 @@ class RequestHeapSnapshotParams(TypedDict):
     isolateId: IsolateId
 
 
+class RequirePermissionToResumeParams(TypedDict, total=False):
+    """Of requirePermissionToResume."""
+
+    onPauseStart: bool
+    onPauseReload: bool
+    onPauseExit: bool
+
+
+class RequireUserPermissionToResumeParams(TypedDict, total=False):
+    """Of requireUserPermissionToResume."""
+
+    onPauseStart: bool
+    onPauseExit: bool
+
+
 class _ResumeParamsRequired(TypedDict):
     """What every ResumeParams has."""
 
@@ -1533,6 +1719,12 @@ class SetBreakpointStateParams(TypedDict):
     isolateId: IsolateId
     breakpointId: str
     enable: bool
+
+
+class SetClientNameParams(TypedDict):
+    """Of setClientName."""
+
+    name: str
 
 
 class SetExceptionPauseModeParams(TypedDict):
@@ -1568,6 +1760,12 @@ class SetLibraryDebuggableParams(TypedDict):
     isolateId: IsolateId
     libraryId: str
     isDebuggable: bool
+
+
+class SetLogHistorySizeParams(TypedDict):
+    """Of setLogHistorySize."""
+
+    size: int
 
 
 class SetNameParams(TypedDict):
@@ -1624,7 +1822,9 @@ PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
 PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline
 PrivateGetVMTimelineFlagsResult = TimelineFlags
+PrivateRegisterServiceResult = Success
 PrivateSetVMTimelineFlagsResult = Success
+PrivateYieldControlToDDSResult = Success
 AddBreakpointResult = Sentinel
 AddBreakpointAtEntryResult = Sentinel
 AddBreakpointWithScriptUriResult = Sentinel
@@ -1640,7 +1840,9 @@ ExtDartIoGetVersionResult = Union[Version, Sentinel]
 GetAllocationProfileResult = Union[AllocationProfile, Sentinel]
 GetAllocationTracesResult = Sentinel
 GetClassListResult = Union[ClassList, Sentinel]
+GetClientNameResult = ClientName
 GetCpuSamplesResult = Union[CpuSamples, Sentinel]
+GetDartDevelopmentServiceVersionResult = Version
 GetFlagListResult = FlagList
 GetInboundReferencesResult = Sentinel
 GetInstancesResult = Sentinel
@@ -1649,6 +1851,7 @@ GetIsolateResult = Union[Isolate, Sentinel]
 GetIsolateGroupResult = Union[IsolateGroup, Sentinel]
 GetIsolateGroupMemoryUsageResult = Union[MemoryUsage, Sentinel]
 GetIsolatePauseEventResult = Union[EventResume, Sentinel]
+GetLogHistorySizeResult = Size
 GetMemoryUsageResult = Union[MemoryUsage, Sentinel]
 GetObjectResult = Union[Library, Script, Function, Code, Sentinel]
 GetPerfettoVMTimelineResult = PerfettoTimeline
@@ -1659,6 +1862,7 @@ GetRetainingPathResult = Sentinel
 GetScriptsResult = Union[ScriptList, Sentinel]
 GetSourceReportResult = Union[SourceReport, Sentinel]
 GetStackResult = Union[Stack, Sentinel]
+GetStreamHistoryResult = StreamHistory
 GetSupportedProtocolsResult = ProtocolList
 GetVMResult = VM
 GetVMTimelineResult = Timeline
@@ -1671,16 +1875,23 @@ KillResult = Sentinel
 LookupPackageUrisResult = Union[UriList, Sentinel]
 LookupResolvedPackageUrisResult = Union[UriList, Sentinel]
 PauseResult = Sentinel
+PostEventResult = Success
+ReadyToResumeResult = Union[Success, Sentinel]
+RegisterServiceResult = Success
 ReloadSourcesResult = Sentinel
 RemoveBreakpointResult = Sentinel
 RequestHeapSnapshotResult = Sentinel
+RequirePermissionToResumeResult = Success
+RequireUserPermissionToResumeResult = Success
 ResumeResult = Union[Success, Sentinel]
 RpcDiscoverResult = OpenRpc
 SetBreakpointStateResult = Sentinel
+SetClientNameResult = Success
 SetExceptionPauseModeResult = Union[Success, Sentinel]
 SetFlagResult = Union[Success, Error]
 SetIsolatePauseModeResult = Union[Success, Sentinel]
 SetLibraryDebuggableResult = Union[Success, Sentinel]
+SetLogHistorySizeResult = Success
 SetNameResult = Union[Success, Sentinel]
 SetTraceClassAllocationResult = Sentinel
 SetVMNameResult = Success
