@@ -1,5 +1,6 @@
 #include "client.h"
 #include "counters.h"
+#include "cpu_samples_writer.h"
 #include "dispatch.h"
 #include "handlers.h"
 #include "../sampler/feed/cleanup.h"

@@ -2,6 +2,7 @@
 
 #include "../include/isoscope/isoscope.h"
 #include "collector.h"
+#include "live_tables.h"
 #include "parts.h"
 #include "symbols/symbol_server.h"
 
@@ -97,6 +98,7 @@ void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
+    live_tables_release(profile->live);
     collector_free(profile->collector);
     namer_free(profile->namer);
     processes_free(profile->processes);
