@@ -12,24 +12,19 @@
  * Units      time: microseconds since base_us. cpu: units of 100 ns. frame: PROFILE_FRAME.
  * Ownership  Counted. A chunk holds its threads. The arrays never move.
  * Threads    chunk_append: one thread, under the store's lock. What was there under that lock may
- * be read by any thread that holds the chunk, for it never changes. Errors     0 or
- * -ISOSCOPE_NO_MEMORY.
+ *            be read by any thread that holds the chunk, for it never changes.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_CHUNK_H
 #define ISOSCOPE_CHUNK_H
 
+#include "frame.h"
 #include "index16.h"
 #include "owner.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Like FEED_FRAME, with the profile's module number (registry.h) in place of the process's own. */
-#define PROFILE_FRAME(module, offset)                                                              \
-    ((uint64_t)(module) << 48 | ((offset) & ((UINT64_C(1) << 48) - 1)))
-#define PROFILE_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
-#define PROFILE_FRAME_OFFSET(frame) ((frame) & ((UINT64_C(1) << 48) - 1))
 
 enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_CPU_UNIT_NS = 100 };
 

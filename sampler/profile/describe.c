@@ -1,6 +1,6 @@
 #include "describe.h"
 
-#include "chunk.h"
+#include "frame.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

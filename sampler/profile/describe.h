@@ -8,8 +8,8 @@
 #ifndef ISOSCOPE_DESCRIBE_H
 #define ISOSCOPE_DESCRIBE_H
 
-#include "functions.h"
-#include "registry.h"
+#include "naming/functions.h"
+#include "naming/registry.h"
 #include "snapshot.h"
 
 void describe_library(const struct module *module, struct snapshot_library *out);

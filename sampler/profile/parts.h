@@ -4,10 +4,10 @@
 #ifndef ISOSCOPE_PARTS_H
 #define ISOSCOPE_PARTS_H
 
-#include "chains.h"
-#include "functions.h"
-#include "namer.h"
-#include "registry.h"
+#include "naming/chains.h"
+#include "naming/functions.h"
+#include "naming/namer.h"
+#include "naming/registry.h"
 #include "store.h"
 
 struct live_tables;

@@ -11,10 +11,10 @@
 #define ISOSCOPE_PROCESS_H
 
 #include "map64.h"
-#include "registry.h"
-#include "namer.h"
+#include "naming/registry.h"
+#include "naming/namer.h"
 #include "owner.h"
-#include "perf_map.h"
+#include "naming/perf_map.h"
 #include "profile.h"
 #include "store.h"
 

@@ -4,7 +4,7 @@
 #include "collector.h"
 #include "live_tables.h"
 #include "parts.h"
-#include "symbols/symbol_server.h"
+#include "symbols/files/symbol_server.h"
 
 #include <stdlib.h>
 #include <string.h>

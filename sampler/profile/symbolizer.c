@@ -1,9 +1,9 @@
 #include "symbolizer.h"
 
 #include "../include/isoscope/isoscope.h"
-#include "chunk.h"
 #include "describe.h"
-#include "namer.h"
+#include "frame.h"
+#include "naming/namer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "../include/isoscope/isoscope.h"
 #include "describe.h"
-#include "resolve.h"
+#include "naming/resolve.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

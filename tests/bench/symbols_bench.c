@@ -10,9 +10,9 @@
  */
 #include "own_usage.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/files/elf_file.h"
 #include "sampler/profile/symbols/lines.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/root.h"
 #include "sampler/profile/symbols/symbols.h"
 
 #include <stdlib.h>

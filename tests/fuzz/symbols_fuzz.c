@@ -5,10 +5,10 @@
  * in time and in bounds; what sanitizers say is the verdict.
  */
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/debug_file.h"
-#include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/files/debug_file.h"
+#include "sampler/profile/symbols/files/elf_file.h"
 #include "sampler/profile/symbols/lines.h"
-#include "sampler/profile/symbols/mini_debug.h"
+#include "sampler/profile/symbols/files/mini_debug.h"
 #include "sampler/profile/symbols/symbols.h"
 
 #include <limits.h>

@@ -6,13 +6,30 @@ import re
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
-# Folder -> what its files may include besides their own folder: folders, or single files.
+# What symbols/ is entered by.
+SYMBOLS = ("sampler/profile/symbols/symbols.h", "sampler/profile/symbols/lines.h",
+           "sampler/profile/symbols/files/module_file.h",
+           "sampler/profile/symbols/files/symbol_server.h",
+           "sampler/profile/symbols/names/demangle.h")
+
+# Folder -> what its files may include besides their own folder: folders, or single files. A folder
+# inside another one stands before it.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/include": (),
     "sampler/feed": ("sampler/include",),
     "sampler/capture": ("sampler/include", "sampler/feed"),
-    "sampler/profile/symbols": ("sampler/include", "sampler/feed"),
-    "sampler/profile": ("sampler/include", "sampler/feed"),
+    "sampler/profile/symbols/files": ("sampler/include", "sampler/feed"),
+    "sampler/profile/symbols/names": ("sampler/include", "sampler/feed",
+                                      "sampler/profile/symbols/files"),
+    "sampler/profile/symbols/dwarf": ("sampler/include", "sampler/feed",
+                                      "sampler/profile/symbols/files"),
+    "sampler/profile/symbols": ("sampler/include", "sampler/feed", "sampler/profile/symbols/files",
+                                "sampler/profile/symbols/names", "sampler/profile/symbols/dwarf"),
+    "sampler/profile/naming": ("sampler/include", "sampler/feed", "sampler/profile/frame.h",
+                               "sampler/profile/index16.h", "sampler/profile/map64.h",
+                               "sampler/profile/names.h", "sampler/profile/thread.h", *SYMBOLS),
+    "sampler/profile": ("sampler/include", "sampler/feed", "sampler/profile/naming",
+                        "sampler/profile/symbols/files/symbol_server.h"),
     "protocol": ("sampler/include", "sampler/profile/snapshot.h", "sampler/profile/live.h",
                  "sampler/feed/cleanup.h"),
     "server": ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
@@ -20,10 +37,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                "protocol/json_writer.h", "protocol/openrpc.h"),
 }
 
-# System headers that have no place in a folder: JSON, sockets, ELF readers.
+# System headers that have no place in a folder, nor in those inside it that do not say otherwise:
+# JSON, sockets, ELF readers.
 FORBIDDEN_SYSTEM: dict[str, str] = {
     "sampler/feed": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind|sys/socket",
     "sampler/capture": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind",
+    "sampler/profile/symbols/names": r"elfutils|dwarf|jansson|libwebsockets|sys/socket",
     "sampler/profile/symbols": r"jansson|libwebsockets|sys/socket",
     "sampler/profile": r"libelf|gelf|elfutils|dwarf|jansson|libwebsockets|sys/socket",
     "protocol": r"libwebsockets|libelf|gelf|elfutils|sys/socket|pthread",
@@ -50,8 +69,14 @@ def folder_of(path: str) -> str | None:
     return None
 
 
+def forbidden(folder: str) -> str:
+    """Of the nearest folder that forbids something."""
+    around = [folder, *(parent.as_posix() for parent in Path(folder).parents)]
+    return next((FORBIDDEN_SYSTEM[name] for name in around if name in FORBIDDEN_SYSTEM), r"(?!)")
+
+
 def allowed(folder: str, target: str) -> bool:
-    if target.startswith(folder + "/"):
+    if folder_of(target) == folder:
         return True
     return any(target == entry or target.startswith(entry + "/") for entry in ALLOWED[folder])
 
@@ -67,7 +92,7 @@ def wrong_in_file(root: Path, path: Path) -> Iterator[Wrong]:
             continue
         bracket, included = match.groups()
         if bracket == "<":
-            if re.search(FORBIDDEN_SYSTEM.get(folder, r"(?!)"), included):
+            if re.search(forbidden(folder), included):
                 yield Wrong(name, number, f"{folder} must not know <{included}>")
             continue
         target = (path.parent / included).resolve()

@@ -30,3 +30,21 @@ def test_protocol_enters_the_profile_by_one_door(tmp_path):
     (tmp_path / "protocol/rpc.c").write_text(
         '#include "../sampler/profile/snapshot.h"\n#include "../sampler/profile/store.h"\n')
     assert [w.line for w in layering.wrong_in_tree(tmp_path)] == [2]
+
+
+def test_a_folder_inside_another_has_rules_of_its_own(tmp_path):
+    for folder in ("names", "files"):
+        (tmp_path / "sampler/profile/symbols" / folder).mkdir(parents=True)
+    (tmp_path / "sampler/profile/map64.h").write_text("")
+    (tmp_path / "sampler/profile/symbols/symbols.h").write_text("#include <gelf.h>\n")
+    (tmp_path / "sampler/profile/symbols/files/root.h").write_text("")
+    (tmp_path / "sampler/profile/symbols/names/plt.c").write_text(
+        '#include "../files/root.h"\n#include "../symbols.h"\n#include "../../map64.h"\n'
+        '#include <elfutils/libdw.h>\n')
+    assert [w.line for w in layering.wrong_in_tree(tmp_path)] == [2, 3, 4]
+
+
+def test_a_folder_without_a_word_on_system_headers_keeps_to_the_one_around_it(tmp_path):
+    (tmp_path / "sampler/profile/naming").mkdir(parents=True)
+    (tmp_path / "sampler/profile/naming/namer.c").write_text("#include <gelf.h>\n")
+    assert [w.line for w in layering.wrong_in_tree(tmp_path)] == [1]

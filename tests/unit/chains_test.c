@@ -1,5 +1,5 @@
 /* The bounded table of what addresses are. */
-#include "sampler/profile/chains.h"
+#include "sampler/profile/naming/chains.h"
 
 #include "sampler/feed/cleanup.h"
 

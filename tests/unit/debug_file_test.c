@@ -1,9 +1,10 @@
-#include "sampler/profile/symbols/debug_file.h"
+#include "sampler/profile/symbols/files/debug_file.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/mini_debug.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/elf_functions.h"
+#include "sampler/profile/symbols/files/mini_debug.h"
+#include "sampler/profile/symbols/files/root.h"
 
 #include <lzma.h>
 #include <setjmp.h>
@@ -71,7 +72,7 @@ static const char *function_of(struct elf_file *file)
 
     name[0] = 0;
     if (file)
-        elf_file_functions(file, take_name, name);
+        elf_functions(file, take_name, name);
     elf_file_close(file);
     return name;
 }

@@ -1,4 +1,4 @@
-#include "sampler/profile/symbols/dwarf_file.h"
+#include "sampler/profile/symbols/dwarf/dwarf_file.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"

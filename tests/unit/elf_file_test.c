@@ -1,8 +1,9 @@
-#include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/files/elf_file.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/elf_functions.h"
+#include "sampler/profile/symbols/files/root.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -61,7 +62,7 @@ static int functions_in(struct elf_file *file)
     int count = 0;
 
     if (file)
-        elf_file_functions(file, count_function, &count);
+        elf_functions(file, count_function, &count);
     return count;
 }
 

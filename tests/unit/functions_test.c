@@ -1,5 +1,5 @@
 /* What makes two places in the code one function. */
-#include "sampler/profile/functions.h"
+#include "sampler/profile/naming/functions.h"
 
 #include "sampler/feed/cleanup.h"
 

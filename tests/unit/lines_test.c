@@ -1,10 +1,10 @@
 /* Small programs, built by the compilers of this machine, and addr2line to say what is right. */
 #include "sampler/profile/symbols/lines.h"
-#include "sampler/profile/symbols/root.h"
+#include "sampler/profile/symbols/files/root.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/elf_file.h"
+#include "sampler/profile/symbols/files/elf_functions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,7 +171,7 @@ static void read_addresses(struct addresses *out, const char *path, struct lines
 
     out->count = 0;
     assert_non_null(file);
-    elf_file_functions(file, add_addresses, out);
+    elf_functions(file, add_addresses, out);
     for (uint32_t i = 0; i < out->count; i++)
         if (lines_find(lines, out->list[i], frames))
             out->list[kept++] = out->list[i];
@@ -526,7 +526,7 @@ static void references_in_a_circle_and_tables_without_end_are_left(void **state)
     assert_true(run(&shop, "gcc -nostdlib -shared -o module cycle.s"));
     CLEANUP(close_lines) struct lines *lines = open_module(shop.module);
     CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, shop.module, &reason);
-    elf_file_functions(file, add_addresses, &addresses);
+    elf_functions(file, add_addresses, &addresses);
     assert_int_equal(lines_find(lines, addresses.list[0], frames), 2);
     assert_null(frames[0].name);
     assert_null(frames[1].name);
@@ -553,7 +553,7 @@ static void debug_data_that_lies_is_survived(void **state)
         CLEANUP(elf_file_closep)
         struct elf_file *file = elf_file_open(ROOT_OURS, shop.module, &reason);
 
-        elf_file_functions(file, add_addresses, &addresses);
+        elf_functions(file, add_addresses, &addresses);
     }
     image = read_file(&shop, "module");
     for (int round = 0; round < 300; round++) {

@@ -1,8 +1,8 @@
-#include "sampler/profile/symbols/module_file.h"
+#include "sampler/profile/symbols/files/module_file.h"
 
 #include "fake_elf.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/symbols/debug_file.h"
+#include "sampler/profile/symbols/files/debug_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

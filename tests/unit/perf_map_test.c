@@ -1,5 +1,5 @@
 /* The process whose map is read is this one; time comes in as an argument. */
-#include "sampler/profile/perf_map.h"
+#include "sampler/profile/naming/perf_map.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

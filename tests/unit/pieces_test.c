@@ -1,4 +1,4 @@
-#include "sampler/profile/pieces.h"
+#include "sampler/profile/naming/pieces.h"
 
 #include "sampler/feed/cleanup.h"
 

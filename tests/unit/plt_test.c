@@ -1,6 +1,6 @@
-#include "sampler/profile/symbols/plt.h"
+#include "sampler/profile/symbols/names/plt.h"
 
-#include "sampler/profile/symbols/plt_stub.h"
+#include "sampler/profile/symbols/names/plt_stub.h"
 #include "sampler/profile/symbols/symbols.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "sampler/profile/registry.h"
+#include "sampler/profile/naming/registry.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "sampler/profile/symbols/spoken.h"
+#include "sampler/profile/symbols/names/spoken.h"
 
 #include "sampler/feed/cleanup.h"
 

@@ -1,8 +1,8 @@
 #include "lines.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "function_names.h"
-#include "unit_cache.h"
+#include "dwarf/function_names.h"
+#include "dwarf/unit_cache.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 #ifndef ISOSCOPE_LINES_H
 #define ISOSCOPE_LINES_H
 
-#include "module_file.h"
+#include "files/module_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,13 +2,13 @@
 
 #include "../../feed/cleanup.h"
 #include "../../include/isoscope/isoscope.h"
-#include "debug_file.h"
-#include "elf_file.h"
-#include "frame_starts.h"
-#include "mini_debug.h"
-#include "plt.h"
-#include "ranges.h"
-#include "spoken.h"
+#include "files/debug_file.h"
+#include "files/elf_functions.h"
+#include "names/frame_starts.h"
+#include "files/mini_debug.h"
+#include "names/plt.h"
+#include "names/ranges.h"
+#include "names/spoken.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -47,11 +47,11 @@ static void read_files(struct symbols *symbols, const struct module_file *module
     CLEANUP(elf_file_closep) struct elf_file *debug = open_stripped(module, file);
 
     if (file) {
-        elf_file_functions(file, take_function, &symbols->ranges);
+        elf_functions(file, take_function, &symbols->ranges);
         frame_starts_read(&symbols->frames, file); /* without memory: as if there were none */
     }
     if (debug)
-        elf_file_functions(debug, take_function, &symbols->ranges);
+        elf_functions(debug, take_function, &symbols->ranges);
     if (file)
         plt_add(&symbols->ranges, file); /* without memory: as if there were none */
     if (file || debug)

@@ -17,7 +17,7 @@
 #ifndef ISOSCOPE_SYMBOLS_H
 #define ISOSCOPE_SYMBOLS_H
 
-#include "module_file.h"
+#include "files/module_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,301 @@
+#include "functions.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../frame.h"
+#include "../index16.h"
+#include "../map64.h"
+#include "../names.h"
+#include "../symbols/names/demangle.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_RECORDS = 1024, BLOCKS = FUNCTIONS_MAX / BLOCK_RECORDS };
+
+/* A source_name with the place of the definition; texts are the table's, so pointers compare. */
+struct key {
+    uint32_t module, line;
+    const char *name, *file;
+};
+
+struct record {
+    struct function function;
+    struct key key;   /* name NULL: no debug data has told of it */
+    uint32_t same_as; /* the record that this is another name of; 0: none */
+};
+
+struct functions {
+    pthread_mutex_t lock; /* guards all */
+    struct names *texts;
+    struct record *blocks[BLOCKS];
+    uint32_t count;         /* numbers [1, count) are there */
+    struct map64 by_start;  /* PROFILE_FRAME(module, start) -> number */
+    struct map64 by_source; /* a key's hash, or what follows it when another key has it -> number */
+};
+
+int functions_new(struct functions **out)
+{
+    struct functions *functions = calloc(1, sizeof(*functions));
+
+    if (!functions || names_new(&functions->texts) < 0) {
+        free(functions);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    pthread_mutex_init(&functions->lock, NULL);
+    functions->count = 1;
+    *out = functions;
+    return 0;
+}
+
+void functions_free(struct functions *functions)
+{
+    if (!functions)
+        return;
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        free(functions->blocks[i]);
+    map64_free(&functions->by_start);
+    map64_free(&functions->by_source);
+    names_free(functions->texts);
+    pthread_mutex_destroy(&functions->lock);
+    free(functions);
+}
+
+static const char *text(struct functions *functions, const char *text)
+{
+    return text ? names_text(functions->texts, names_number(functions->texts, text)) : NULL;
+}
+
+const char *functions_text(struct functions *functions, const char *wanted)
+{
+    const char *kept;
+
+    pthread_mutex_lock(&functions->lock);
+    kept = text(functions, wanted);
+    pthread_mutex_unlock(&functions->lock);
+    return kept;
+}
+
+static struct record *record_at(const struct functions *functions, uint32_t number)
+{
+    return &functions->blocks[number / BLOCK_RECORDS][number % BLOCK_RECORDS];
+}
+
+static uint32_t root_of(const struct functions *functions, uint32_t number)
+{
+    uint32_t same;
+
+    while (number && (same = record_at(functions, number)->same_as))
+        number = same;
+    return number;
+}
+
+/*
+ * A mangled name says nearly all: the file's last part tells apart what the units' own namespaces
+ * ("anonymous") hold, and does not fall for a file that two units name in two ways.
+ */
+static struct key key_of(struct functions *functions, const struct function_source *source)
+{
+    const char *slash = source->mangled && source->file ? strrchr(source->file, '/') : NULL;
+
+    /* A plain name without a place could be anybody's. */
+    if (!source->source_name || (!source->mangled && !source->file))
+        return (struct key){ 0 };
+    return (struct key){ source->module, source->line, text(functions, source->source_name),
+                         text(functions, slash ? slash + 1 : source->file) };
+}
+
+static uint64_t hash_key(const struct key *key)
+{
+    uint64_t hash = index16_mix((uintptr_t)key->name);
+
+    hash = index16_mix(hash + (uintptr_t)key->file);
+    return index16_mix(hash + ((uint64_t)key->module << 32 | key->line));
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+    return a->module == b->module && a->line == b->line && a->name == b->name && a->file == b->file;
+}
+
+/* Where the key's number stands, or belongs (0); NULL: no memory. */
+static uint32_t *place_of_key(struct functions *functions, const struct key *key)
+{
+    for (uint64_t hash = hash_key(key);; hash++) {
+        bool added;
+        uint32_t *number = map64_put(&functions->by_source, hash, &added);
+
+        if (!number || !*number || same_key(&record_at(functions, *number)->key, key))
+            return number;
+    }
+}
+
+/* What no symbol names is called as its author does. */
+static void name_by_source(struct functions *functions, struct function *function,
+                           const struct function_source *source)
+{
+    char *short_name = source->mangled ? demangle(source->source_name, true) : NULL;
+    char *full_name = source->mangled ? demangle(source->source_name, false) : NULL;
+
+    function->raw_name = text(functions, source->source_name);
+    function->name = short_name ? text(functions, short_name) : function->raw_name;
+    function->full_name = full_name ? text(functions, full_name) : function->name;
+    free(short_name);
+    free(full_name);
+}
+
+/* False: no room for the texts. */
+static bool set_names(struct functions *functions, struct function *function,
+                      const struct function_source *source)
+{
+    if (source->name) {
+        function->name = source->name;
+        function->raw_name = source->raw_name;
+        function->full_name = source->full_name ? source->full_name : source->name;
+    } else {
+        name_by_source(functions, function, source);
+    }
+    return function->name && function->raw_name && function->full_name;
+}
+
+static void set_place(struct functions *functions, struct function *function,
+                      const struct function_source *source)
+{
+    if (function->file || !source->file)
+        return;
+    function->file_number = names_number(functions->texts, source->file);
+    function->file = names_text(functions->texts, function->file_number);
+    function->line = source->line;
+}
+
+static void put_id(char id[FUNCTION_ID_BYTES], uint32_t module, uint64_t start)
+{
+    snprintf(id, FUNCTION_ID_BYTES, "functions/%" PRIu32 "/%" PRIx64, module, start);
+}
+
+static uint32_t add(struct functions *functions, const struct function_source *source)
+{
+    uint32_t number = functions->count;
+    struct record **block = &functions->blocks[number / BLOCK_RECORDS];
+    struct function function = { .number = number,
+                                 .module = source->module,
+                                 .start = source->start };
+
+    if (number >= FUNCTIONS_MAX ||
+        (!*block && !(*block = calloc(BLOCK_RECORDS, sizeof(**block)))) ||
+        !set_names(functions, &function, source))
+        return 0;
+    set_place(functions, &function, source);
+    if (source->start == FUNCTION_NO_START)
+        snprintf(function.id, sizeof(function.id), "functions/%" PRIu32 "/i%" PRIu32,
+                 source->module, number);
+    else
+        put_id(function.id, source->module, source->start);
+    *record_at(functions, number) = (struct record){ .function = function };
+    functions->count++;
+    return number;
+}
+
+/* The record of the start or of the key, whichever is there; the two made one when both are. */
+static uint32_t find_or_add(struct functions *functions, const struct function_source *source,
+                            uint32_t by_start, uint32_t by_key)
+{
+    by_start = root_of(functions, by_start);
+    by_key = root_of(functions, by_key);
+    if (by_start && by_key && by_start != by_key)
+        record_at(functions, by_start)->same_as = by_key;
+    if (by_key)
+        return by_key;
+    return by_start ? by_start : add(functions, source);
+}
+
+static uint32_t number_of(struct functions *functions, const struct function_source *source)
+{
+    struct key key = key_of(functions, source);
+    uint32_t *of_key = key.name ? place_of_key(functions, &key) : NULL;
+    uint32_t *of_start = NULL, number;
+    struct record *record;
+    bool added;
+
+    if (source->start != FUNCTION_NO_START)
+        of_start =
+            map64_put(&functions->by_start, PROFILE_FRAME(source->module, source->start), &added);
+    number = find_or_add(functions, source, of_start ? *of_start : 0, of_key ? *of_key : 0);
+    if (!number)
+        return 0;
+    record = record_at(functions, number);
+    if (record->function.start == FUNCTION_NO_START)
+        record->function.start = source->start;
+    set_place(functions, &record->function, source);
+    if (of_start)
+        *of_start = number;
+    /* A record has one key: what two keys share is known by its start. */
+    if (of_key && !*of_key && !record->key.name) {
+        *of_key = number;
+        record->key = key;
+    }
+    return number;
+}
+
+uint32_t functions_number(struct functions *functions, const struct function_source *source)
+{
+    uint32_t number;
+
+    pthread_mutex_lock(&functions->lock);
+    number = number_of(functions, source);
+    pthread_mutex_unlock(&functions->lock);
+    return number;
+}
+
+void functions_get(struct functions *functions, uint32_t number, struct function *out)
+{
+    pthread_mutex_lock(&functions->lock);
+    *out = record_at(functions, root_of(functions, number))->function;
+    pthread_mutex_unlock(&functions->lock);
+}
+
+/* 0: no record has the id. An id has one spelling. */
+static uint32_t number_of_id(const struct functions *functions, const char *id)
+{
+    char spelled[FUNCTION_ID_BYTES];
+    uint32_t module, number;
+    uint64_t start;
+
+    if (sscanf(id, "functions/%" SCNu32 "/i%" SCNu32, &module, &number) == 2)
+        return number && number < functions->count &&
+                       !strcmp(record_at(functions, number)->function.id, id)
+                   ? number
+                   : 0;
+    if (sscanf(id, "functions/%" SCNu32 "/%" SCNx64, &module, &start) != 2)
+        return 0;
+    put_id(spelled, module, start);
+    if (strcmp(spelled, id))
+        return 0;
+    return map64_find(&functions->by_start, PROFILE_FRAME(module, start));
+}
+
+bool functions_find(struct functions *functions, const char *id, struct function *out)
+{
+    uint32_t number;
+    bool found;
+
+    pthread_mutex_lock(&functions->lock);
+    number = number_of_id(functions, id);
+    found = number != 0;
+    if (found)
+        *out = record_at(functions, root_of(functions, number))->function;
+    pthread_mutex_unlock(&functions->lock);
+    return found;
+}
+
+uint32_t functions_end(struct functions *functions)
+{
+    uint32_t end;
+
+    pthread_mutex_lock(&functions->lock);
+    end = functions->count;
+    pthread_mutex_unlock(&functions->lock);
+    return end;
+}

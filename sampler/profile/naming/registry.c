@@ -1,0 +1,203 @@
+#include "registry.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../index16.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct registry {
+    struct module **by_number; /* room for all: it never moves, and is looked at without a lock */
+    uint32_t count;            /* registry_number only */
+    struct index16 index;      /* registry_number only */
+    struct names *names;
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+static bool is_system(const char *path)
+{
+    static const char *const roots[] = { "/lib/",       "/lib32/",      "/lib64/",
+                                         "/libx32/",    "/usr/lib/",    "/usr/lib32/",
+                                         "/usr/lib64/", "/usr/libx32/", "/usr/libexec/" };
+
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+        if (begins_with(path, roots[i]))
+            return true;
+    return !strcmp(path, "[vdso]");
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *byte = bytes;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_number(const void *array, uint16_t number)
+{
+    return ((struct module *const *)array)[number]->hash;
+}
+
+static void module_free(struct module *module)
+{
+    if (!module)
+        return;
+    symbols_free(module->symbols);
+    free(module->path);
+    free(module);
+}
+
+static struct module *module_new(const char *path, size_t path_bytes, const uint8_t *build_id,
+                                 uint32_t build_id_bytes)
+{
+    struct module *module = calloc(1, sizeof(*module));
+    const char *slash;
+
+    if (!module)
+        return NULL;
+    module->path = strndup(path, path_bytes);
+    if (!module->path) {
+        free(module);
+        return NULL;
+    }
+    slash = strrchr(module->path, '/');
+    module->name = slash && slash[1] ? slash + 1 : module->path;
+    module->system = is_system(module->path);
+    module->sampler = begins_with(module->name, "libisoscope.so");
+    module->build_id_bytes = build_id_bytes;
+    memcpy(module->build_id, build_id, build_id_bytes);
+    for (uint32_t i = 0; i < build_id_bytes; i++)
+        snprintf(module->build_id_hex + 2 * i, 3, "%02x", build_id[i]);
+    return module;
+}
+
+int registry_new(struct registry **out)
+{
+    struct registry *registry = calloc(1, sizeof(*registry));
+    static const uint8_t no_build_id[1];
+
+    if (!registry)
+        return -ISOSCOPE_NO_MEMORY;
+    registry->by_number = calloc(MODULES_MAX + 1, sizeof(struct module *));
+    if (registry->by_number)
+        registry->by_number[0] = module_new("[unknown]", strlen("[unknown]"), no_build_id, 0);
+    if (!registry->by_number || !registry->by_number[0] || names_new(&registry->names) < 0) {
+        registry_free(registry);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    /* Nobody can name what lies in no file. */
+    atomic_init(&registry->by_number[0]->names, MODULE_NAMES_READ);
+    registry->count = 1;
+    *out = registry;
+    return 0;
+}
+
+void registry_free(struct registry *registry)
+{
+    if (!registry)
+        return;
+    for (uint32_t i = 0; registry->by_number && i < registry->count; i++)
+        module_free(registry->by_number[i]);
+    names_free(registry->names);
+    free(registry->by_number);
+    index16_free(&registry->index);
+    free(registry);
+}
+
+static bool is_module(const struct module *module, const char *path, size_t path_bytes,
+                      const uint8_t *build_id, uint32_t build_id_bytes)
+{
+    return module->build_id_bytes == build_id_bytes &&
+           !memcmp(module->build_id, build_id, build_id_bytes) &&
+           !strncmp(module->path, path, path_bytes) && !module->path[path_bytes];
+}
+
+/* The kernel's mark on a mapping whose file is gone is no part of its name; without a build id it
+ * tells the file from the one that has its place now. */
+static size_t bytes_of_path(const char *path, uint32_t build_id_bytes)
+{
+    static const char mark[] = " (deleted)";
+    size_t bytes = strnlen(path, PATH_MAX), mark_bytes = strlen(mark);
+
+    if (build_id_bytes && bytes > mark_bytes &&
+        !memcmp(path + bytes - mark_bytes, mark, mark_bytes))
+        return bytes - mark_bytes;
+    return bytes;
+}
+
+uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
+                         uint32_t build_id_bytes)
+{
+    size_t bytes = bytes_of_path(path, build_id_bytes);
+    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), path, bytes);
+    struct index16_walk walk;
+    struct module *module;
+
+    assert(build_id_bytes <= FEED_BUILD_ID_MAX);
+    hash = index16_mix(hash_bytes(hash, build_id, build_id_bytes));
+    if (index16_reserve(&registry->index, hash_number, registry->by_number) < 0)
+        return 0;
+    for (walk = index16_start(&registry->index, hash); *walk.slot;
+         index16_step(&registry->index, &walk))
+        if (is_module(registry->by_number[*walk.slot], path, bytes, build_id, build_id_bytes))
+            return *walk.slot;
+    if (registry->count > MODULES_MAX ||
+        !(module = module_new(path, bytes, build_id, build_id_bytes)))
+        return 0;
+    module->hash = hash;
+    module->number = registry->count++;
+    __atomic_store_n(&registry->by_number[module->number], module, __ATOMIC_RELEASE);
+    index16_put(&registry->index, &walk, (uint16_t)module->number);
+    return module->number;
+}
+
+void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_t bias)
+{
+    atomic_store_explicit(&module->bias, bias, memory_order_relaxed);
+    if (pid <= 0)
+        return; /* in another pid namespace: nothing there can be reached */
+    atomic_store_explicit(&module->address, address, memory_order_relaxed);
+    atomic_store_explicit(&module->pid, pid, memory_order_release);
+}
+
+uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
+{
+    static const uint8_t no_build_id[1];
+    uint32_t number = registry_number(registry, kind == FEED_NAME_JIT ? "[jit]" : "[interpreted]",
+                                      no_build_id, 0);
+
+    if (number) {
+        atomic_store_explicit(&registry->by_number[number]->names, MODULE_NAMES_READ,
+                              memory_order_relaxed);
+        atomic_store_explicit(&registry->by_number[number]->named, true, memory_order_release);
+    }
+    return number;
+}
+
+struct names *registry_names(const struct registry *registry)
+{
+    return registry->names;
+}
+
+struct module *registry_module(const struct registry *registry, uint32_t number)
+{
+    assert(number <= MODULES_MAX && registry->by_number[number]);
+    return registry->by_number[number];
+}
+
+struct module *registry_find(const struct registry *registry, uint32_t number)
+{
+    if (number > MODULES_MAX)
+        return NULL;
+    return __atomic_load_n(&registry->by_number[number], __ATOMIC_ACQUIRE);
+}

@@ -1,0 +1,93 @@
+#include "abbrevs.h"
+
+#include "../../../feed/cleanup.h"
+#include "../../../include/isoscope/isoscope.h"
+#include "grow.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum { CODES_MAX = 1 << 18, ATTRS_MAX = 1 << 20 };
+
+void abbrevs_free(struct abbrevs *abbrevs)
+{
+    free(abbrevs->abbrevs);
+    free(abbrevs->attrs);
+    *abbrevs = (struct abbrevs){ 0 };
+}
+
+static void add_bytes(struct abbrev *abbrev, struct abbrev_attr *attr,
+                      const struct unit_shape *shape)
+{
+    attr->bytes = form_bytes(attr->form, shape);
+    abbrev->sibling |= attr->name == DW_AT_sibling;
+    if (attr->bytes == FORM_BYTES_VARY || abbrev->bytes == FORM_BYTES_VARY)
+        abbrev->bytes = FORM_BYTES_VARY;
+    else
+        abbrev->bytes += attr->bytes;
+}
+
+/* The attributes up to the pair of zeros. */
+static int read_attrs(struct abbrevs *abbrevs, struct abbrev *abbrev, struct cursor *cursor,
+                      const struct unit_shape *shape)
+{
+    abbrev->first = abbrevs->attr_count;
+    while (!cursor->failed) {
+        uint64_t name = cursor_uleb(cursor), form = cursor_uleb(cursor);
+        struct abbrev_attr *attr;
+
+        if (!name && !form)
+            break;
+        if (abbrevs->attr_count == ATTRS_MAX) {
+            cursor_fail(cursor);
+            break;
+        }
+        if (!GROW(abbrevs->attrs, abbrevs->attr_count, abbrevs->attr_capacity))
+            return -ISOSCOPE_NO_MEMORY;
+        attr = &abbrevs->attrs[abbrevs->attr_count++];
+        *attr = (struct abbrev_attr){ .name = name > UINT16_MAX ? 0 : (uint16_t)name,
+                                      .form = form > UINT16_MAX ? 0 : (uint16_t)form };
+        if (form == DW_FORM_implicit_const)
+            attr->constant = cursor_sleb(cursor);
+        add_bytes(abbrev, attr, shape);
+    }
+    abbrev->count = abbrevs->attr_count - abbrev->first;
+    return 0;
+}
+
+static int put(struct abbrevs *abbrevs, uint64_t code, const struct abbrev *abbrev)
+{
+    while (abbrevs->count <= code) {
+        if (!GROW(abbrevs->abbrevs, abbrevs->count, abbrevs->abbrev_capacity))
+            return -ISOSCOPE_NO_MEMORY;
+        abbrevs->abbrevs[abbrevs->count++] = (struct abbrev){ 0 };
+    }
+    if (!abbrevs->abbrevs[code].tag)
+        abbrevs->abbrevs[code] = *abbrev;
+    return 0;
+}
+
+int abbrevs_read(struct abbrevs *out, struct bytes section, uint64_t place,
+                 const struct unit_shape *shape)
+{
+    CLEANUP(abbrevs_free) struct abbrevs abbrevs = { 0 };
+    struct cursor cursor = cursor_of(section, place);
+    uint64_t code;
+
+    while ((code = cursor_uleb(&cursor)) != 0 && code < CODES_MAX) {
+        struct abbrev abbrev = { 0 };
+        uint64_t tag = cursor_uleb(&cursor);
+
+        abbrev.tag = tag > UINT16_MAX ? 0 : (uint16_t)tag;
+        abbrev.children = cursor_u8(&cursor) == DW_CHILDREN_yes;
+        if (read_attrs(&abbrevs, &abbrev, &cursor, shape) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+        if (cursor.failed)
+            break;
+        if (put(&abbrevs, code, &abbrev) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    }
+    *out = abbrevs;
+    abbrevs = (struct abbrevs){ 0 };
+    return 0;
+}

@@ -1,0 +1,54 @@
+/*
+ * ranges.h - many overlapping symbols made into disjoint ranges of addresses, one symbol each.
+ *
+ *     ranges_add ... ranges_add, ranges_build, ranges_find ... ranges_find
+ *
+ * A cold part, which the compiler moved away from its function, belongs to that function.
+ *
+ * Ownership  The user's struct: all zeros is empty, ranges_free ends it. Names are copied.
+ * Threads    ranges_find and ranges_name: any, once it is built.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_RANGES_H
+#define ISOSCOPE_RANGES_H
+
+#include "../files/elf_functions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct range_symbol {
+    uint64_t start, end; /* end = start: not known */
+    uint64_t home;       /* start of the function that it is a cold part of; else start */
+    uint32_t name;       /* place in texts */
+    uint32_t file;       /* as elf_function's */
+    uint8_t rank;        /* the smaller the better */
+    bool filler;         /* yields to everything that covers its start */
+    bool resolver;
+};
+
+struct range {
+    uint64_t start;  /* it goes up to the next range's start */
+    uint32_t symbol; /* UINT32_MAX: none */
+};
+
+struct ranges {
+    struct range_symbol *symbols; /* once built: by start, one for each */
+    uint32_t symbol_count, symbol_capacity;
+    struct range *ranges;
+    uint32_t range_count;
+    char *texts;
+    size_t texts_bytes, texts_capacity;
+};
+
+int ranges_add(struct ranges *ranges, const struct elf_function *function);
+int ranges_build(struct ranges *ranges);
+void ranges_free(struct ranges *ranges);
+
+bool ranges_empty(const struct ranges *ranges);
+/* False: no symbol covers the address. number: index into symbols; a cold part's function. */
+bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number);
+char *ranges_name(const struct ranges *ranges, uint32_t number);
+
+#endif
