@@ -18,21 +18,6 @@ struct cpu_samples_writer {
     bool comma;      /* the list has an entry already */
 };
 
-const char *cpu_samples_vm_tag(const struct snapshot_sample *sample)
-{
-#define STATE_TEXT(name, text) text,
-    static const char *const texts[] = { FEED_STATES(STATE_TEXT) };
-
-    return sample->state < FEED_STATE_COUNT ? texts[sample->state] : "Blocked";
-}
-
-const char *cpu_samples_user_tag(const struct snapshot_sample *sample)
-{
-    if (sample->tag)
-        return sample->tag;
-    return sample->thread_name && *sample->thread_name ? sample->thread_name : "Default";
-}
-
 /* Short texts are copied as one block of this size: most of a reply are stacks of such. */
 enum { FRAME_SLACK = 16 };
 

@@ -2,7 +2,6 @@
 #include "counters.h"
 #include "handlers.h"
 
-
 /* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
 static json_t *heap_space(const char *name)
 {

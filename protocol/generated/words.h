@@ -34,12 +34,20 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_URI_LIST "UriList"
 #define TYPE_VM "VM"
 #define TYPE_VERSION "Version"
+#define TYPE_PRIVATE_CPU_SAMPLES_TABLE "_CpuSamplesTable"
 #define KIND_ISOLATE_EXIT "IsolateExit"
 #define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
 #define KIND_ISOLATE_START "IsolateStart"
 #define KIND_RESUME "Resume"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
+
+enum samples_form {
+    SAMPLES_FORM_LIST,
+    SAMPLES_FORM_TABLE,
+    SAMPLES_FORM_COUNT,
+};
+extern const char *const samples_form_words[SAMPLES_FORM_COUNT + 1]; /* NULL at the end */
 
 enum stream_id {
     STREAM_ID_VM,

@@ -23,11 +23,11 @@ struct live_tree;
 
 /* How much of the tables and trees a reader has. All zeros: nothing. */
 struct live_mark {
-    uint32_t generation;                    /* of the tables */
-    uint32_t clears, renames;               /* that the reader knows of */
-    uint32_t libraries, functions, frames;  /* of the tables */
-    uint64_t tree;                          /* the last one it has something of; 0: none */
-    uint32_t nodes, threads, samples;       /* of that tree */
+    uint32_t generation;                   /* of the tables */
+    uint32_t clears, renames;              /* that the reader knows of */
+    uint32_t libraries, functions, frames; /* of the tables */
+    uint64_t tree;                         /* the last one it has something of; 0: none */
+    uint32_t nodes, threads, samples;      /* of that tree */
 };
 
 struct live_window {
@@ -49,7 +49,8 @@ bool live_more(const struct live *live);
 struct live_mark live_mark(const struct live *live); /* for the next time */
 uint32_t live_sample_count(const struct live *live);
 
-/* New entries of the tables: numbers [*first, *end). What is lent lives until the next live_take. */
+/* New entries of the tables: numbers [*first, *end). What is lent lives until the next live_take.
+ */
 void live_libraries(const struct live *live, uint32_t *first, uint32_t *end);
 void live_functions(const struct live *live, uint32_t *first, uint32_t *end);
 void live_frames(const struct live *live, uint32_t *first, uint32_t *end);

@@ -199,6 +199,7 @@ void profile_clear(struct profile *profile, uint64_t process_id)
         if (!process_id || profile->processes[i].id == process_id)
             profile->processes[i].samples = 0;
     profile->sample_count = 0;
+    profile->clears++;
 }
 
 struct profile_symbols profile_symbols(struct profile *profile)

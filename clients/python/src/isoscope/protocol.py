@@ -11,6 +11,7 @@ IsolateGroupId = str
 IsolateId = str
 Micros = int
 Millis = int
+SamplesForm = Literal["list", "table"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent"]
 SymbolsWanted = Literal["complete", "available"]
 PrivateCounters = Mapping[str, int]
@@ -490,6 +491,33 @@ class PrivateCpuSamples(_PrivateCpuSamplesRequired, total=False):
     _symbols: PrivateSymbols
 
 
+class _PrivateCpuSamplesTableRequired(TypedDict):
+    """What every PrivateCpuSamplesTable has."""
+
+    type: Literal["_CpuSamplesTable"]
+    samplePeriod: int
+    maxStackDepth: int
+    sampleCount: int
+    pid: int
+    next: str
+    _counters: PrivateCounters
+    vmTags: List[str]
+    firstLibrary: int
+    firstFunction: int
+    firstFrame: int
+    libraries: List[PrivateLibrary]
+    functions: List[PrivateTableFunction]
+    frames: List[PrivateTableFrame]
+    trees: List[PrivateTableTree]
+
+
+class PrivateCpuSamplesTable(_PrivateCpuSamplesTableRequired, total=False):
+    """Samples as columns. Only what the cursor has not had: libraries, functions, frames, nodes and threads go on where the reply before ended."""
+
+    reset: Literal[True]
+    more: Literal[True]
+
+
 class _PrivateFrameRequired(TypedDict):
     """What every PrivateFrame has."""
 
@@ -586,6 +614,79 @@ class PrivateSymbols(TypedDict):
     asked: int
 
 
+class _PrivateTableFrameRequired(TypedDict):
+    """What every PrivateTableFrame has."""
+
+    functions: List[int]
+    lines: List[int]
+
+
+class PrivateTableFrame(_PrivateTableFrameRequired, total=False):
+    """A place in the code: a function, and what it is inlined into, innermost first."""
+
+    files: List[str]
+
+
+class _PrivateTableFunctionRequired(TypedDict):
+    """What every PrivateTableFunction has."""
+
+    id: str
+    name: str
+    owner: PrivateLibraryId
+    kind: Literal["Native", "Stub", "Jit", "Interpreted", "Unnamed"]
+
+
+class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
+    """As _Function, without ticks: its samples are counted by who gathers them."""
+
+    rawName: str
+    fullName: str
+    offset: int
+    file: str
+    line: int
+
+
+class PrivateTableNodes(TypedDict):
+    """Nodes of a tree of callers. Numbers begin at 1."""
+
+    callers: List[int]
+    frames: List[int]
+
+
+class PrivateTableSamples(TypedDict):
+    """Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that."""
+
+    timeDeltas: List[int]
+    threads: List[int]
+    callers: List[int]
+    frames: List[int]
+    cpuNanos: List[int]
+    vmTags: List[int]
+    incomplete: List[int]
+    ends: List[Literal["", "depth", "no_module", "no_row", "rule", "stack", "loop"]]
+
+
+class PrivateTableThread(TypedDict):
+    """A thread with a tag that it had set."""
+
+    isolateId: IsolateId
+    tid: int
+    name: str
+    userTag: str
+
+
+class PrivateTableTree(TypedDict):
+    """A tree of callers with the samples in it. A new one begins every some ten thousand samples, so that neither side keeps stacks for good."""
+
+    tree: int
+    firstNode: int
+    firstThread: int
+    timeOriginMicros: Micros
+    nodes: PrivateTableNodes
+    threads: List[PrivateTableThread]
+    samples: PrivateTableSamples
+
+
 class PrivateTagCounters(TypedDict):
     """Ticks by VM tag. Not counted here: both lists are empty."""
 
@@ -668,6 +769,8 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     timestamp: Micros
     count: int
     symbols: SymbolsWanted
+    form: SamplesForm
+    cursor: str
 
 
 class ClearCpuSamplesParams(TypedDict):
@@ -792,7 +895,7 @@ class StreamListenParams(TypedDict):
 
 
 PrivateEnableProfilerResult = Union[Success, Sentinel]
-PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, Sentinel]
+PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
 ClearCpuSamplesResult = Union[Success, Sentinel]
 GetCpuSamplesResult = Union[CpuSamples, Sentinel]
 GetFlagListResult = FlagList
