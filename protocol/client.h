@@ -15,9 +15,10 @@
 #include "service.h"
 #include "streams.h"
 
-#define SERVICE_VM_NAME "isoscope"
+#define SERVICE_VM_NAME "isoscope" /* until a client gives another */
 
 enum {
+    ID_ZONES_MAX = 32,
     CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
 };
 
@@ -38,13 +39,21 @@ struct service {
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */
     char host_cpu[128];
+    char vm_name[128];
+    uint32_t timeline_streams; /* 1 << enum timeline_stream */
+};
+
+struct id_zones {
+    unsigned numbers[ID_ZONES_MAX];
+    unsigned count, made;
 };
 
 struct client {
     struct service *service;
     struct client *next, **link; /* in service->clients; link: what points here */
     struct outbox outbox;
-    uint32_t streams;        /* 1 << enum stream_id */
+    uint32_t streams; /* 1 << enum stream_id */
+    struct id_zones zones;
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */

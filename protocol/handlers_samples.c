@@ -21,9 +21,10 @@ static struct snapshot_window window_between(int64_t origin_us, int64_t extent_u
 
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
-                         const struct cpu_samples_dialect *dialect,
-                         const struct process_info *process, const struct snapshot_window *window)
+                         const struct cpu_samples_dialect *dialect, const struct isolate *isolate,
+                         const struct snapshot_window *window)
 {
+    const struct process_info *process = isolate ? isolate->process : NULL;
     CLEANUP(samples_reply_free_text) char *counters = samples_reply_counters(client, process);
     CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct cpu_samples_options options = {
@@ -46,8 +47,7 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
 }
 
 static int take_samples(struct client *client, struct reply *reply, struct snapshot_window *window,
-                        const struct cpu_samples_dialect *dialect,
-                        const struct process_info *process)
+                        const struct cpu_samples_dialect *dialect, const struct isolate *isolate)
 {
     struct profile *profile = client->service->options.profile;
     struct snapshot *snapshot = NULL;
@@ -55,11 +55,12 @@ static int take_samples(struct client *client, struct reply *reply, struct snaps
 
     if (samples_reply_waits(client))
         return HANDLER_WAITS;
-    window->process_id = process ? process->id : 0;
+    window->process_id = isolate ? isolate->process->id : 0;
+    window->tid = isolate ? isolate->tid : 0;
     rc = snapshot_take(&snapshot, profile, window);
     if (rc < 0)
         return samples_reply_fail(client, rc);
-    return reply_samples(client, reply, snapshot, dialect, process, window);
+    return reply_samples(client, reply, snapshot, dialect, isolate, window);
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
@@ -95,7 +96,13 @@ int handle_private_get_cpu_samples(struct client *client,
 int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params,
                              struct reply *reply)
 {
-    profile_clear(client->service->options.profile, params->isolate->id);
+    struct profile *profile = client->service->options.profile;
+    const struct isolate *isolate = params->isolate;
+
+    if (isolate->tid)
+        profile_clear_thread(profile, isolate->process->id, isolate->tid);
+    else
+        profile_clear(profile, isolate->process->id);
     return answer_success(client, reply);
 }
 

@@ -16,29 +16,32 @@
 
 int handle_get_version(struct client *client, struct reply *reply)
 {
+    const struct service_options *options = &client->service->options;
+
     return answer(client, reply,
                   json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", TYPE_VERSION, "major",
-                            PROTOCOL_MAJOR, "minor", PROTOCOL_MINOR, "_privateMajor", 0,
-                            "_privateMinor", 0));
+                            options->protocol_major, "minor", options->protocol_minor,
+                            "_privateMajor", 0, "_privateMinor", 0));
 }
 
 /* DDS is not among them: who lists it owes its methods too. */
 int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
+    const struct service_options *options = &client->service->options;
+
     return answer(client, reply,
                   json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
-                            "protocolName", "VM Service", "major", PROTOCOL_MAJOR, "minor",
-                            PROTOCOL_MINOR));
+                            "protocolName", "VM Service", "major", options->protocol_major, "minor",
+                            options->protocol_minor));
 }
 
-static json_t *list_of(const struct isolates *isolates,
-                       json_t *(*make)(const struct process_info *))
+static json_t *group_refs(const struct isolates *isolates)
 {
     const struct process_info *process = NULL;
     json_t *list = json_array();
 
     while ((process = isolates_next(isolates, process))) {
-        if (json_array_append_new(list, make(process)) < 0) {
+        if (json_array_append_new(list, isolate_group_ref(process)) < 0) {
             json_decref(list);
             return NULL;
         }
@@ -85,14 +88,13 @@ int handle_get_vm(struct client *client, struct reply *reply)
 
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
-    vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
-                   "type", TYPE_VM, "name", SERVICE_VM_NAME, "architectureBits",
+    vm = json_pack("{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
+                   "type", TYPE_VM, "name", isolate_text(service->vm_name), "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
-                   symbols_json(&symbols), "isolates", list_of(isolates, isolate_ref),
-                   "systemIsolates", "isolateGroups", list_of(isolates, isolate_group_ref),
-                   "systemIsolateGroups");
+                   symbols_json(&symbols), "isolates", isolate_refs(isolates, NULL),
+                   "systemIsolates", "isolateGroups", group_refs(isolates), "systemIsolateGroups");
     if (vm) {
         json_object_update(vm, process);
         json_object_update(vm, profiler);

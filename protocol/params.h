@@ -22,7 +22,7 @@ union method_params;
 
 enum param_kind {
     PARAM_ABSENT,        /* must not be there */
-    PARAM_ISOLATE,       /* const struct process_info *: "isolates/1234" */
+    PARAM_ISOLATE,       /* const struct isolate *: "isolates/1234" */
     PARAM_ISOLATE_GROUP, /* const struct process_info *: "isolateGroups/1234" */
     PARAM_INT64,         /* int64_t; "" is not given */
     PARAM_UNSIGNED,      /* int64_t, not negative; "" is not given */

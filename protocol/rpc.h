@@ -58,6 +58,7 @@ const char *request_param(struct request *request, const char *name);
 /* {"jsonrpc":"2.0","id":...,"result": - all but the result and the last brace. */
 char *rpc_envelope_text(const struct request *request);
 char *rpc_result_text(const struct request *request, const json_t *result);
+char *rpc_text_result_text(const struct request *request, const char *result);
 char *rpc_error_text(const struct request *request, const struct rpc_failure *failure);
 /* Takes over event, which may be NULL when memory ran out before. */
 char *rpc_notification_text(const char *stream, json_t *event);

@@ -27,10 +27,15 @@ int service_new(struct service **out, const struct service_options *options)
     if (!service)
         return -ISOSCOPE_NO_MEMORY;
     service->options = *options;
+    if (!service->options.protocol_major) {
+        service->options.protocol_major = PROTOCOL_MAJOR;
+        service->options.protocol_minor = PROTOCOL_MINOR;
+    }
     if (!service->options.queue_bytes_max)
         service->options.queue_bytes_max = QUEUE_BYTES_DEFAULT;
     service->start_ms = options->epoch_ms();
     service->monotonic_to_epoch_ms = service->start_ms - options->monotonic_us() / 1000;
+    snprintf(service->vm_name, sizeof(service->vm_name), "%s", SERVICE_VM_NAME);
     host_cpu(service->host_cpu, sizeof(service->host_cpu));
     *out = service;
     return 0;

@@ -26,7 +26,8 @@ struct service_options {
     int64_t (*epoch_ms)(void); /* clocks come from outside */
     int64_t (*monotonic_us)(void);
     const char *source_root; /* the only folder that source text may come from; NULL: none */
-    size_t queue_bytes_max;  /* unsent replies and events of one client; 0: 16 MiB */
+    int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
+    size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
 };
 
 int service_new(struct service **out, const struct service_options *options);

@@ -27,9 +27,9 @@ static void notify(struct service *service, enum stream_id stream, json_t *event
     json_decref(event);
 }
 
-static json_t *vm_ref(void)
+static json_t *vm_ref(const struct service *service)
 {
-    return json_pack("{s:s, s:s}", "type", TYPE_VM_REF, "name", SERVICE_VM_NAME);
+    return json_pack("{s:s, s:o}", "type", TYPE_VM_REF, "name", isolate_text(service->vm_name));
 }
 
 void streams_flag_changed(struct service *service, const char *flag, const char *value)
@@ -38,8 +38,38 @@ void streams_flag_changed(struct service *service, const char *flag, const char 
         return;
     notify(service, STREAM_ID_VM,
            json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
-                     KIND_VM_FLAG_UPDATE, "vm", vm_ref(), "timestamp",
+                     KIND_VM_FLAG_UPDATE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue", value));
+}
+
+void streams_vm_renamed(struct service *service)
+{
+    if (!anybody_listens(service, STREAM_ID_VM))
+        return;
+    notify(service, STREAM_ID_VM,
+           json_pack("{s:s, s:s, s:o, s:I}", "type", TYPE_EVENT, "kind", KIND_VM_UPDATE, "vm",
+                     vm_ref(service), "timestamp", (json_int_t)service->options.epoch_ms()));
+}
+
+json_t *timeline_streams_json(uint32_t streams)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < TIMELINE_STREAM_COUNT; i++)
+        if (streams & 1u << i)
+            json_array_append_new(list, json_string(timeline_stream_words[i]));
+    return list;
+}
+
+void streams_timeline_changed(struct service *service)
+{
+    if (!anybody_listens(service, STREAM_ID_TIMELINE))
+        return;
+    notify(service, STREAM_ID_TIMELINE,
+           json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
+                     KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "updatedStreams",
+                     timeline_streams_json(service->timeline_streams)));
 }
 
 json_t *symbols_json(const struct profile_symbols *symbols)
@@ -53,22 +83,22 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
         return;
     notify(service, STREAM_ID_PROFILER,
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
-                     KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(), "timestamp",
+                     KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service->options.epoch_ms(), "_symbols", symbols_json(symbols)));
 }
 
-json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms)
+json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t timestamp_ms)
 {
     return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", TYPE_EVENT, "kind", kind, "isolateGroup",
-                     isolate_group_ref(process), "isolate", isolate_ref(process), "timestamp",
-                     (json_int_t)timestamp_ms);
+                     isolate_group_ref(isolate->process), "isolate", isolate_ref(isolate),
+                     "timestamp", (json_int_t)timestamp_ms);
 }
 
-void streams_isolate_changed(void *context, const char *kind, const struct process_info *process)
+void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate)
 {
     struct service *service = context;
 
     if (anybody_listens(service, STREAM_ID_ISOLATE))
         notify(service, STREAM_ID_ISOLATE,
-               isolate_event(kind, process, service->options.epoch_ms()));
+               isolate_event(kind, isolate, service->options.epoch_ms()));
 }

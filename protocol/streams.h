@@ -10,8 +10,9 @@
 #include "generated/words.h"
 
 #include <jansson.h>
+#include <stdint.h>
 
-struct process_info;
+struct isolate;
 struct profile_symbols;
 struct service;
 
@@ -21,10 +22,16 @@ void streams_flag_changed(struct service *service, const char *flag, const char 
 void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols);
 /* {done, asked}: modules; NULL when out of memory. */
 json_t *symbols_json(const struct profile_symbols *symbols);
-/* IsolateStart, IsolateRunnable, IsolateExit. context: the service. */
-void streams_isolate_changed(void *context, const char *kind, const struct process_info *process);
+/* VMUpdate; TimelineStreamSubscriptionsUpdate, on Timeline. */
+void streams_vm_renamed(struct service *service);
+void streams_timeline_changed(struct service *service);
+/* IsolateStart, IsolateRunnable, IsolateUpdate, IsolateExit. context: the service. */
+void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate);
 
 /* An Isolate event's common members; NULL when out of memory. */
-json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms);
+json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t timestamp_ms);
+
+/* Names of those whose bit (1 << enum timeline_stream) is set. */
+json_t *timeline_streams_json(uint32_t streams);
 
 #endif

@@ -8,9 +8,10 @@
 
 /* Takes over live. */
 static int reply_live(struct client *client, struct reply *reply, struct live *live,
-                      const struct process_info *process)
+                      const struct isolate *isolate)
 {
     struct profile *profile = client->service->options.profile;
+    const struct process_info *process = isolate ? isolate->process : NULL;
     CLEANUP(samples_reply_free_text) char *counters = samples_reply_counters(client, process);
     CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct table_options options = { .envelope = envelope,
@@ -31,8 +32,9 @@ static int reply_live(struct client *client, struct reply *reply, struct live *l
 int table_reply(struct client *client, const struct private_get_cpu_samples_params *params,
                 struct reply *reply)
 {
-    const struct process_info *process = params->isolate;
-    struct live_window window = { .process_id = process ? process->id : 0,
+    const struct isolate *isolate = params->isolate;
+    struct live_window window = { .process_id = isolate ? isolate->process->id : 0,
+                                  .tid = isolate ? isolate->tid : 0,
                                   .from_us = params->timestamp_us,
                                   .count_max = (uint64_t)params->count };
     struct live *live = NULL;
@@ -48,5 +50,5 @@ int table_reply(struct client *client, const struct private_get_cpu_samples_para
     if (samples_reply_waits(client))
         return HANDLER_WAITS;
     rc = live_take(&live, client->service->options.profile, &window);
-    return rc < 0 ? samples_reply_fail(client, rc) : reply_live(client, reply, live, process);
+    return rc < 0 ? samples_reply_fail(client, rc) : reply_live(client, reply, live, isolate);
 }

@@ -95,6 +95,8 @@ static int open_service(struct hub *hub, const struct hub_options *hub_options)
         .epoch_ms = epoch_ms,
         .monotonic_us = monotonic_us,
         .source_root = hub_options->source_root,
+        .protocol_major = hub_options->protocol_major,
+        .protocol_minor = hub_options->protocol_minor,
     };
 
     return service_new(&hub->service, &options);

@@ -31,7 +31,8 @@ struct hub_options {
     bool enabled;
     bool debuginfod;
     bool no_symbols;
-    const char *source_root; /* NULL: none */
+    const char *source_root;                /* NULL: none */
+    uint8_t protocol_major, protocol_minor; /* 0: the protocol's own */
 };
 
 struct hub {

@@ -23,6 +23,7 @@ enum {
     OPTION_DEBUGINFOD,
     OPTION_NO_SYMBOLS,
     OPTION_SOURCE_ROOT,
+    OPTION_PROTOCOL_VERSION,
     OPTION_QUIET,
 };
 
@@ -39,6 +40,7 @@ static const struct option long_options[] = {
     { "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
     { "no-symbols", no_argument, NULL, OPTION_NO_SYMBOLS },
     { "source-root", required_argument, NULL, OPTION_SOURCE_ROOT },
+    { "protocol-version", required_argument, NULL, OPTION_PROTOCOL_VERSION },
     { "quiet", no_argument, NULL, OPTION_QUIET },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
@@ -68,6 +70,8 @@ static const char help[] =
     "  --no-symbols               name nothing: functions are build ids and offsets, which\n"
     "                             `isoscope symbolize` names on a machine that has the files\n"
     "  --source-root DIR          let clients read the program's source files, from DIR and below\n"
+    "  --protocol-version 3.26    say so in getVersion, for old clients that look at the number;\n"
+    "                             what is answered stays the same\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";
@@ -197,6 +201,25 @@ static int take_source_root(struct run_options *options, const char *path, char 
     return 0;
 }
 
+/* "3.26": digits, a dot, digits. */
+static int take_protocol_version(struct run_options *options, const char *text, char *error,
+                                 size_t error_size)
+{
+    unsigned major, minor;
+    int end = 0;
+
+    if (text[0] < '0' || text[0] > '9' ||
+        sscanf(text, "%2u.%n%2u%n", &major, &end, &minor, &end) < 2 ||
+        strspn(text, "0123456789.") != (size_t)end || text[end] || major == 0) {
+        snprintf(error, error_size, "--protocol-version: '%s' is not a version as 3.26 is one",
+                 text);
+        return -ISOSCOPE_INVALID;
+    }
+    options->protocol_major = (uint8_t)major;
+    options->protocol_minor = (uint8_t)minor;
+    return 0;
+}
+
 static int take_option(struct run_options *options, int option, char **argv, char *error,
                        size_t error_size)
 {
@@ -230,6 +253,8 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return 0;
     case OPTION_SOURCE_ROOT:
         return take_source_root(options, optarg, error, error_size);
+    case OPTION_PROTOCOL_VERSION:
+        return take_protocol_version(options, optarg, error, error_size);
     case OPTION_QUIET:
         options->quiet = true;
         return 0;

@@ -28,10 +28,11 @@ struct run_options {
     bool debuginfod;            /* ask debuginfod servers for debug data */
     bool no_symbols;            /* serve build ids and offsets, no names */
     char source_root[PATH_MAX]; /* whose files clients may read; "": none */
-    bool quiet;                 /* no listening line */
-    bool help;                  /* only the help was asked for; program is NULL */
-    const char *service_info;   /* file to write, or NULL */
-    char **program;             /* PROGRAM ARGS... NULL */
+    uint8_t protocol_major, protocol_minor; /* what getVersion says; 0: the protocol's own */
+    bool quiet;                             /* no listening line */
+    bool help;                              /* only the help was asked for; program is NULL */
+    const char *service_info;               /* file to write, or NULL */
+    char **program;                         /* PROGRAM ARGS... NULL */
 };
 
 /* argv[0] is the command's own name ("run"). */

@@ -100,6 +100,8 @@ static int prepare(struct run *run)
         .enabled = !run->options->paused,
         .debuginfod = run->options->debuginfod,
         .no_symbols = run->options->no_symbols,
+        .protocol_major = run->options->protocol_major,
+        .protocol_minor = run->options->protocol_minor,
         .source_root = run->options->source_root[0] ? run->options->source_root : NULL,
     };
 

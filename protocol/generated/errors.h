@@ -10,7 +10,9 @@
     X(INVALID_REQUEST, -32600, "Invalid Request") \
     X(SERVER_ERROR, -32000, "Server error") \
     X(FEATURE_DISABLED, 100, "Feature is disabled") \
+    X(CANNOT_ADD_BREAKPOINT, 102, "Cannot add breakpoint") \
     X(STREAM_ALREADY_SUBSCRIBED, 103, "Stream already subscribed") \
-    X(STREAM_NOT_SUBSCRIBED, 104, "Stream not subscribed")
+    X(STREAM_NOT_SUBSCRIBED, 104, "Stream not subscribed") \
+    X(EXPRESSION_COMPILATION_ERROR, 113, "Expression compilation error")
 
 #endif

@@ -14,12 +14,15 @@ struct live {
     uint32_t part_count;
     struct live_mark from, mark; /* from: all zeros after a reset */
     uint32_t sample_count;
+    int32_t tid; /* 0: all */
     bool reset, more;
 };
 
-static bool is_shown(const struct store_view *view, uint32_t number)
+static bool is_shown(const struct live *live, const struct store_view *view, uint32_t number)
 {
-    return number >= view->sources[view->chunk->samples[number].source].first_visible;
+    const struct view_source *source = &view->sources[view->chunk->samples[number].source];
+
+    return number >= source->first_visible && (!live->tid || live->tid == source->tid);
 }
 
 static void drop_views(struct live *live, uint32_t count)
@@ -111,7 +114,7 @@ static uint32_t take_samples(struct live *live, const struct store_view *view, s
     uint32_t shown = 0;
 
     for (; to->end_sample < view->sample_count; to->end_sample++) {
-        if (!is_shown(view, to->end_sample))
+        if (!is_shown(live, view, to->end_sample))
             continue;
         if (max && shown == max) {
             live->more = true;
@@ -187,6 +190,7 @@ static int fill(struct live *live, struct profile *profile, const struct live_wi
     if (!tables)
         return -ISOSCOPE_NO_MEMORY;
     live->tables = live_tables_hold(tables);
+    live->tid = window->tid;
     if ((error = find_views(live, profile, window, &changes)) < 0 ||
         (error = live_tables_read(tables, live->views, live->view_count)) < 0)
         return error;
@@ -318,7 +322,7 @@ bool live_sample(const struct live *live, uint32_t part, uint32_t number, struct
     const struct store_view *view = &live->views[part];
     const struct chunk_sample *sample = &view->chunk->samples[number];
 
-    if (!is_shown(view, number))
+    if (!is_shown(live, view, number))
         return false;
     *out = (struct live_sample){ .timestamp_us = chunk_sample_us(view->chunk, number),
                                  .cpu_ns = chunk_sample_cpu_ns(view->chunk, number),

@@ -32,6 +32,7 @@ struct live_mark {
 
 struct live_window {
     uint64_t process_id; /* 0: every process */
+    int32_t tid;         /* of that process; 0: every thread */
     int64_t from_us;     /* without a mark: from about this time on (samples are not sorted) */
     uint64_t count_max;  /* the first so many; 0: all */
     struct live_mark mark;
@@ -92,7 +93,7 @@ uint32_t live_part_count(const struct live *live);
 struct live_part live_part(const struct live *live, uint32_t part);
 struct live_node live_node(const struct live *live, uint32_t part, uint32_t node);
 struct live_thread live_thread(const struct live *live, uint32_t part, uint32_t thread);
-/* False: it is not of the process, or was cleared. */
+/* False: it is not of the process or thread, or was cleared. */
 bool live_sample(const struct live *live, uint32_t part, uint32_t number, struct live_sample *out);
 
 #endif

@@ -249,6 +249,31 @@ void processes_clear(struct processes *processes, uint64_t process_id)
     pthread_mutex_unlock(&processes->lock);
 }
 
+void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find(processes, process_id);
+    if (process)
+        store_clear_thread(processes->store, process->owner, tid);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+size_t processes_threads(struct processes *processes, uint64_t process_id,
+                         struct profile_thread *out, size_t capacity)
+{
+    struct process *process;
+    size_t count = 0;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find(processes, process_id);
+    if (process)
+        count = store_threads(processes->store, process->owner, out, capacity);
+    pthread_mutex_unlock(&processes->lock);
+    return count;
+}
+
 struct feed_settings processes_settings(struct processes *processes)
 {
     struct feed_settings settings;

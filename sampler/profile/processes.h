@@ -41,6 +41,9 @@ bool processes_any_live(struct processes *processes);
 size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity);
 bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out);
 void processes_clear(struct processes *processes, uint64_t process_id);
+void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid);
+size_t processes_threads(struct processes *processes, uint64_t process_id,
+                         struct profile_thread *out, size_t capacity);
 struct feed_settings processes_settings(struct processes *processes);
 void processes_set_enabled(struct processes *processes, bool enabled);
 void processes_set_period_us(struct processes *processes, uint32_t period_us);

@@ -200,6 +200,18 @@ void profile_clear(struct profile *profile, uint64_t process_id)
     processes_clear(profile->processes, process_id);
 }
 
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid)
+{
+    profile_sync(profile);
+    processes_clear_thread(profile->processes, process_id, tid);
+}
+
+size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
+                       size_t capacity)
+{
+    return processes_threads(profile->processes, process_id, out, capacity);
+}
+
 void profile_sync(struct profile *profile)
 {
     collector_sync(profile->collector);

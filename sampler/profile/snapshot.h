@@ -43,6 +43,17 @@ struct process_info {
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity);
 bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out);
 
+/* A thread that has left samples. */
+struct profile_thread {
+    int32_t tid;
+    char name[16];
+    uint64_t samples; /* in the store now */
+};
+
+/* Those of one process, in no order. Returns how many there are; fills at most capacity. */
+size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
+                       size_t capacity);
+
 /* Asked settings, for all processes of the profile, and for those to come. */
 bool profile_enabled(struct profile *profile);
 void profile_set_enabled(struct profile *profile, bool enabled);
@@ -63,6 +74,9 @@ bool profile_set_wall_threads(struct profile *profile, const char *list);
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);
 
+/* The same for one thread of it. */
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid);
+
 /* Drains the feeds now, so that what was sampled before the call is in the next snapshot. */
 void profile_sync(struct profile *profile);
 
@@ -76,6 +90,7 @@ struct profile_symbols profile_symbols(struct profile *profile);
 
 struct snapshot_window {
     uint64_t process_id;          /* 0: every process */
+    int32_t tid;                  /* of that process; 0: every thread */
     bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* both ends belong to it */
     uint64_t count_max;           /* the oldest so many; 0: all */

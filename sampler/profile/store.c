@@ -96,25 +96,51 @@ static size_t bytes_now(const struct store *store)
            (store->open ? chunk_bytes(open_chunk(store)) : 0);
 }
 
-/* The number of the owner's first sample in the chunk that was not cleared. */
-static uint32_t first_visible(const struct chunk *chunk, const struct owner *owner)
+/* The number of the thread's first sample in the chunk that was not cleared. */
+static uint32_t first_visible(const struct chunk *chunk, const struct owner_thread *thread)
 {
-    uint64_t first = owner->visible_from > chunk->first_sequence
-                         ? owner->visible_from - chunk->first_sequence
-                         : 0;
+    uint64_t from = thread->owner->visible_from > thread->visible_from ? thread->owner->visible_from
+                                                                       : thread->visible_from;
+    uint64_t first = from > chunk->first_sequence ? from - chunk->first_sequence : 0;
 
     return first < chunk->sample_count ? (uint32_t)first : chunk->sample_count;
+}
+
+/* A thread with samples is in its owner's list, and held by the chunk that they are in. */
+static void count_sample(struct owner_thread *thread)
+{
+    struct owner *owner = thread->owner;
+
+    owner->samples++;
+    if (thread->samples++)
+        return;
+    thread->next = owner->sampled;
+    thread->link = &owner->sampled;
+    if (thread->next)
+        thread->next->link = &thread->next;
+    owner->sampled = thread;
+}
+
+static void forget_samples(struct owner_thread *thread, uint64_t count)
+{
+    thread->owner->samples -= count;
+    thread->samples -= count;
+    if (thread->samples)
+        return;
+    *thread->link = thread->next;
+    if (thread->next)
+        thread->next->link = thread->link;
 }
 
 static void count_evicted(const struct chunk *chunk)
 {
     for (uint32_t i = 0; i < chunk->sample_count; i++) {
-        struct owner *owner = chunk->sources[chunk->samples[i].source].thread->owner;
+        struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
 
-        if (i < first_visible(chunk, owner))
+        if (i < first_visible(chunk, thread))
             continue;
-        owner->samples--;
-        owner->evicted++;
+        forget_samples(thread, 1);
+        thread->owner->evicted++;
     }
 }
 
@@ -153,7 +179,7 @@ static int add_locked(struct store *store, struct owner_thread *thread,
     if (chunk_append(open_chunk(store), &store->index, thread, sample) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->sequence++;
-    thread->owner->samples++;
+    count_sample(thread);
     keep_bound(store);
     return 0;
 }
@@ -179,21 +205,74 @@ void store_rename(struct store *store, struct owner_thread *thread, const char *
 static bool anything_visible(const struct chunk *chunk)
 {
     for (uint32_t i = 0; i < chunk->source_count; i++)
-        if (first_visible(chunk, chunk->sources[i].thread->owner) < chunk->sample_count)
+        if (first_visible(chunk, chunk->sources[i].thread) < chunk->sample_count)
             return true;
     return false;
+}
+
+static void remove_invisible(struct store *store)
+{
+    for (uint32_t i = store->chunk_count; i-- > 0;)
+        if (!anything_visible(store->chunks[i]))
+            remove_chunk(store, i);
 }
 
 void store_clear(struct store *store, struct owner *owner)
 {
     pthread_mutex_lock(&store->lock);
     owner->visible_from = store->sequence;
-    owner->samples = 0;
+    while (owner->sampled)
+        forget_samples(owner->sampled, owner->sampled->samples);
     store->changes.clears++;
-    for (uint32_t i = store->chunk_count; i-- > 0;)
-        if (!anything_visible(store->chunks[i]))
-            remove_chunk(store, i);
+    remove_invisible(store);
     pthread_mutex_unlock(&store->lock);
+}
+
+void store_clear_thread(struct store *store, struct owner *owner, int32_t tid)
+{
+    struct owner_thread *next;
+
+    pthread_mutex_lock(&store->lock);
+    for (struct owner_thread *thread = owner->sampled; thread; thread = next) {
+        next = thread->next;
+        if (thread->tid != tid)
+            continue;
+        thread->visible_from = store->sequence;
+        forget_samples(thread, thread->samples);
+    }
+    store->changes.clears++;
+    remove_invisible(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* The kernel gives a number again: the threads that had it are one, by the newest one's name. */
+static size_t list_thread(struct profile_thread *out, size_t filled, size_t capacity,
+                          const struct owner_thread *thread)
+{
+    for (size_t i = 0; i < filled && i < capacity; i++) {
+        if (out[i].tid != thread->tid)
+            continue;
+        out[i].samples += thread->samples;
+        return filled;
+    }
+    if (filled < capacity) {
+        out[filled].tid = thread->tid;
+        out[filled].samples = thread->samples;
+        memcpy(out[filled].name, thread->name, sizeof(out[filled].name));
+    }
+    return filled + 1;
+}
+
+size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
+                     size_t capacity)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&store->lock);
+    for (const struct owner_thread *thread = owner->sampled; thread; thread = thread->next)
+        count = list_thread(out, count, capacity, thread);
+    pthread_mutex_unlock(&store->lock);
+    return count;
 }
 
 struct owner_counts store_counts(struct store *store, const struct owner *owner)
@@ -230,7 +309,7 @@ static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t pro
         sources[i].tid = thread->tid;
         sources[i].tag = chunk->sources[i].tag;
         memcpy(sources[i].name, thread->name, sizeof(sources[i].name));
-        sources[i].first_visible = asked_for ? first_visible(chunk, thread->owner) : UINT32_MAX;
+        sources[i].first_visible = asked_for ? first_visible(chunk, thread) : UINT32_MAX;
     }
     *view = (struct store_view){ .chunk = chunk_hold(chunk),
                                  .sample_count = chunk->sample_count,

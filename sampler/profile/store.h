@@ -16,6 +16,7 @@
 #define ISOSCOPE_STORE_H
 
 #include "chunk.h"
+#include "snapshot.h"
 
 struct store;
 
@@ -35,6 +36,14 @@ int store_add(struct store *store, struct owner_thread *thread, const struct sto
 void store_rename(struct store *store, struct owner_thread *thread, const char *name);
 /* Forgets what is there of the owner. */
 void store_clear(struct store *store, struct owner *owner);
+
+/* Of those of its threads that have the tid. */
+void store_clear_thread(struct store *store, struct owner *owner, int32_t tid);
+
+/* The owner's threads that have samples here. Fills at most capacity, where those of one tid are
+ * one; returns how many there are, perhaps counting such twice when not all had room. */
+size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
+                     size_t capacity);
 
 struct owner_counts store_counts(struct store *store, const struct owner *owner);
 /* The memory of samples, trees and indexes. */

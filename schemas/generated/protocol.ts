@@ -74,6 +74,21 @@ export interface VMRef {
   name: string;
 }
 
+/** Allocations are not sampled: the memory, and no classes. */
+export interface AllocationProfile {
+  type: "AllocationProfile";
+  memoryUsage: MemoryUsage;
+  members: unknown[];
+  /** Only of _getAllocationProfile. */
+  _heaps?: PrivateHeaps;
+}
+
+/** A native program has no Dart classes. */
+export interface ClassList {
+  type: "ClassList";
+  classes: unknown[];
+}
+
 /** A function's code, and the function. */
 export interface Code {
   type: "Code";
@@ -125,6 +140,9 @@ export interface Error {
   message: string;
 }
 
+/** At which exceptions to stop. Only None can be kept. */
+export type ExceptionPauseMode = "None" | "All" | "Unhandled";
+
 /** One of the VM's flags. */
 export interface Flag {
   name: string;
@@ -138,6 +156,17 @@ export interface Flag {
 export interface FlagList {
   type: "FlagList";
   flags: Flag[];
+}
+
+/** A frame of a stack. */
+export interface Frame {
+  type: "Frame";
+  kind: "Regular";
+  index: number;
+  function: FunctionRef;
+  code: CodeRef;
+  location?: SourceLocation;
+  vars: unknown[];
 }
 
 /** A function, with its other names. */
@@ -164,7 +193,10 @@ export interface Function {
   _fullName: string;
 }
 
-/** A heap of a Dart program. A native one has none: all is zero. */
+/** Whether to collect garbage first. There is none; old clients ask for it by full. */
+export type GcWanted = "false" | "true" | "full";
+
+/** A heap of a Dart program. For a native one the old one is the process' anonymous memory. */
 export interface HeapSpace {
   type: "HeapSpace";
   name: string;
@@ -175,6 +207,21 @@ export interface HeapSpace {
   capacity: number;
   external: number;
   time: number;
+}
+
+/** Requests of dart:io: none. */
+export interface HttpProfile {
+  type: "HttpProfile";
+  timestamp: Micros;
+  requests: unknown[];
+}
+
+/** A place for ids. Here ids stay good as long as the service, in whatever zone. */
+export interface IdZone {
+  type: "IdZone";
+  id: string;
+  backingBufferKind: ZoneBuffer;
+  idAssignmentPolicy: ZoneIds;
 }
 
 /** A process of the program, with all there is to say. */
@@ -222,7 +269,7 @@ export interface IsolateGroup {
 /** One process, seen as a group. */
 export type IsolateGroupId = string;
 
-/** One process. Ids stay good as long as the service. */
+/** One process, or a thread of it. Ids stay good as long as the service. */
 export type IsolateId = string;
 
 /** A module of the program, with its known source files. */
@@ -238,6 +285,23 @@ export interface Library {
   variables: unknown[];
   functions: unknown[];
   classes: unknown[];
+}
+
+/** Memory of a process that is in RAM, in bytes, from /proc. What malloc makes of it is not known. */
+export interface MemoryUsage {
+  type: "MemoryUsage";
+  /** Anonymous: heaps, stacks, what was written of private files. */
+  heapUsage: number;
+  /** Of that, what the process has reserved, in RAM or not. */
+  heapCapacity: number;
+  /** Of files and shared memory. */
+  externalUsage: number;
+}
+
+/** None are kept. */
+export interface MetricList {
+  type: "MetricList";
+  metrics: unknown[];
 }
 
 /** Microseconds of CLOCK_MONOTONIC, or a span of them. */
@@ -262,6 +326,37 @@ export interface OpenRpc {
   [member: string]: unknown;
 }
 
+/** The timeline as a Perfetto trace: base64 of a protobuf Trace. */
+export interface PerfettoTimeline {
+  type: "PerfettoTimeline";
+  /** Empty while there are no events, which is a trace too. */
+  trace: string;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+}
+
+/** A native program has no Dart ports. */
+export interface PortList {
+  type: "PortList";
+  ports: unknown[];
+}
+
+/** A part of the memory in RAM; its children add up to it. */
+export interface ProcessMemoryItem {
+  name: string;
+  description: string;
+  /** Bytes. */
+  size: number;
+  /** The largest first. */
+  children: ProcessMemoryItem[];
+}
+
+/** The memory in RAM, as a tree. */
+export interface ProcessMemoryUsage {
+  type: "ProcessMemoryUsage";
+  root: ProcessMemoryItem;
+}
+
 /** A function, and in how many samples it is. */
 export interface ProfileFunction {
   type: "ProfileFunction";
@@ -276,6 +371,9 @@ export interface ProfileFunction {
   function: FunctionRef | NativeFunction;
 }
 
+/** Which tags stand between the root and the stacks. */
+export type ProfileTags = "None" | "UserVM" | "UserOnly" | "VMUser" | "VMOnly";
+
 /** One protocol that the service speaks. */
 export interface Protocol {
   protocolName: string;
@@ -288,6 +386,9 @@ export interface ProtocolList {
   type: "ProtocolList";
   protocols: Protocol[];
 }
+
+/** How far; a running program goes on in any case. */
+export type ResumeStep = "None" | "Into" | "Over" | "Out" | "Rewind" | "OverAsyncSuspension";
 
 /** The member error of a reply. */
 export interface RpcError {
@@ -341,6 +442,12 @@ export interface Sentinel {
   valueAsString: string;
 }
 
+/** Sockets of dart:io: none. */
+export interface SocketProfile {
+  type: "SocketProfile";
+  sockets: unknown[];
+}
+
 /** A line of a script. */
 export interface SourceLocation {
   type: "SourceLocation";
@@ -349,6 +456,24 @@ export interface SourceLocation {
   tokenPos: number;
   line: number;
   column: 1;
+}
+
+/** What a debugger asks of source: nothing is known. */
+export interface SourceReport {
+  type: "SourceReport";
+  ranges: unknown[];
+  scripts: unknown[];
+}
+
+/** The newest sample's stack of an isolate; empty when there was none in the last second. */
+export interface Stack {
+  type: "Stack";
+  frames: Frame[];
+  messages: unknown[];
+  truncated: boolean;
+  /** When it was sampled. */
+  _timestamp?: Micros;
+  _tid?: number;
 }
 
 /** What a client can subscribe to. */
@@ -362,10 +487,43 @@ export interface Success {
 /** complete: wait until all names and lines are read; available: answer with those that are known by now. */
 export type SymbolsWanted = "complete" | "available";
 
+/** Timeline events. Programs record none so far: the names of processes and threads. */
+export interface Timeline {
+  type: "Timeline";
+  traceEvents: TraceEvent[];
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+}
+
+/** What is recorded for the timeline. */
+export interface TimelineFlags {
+  type: "TimelineFlags";
+  recorderName: string;
+  availableStreams: TimelineStream[];
+  recordedStreams: TimelineStream[];
+}
+
+/** Kinds of timeline events, as the Dart VM has them. */
+export type TimelineStream = "API" | "Compiler" | "CompilerVerbose" | "Dart" | "Debugger" | "Embedder" | "GC" | "Isolate" | "VM";
+
 /** A moment. */
 export interface Timestamp {
   type: "Timestamp";
   timestamp: Micros;
+}
+
+/** An event of Chrome's trace format: the name of a process or of a thread. */
+export interface TraceEvent {
+  name: "process_name" | "thread_name";
+  ph: "M";
+  pid: number;
+  tid: number;
+  args: TraceName;
+}
+
+/** The arguments of a metadata event. */
+export interface TraceName {
+  name: string;
 }
 
 /** As many URIs as were asked for; null where there is none. */
@@ -418,8 +576,69 @@ export interface Version {
   _privateMinor: number;
 }
 
+/** How a zone keeps ids. */
+export type ZoneBuffer = "Ring";
+
+/** Whether an object that is met again has the id it had. */
+export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
+
 /** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end. */
 export type PrivateCounters = Record<string, number>;
+
+/** Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children. */
+export interface PrivateCpuProfile {
+  type: "_CpuProfile";
+  samplePeriod: number;
+  sampleCount: number;
+  stackDepth: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  /** Seconds. */
+  timeSpan: number;
+  codes: PrivateCpuProfileCode[];
+  functions: PrivateCpuProfileFunction[];
+  /** From the leaf up. */
+  exclusiveCodeTrie: number[];
+  /** From the root down. */
+  inclusiveCodeTrie: number[];
+  /** From the leaf up. */
+  exclusiveFunctionTrie: number[];
+  /** From the root down. */
+  inclusiveFunctionTrie: number[];
+}
+
+/** A function's code, or a tag. */
+export interface PrivateCpuProfileCode {
+  kind: "Native" | "Stub" | "Tag";
+  inclusiveTicks: number;
+  exclusiveTicks: number;
+  ticks: unknown[];
+  code: PrivateTagCode;
+}
+
+/** A function, or a tag. */
+export interface PrivateCpuProfileFunction {
+  kind: "Native" | "Stub" | "Tag";
+  inclusiveTicks: number;
+  exclusiveTicks: number;
+  /** Its place in codes. */
+  codes: number[];
+  function: FunctionRef | NativeFunction;
+}
+
+/** Samples as trace events. */
+export interface PrivateCpuProfileTimeline {
+  type: "_CpuProfileTimeline";
+  samplePeriod: number;
+  sampleCount: number;
+  stackDepth: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  /** Seconds. */
+  timeSpan: number;
+  traceEvents: PrivateSampleEvent[];
+  stackFrames: Record<string, PrivateStackFrame>;
+}
 
 /** One stack of one thread. */
 export interface PrivateCpuSample {
@@ -559,6 +778,12 @@ export interface PrivateLibraryId {
   id: string;
 }
 
+/** The same for Observatory. */
+export interface PrivatePorts {
+  type: "_Ports";
+  ports: unknown[];
+}
+
 /** What the sampler says of itself in this process. */
 export interface PrivateProcess {
   pid: number;
@@ -572,6 +797,33 @@ export interface PrivateProcess {
   /** Stacks end at the program's own code; time in the kernel counts all the same. */
   excludesKernel: boolean;
   counters: PrivateCounters;
+}
+
+/** A sample as a trace event. */
+export interface PrivateSampleEvent {
+  ph: "P";
+  name: "";
+  cat: "Dart";
+  pid: number;
+  tid: number;
+  ts: Micros;
+  /** Its leaf in stackFrames. */
+  sf: string;
+  args: PrivateSampleTags;
+}
+
+/** The tags of a sample. */
+export interface PrivateSampleTags {
+  userTag: string;
+  vmTag: string;
+}
+
+/** A function where it is in the call tree. */
+export interface PrivateStackFrame {
+  category: "Dart";
+  name: string;
+  resolvedUrl: string;
+  parent?: string;
 }
 
 /** Of how many modules all names and lines are known. */
@@ -660,6 +912,15 @@ export interface PrivateTableTree {
   samples: PrivateTableSamples;
 }
 
+/** A tag, as a code. */
+export interface PrivateTagCode {
+  type: "@Code";
+  fixedId: true;
+  id: string;
+  name: string;
+  kind: "Native" | "Stub" | "Tag";
+}
+
 /** Ticks by VM tag. Not counted here: both lists are empty. */
 export interface PrivateTagCounters {
   names: unknown[];
@@ -693,6 +954,15 @@ export interface EventIsolateStart {
   isolate: IsolateRef;
 }
 
+/** An isolate has another name. */
+export interface EventIsolateUpdate {
+  type: "Event";
+  kind: "IsolateUpdate";
+  timestamp: Millis;
+  isolateGroup: IsolateGroupRef;
+  isolate: IsolateRef;
+}
+
 /** An isolate runs. Never sent: it stands in Isolate.pauseEvent, since programs are not paused. */
 export interface EventResume {
   type: "Event";
@@ -700,6 +970,15 @@ export interface EventResume {
   timestamp: Millis;
   isolateGroup: IsolateGroupRef;
   isolate: IsolateRef;
+}
+
+/** Other streams are recorded than before. */
+export interface EventTimelineStreamSubscriptionsUpdate {
+  type: "Event";
+  kind: "TimelineStreamSubscriptionsUpdate";
+  timestamp: Millis;
+  vm: VMRef;
+  updatedStreams: TimelineStream[];
 }
 
 /** A flag was set, perhaps to the value that it had. */
@@ -710,6 +989,14 @@ export interface EventVMFlagUpdate {
   vm: VMRef;
   flag: string;
   newValue: string;
+}
+
+/** The service has another name. */
+export interface EventVMUpdate {
+  type: "Event";
+  kind: "VMUpdate";
+  timestamp: Millis;
+  vm: VMRef;
 }
 
 /** More names or lines are known than before. */
@@ -723,6 +1010,25 @@ export interface EventPrivateSymbolsAvailable {
 
 /** What each method takes, and what it gives. */
 export interface Methods {
+  /** clearCpuSamples, as it was called before 3.27. */
+  "_clearCpuProfile": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Success | Sentinel;
+  };
+  /** clearVMTimeline, as it was called before 3.19. */
+  "_clearVMTimeline": {
+    params: Record<string, never>;
+    result: Success;
+  };
+  /** Collects garbage. */
+  "_collectAllGarbage": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
+  };
   /** Switches sampling on or off, in all processes. */
   "_enableProfiler": {
     params: {
@@ -730,6 +1036,33 @@ export interface Methods {
       enable?: boolean;
     };
     result: Success | Sentinel;
+  };
+  /** Allocations by class, as DevTools' Memory screen asks for them. */
+  "_getAllocationProfile": {
+    params: {
+      isolateId: IsolateId;
+      reset?: boolean;
+      gc?: GcWanted;
+    };
+    result: AllocationProfile | Sentinel;
+  };
+  /** The samples as call trees, as it was before 3.27. */
+  "_getCpuProfile": {
+    params: {
+      isolateId: IsolateId;
+      tags?: ProfileTags;
+    };
+    result: PrivateCpuProfile | Sentinel;
+  };
+  /** The samples as trace events, as it was before 3.27. */
+  "_getCpuProfileTimeline": {
+    params: {
+      isolateId: IsolateId;
+      tags?: ProfileTags;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: PrivateCpuProfileTimeline | Sentinel;
   };
   /** Samples in the form of the DevTools article. */
   "_getCpuSamples": {
@@ -743,12 +1076,187 @@ export interface Methods {
     };
     result: PrivateCpuSamples | PrivateCpuSamplesTable | Sentinel;
   };
+  /** A picture of the Dart heap. */
+  "_getHeapMap": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
+  };
+  /** Metrics of an isolate. */
+  "_getIsolateMetricList": {
+    params: {
+      isolateId: IsolateId;
+      type: string;
+    };
+    result: MetricList | Sentinel;
+  };
+  /** Handles to Dart objects. */
+  "_getPersistentHandles": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
+  };
+  /** The ports of an isolate, for Observatory. */
+  "_getPorts": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: PrivatePorts | Sentinel;
+  };
+  /** Metrics of the VM. */
+  "_getVMMetricList": {
+    params: Record<string, never>;
+    result: MetricList;
+  };
+  /** getVMTimeline, as it was called before 3.19. */
+  "_getVMTimeline": {
+    params: {
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: Timeline;
+  };
+  /** getVMTimelineFlags, as it was called before 3.19. */
+  "_getVMTimelineFlags": {
+    params: Record<string, never>;
+    result: TimelineFlags;
+  };
+  /** setVMTimelineFlags, as it was called before 3.19, and as the DevTools article has it. */
+  "_setVMTimelineFlags": {
+    params: {
+      recordedStreams?: string[];
+      fixedNames?: string[];
+      streamId?: string;
+    };
+    result: Success;
+  };
+  /** Stops at a line. */
+  "addBreakpoint": {
+    params: {
+      isolateId: IsolateId;
+      scriptId: string;
+      line: number;
+      column?: number;
+    };
+    result: Sentinel;
+  };
+  /** Stops at a function's begin. */
+  "addBreakpointAtEntry": {
+    params: {
+      isolateId: IsolateId;
+      functionId: string;
+    };
+    result: Sentinel;
+  };
+  /** Stops at a line. */
+  "addBreakpointWithScriptUri": {
+    params: {
+      isolateId: IsolateId;
+      scriptUri: string;
+      line: number;
+      column?: number;
+    };
+    result: Sentinel;
+  };
   /** Forgets the samples of a process, and goes on sampling. */
   "clearCpuSamples": {
     params: {
       isolateId: IsolateId;
     };
     result: Success | Sentinel;
+  };
+  /** Forgets the timeline's events: there are none. */
+  "clearVMTimeline": {
+    params: Record<string, never>;
+    result: Success;
+  };
+  /** A new zone of this client, for ids that it can let go of together. */
+  "createIdZone": {
+    params: {
+      isolateId: IsolateId;
+      backingBufferKind: ZoneBuffer;
+      idAssignmentPolicy: ZoneIds;
+      capacity?: number;
+    };
+    result: IdZone | Sentinel;
+  };
+  /** Deletes a zone of this client. */
+  "deleteIdZone": {
+    params: {
+      isolateId: IsolateId;
+      idZoneId: string;
+    };
+    result: Success | Sentinel;
+  };
+  /** The value of an expression. */
+  "evaluate": {
+    params: {
+      isolateId: IsolateId;
+      targetId: string;
+      expression: string;
+      disableBreakpoints?: boolean;
+    };
+    result: Sentinel;
+  };
+  /** The value of an expression in a frame of the stack. */
+  "evaluateInFrame": {
+    params: {
+      isolateId: IsolateId;
+      frameIndex: number;
+      expression: string;
+      disableBreakpoints?: boolean;
+    };
+    result: Sentinel;
+  };
+  /** The requests that dart:io has made. */
+  "ext.dart.io.getHttpProfile": {
+    params: {
+      isolateId: IsolateId;
+      updatedSince?: Micros;
+    };
+    result: HttpProfile | Sentinel;
+  };
+  /** The sockets that dart:io has opened. */
+  "ext.dart.io.getSocketProfile": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: SocketProfile | Sentinel;
+  };
+  /** The version of the next two. */
+  "ext.dart.io.getVersion": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Version | Sentinel;
+  };
+  /** Allocations by class. */
+  "getAllocationProfile": {
+    params: {
+      isolateId: IsolateId;
+      reset?: boolean;
+      gc?: GcWanted;
+    };
+    result: AllocationProfile | Sentinel;
+  };
+  /** Where classes were allocated; a native program has none. */
+  "getAllocationTraces": {
+    params: {
+      isolateId: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+      classId?: string;
+    };
+    result: Sentinel;
+  };
+  /** The classes of an isolate. */
+  "getClassList": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: ClassList | Sentinel;
   };
   /** The samples of a process. */
   "getCpuSamples": {
@@ -765,6 +1273,36 @@ export interface Methods {
     params: Record<string, never>;
     result: FlagList;
   };
+  /** What refers to an object. */
+  "getInboundReferences": {
+    params: {
+      isolateId: IsolateId;
+      targetId: string;
+      limit: number;
+    };
+    result: Sentinel;
+  };
+  /** Instances of a class. */
+  "getInstances": {
+    params: {
+      isolateId: IsolateId;
+      objectId: string;
+      limit: number;
+      includeSubclasses?: boolean;
+      includeImplementers?: boolean;
+    };
+    result: Sentinel;
+  };
+  /** Instances of a class, as an object. */
+  "getInstancesAsList": {
+    params: {
+      isolateId: IsolateId;
+      objectId: string;
+      includeSubclasses?: boolean;
+      includeImplementers?: boolean;
+    };
+    result: Sentinel;
+  };
   /** One process. */
   "getIsolate": {
     params: {
@@ -779,12 +1317,26 @@ export interface Methods {
     };
     result: IsolateGroup | Sentinel;
   };
+  /** The memory of a process. */
+  "getIsolateGroupMemoryUsage": {
+    params: {
+      isolateGroupId: IsolateGroupId;
+    };
+    result: MemoryUsage | Sentinel;
+  };
   /** That the isolate runs: programs are never paused. */
   "getIsolatePauseEvent": {
     params: {
       isolateId: IsolateId;
     };
     result: EventResume | Sentinel;
+  };
+  /** The memory of an isolate's process. */
+  "getMemoryUsage": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: MemoryUsage | Sentinel;
   };
   /** A library, script, function or code by its id. */
   "getObject": {
@@ -796,12 +1348,68 @@ export interface Methods {
     };
     result: Library | Script | Function | Code | Sentinel;
   };
+  /** Timeline events in a window, for Perfetto. */
+  "getPerfettoVMTimeline": {
+    params: {
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: PerfettoTimeline;
+  };
+  /** The ports of an isolate. */
+  "getPorts": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: PortList | Sentinel;
+  };
+  /** What takes the processes' memory: heap, stacks, anonymous, shared, and each file. */
+  "getProcessMemoryUsage": {
+    params: Record<string, never>;
+    result: ProcessMemoryUsage;
+  };
+  /** The tasks that wait in an isolate's queue. */
+  "getQueuedMicrotasks": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
+  };
+  /** What keeps an object alive. */
+  "getRetainingPath": {
+    params: {
+      isolateId: IsolateId;
+      targetId: string;
+      limit: number;
+    };
+    result: Sentinel;
+  };
   /** The source files that are known of a process. */
   "getScripts": {
     params: {
       isolateId: IsolateId;
     };
     result: ScriptList | Sentinel;
+  };
+  /** What is known of positions in source. */
+  "getSourceReport": {
+    params: {
+      isolateId: IsolateId;
+      reports: string[];
+      scriptId?: string;
+      tokenPos?: number;
+      endTokenPos?: number;
+      forceCompile?: boolean;
+    };
+    result: SourceReport | Sentinel;
+  };
+  /** What an isolate was doing when it was last sampled. */
+  "getStack": {
+    params: {
+      isolateId: IsolateId;
+      limit?: number;
+    };
+    result: Stack | Sentinel;
   };
   /** The protocols that the service speaks. */
   "getSupportedProtocols": {
@@ -813,6 +1421,19 @@ export interface Methods {
     params: Record<string, never>;
     result: VM;
   };
+  /** Timeline events in a window. */
+  "getVMTimeline": {
+    params: {
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: Timeline;
+  };
+  /** Which timeline streams there are and are recorded. */
+  "getVMTimelineFlags": {
+    params: Record<string, never>;
+    result: TimelineFlags;
+  };
   /** The clock that samples are stamped with. */
   "getVMTimelineMicros": {
     params: Record<string, never>;
@@ -822,6 +1443,32 @@ export interface Methods {
   "getVersion": {
     params: Record<string, never>;
     result: Version;
+  };
+  /** Lets go of a zone's ids; they stay good all the same. */
+  "invalidateIdZone": {
+    params: {
+      isolateId: IsolateId;
+      idZoneId: string;
+    };
+    result: Success | Sentinel;
+  };
+  /** Calls a method of an object. */
+  "invoke": {
+    params: {
+      isolateId: IsolateId;
+      targetId: string;
+      selector: string;
+      argumentIds: string[];
+      disableBreakpoints?: boolean;
+    };
+    result: Sentinel;
+  };
+  /** Ends an isolate: isoscope never ends a program. */
+  "kill": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
   };
   /** The package: URIs of resolved ones. */
   "lookupPackageUris": {
@@ -839,10 +1486,69 @@ export interface Methods {
     };
     result: UriList | Sentinel;
   };
+  /** Stops an isolate: isoscope never stops a program. */
+  "pause": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
+  };
+  /** Loads the program's source anew. */
+  "reloadSources": {
+    params: {
+      isolateId: IsolateId;
+      force?: boolean;
+      pause?: boolean;
+      rootLibUri?: string;
+      packagesUri?: string;
+    };
+    result: Sentinel;
+  };
+  /** Takes a breakpoint away. */
+  "removeBreakpoint": {
+    params: {
+      isolateId: IsolateId;
+      breakpointId: string;
+    };
+    result: Sentinel;
+  };
+  /** The heap's objects, on the stream HeapSnapshot. */
+  "requestHeapSnapshot": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
+  };
+  /** Goes on: programs are not stopped, so this is always done already. */
+  "resume": {
+    params: {
+      isolateId: IsolateId;
+      step?: ResumeStep;
+      frameIndex?: number;
+    };
+    result: Success | Sentinel;
+  };
   /** This document. */
   "rpc.discover": {
     params: Record<string, never>;
     result: OpenRpc;
+  };
+  /** Switches a breakpoint. */
+  "setBreakpointState": {
+    params: {
+      isolateId: IsolateId;
+      breakpointId: string;
+      enable: boolean;
+    };
+    result: Sentinel;
+  };
+  /** Where exceptions stop an isolate. */
+  "setExceptionPauseMode": {
+    params: {
+      isolateId: IsolateId;
+      mode: ExceptionPauseMode;
+    };
+    result: Success | Sentinel;
   };
   /** Sets a flag. */
   "setFlag": {
@@ -851,6 +1557,55 @@ export interface Methods {
       value: string;
     };
     result: Success | Error;
+  };
+  /** What stops an isolate. */
+  "setIsolatePauseMode": {
+    params: {
+      isolateId: IsolateId;
+      exceptionPauseMode?: ExceptionPauseMode;
+      shouldPauseOnExit?: boolean;
+    };
+    result: Success | Sentinel;
+  };
+  /** Whether stepping stops in a library. */
+  "setLibraryDebuggable": {
+    params: {
+      isolateId: IsolateId;
+      libraryId: string;
+      isDebuggable: boolean;
+    };
+    result: Success | Sentinel;
+  };
+  /** Gives an isolate another name, for all clients. */
+  "setName": {
+    params: {
+      isolateId: IsolateId;
+      name: string;
+    };
+    result: Success | Sentinel;
+  };
+  /** Traces allocations of a class. */
+  "setTraceClassAllocation": {
+    params: {
+      isolateId: IsolateId;
+      classId: string;
+      enable: boolean;
+    };
+    result: Sentinel;
+  };
+  /** Gives the service another name, for all clients. */
+  "setVMName": {
+    params: {
+      name: string;
+    };
+    result: Success;
+  };
+  /** Chooses the timeline streams that are recorded, for all clients. */
+  "setVMTimelineFlags": {
+    params: {
+      recordedStreams?: string[];
+    };
+    result: Success;
   };
   /** Ends a subscription. */
   "streamCancel": {
@@ -870,12 +1625,12 @@ export interface Methods {
 
 /** The events of each stream. */
 export interface Streams {
-  VM: EventVMFlagUpdate;
-  Isolate: EventIsolateExit | EventIsolateRunnable | EventIsolateStart;
+  VM: EventVMFlagUpdate | EventVMUpdate;
+  Isolate: EventIsolateExit | EventIsolateRunnable | EventIsolateStart | EventIsolateUpdate;
   Debug: EventResume;
   GC: never;
   Extension: never;
-  Timeline: never;
+  Timeline: EventTimelineStreamSubscriptionsUpdate;
   Logging: never;
   Service: never;
   Stdout: never;

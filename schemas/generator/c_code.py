@@ -20,7 +20,7 @@ HEAD = """\
 """
 
 _FIELDS = {
-    "PARAM_ISOLATE": "const struct process_info *",
+    "PARAM_ISOLATE": "const struct isolate *",
     "PARAM_ISOLATE_GROUP": "const struct process_info *",
     "PARAM_INT64": "int64_t ",
     "PARAM_UNSIGNED": "int64_t ",
@@ -66,7 +66,7 @@ def methods_h(schemas: Schemas) -> str:
     methods = [method for method in schemas.methods.values() if method.params]
     includes = (
         '#include "../methods.h"\n#include "words.h"\n\n#include <jansson.h>\n'
-        "#include <stdbool.h>\n#include <stdint.h>\n\nstruct process_info;\n\n"
+        "#include <stdbool.h>\n#include <stdint.h>\n\nstruct isolate;\nstruct process_info;\n\n"
     )
     structs = "\n".join(_struct(schemas, method) for method in methods)
     members = "".join(

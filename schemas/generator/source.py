@@ -23,7 +23,7 @@ Json = dict[str, Any]
 _FOLDERS = {"types": component, "events": event_component, "errors": component}
 _METHOD_MEMBERS = {
     "name", "summary", "description", "params", "result", "errors", "examples",
-    "x-refuses", "x-router", "x-reads-samples",
+    "x-refuses", "x-router", "x-reads-samples", "x-coverage",
 }  # fmt: skip
 
 
@@ -70,6 +70,11 @@ class Method:
     def refuses(self) -> list[str]:
         """Parameters that must not be there."""
         return list(self.document.get("x-refuses", []))
+
+    @property
+    def coverage(self) -> str:
+        """full, subset or error; what is not said is full."""
+        return str(self.document.get("x-coverage", "full"))
 
     @property
     def is_routers(self) -> bool:
@@ -168,6 +173,8 @@ def _method(name: str, document: Json) -> Method:
     for member in ("summary", "params", "result", "examples"):
         if member not in document:
             raise SchemaError(f"{where}: '{member}' is missing")
+    if document.get("x-coverage", "full") not in ("full", "subset", "error"):
+        raise SchemaError(f"{where}: 'x-coverage' is full, subset or error")
     params = tuple(
         Param(p["name"], p["schema"], bool(p.get("required")), str(p.get("description", "")))
         for p in document["params"]

@@ -71,15 +71,6 @@ def test_the_asked_timer_ticks(start, asked, chosen):
     assert process()["counters"]["end_root"] == process()["counters"]["delivered"]
 
 
-def merged():
-        isolates = client.rpc("getVM")["isolates"]
-        counters = [client.rpc("getIsolate", isolateId=i["id"])["_process"]["counters"]
-                    for i in isolates]
-        return sum(c["lost_overrun"] >= 20 for c in counters) == 2
-
-    until(merged, "both with their CPU clocks")
-
-
 def test_an_unknown_timer_is_refused(run):
     ended = run(["true"], "--timer", "sundial")
     assert ended.returncode == 2

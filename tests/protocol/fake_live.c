@@ -21,6 +21,7 @@ struct leaf {
 struct live {
     struct profile *profile;
     uint64_t process_id;
+    int32_t tid;
     struct live_mark from, mark;
     struct chain chains[ENTRIES_MAX];
     struct live_node nodes[ENTRIES_MAX]; /* from 1 on */
@@ -31,7 +32,10 @@ struct live {
 
 static bool is_shown(const struct live *live, uint32_t sample)
 {
-    return !live->process_id || live->profile->samples[sample].process_id == live->process_id;
+    const struct fake_sample *shown = &live->profile->samples[sample];
+
+    return (!live->process_id || shown->process_id == live->process_id) &&
+           (!live->tid || fake_tid(live->profile, shown) == live->tid);
 }
 
 /* Returns the number of its first chain: the leaf's. */
@@ -96,6 +100,7 @@ int live_take(struct live **out, struct profile *profile, const struct live_wind
         return -ISOSCOPE_NO_MEMORY;
     live->profile = profile;
     live->process_id = window->process_id;
+    live->tid = window->tid;
     live->node_count = 1;
     for (uint32_t i = 0; i < profile->sample_count; i++)
         add_sample(live, i);
@@ -203,7 +208,7 @@ struct live_thread live_thread(const struct live *live, uint32_t part, uint32_t 
     const struct fake_sample *sample = &live->profile->samples[thread];
 
     (void)part;
-    return (struct live_thread){ sample->process_id, (int32_t)sample->process_id,
+    return (struct live_thread){ sample->process_id, fake_tid(live->profile, sample),
                                  sample->thread_name, NULL };
 }
 

@@ -202,6 +202,31 @@ void profile_clear(struct profile *profile, uint64_t process_id)
     profile->clears++;
 }
 
+/* Of the thread's samples it forgets the count only: the script stays. */
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid)
+{
+    for (size_t i = 0; i < profile->thread_count; i++)
+        if (profile->processes[0].id == process_id && profile->threads[i].tid == tid)
+            profile->threads[i--] = profile->threads[--profile->thread_count];
+}
+
+size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
+                       size_t capacity)
+{
+    size_t count = profile->processes[0].id == process_id ? profile->thread_count : 0;
+
+    memcpy(out, profile->threads, (count < capacity ? count : capacity) * sizeof(*out));
+    return count;
+}
+
+int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample)
+{
+    for (size_t i = 0; i < profile->thread_count; i++)
+        if (!strcmp(profile->threads[i].name, sample->thread_name))
+            return profile->threads[i].tid;
+    return (int32_t)sample->process_id;
+}
+
 struct profile_symbols profile_symbols(struct profile *profile)
 {
     return profile->symbols;
@@ -253,8 +278,12 @@ void profile_sync(struct profile *profile)
     profile->synced++;
 }
 
-static bool shows(const struct snapshot_window *window, const struct fake_sample *sample)
+static bool shows(const struct snapshot *snapshot, const struct fake_sample *sample)
 {
+    const struct snapshot_window *window = &snapshot->window;
+
+    if (window->tid && window->tid != fake_tid(snapshot->profile, sample))
+        return false;
     if (window->process_id && window->process_id != sample->process_id)
         return false;
     return !window->bounded || (sample->timestamp_us >= window->origin_us &&
@@ -325,6 +354,11 @@ void snapshot_free(struct snapshot *snapshot)
     free(snapshot);
 }
 
+void snapshot_freep(struct snapshot **snapshot)
+{
+    snapshot_free(*snapshot);
+}
+
 uint32_t snapshot_sample_count(const struct snapshot *snapshot)
 {
     return snapshot->count;
@@ -375,12 +409,12 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     while (*cursor < snapshot->end) {
         const struct fake_sample *sample = &profile->samples[(*cursor)++ % profile->sample_count];
 
-        if (!shows(&snapshot->window, sample))
+        if (!shows(snapshot, sample))
             continue;
         *out = (struct snapshot_sample){
             .timestamp_us = sample->timestamp_us,
             .process_id = sample->process_id,
-            .tid = (int32_t)sample->process_id,
+            .tid = fake_tid(snapshot->profile, sample),
             .thread_name = sample->thread_name,
             .cpu_ns = 1000000,
             .end = sample->end,

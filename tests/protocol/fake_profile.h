@@ -25,6 +25,8 @@ struct fake_sample {
 struct profile {
     struct process_info processes[FAKE_MAX];
     size_t process_count;
+    struct profile_thread threads[2 * FAKE_MAX]; /* of the first process */
+    size_t thread_count;
     struct snapshot_library libraries[FAKE_MAX];
     uint32_t library_count;
     struct snapshot_function functions[FAKE_MAX];
@@ -44,6 +46,7 @@ struct profile {
 };
 
 void fake_profile_init(struct profile *profile);
+int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample);
 /* What options.epoch_ms and options.monotonic_us are given. */
 int64_t fake_epoch_ms(void);
 int64_t fake_monotonic_us(void);

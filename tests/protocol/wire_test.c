@@ -86,6 +86,35 @@ static void set_names(struct profile *profile, bool pending)
     profile->symbols.finished++;
 }
 
+/* A tenth of a second before fake_monotonic_us. */
+static void add_recent_sample(struct profile *profile)
+{
+    static const struct fake_sample recent[] = {
+        { 100,
+          4900000,
+          "spin",
+          FEED_END_ROOT,
+          0,
+          3,
+          { { 1, 12, 0, NULL }, { 0, 30, 0, NULL }, { 2, 0, 0, NULL } } },
+    };
+
+    profile->samples = recent;
+    profile->sample_count = 1;
+}
+
+/* A named one, a busy one, and one that is too quiet to be an isolate. */
+static void add_threads(struct profile *profile)
+{
+    static const struct profile_thread threads[] = { { 100, "spin", 50 },
+                                                     { 110, "worker", 2 },
+                                                     { 111, "spin", 3 } };
+
+    memcpy(profile->threads, threads, sizeof(threads));
+    profile->thread_count = 3;
+    profile->processes[0].samples += 52;
+}
+
 static void act(struct talk *talk, const char *what)
 {
     struct profile *profile = &talk->profile;
@@ -102,6 +131,12 @@ static void act(struct talk *talk, const char *what)
         set_names(profile, true);
     else if (!strcmp(what, "names_are_there"))
         set_names(profile, false);
+    else if (!strcmp(what, "threads_are_sampled"))
+        add_threads(profile);
+    else if (!strcmp(what, "a_sample_was_just_taken"))
+        add_recent_sample(profile);
+    else if (!strcmp(what, "worker_is_forgotten"))
+        profile->processes[0].samples--;
     else if (!strcmp(what, "samples_are_gone"))
         profile_clear(profile, 0);
     else

@@ -128,6 +128,52 @@ static void a_mangled_name_is_one_function_wherever_its_header_lies(void **state
     assert_int_equal(get(other).number, function.number);
 }
 
+static struct function_source lambda(const char *scope)
+{
+    struct function_source source = inlined("operator()", "/a.cc", 7);
+
+    source.scope = scope;
+    return source;
+}
+
+static struct function_source lambda_symbol(uint64_t start, const char *raw_name, const char *name)
+{
+    struct function_source source = lambda("fill::{lambda(int)}");
+
+    source.start = start;
+    source.raw_name = raw_name;
+    source.name = name;
+    source.full_name = NULL;
+    return source;
+}
+
+/* Inlined first: its name is made of the source. The symbol says which lambda it is. */
+static void a_symbol_names_what_the_source_had_to_name(void **state)
+{
+    struct function first = get(lambda("fill::{lambda(int)}")), copy;
+
+    (void)state;
+    assert_string_equal(first.name, "fill::{lambda(int)}::operator()");
+    copy = get(lambda_symbol(0x1000, "_ZZ4fillENKUliE_clEi", "fill::{lambda(int)#1}::operator()"));
+    assert_int_equal(copy.number, first.number);
+    assert_string_equal(copy.name, "fill::{lambda(int)#1}::operator()");
+    assert_int_equal(get(lambda("fill::{lambda(int)}")).number, first.number);
+}
+
+static void lambdas_of_one_place_are_told_apart(void **state)
+{
+    struct function first, second;
+
+    (void)state;
+    first = get(lambda_symbol(0x1000, "_ZZ4fillENKUliE_clEi", "fill::{lambda(int)#1}::operator()"));
+    second =
+        get(lambda_symbol(0x2000, "_ZZ4fillENKUliE0_clEi", "fill::{lambda(int)#2}::operator()"));
+    assert_int_not_equal(first.number, second.number);
+    assert_string_equal(second.name, "fill::{lambda(int)#2}::operator()");
+    assert_int_not_equal(get(lambda("add<int>::{lambda(int)}")).number,
+                         get(lambda("add<long>::{lambda(int)}")).number);
+}
+
 /* f.isra.0 has f's code in the source and is not f: what is inlined as f is not counted for it. */
 static void one_start_with_two_keys_stays_one_function(void **state)
 {
@@ -176,6 +222,8 @@ int main(void)
         FUNCTIONS_TEST(what_turns_out_to_be_one_function_becomes_one),
         FUNCTIONS_TEST(static_functions_of_one_name_are_different),
         FUNCTIONS_TEST(a_mangled_name_is_one_function_wherever_its_header_lies),
+        FUNCTIONS_TEST(a_symbol_names_what_the_source_had_to_name),
+        FUNCTIONS_TEST(lambdas_of_one_place_are_told_apart),
         FUNCTIONS_TEST(one_start_with_two_keys_stays_one_function),
         FUNCTIONS_TEST(ids_that_were_not_given_are_not_found),
     };

@@ -445,6 +445,63 @@ static void a_function_knows_where_it_is_defined(void **state)
     assert_true(found);
 }
 
+static const char scopes_text[] =
+    "namespace shop {\n"
+    "namespace { struct Till { int sum(int *v, int n) { v[0] += n; return v[n] * n; } }; }\n"
+    "struct Basket { int weigh(int *values, int count); };\n"
+    "static int twice(int *value) { *value ^= 3; return *value * 2; }\n"
+    "int Basket::weigh(int *values, int count) {\n"
+    "    auto each = [&](int i) { while (i < count) values[i++] ^= i; return values[0]; };\n"
+    "    struct Local { int take(int *v) { v[7] += 1; return v[7] * 3; } };\n"
+    "    return each(3) + Till().sum(values, count) + twice(values) + Local().take(values);\n"
+    "}\n"
+    "}\n"
+    "static int alone(int *value) { *value ^= 5; return *value * 7; }\n"
+    "extern \"C\" int bare(int *value) { return alone(value); }\n";
+
+static bool scope_is_seen(struct lines *lines, const struct addresses *addresses, const char *scope,
+                          const char *name)
+{
+    struct line_frame frames[LINES_FRAMES_MAX];
+
+    for (uint32_t i = 0; i < addresses->count; i++) {
+        uint32_t count = lines_find(lines, addresses->list[i], frames);
+
+        for (uint32_t k = 0; k < count; k++)
+            if (frames[k].name && !strcmp(frames[k].name, name) && !frames[k].linkage_name)
+                return !scope == !frames[k].scope && (!scope || !strcmp(scope, frames[k].scope));
+    }
+    return false;
+}
+
+static void assert_scopes_are_seen(const char *build)
+{
+    CLEANUP(workshop_close) struct workshop shop;
+    static struct addresses addresses;
+
+    workshop_open(&shop);
+    write_file(&shop, "scopes.cc", scopes_text);
+    assert_true(run(&shop, "%s", build));
+    CLEANUP(close_lines) struct lines *lines = open_module(shop.module);
+    read_addresses(&addresses, shop.module, lines);
+    assert_true(scope_is_seen(lines, &addresses, "shop", "twice"));
+    assert_true(scope_is_seen(lines, &addresses, "shop::(anonymous namespace)::Till", "sum"));
+    assert_true(scope_is_seen(lines, &addresses, "shop::Basket::weigh::{lambda}", "operator()"));
+    assert_true(scope_is_seen(lines, &addresses, "shop::Basket::weigh::Local", "take"));
+    assert_true(scope_is_seen(lines, &addresses, NULL, "alone"));
+    assert_true(scope_is_seen(lines, &addresses, NULL, "bare"));
+}
+
+/* Static functions, lambdas, classes in functions and in unnamed namespaces: by gcc. */
+static void what_has_no_mangled_name_knows_the_scopes_around_it(void **state)
+{
+    (void)state;
+    assert_scopes_are_seen("g++ -gdwarf-4 " BUILD " scopes.cc");
+    assert_scopes_are_seen("g++ -gdwarf-5 " BUILD " scopes.cc");
+    assert_scopes_are_seen("g++ -g -gsplit-dwarf " BUILD " scopes.cc");
+    assert_scopes_are_seen("g++ -g -flto " BUILD " scopes.cc");
+}
+
 /* Forgotten units are read again, and libdw is closed and opened in between. */
 static void with_no_room_to_keep_anything_the_answers_are_the_same(void **state)
 {
@@ -584,6 +641,7 @@ int main(void)
         cmocka_unit_test(what_dwz_shares_is_found_again),
         cmocka_unit_test(units_in_dwo_files_are_read),
         cmocka_unit_test(a_function_knows_where_it_is_defined),
+        cmocka_unit_test(what_has_no_mangled_name_knows_the_scopes_around_it),
         cmocka_unit_test(with_no_room_to_keep_anything_the_answers_are_the_same),
         cmocka_unit_test(a_module_without_debug_data_has_a_reason),
         cmocka_unit_test(references_in_a_circle_and_tables_without_end_are_left),

@@ -68,6 +68,26 @@ static void every_option_is_taken(void **state)
     assert_string_equal(options.program[0], "prog");
 }
 
+static void a_protocol_version_is_two_numbers(void **state)
+{
+    static char *const wrong[] = {
+        "3", "3.", ".26", "3.26.1", "0.1", "-3.1", "3.260", "4.x"
+    };
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "prog"), 0);
+    assert_int_equal(options.protocol_major, 0);
+    assert_int_equal(PARSE(&options, "--protocol-version", "3.26", "prog"), 0);
+    assert_int_equal(options.protocol_major, 3);
+    assert_int_equal(options.protocol_minor, 26);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(PARSE(&options, "--protocol-version", wrong[i], "prog"),
+                         -ISOSCOPE_INVALID);
+        ASSERT_REFUSED("--protocol-version", wrong[i]);
+    }
+}
+
 static void names_are_off_and_source_is_served_when_asked_for(void **state)
 {
     struct run_options options;
@@ -180,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_alone_gets_the_defaults),
         cmocka_unit_test(every_option_is_taken),
+        cmocka_unit_test(a_protocol_version_is_two_numbers),
         cmocka_unit_test(names_are_off_and_source_is_served_when_asked_for),
         cmocka_unit_test(options_behind_the_program_are_the_programs),
         cmocka_unit_test(a_double_dash_belongs_to_isoscope_only_once),

@@ -367,6 +367,32 @@ static void clearing_one_process_leaves_the_others_samples(void **state)
     assert_int_equal(snapshot_sample_count(after), 0);
 }
 
+static void a_threads_window_has_its_samples_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_window window = { .process_id = fixture->id, .tid = 8 };
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+
+    SAMPLE(fixture, 4, A);
+    FAKE_SAMPLE(&fixture->feed, fake_feed_thread(&fixture->feed, 8, "worker"), 5,
+                FEED_FRAME(0, 0x10));
+    profile_sync(fixture->profile);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 1);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.tid, 8);
+    profile_clear_thread(fixture->profile, fixture->id, 8);
+    snapshot_free(snapshot);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 0);
+    window.tid = 0;
+    snapshot_free(snapshot);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 1);
+}
+
 static void a_snapshot_outlives_its_samples_in_the_store(void **state)
 {
     struct fixture *fixture = *state;
@@ -633,6 +659,7 @@ int main(void)
         SNAPSHOT_TEST(samples_that_came_late_are_in_the_order_of_time),
         SNAPSHOT_TEST(a_window_may_hold_one_process_or_all),
         SNAPSHOT_TEST(clearing_one_process_leaves_the_others_samples),
+        SNAPSHOT_TEST(a_threads_window_has_its_samples_alone),
         SNAPSHOT_TEST(a_snapshot_outlives_its_samples_in_the_store),
         SNAPSHOT_TEST(the_deepest_stack_comes_through_whole),
         SNAPSHOT_TEST(a_bare_pc_finds_its_module_later),

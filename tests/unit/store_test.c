@@ -200,6 +200,53 @@ static void clearing_the_only_process_gives_the_memory_back(void **state)
     assert_int_equal(visible(fixture.store, 1), 5);
 }
 
+/* Also of a number that the kernel gave twice; the process' other threads keep theirs. */
+static void clearing_a_thread_forgets_its_samples_only(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    struct owner_thread *worker, *again;
+    struct profile_thread threads[3];
+
+    (void)state;
+    fixture_open(&fixture, 0);
+    owner_thread_new(&worker, fixture.owner, 11, "worker");
+    owner_thread_new(&again, fixture.owner, 11, "again");
+    add_many(fixture.store, fixture.thread, 3);
+    add_many(fixture.store, worker, 4);
+    add_many(fixture.store, again, 5);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, threads, 3), 2);
+    assert_int_equal(threads[0].tid + threads[1].tid, 10 + 11);
+    assert_int_equal(threads[0].samples + threads[1].samples, 3 + 4 + 5);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, NULL, 0), 3);
+    store_clear_thread(fixture.store, fixture.owner, 11);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, threads, 3), 1);
+    assert_string_equal(threads[0].name, "main");
+    assert_int_equal(visible(fixture.store, 1), 3);
+    add_many(fixture.store, again, 2);
+    assert_int_equal(visible(fixture.store, 1), 5);
+    assert_int_equal(store_counts(fixture.store, fixture.owner).samples, 5);
+    owner_thread_release(worker);
+    owner_thread_release(again);
+}
+
+/* What the bound lets go is let go of the threads' counts too. */
+static void evicted_threads_are_listed_no_more(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    struct owner_thread *other;
+    struct profile_thread threads[3];
+
+    (void)state;
+    fixture_open(&fixture, STORE_BYTES_MIN);
+    owner_thread_new(&other, fixture.owner, 11, "short");
+    add_many(fixture.store, other, 100);
+    owner_thread_release(other);
+    add_many(fixture.store, fixture.thread, 300000);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, threads, 3), 1);
+    assert_int_equal(threads[0].tid, 10);
+    assert_int_equal(threads[0].samples, store_counts(fixture.store, fixture.owner).samples);
+}
+
 /* Cleared samples were let go by the user, not by the bound. */
 static void cleared_samples_are_not_counted_as_evicted(void **state)
 {
@@ -350,6 +397,8 @@ int main(void)
         cmocka_unit_test(a_view_keeps_its_chunk_when_the_store_lets_it_go),
         cmocka_unit_test(clearing_one_process_leaves_the_others_alone),
         cmocka_unit_test(clearing_the_only_process_gives_the_memory_back),
+        cmocka_unit_test(clearing_a_thread_forgets_its_samples_only),
+        cmocka_unit_test(evicted_threads_are_listed_no_more),
         cmocka_unit_test(cleared_samples_are_not_counted_as_evicted),
         cmocka_unit_test(a_new_name_holds_for_what_is_already_stored),
         cmocka_unit_test(a_long_pause_begins_a_new_chunk),

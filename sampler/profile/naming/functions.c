@@ -2,10 +2,9 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../frame.h"
-#include "../index16.h"
 #include "../map64.h"
 #include "../names.h"
-#include "../symbols/names/demangle.h"
+#include "function_key.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,16 +14,11 @@
 
 enum { BLOCK_RECORDS = 1024, BLOCKS = FUNCTIONS_MAX / BLOCK_RECORDS };
 
-/* A source_name with the place of the definition; texts are the table's, so pointers compare. */
-struct key {
-    uint32_t module, line;
-    const char *name, *file;
-};
-
 struct record {
     struct function function;
-    struct key key;   /* name NULL: no debug data has told of it */
-    uint32_t same_as; /* the record that this is another name of; 0: none */
+    struct function_key key; /* name NULL: no debug data has told of it */
+    uint32_t same_as;        /* the record that this is another name of; 0: none */
+    bool of_source;          /* its names are: no symbol has been met yet */
 };
 
 struct functions {
@@ -63,17 +57,12 @@ void functions_free(struct functions *functions)
     free(functions);
 }
 
-static const char *text(struct functions *functions, const char *text)
-{
-    return text ? names_text(functions->texts, names_number(functions->texts, text)) : NULL;
-}
-
 const char *functions_text(struct functions *functions, const char *wanted)
 {
     const char *kept;
 
     pthread_mutex_lock(&functions->lock);
-    kept = text(functions, wanted);
+    kept = function_key_text(functions->texts, wanted);
     pthread_mutex_unlock(&functions->lock);
     return kept;
 }
@@ -92,58 +81,16 @@ static uint32_t root_of(const struct functions *functions, uint32_t number)
     return number;
 }
 
-/*
- * A mangled name says nearly all: the file's last part tells apart what the units' own namespaces
- * ("anonymous") hold, and does not fall for a file that two units name in two ways.
- */
-static struct key key_of(struct functions *functions, const struct function_source *source)
-{
-    const char *slash = source->mangled && source->file ? strrchr(source->file, '/') : NULL;
-
-    /* A plain name without a place could be anybody's. */
-    if (!source->source_name || (!source->mangled && !source->file))
-        return (struct key){ 0 };
-    return (struct key){ source->module, source->line, text(functions, source->source_name),
-                         text(functions, slash ? slash + 1 : source->file) };
-}
-
-static uint64_t hash_key(const struct key *key)
-{
-    uint64_t hash = index16_mix((uintptr_t)key->name);
-
-    hash = index16_mix(hash + (uintptr_t)key->file);
-    return index16_mix(hash + ((uint64_t)key->module << 32 | key->line));
-}
-
-static bool same_key(const struct key *a, const struct key *b)
-{
-    return a->module == b->module && a->line == b->line && a->name == b->name && a->file == b->file;
-}
-
 /* Where the key's number stands, or belongs (0); NULL: no memory. */
-static uint32_t *place_of_key(struct functions *functions, const struct key *key)
+static uint32_t *place_of_key(struct functions *functions, const struct function_key *key)
 {
-    for (uint64_t hash = hash_key(key);; hash++) {
+    for (uint64_t hash = function_key_hash(key);; hash++) {
         bool added;
         uint32_t *number = map64_put(&functions->by_source, hash, &added);
 
-        if (!number || !*number || same_key(&record_at(functions, *number)->key, key))
+        if (!number || !*number || function_key_same(&record_at(functions, *number)->key, key))
             return number;
     }
-}
-
-/* What no symbol names is called as its author does. */
-static void name_by_source(struct functions *functions, struct function *function,
-                           const struct function_source *source)
-{
-    char *short_name = source->mangled ? demangle(source->source_name, true) : NULL;
-    char *full_name = source->mangled ? demangle(source->source_name, false) : NULL;
-
-    function->raw_name = text(functions, source->source_name);
-    function->name = short_name ? text(functions, short_name) : function->raw_name;
-    function->full_name = full_name ? text(functions, full_name) : function->name;
-    free(short_name);
-    free(full_name);
 }
 
 /* False: no room for the texts. */
@@ -155,7 +102,7 @@ static bool set_names(struct functions *functions, struct function *function,
         function->raw_name = source->raw_name;
         function->full_name = source->full_name ? source->full_name : source->name;
     } else {
-        name_by_source(functions, function, source);
+        function_key_names(functions->texts, source, function);
     }
     return function->name && function->raw_name && function->full_name;
 }
@@ -193,9 +140,21 @@ static uint32_t add(struct functions *functions, const struct function_source *s
                  source->module, number);
     else
         put_id(function.id, source->module, source->start);
-    *record_at(functions, number) = (struct record){ .function = function };
+    *record_at(functions, number) =
+        (struct record){ .function = function, .of_source = !source->name };
     functions->count++;
     return number;
+}
+
+/* Two lambdas of one line: the debug data has one key for both, the symbol table two names. */
+static bool is_another(const struct functions *functions, uint32_t number,
+                       const struct function_source *source)
+{
+    const struct function *there = number ? &record_at(functions, number)->function : NULL;
+
+    return there && !source->mangled && source->start != FUNCTION_NO_START &&
+           there->start != FUNCTION_NO_START && there->start != source->start && source->raw_name &&
+           strcmp(there->raw_name, source->raw_name);
 }
 
 /* The record of the start or of the key, whichever is there; the two made one when both are. */
@@ -213,7 +172,7 @@ static uint32_t find_or_add(struct functions *functions, const struct function_s
 
 static uint32_t number_of(struct functions *functions, const struct function_source *source)
 {
-    struct key key = key_of(functions, source);
+    struct function_key key = function_key_of(functions->texts, source);
     uint32_t *of_key = key.name ? place_of_key(functions, &key) : NULL;
     uint32_t *of_start = NULL, number;
     struct record *record;
@@ -222,12 +181,17 @@ static uint32_t number_of(struct functions *functions, const struct function_sou
     if (source->start != FUNCTION_NO_START)
         of_start =
             map64_put(&functions->by_start, PROFILE_FRAME(source->module, source->start), &added);
+    if (of_key && is_another(functions, root_of(functions, *of_key), source))
+        of_key = NULL;
     number = find_or_add(functions, source, of_start ? *of_start : 0, of_key ? *of_key : 0);
     if (!number)
         return 0;
     record = record_at(functions, number);
     if (record->function.start == FUNCTION_NO_START)
         record->function.start = source->start;
+    /* A symbol tells more: which of several lambdas, and its parameters. */
+    if (record->of_source && source->name)
+        record->of_source = !set_names(functions, &record->function, source);
     set_place(functions, &record->function, source);
     if (of_start)
         *of_start = number;

@@ -30,7 +30,8 @@ struct function_source {
     const char *name, *full_name, *raw_name; /* the symbol's; NULL: made of source_name */
     const char *source_name;                 /* in the debug data; NULL: not there */
     bool mangled;                            /* source_name is a linkage name */
-    const char *file;                        /* where it is defined; NULL, 0: not known */
+    const char *scope; /* what source_name is in, "space::Class"; NULL: nothing, or mangled */
+    const char *file;  /* where it is defined; NULL, 0: not known */
     uint32_t line;
 };
 

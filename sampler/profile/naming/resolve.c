@@ -56,9 +56,25 @@ static struct function_source source_of_line(const struct module *module,
         .start = FUNCTION_NO_START,
         .source_name = frame->linkage_name ? frame->linkage_name : frame->name,
         .mangled = frame->linkage_name != NULL,
+        .scope = frame->linkage_name ? NULL : frame->scope,
         .file = frame->decl_file,
         .line = frame->decl_line,
     };
+}
+
+/* A name that is not mangled in the debug data may be so in the symbol table. */
+static bool is_its_name(const struct symbol *symbol, const struct line_frame *frame)
+{
+    size_t bytes = strlen(symbol->name), wanted = frame->name ? strlen(frame->name) : 0;
+    const char *end = symbol->name + bytes - wanted;
+
+    if (frame->linkage_name)
+        return !strcmp(frame->linkage_name, symbol->raw_name);
+    if (!wanted || !strcmp(frame->name, symbol->raw_name))
+        return wanted > 0;
+    return symbol->name != symbol->raw_name && !strchr(symbol->raw_name, '.') && bytes >= wanted &&
+           !strcmp(end, frame->name) &&
+           (bytes == wanted || (bytes > wanted + 2 && !memcmp(end - 2, "::", 2)));
 }
 
 /*
@@ -80,7 +96,7 @@ static struct function_source source_of_both(struct functions *functions,
     source.name = named.name;
     source.full_name = named.full_name;
     source.raw_name = named.raw_name;
-    if (source.source_name && strcmp(source.source_name, named.raw_name))
+    if (symbol->raw_name && !is_its_name(symbol, frame))
         source.source_name = NULL;
     return source;
 }

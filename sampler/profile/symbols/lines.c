@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "dwarf/function_names.h"
+#include "dwarf/scope.h"
 #include "dwarf/unit_cache.h"
 
 #include <stdlib.h>
@@ -169,6 +170,30 @@ static const char *decl_file(struct lines *lines, uint32_t unit, struct function
                            &lines->texts);
 }
 
+/* Where a name is not mangled: what it is in. The definition may be inlined from another unit. */
+static const char *scope(struct lines *lines, const struct unit_dies *dies,
+                         struct function_names *names)
+{
+    uint64_t place = dwarf_dieoffset(&names->name_die);
+    struct unit_dies other = *dies;
+    const char *kept = NULL;
+    uint32_t unit;
+    char *text;
+
+    if (names->linkage_name || !names->name || dwarf_cu_getdwarf(names->name_die.cu) != dies->dwarf)
+        return NULL;
+    if (dies->dwarf == lines->file.dwarf) {
+        unit = units_holding(&lines->units, place);
+        if (unit == UNIT_NONE || !unit_dies_find(&other, &lines->file, &lines->units.units[unit]))
+            return NULL;
+    }
+    text = scope_of(&other, place);
+    if (text)
+        kept = text_pool_keep(&lines->texts, text);
+    free(text);
+    return kept;
+}
+
 static void find_names(struct lines *lines, uint32_t unit, uint64_t place,
                        struct line_function *out)
 {
@@ -183,6 +208,7 @@ static void find_names(struct lines *lines, uint32_t unit, uint64_t place,
     function_names_read(&names, &die);
     out->name = keep(lines, names.name);
     out->linkage_name = keep(lines, names.linkage_name);
+    out->scope = scope(lines, &dies, &names);
     out->decl_file = decl_file(lines, unit, &names);
     out->decl_line = names.decl_line;
 }
@@ -196,6 +222,7 @@ static void set_function(struct lines *lines, uint32_t unit, const struct inline
         find_names(lines, unit, node->die, function);
     frame->name = function->name;
     frame->linkage_name = function->linkage_name;
+    frame->scope = function->scope;
     frame->decl_file = function->decl_file;
     frame->decl_line = function->decl_line;
     frame->inlined = node->caller != NODE_NONE;

@@ -29,6 +29,7 @@ enum { LINES_FRAMES_MAX = 64 }; /* inlined into one another; what lies deeper is
 struct line_frame {
     const char *name;         /* of the function, as in the source; NULL: the symbol knows better */
     const char *linkage_name; /* mangled; NULL: there is none */
+    const char *scope;        /* what name is in, where that is all there is; NULL: nothing */
     const char *file;         /* of the line; absolute where DWARF allows; NULL: not known */
     uint32_t line;         /* where the pc is; of an outer frame, where the inner one was called */
     const char *decl_file; /* where the function is defined */

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterator, Mapping, Optional, cast
 
 from .errors import ProtocolError
-from .model import CpuSamples, Process
+from .model import CpuSamples, Process, is_thread
 from .protocol import GetFlagListResult, GetVMResult, PrivateGetCpuSamplesParams
 from .rpc import Conversation, Reply
 from .table import SamplesTable, Update
@@ -65,11 +65,12 @@ class Client:
                 return message.unwrap()
 
     def processes(self) -> list[Process]:
-        """In order of arrival; ended ones stay listed while they have samples."""
+        """In order of arrival; ended ones stay listed while they have samples. Threads that are
+        isolates too are left out: their samples are among their process'."""
         isolates = cast(GetVMResult, self.call("getVM")).get("isolates")
         if not isinstance(isolates, list):
             raise ProtocolError("getVM: the reply has no list of isolates")
-        return [Process.parse(isolate) for isolate in isolates]
+        return [Process.parse(isolate) for isolate in isolates if not is_thread(isolate)]
 
     def cpu_samples(
         self, process: Process, *, since_us: int = 0, count: Optional[int] = None

@@ -89,7 +89,7 @@ class CpuSamples:
 
 @dataclass(frozen=True)
 class Process:
-    """An isolate: on this wire, a process of the program (or one day a thread of it)."""
+    """An isolate that is a whole process of the program."""
 
     id: str
     name: str
@@ -113,6 +113,16 @@ class Process:
             return cls(id=str(isolate["id"]), name=name)
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"getVM: an isolate lacks {error}") from error
+
+
+def is_thread(isolate: Any) -> bool:
+    """A thread's number has its process', which is the group's, in the last nine digits."""
+    try:
+        number = int(isolate["number"])
+        group = int(str(isolate["isolateGroupId"]).rpartition("/")[2])
+    except (KeyError, TypeError, ValueError):
+        return False
+    return number != group and number % 1_000_000_000 == group
 
 
 def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:

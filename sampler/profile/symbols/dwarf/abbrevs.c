@@ -91,3 +91,26 @@ int abbrevs_read(struct abbrevs *out, struct bytes section, uint64_t place,
     abbrevs = (struct abbrevs){ 0 };
     return 0;
 }
+
+uint64_t abbrevs_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev,
+                      struct cursor *cursor, const struct unit_header *unit)
+{
+    uint64_t sibling = 0;
+    bool found = false;
+
+    if (!abbrev->sibling && abbrev->bytes != FORM_BYTES_VARY) {
+        cursor_skip(cursor, (uint64_t)abbrev->bytes);
+        return 0;
+    }
+    for (uint32_t i = 0; i < abbrev->count; i++) {
+        const struct abbrev_attr *attr = &abbrevs->attrs[abbrev->first + i];
+
+        if (attr->name == DW_AT_sibling && attr->form != DW_FORM_ref_addr)
+            found = form_number(cursor, attr->form, &unit->shape, &sibling);
+        else
+            attr_skip(cursor, attr, &unit->shape);
+    }
+    if (!found || cursor->failed || sibling > unit->end - unit->start)
+        return 0;
+    return unit->start + sibling;
+}

@@ -36,6 +36,11 @@ int abbrevs_read(struct abbrevs *out, struct bytes section, uint64_t place,
                  const struct unit_shape *shape);
 void abbrevs_free(struct abbrevs *abbrevs);
 
+/* Moves the cursor behind the DIE's attributes. Returns where in .debug_info its next sibling is;
+ * 0: it does not say. */
+uint64_t abbrevs_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev,
+                      struct cursor *cursor, const struct unit_header *unit);
+
 static inline const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code)
 {
     return code < abbrevs->count && abbrevs->abbrevs[code].tag ? &abbrevs->abbrevs[code] : NULL;

@@ -34,8 +34,8 @@ static void read_die(struct function_names *out, Dwarf_Die *die)
 {
     Dwarf_Word number;
 
-    if (!out->name)
-        out->name = text_of(die, DW_AT_name);
+    if (!out->name && (out->name = text_of(die, DW_AT_name)))
+        out->name_die = *die;
     if (!out->linkage_name)
         out->linkage_name = text_of(die, DW_AT_linkage_name);
     if (!out->linkage_name)

@@ -18,6 +18,7 @@ struct function_names {
     uint64_t decl_file; /* its number in the line table of decl_die's unit */
     bool declared;      /* decl_file is known */
     Dwarf_Die decl_die;
+    Dwarf_Die name_die; /* the one that has name */
 };
 
 void function_names_read(struct function_names *out, const Dwarf_Die *die);

@@ -120,22 +120,14 @@ static bool holds_no_code(const struct walk *walk, uint16_t tag)
 static bool walk_other(struct walk *walk, const struct abbrev *abbrev)
 {
     bool leap = abbrev->sibling && holds_no_code(walk, abbrev->tag);
-    uint64_t sibling = 0;
+    uint64_t sibling;
 
     if (!leap && abbrev->bytes != FORM_BYTES_VARY) {
         cursor_skip(&walk->cursor, (uint64_t)abbrev->bytes);
         return false;
     }
-    for (uint32_t i = 0; i < abbrev->count; i++) {
-        const struct abbrev_attr *attr = &walk->abbrevs.attrs[abbrev->first + i];
-
-        if (leap && attr->name == DW_AT_sibling && attr->form != DW_FORM_ref_addr)
-            form_number(&walk->cursor, attr->form, walk->shape, &sibling);
-        else
-            attr_skip(&walk->cursor, attr, walk->shape);
-    }
-    sibling += walk->dies->header.start;
-    if (sibling <= place_of(walk) || sibling > walk->dies->header.end)
+    sibling = abbrevs_skip(&walk->abbrevs, abbrev, &walk->cursor, &walk->dies->header);
+    if (!leap || sibling <= place_of(walk))
         return false;
     walk->cursor.at = walk->dies->info.at + sibling;
     return true;

@@ -15,7 +15,7 @@
 #include "unit_index.h"
 
 struct line_function {
-    const char *name, *linkage_name, *decl_file;
+    const char *name, *linkage_name, *scope, *decl_file;
     uint32_t decl_line;
     bool known; /* the rest has been looked for */
 };
