@@ -11,6 +11,7 @@ int handle_stream_listen(struct client *client, const struct stream_listen_param
     if (client->streams & bit)
         return fail_plain(client, RPC_STREAM_ALREADY_SUBSCRIBED);
     client->streams |= bit;
+    streams_follow(client->service);
     return answer_success(client, reply);
 }
 
@@ -31,5 +32,6 @@ int handle_stream_cancel(struct client *client, const struct stream_cancel_param
     if (!(client->streams & bit))
         return fail_plain(client, RPC_STREAM_NOT_SUBSCRIBED);
     client->streams &= ~bit;
+    streams_follow(client->service);
     return answer_success(client, reply);
 }

@@ -66,6 +66,7 @@ void service_poll(struct service *service)
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);
+    streams_samples_came(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
 }

@@ -61,6 +61,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
 #define KIND_VM_UPDATE "VMUpdate"
+#define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
 enum exception_pause_mode {

@@ -38,6 +38,9 @@ struct live_window {
     struct live_mark mark;
 };
 
+/* Whether profile_options.changed is called for new samples too, at most four times a second. */
+void profile_follow(struct profile *profile, bool follows);
+
 /* 0, or as snapshot_take: -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND, -ISOSCOPE_PENDING. */
 int live_take(struct live **out, struct profile *profile, const struct live_window *window);
 void live_free(struct live *live); /* NULL is fine */

@@ -2,6 +2,7 @@
 
 #include "../include/isoscope/isoscope.h"
 #include "collector.h"
+#include "live.h"
 #include "live_tables.h"
 #include "parts.h"
 #include "symbols/files/symbol_server.h"
@@ -222,4 +223,9 @@ struct profile_symbols profile_symbols(struct profile *profile)
     struct namer_progress progress = namer_progress(profile->namer);
 
     return (struct profile_symbols){ progress.done, progress.asked, progress.finished };
+}
+
+void profile_follow(struct profile *profile, bool follows)
+{
+    collector_follow(profile->collector, follows);
 }

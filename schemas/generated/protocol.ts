@@ -999,6 +999,16 @@ export interface EventVMUpdate {
   vm: VMRef;
 }
 
+/** There are more samples than before; at most four such events a second. */
+export interface EventPrivateSamplesAvailable {
+  type: "Event";
+  kind: "_SamplesAvailable";
+  timestamp: Millis;
+  vm: VMRef;
+  /** How many, of all processes. */
+  _samples: number;
+}
+
 /** More names or lines are known than before. */
 export interface EventPrivateSymbolsAvailable {
   type: "Event";
@@ -1635,7 +1645,7 @@ export interface Streams {
   Service: never;
   Stdout: never;
   Stderr: never;
-  Profiler: EventPrivateSymbolsAvailable;
+  Profiler: EventPrivateSamplesAvailable | EventPrivateSymbolsAvailable;
   HeapSnapshot: never;
   Timer: never;
   ToolEvent: never;

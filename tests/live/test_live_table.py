@@ -105,3 +105,16 @@ def test_a_table_is_smaller_than_the_list():
     with profiled([workload("threads")]) as service, Client(service.uri) as client:
         table = len(json.dumps(client.call("_getCpuSamples", form="table")))
         assert table < len(json.dumps(client.call("_getCpuSamples"))) / 3
+
+
+def test_listeners_hear_of_new_samples_a_few_times_a_second():
+    with service_of([workload("spin_two_to_one"), "3"]) as service, Client(service.uri) as client:
+        client.call("streamListen", streamId="Profiler")
+        told = []
+        while len(told) < 3:
+            event = client.next_event()
+            if event.event["kind"] == "_SamplesAvailable":
+                told.append(event.event)
+        times = [event["timestamp"] for event in told]
+        assert all(later - before >= 150 for before, later in itertools.pairwise(times))
+        assert all(event["_samples"] > 0 for event in told)

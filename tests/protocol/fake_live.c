@@ -228,3 +228,8 @@ bool live_sample(const struct live *live, uint32_t part, uint32_t number, struct
                                  .state = sample->state };
     return true;
 }
+
+void profile_follow(struct profile *profile, bool follows)
+{
+    profile->follows = follows;
+}

@@ -40,6 +40,7 @@ struct profile {
     enum feed_mode mode;
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;
+    bool follows;
     uint32_t clears; /* calls of profile_clear */
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* taken and not freed yet */

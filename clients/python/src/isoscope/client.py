@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional, cast
 from .errors import ProtocolError
 from .model import CpuSamples, Process, is_thread
 from .protocol import GetFlagListResult, GetVMResult, PrivateGetCpuSamplesParams
-from .rpc import Conversation, Reply
+from .rpc import Conversation, Event, Reply
 from .table import SamplesTable, Update
 from .transport import Transport, WebSocketTransport
 
@@ -63,6 +63,14 @@ class Client:
             message = self._conversation.receive(self._transport.receive())
             if isinstance(message, Reply) and message.id == request_id:
                 return message.unwrap()
+
+    def next_event(self) -> Event:
+        """Waits for what a stream sends: call("streamListen", streamId="Profiler") first. Events that
+        come while a call waits are lost."""
+        while True:
+            message = self._conversation.receive(self._transport.receive())
+            if isinstance(message, Event):
+                return message
 
     def processes(self) -> list[Process]:
         """In order of arrival; ended ones stay listed while they have samples. Threads that are

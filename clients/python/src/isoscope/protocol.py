@@ -1052,6 +1052,16 @@ class EventVMUpdate(TypedDict):
     vm: VMRef
 
 
+class EventPrivateSamplesAvailable(TypedDict):
+    """There are more samples than before; at most four such events a second."""
+
+    type: Literal["Event"]
+    kind: Literal["_SamplesAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _samples: int
+
+
 class EventPrivateSymbolsAvailable(TypedDict):
     """More names or lines are known than before."""
 
