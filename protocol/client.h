@@ -44,6 +44,9 @@ struct service {
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */
+    bool follows;              /* somebody listens to Profiler */
+    uint64_t samples_told;     /* that were there at the last _SamplesAvailable */
+    int64_t samples_told_us;
     char host_cpu[128];
     char vm_name[128];
     uint32_t timeline_streams; /* 1 << enum timeline_stream */

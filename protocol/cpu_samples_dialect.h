@@ -41,8 +41,5 @@ struct cpu_samples_dialect {
 /* The frames in brackets. */
 void cpu_samples_stack(struct json_text *text, const struct cpu_samples_view *view,
                        const struct snapshot_sample *sample);
-/* The tags of a sample: what its thread was doing, and which thread it is. */
-const char *cpu_samples_vm_tag(const struct snapshot_sample *sample);
-const char *cpu_samples_user_tag(const struct snapshot_sample *sample);
 
 #endif

@@ -81,7 +81,7 @@ static void push_reply(struct client *client, const struct request *request, boo
                        struct reply *reply)
 {
     if (!wants_answer(request, routing))
-        cpu_samples_writer_free(reply->samples);
+        reply_stream_free(reply->samples);
     else if (reply->samples && outbox_push_samples(&client->outbox, reply->samples) < 0)
         client_close(client, CLOSE_NO_MEMORY, "out of memory");
     else if (reply->text)

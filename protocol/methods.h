@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 struct client;
-struct cpu_samples_writer;
+struct reply_stream;
 struct param;
 union method_params; /* generated/methods.h */
 
@@ -20,7 +20,7 @@ union method_params; /* generated/methods.h */
 struct reply {
     json_t *result;
     char *text; /* the result as JSON text; malloc'd */
-    struct cpu_samples_writer *samples;
+    struct reply_stream *samples;
 };
 
 /* 0, a negative rpc_error (fail), or HANDLER_WAITS: ask again when the profile has changed. */

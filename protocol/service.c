@@ -69,6 +69,7 @@ void service_poll(struct service *service)
     service_refresh(service);
     tell_of_symbols(service);
     loss_log_look(service);
+    streams_samples_came(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
 }

@@ -1,12 +1,16 @@
 #include "streams.h"
 
 #include "client.h"
+#include "../sampler/profile/live.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 _Static_assert(STREAM_ID_COUNT <= 32, "struct client keeps them in 32 bits");
+
+/* Between two _SamplesAvailable: a little less than the profile needs to tell of them. */
+enum { SAMPLES_EVENT_US = 200000 };
 
 static bool listens(const struct client *client, enum stream_id stream)
 {
@@ -99,6 +103,49 @@ void streams_timeline_changed(struct service *service)
                      KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service->options.epoch_ms(), "updatedStreams",
                      timeline_streams_json(service->timeline_streams)));
+}
+
+static uint64_t samples_ever(const struct service *service)
+{
+    const struct process_list *processes = &service->isolates.now;
+    uint64_t samples = 0;
+
+    for (size_t i = 0; i < processes->count; i++)
+        samples += processes->items[i].samples + processes->items[i].evicted;
+    return samples;
+}
+
+/* Who begins to listen hears of what comes from now on; a clear begins anew too. */
+void streams_follow(struct service *service)
+{
+    uint64_t samples = samples_ever(service);
+    bool follows = anybody_listens(service, STREAM_ID_PROFILER);
+
+    if (follows && service->follows && samples >= service->samples_told)
+        return;
+    if (follows != service->follows)
+        profile_follow(service->options.profile, follows);
+    service->follows = follows;
+    service->samples_told = samples;
+}
+
+void streams_samples_came(struct service *service)
+{
+    int64_t now_us = service->options.monotonic_us();
+    uint64_t samples;
+
+    streams_follow(service);
+    samples = samples_ever(service);
+    if (!service->follows || samples == service->samples_told ||
+        now_us - service->samples_told_us < SAMPLES_EVENT_US)
+        return;
+    notify(service, STREAM_ID_PROFILER,
+           json_pack("{s:s, s:s, s:o, s:I, s:I}", "type", TYPE_EVENT, "kind",
+                     KIND_PRIVATE_SAMPLES_AVAILABLE, "vm", vm_ref(service), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "_samples",
+                     (json_int_t)(samples - service->samples_told)));
+    service->samples_told = samples;
+    service->samples_told_us = now_us;
 }
 
 json_t *symbols_json(const struct profile_symbols *symbols)

@@ -23,6 +23,10 @@ struct service;
 void streams_flag_changed(struct service *service, const char *flag, const char *value);
 /* _SymbolsAvailable, on Profiler: more names or lines are known than before. */
 void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols);
+/* To be called often: _SamplesAvailable, on Profiler, when there are more samples than before. */
+void streams_samples_came(struct service *service);
+/* To be called when somebody begins or ends to listen. */
+void streams_follow(struct service *service);
 /* {done, asked}: modules; NULL when out of memory. */
 json_t *symbols_json(const struct profile_symbols *symbols);
 /* VMUpdate; TimelineStreamSubscriptionsUpdate, on Timeline. */

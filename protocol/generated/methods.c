@@ -38,6 +38,11 @@ const char *const resume_step_words[RESUME_STEP_COUNT + 1] = {
     [RESUME_STEP_OVER_ASYNC_SUSPENSION] = "OverAsyncSuspension",
 };
 
+const char *const samples_form_words[SAMPLES_FORM_COUNT + 1] = {
+    [SAMPLES_FORM_LIST] = "list",
+    [SAMPLES_FORM_TABLE] = "table",
+};
+
 const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_VM] = "VM",
     [STREAM_ID_ISOLATE] = "Isolate",
@@ -125,6 +130,8 @@ static const struct param private_get_cpu_samples_rows[] = {
     { .name = "timestamp", .kind = PARAM_INT64, AT(private_get_cpu_samples, timestamp_us), .missing = 0 },
     { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_cpu_samples, count), .missing = 0 },
     { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
+    { .name = "form", .kind = PARAM_WORD, .words = samples_form_words, AT(private_get_cpu_samples, form), .missing = SAMPLES_FORM_LIST },
+    { .name = "cursor", .kind = PARAM_STRING, AT(private_get_cpu_samples, cursor) },
 };
 
 static const struct param private_get_heap_map_rows[] = {

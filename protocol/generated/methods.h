@@ -49,6 +49,8 @@ struct private_get_cpu_samples_params {
     int64_t timestamp_us; /* not given: 0 */
     int64_t count; /* not given: 0 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
+    enum samples_form form; /* not given: SAMPLES_FORM_LIST */
+    const char *cursor; /* not given: NULL */
 };
 
 struct private_get_heap_map_params {

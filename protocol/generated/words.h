@@ -57,6 +57,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_VERSION "Version"
 #define TYPE_PRIVATE_CPU_PROFILE "_CpuProfile"
 #define TYPE_PRIVATE_CPU_PROFILE_TIMELINE "_CpuProfileTimeline"
+#define TYPE_PRIVATE_CPU_SAMPLES_TABLE "_CpuSamplesTable"
 #define TYPE_PRIVATE_PORTS "_Ports"
 #define KIND_EXTENSION "Extension"
 #define KIND_ISOLATE_EXIT "IsolateExit"
@@ -71,6 +72,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
 #define KIND_VM_UPDATE "VMUpdate"
 #define KIND_WRITE_EVENT "WriteEvent"
+#define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
 enum exception_pause_mode {
@@ -109,6 +111,13 @@ enum resume_step {
     RESUME_STEP_COUNT,
 };
 extern const char *const resume_step_words[RESUME_STEP_COUNT + 1]; /* NULL at the end */
+
+enum samples_form {
+    SAMPLES_FORM_LIST,
+    SAMPLES_FORM_TABLE,
+    SAMPLES_FORM_COUNT,
+};
+extern const char *const samples_form_words[SAMPLES_FORM_COUNT + 1]; /* NULL at the end */
 
 enum stream_id {
     STREAM_ID_VM,

@@ -2,6 +2,8 @@
 
 #include "../include/isoscope/isoscope.h"
 #include "collector.h"
+#include "live.h"
+#include "live_tables.h"
 #include "parts.h"
 #include "symbols/files/symbol_server.h"
 
@@ -97,6 +99,7 @@ void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
+    live_tables_release(profile->live);
     collector_free(profile->collector);
     namer_free(profile->namer);
     processes_free(profile->processes);
@@ -220,4 +223,9 @@ struct profile_symbols profile_symbols(struct profile *profile)
     struct namer_progress progress = namer_progress(profile->namer);
 
     return (struct profile_symbols){ progress.done, progress.asked, progress.finished };
+}
+
+void profile_follow(struct profile *profile, bool follows)
+{
+    collector_follow(profile->collector, follows);
 }

@@ -33,11 +33,14 @@ static int name_stack(struct snapshot *snapshot, const struct stack *stack)
 {
     struct table_chain *chains = snapshot->chains[stack->view];
     struct walk walk;
+    uint32_t number;
 
     for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        if (!chains[walk.frame].count &&
-            tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &chains[walk.frame]) < 0)
+        if (chains[walk.frame].count)
+            continue;
+        if (tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &number) < 0)
             return -ISOSCOPE_NO_MEMORY;
+        chains[walk.frame] = snapshot->tables.chains[number];
     }
     return 0;
 }
@@ -134,10 +137,14 @@ static int fill(struct snapshot *snapshot, struct profile *profile,
                 const struct snapshot_window *window)
 {
     CLEANUP(stacks_free) struct stacks stacks = { 0 };
+    struct span span = window_span(window);
+    struct store_ask ask = { .process_id = window->process_id,
+                             .first_us = span.first_us,
+                             .last_us = span.last_us };
     int error;
 
-    if ((error = store_views(profile->store, window->process_id, &snapshot->views,
-                             &snapshot->view_count)) < 0 ||
+    if ((error = store_views(profile->store, &ask, &snapshot->views, &snapshot->view_count, NULL)) <
+            0 ||
         (error = window_pick(&snapshot->picks, &snapshot->pick_count, snapshot->views,
                              snapshot->view_count, window)) < 0 ||
         (error = map_chains(snapshot)) < 0 ||

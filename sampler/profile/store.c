@@ -18,6 +18,7 @@ struct store {
     uint64_t serial;     /* chunks ever made */
     struct chunk **chunks;
     uint32_t chunk_count, chunk_capacity;
+    struct store_changes changes;
     bool open;                /* the newest chunk takes samples */
     struct chunk_index index; /* of the open chunk */
 };
@@ -197,6 +198,7 @@ void store_rename(struct store *store, struct owner_thread *thread, const char *
 {
     pthread_mutex_lock(&store->lock);
     snprintf(thread->name, sizeof(thread->name), "%.15s", name);
+    store->changes.renames++;
     pthread_mutex_unlock(&store->lock);
 }
 
@@ -221,6 +223,7 @@ void store_clear(struct store *store, struct owner *owner)
     owner->visible_from = store->sequence;
     while (owner->sampled)
         forget_samples(owner->sampled, owner->sampled->samples);
+    store->changes.clears++;
     remove_invisible(store);
     pthread_mutex_unlock(&store->lock);
 }
@@ -237,6 +240,7 @@ void store_clear_thread(struct store *store, struct owner *owner, int32_t tid)
         thread->visible_from = store->sequence;
         forget_samples(thread, thread->samples);
     }
+    store->changes.clears++;
     remove_invisible(store);
     pthread_mutex_unlock(&store->lock);
 }
@@ -309,14 +313,38 @@ static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t pro
     }
     *view = (struct store_view){ .chunk = chunk_hold(chunk),
                                  .sample_count = chunk->sample_count,
+                                 .node_count = chunk->node_count,
                                  .frame_count = chunk->frame_count,
+                                 .source_count = chunk->source_count,
                                  .min_us = chunk->min_us,
                                  .max_us = chunk->max_us,
                                  .sources = sources };
     return 0;
 }
 
-int store_views(struct store *store, uint64_t process_id, struct store_view **out, uint32_t *count)
+static bool is_asked(const struct chunk *chunk, const struct store_ask *ask)
+{
+    return chunk->serial >= ask->serial_min && chunk->min_us <= ask->last_us &&
+           chunk->max_us >= ask->first_us;
+}
+
+/* Returns how many of the views are filled. */
+static uint32_t view_chunks(struct store *store, const struct store_ask *ask,
+                            struct store_view *views, int *error)
+{
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < store->chunk_count && !*error; i++) {
+        if (!is_asked(store->chunks[i], ask))
+            continue;
+        *error = view_chunk(&views[done], store->chunks[i], ask->process_id);
+        done += !*error;
+    }
+    return done;
+}
+
+int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,
+                uint32_t *count, struct store_changes *changes)
 {
     struct store_view *views;
     uint32_t done = 0;
@@ -324,16 +352,14 @@ int store_views(struct store *store, uint64_t process_id, struct store_view **ou
 
     pthread_mutex_lock(&store->lock);
     views = calloc(store->chunk_count + 1, sizeof(*views));
-    if (!views)
-        error = -ISOSCOPE_NO_MEMORY;
-    while (!error && done < store->chunk_count) {
-        error = view_chunk(&views[done], store->chunks[done], process_id);
-        done += !error;
-    }
+    if (views)
+        done = view_chunks(store, ask, views, &error);
+    if (changes)
+        *changes = store->changes;
     pthread_mutex_unlock(&store->lock);
-    if (error) {
+    if (!views || error) {
         store_views_free(views, done);
-        return error;
+        return -ISOSCOPE_NO_MEMORY;
     }
     *out = views;
     *count = done;

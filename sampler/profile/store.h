@@ -61,13 +61,28 @@ struct view_source {
 /* A chunk, and how much of it was there when it was asked. */
 struct store_view {
     struct chunk *chunk;
-    uint32_t sample_count, frame_count;
+    uint32_t sample_count, node_count, frame_count, source_count;
     int64_t min_us, max_us;
     struct view_source *sources; /* by chunk_sample.source */
 };
 
-/* process_id 0: of every process. Oldest first. */
-int store_views(struct store *store, uint64_t process_id, struct store_view **out, uint32_t *count);
+/* Which chunks, and whose samples. */
+struct store_ask {
+    uint64_t process_id;       /* 0: of every process */
+    uint64_t serial_min;       /* chunks that are older are left out */
+    int64_t first_us, last_us; /* so are those without a sample of that time; both belong to it */
+};
+
+#define STORE_ASK_ALL ((struct store_ask){ .first_us = INT64_MIN, .last_us = INT64_MAX })
+
+/* What changes behind a reader's back; both only grow. */
+struct store_changes {
+    uint32_t renames, clears;
+};
+
+/* Oldest first. changes, as of the same moment, may be NULL. */
+int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,
+                uint32_t *count, struct store_changes *changes);
 void store_views_free(struct store_view *views, uint32_t count); /* NULL is fine */
 
 #endif

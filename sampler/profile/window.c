@@ -7,11 +7,7 @@
 /* Samples come in almost sorted; this many moves for each say that these did not. */
 enum { MOVES_PER_PICK = 8 };
 
-struct span {
-    int64_t first_us, last_us; /* both belong to it */
-};
-
-static struct span span_of(const struct snapshot_window *window)
+struct span window_span(const struct snapshot_window *window)
 {
     struct span span = { INT64_MIN, INT64_MAX };
 
@@ -95,7 +91,7 @@ static bool sort_almost_sorted(struct pick *picks, uint32_t count, const struct 
 int window_pick(struct pick **out, uint32_t *count, const struct store_view *views,
                 uint32_t view_count, const struct snapshot_window *window)
 {
-    struct span span = span_of(window);
+    struct span span = window_span(window);
     uint32_t found = collect(NULL, views, view_count, span, window->tid);
     struct pick *picks = calloc((size_t)found + 1, sizeof(*picks));
 

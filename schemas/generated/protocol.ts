@@ -450,6 +450,9 @@ export interface RpcErrorRequest {
   params: Record<string, string>;
 }
 
+/** list: each sample with its whole stack; table: columns and a tree of stacks, for views that follow. */
+export type SamplesForm = "list" | "table";
+
 /** A source file, with its text where the service may read it. */
 export interface Script {
   type: "Script";
@@ -728,6 +731,35 @@ export interface PrivateCpuSamples {
   _symbols?: PrivateSymbols;
 }
 
+/** Samples as columns. Only what the cursor has not had: libraries, functions, frames, nodes and threads go on where the reply before ended. */
+export interface PrivateCpuSamplesTable {
+  type: "_CpuSamplesTable";
+  /** Microseconds of CPU time between two samples of a thread. */
+  samplePeriod: number;
+  /** Frames kept of a stack. */
+  maxStackDepth: number;
+  /** How many samples follow. */
+  sampleCount: number;
+  pid: number;
+  /** The cursor for what comes after this. */
+  next: string;
+  /** What the cursor pointed to was evicted or cleared: forget all, and begin anew with this. */
+  reset?: true;
+  /** There are more samples than count. */
+  more?: true;
+  _counters: PrivateCounters;
+  /** As in CpuSample. */
+  vmTags: string[];
+  /** The number of the first library that follows. */
+  firstLibrary: number;
+  firstFunction: number;
+  firstFrame: number;
+  libraries: PrivateLibrary[];
+  functions: PrivateTableFunction[];
+  frames: PrivateTableFrame[];
+  trees: PrivateTableTree[];
+}
+
 /** One function of a stack. */
 export interface PrivateFrame {
   function: PrivateFunctionId;
@@ -851,6 +883,85 @@ export interface PrivateSymbols {
   done: number;
   /** Of these. */
   asked: number;
+}
+
+/** A place in the code: a function, and what it is inlined into, innermost first. */
+export interface PrivateTableFrame {
+  /** Numbers of functions. */
+  functions: number[];
+  /** 0: not known. */
+  lines: number[];
+  /** Where one lies in another file than its function; else it is empty. */
+  files?: string[];
+}
+
+/** As _Function, without ticks: its samples are counted by who gathers them. */
+export interface PrivateTableFunction {
+  id: string;
+  name: string;
+  owner: PrivateLibraryId;
+  /** As the linker knows it, where that is another name. */
+  rawName?: string;
+  /** With parameters, where that is another name. */
+  fullName?: string;
+  kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
+  /** In its module. */
+  offset?: number;
+  /** Where it is defined. */
+  file?: string;
+  /** Of the definition. */
+  line?: number;
+}
+
+/** Nodes of a tree of callers. Numbers begin at 1. */
+export interface PrivateTableNodes {
+  /** A smaller node; 0: the thread's first function. */
+  callers: number[];
+  /** Numbers of frames. */
+  frames: number[];
+}
+
+/** Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that. */
+export interface PrivateTableSamples {
+  /** Microseconds since the sample before; of the first, since timeOriginMicros. Samples are not quite sorted. */
+  timeDeltas: number[];
+  /** Numbers of threads of this tree. */
+  threads: number[];
+  /** Nodes of this tree; 0: the leaf has no caller. */
+  callers: number[];
+  /** The leaf: numbers of frames. */
+  frames: number[];
+  /** CPU time of the thread since its last sample. */
+  cpuNanos: number[];
+  /** Numbers of vmTags. */
+  vmTags: number[];
+  /** Which samples' stacks are not whole: places in the columns. */
+  incomplete: number[];
+  /** Why, in the order of incomplete. */
+  ends: ("" | "depth" | "no_module" | "no_row" | "rule" | "stack" | "loop")[];
+}
+
+/** A thread with a tag that it had set. */
+export interface PrivateTableThread {
+  isolateId: IsolateId;
+  tid: number;
+  name: string;
+  /** As in CpuSample. */
+  userTag: string;
+}
+
+/** A tree of callers with the samples in it. A new one begins every some ten thousand samples, so that neither side keeps stacks for good. */
+export interface PrivateTableTree {
+  /** Grows from tree to tree. */
+  tree: number;
+  /** The number of the first node that follows. */
+  firstNode: number;
+  /** The number of the first thread that follows; smaller than expected: a thread has another name. */
+  firstThread: number;
+  timeOriginMicros: Micros;
+  nodes: PrivateTableNodes;
+  threads: PrivateTableThread[];
+  samples: PrivateTableSamples;
 }
 
 /** A tag, as a code. */
@@ -991,6 +1102,16 @@ export interface EventWriteEvent {
   bytes: string;
 }
 
+/** There are more samples than before; at most four such events a second. */
+export interface EventPrivateSamplesAvailable {
+  type: "Event";
+  kind: "_SamplesAvailable";
+  timestamp: Millis;
+  vm: VMRef;
+  /** How many, of all processes. */
+  _samples: number;
+}
+
 /** More names or lines are known than before. */
 export interface EventPrivateSymbolsAvailable {
   type: "Event";
@@ -1063,8 +1184,10 @@ export interface Methods {
       timestamp?: Micros;
       count?: number;
       symbols?: SymbolsWanted;
+      form?: SamplesForm;
+      cursor?: string;
     };
-    result: PrivateCpuSamples | Sentinel;
+    result: PrivateCpuSamples | PrivateCpuSamplesTable | Sentinel;
   };
   /** A picture of the Dart heap. */
   "_getHeapMap": {
@@ -1717,7 +1840,7 @@ export interface Streams {
   Service: EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;
   Stderr: EventWriteEvent;
-  Profiler: EventPrivateSymbolsAvailable;
+  Profiler: EventPrivateSamplesAvailable | EventPrivateSymbolsAvailable;
   HeapSnapshot: never;
   Timer: never;
   ToolEvent: EventExtension;

@@ -199,6 +199,7 @@ void profile_clear(struct profile *profile, uint64_t process_id)
         if (!process_id || profile->processes[i].id == process_id)
             profile->processes[i].samples = 0;
     profile->sample_count = 0;
+    profile->clears++;
 }
 
 /* Of the thread's samples it forgets the count only: the script stays. */
@@ -218,7 +219,7 @@ size_t profile_threads(struct profile *profile, uint64_t process_id, struct prof
     return count;
 }
 
-static int32_t tid_of(const struct profile *profile, const struct fake_sample *sample)
+int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample)
 {
     for (size_t i = 0; i < profile->thread_count; i++)
         if (!strcmp(profile->threads[i].name, sample->thread_name))
@@ -281,7 +282,7 @@ static bool shows(const struct snapshot *snapshot, const struct fake_sample *sam
 {
     const struct snapshot_window *window = &snapshot->window;
 
-    if (window->tid && window->tid != tid_of(snapshot->profile, sample))
+    if (window->tid && window->tid != fake_tid(snapshot->profile, sample))
         return false;
     if (window->process_id && window->process_id != sample->process_id)
         return false;
@@ -413,7 +414,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
         *out = (struct snapshot_sample){
             .timestamp_us = sample->timestamp_us,
             .process_id = sample->process_id,
-            .tid = tid_of(snapshot->profile, sample),
+            .tid = fake_tid(snapshot->profile, sample),
             .thread_name = sample->thread_name,
             .cpu_ns = 1000000,
             .end = sample->end,

@@ -40,11 +40,14 @@ struct profile {
     enum feed_mode mode;
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;
+    bool follows;
+    uint32_t clears; /* calls of profile_clear */
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* taken and not freed yet */
 };
 
 void fake_profile_init(struct profile *profile);
+int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample);
 /* What options.epoch_ms and options.monotonic_us are given. */
 int64_t fake_epoch_ms(void);
 int64_t fake_monotonic_us(void);

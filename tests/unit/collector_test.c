@@ -94,7 +94,7 @@ static struct store_view *first_view(struct fixture *fixture)
     struct store_view *views;
     uint32_t count;
 
-    assert_int_equal(store_views(fixture->store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture->store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 1);
     return views;
 }

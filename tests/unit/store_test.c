@@ -55,8 +55,10 @@ static uint64_t visible(struct store *store, uint64_t process_id)
     struct store_view *views;
     uint32_t count;
     uint64_t samples = 0;
+    struct store_ask ask = STORE_ASK_ALL;
 
-    assert_int_equal(store_views(store, process_id, &views, &count), 0);
+    ask.process_id = process_id;
+    assert_int_equal(store_views(store, &ask, &views, &count, NULL), 0);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < views[i].sample_count; j++)
             samples += j >= views[i].sources[views[i].chunk->samples[j].source].first_visible;
@@ -76,7 +78,7 @@ static void a_stack_comes_back_as_it_was_stored(void **state)
     (void)state;
     fixture_open(&fixture, 0);
     add(fixture.store, fixture.thread, 5000, 3, frames);
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 1);
     chunk = views->chunk;
     assert_int_equal(chunk_sample_us(chunk, 0), 5000);
@@ -108,7 +110,7 @@ static void weights_add_up_to_a_thousandth(void **state)
         asked += sample.cpu_ns;
         assert_int_equal(store_add(fixture.store, fixture.thread, &sample), 0);
     }
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     for (uint32_t i = 0; i < views->sample_count; i++)
         stored += chunk_sample_cpu_ns(views->chunk, i);
     assert_in_range(stored, asked - asked / 1000, asked + asked / 1000);
@@ -132,7 +134,7 @@ static void a_full_store_lets_the_oldest_go_and_counts_them(void **state)
     assert_int_equal(visible(fixture.store, 0), counts.samples);
     /* The bound is used: an eviction takes an eighth of it, not half. */
     assert_true(store_bytes(fixture.store) > STORE_BYTES_MIN * 3 / 4);
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(views[0].min_us, 1000 + (int64_t)counts.evicted);
     assert_int_equal(views[count - 1].max_us, 1000 + 99999);
     store_views_free(views, count);
@@ -147,7 +149,7 @@ static void a_view_keeps_its_chunk_when_the_store_lets_it_go(void **state)
     (void)state;
     fixture_open(&fixture, STORE_BYTES_MIN);
     add_many(fixture.store, fixture.thread, 10);
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     add_many(fixture.store, fixture.thread, 200000);
     assert_int_equal(views[0].sample_count, 10);
     assert_int_equal(chunk_sample_us(views[0].chunk, 9), 1009);
@@ -276,7 +278,7 @@ static void a_new_name_holds_for_what_is_already_stored(void **state)
     fixture_open(&fixture, 0);
     add_many(fixture.store, fixture.thread, 1);
     store_rename(fixture.store, fixture.thread, "a name that is too long");
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_string_equal(views[0].sources[0].name, "a name that is ");
     store_views_free(views, count);
 }
@@ -295,7 +297,7 @@ static void a_long_pause_begins_a_new_chunk(void **state)
     add(fixture.store, fixture.thread, 100, 1, &frame);
     add(fixture.store, fixture.thread, late_us, 1, &frame);
     add(fixture.store, fixture.thread, late_us - 5, 1, &frame); /* read late from its ring */
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 2);
     assert_int_equal(chunk_sample_us(views[0].chunk, 0), 100);
     assert_int_equal(chunk_sample_us(views[1].chunk, 0), late_us);
@@ -337,7 +339,7 @@ static double bytes_per_sample(struct trace trace, uint32_t *nodes)
         stack[0] = PROFILE_FRAME(1, 16 * (next_random(&seed) % trace.pcs));
         add(fixture.store, fixture.thread, i * 1000, trace.depth, stack);
     }
-    store_views(fixture.store, 0, &views, &count);
+    store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL);
     for (uint32_t i = 0; i < count; i++)
         *nodes += views[i].chunk->node_count;
     store_views_free(views, count);

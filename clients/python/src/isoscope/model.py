@@ -72,8 +72,8 @@ class CpuSamples:
     def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:
         wire = cast(PrivateCpuSamples, reply)
         try:
-            libraries = {entry["id"]: _library(entry) for entry in wire["libraries"]}
-            functions = {entry["id"]: _function(entry, libraries) for entry in wire["functions"]}
+            libraries = {entry["id"]: library_of(entry) for entry in wire["libraries"]}
+            functions = {entry["id"]: function_of(entry, libraries) for entry in wire["functions"]}
             return cls(
                 period_us=int(wire["samplePeriod"]),
                 origin_us=int(wire["timeOriginMicros"]),
@@ -137,13 +137,13 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _library(entry: PrivateLibrary) -> Library:
+def library_of(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
     return Library(entry["id"], uri, name, str(entry.get("path") or ""))
 
 
-def _function(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
+def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
     owner = entry.get("owner")
     library = None if owner is None else _lookup(libraries, owner["id"], "library")
     name = str(entry["name"])

@@ -16,6 +16,7 @@ Micros = int
 Millis = int
 ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
 ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
+SamplesForm = Literal["list", "table"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
 TimelineStream = Literal["API", "Compiler", "CompilerVerbose", "Dart", "Debugger", "Embedder", "GC", "Isolate", "VM"]
@@ -775,6 +776,33 @@ class PrivateCpuSamples(_PrivateCpuSamplesRequired, total=False):
     _symbols: PrivateSymbols
 
 
+class _PrivateCpuSamplesTableRequired(TypedDict):
+    """What every PrivateCpuSamplesTable has."""
+
+    type: Literal["_CpuSamplesTable"]
+    samplePeriod: int
+    maxStackDepth: int
+    sampleCount: int
+    pid: int
+    next: str
+    _counters: PrivateCounters
+    vmTags: List[str]
+    firstLibrary: int
+    firstFunction: int
+    firstFrame: int
+    libraries: List[PrivateLibrary]
+    functions: List[PrivateTableFunction]
+    frames: List[PrivateTableFrame]
+    trees: List[PrivateTableTree]
+
+
+class PrivateCpuSamplesTable(_PrivateCpuSamplesTableRequired, total=False):
+    """Samples as columns. Only what the cursor has not had: libraries, functions, frames, nodes and threads go on where the reply before ended."""
+
+    reset: Literal[True]
+    more: Literal[True]
+
+
 class _PrivateFrameRequired(TypedDict):
     """What every PrivateFrame has."""
 
@@ -910,6 +938,79 @@ class PrivateSymbols(TypedDict):
 
     done: int
     asked: int
+
+
+class _PrivateTableFrameRequired(TypedDict):
+    """What every PrivateTableFrame has."""
+
+    functions: List[int]
+    lines: List[int]
+
+
+class PrivateTableFrame(_PrivateTableFrameRequired, total=False):
+    """A place in the code: a function, and what it is inlined into, innermost first."""
+
+    files: List[str]
+
+
+class _PrivateTableFunctionRequired(TypedDict):
+    """What every PrivateTableFunction has."""
+
+    id: str
+    name: str
+    owner: PrivateLibraryId
+    kind: Literal["Native", "Stub", "Jit", "Interpreted", "Unnamed"]
+
+
+class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
+    """As _Function, without ticks: its samples are counted by who gathers them."""
+
+    rawName: str
+    fullName: str
+    offset: int
+    file: str
+    line: int
+
+
+class PrivateTableNodes(TypedDict):
+    """Nodes of a tree of callers. Numbers begin at 1."""
+
+    callers: List[int]
+    frames: List[int]
+
+
+class PrivateTableSamples(TypedDict):
+    """Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that."""
+
+    timeDeltas: List[int]
+    threads: List[int]
+    callers: List[int]
+    frames: List[int]
+    cpuNanos: List[int]
+    vmTags: List[int]
+    incomplete: List[int]
+    ends: List[Literal["", "depth", "no_module", "no_row", "rule", "stack", "loop"]]
+
+
+class PrivateTableThread(TypedDict):
+    """A thread with a tag that it had set."""
+
+    isolateId: IsolateId
+    tid: int
+    name: str
+    userTag: str
+
+
+class PrivateTableTree(TypedDict):
+    """A tree of callers with the samples in it. A new one begins every some ten thousand samples, so that neither side keeps stacks for good."""
+
+    tree: int
+    firstNode: int
+    firstThread: int
+    timeOriginMicros: Micros
+    nodes: PrivateTableNodes
+    threads: List[PrivateTableThread]
+    samples: PrivateTableSamples
 
 
 class PrivateTagCode(TypedDict):
@@ -1067,6 +1168,16 @@ class EventWriteEvent(_EventWriteEventRequired, total=False):
     isolate: IsolateRef
 
 
+class EventPrivateSamplesAvailable(TypedDict):
+    """There are more samples than before; at most four such events a second."""
+
+    type: Literal["Event"]
+    kind: Literal["_SamplesAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _samples: int
+
+
 class EventPrivateSymbolsAvailable(TypedDict):
     """More names or lines are known than before."""
 
@@ -1147,6 +1258,8 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     timestamp: Micros
     count: int
     symbols: SymbolsWanted
+    form: SamplesForm
+    cursor: str
 
 
 class PrivateGetHeapMapParams(TypedDict):
@@ -1814,7 +1927,7 @@ PrivateEnableProfilerResult = Union[Success, Sentinel]
 PrivateGetAllocationProfileResult = Union[AllocationProfile, Sentinel]
 PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
 PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
-PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, Sentinel]
+PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
 PrivateGetHeapMapResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
 PrivateGetPersistentHandlesResult = Sentinel
