@@ -11,6 +11,7 @@
 enum {
     TEXT_BYTES_KEPT = 64 * 1024, /* a rare long message does not keep its memory */
     CLOSING_SECONDS_MAX = 5,     /* a client that does not read cannot be told */
+    PATIENCE_BYTES = 64 * 1024 * 1024,
 };
 
 int session_open(struct session *session, struct lws *wsi, struct service *service,
@@ -34,9 +35,9 @@ static int close_with(struct session *session, uint16_t code, const char *reason
     return -1;
 }
 
-static bool make_room(struct session *session, size_t more)
+static bool make_room(struct session *session, size_t wanted)
 {
-    size_t wanted = session->length + more, capacity = session->capacity ? session->capacity : 4096;
+    size_t capacity = session->capacity ? session->capacity : 4096;
 
     while (capacity < wanted)
         capacity *= 2;
@@ -61,18 +62,34 @@ static void message_done(struct session *session)
     session->capacity = 0;
 }
 
+/*
+ * Read to its end, not kept, so that the client is still there to hear why. Beyond PATIENCE_BYTES
+ * it hears nothing. The close frame comes from session_write: in the middle of unpacking a message,
+ * libwebsockets 4.1 would never send it.
+ */
+static int receive_too_long(struct session *session)
+{
+    if (lws_is_final_fragment(session->wsi))
+        session->too_long = true;
+    else if (session->length > PATIENCE_BYTES)
+        lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    session_refresh(session);
+    return 0;
+}
+
 int session_receive(struct session *session, const char *bytes, size_t length)
 {
     bool binary = lws_frame_is_binary(session->wsi);
+    size_t before = session->length;
 
     session->progress++;
-    if (length > SESSION_MESSAGE_MAX - session->length)
-        return close_with(session, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "longer than 8 MiB");
-    if (!make_room(session, length + 1))
+    session->length += length;
+    if (session->length > SESSION_MESSAGE_MAX || session->too_long)
+        return receive_too_long(session);
+    if (!make_room(session, session->length + 1))
         return close_with(session, LWS_CLOSE_STATUS_UNEXPECTED_CONDITION, "out of memory");
     if (length && !binary) /* the bytes of a binary message are not looked at */
-        memcpy(session->text + session->length, bytes, length);
-    session->length += length;
+        memcpy(session->text + before, bytes, length);
     if (!lws_is_final_fragment(session->wsi)) {
         session_refresh(session);
         return 0;
@@ -95,6 +112,8 @@ static int close_if_due(struct session *session)
     const char *reason = "the program has ended";
     bool closing = client_closing(session->client, &code, &reason);
 
+    if (session->too_long)
+        return close_with(session, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "longer than 8 MiB");
     if (!closing && !session->leaving)
         return 0;
     /* Answers to what came before go out first, unless they are what is too much. */
@@ -161,7 +180,7 @@ bool session_must_end(const struct session *session)
     uint16_t code;
     const char *reason;
 
-    return session->leaving || client_closing(session->client, &code, &reason);
+    return session->leaving || session->too_long || client_closing(session->client, &code, &reason);
 }
 
 void session_refresh(struct session *session)

@@ -41,6 +41,7 @@ struct session {
     uint32_t progress_seen;
     int unsent_seen;   /* bytes in the socket, when its timer was set */
     bool timed;        /* its timer runs */
+    bool too_long;     /* its message was: close for it */
     bool leaving;      /* we are going away: send what is queued, then close */
     bool last_seconds; /* a deadline for closing has been set */
 };

@@ -215,10 +215,12 @@ def packed_frames(monkeypatch):
 
 
 def connect_offering(running, offer):
-    return websocket.create_connection(
+    client = websocket.create_connection(
         running.uri.replace("http:", "ws:") + "ws", timeout=30, skip_utf8_validation=True,
         header=[f"Sec-WebSocket-Extensions: {offer}"] if offer else [],
     )
+    client.unpacker = zlib.decompressobj(-15)  # its window lasts from message to message
+    return client
 
 
 def receive_unpacked(client) -> tuple[bytes, int]:
@@ -232,7 +234,7 @@ def receive_unpacked(client) -> tuple[bytes, int]:
             break
     wire = len(data)
     if packed:
-        data = zlib.decompressobj(-15).decompress(data + b"\0\0\xff\xff")
+        data = client.unpacker.decompress(data + b"\0\0\xff\xff")
     return data, wire
 
 
@@ -274,13 +276,16 @@ def test_packed_requests_are_read_and_bombs_close_with_1009(start, packed_frames
         send_packed(client, json.dumps({"id": method, "method": method}).encode())
         assert json.loads(receive_unpacked(client)[0])["id"] == method
     bomb = connect_offering(running, "permessage-deflate")
-    send_packed(bomb, b" " * (64 * 1024 * 1024))
+    send_packed(bomb, b" " * (16 * 1024 * 1024))
     while (frame := bomb.recv_frame()).opcode != websocket.ABNF.OPCODE_CLOSE:
         pass
     assert int.from_bytes(frame.data[:2], "big") == 1009
+    larger = connect_offering(running, "permessage-deflate")
+    send_packed(larger, b" " * (256 * 1024 * 1024))
+    with pytest.raises((websocket.WebSocketException, OSError)):
+        larger.recv_frame()
     assert running.connect().rpc("getVersion")["type"] == "Version"
     client.close()
-    bomb.close()
 
 
 @pytest.mark.parametrize(
