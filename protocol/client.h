@@ -70,7 +70,9 @@ struct client {
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */
     struct rpc_failure failure; /* of its handler */
-    uint16_t closing_code;      /* 0: it may stay */
+    int64_t second_us;          /* when its second began in which requests are counted */
+    uint32_t second_requests;
+    uint16_t closing_code; /* 0: it may stay */
     char closing_reason[CLOSE_REASON_MAX + 1];
 };
 

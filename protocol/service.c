@@ -174,6 +174,32 @@ static void take_broken(struct client *client, struct request *request, struct r
     dispatch_broken(client, request, failure);
 }
 
+static bool too_fast(struct client *client)
+{
+    const struct service_options *options = &client->service->options;
+
+    if (!options->rate_max)
+        return false;
+
+    int64_t now = options->monotonic_us();
+    if (now - client->second_us >= 1000000) {
+        client->second_us = now;
+        client->second_requests = 0;
+    }
+    return client->second_requests++ >= options->rate_max;
+}
+
+/* Takes over request. */
+static void refuse_too_fast(struct client *client, struct request *request)
+{
+    struct rpc_failure failure = { .error = RPC_SERVER_ERROR, .routing = true };
+
+    if (asprintf(&failure.details, "more than %u requests of this client in a second",
+                 client->service->options.rate_max) < 0)
+        failure.details = NULL;
+    dispatch_broken(client, request, &failure);
+}
+
 void client_receive(struct client *client, const char *text, size_t length)
 {
     char why[JSON_ERROR_TEXT_LENGTH];
@@ -184,7 +210,7 @@ void client_receive(struct client *client, const char *text, size_t length)
         return;
     switch (rpc_parse(&request, text, length, &failure, why)) {
     case RPC_PARSED_REQUEST:
-        return dispatch(client, request);
+        return too_fast(client) ? refuse_too_fast(client, request) : dispatch(client, request);
     case RPC_PARSED_REPLY:
         services_answer(client, request->message);
         return request_free(request);

@@ -28,6 +28,7 @@ struct service_options {
     const char *source_root; /* the only folder that source text may come from; NULL: none */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
+    uint32_t rate_max;       /* requests of one client in a second; 0: no limit */
 };
 
 int service_new(struct service **out, const struct service_options *options);
@@ -48,6 +49,10 @@ void client_free(struct client *client); /* NULL is fine */
 
 /* One whole text message. Its replies are queued; some come later. */
 void client_receive(struct client *client, const char *text, size_t length);
+/* A request from a URL, its arguments "name=value"; all values are strings. Its id is "", as the
+ * VM's. */
+void client_receive_get(struct client *client, const char *method, const char *const *arguments,
+                        size_t count);
 /* One whole binary message: the protocol closes with 4001. */
 void client_receive_binary(struct client *client);
 

@@ -9,9 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     OPTION_PORT = 256,
+    OPTION_SOCKET,
+    OPTION_NO_TOKEN,
+    OPTION_ALLOW_HOST,
+    OPTION_ALLOW_ORIGIN,
+    OPTION_RATE,
+    OPTION_PATIENCE,
+    OPTION_DEFLATE,
     OPTION_PERIOD,
     OPTION_DEPTH,
     OPTION_MODE,
@@ -28,8 +36,20 @@ enum {
     OPTION_QUIET,
 };
 
+enum {
+    RATE_MAX_DEFAULT = 100000, /* five times what pipelining clients were seen to reach */
+    PATIENCE_SECONDS_DEFAULT = 60,
+};
+
 static const struct option long_options[] = {
     { "port", required_argument, NULL, OPTION_PORT },
+    { "socket", required_argument, NULL, OPTION_SOCKET },
+    { "disable-service-auth-codes", no_argument, NULL, OPTION_NO_TOKEN },
+    { "allow-host", required_argument, NULL, OPTION_ALLOW_HOST },
+    { "allow-origin", required_argument, NULL, OPTION_ALLOW_ORIGIN },
+    { "client-rate", required_argument, NULL, OPTION_RATE },
+    { "client-patience", required_argument, NULL, OPTION_PATIENCE },
+    { "deflate", no_argument, NULL, OPTION_DEFLATE },
     { "period", required_argument, NULL, OPTION_PERIOD },
     { "depth", required_argument, NULL, OPTION_DEPTH },
     { "mode", required_argument, NULL, OPTION_MODE },
@@ -77,6 +97,18 @@ static const char help[] =
     "  --protocol-version 3.26    say so in getVersion, for old clients that look at the number;\n"
     "                             what is answered stays the same\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
+    "  --socket PATH              listen on a unix socket, for its owner only, instead of a port;\n"
+    "                             its rights take the place of the token\n"
+    "  --disable-service-auth-codes\n"
+    "                             no token in the URL: whoever reaches the port comes in\n"
+    "  --allow-host NAME          requests may name this host too, as behind a proxy; repeatable\n"
+    "  --allow-origin ORIGIN      pages of this origin may connect too; 'x:*' is all that begins\n"
+    "                             with 'x:'; repeatable\n"
+    "  --client-rate N            requests one client may send in a second (default: 100000)\n"
+    "  --client-patience S        drop a client that reads nothing, or leaves a message "
+    "unfinished,\n"
+    "                             for S seconds (default: 60)\n"
+    "  --deflate                  agree when a client offers permessage-deflate\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";
 
@@ -130,6 +162,78 @@ static int take_period(struct run_options *options, const char *text, char *erro
 
     if (status == 0)
         options->period_us = (uint32_t)value;
+    return status;
+}
+
+/* Needs no escapes in JSON or on a terminal. */
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
+            return false;
+    return true;
+}
+
+/* Absolute: clients have other working directories. Written into JSON and URIs as it is. */
+static int take_socket(struct run_options *options, const char *path, char *error,
+                       size_t error_size)
+{
+    char folder[PATH_MAX] = "";
+    int length = 0;
+
+    if (!path[0] || !is_plain(path)) {
+        snprintf(error, error_size, "--socket: '%s' is not a path of plain characters", path);
+        return -ISOSCOPE_INVALID;
+    }
+    if (path[0] == '/' || getcwd(folder, sizeof(folder)))
+        length = snprintf(options->socket, sizeof(options->socket), "%s%s%s", folder,
+                          path[0] == '/' ? "" : "/", path);
+    if (length <= 0 || (size_t)length >= sizeof(options->socket)) {
+        snprintf(error, error_size,
+                 "--socket: '%s' is too long: a socket's path has at most %zu bytes", path,
+                 sizeof(options->socket) - 1);
+        return -ISOSCOPE_INVALID;
+    }
+    return 0;
+}
+
+static int take_name(struct access_names *names, const char *option, const char *name, char *error,
+                     size_t error_size)
+{
+    if (!name[0] || !strcmp(name, "*")) {
+        snprintf(error, error_size, "%s: '%s' would let everybody in", option, name);
+        return -ISOSCOPE_INVALID;
+    }
+    if (names->count == ACCESS_NAMES_MAX) {
+        snprintf(error, error_size, "%s: more than %d of them", option, ACCESS_NAMES_MAX);
+        return -ISOSCOPE_INVALID;
+    }
+    names->list[names->count++] = name;
+    return 0;
+}
+
+static int take_rate(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+    static const struct number_range range = { "--client-rate", 1, 1000000,
+                                               "a number of requests" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->rate_max = (uint32_t)value;
+    return status;
+}
+
+static int take_patience(struct run_options *options, const char *text, char *error,
+                         size_t error_size)
+{
+    static const struct number_range range = { "--client-patience", 1, 3600,
+                                               "a number of seconds" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->patience_seconds = (uint32_t)value;
     return status;
 }
 
@@ -230,6 +334,22 @@ static int take_option(struct run_options *options, int option, char **argv, cha
     switch (option) {
     case OPTION_PORT:
         return take_port(options, optarg, error, error_size);
+    case OPTION_SOCKET:
+        return take_socket(options, optarg, error, error_size);
+    case OPTION_NO_TOKEN:
+        options->no_token = true;
+        return 0;
+    case OPTION_ALLOW_HOST:
+        return take_name(&options->access.hosts, "--allow-host", optarg, error, error_size);
+    case OPTION_ALLOW_ORIGIN:
+        return take_name(&options->access.origins, "--allow-origin", optarg, error, error_size);
+    case OPTION_RATE:
+        return take_rate(options, optarg, error, error_size);
+    case OPTION_PATIENCE:
+        return take_patience(options, optarg, error, error_size);
+    case OPTION_DEFLATE:
+        options->deflate = true;
+        return 0;
     case OPTION_PERIOD:
         return take_period(options, optarg, error, error_size);
     case OPTION_DEPTH:
@@ -282,7 +402,9 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
 {
     struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US,
                                    .depth_max = FEED_DEPTH_DEFAULT,
-                                   .timer = "auto" };
+                                   .timer = "auto",
+                                   .rate_max = RATE_MAX_DEFAULT,
+                                   .patience_seconds = PATIENCE_SECONDS_DEFAULT };
     int option;
 
     optind = 0; /* glibc: start over, also in a second call */
@@ -299,6 +421,10 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     }
     if (optind >= argc || !argv[optind][0]) {
         snprintf(error, error_size, "no program to run: isoscope run [OPTIONS] -- PROGRAM ARGS");
+        return -ISOSCOPE_INVALID;
+    }
+    if (options.socket[0] && options.port) {
+        snprintf(error, error_size, "--socket takes the place of --port: only one of them");
         return -ISOSCOPE_INVALID;
     }
     options.program = argv + optind;

@@ -9,6 +9,8 @@
 #ifndef ISOSCOPE_OPTIONS_H
 #define ISOSCOPE_OPTIONS_H
 
+#include "access.h"
+
 #include "../sampler/feed/layout.h"
 
 #include <limits.h>
@@ -16,8 +18,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { OPTIONS_SOCKET_BYTES = 108 }; /* what a sockaddr_un holds */
+
 struct run_options {
-    uint16_t port; /* 0: a free one */
+    uint16_t port;                     /* 0: a free one */
+    char socket[OPTIONS_SOCKET_BYTES]; /* absolute path of a unix socket instead of a port; "": none
+                                        */
+    bool no_token;                     /* serve without a token in the path */
+    struct access_rules access;
+    uint32_t rate_max;         /* requests of one client in a second */
+    uint32_t patience_seconds; /* how long a client may stand still */
+    bool deflate;              /* agree to permessage-deflate */
     uint32_t period_us;
     uint32_t depth_max; /* frames kept of a stack */
     enum feed_mode mode;

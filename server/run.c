@@ -117,6 +117,12 @@ static int prepare(struct run *run)
     static const struct supervisor_events events = { program_ended, asked_to_end };
     const struct hub_options options = {
         .port = run->options->port,
+        .socket = run->options->socket[0] ? run->options->socket : NULL,
+        .no_token = run->options->no_token,
+        .access = run->options->access,
+        .rate_max = run->options->rate_max,
+        .patience_seconds = (int)run->options->patience_seconds,
+        .deflate = run->options->deflate,
         .period_us = run->options->period_us,
         .depth_max = run->options->depth_max,
         .mode = run->options->mode,

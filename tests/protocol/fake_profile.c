@@ -11,6 +11,7 @@ struct snapshot {
     struct snapshot_window window;
     struct snapshot_function functions[FAKE_MAX];
     uint32_t count;
+    uint32_t script_count;         /* of the profile's samples, which may be cleared meanwhile */
     struct snapshot_frame *frames; /* FAKE_DEPTH_MAX of each sample of the script */
     uint32_t stack[FAKE_DEPTH_MAX];
     uint32_t end; /* the cursor behind the last sample of it */
@@ -331,6 +332,7 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     snapshot->profile = profile;
     snapshot->window = *window;
     memcpy(snapshot->functions, profile->functions, sizeof(snapshot->functions));
+    snapshot->script_count = profile->sample_count;
     snapshot->end = profile->sample_count * (profile->repeat ? profile->repeat : 1);
     while (snapshot_next(snapshot, &cursor, &sample)) {
         if (!snapshot->count++)
@@ -392,7 +394,7 @@ const struct snapshot_function *snapshot_functions(const struct snapshot *snapsh
 
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count)
 {
-    *count = snapshot->profile->sample_count * FAKE_DEPTH_MAX;
+    *count = snapshot->script_count * FAKE_DEPTH_MAX;
     return snapshot->frames;
 }
 
@@ -407,7 +409,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     const struct profile *profile = snapshot->profile;
 
     while (*cursor < snapshot->end) {
-        const struct fake_sample *sample = &profile->samples[(*cursor)++ % profile->sample_count];
+        const struct fake_sample *sample = &profile->samples[(*cursor)++ % snapshot->script_count];
 
         if (!shows(snapshot, sample))
             continue;

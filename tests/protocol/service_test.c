@@ -212,6 +212,61 @@ static void events_reach_every_client_that_listens(void **state)
     talk_end(&talk);
 }
 
+static int64_t now_us;
+
+static int64_t clock_us(void)
+{
+    return now_us;
+}
+
+static void a_client_that_asks_too_fast_is_told_so_until_the_second_ends(void **state)
+{
+    struct talk talk;
+    struct service_options options = { .profile = &talk.profile,
+                                       .version = "1.2.3",
+                                       .epoch_ms = fake_epoch_ms,
+                                       .monotonic_us = clock_us,
+                                       .rate_max = 2 };
+
+    (void)state;
+    now_us = 5000000;
+    talk = (struct talk){ 0 };
+    fake_profile_init(&talk.profile);
+    assert_int_equal(service_new(&talk.service, &options), 0);
+    assert_int_equal(client_new(&talk.client, talk.service), 0);
+    for (int i = 0; i < 4; i++)
+        talk_send(&talk, get_version);
+    assert_int_equal(error_code(&talk), 0);
+    assert_int_equal(error_code(&talk), 0);
+    assert_int_equal(error_code(&talk), -32000);
+    assert_int_equal(error_code(&talk), -32000);
+    now_us += 1000000;
+    talk_send(&talk, get_version);
+    assert_int_equal(error_code(&talk), 0);
+    talk_end(&talk);
+}
+
+static void a_get_is_a_request_with_strings_and_an_empty_id(void **state)
+{
+    static const char *const arguments[] = { "isolateId=isolates/9", "limit", "a\"\xff=b=\n" };
+    struct talk talk;
+    char *text;
+
+    (void)state;
+    talk_begin(&talk);
+    talk_get(talk.client, "nobodyKnows", arguments, 3);
+    text = talk_receive_text(talk.client, 4096);
+    assert_string_equal(text,
+                        "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-32601,\"message\":"
+                        "\"Method not found\",\"data\":{\"request\":{\"method\":\"nobodyKnows\","
+                        "\"params\":{\"isolateId\":\"isolates/9\",\"limit\":\"\","
+                        "\"a\\\"\xef\xbf\xbd\":\"b=\\n\"}}}}}");
+    free(text);
+    talk_get(talk.client, "getVersion", NULL, 0);
+    assert_id(&talk, "");
+    talk_end(&talk);
+}
+
 static void a_client_may_go_in_the_middle_of_a_reply(void **state)
 {
     struct talk talk;
@@ -350,6 +405,8 @@ int main(void)
         cmocka_unit_test(few_snapshots_are_held_however_many_are_asked_for),
         cmocka_unit_test(a_client_that_does_not_read_is_closed),
         cmocka_unit_test(events_reach_every_client_that_listens),
+        cmocka_unit_test(a_client_that_asks_too_fast_is_told_so_until_the_second_ends),
+        cmocka_unit_test(a_get_is_a_request_with_strings_and_an_empty_id),
         cmocka_unit_test(a_client_may_go_in_the_middle_of_a_reply),
         cmocka_unit_test(a_binary_message_closes_with_4001),
         cmocka_unit_test(a_close_reason_is_whole_characters),

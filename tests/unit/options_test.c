@@ -46,9 +46,57 @@ static void a_program_alone_gets_the_defaults(void **state)
     assert_false(options.paused || options.keep || options.quiet || options.help ||
                  options.debuginfod);
     assert_null(options.service_info);
+    assert_string_equal(options.socket, "");
+    assert_false(options.no_token || options.deflate);
+    assert_int_equal(options.access.hosts.count + options.access.origins.count, 0);
+    assert_int_equal(options.rate_max, 100000);
+    assert_int_equal(options.patience_seconds, 60);
     assert_string_equal(options.program[0], "ls");
     assert_string_equal(options.program[1], "-l");
     assert_null(options.program[2]);
+}
+
+static void who_may_come_in_and_how_is_taken(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--socket", "/run/iso.sock", "--disable-service-auth-codes",
+                           "--allow-host", "a.example", "--allow-host=b.example", "--allow-origin",
+                           "null", "--client-rate", "10", "--client-patience", "5", "--deflate",
+                           "ls"),
+                     0);
+    assert_string_equal(options.socket, "/run/iso.sock");
+    assert_true(options.no_token && options.deflate);
+    assert_int_equal(options.access.hosts.count, 2);
+    assert_string_equal(options.access.hosts.list[1], "b.example");
+    assert_string_equal(options.access.origins.list[0], "null");
+    assert_int_equal(options.rate_max, 10);
+    assert_int_equal(options.patience_seconds, 5);
+    assert_int_equal(PARSE(&options, "--socket", "x", "ls"), 0);
+    assert_int_equal(options.socket[0], '/');
+}
+
+static void who_may_come_in_is_never_everybody(void **state)
+{
+    char long_path[120];
+    struct run_options options;
+
+    (void)state;
+    memset(long_path, 'x', sizeof(long_path));
+    long_path[sizeof(long_path) - 1] = '\0';
+    assert_int_equal(PARSE(&options, "--allow-origin", "*", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--allow-origin", "everybody");
+    assert_int_equal(PARSE(&options, "--allow-host", "", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--allow-host");
+    assert_int_equal(PARSE(&options, "--socket", long_path, "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--socket", "107");
+    assert_int_equal(PARSE(&options, "--socket", "a\"b", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--socket", "plain");
+    assert_int_equal(PARSE(&options, "--socket", "/x", "--port", "8181", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--socket", "--port");
+    assert_int_equal(PARSE(&options, "--client-patience", "0", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--client-patience", "'0'");
 }
 
 static void every_option_is_taken(void **state)
@@ -200,6 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_alone_gets_the_defaults),
+        cmocka_unit_test(who_may_come_in_and_how_is_taken),
+        cmocka_unit_test(who_may_come_in_is_never_everybody),
         cmocka_unit_test(every_option_is_taken),
         cmocka_unit_test(a_protocol_version_is_two_numbers),
         cmocka_unit_test(names_are_off_and_source_is_served_when_asked_for),
