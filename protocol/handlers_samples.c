@@ -3,21 +3,9 @@
 #include "handlers.h"
 #include "samples_reply.h"
 #include "table_reply.h"
+#include "windows.h"
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
-
-/* Both ends belong to the window; what lies beyond the clock is cut off, not wrapped around. */
-static struct snapshot_window window_between(int64_t origin_us, int64_t extent_us)
-{
-    struct snapshot_window window = { .bounded = true,
-                                      .origin_us = origin_us,
-                                      .extent_us = extent_us };
-    int64_t end;
-
-    if (__builtin_add_overflow(origin_us, extent_us, &end))
-        window.extent_us = extent_us > 0 ? INT64_MAX - origin_us : 0;
-    return window;
-}
 
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,

@@ -4,6 +4,7 @@
  */
 #include "client.h"
 #include "handlers.h"
+#include "windows.h"
 
 #include <string.h>
 
@@ -101,27 +102,17 @@ static json_t *name_events(const struct isolates *isolates)
     return events;
 }
 
-/* Takes over what content gives; -1 is not given. */
-static int answer_window(struct client *client, struct reply *reply, json_t *content,
-                         int64_t origin_us, int64_t extent_us)
-{
-    int64_t now_us = client->service->options.monotonic_us();
-    int64_t from_us = origin_us < 0 ? 0 : origin_us;
-    int64_t span_us = extent_us >= 0 ? extent_us : now_us > from_us ? now_us - from_us : 0;
-    json_auto_t *window = json_pack("{s:I, s:I}", "timeOriginMicros", (json_int_t)from_us,
-                                    "timeExtentMicros", (json_int_t)span_us);
-
-    json_object_update(content, window);
-    return answer(client, reply, content);
-}
-
 static int timeline(struct client *client, struct reply *reply, int64_t origin_us,
                     int64_t extent_us)
 {
-    json_t *content = json_pack("{s:s, s:o}", "type", TYPE_TIMELINE, "traceEvents",
-                                name_events(&client->service->isolates));
+    struct timeline_window window =
+        timeline_window(origin_us, extent_us, client->service->options.monotonic_us());
 
-    return answer_window(client, reply, content, origin_us, extent_us);
+    return answer(client, reply,
+                  json_pack("{s:s, s:o, s:I, s:I}", "type", TYPE_TIMELINE, "traceEvents",
+                            name_events(&client->service->isolates), "timeOriginMicros",
+                            (json_int_t)window.origin_us, "timeExtentMicros",
+                            (json_int_t)window.extent_us));
 }
 
 int handle_get_vm_timeline(struct client *client, const struct get_vm_timeline_params *params,
@@ -135,15 +126,6 @@ int handle_private_get_vm_timeline(struct client *client,
                                    struct reply *reply)
 {
     return timeline(client, reply, params->time_origin_us, params->time_extent_us);
-}
-
-int handle_get_perfetto_vm_timeline(struct client *client,
-                                    const struct get_perfetto_vm_timeline_params *params,
-                                    struct reply *reply)
-{
-    json_t *content = json_pack("{s:s, s:s}", "type", TYPE_PERFETTO_TIMELINE, "trace", "");
-
-    return answer_window(client, reply, content, params->time_origin_us, params->time_extent_us);
 }
 
 int handle_clear_vm_timeline(struct client *client, struct reply *reply)

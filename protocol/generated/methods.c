@@ -323,10 +323,21 @@ static const struct param get_object_rows[] = {
     { .name = "objectId", .kind = PARAM_STRING, .required = true, AT(get_object, object_id) },
 };
 
+static const struct param get_perfetto_cpu_samples_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_perfetto_cpu_samples, isolate) },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_perfetto_cpu_samples, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_perfetto_cpu_samples, time_extent_us), .missing = -1 },
+};
+
 static const struct param get_perfetto_vm_timeline_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
     { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_perfetto_vm_timeline, time_origin_us), .missing = -1 },
     { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_perfetto_vm_timeline, time_extent_us), .missing = -1 },
+};
+
+static const struct param get_perfetto_vm_timeline_with_cpu_samples_rows[] = {
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_perfetto_vm_timeline_with_cpu_samples, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_perfetto_vm_timeline_with_cpu_samples, time_extent_us), .missing = -1 },
 };
 
 static const struct param get_ports_rows[] = {
@@ -780,9 +791,19 @@ static int call_get_object(struct client *client, const union method_params *par
     return handle_get_object(client, &params->get_object, reply);
 }
 
+static int call_get_perfetto_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_perfetto_cpu_samples(client, &params->get_perfetto_cpu_samples, reply);
+}
+
 static int call_get_perfetto_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_perfetto_vm_timeline(client, &params->get_perfetto_vm_timeline, reply);
+}
+
+static int call_get_perfetto_vm_timeline_with_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_perfetto_vm_timeline_with_cpu_samples(client, &params->get_perfetto_vm_timeline_with_cpu_samples, reply);
 }
 
 static int call_get_ports(struct client *client, const union method_params *params, struct reply *reply)
@@ -1055,7 +1076,9 @@ const struct method methods[] = {
     { .name = "getLogHistorySize", .call = call_get_log_history_size },
     { .name = "getMemoryUsage", .call = call_get_memory_usage, TAKES(get_memory_usage_rows) },
     { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
+    { .name = "getPerfettoCpuSamples", .call = call_get_perfetto_cpu_samples, TAKES(get_perfetto_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows) },
+    { .name = "getPerfettoVMTimelineWithCpuSamples", .call = call_get_perfetto_vm_timeline_with_cpu_samples, TAKES(get_perfetto_vm_timeline_with_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "getPorts", .call = call_get_ports, TAKES(get_ports_rows) },
     { .name = "getProcessMemoryUsage", .call = call_get_process_memory_usage, TAKES(get_process_memory_usage_rows) },
     { .name = "getQueuedMicrotasks", .call = call_get_queued_microtasks, TAKES(get_queued_microtasks_rows) },

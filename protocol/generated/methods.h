@@ -224,7 +224,18 @@ struct get_object_params {
     const char *object_id;
 };
 
+struct get_perfetto_cpu_samples_params {
+    const struct isolate *isolate;
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+};
+
 struct get_perfetto_vm_timeline_params {
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+};
+
+struct get_perfetto_vm_timeline_with_cpu_samples_params {
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
 };
@@ -453,7 +464,9 @@ union method_params {
     struct get_isolate_pause_event_params get_isolate_pause_event;
     struct get_memory_usage_params get_memory_usage;
     struct get_object_params get_object;
+    struct get_perfetto_cpu_samples_params get_perfetto_cpu_samples;
     struct get_perfetto_vm_timeline_params get_perfetto_vm_timeline;
+    struct get_perfetto_vm_timeline_with_cpu_samples_params get_perfetto_vm_timeline_with_cpu_samples;
     struct get_ports_params get_ports;
     struct get_queued_microtasks_params get_queued_microtasks;
     struct get_retaining_path_params get_retaining_path;
@@ -539,7 +552,9 @@ int handle_get_isolate_pause_event(struct client *client, const struct get_isola
 int handle_get_log_history_size(struct client *client, struct reply *reply);
 int handle_get_memory_usage(struct client *client, const struct get_memory_usage_params *params, struct reply *reply);
 int handle_get_object(struct client *client, const struct get_object_params *params, struct reply *reply);
+int handle_get_perfetto_cpu_samples(struct client *client, const struct get_perfetto_cpu_samples_params *params, struct reply *reply);
 int handle_get_perfetto_vm_timeline(struct client *client, const struct get_perfetto_vm_timeline_params *params, struct reply *reply);
+int handle_get_perfetto_vm_timeline_with_cpu_samples(struct client *client, const struct get_perfetto_vm_timeline_with_cpu_samples_params *params, struct reply *reply);
 int handle_get_ports(struct client *client, const struct get_ports_params *params, struct reply *reply);
 int handle_get_process_memory_usage(struct client *client, struct reply *reply);
 int handle_get_queued_microtasks(struct client *client, const struct get_queued_microtasks_params *params, struct reply *reply);

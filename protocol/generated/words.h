@@ -34,6 +34,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_MEMORY_USAGE "MemoryUsage"
 #define TYPE_METRIC_LIST "MetricList"
 #define TYPE_NATIVE_FUNCTION "NativeFunction"
+#define TYPE_PERFETTO_CPU_SAMPLES "PerfettoCpuSamples"
 #define TYPE_PERFETTO_TIMELINE "PerfettoTimeline"
 #define TYPE_PORT_LIST "PortList"
 #define TYPE_PROCESS_MEMORY_USAGE "ProcessMemoryUsage"

@@ -366,6 +366,22 @@ export interface OpenRpc {
   [member: string]: unknown;
 }
 
+/** As CpuSamples; the samples are a Perfetto trace. */
+export interface PerfettoCpuSamples {
+  type: "PerfettoCpuSamples";
+  /** Microseconds of CPU time between two samples of a thread. */
+  samplePeriod: number;
+  /** Frames kept of a stack. */
+  maxStackDepth: number;
+  /** How many samples there are. */
+  sampleCount: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  pid: number;
+  /** Base64 of a protobuf Trace. */
+  samples: string;
+}
+
 /** The timeline as a Perfetto trace: base64 of a protobuf Trace. */
 export interface PerfettoTimeline {
   type: "PerfettoTimeline";
@@ -1491,8 +1507,25 @@ export interface Methods {
     };
     result: Library | Script | Function | Code | Sentinel;
   };
+  /** The samples of a process, as a Perfetto trace. */
+  "getPerfettoCpuSamples": {
+    params: {
+      isolateId: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: PerfettoCpuSamples | Sentinel;
+  };
   /** Timeline events in a window, for Perfetto. */
   "getPerfettoVMTimeline": {
+    params: {
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+    };
+    result: PerfettoTimeline;
+  };
+  /** getPerfettoVMTimeline with the samples of all processes in the same trace. */
+  "getPerfettoVMTimelineWithCpuSamples": {
     params: {
       timeOriginMicros?: Micros;
       timeExtentMicros?: Micros;

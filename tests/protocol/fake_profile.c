@@ -141,6 +141,17 @@ size_t profile_processes(struct profile *profile, struct process_info *out, size
     return profile->process_count;
 }
 
+bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out)
+{
+    for (size_t i = 0; i < profile->process_count; i++) {
+        if (profile->processes[i].id != process_id)
+            continue;
+        *out = profile->processes[i];
+        return true;
+    }
+    return false;
+}
+
 bool profile_enabled(struct profile *profile)
 {
     return profile->enabled;

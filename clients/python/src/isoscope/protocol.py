@@ -412,6 +412,19 @@ class OpenRpc(_OpenRpcRequired, total=False):
     components: Mapping[str, Any]
 
 
+class PerfettoCpuSamples(TypedDict):
+    """As CpuSamples; the samples are a Perfetto trace."""
+
+    type: Literal["PerfettoCpuSamples"]
+    samplePeriod: int
+    maxStackDepth: int
+    sampleCount: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    pid: int
+    samples: str
+
+
 class PerfettoTimeline(TypedDict):
     """The timeline as a Perfetto trace: base64 of a protobuf Trace."""
 
@@ -1592,8 +1605,28 @@ class GetObjectParams(_GetObjectParamsRequired, total=False):
     count: int
 
 
+class _GetPerfettoCpuSamplesParamsRequired(TypedDict):
+    """What every GetPerfettoCpuSamplesParams has."""
+
+    isolateId: IsolateId
+
+
+class GetPerfettoCpuSamplesParams(_GetPerfettoCpuSamplesParamsRequired, total=False):
+    """Of getPerfettoCpuSamples."""
+
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
 class GetPerfettoVMTimelineParams(TypedDict, total=False):
     """Of getPerfettoVMTimeline."""
+
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
+class GetPerfettoVMTimelineWithCpuSamplesParams(TypedDict, total=False):
+    """Of getPerfettoVMTimelineWithCpuSamples."""
 
     timeOriginMicros: Micros
     timeExtentMicros: Micros
@@ -1967,7 +2000,9 @@ GetIsolatePauseEventResult = Union[EventResume, Sentinel]
 GetLogHistorySizeResult = Size
 GetMemoryUsageResult = Union[MemoryUsage, Sentinel]
 GetObjectResult = Union[Library, Script, Function, Code, Sentinel]
+GetPerfettoCpuSamplesResult = Union[PerfettoCpuSamples, Sentinel]
 GetPerfettoVMTimelineResult = PerfettoTimeline
+GetPerfettoVMTimelineWithCpuSamplesResult = PerfettoTimeline
 GetPortsResult = Union[PortList, Sentinel]
 GetProcessMemoryUsageResult = ProcessMemoryUsage
 GetQueuedMicrotasksResult = Sentinel

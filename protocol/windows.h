@@ -1,0 +1,18 @@
+/*
+ * windows.h - spans of time as requests give them.
+ */
+#ifndef ISOSCOPE_WINDOWS_H
+#define ISOSCOPE_WINDOWS_H
+
+#include "../sampler/profile/snapshot.h"
+
+/* Both ends belong to it. */
+struct snapshot_window window_between(int64_t origin_us, int64_t extent_us);
+
+/* Of the timeline: -1 is not given, which means from the start, or until now. */
+struct timeline_window {
+    int64_t origin_us, extent_us;
+};
+struct timeline_window timeline_window(int64_t origin_us, int64_t extent_us, int64_t now_us);
+
+#endif
