@@ -9,15 +9,19 @@
 #define ISOSCOPE_CLIENT_H
 
 #include "flags.h"
+#include "history.h"
 #include "isolates.h"
+#include "loss_log.h"
 #include "outbox.h"
 #include "rpc.h"
 #include "service.h"
+#include "services.h"
 #include "streams.h"
 
-#define SERVICE_VM_NAME "isoscope"
+#define SERVICE_VM_NAME "isoscope" /* until a client gives another */
 
 enum {
+    ID_ZONES_MAX = 32,
     CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
 };
 
@@ -34,22 +38,41 @@ struct service {
     struct isolates isolates;
     struct flags flags;
     struct client *clients;
+    unsigned client_number; /* of the next one */
+    struct histories histories;
+    struct loss_log loss_log;
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     uint64_t symbols_finished; /* that clients have been told of */
+    bool follows;              /* somebody listens to Profiler */
+    uint64_t samples_told;     /* that were there at the last _SamplesAvailable */
+    int64_t samples_told_us;
     char host_cpu[128];
+    char vm_name[128];
+    uint32_t timeline_streams; /* 1 << enum timeline_stream */
+};
+
+struct id_zones {
+    unsigned numbers[ID_ZONES_MAX];
+    unsigned count, made;
 };
 
 struct client {
     struct service *service;
     struct client *next, **link; /* in service->clients; link: what points here */
     struct outbox outbox;
-    uint32_t streams;        /* 1 << enum stream_id */
+    uint32_t streams;         /* 1 << enum stream_id */
+    uint32_t replayed;        /* streams whose history it was sent */
+    struct services services; /* that it offers */
+    char *name;               /* NULL: "client<number>" */
+    struct id_zones zones;
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct request *request;    /* the one that is answered now */
     struct rpc_failure failure; /* of its handler */
-    uint16_t closing_code;      /* 0: it may stay */
+    int64_t second_us;          /* when its second began in which requests are counted */
+    uint32_t second_requests;
+    uint16_t closing_code; /* 0: it may stay */
     char closing_reason[CLOSE_REASON_MAX + 1];
 };
 

@@ -15,7 +15,7 @@ static const char *const end_names[] = {
 };
 
 struct sums {
-    uint64_t samples, evicted, corrupt;
+    uint64_t samples, evicted, corrupt, unstored;
     uint32_t true_period_us; /* the longest */
     struct feed_status_view status;
 };
@@ -27,6 +27,9 @@ static void add(struct sums *sums, const struct process_info *process)
     sums->samples += process->samples;
     sums->evicted += process->evicted;
     sums->corrupt += process->corrupt;
+    sums->unstored += process->unstored;
+    sums->status.threads_deaf += status->threads_deaf;
+    sums->status.names_full += status->names_full;
     sums->status.ticks += status->ticks;
     sums->status.delivered += status->delivered;
     sums->status.sampler_cpu_ns += status->sampler_cpu_ns;
@@ -58,6 +61,9 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     put(object, "stored", sums.samples);
     put(object, "evicted", sums.evicted);
     put(object, "corrupt", sums.corrupt);
+    put(object, "unstored", sums.unstored);
+    put(object, "threads_deaf", sums.status.threads_deaf);
+    put(object, "names_full", sums.status.names_full);
     put(object, "true_period_us", sums.true_period_us);
     put(object, "sampler_cpu_ns", sums.status.sampler_cpu_ns);
     for (size_t i = 0; i < FEED_LOSS_COUNT; i++)
@@ -65,4 +71,13 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     for (size_t i = 0; i < FEED_END_COUNT; i++)
         put(object, end_names[i], sums.status.ends[i]);
     return object;
+}
+
+const char *counters_timer(const struct process_info *process)
+{
+#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
+    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
+#undef TIMER_NAME
+
+    return names[process ? process->status.timer : FEED_TIMER_NONE];
 }

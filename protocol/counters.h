@@ -11,4 +11,7 @@
 /* A new object: the sums over process, or over all isolates where it is NULL. */
 json_t *counters_json(const struct isolates *isolates, const struct process_info *process);
 
+/* What makes the ticks of a process, as a word; "none" before the first thread, and for NULL. */
+const char *counters_timer(const struct process_info *process);
+
 #endif

@@ -20,6 +20,7 @@ struct cpu_samples_view {
     struct json_text frame_texts; /* each with a comma in front, and FRAME_SLACK behind the last */
     size_t *frame_starts;         /* in frame_texts; one more than there are frames */
     size_t frame_longest;
+    bool several;       /* processes may be in it: each sample says whose it is */
     struct tags tags;   /* of the samples so far */
     uint64_t truncated; /* samples so far whose stack is not whole */
 };
@@ -40,8 +41,5 @@ struct cpu_samples_dialect {
 /* The frames in brackets. */
 void cpu_samples_stack(struct json_text *text, const struct cpu_samples_view *view,
                        const struct snapshot_sample *sample);
-/* The tags of a sample: what its thread was doing, and which thread it is. */
-const char *cpu_samples_vm_tag(const struct snapshot_sample *sample);
-const char *cpu_samples_user_tag(const struct snapshot_sample *sample);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "cpu_samples_dialect.h"
 #include "refs.h"
+#include "sample_words.h"
 #include "uris.h"
 
 #include <string.h>
@@ -25,7 +26,8 @@ static void put_frame(struct json_text *text, const struct cpu_samples_view *vie
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,
                        const struct snapshot_sample *sample)
 {
-    const char *vm_tag = cpu_samples_vm_tag(sample), *user_tag = cpu_samples_user_tag(sample);
+    const char *vm_tag = sample_vm_tag(sample->state),
+               *user_tag = sample_user_tag(sample->tag, sample->thread_name);
 
     tags_add(&view->tags, vm_tag);
     tags_add(&view->tags, user_tag);

@@ -6,36 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Composed at a time: the cost of a round is lost in it, and it stays in the processor's cache. */
-enum { CARRY_BYTES = 32 * 1024 };
-
-enum part { PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_END, PART_DONE };
+enum part { PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_END };
 
 struct cpu_samples_writer {
+    struct reply_stream stream; /* the first: this is one */
     const struct cpu_samples_dialect *dialect;
     struct snapshot *snapshot;
     struct cpu_samples_view view;
     enum part part;
-    uint32_t cursor;        /* of snapshot_next, or the index of the next entry */
-    bool comma;             /* the list has an entry already */
-    struct json_text carry; /* composed; [sent, length) is still to go */
-    size_t sent;
+    uint32_t cursor; /* of snapshot_next, or the index of the next entry */
+    bool comma;      /* the list has an entry already */
 };
-
-const char *cpu_samples_vm_tag(const struct snapshot_sample *sample)
-{
-#define STATE_TEXT(name, text) text,
-    static const char *const texts[] = { FEED_STATES(STATE_TEXT) };
-
-    return sample->state < FEED_STATE_COUNT ? texts[sample->state] : "Blocked";
-}
-
-const char *cpu_samples_user_tag(const struct snapshot_sample *sample)
-{
-    if (sample->tag)
-        return sample->tag;
-    return sample->thread_name && *sample->thread_name ? sample->thread_name : "Default";
-}
 
 /* Short texts are copied as one block of this size: most of a reply are stacks of such. */
 enum { FRAME_SLACK = 16 };
@@ -114,15 +95,15 @@ static void put_head(struct json_text *text, const struct snapshot *snapshot,
 static void put_comma(struct cpu_samples_writer *writer)
 {
     if (writer->comma)
-        json_text_literal(&writer->carry, ",");
+        json_text_literal(&writer->stream.carry, ",");
     writer->comma = true;
 }
 
 static void open_list(struct cpu_samples_writer *writer, const char *name)
 {
-    json_text_literal(&writer->carry, "],\"");
-    json_text_raw(&writer->carry, name, strlen(name));
-    json_text_literal(&writer->carry, "\":[");
+    json_text_literal(&writer->stream.carry, "],\"");
+    json_text_raw(&writer->stream.carry, name, strlen(name));
+    json_text_literal(&writer->stream.carry, "\":[");
     writer->comma = false;
 }
 
@@ -145,7 +126,7 @@ static void put_next_sample(struct cpu_samples_writer *writer)
     if (!snapshot_next(writer->snapshot, &writer->cursor, &sample))
         return next_part(writer);
     put_comma(writer);
-    writer->dialect->sample(&writer->carry, &writer->view, &sample);
+    writer->dialect->sample(&writer->stream.carry, &writer->view, &sample);
 }
 
 static void put_next_entry(struct cpu_samples_writer *writer, uint32_t count,
@@ -155,40 +136,46 @@ static void put_next_entry(struct cpu_samples_writer *writer, uint32_t count,
     if (writer->cursor >= count)
         return next_part(writer);
     put_comma(writer);
-    put(&writer->carry, &writer->view, writer->cursor++);
+    put(&writer->stream.carry, &writer->view, writer->cursor++);
 }
 
-static void put_next(struct cpu_samples_writer *writer)
+static void put_next(struct reply_stream *stream)
 {
+    struct cpu_samples_writer *writer = (struct cpu_samples_writer *)stream;
     const struct cpu_samples_dialect *dialect = writer->dialect;
 
     switch (writer->part) {
     case PART_SAMPLES:
-        return put_next_sample(writer);
+        put_next_sample(writer);
+        break;
     case PART_FUNCTIONS:
-        return put_next_entry(writer, writer->view.function_count, dialect->function);
+        put_next_entry(writer, writer->view.function_count, dialect->function);
+        break;
     case PART_THIRD:
-        return put_next_entry(writer, dialect->third_count(&writer->view), dialect->third);
+        put_next_entry(writer, dialect->third_count(&writer->view), dialect->third);
+        break;
     case PART_END:
-        json_text_literal(&writer->carry, "]}}");
-        writer->part = PART_DONE;
-        return;
-    case PART_DONE:
-        return;
+        json_text_literal(&stream->carry, "]}}");
+        stream->done = true;
+        break;
     }
+    stream->failed = writer->view.tags.failed;
 }
 
-/* Composes the next round once the carry has gone out. */
-static void refill(struct cpu_samples_writer *writer)
+static void free_writer(struct reply_stream *stream)
 {
-    if (writer->sent < writer->carry.length)
-        return;
-    writer->sent = writer->carry.length = 0;
-    while (writer->part != PART_DONE && writer->carry.length < CARRY_BYTES && !writer->carry.failed)
-        put_next(writer);
+    struct cpu_samples_writer *writer = (struct cpu_samples_writer *)stream;
+
+    snapshot_free(writer->snapshot);
+    tags_free(&writer->view.tags);
+    json_text_free(&writer->view.frame_texts);
+    free(writer->view.frame_starts);
+    free(writer);
 }
 
-int cpu_samples_writer_new(struct cpu_samples_writer **out, struct snapshot *snapshot,
+static const struct reply_stream_kind kind = { put_next, free_writer };
+
+int cpu_samples_writer_new(struct reply_stream **out, struct snapshot *snapshot,
                            const struct cpu_samples_options *options)
 {
     struct cpu_samples_writer *writer = calloc(1, sizeof(*writer));
@@ -197,54 +184,18 @@ int cpu_samples_writer_new(struct cpu_samples_writer **out, struct snapshot *sna
         snapshot_free(snapshot);
         return -ISOSCOPE_NO_MEMORY;
     }
+    writer->stream.kind = &kind;
     writer->dialect = options->dialect;
     writer->snapshot = snapshot;
+    writer->view.several = options->several;
     writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
     writer->view.frames = snapshot_frames(snapshot, &writer->view.frame_count);
     writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);
-    put_head(&writer->carry, snapshot, options);
-    if (!compose_frames(&writer->view, options->dialect) || writer->carry.failed) {
-        cpu_samples_writer_free(writer);
+    put_head(&writer->stream.carry, snapshot, options);
+    if (!compose_frames(&writer->view, options->dialect) || writer->stream.carry.failed) {
+        reply_stream_free(&writer->stream);
         return -ISOSCOPE_NO_MEMORY;
     }
-    *out = writer;
+    *out = &writer->stream;
     return 0;
-}
-
-void cpu_samples_writer_free(struct cpu_samples_writer *writer)
-{
-    if (!writer)
-        return;
-    snapshot_free(writer->snapshot);
-    tags_free(&writer->view.tags);
-    json_text_free(&writer->view.frame_texts);
-    free(writer->view.frame_starts);
-    json_text_free(&writer->carry);
-    free(writer);
-}
-
-static bool failed(const struct cpu_samples_writer *writer)
-{
-    return writer->carry.failed || writer->view.tags.failed;
-}
-
-size_t cpu_samples_write(struct cpu_samples_writer *writer, char *buffer, size_t size, bool *ends)
-{
-    size_t filled = 0;
-
-    *ends = false;
-    refill(writer);
-    while (filled < size && writer->sent < writer->carry.length && !failed(writer)) {
-        size_t left = writer->carry.length - writer->sent;
-        size_t count = left < size - filled ? left : size - filled;
-
-        memcpy(buffer + filled, writer->carry.data + writer->sent, count);
-        filled += count;
-        writer->sent += count;
-        refill(writer);
-    }
-    if (failed(writer))
-        return 0;
-    *ends = writer->part == PART_DONE && writer->sent == writer->carry.length;
-    return filled;
 }

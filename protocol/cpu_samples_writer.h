@@ -3,25 +3,22 @@
  *
  *   snapshot -> dialect (one sample, one function ... at a time) -> carry -> buffers of any size
  *
- * A reply of a hundred megabytes costs the carry, some 32 KiB or one sample if that is more, and
- * the text of each different frame, once.
+ * It costs the carry and the text of each different frame, once.
  *
  * Ownership  The writer owns the snapshot and copies the rest of its options.
  * Threads    The service thread.
- * Errors     Out of memory in the middle of a reply cannot be told to the client any more:
- *            cpu_samples_write returns 0 without ends, and the client has to go.
  */
 #ifndef ISOSCOPE_CPU_SAMPLES_WRITER_H
 #define ISOSCOPE_CPU_SAMPLES_WRITER_H
 
 #include "../sampler/profile/snapshot.h"
+#include "reply_stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct cpu_samples_dialect;
-struct cpu_samples_writer;
 
 extern const struct cpu_samples_dialect cpu_samples_public;  /* getCpuSamples */
 extern const struct cpu_samples_dialect cpu_samples_article; /* _getCpuSamples */
@@ -33,14 +30,11 @@ struct cpu_samples_options {
     int32_t pid;
     bool tells_progress; /* of what symbols says: names may be missing */
     struct profile_symbols symbols;
+    bool several; /* processes were asked for, so samples say whose they are */
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */
-int cpu_samples_writer_new(struct cpu_samples_writer **out, struct snapshot *snapshot,
+int cpu_samples_writer_new(struct reply_stream **out, struct snapshot *snapshot,
                            const struct cpu_samples_options *options);
-void cpu_samples_writer_free(struct cpu_samples_writer *writer); /* NULL is fine */
-
-/* Fills buffer as far as there is text. ends: that was the last of it. */
-size_t cpu_samples_write(struct cpu_samples_writer *writer, char *buffer, size_t size, bool *ends);
 
 #endif

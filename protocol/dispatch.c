@@ -81,12 +81,15 @@ static void push_reply(struct client *client, const struct request *request, boo
                        struct reply *reply)
 {
     if (!wants_answer(request, routing))
-        cpu_samples_writer_free(reply->samples);
+        reply_stream_free(reply->samples);
     else if (reply->samples && outbox_push_samples(&client->outbox, reply->samples) < 0)
         client_close(client, CLOSE_NO_MEMORY, "out of memory");
+    else if (reply->text)
+        client_push_text(client, rpc_text_result_text(request, reply->text));
     else if (reply->result)
         client_push_text(client, rpc_result_text(request, reply->result));
     json_decref(reply->result);
+    free(reply->text);
 }
 
 /* Takes over request. */
@@ -142,6 +145,13 @@ static int handle(struct client *client, struct request *request, const struct m
     return rc;
 }
 
+/* No method of ours: perhaps another client's. */
+static int handle_foreign(struct client *client, const struct request *request)
+{
+    return services_means(request->method) ? services_call(client, request)
+                                           : fail_plain(client, RPC_METHOD_NOT_FOUND);
+}
+
 void dispatch(struct client *client, struct request *request)
 {
     const struct method *method = method_find(request->method);
@@ -149,8 +159,7 @@ void dispatch(struct client *client, struct request *request)
     struct reply reply = { 0 };
     int rc;
 
-    rc =
-        method ? handle(client, request, method, &reply) : fail_plain(client, RPC_METHOD_NOT_FOUND);
+    rc = method ? handle(client, request, method, &reply) : handle_foreign(client, request);
     if (rc == HANDLER_WAITS)
         return wait(client, request);
     if (rc < 0)

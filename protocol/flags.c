@@ -1,6 +1,7 @@
 #include "flags.h"
 
 #include "client.h"
+#include "counters.h"
 #include "values.h"
 
 #include <inttypes.h>
@@ -37,14 +38,10 @@ static void get_effective_period(struct service *service, char out[FLAG_TEXT_MAX
 /* Of the first process: what one was refused, all are. */
 static void get_timer(struct service *service, char out[FLAG_TEXT_MAX])
 {
-#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
-    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
-#undef TIMER_NAME
     struct process_info process;
+    size_t count = profile_processes(service->options.profile, &process, 1);
 
-    if (profile_processes(service->options.profile, &process, 1) == 0)
-        process.status.timer = FEED_TIMER_NONE;
-    snprintf(out, FLAG_TEXT_MAX, "%s", names[process.status.timer]);
+    snprintf(out, FLAG_TEXT_MAX, "%s", counters_timer(count ? &process : NULL));
 }
 
 static void get_period(struct service *service, char out[FLAG_TEXT_MAX])
@@ -58,6 +55,11 @@ static void get_period(struct service *service, char out[FLAG_TEXT_MAX])
 }
 
 /* Out of range is no error: the VM clamps too. */
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value < most ? value : most;
+}
+
 static enum flag_set set_period(struct service *service, const char *value)
 {
     struct profile *profile = service->options.profile;
@@ -67,13 +69,28 @@ static enum flag_set set_period(struct service *service, const char *value)
         return FLAG_SET;
     if (!value_int64(value, &period_us) || strlen(value) >= FLAG_TEXT_MAX)
         return FLAG_INVALID;
-    if (period_us < FEED_PERIOD_MIN_US)
-        period_us = FEED_PERIOD_MIN_US;
-    else if (period_us > FEED_PERIOD_MAX_US)
-        period_us = FEED_PERIOD_MAX_US;
-    profile_set_period_us(profile, (uint32_t)period_us);
+    profile_set_period_us(profile,
+                          (uint32_t)clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US));
     snprintf(service->flags.period_text, FLAG_TEXT_MAX, "%s", value);
     service->flags.period_us = profile_period_us(profile);
+    return FLAG_SET;
+}
+
+static void get_depth(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_depth_max(service->options.profile));
+}
+
+static enum flag_set set_depth(struct service *service, const char *value)
+{
+    int64_t depth_max;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!value_int64(value, &depth_max))
+        return FLAG_INVALID;
+    profile_set_depth_max(service->options.profile,
+                          (uint32_t)clamp(depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX));
     return FLAG_SET;
 }
 
@@ -98,6 +115,20 @@ static enum flag_set set_mode(struct service *service, const char *value)
     return FLAG_INVALID;
 }
 
+_Static_assert((int)FLAG_TEXT_MAX >= (int)FEED_WALL_THREADS_BYTES, "it is a flag's text");
+
+static void get_wall_threads(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    profile_wall_threads(service->options.profile, out);
+}
+
+static enum flag_set set_wall_threads(struct service *service, const char *value)
+{
+    if (!*value)
+        return FLAG_SET;
+    return profile_set_wall_threads(service->options.profile, value) ? FLAG_SET : FLAG_INVALID;
+}
+
 /* isoscope never pauses a program. DevTools asks for it at each connect, and copes with a no. */
 static enum flag_set set_never(struct service *service, const char *value)
 {
@@ -108,7 +139,9 @@ static enum flag_set set_never(struct service *service, const char *value)
 }
 
 static const struct flag flags[] = {
-    { "max_profile_depth", "Frames kept of a stack.", "Int", "128", NULL, NULL },
+    { "max_profile_depth",
+      "Frames kept of a stack, 2 to 1024: the leaf side, and of a deeper one the root side too.",
+      "Int", "128", get_depth, set_depth },
     { "pause_isolates_on_exit", "Not possible here.", "Bool", "false", NULL, set_never },
     { "pause_isolates_on_start", "Not possible here.", "Bool", "false", NULL, set_never },
     { "profile_microtasks", "Not possible here.", "Bool", "false", NULL, set_never },
@@ -120,6 +153,9 @@ static const struct flag flags[] = {
       "Int", "1000", get_effective_period, NULL },
     { "profile_timer", "What makes the ticks: perf, sigtrap, cpu-timer or interrupter.", "String",
       "none", get_timer, NULL },
+    { "profile_wall_threads",
+      "The threads that wall mode samples: names ('*' for any characters) and tids, with commas.",
+      "String", "*", get_wall_threads, set_wall_threads },
     { "profiler", "Sample all threads.", "Bool", "true", get_profiler, set_profiler },
     { "sample_buffer_duration", "0: samples are bounded by bytes, not time.", "Int", "0", NULL,
       NULL },

@@ -13,7 +13,7 @@
 
 struct service;
 
-enum { FLAG_TEXT_MAX = 24 };
+enum { FLAG_TEXT_MAX = 128 };
 
 struct flags {
     char period_text[FLAG_TEXT_MAX];

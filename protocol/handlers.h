@@ -7,6 +7,9 @@
 
 #include "generated/methods.h"
 
+/* The version of the Dart Development Service whose methods are there. */
+enum { DDS_MAJOR = 2, DDS_MINOR = 0 };
+
 /* Gives result as the answer; NULL means that building it ran out of memory. */
 int answer(struct client *client, struct reply *reply, json_t *result);
 int answer_success(struct client *client, struct reply *reply);

@@ -1,65 +1,56 @@
 #include "client.h"
 #include "counters.h"
 #include "handlers.h"
-
-static const char *const timer_names[] = {
-#define TIMER_NAME(name, wire) [FEED_TIMER_##name] = wire,
-    FEED_TIMERS(TIMER_NAME)
-#undef TIMER_NAME
-};
-
-/* A native program has no Dart heap; DevTools and Observatory want to see two all the same. */
-static json_t *heap_space(const char *name)
-{
-    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:i, s:i, s:i, s:f}", "type", TYPE_HEAP_SPACE,
-                     "name", name, "vmName", "none", "collections", 0, "avgCollectionPeriodMillis",
-                     0.0, "used", 0, "capacity", 0, "external", 0, "time", 0.0);
-}
+#include "heaps.h"
 
 /* "Resume" is the kind of an isolate that runs: DevTools takes every other one for a pause. */
-static json_t *pause_event(const struct service *service, const struct process_info *process)
+static json_t *pause_event(const struct service *service, const struct isolate *isolate)
 {
-    return isolate_event(KIND_RESUME, process, service_epoch_ms(service, process->start_us));
+    return isolate_event(KIND_RESUME, isolate,
+                         service_epoch_ms(service, isolate->process->start_us));
 }
 
 /* What the sampler says of itself in this process. */
 static json_t *process_json(const struct service *service, const struct process_info *process)
 {
     const struct feed_status_view *status = &process->status;
-    size_t timer = (size_t)status->timer < FEED_TIMER_COUNT ? status->timer : FEED_TIMER_NONE;
 
     return json_pack("{s:i, s:i, s:o, s:b, s:s, s:I, s:b, s:o}", "pid", process->pid, "ppid",
                      process->ppid, "exe", isolate_text(process->exe), "live", process->live,
-                     "timer", timer_names[timer], "truePeriodMicros",
+                     "timer", counters_timer(process), "truePeriodMicros",
                      (json_int_t)status->true_period_us, "excludesKernel", status->exclude_kernel,
                      "counters", counters_json(&service->isolates, process));
 }
 
 /* The members of Isolate that are not in @Isolate. */
-static json_t *isolate_details(const struct service *service, const struct process_info *process)
+static json_t *isolate_details(const struct service *service, const struct isolate *isolate)
 {
+    const struct process_info *process = isolate->process;
+
     return json_pack("{s:I, s:[], s:b, s:i, s:b, s:b, s:o, s:o, s:[o], s:[], s:s, s:[]}",
                      "startTime", (json_int_t)service_epoch_ms(service, process->start_us),
                      "isolateFlags", "runnable", 1, "livePorts", 0, "pauseOnExit", 0,
-                     "_isReloading", 0, "pauseEvent", pause_event(service, process), "rootLib",
+                     "_isReloading", 0, "pauseEvent", pause_event(service, isolate), "rootLib",
                      isolate_root_library(process), "libraries", isolate_root_library(process),
                      "breakpoints", "exceptionPauseMode", "None", "extensionRPCs");
 }
 
-static json_t *isolate_private(const struct service *service, const struct process_info *process)
+static json_t *isolate_private(const struct service *service, const struct isolate *isolate)
 {
-    return json_pack("{s:{s:o, s:o}, s:{s:[], s:[]}, s:o}", "_heaps", "new", heap_space("new"),
-                     "old", heap_space("old"), "_tagCounters", "names", "counters", "_process",
-                     process_json(service, process));
+    const struct process_info *process = isolate->process;
+    bool whole = !isolate->tid && process->live;
+    struct host_memory memory = whole ? host_memory(process->pid) : (struct host_memory){ 0 };
+
+    return json_pack("{s:o, s:{s:[], s:[]}, s:o}", "_heaps", heaps_json(&memory), "_tagCounters",
+                     "names", "counters", "_process", process_json(service, process));
 }
 
 int handle_get_isolate(struct client *client, const struct get_isolate_params *params,
                        struct reply *reply)
 {
-    const struct process_info *process = params->isolate;
-    json_auto_t *details = isolate_details(client->service, process);
-    json_auto_t *private = isolate_private(client->service, process);
-    json_t *isolate = isolate_ref(process);
+    json_auto_t *details = isolate_details(client->service, params->isolate);
+    json_auto_t *private = isolate_private(client->service, params->isolate);
+    json_t *isolate = isolate_ref(params->isolate);
 
     if (!isolate || !details || !private) {
         json_decref(isolate);
@@ -80,7 +71,7 @@ int handle_get_isolate_group(struct client *client, const struct get_isolate_gro
 
     if (group) {
         json_object_set_new(group, "type", json_string(TYPE_ISOLATE_GROUP));
-        json_object_set_new(group, "isolates", json_pack("[o]", isolate_ref(process)));
+        json_object_set_new(group, "isolates", isolate_refs(&client->service->isolates, process));
     }
     return answer(client, reply, group);
 }

@@ -89,18 +89,6 @@ static json_t *function_ref(const char *type, const struct profile_function *fou
     return ref_json(&text);
 }
 
-/* "code/3/1a2b0" is the code of "functions/3/1a2b0". */
-static json_t *code_ref(const char *type, const struct profile_function *found)
-{
-    const char *rest = strchr(found->function.id, '/');
-    char id[sizeof(found->function.id)];
-
-    snprintf(id, sizeof(id), "code%s", rest ? rest : "");
-    return json_pack("{s:s, s:b, s:s, s:o, s:s}", "type", type, "fixedId", 1, "id", id, "name",
-                     isolate_text(found->function.full_name), "kind",
-                     found->function.kind == SNAPSHOT_STUB ? "Stub" : "Native");
-}
-
 static json_t *function_object(struct client *client, const char *id)
 {
     struct profile_function found;
@@ -109,7 +97,7 @@ static json_t *function_object(struct client *client, const char *id)
     if (!profile_function(profile_of(client), id, &found))
         return NULL;
     function = function_ref("Function", &found);
-    json_object_set_new(function, "code", code_ref("@Code", &found));
+    json_object_set_new(function, "code", ref_code("@Code", &found.function));
     json_object_set_new(function, "_rawName", isolate_text(found.function.raw_name));
     json_object_set_new(function, "_fullName", isolate_text(found.function.full_name));
     return function;
@@ -124,7 +112,7 @@ static json_t *code_object(struct client *client, const char *id)
     snprintf(function, sizeof(function), "functions%s", strchr(id, '/'));
     if (!profile_function(profile_of(client), function, &found))
         return NULL;
-    code = code_ref("Code", &found);
+    code = ref_code("Code", &found.function);
     json_object_set_new(code, "function", function_ref("@Function", &found));
     if (found.function.offset != SNAPSHOT_NO_OFFSET)
         json_object_set_new(code, "_offset", json_integer((json_int_t)found.function.offset));
@@ -209,7 +197,7 @@ int handle_get_object(struct client *client, const struct get_object_params *par
                       struct reply *reply)
 {
     const char *id = params->object_id;
-    json_t *found = object(client, params->isolate, id);
+    json_t *found = object(client, params->isolate->process, id);
 
     if (!found)
         return fail(client, RPC_INVALID_PARAMS, "getObject: invalid 'objectId' parameter: %s", id);

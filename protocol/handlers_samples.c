@@ -1,16 +1,10 @@
 #include "client.h"
-#include "counters.h"
-#include "dispatch.h"
+#include "cpu_samples_writer.h"
 #include "handlers.h"
+#include "samples_reply.h"
+#include "table_reply.h"
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
-
-#include <stdlib.h>
-
-static void free_text(char **text)
-{
-    free(*text);
-}
 
 /* Both ends belong to the window; what lies beyond the clock is cut off, not wrapped around. */
 static struct snapshot_window window_between(int64_t origin_us, int64_t extent_us)
@@ -27,47 +21,46 @@ static struct snapshot_window window_between(int64_t origin_us, int64_t extent_u
 
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
-                         const struct cpu_samples_dialect *dialect,
-                         const struct process_info *process, const struct snapshot_window *window)
+                         const struct cpu_samples_dialect *dialect, const struct isolate *isolate,
+                         const struct snapshot_window *window)
 {
-    const struct isolates *isolates = &client->service->isolates;
-    const struct process_info *shown = process ? process : isolates_first(isolates);
-    json_auto_t *counters = counters_json(isolates, process);
-    CLEANUP(free_text) char *counters_text = json_dumps(counters, JSON_COMPACT);
-    CLEANUP(free_text)
-    char *envelope = client->request->id ? rpc_envelope_text(client->request) : NULL;
+    const struct process_info *process = isolate ? isolate->process : NULL;
+    CLEANUP(samples_reply_free_text) char *counters = samples_reply_counters(client, process);
+    CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct cpu_samples_options options = {
         .dialect = dialect,
-        .envelope = envelope ? envelope : "",
-        .counters = counters_text ? counters_text : "{}",
-        .pid = shown ? shown->pid : 0,
+        .envelope = envelope,
+        .counters = counters,
+        .pid = samples_reply_pid(client, process),
         .tells_progress = window->available,
         .symbols = profile_symbols(client->service->options.profile),
+        .several = !process,
     };
 
+    if (!counters || !envelope) {
+        snapshot_free(snapshot);
+        return samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
+    }
     if (cpu_samples_writer_new(&reply->samples, snapshot, &options) < 0)
-        return fail(client, RPC_INTERNAL_ERROR, "out of memory");
+        return samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
     return 0;
 }
 
 static int take_samples(struct client *client, struct reply *reply, struct snapshot_window *window,
-                        const struct cpu_samples_dialect *dialect,
-                        const struct process_info *process)
+                        const struct cpu_samples_dialect *dialect, const struct isolate *isolate)
 {
     struct profile *profile = client->service->options.profile;
     struct snapshot *snapshot = NULL;
     int rc;
 
-    if (client->outbox.samples >= SAMPLES_QUEUED_MAX)
+    if (samples_reply_waits(client))
         return HANDLER_WAITS;
-    window->process_id = process ? process->id : 0;
+    window->process_id = isolate ? isolate->process->id : 0;
+    window->tid = isolate ? isolate->tid : 0;
     rc = snapshot_take(&snapshot, profile, window);
-    if (rc == -ISOSCOPE_PENDING)
-        return HANDLER_WAITS;
     if (rc < 0)
-        return fail(client, RPC_INTERNAL_ERROR, "%s",
-                    rc == -ISOSCOPE_NO_MEMORY ? "out of memory" : "no such process");
-    return reply_samples(client, reply, snapshot, dialect, process, window);
+        return samples_reply_fail(client, rc);
+    return reply_samples(client, reply, snapshot, dialect, isolate, window);
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
@@ -91,6 +84,8 @@ int handle_private_get_cpu_samples(struct client *client,
 {
     struct snapshot_window window = { 0 };
 
+    if (params->form == SAMPLES_FORM_TABLE)
+        return table_reply(client, params, reply);
     if (params->timestamp_us > 0)
         window = window_between(params->timestamp_us, INT64_MAX - params->timestamp_us);
     window.count_max = (uint64_t)params->count;
@@ -101,7 +96,13 @@ int handle_private_get_cpu_samples(struct client *client,
 int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params,
                              struct reply *reply)
 {
-    profile_clear(client->service->options.profile, params->isolate->id);
+    struct profile *profile = client->service->options.profile;
+    const struct isolate *isolate = params->isolate;
+
+    if (isolate->tid)
+        profile_clear_thread(profile, isolate->process->id, isolate->tid);
+    else
+        profile_clear(profile, isolate->process->id);
     return answer_success(client, reply);
 }
 

@@ -11,6 +11,11 @@ int handle_stream_listen(struct client *client, const struct stream_listen_param
     if (client->streams & bit)
         return fail_plain(client, RPC_STREAM_ALREADY_SUBSCRIBED);
     client->streams |= bit;
+    streams_follow(client->service);
+    /* Before the answer, as the VM: who reads the answer knows all. */
+    if (params->stream_id == STREAM_ID_SERVICE || params->stream_id == STREAM_ID_PRIVATE_SERVICE)
+        services_tell(client, params->stream_id);
+    streams_replay(client, params->stream_id);
     return answer_success(client, reply);
 }
 
@@ -31,5 +36,6 @@ int handle_stream_cancel(struct client *client, const struct stream_cancel_param
     if (!(client->streams & bit))
         return fail_plain(client, RPC_STREAM_NOT_SUBSCRIBED);
     client->streams &= ~bit;
+    streams_follow(client->service);
     return answer_success(client, reply);
 }

@@ -1,4 +1,5 @@
 #include "client.h"
+#include "counters.h"
 #include "handlers.h"
 #include "host.h"
 #include "openrpc.h"
@@ -15,29 +16,32 @@
 
 int handle_get_version(struct client *client, struct reply *reply)
 {
+    const struct service_options *options = &client->service->options;
+
     return answer(client, reply,
                   json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", TYPE_VERSION, "major",
-                            PROTOCOL_MAJOR, "minor", PROTOCOL_MINOR, "_privateMajor", 0,
-                            "_privateMinor", 0));
+                            options->protocol_major, "minor", options->protocol_minor,
+                            "_privateMajor", 0, "_privateMinor", 0));
 }
 
-/* DDS is not among them: who lists it owes its methods too. */
 int handle_get_supported_protocols(struct client *client, struct reply *reply)
 {
+    const struct service_options *options = &client->service->options;
+
     return answer(client, reply,
-                  json_pack("{s:s, s:[{s:s, s:i, s:i}]}", "type", TYPE_PROTOCOL_LIST, "protocols",
-                            "protocolName", "VM Service", "major", PROTOCOL_MAJOR, "minor",
-                            PROTOCOL_MINOR));
+                  json_pack("{s:s, s:[{s:s, s:i, s:i}, {s:s, s:i, s:i}]}", "type",
+                            TYPE_PROTOCOL_LIST, "protocols", "protocolName", "VM Service", "major",
+                            options->protocol_major, "minor", options->protocol_minor,
+                            "protocolName", "DDS", "major", DDS_MAJOR, "minor", DDS_MINOR));
 }
 
-static json_t *list_of(const struct isolates *isolates,
-                       json_t *(*make)(const struct process_info *))
+static json_t *group_refs(const struct isolates *isolates)
 {
     const struct process_info *process = NULL;
     json_t *list = json_array();
 
     while ((process = isolates_next(isolates, process))) {
-        if (json_array_append_new(list, make(process)) < 0) {
+        if (json_array_append_new(list, isolate_group_ref(process)) < 0) {
             json_decref(list);
             return NULL;
         }
@@ -60,27 +64,41 @@ static json_t *vm_process(const struct service *service)
         "_currentMemory", (json_int_t)memory.own_bytes);
 }
 
+/* What makes the ticks, and how often: asked, and possible (0: not known yet). Of the first
+ * process: what one was refused, all are. */
+static json_t *vm_profiler(const struct service *service)
+{
+    const struct process_info *first = isolates_first(&service->isolates);
+
+    return json_pack(
+        "{s:s, s:I, s:I}", "_profilerTimer", counters_timer(first), "_profilerPeriodMicros",
+        (json_int_t)profile_period_us(service->options.profile), "_profilerTruePeriodMicros",
+        (json_int_t)(first ? first->status.true_period_us : 0));
+}
+
 int handle_get_vm(struct client *client, struct reply *reply)
 {
     const struct service *service = client->service;
     const struct isolates *isolates = &service->isolates;
     const struct profile_symbols symbols = profile_symbols(service->options.profile);
     json_auto_t *process = vm_process(service);
+    json_auto_t *profiler = vm_profiler(service);
     char version[96];
     json_t *vm;
 
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
-    vm = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
-                   "type", TYPE_VM, "name", SERVICE_VM_NAME, "architectureBits",
+    vm = json_pack("{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
+                   "type", TYPE_VM, "name", isolate_text(service->vm_name), "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
                    "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
-                   symbols_json(&symbols), "isolates", list_of(isolates, isolate_ref),
-                   "systemIsolates", "isolateGroups", list_of(isolates, isolate_group_ref),
-                   "systemIsolateGroups");
-    if (vm)
+                   symbols_json(&symbols), "isolates", isolate_refs(isolates, NULL),
+                   "systemIsolates", "isolateGroups", group_refs(isolates), "systemIsolateGroups");
+    if (vm) {
         json_object_update(vm, process);
+        json_object_update(vm, profiler);
+    }
     return answer(client, reply, vm);
 }
 

@@ -48,5 +48,6 @@ struct host_memory host_memory(int32_t pid)
         .rss_bytes = status_bytes(pid, "VmRSS"),
         .rss_max_bytes = status_bytes(pid, "VmHWM"),
         .own_bytes = status_bytes(pid, "RssAnon"),
+        .reserved_bytes = status_bytes(pid, "VmData") + status_bytes(pid, "VmStk"),
     };
 }

@@ -12,7 +12,8 @@
 
 struct host_memory {
     int64_t rss_bytes, rss_max_bytes;
-    int64_t own_bytes; /* resident and not shared with a file */
+    int64_t own_bytes;      /* resident and not shared with a file */
+    int64_t reserved_bytes; /* what may become so: private, writable, stacks */
 };
 
 void host_cpu(char *out, size_t size); /* model name of the first processor */

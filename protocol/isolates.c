@@ -12,6 +12,12 @@
 
 enum { SPARE_PROCESSES = 8 };
 
+struct isolate_label {
+    struct isolate_label *next;
+    uint64_t number;
+    char name[ISOLATE_NAME_MAX + 1];
+};
+
 static int fetch(struct process_list *list, struct profile *profile)
 {
     size_t count = profile_processes(profile, list->items, list->capacity);
@@ -31,19 +37,92 @@ static int fetch(struct process_list *list, struct profile *profile)
     return 0;
 }
 
-static void tell_of_start(const struct process_info *process, isolates_changed *changed,
-                          void *context)
+/* A number that no process has: these are below 10^9, but for a pid's hundredth program. */
+#define THREAD_NUMBER UINT64_C(1000000000)
+
+static bool has_number(const struct thread_isolate *thread)
 {
-    changed(context, KIND_ISOLATE_START, process);
-    changed(context, KIND_ISOLATE_RUNNABLE, process);
+    return thread->process_id < THREAD_NUMBER;
+}
+
+static uint64_t number_of(const struct thread_isolate *thread)
+{
+    return (uint64_t)thread->thread.tid * THREAD_NUMBER + thread->process_id;
+}
+
+static void rename_if_asked(const struct isolates *isolates, struct isolate *isolate)
+{
+    for (const struct isolate_label *label = isolates->labels; label; label = label->next)
+        if (label->number == isolate->number)
+            memcpy(isolate->name, label->name, sizeof(label->name));
+}
+
+static struct isolate of_process(const struct isolates *isolates,
+                                 const struct process_info *process)
+{
+    struct isolate isolate = { .process = process, .number = process->id };
+
+    snprintf(isolate.name, sizeof(isolate.name), "%s:main()", process->name);
+    rename_if_asked(isolates, &isolate);
+    return isolate;
+}
+
+static struct isolate of_thread(const struct isolates *isolates, const struct process_info *process,
+                                const struct thread_isolate *thread)
+{
+    struct isolate isolate = { .process = process,
+                               .tid = thread->thread.tid,
+                               .number = number_of(thread) };
+
+    snprintf(isolate.name, sizeof(isolate.name), "%s (%" PRId32 ")", thread->thread.name,
+             isolate.tid);
+    rename_if_asked(isolates, &isolate);
+    return isolate;
+}
+
+static const struct process_info *process_in(const struct process_list *list, uint64_t id)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].id == id)
+            return &list->items[i];
+    return NULL;
+}
+
+/* What the isolate's number says is chosen. */
+static bool has_thread(const struct thread_isolates *threads, const struct thread_isolate *thread)
+{
+    for (size_t i = 0; i < threads->count; i++)
+        if (number_of(&threads->items[i]) == number_of(thread))
+            return true;
+    return false;
+}
+
+struct teller {
+    const struct isolates *isolates;
+    isolates_changed *changed;
+    void *context;
+};
+
+static void tell_of_process(const struct teller *teller, const char *kind,
+                            const struct process_info *process)
+{
+    struct isolate isolate = of_process(teller->isolates, process);
+
+    teller->changed(teller->context, kind, &isolate);
+}
+
+static void tell_of_start(const struct teller *teller, const struct process_info *process)
+{
+    tell_of_process(teller, KIND_ISOLATE_START, process);
+    tell_of_process(teller, KIND_ISOLATE_RUNNABLE, process);
     if (!process->live)
-        changed(context, KIND_ISOLATE_EXIT, process);
+        tell_of_process(teller, KIND_ISOLATE_EXIT, process);
 }
 
 /* Both lists are in order of arrival, so one walk over them finds every difference. */
-static void tell(const struct isolates *isolates, isolates_changed *changed, void *context)
+static void tell_of_processes(const struct teller *teller)
 {
-    const struct process_list *before = &isolates->before, *now = &isolates->now;
+    const struct process_list *before = &teller->isolates->before, *now = &teller->isolates->now;
     size_t at = 0;
 
     for (size_t i = 0; i < before->count; i++) {
@@ -51,15 +130,75 @@ static void tell(const struct isolates *isolates, isolates_changed *changed, voi
         bool there = at < now->count && now->items[at].id == old->id;
 
         if (old->live && !(there && now->items[at].live))
-            changed(context, KIND_ISOLATE_EXIT, there ? &now->items[at] : old);
+            tell_of_process(teller, KIND_ISOLATE_EXIT, there ? &now->items[at] : old);
         at += there;
     }
     for (; at < now->count; at++)
-        tell_of_start(&now->items[at], changed, context);
+        tell_of_start(teller, &now->items[at]);
 }
 
-int isolates_refresh(struct isolates *isolates, struct profile *profile, isolates_changed *changed,
-                     void *context)
+/* The threads of one table that are not in the other. */
+static void tell_of_threads(const struct teller *teller, const struct thread_isolates *of,
+                            const struct thread_isolates *but, const struct process_list *processes,
+                            const char *const kinds[])
+{
+    for (size_t i = 0; i < of->count; i++) {
+        const struct process_info *process = process_in(processes, of->items[i].process_id);
+        struct isolate isolate;
+
+        if (!process || !has_number(&of->items[i]) || has_thread(but, &of->items[i]))
+            continue;
+        isolate = of_thread(teller->isolates, process, &of->items[i]);
+        for (size_t kind = 0; kinds[kind]; kind++)
+            teller->changed(teller->context, kinds[kind], &isolate);
+    }
+}
+
+static void tell(const struct isolates *isolates, isolates_changed *changed, void *context)
+{
+    static const char *const gone[] = { KIND_ISOLATE_EXIT, NULL };
+    static const char *const come[] = { KIND_ISOLATE_START, KIND_ISOLATE_RUNNABLE, NULL };
+    struct teller teller = { isolates, changed, context };
+
+    tell_of_threads(&teller, &isolates->threads_before, &isolates->threads, &isolates->before,
+                    gone);
+    tell_of_processes(&teller);
+    tell_of_threads(&teller, &isolates->threads, &isolates->threads_before, &isolates->now, come);
+}
+
+static int reserve(struct isolates *isolates)
+{
+    size_t capacity = isolates->now.count + THREAD_ISOLATES_MAX;
+    struct isolate *items;
+
+    if (capacity <= isolates->capacity)
+        return 0;
+    items = realloc(isolates->items, capacity * sizeof(*items));
+    if (!items)
+        return -ISOSCOPE_NO_MEMORY;
+    isolates->items = items;
+    isolates->capacity = capacity;
+    return 0;
+}
+
+static void fill(struct isolates *isolates)
+{
+    const struct process_info *process = NULL;
+
+    isolates->count = 0;
+    while ((process = isolates_next(isolates, process)))
+        isolates->items[isolates->count++] = of_process(isolates, process);
+    for (size_t i = 0; i < isolates->threads.count; i++) {
+        const struct thread_isolate *thread = &isolates->threads.items[i];
+
+        process = process_in(&isolates->now, thread->process_id);
+        if (process && has_number(thread))
+            isolates->items[isolates->count++] = of_thread(isolates, process, thread);
+    }
+}
+
+/* The processes as they are now; those of before are kept aside. */
+static int fetch_now(struct isolates *isolates, struct profile *profile)
 {
     struct process_list before = isolates->now;
     int rc;
@@ -67,12 +206,26 @@ int isolates_refresh(struct isolates *isolates, struct profile *profile, isolate
     isolates->now = isolates->before;
     isolates->before = before;
     rc = fetch(&isolates->now, profile);
+    if (rc == 0)
+        rc = reserve(isolates);
     if (rc < 0) {
         /* What was known stays; nothing is told twice. */
         isolates->before = isolates->now;
         isolates->now = before;
-        return rc;
     }
+    return rc;
+}
+
+int isolates_refresh(struct isolates *isolates, struct profile *profile, isolates_changed *changed,
+                     void *context)
+{
+    int rc = fetch_now(isolates, profile);
+
+    if (rc < 0)
+        return rc;
+    isolates->threads_before = isolates->threads;
+    thread_isolates_update(&isolates->threads, profile, isolates->now.items, isolates->now.count);
+    fill(isolates);
     tell(isolates, changed, context);
     return 0;
 }
@@ -81,6 +234,13 @@ void isolates_free(struct isolates *isolates)
 {
     free(isolates->now.items);
     free(isolates->before.items);
+    free(isolates->items);
+    while (isolates->labels) {
+        struct isolate_label *next = isolates->labels->next;
+
+        free(isolates->labels);
+        isolates->labels = next;
+    }
 }
 
 static bool listed(const struct isolates *isolates, const struct process_info *process)
@@ -93,14 +253,19 @@ const struct process_info *isolates_first(const struct isolates *isolates)
     return isolates->now.count ? isolates->now.items : NULL;
 }
 
-const struct process_info *isolates_find(const struct isolates *isolates, int64_t number)
+const struct process_info *isolates_group(const struct isolates *isolates, int64_t number)
 {
-    for (size_t i = 0; i < isolates->now.count; i++) {
-        const struct process_info *process = &isolates->now.items[i];
+    const struct process_info *process =
+        number >= 0 ? process_in(&isolates->now, (uint64_t)number) : NULL;
 
-        if (number >= 0 && process->id == (uint64_t)number)
-            return listed(isolates, process) ? process : NULL;
-    }
+    return process && listed(isolates, process) ? process : NULL;
+}
+
+const struct isolate *isolates_find(const struct isolates *isolates, int64_t number)
+{
+    for (size_t i = 0; i < isolates->count; i++)
+        if (number >= 0 && isolates->items[i].number == (uint64_t)number)
+            return &isolates->items[i];
     return NULL;
 }
 
@@ -127,16 +292,60 @@ json_t *isolate_text(const char *bytes)
     return string;
 }
 
-json_t *isolate_ref(const struct process_info *process)
+/* One label for each isolate that was renamed; the newest name is written over the last. */
+static struct isolate_label *label_of(struct isolates *isolates, uint64_t number)
 {
-    char id[40], group[40], name[sizeof(process->name) + 8];
+    struct isolate_label *label;
 
-    snprintf(id, sizeof(id), "isolates/%" PRIu64, process->id);
-    snprintf(group, sizeof(group), "isolateGroups/%" PRIu64, process->id);
-    snprintf(name, sizeof(name), "%s:main()", process->name);
+    for (label = isolates->labels; label; label = label->next)
+        if (label->number == number)
+            return label;
+    label = calloc(1, sizeof(*label));
+    if (!label)
+        return NULL;
+    label->number = number;
+    label->next = isolates->labels;
+    isolates->labels = label;
+    return label;
+}
+
+int isolates_set_name(struct isolates *isolates, const struct isolate *isolate, const char *name)
+{
+    struct isolate_label *label = label_of(isolates, isolate->number);
+
+    if (!label)
+        return -ISOSCOPE_NO_MEMORY;
+    snprintf(label->name, sizeof(label->name), "%s", name);
+    fill(isolates);
+    return 0;
+}
+
+json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < isolates->count; i++) {
+        const struct isolate *isolate = &isolates->items[i];
+
+        if (process && process != isolate->process)
+            continue;
+        if (json_array_append_new(list, isolate_ref(isolate)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+json_t *isolate_ref(const struct isolate *isolate)
+{
+    char id[40], group[40];
+
+    snprintf(id, sizeof(id), "isolates/%" PRIu64, isolate->number);
+    snprintf(group, sizeof(group), "isolateGroups/%" PRIu64, isolate->process->id);
     return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s}", "type", TYPE_ISOLATE_REF, "id", id, "name",
-                     isolate_text(name), "number", strchr(id, '/') + 1, "isSystemIsolate", 0,
-                     "isolateGroupId", group);
+                     isolate_text(isolate->name), "number", strchr(id, '/') + 1, "isSystemIsolate",
+                     0, "isolateGroupId", group);
 }
 
 json_t *isolate_group_ref(const struct process_info *process)

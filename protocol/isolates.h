@@ -1,20 +1,24 @@
 /*
- * isolates.h - the only place that maps processes to the wire's isolates.
+ * isolates.h - the only place that maps processes and threads to the wire's isolates.
  *
  *   process 1234 of /usr/bin/python3.11 -> isolates/1234 "python3.11:main()" in isolateGroups/1234
+ *   its thread 1235 "worker" -> isolates/1235000001234 "worker (1235)" in the same group
  *
- * The name contains ":main(" because clients choose their main isolate by it.
+ * The whole process is one isolate, and thread_isolates.h chooses threads that are others. The
+ * first name contains ":main(" because clients choose their main isolate by it. Numbers stay below
+ * 2^53, so that clients may keep them in doubles.
  *
  * An isolate is there while its process lives, and after that while the store holds samples of it:
  * a compiler's child lives for milliseconds, and nobody could read it otherwise. The first process
  * stays in any case: getVM tells its pid, and clients cannot connect to a service without isolates.
  *
- * Ownership  The table lends its processes until the next isolates_refresh. JSON is new.
- * Threads    The service thread.
+ * Ownership  The table lends its processes and isolates until the next isolates_refresh. JSON is
+ * new. Threads    The service thread.
  */
 #ifndef ISOSCOPE_ISOLATES_H
 #define ISOSCOPE_ISOLATES_H
 
+#include "thread_isolates.h"
 #include "../sampler/profile/snapshot.h"
 
 #include <jansson.h>
@@ -27,12 +31,27 @@ struct process_list {
     size_t count, capacity;
 };
 
+enum { ISOLATE_NAME_MAX = 127 };
+
+struct isolate {
+    const struct process_info *process;
+    int32_t tid; /* 0: the whole process */
+    uint64_t number;
+    char name[ISOLATE_NAME_MAX + 1];
+};
+
+struct isolate_label;
+
 struct isolates {
     struct process_list now, before; /* before: of the last refresh */
+    struct thread_isolates threads, threads_before;
+    struct isolate *items; /* of the processes that are listed, then of threads */
+    size_t count, capacity;
+    struct isolate_label *labels; /* names that clients gave */
 };
 
 /* kind: an event of the stream Isolate. */
-typedef void isolates_changed(void *context, const char *kind, const struct process_info *process);
+typedef void isolates_changed(void *context, const char *kind, const struct isolate *isolate);
 
 /* Looks at the profile and tells who came and went. 0 or -ISOSCOPE_NO_MEMORY. */
 int isolates_refresh(struct isolates *isolates, struct profile *profile, isolates_changed *changed,
@@ -41,12 +60,19 @@ void isolates_free(struct isolates *isolates);
 
 /* NULL when there is none. */
 const struct process_info *isolates_first(const struct isolates *isolates);
-const struct process_info *isolates_find(const struct isolates *isolates, int64_t number);
-/* The isolates after process (NULL: the first of all); NULL at the end. */
+const struct process_info *isolates_group(const struct isolates *isolates, int64_t number);
+const struct isolate *isolates_find(const struct isolates *isolates, int64_t number);
+/* The listed processes after process (NULL: the first of all); NULL at the end. */
 const struct process_info *isolates_next(const struct isolates *isolates,
                                          const struct process_info *process);
 
-json_t *isolate_ref(const struct process_info *process);          /* @Isolate */
+/* Gives it another name, of at most ISOLATE_NAME_MAX bytes, for all clients. 0 or
+ * -ISOSCOPE_NO_MEMORY. */
+int isolates_set_name(struct isolates *isolates, const struct isolate *isolate, const char *name);
+
+/* A list of @Isolate: of one process, or (NULL) of all. */
+json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process);
+json_t *isolate_ref(const struct isolate *isolate);               /* @Isolate */
 json_t *isolate_group_ref(const struct process_info *process);    /* @IsolateGroup */
 json_t *isolate_root_library(const struct process_info *process); /* @Library: the executable */
 

@@ -12,14 +12,15 @@
 #include <stddef.h>
 
 struct client;
-struct cpu_samples_writer;
+struct reply_stream;
 struct param;
 union method_params; /* generated/methods.h */
 
-/* What a handler gives: one of the two. Owned by who called it. */
+/* What a handler gives: one of the three. Owned by who called it. */
 struct reply {
     json_t *result;
-    struct cpu_samples_writer *samples;
+    char *text; /* the result as JSON text; malloc'd */
+    struct reply_stream *samples;
 };
 
 /* 0, a negative rpc_error (fail), or HANDLER_WAITS: ask again when the profile has changed. */

@@ -10,12 +10,12 @@ struct message {
     char *text; /* NULL: samples */
     size_t length, sent;
     bool begun;
-    struct cpu_samples_writer *samples;
+    struct reply_stream *samples;
 };
 
 static void message_free(struct message *message)
 {
-    cpu_samples_writer_free(message->samples);
+    reply_stream_free(message->samples);
     free(message->text);
     free(message);
 }
@@ -57,12 +57,12 @@ int outbox_push_text(struct outbox *outbox, char *text)
     return 0;
 }
 
-int outbox_push_samples(struct outbox *outbox, struct cpu_samples_writer *samples)
+int outbox_push_samples(struct outbox *outbox, struct reply_stream *samples)
 {
     struct message *message = calloc(1, sizeof(*message));
 
     if (!message) {
-        cpu_samples_writer_free(samples);
+        reply_stream_free(samples);
         return -ISOSCOPE_NO_MEMORY;
     }
     message->samples = samples;
@@ -94,7 +94,7 @@ enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, s
 
     *begins = !message->begun;
     message->begun = true;
-    *count = message->samples ? cpu_samples_write(message->samples, buffer, size, &ends)
+    *count = message->samples ? reply_stream_read(message->samples, buffer, size, &ends)
                               : read_text(message, buffer, size, &ends);
     if (!*count)
         return OUTBOX_BROKE;

@@ -9,7 +9,7 @@
 #ifndef ISOSCOPE_OUTBOX_H
 #define ISOSCOPE_OUTBOX_H
 
-#include "cpu_samples_writer.h"
+#include "reply_stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ enum outbox_read {
 };
 
 int outbox_push_text(struct outbox *outbox, char *text);
-int outbox_push_samples(struct outbox *outbox, struct cpu_samples_writer *samples);
+int outbox_push_samples(struct outbox *outbox, struct reply_stream *samples);
 void outbox_clear(struct outbox *outbox);
 
 /* The next piece of the first message; there must be one. begins: it is that message's first. */

@@ -50,15 +50,15 @@ static const char *behind(const char *text, const char *prefix)
 static enum params_checked check_isolate(const struct check *check)
 {
     const char *number = behind(check->text, "isolates/");
-    const struct process_info *process;
+    const struct isolate *isolate;
     int64_t id;
 
     if (!number || !value_int64(number, &id))
         return invalid_isolate(check, number ? number : check->text);
-    process = isolates_find(&check->client->service->isolates, id);
-    if (!process)
+    isolate = isolates_find(&check->client->service->isolates, id);
+    if (!isolate)
         return gone(check, "Collected", "<collected>");
-    *(const struct process_info **)check->value = process;
+    *(const struct isolate **)check->value = isolate;
     return PARAMS_GOOD;
 }
 
@@ -70,7 +70,7 @@ static enum params_checked check_isolate_group(const struct check *check)
 
     if (!number || !value_int64(number, &id))
         return invalid(check);
-    process = isolates_find(&check->client->service->isolates, id);
+    process = isolates_group(&check->client->service->isolates, id);
     if (!process)
         return gone(check, "Expired", "<expired>");
     *(const struct process_info **)check->value = process;
@@ -136,6 +136,16 @@ static enum params_checked check_list(const struct check *check)
     return PARAMS_GOOD;
 }
 
+static enum params_checked check_object(const struct check *check)
+{
+    json_t *object = json_object_get(check->request->params, check->param->name);
+
+    if (!json_is_object(object))
+        return invalid(check);
+    *(json_t **)check->value = object;
+    return PARAMS_GOOD;
+}
+
 static enum params_checked check_missing(const struct check *check)
 {
     const struct param *param = check->param;
@@ -177,6 +187,8 @@ static enum params_checked check_one(const struct check *check)
         return check_word(check);
     case PARAM_LIST:
         return check_list(check);
+    case PARAM_OBJECT:
+        return check_object(check);
     }
     return invalid(check);
 }

@@ -22,7 +22,7 @@ union method_params;
 
 enum param_kind {
     PARAM_ABSENT,        /* must not be there */
-    PARAM_ISOLATE,       /* const struct process_info *: "isolates/1234" */
+    PARAM_ISOLATE,       /* const struct isolate *: "isolates/1234" */
     PARAM_ISOLATE_GROUP, /* const struct process_info *: "isolateGroups/1234" */
     PARAM_INT64,         /* int64_t; "" is not given */
     PARAM_UNSIGNED,      /* int64_t, not negative; "" is not given */
@@ -30,6 +30,7 @@ enum param_kind {
     PARAM_STRING,        /* const char * */
     PARAM_WORD,          /* an enum of generated/words.h: the index in words */
     PARAM_LIST,          /* json_t *: a list, or "[a, b]" */
+    PARAM_OBJECT,        /* json_t *: as it was sent */
 };
 
 struct param {

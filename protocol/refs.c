@@ -1,7 +1,9 @@
 #include "refs.h"
 
+#include "isolates.h"
 #include "uris.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void put_string(struct json_text *text, const char *member, const char *value)
@@ -80,6 +82,17 @@ void ref_function(struct json_text *text, const char *type,
                             "\"isSetter\":false,\"_intrinsic\":false,\"_native\":false");
     if (ref_has_location(function, library))
         put_location(text, function, library);
+}
+
+json_t *ref_code(const char *type, const struct snapshot_function *function)
+{
+    const char *rest = strchr(function->id, '/');
+    char id[sizeof(function->id)];
+
+    snprintf(id, sizeof(id), "code%s", rest ? rest : "");
+    return json_pack("{s:s, s:b, s:s, s:o, s:s}", "type", type, "fixedId", 1, "id", id, "name",
+                     isolate_text(function->full_name), "kind",
+                     function->kind == SNAPSHOT_STUB ? "Stub" : "Native");
 }
 
 json_t *ref_json(struct json_text *text)

@@ -29,6 +29,9 @@ bool ref_has_location(const struct snapshot_function *function,
  * "f(int&)" would be ")"; one blank saves it. */
 void ref_name(struct json_text *text, const char *name);
 
+/* "code/3/1a2b0", the code of "functions/3/1a2b0". */
+json_t *ref_code(const char *type, const struct snapshot_function *function);
+
 /* What was appended, in braces; NULL when out of memory. Gives the text's memory back. */
 json_t *ref_json(struct json_text *text);
 

@@ -40,12 +40,12 @@ static enum rpc_parsed broken(struct rpc_failure *failure, enum rpc_error error,
     return RPC_PARSED_BROKEN;
 }
 
-/* No method: a reply to something we never asked, or nonsense. */
+/* No method: a reply, perhaps to what nobody asked, or nonsense. */
 static enum rpc_parsed parse_reply(const struct request *request, struct rpc_failure *failure)
 {
     if (json_is_object(json_object_get(request->message, "result")) ||
         json_is_object(json_object_get(request->message, "error")))
-        return RPC_PARSED_NOTHING;
+        return RPC_PARSED_REPLY;
     return broken(failure, RPC_INVALID_REQUEST, "a message needs a method");
 }
 
@@ -88,7 +88,7 @@ enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
     } else {
         parsed = parse_members(request, failure);
     }
-    if (parsed == RPC_PARSED_REQUEST || parsed == RPC_PARSED_BROKEN)
+    if (parsed == RPC_PARSED_REQUEST || parsed == RPC_PARSED_REPLY || parsed == RPC_PARSED_BROKEN)
         *out = request;
     else
         request_free(request);
@@ -123,8 +123,7 @@ const char *request_param(struct request *request, const char *name)
     return json_string_value(text);
 }
 
-/* Takes over message. */
-static char *dumped(json_t *message)
+char *rpc_message_text(json_t *message)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 
@@ -134,7 +133,7 @@ static char *dumped(json_t *message)
 
 char *rpc_result_text(const struct request *request, const json_t *result)
 {
-    return dumped(
+    return rpc_message_text(
         json_pack("{s:s, s:O, s:O}", "jsonrpc", "2.0", "id", request->id, "result", result));
 }
 
@@ -175,6 +174,16 @@ static json_t *error_data(const struct request *request, const struct rpc_failur
 }
 
 /* data is an object or not there: a client that reads a string here never completes its call. */
+char *rpc_text_result_text(const struct request *request, const char *result)
+{
+    char *envelope = rpc_envelope_text(request), *text = NULL;
+
+    if (envelope && asprintf(&text, "%s%s}", envelope, result) < 0)
+        text = NULL;
+    free(envelope);
+    return text;
+}
+
 char *rpc_error_text(const struct request *request, const struct rpc_failure *failure)
 {
     json_t *data = error_data(request, failure);
@@ -185,11 +194,22 @@ char *rpc_error_text(const struct request *request, const struct rpc_failure *fa
     if (json_object_size(data))
         json_object_set(error, "data", data);
     json_decref(data);
-    return dumped(json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", id, "error", error));
+    return rpc_message_text(
+        json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", id, "error", error));
+}
+
+char *rpc_failure_text(json_t *id, enum rpc_error error, const char *details)
+{
+    json_t *data = details ? json_pack("{s:s}", "details", details) : NULL;
+
+    return rpc_message_text(json_pack("{s:s, s:O, s:{s:i, s:s, s:o*}}", "jsonrpc", "2.0", "id", id,
+                                      "error", "code", errors[error].code, "message",
+                                      errors[error].message, "data", data));
 }
 
 char *rpc_notification_text(const char *stream, json_t *event)
 {
-    return dumped(json_pack("{s:s, s:s, s:{s:s, s:o}}", "jsonrpc", "2.0", "method", "streamNotify",
-                            "params", "streamId", stream, "event", event));
+    return rpc_message_text(json_pack("{s:s, s:s, s:{s:s, s:o}}", "jsonrpc", "2.0", "method",
+                                      "streamNotify", "params", "streamId", stream, "event",
+                                      event));
 }

@@ -40,8 +40,8 @@ struct request {
 
 enum rpc_parsed {
     RPC_PARSED_REQUEST,
-    RPC_PARSED_NOTHING, /* a reply that nobody asked for */
-    RPC_PARSED_BROKEN,  /* out is good for rpc_error_text with the failure, and no more */
+    RPC_PARSED_REPLY,  /* out has its message */
+    RPC_PARSED_BROKEN, /* out has its message, for rpc_error_text with the failure, and no more */
     RPC_PARSED_NO_JSON,
     RPC_PARSED_NO_MAP,
     RPC_PARSED_NO_MEMORY,
@@ -58,8 +58,12 @@ const char *request_param(struct request *request, const char *name);
 /* {"jsonrpc":"2.0","id":...,"result": - all but the result and the last brace. */
 char *rpc_envelope_text(const struct request *request);
 char *rpc_result_text(const struct request *request, const json_t *result);
+char *rpc_text_result_text(const struct request *request, const char *result);
 char *rpc_error_text(const struct request *request, const struct rpc_failure *failure);
-/* Takes over event, which may be NULL when memory ran out before. */
+/* An error that is no answer of a handler's; details may be NULL. */
+char *rpc_failure_text(json_t *id, enum rpc_error error, const char *details);
+/* These take over their JSON, which may be NULL when memory ran out before. */
 char *rpc_notification_text(const char *stream, json_t *event);
+char *rpc_message_text(json_t *message);
 
 #endif

@@ -27,10 +27,15 @@ int service_new(struct service **out, const struct service_options *options)
     if (!service)
         return -ISOSCOPE_NO_MEMORY;
     service->options = *options;
+    if (!service->options.protocol_major) {
+        service->options.protocol_major = PROTOCOL_MAJOR;
+        service->options.protocol_minor = PROTOCOL_MINOR;
+    }
     if (!service->options.queue_bytes_max)
         service->options.queue_bytes_max = QUEUE_BYTES_DEFAULT;
     service->start_ms = options->epoch_ms();
     service->monotonic_to_epoch_ms = service->start_ms - options->monotonic_us() / 1000;
+    snprintf(service->vm_name, sizeof(service->vm_name), "%s", SERVICE_VM_NAME);
     host_cpu(service->host_cpu, sizeof(service->host_cpu));
     *out = service;
     return 0;
@@ -43,6 +48,8 @@ void service_free(struct service *service)
     while (service->clients)
         client_free(service->clients);
     isolates_free(&service->isolates);
+    loss_log_free(&service->loss_log);
+    histories_clear(&service->histories);
     free(service);
 }
 
@@ -61,8 +68,17 @@ void service_poll(struct service *service)
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);
+    loss_log_look(service);
+    streams_samples_came(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
+}
+
+void service_program_wrote(struct service *service, enum service_output output, const void *bytes,
+                           size_t length)
+{
+    streams_wrote(service, output == SERVICE_STDERR ? STREAM_ID_STDERR : STREAM_ID_STDOUT, bytes,
+                  length);
 }
 
 int client_new(struct client **out, struct service *service)
@@ -72,6 +88,7 @@ int client_new(struct client **out, struct service *service)
     if (!client)
         return -ISOSCOPE_NO_MEMORY;
     client->service = service;
+    client->services.number = service->client_number++;
     client->next = service->clients;
     client->link = &service->clients;
     if (client->next)
@@ -88,7 +105,9 @@ void client_free(struct client *client)
     *client->link = client->next;
     if (client->next)
         client->next->link = client->link;
+    services_end(client);
     dispatch_clear(client);
+    free(client->name);
     outbox_clear(&client->outbox);
     free(client->failure.details);
     free(client);
@@ -145,6 +164,42 @@ static void close_no_json(struct client *client, const char *why)
     client_close(client, CLOSE_NO_JSON, reason);
 }
 
+/* Takes over both. An answer that is none still ends the call that it was for. */
+static void take_broken(struct client *client, struct request *request, struct rpc_failure *failure)
+{
+    if (!request->method && services_answer(client, request->message)) {
+        free(failure->details);
+        return request_free(request);
+    }
+    dispatch_broken(client, request, failure);
+}
+
+static bool too_fast(struct client *client)
+{
+    const struct service_options *options = &client->service->options;
+
+    if (!options->rate_max)
+        return false;
+
+    int64_t now = options->monotonic_us();
+    if (now - client->second_us >= 1000000) {
+        client->second_us = now;
+        client->second_requests = 0;
+    }
+    return client->second_requests++ >= options->rate_max;
+}
+
+/* Takes over request. */
+static void refuse_too_fast(struct client *client, struct request *request)
+{
+    struct rpc_failure failure = { .error = RPC_SERVER_ERROR, .routing = true };
+
+    if (asprintf(&failure.details, "more than %u requests of this client in a second",
+                 client->service->options.rate_max) < 0)
+        failure.details = NULL;
+    dispatch_broken(client, request, &failure);
+}
+
 void client_receive(struct client *client, const char *text, size_t length)
 {
     char why[JSON_ERROR_TEXT_LENGTH];
@@ -155,11 +210,12 @@ void client_receive(struct client *client, const char *text, size_t length)
         return;
     switch (rpc_parse(&request, text, length, &failure, why)) {
     case RPC_PARSED_REQUEST:
-        return dispatch(client, request);
-    case RPC_PARSED_NOTHING:
-        return;
+        return too_fast(client) ? refuse_too_fast(client, request) : dispatch(client, request);
+    case RPC_PARSED_REPLY:
+        services_answer(client, request->message);
+        return request_free(request);
     case RPC_PARSED_BROKEN:
-        return dispatch_broken(client, request, &failure);
+        return take_broken(client, request, &failure);
     case RPC_PARSED_NO_JSON:
         return close_no_json(client, why);
     case RPC_PARSED_NO_MAP:

@@ -26,7 +26,9 @@ struct service_options {
     int64_t (*epoch_ms)(void); /* clocks come from outside */
     int64_t (*monotonic_us)(void);
     const char *source_root; /* the only folder that source text may come from; NULL: none */
-    size_t queue_bytes_max;  /* unsent replies and events of one client; 0: 16 MiB */
+    int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
+    size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
+    uint32_t rate_max;       /* requests of one client in a second; 0: no limit */
 };
 
 int service_new(struct service **out, const struct service_options *options);
@@ -35,11 +37,22 @@ void service_free(struct service *service); /* ends its clients too; NULL is fin
 /* The profile changed: answers what waited for names, sends events. Call it often; it is cheap. */
 void service_poll(struct service *service);
 
+enum service_output { SERVICE_STDOUT, SERVICE_STDERR };
+
+/* The program wrote these bytes, which need not be text. Of several processes nobody knows which
+ * one it was: the first is named, when there is one. */
+void service_program_wrote(struct service *service, enum service_output output, const void *bytes,
+                           size_t length);
+
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */
 
 /* One whole text message. Its replies are queued; some come later. */
 void client_receive(struct client *client, const char *text, size_t length);
+/* A request from a URL, its arguments "name=value"; all values are strings. Its id is "", as the
+ * VM's. */
+void client_receive_get(struct client *client, const char *method, const char *const *arguments,
+                        size_t count);
 /* One whole binary message: the protocol closes with 4001. */
 void client_receive_binary(struct client *client);
 

@@ -1,8 +1,16 @@
 #include "streams.h"
 
 #include "client.h"
+#include "../sampler/profile/live.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 _Static_assert(STREAM_ID_COUNT <= 32, "struct client keeps them in 32 bits");
+
+/* Between two _SamplesAvailable: a little less than the profile needs to tell of them. */
+enum { SAMPLES_EVENT_US = 200000 };
 
 static bool listens(const struct client *client, enum stream_id stream)
 {
@@ -17,19 +25,44 @@ static bool anybody_listens(const struct service *service, enum stream_id stream
     return false;
 }
 
-/* Takes over event. */
-static void notify(struct service *service, enum stream_id stream, json_t *event)
+static void push(struct client *client, enum stream_id stream, json_t *event)
 {
-    for (struct client *client = service->clients; client; client = client->next)
-        if (listens(client, stream))
-            client_push_text(client,
-                             rpc_notification_text(stream_id_words[stream], json_incref(event)));
+    client_push_text(client, rpc_notification_text(stream_id_words[stream], json_incref(event)));
+}
+
+/* The stream's name before it was public; the stream itself when it had none. */
+static enum stream_id older(enum stream_id stream)
+{
+    if (stream == STREAM_ID_SERVICE)
+        return STREAM_ID_PRIVATE_SERVICE;
+    return stream == STREAM_ID_LOGGING ? STREAM_ID_PRIVATE_LOGGING : stream;
+}
+
+/* Takes over event. except: who gets none; may be NULL. */
+static void notify_others(struct service *service, const struct client *except,
+                          enum stream_id stream, json_t *event)
+{
+    enum stream_id twin = older(stream);
+
+    histories_add(&service->histories, stream, event);
+    for (struct client *client = service->clients; client; client = client->next) {
+        if (client != except && listens(client, stream))
+            push(client, stream, event);
+        if (client != except && twin != stream && listens(client, twin))
+            push(client, twin, event);
+    }
     json_decref(event);
 }
 
-static json_t *vm_ref(void)
+/* Takes over event. */
+static void notify(struct service *service, enum stream_id stream, json_t *event)
 {
-    return json_pack("{s:s, s:s}", "type", TYPE_VM_REF, "name", SERVICE_VM_NAME);
+    notify_others(service, NULL, stream, event);
+}
+
+static json_t *vm_ref(const struct service *service)
+{
+    return json_pack("{s:s, s:o}", "type", TYPE_VM_REF, "name", isolate_text(service->vm_name));
 }
 
 void streams_flag_changed(struct service *service, const char *flag, const char *value)
@@ -38,8 +71,81 @@ void streams_flag_changed(struct service *service, const char *flag, const char 
         return;
     notify(service, STREAM_ID_VM,
            json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
-                     KIND_VM_FLAG_UPDATE, "vm", vm_ref(), "timestamp",
+                     KIND_VM_FLAG_UPDATE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue", value));
+}
+
+void streams_vm_renamed(struct service *service)
+{
+    if (!anybody_listens(service, STREAM_ID_VM))
+        return;
+    notify(service, STREAM_ID_VM,
+           json_pack("{s:s, s:s, s:o, s:I}", "type", TYPE_EVENT, "kind", KIND_VM_UPDATE, "vm",
+                     vm_ref(service), "timestamp", (json_int_t)service->options.epoch_ms()));
+}
+
+json_t *timeline_streams_json(uint32_t streams)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < TIMELINE_STREAM_COUNT; i++)
+        if (streams & 1u << i)
+            json_array_append_new(list, json_string(timeline_stream_words[i]));
+    return list;
+}
+
+void streams_timeline_changed(struct service *service)
+{
+    if (!anybody_listens(service, STREAM_ID_TIMELINE))
+        return;
+    notify(service, STREAM_ID_TIMELINE,
+           json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
+                     KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "updatedStreams",
+                     timeline_streams_json(service->timeline_streams)));
+}
+
+static uint64_t samples_ever(const struct service *service)
+{
+    const struct process_list *processes = &service->isolates.now;
+    uint64_t samples = 0;
+
+    for (size_t i = 0; i < processes->count; i++)
+        samples += processes->items[i].samples + processes->items[i].evicted;
+    return samples;
+}
+
+/* Who begins to listen hears of what comes from now on; a clear begins anew too. */
+void streams_follow(struct service *service)
+{
+    uint64_t samples = samples_ever(service);
+    bool follows = anybody_listens(service, STREAM_ID_PROFILER);
+
+    if (follows && service->follows && samples >= service->samples_told)
+        return;
+    if (follows != service->follows)
+        profile_follow(service->options.profile, follows);
+    service->follows = follows;
+    service->samples_told = samples;
+}
+
+void streams_samples_came(struct service *service)
+{
+    int64_t now_us = service->options.monotonic_us();
+    uint64_t samples;
+
+    streams_follow(service);
+    samples = samples_ever(service);
+    if (!service->follows || samples == service->samples_told ||
+        now_us - service->samples_told_us < SAMPLES_EVENT_US)
+        return;
+    notify(service, STREAM_ID_PROFILER,
+           json_pack("{s:s, s:s, s:o, s:I, s:I}", "type", TYPE_EVENT, "kind",
+                     KIND_PRIVATE_SAMPLES_AVAILABLE, "vm", vm_ref(service), "timestamp",
+                     (json_int_t)service->options.epoch_ms(), "_samples",
+                     (json_int_t)(samples - service->samples_told)));
+    service->samples_told = samples;
+    service->samples_told_us = now_us;
 }
 
 json_t *symbols_json(const struct profile_symbols *symbols)
@@ -53,22 +159,113 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
         return;
     notify(service, STREAM_ID_PROFILER,
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
-                     KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(), "timestamp",
+                     KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service->options.epoch_ms(), "_symbols", symbols_json(symbols)));
 }
 
-json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms)
+json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t timestamp_ms)
 {
     return json_pack("{s:s, s:s, s:o, s:o, s:I}", "type", TYPE_EVENT, "kind", kind, "isolateGroup",
-                     isolate_group_ref(process), "isolate", isolate_ref(process), "timestamp",
-                     (json_int_t)timestamp_ms);
+                     isolate_group_ref(isolate->process), "isolate", isolate_ref(isolate),
+                     "timestamp", (json_int_t)timestamp_ms);
 }
 
-void streams_isolate_changed(void *context, const char *kind, const struct process_info *process)
+void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate)
 {
     struct service *service = context;
 
     if (anybody_listens(service, STREAM_ID_ISOLATE))
         notify(service, STREAM_ID_ISOLATE,
-               isolate_event(kind, process, service->options.epoch_ms()));
+               isolate_event(kind, isolate, service->options.epoch_ms()));
+}
+
+static json_t *service_event(const struct client *owner, const char *service, const char *alias)
+{
+    char namespace[16];
+
+    snprintf(namespace, sizeof(namespace), "s%u.", owner->services.number);
+    return json_pack("{s:s, s:s, s:I, s:s, s:s+, s:s*}", "type", TYPE_EVENT, "kind",
+                     alias ? KIND_SERVICE_REGISTERED : KIND_SERVICE_UNREGISTERED, "timestamp",
+                     (json_int_t)owner->service->options.epoch_ms(), "service", service, "method",
+                     namespace, service, "alias", alias);
+}
+
+void streams_service_changed(struct client *owner, const char *service, const char *alias)
+{
+    notify_others(owner->service, owner, STREAM_ID_SERVICE, service_event(owner, service, alias));
+}
+
+void streams_service_told(struct client *listener, enum stream_id stream,
+                          const struct client *owner, const char *service, const char *alias)
+{
+    json_t *event = service_event(owner, service, alias);
+
+    push(listener, stream, event);
+    json_decref(event);
+}
+
+void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data)
+{
+    notify(service, stream,
+           json_pack("{s:s, s:s, s:I, s:s, s:O}", "type", TYPE_EVENT, "kind", KIND_EXTENSION,
+                     "timestamp", (json_int_t)service->options.epoch_ms(), "extensionKind", kind,
+                     "extensionData", data));
+}
+
+void streams_logged(struct service *service, json_t *event, json_t *record)
+{
+    if (json_object_set_new(event, "logRecord", record) < 0) {
+        json_decref(event);
+        event = NULL;
+    }
+    notify(service, STREAM_ID_LOGGING, event);
+}
+
+/* NULL when out of memory. */
+static char *base64(const uint8_t *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = malloc((length + 2) / 3 * 4 + 1), *at = text;
+
+    for (size_t i = 0; text && i < length; i += 3, at += 4) {
+        size_t left = length - i;
+        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? bytes[i + 2] : 0);
+
+        at[0] = digits[word >> 18];
+        at[1] = digits[word >> 12 & 63];
+        at[2] = left > 1 ? digits[word >> 6 & 63] : '=';
+        at[3] = left > 2 ? digits[word & 63] : '=';
+    }
+    if (text)
+        *at = '\0';
+    return text;
+}
+
+void streams_wrote(struct service *service, enum stream_id stream, const void *bytes, size_t length)
+{
+    const struct process_info *process = isolates_first(&service->isolates);
+    const struct isolate *isolate =
+        process ? isolates_find(&service->isolates, (int64_t)process->id) : NULL;
+    char *text = base64(bytes, length);
+    json_t *event =
+        json_pack("{s:s, s:s, s:I, s:s, s:o*, s:o*}", "type", TYPE_EVENT, "kind", KIND_WRITE_EVENT,
+                  "timestamp", (json_int_t)service->options.epoch_ms(), "bytes", text,
+                  "isolateGroup", isolate ? isolate_group_ref(process) : NULL, "isolate",
+                  isolate ? isolate_ref(isolate) : NULL);
+
+    free(text);
+    notify(service, stream, event);
+}
+
+void streams_replay(struct client *client, enum stream_id stream)
+{
+    const struct history *history = histories_find(&client->service->histories, stream);
+    const struct past_event *past = NULL;
+
+    if (!history || client->replayed & 1u << stream)
+        return;
+    client->replayed |= 1u << stream;
+    while ((past = history_next(history, past)))
+        push(client, stream, past_event_json(past));
 }

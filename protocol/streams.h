@@ -2,6 +2,8 @@
  * streams.h - what clients subscribe to (enum stream_id), and the events they get for it. Most
  * streams stay silent: clients listen first and ask later.
  *
+ * _Service and _Logging are the older names of Service and Logging; they have the same events.
+ *
  * Errors     An event that no memory is left for closes its client: a hole would be silent.
  */
 #ifndef ISOSCOPE_STREAMS_H
@@ -10,8 +12,10 @@
 #include "generated/words.h"
 
 #include <jansson.h>
+#include <stdint.h>
 
-struct process_info;
+struct client;
+struct isolate;
 struct profile_symbols;
 struct service;
 
@@ -19,12 +23,40 @@ struct service;
 void streams_flag_changed(struct service *service, const char *flag, const char *value);
 /* _SymbolsAvailable, on Profiler: more names or lines are known than before. */
 void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols);
+/* To be called often: _SamplesAvailable, on Profiler, when there are more samples than before. */
+void streams_samples_came(struct service *service);
+/* To be called when somebody begins or ends to listen. */
+void streams_follow(struct service *service);
 /* {done, asked}: modules; NULL when out of memory. */
 json_t *symbols_json(const struct profile_symbols *symbols);
-/* IsolateStart, IsolateRunnable, IsolateExit. context: the service. */
-void streams_isolate_changed(void *context, const char *kind, const struct process_info *process);
+/* VMUpdate; TimelineStreamSubscriptionsUpdate, on Timeline. */
+void streams_vm_renamed(struct service *service);
+void streams_timeline_changed(struct service *service);
+/* IsolateStart, IsolateRunnable, IsolateUpdate, IsolateExit. context: the service. */
+void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate);
+
+/* ServiceRegistered, or ServiceUnregistered where alias is NULL, to all but owner. */
+void streams_service_changed(struct client *owner, const char *service, const char *alias);
+/* ServiceRegistered, to one that listens from now on. */
+void streams_service_told(struct client *listener, enum stream_id stream,
+                          const struct client *owner, const char *service, const char *alias);
+/* An Extension event that a client posts. data is held by reference. */
+void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data);
+
+/* Logging. Takes over both, which may be NULL when memory ran out before. */
+void streams_logged(struct service *service, json_t *event, json_t *record);
+
+/* WriteEvent, on Stdout or Stderr. */
+void streams_wrote(struct service *service, enum stream_id stream, const void *bytes,
+                   size_t length);
+
+/* To a client that listens from now on, once: what the stream's history keeps. */
+void streams_replay(struct client *client, enum stream_id stream);
 
 /* An Isolate event's common members; NULL when out of memory. */
-json_t *isolate_event(const char *kind, const struct process_info *process, int64_t timestamp_ms);
+json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t timestamp_ms);
+
+/* Names of those whose bit (1 << enum timeline_stream) is set. */
+json_t *timeline_streams_json(uint32_t streams);
 
 #endif

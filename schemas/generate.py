@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generator import c_code, markdown, openrpc, python_types, typescript
+from generator import c_code, coverage, markdown, openrpc, python_types, typescript
 from generator.source import SchemaError, read
 
 FOLDER = Path(__file__).resolve().parent
@@ -21,6 +21,7 @@ OUTPUTS = {
     "protocol/generated/words.h": c_code.words_h,
     "protocol/generated/methods.h": c_code.methods_h,
     "protocol/generated/methods.c": c_code.methods_c,
+    "protocol/COVERAGE.md": coverage.text,
     "clients/python/src/isoscope/protocol.py": python_types.text,
     "schemas/generated/protocol.ts": typescript.text,
     "schemas/generated/protocol.md": markdown.text,

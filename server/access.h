@@ -1,22 +1,41 @@
 /*
  * access.h - who may talk to the service, decided from a request's own words.
  *
- * Three gates, in this order, and each is enough to keep a web page out: the Host header (a name
- * that was bound to 127.0.0.1 by a stranger's DNS), the Origin header (a page of another
- * site), and the token in the path (anybody who was not told).
+ * Four gates, and each is enough to keep a web page out: the Host header (a name that was bound to
+ * 127.0.0.1 by a stranger's DNS), the Origin header (a page of another site), Sec-Fetch-Site (a
+ * page of another site that asks without an Origin, as images do), and the token in the path
+ * (anybody who was not told). The user may open the first two for names of his own.
  *
+ * Ownership  Strings in access_rules are lent.
  * Errors     None: what cannot be understood is not allowed.
  */
 #ifndef ISOSCOPE_ACCESS_H
 #define ISOSCOPE_ACCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+enum { ACCESS_NAMES_MAX = 16 };
+
+struct access_names {
+    const char *list[ACCESS_NAMES_MAX];
+    size_t count;
+};
+
+/* What is allowed beyond this machine's own names. */
+struct access_rules {
+    struct access_names hosts;   /* "build.example": on any port, in any case of letters */
+    struct access_names origins; /* "https://tools.example", "null", "vscode-webview:*" */
+};
 
 /* host: "127.0.0.1:8181", "localhost", "[::1]:80". NULL or empty is not allowed. */
-bool access_host(const char *host);
+bool access_host(const struct access_rules *rules, const char *host);
 
-/* origin: "http://localhost:9100". NULL or empty: not a browser, so allowed. */
-bool access_origin(const char *origin);
+/* origin: "http://localhost:9100". NULL or empty: no page that would say so, so allowed. */
+bool access_origin(const struct access_rules *rules, const char *origin);
+
+/* fetch_site: the header Sec-Fetch-Site, of a request that has no Origin; "" when it is absent. */
+bool access_fetch_site(const char *fetch_site);
 
 enum access_path {
     ACCESS_NO_TOKEN, /* missing or wrong */
@@ -24,10 +43,15 @@ enum access_path {
     ACCESS_PAGE,     /* "/TOKEN=/" */
     ACCESS_SOCKET,   /* "/TOKEN=/ws" */
     ACCESS_OPENRPC,  /* "/TOKEN=/openrpc.json" */
-    ACCESS_UNKNOWN,  /* the token is right, the rest is nothing we have */
+    ACCESS_METHOD,   /* "/TOKEN=/getVM", whether there is such a method or not */
 };
 
-/* path: percent-decoded, without the query. */
-enum access_path access_path(const char *path, const char *token);
+enum { ACCESS_METHOD_BYTES = 128 };
+
+/*
+ * path: percent-decoded, without the query. token: "" when none is asked for. method: filled for
+ * ACCESS_METHOD; further segments of the path mean nothing, as in the VM.
+ */
+enum access_path access_path(const char *path, const char *token, char method[ACCESS_METHOD_BYTES]);
 
 #endif

@@ -27,6 +27,9 @@ static void exec_by_shell(const struct child_plan *plan)
 
 static _Noreturn void become(const struct child_plan *plan, int report)
 {
+    for (int i = 0; plan->output && i < 2; i++)
+        if (plan->output[i] >= 0)
+            dup2(plan->output[i], STDOUT_FILENO + i);
     inherited_restore(plan->inherited);
     execve(plan->path, plan->arguments, plan->environment);
     if (errno == ENOEXEC)

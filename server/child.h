@@ -15,6 +15,7 @@ struct child_plan {
     char **arguments; /* argv of the program */
     char **environment;
     const struct inherited *inherited;
+    const int *output; /* what becomes its 1 and 2, and -1 for those that stay; NULL: both stay */
 };
 
 int child_start(pid_t *out, const struct child_plan *plan, int *problem);

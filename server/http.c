@@ -28,7 +28,11 @@ static const struct answer bad_token = { "403 Forbidden", "",
                                          "missing or invalid authentication code" };
 static const struct answer bad_method = { "405 Method Not Allowed", "Allow: GET\r\n",
                                           "method not allowed" };
+static const struct answer foreign_page = { "403 Forbidden", "",
+                                            "forbidden for pages of other sites" };
 static const struct answer not_found = { "404 Not Found", "", "there is nothing here" };
+static const struct answer long_query = { "414 URI Too Long", "",
+                                          "too many or too long parameters" };
 static const struct answer openrpc = { "200 OK", "", openrpc_text };
 static const struct answer no_upgrade = { "400 Bad Request", "",
                                           "this is the place for a WebSocket" };
@@ -37,6 +41,14 @@ static const struct answer bad_version = { "426 Upgrade Required", "Sec-WebSocke
                                            "unknown WebSocket version" };
 static const struct answer too_many = { "503 Service Unavailable", "", "too many clients" };
 
+/* The token is in the URL, so no other site and no cache may see it. */
+#define COMMON_HEADERS                                                                             \
+    "Connection: close\r\n"                                                                        \
+    "Cache-Control: no-store\r\n"                                                                  \
+    "Referrer-Policy: no-referrer\r\n"                                                             \
+    "X-Content-Type-Options: nosniff\r\n"                                                          \
+    "X-Frame-Options: SAMEORIGIN\r\n"
+
 static int answer_as(struct lws *wsi, const char *type, const struct answer *answer)
 {
     size_t body = strlen(answer->body), size = HEADERS_BYTES + body;
@@ -44,17 +56,10 @@ static int answer_as(struct lws *wsi, const char *type, const struct answer *ans
 
     if (!buffer)
         return CLOSE;
-    /* The token is in the URL, so no other site and no cache may see it. */
     int length = snprintf((char *)buffer + LWS_PRE, size,
                           "HTTP/1.1 %s\r\n"
                           "Content-Type: %s; charset=utf-8\r\n"
-                          "Content-Length: %zu\r\n"
-                          "Connection: close\r\n"
-                          "Cache-Control: no-store\r\n"
-                          "Referrer-Policy: no-referrer\r\n"
-                          "X-Content-Type-Options: nosniff\r\n"
-                          "X-Frame-Options: SAMEORIGIN\r\n"
-                          "%s\r\n%s",
+                          "Content-Length: %zu\r\n" COMMON_HEADERS "%s\r\n%s",
                           answer->status, type, body, answer->header, answer->body);
 
     /* What the socket does not take at once, libwebsockets keeps and sends before it closes. */
@@ -77,17 +82,31 @@ static bool header(struct lws *wsi, char *out, int size, enum lws_token_indexes 
 }
 
 /* NULL: the request may come in. */
-static const struct answer *check_sender(struct lws *wsi)
+static const struct answer *check_sender(struct lws *wsi, const struct access_rules *rules)
 {
     char text[HOST_BYTES];
 
-    if (!header(wsi, text, sizeof(text), WSI_TOKEN_HOST) || !access_host(text))
+    if (!header(wsi, text, sizeof(text), WSI_TOKEN_HOST) || !access_host(rules, text))
         return &bad_host;
-    if (!header(wsi, text, sizeof(text), WSI_TOKEN_SWORIGIN) || !access_origin(text))
+    if (!header(wsi, text, sizeof(text), WSI_TOKEN_SWORIGIN) || !access_origin(rules, text))
         return &bad_origin;
-    if (!header(wsi, text, sizeof(text), WSI_TOKEN_ORIGIN) || !access_origin(text))
+    if (!header(wsi, text, sizeof(text), WSI_TOKEN_ORIGIN) || !access_origin(rules, text))
         return &bad_origin;
     return NULL;
+}
+
+/* A page of another site may ask without saying which: as an image, say. It must not call methods.
+ */
+static bool from_foreign_page(struct lws *wsi)
+{
+    static const char name[] = "sec-fetch-site:";
+    int length = lws_hdr_custom_length(wsi, name, sizeof(name) - 1);
+    char site[32];
+
+    if (length <= 0 || lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0)
+        return false;
+    return lws_hdr_custom_copy(wsi, site, sizeof(site), name, sizeof(name) - 1) < 0 ||
+           !access_fetch_site(site);
 }
 
 static bool is_get(struct lws *wsi)
@@ -95,26 +114,31 @@ static bool is_get(struct lws *wsi)
     return lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0;
 }
 
-static enum access_path requested(struct lws *wsi, const struct http_site *site)
+static enum access_path requested(struct lws *wsi, const struct http_site *site,
+                                  char method[ACCESS_METHOD_BYTES])
 {
     char path[PATH_BYTES];
 
-    return header(wsi, path, sizeof(path), WSI_TOKEN_GET_URI) ? access_path(path, site->token)
-                                                              : ACCESS_NO_TOKEN;
+    return header(wsi, path, sizeof(path), WSI_TOKEN_GET_URI)
+               ? access_path(path, site->token, method)
+               : ACCESS_NO_TOKEN;
 }
 
 static int answer_page(struct lws *wsi, const struct http_site *site)
 {
-    char body[BODY_BYTES];
+    char body[BODY_BYTES], host[HOST_BYTES];
+    const char *slash = site->token[0] ? "/" : "";
 
+    header(wsi, host, sizeof(host), WSI_TOKEN_HOST); /* its check has been passed */
     snprintf(body, sizeof(body),
              "This is isoscope %s. It profiles a native program and answers the Dart VM service "
              "protocol.\n\n"
-             "WebSocket  ws://127.0.0.1:%u/%s/ws\n"
-             "Protocol   http://127.0.0.1:%u/%s/openrpc.json\n"
-             "Call tree  isoscope tree http://127.0.0.1:%u/%s/\n",
-             ISOSCOPE_VERSION, site->port, site->token, site->port, site->token, site->port,
-             site->token);
+             "WebSocket  ws://%s/%s%sws\n"
+             "Methods    http://%s/%s%sgetVM\n"
+             "Protocol   http://%s/%s%sopenrpc.json\n"
+             "Call tree  isoscope tree http://%s/%s%s\n",
+             ISOSCOPE_VERSION, host, site->token, slash, host, site->token, slash, host,
+             site->token, slash, host, site->token, slash);
 
     const struct answer page = { "200 OK", "", body };
     return answer_with(wsi, &page);
@@ -130,15 +154,41 @@ static int answer_missing_slash(struct lws *wsi, const struct http_site *site)
     return answer_with(wsi, &elsewhere);
 }
 
-int http_serve(struct lws *wsi, const struct http_site *site)
+int http_begin_chunks(struct lws *wsi)
 {
-    const struct answer *refusal = check_sender(wsi);
+    char text[LWS_PRE + HEADERS_BYTES], origin[HOST_BYTES];
+
+    /* check_sender let it pass, so its page may read the answer. */
+    header(wsi, origin, sizeof(origin), WSI_TOKEN_ORIGIN);
+    int length = snprintf(text + LWS_PRE, HEADERS_BYTES,
+                          "HTTP/1.1 200 OK\r\n"
+                          "Content-Type: application/json; charset=utf-8\r\n"
+                          "Transfer-Encoding: chunked\r\n" COMMON_HEADERS "%s%s%s\r\n",
+                          origin[0] ? "Vary: Origin\r\nAccess-Control-Allow-Origin: " : "", origin,
+                          origin[0] ? "\r\n" : "");
+
+    return lws_write(wsi, (unsigned char *)text + LWS_PRE, (size_t)length, LWS_WRITE_HTTP);
+}
+
+int http_refuse_query(struct lws *wsi)
+{
+    return answer_with(wsi, &long_query);
+}
+
+int http_refuse_full(struct lws *wsi)
+{
+    return answer_with(wsi, &too_many);
+}
+
+int http_serve(struct lws *wsi, const struct http_site *site, char method[ACCESS_METHOD_BYTES])
+{
+    const struct answer *refusal = check_sender(wsi, site->rules);
 
     if (refusal)
         return answer_with(wsi, refusal);
     if (!is_get(wsi))
         return answer_with(wsi, &bad_method);
-    switch (requested(wsi, site)) {
+    switch (requested(wsi, site, method)) {
     case ACCESS_NO_SLASH:
         return answer_missing_slash(wsi, site);
     case ACCESS_PAGE:
@@ -147,8 +197,8 @@ int http_serve(struct lws *wsi, const struct http_site *site)
         return answer_with(wsi, &no_upgrade);
     case ACCESS_OPENRPC:
         return answer_as(wsi, "application/json", &openrpc);
-    case ACCESS_UNKNOWN:
-        return answer_with(wsi, &not_found);
+    case ACCESS_METHOD:
+        return from_foreign_page(wsi) ? answer_with(wsi, &foreign_page) : HTTP_CALL;
     default:
         return answer_with(wsi, &bad_token);
     }
@@ -186,14 +236,15 @@ static const struct answer *check_upgrade(struct lws *wsi, bool full)
 int http_upgrade(struct lws *wsi, const struct http_site *site, bool full,
                  char subprotocol[HTTP_SUBPROTOCOL_BYTES])
 {
-    const struct answer *refusal = check_sender(wsi);
+    const struct answer *refusal = check_sender(wsi, site->rules);
+    char method[ACCESS_METHOD_BYTES];
 
     if (refusal)
         return answer_with(wsi, refusal);
     if (!is_get(wsi))
         return answer_with(wsi, &bad_method);
 
-    enum access_path path = requested(wsi, site);
+    enum access_path path = requested(wsi, site, method);
     if (path == ACCESS_NO_TOKEN || path == ACCESS_NO_SLASH)
         return answer_with(wsi, &bad_token);
     if (path != ACCESS_SOCKET)

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { REQUEST_SECONDS_MAX = 10 }; /* a connection that says nothing takes a place from others */
+
 static int64_t clock_us(clockid_t clock)
 {
     struct timespec now;
@@ -59,6 +61,41 @@ static int open_port(int *listener, uint16_t *port)
     return -ISOSCOPE_SYSTEM;
 }
 
+static int open_socket(int *listener, const char *path)
+{
+    if (listener_open_unix(listener, path) == 0)
+        return 0;
+    if (errno == EADDRINUSE)
+        say("a service listens at %s already; choose another --socket", path);
+    else if (errno == EEXIST)
+        say("--socket: %s is there already, and is not a socket", path);
+    else
+        say("cannot listen at %s: %s", path, strerror(errno));
+    return -ISOSCOPE_SYSTEM;
+}
+
+static int open_listener(struct hub *hub, int *listener, const struct hub_options *options)
+{
+    int status;
+
+    /* Only the owner can connect to the socket: a token would add nothing. */
+    if (options->no_token || options->socket)
+        hub->token[0] = '\0';
+    if (options->socket) {
+        if ((status = open_socket(listener, options->socket)) < 0)
+            return status;
+        hub->socket = options->socket;
+        snprintf(hub->uri, sizeof(hub->uri), "unix:%s", options->socket);
+        return 0;
+    }
+    hub->port = options->port;
+    if ((status = open_port(listener, &hub->port)) < 0)
+        return status;
+    snprintf(hub->uri, sizeof(hub->uri), "http://127.0.0.1:%u/%s%s", hub->port, hub->token,
+             hub->token[0] ? "/" : "");
+    return 0;
+}
+
 static int make_words(struct hub *hub, uint8_t secret[TOKEN_BYTES])
 {
     uint8_t token[TOKEN_BYTES];
@@ -75,6 +112,7 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
     const struct profile_options profile = {
         .enabled = options->enabled,
         .period_us = options->period_us,
+        .depth_max = options->depth_max,
         .mode = options->mode,
         .debuginfod = options->debuginfod,
         .no_symbols = options->no_symbols,
@@ -94,6 +132,9 @@ static int open_service(struct hub *hub, const struct hub_options *hub_options)
         .epoch_ms = epoch_ms,
         .monotonic_us = monotonic_us,
         .source_root = hub_options->source_root,
+        .protocol_major = hub_options->protocol_major,
+        .protocol_minor = hub_options->protocol_minor,
+        .rate_max = hub_options->rate_max,
     };
 
     return service_new(&hub->service, &options);
@@ -105,13 +146,26 @@ static void poll_web(void *context)
 }
 
 /* Takes over listener, also on failure. */
-static int open_web(struct hub *hub, int listener)
+static int open_web(struct hub *hub, const struct hub_options *hub_options, int listener)
 {
-    const struct web_options options = { hub->service, hub->token, hub->port };
+    const struct web_options options = {
+        .service = hub->service,
+        .token = hub->token,
+        .access = hub_options->access,
+        .patience_seconds = hub_options->patience_seconds,
+    };
     int status = web_new(&hub->web, &options);
 
-    if (status == 0)
-        status = loop_new(&hub->loop, web_protocol(hub->web));
+    if (status == 0) {
+        const struct loop_options loop = {
+            .web = web_protocol(hub->web),
+            .request_seconds = hub_options->patience_seconds < REQUEST_SECONDS_MAX
+                                   ? hub_options->patience_seconds
+                                   : REQUEST_SECONDS_MAX,
+            .deflate = hub_options->deflate,
+        };
+        status = loop_new(&hub->loop, &loop);
+    }
     if (status < 0) {
         close(listener);
         return status;
@@ -136,10 +190,8 @@ int hub_open(struct hub *hub, const struct hub_options *options)
     uint8_t secret[TOKEN_BYTES];
     int listener, status = make_words(hub, secret);
 
-    hub->port = options->port;
-    if (status < 0 || (status = open_port(&listener, &hub->port)) < 0)
+    if (status < 0 || (status = open_listener(hub, &listener, options)) < 0)
         return status;
-    snprintf(hub->uri, sizeof(hub->uri), "http://127.0.0.1:%u/%s/", hub->port, hub->token);
 
     if ((status = run_dir_new(&hub->dir)) < 0)
         status = failed("make a private folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp", status);
@@ -151,7 +203,7 @@ int hub_open(struct hub *hub, const struct hub_options *options)
         close(listener);
         return status;
     }
-    if ((status = open_web(hub, listener)) < 0)
+    if ((status = open_web(hub, options, listener)) < 0)
         return failed("serve", status);
     if ((status = open_feed(hub, secret)) < 0)
         return failed("open the feed's socket", status);
@@ -167,6 +219,8 @@ void hub_close(struct hub *hub)
     feed_socket_free(hub->feed);
     wake_free(hub->wake);
     run_dir_free(hub->dir);
+    if (hub->socket)
+        unlink(hub->socket);
     *hub = (struct hub){ 0 };
 }
 

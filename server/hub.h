@@ -10,6 +10,7 @@
 #ifndef ISOSCOPE_HUB_H
 #define ISOSCOPE_HUB_H
 
+#include "access.h"
 #include "token.h"
 
 #include "../sampler/feed/layout.h"
@@ -24,13 +25,21 @@ struct run_dir;
 struct web;
 
 struct hub_options {
-    uint16_t port; /* 0: a free one */
+    uint16_t port;      /* 0: a free one */
+    const char *socket; /* a unix socket instead of a port; NULL: none */
+    bool no_token;
+    struct access_rules access;
+    uint32_t rate_max; /* requests of one client in a second */
+    int patience_seconds;
+    bool deflate;
     uint32_t period_us;
+    uint32_t depth_max;
     enum feed_mode mode;
     bool enabled;
     bool debuginfod;
     bool no_symbols;
-    const char *source_root; /* NULL: none */
+    const char *source_root;                /* NULL: none */
+    uint8_t protocol_major, protocol_minor; /* 0: the protocol's own */
 };
 
 struct hub {
@@ -44,7 +53,8 @@ struct hub {
     uint16_t port;
     char token[TOKEN_TEXT_BYTES];
     char secret[TOKEN_HEX_BYTES]; /* of the feed's socket */
-    char uri[64];                 /* "http://127.0.0.1:PORT/TOKEN=/" */
+    char uri[128];                /* "http://127.0.0.1:PORT/TOKEN=/" or "unix:/run/iso.sock" */
+    const char *socket;           /* ours, to be removed; NULL: none */
 };
 
 /* Serves when it returns 0. *hub is all zeros before. hub_close also after a failure. */

@@ -1,6 +1,6 @@
 /*
- * listener.h - the one TCP port, on 127.0.0.1 and nowhere else; and accepting without getting
- * stuck.
+ * listener.h - the one TCP port, on 127.0.0.1 and nowhere else, or a unix socket; and accepting
+ * without getting stuck.
  *
  * Errors     0, or -ISOSCOPE_SYSTEM with errno of the call that failed.
  */
@@ -11,6 +11,12 @@
 
 /* port: 0 for a free one, then changed to the one that was found. *fd is the caller's. */
 int listener_open(int *fd, uint16_t *port);
+
+/*
+ * A socket at path that only its owner may connect to. What a killed service left there goes; a
+ * socket that somebody listens to stays (EADDRINUSE), and so does what is no socket (EEXIST).
+ */
+int listener_open_unix(int *fd, const char *path);
 
 /* The next connection that waits, or -1. Any listening socket that does not block. */
 int listener_accept(int listener);

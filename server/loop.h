@@ -17,8 +17,14 @@ struct loop;
 struct lws_protocols;
 struct watch;
 
-/* web: what speaks HTTP and WebSocket on the sockets given to loop_serve; copied. */
-int loop_new(struct loop **out, const struct lws_protocols *web);
+struct loop_options {
+    const struct lws_protocols
+        *web;            /* HTTP and WebSocket on the sockets given to loop_serve; copied */
+    int request_seconds; /* so long a connection may take to say what it wants */
+    bool deflate;        /* agree to permessage-deflate where a client offers it */
+};
+
+int loop_new(struct loop **out, const struct loop_options *options);
 /* Closes everything; watches end, and sockets are told so. NULL is fine. */
 void loop_free(struct loop *loop);
 

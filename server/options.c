@@ -9,34 +9,60 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     OPTION_PORT = 256,
+    OPTION_SOCKET,
+    OPTION_NO_TOKEN,
+    OPTION_ALLOW_HOST,
+    OPTION_ALLOW_ORIGIN,
+    OPTION_RATE,
+    OPTION_PATIENCE,
+    OPTION_DEFLATE,
     OPTION_PERIOD,
+    OPTION_DEPTH,
     OPTION_MODE,
     OPTION_TIMER,
     OPTION_PAUSED,
     OPTION_KEEP,
+    OPTION_CAPTURE_OUTPUT,
     OPTION_STATS,
     OPTION_INFO,
     OPTION_DEBUGINFOD,
     OPTION_NO_SYMBOLS,
     OPTION_SOURCE_ROOT,
+    OPTION_PROTOCOL_VERSION,
     OPTION_QUIET,
+};
+
+enum {
+    RATE_MAX_DEFAULT = 100000, /* five times what pipelining clients were seen to reach */
+    PATIENCE_SECONDS_DEFAULT = 60,
 };
 
 static const struct option long_options[] = {
     { "port", required_argument, NULL, OPTION_PORT },
+    { "socket", required_argument, NULL, OPTION_SOCKET },
+    { "disable-service-auth-codes", no_argument, NULL, OPTION_NO_TOKEN },
+    { "allow-host", required_argument, NULL, OPTION_ALLOW_HOST },
+    { "allow-origin", required_argument, NULL, OPTION_ALLOW_ORIGIN },
+    { "client-rate", required_argument, NULL, OPTION_RATE },
+    { "client-patience", required_argument, NULL, OPTION_PATIENCE },
+    { "deflate", no_argument, NULL, OPTION_DEFLATE },
     { "period", required_argument, NULL, OPTION_PERIOD },
+    { "depth", required_argument, NULL, OPTION_DEPTH },
     { "mode", required_argument, NULL, OPTION_MODE },
     { "timer", required_argument, NULL, OPTION_TIMER },
     { "paused", no_argument, NULL, OPTION_PAUSED },
     { "keep", no_argument, NULL, OPTION_KEEP },
+    { "capture-output", no_argument, NULL, OPTION_CAPTURE_OUTPUT },
     { "stats", no_argument, NULL, OPTION_STATS },
     { "write-service-info", required_argument, NULL, OPTION_INFO },
     { "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
     { "no-symbols", no_argument, NULL, OPTION_NO_SYMBOLS },
     { "source-root", required_argument, NULL, OPTION_SOURCE_ROOT },
+    { "protocol-version", required_argument, NULL, OPTION_PROTOCOL_VERSION },
     { "quiet", no_argument, NULL, OPTION_QUIET },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
@@ -51,6 +77,7 @@ static const char help[] =
     "  --port N                   listen on 127.0.0.1:N (default: a free port)\n"
     "  --period US                CPU time between two samples of a thread, 50 to 1000000\n"
     "                             microseconds (default: 1000)\n"
+    "  --depth N                  frames kept of a stack, 2 to 1024 (default: 128)\n"
     "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
     "                             is seen too, at --period of wall time, 1000 at least\n"
     "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
@@ -59,13 +86,29 @@ static const char help[] =
     "                             (one thread that signals the others; where perf is refused)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
     "  --keep                     serve on after the program has ended, until Ctrl-C\n"
+    "  --capture-output           let clients read what the program writes to its standard output\n"
+    "                             and error; it still goes where it would have gone\n"
     "  --stats                    print what the sampling did, and cost, at the program's end\n"
     "  --debuginfod               get debug data that is not on this machine from the servers in\n"
     "                             $DEBUGINFOD_URLS; without it nothing is asked of any network\n"
     "  --no-symbols               name nothing: functions are build ids and offsets, which\n"
     "                             `isoscope symbolize` names on a machine that has the files\n"
     "  --source-root DIR          let clients read the program's source files, from DIR and below\n"
+    "  --protocol-version 3.26    say so in getVersion, for old clients that look at the number;\n"
+    "                             what is answered stays the same\n"
     "  --write-service-info FILE  write {\"uri\": ...} to FILE, before the program starts\n"
+    "  --socket PATH              listen on a unix socket, for its owner only, instead of a port;\n"
+    "                             its rights take the place of the token\n"
+    "  --disable-service-auth-codes\n"
+    "                             no token in the URL: whoever reaches the port comes in\n"
+    "  --allow-host NAME          requests may name this host too, as behind a proxy; repeatable\n"
+    "  --allow-origin ORIGIN      pages of this origin may connect too; 'x:*' is all that begins\n"
+    "                             with 'x:'; repeatable\n"
+    "  --client-rate N            requests one client may send in a second (default: 100000)\n"
+    "  --client-patience S        drop a client that reads nothing, or leaves a message "
+    "unfinished,\n"
+    "                             for S seconds (default: 60)\n"
+    "  --deflate                  agree when a client offers permessage-deflate\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";
 
@@ -119,6 +162,90 @@ static int take_period(struct run_options *options, const char *text, char *erro
 
     if (status == 0)
         options->period_us = (uint32_t)value;
+    return status;
+}
+
+/* Needs no escapes in JSON or on a terminal. */
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
+            return false;
+    return true;
+}
+
+/* Absolute: clients have other working directories. Written into JSON and URIs as it is. */
+static int take_socket(struct run_options *options, const char *path, char *error,
+                       size_t error_size)
+{
+    char folder[PATH_MAX] = "";
+    int length = 0;
+
+    if (!path[0] || !is_plain(path)) {
+        snprintf(error, error_size, "--socket: '%s' is not a path of plain characters", path);
+        return -ISOSCOPE_INVALID;
+    }
+    if (path[0] == '/' || getcwd(folder, sizeof(folder)))
+        length = snprintf(options->socket, sizeof(options->socket), "%s%s%s", folder,
+                          path[0] == '/' ? "" : "/", path);
+    if (length <= 0 || (size_t)length >= sizeof(options->socket)) {
+        snprintf(error, error_size,
+                 "--socket: '%s' is too long: a socket's path has at most %zu bytes", path,
+                 sizeof(options->socket) - 1);
+        return -ISOSCOPE_INVALID;
+    }
+    return 0;
+}
+
+static int take_name(struct access_names *names, const char *option, const char *name, char *error,
+                     size_t error_size)
+{
+    if (!name[0] || !strcmp(name, "*")) {
+        snprintf(error, error_size, "%s: '%s' would let everybody in", option, name);
+        return -ISOSCOPE_INVALID;
+    }
+    if (names->count == ACCESS_NAMES_MAX) {
+        snprintf(error, error_size, "%s: more than %d of them", option, ACCESS_NAMES_MAX);
+        return -ISOSCOPE_INVALID;
+    }
+    names->list[names->count++] = name;
+    return 0;
+}
+
+static int take_rate(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+    static const struct number_range range = { "--client-rate", 1, 1000000,
+                                               "a number of requests" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->rate_max = (uint32_t)value;
+    return status;
+}
+
+static int take_patience(struct run_options *options, const char *text, char *error,
+                         size_t error_size)
+{
+    static const struct number_range range = { "--client-patience", 1, 3600,
+                                               "a number of seconds" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->patience_seconds = (uint32_t)value;
+    return status;
+}
+
+static int take_depth(struct run_options *options, const char *text, char *error, size_t error_size)
+{
+    static const struct number_range range = { "--depth", FEED_DEPTH_MIN, FEED_DEPTH_MAX,
+                                               "a number of frames" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->depth_max = (uint32_t)value;
     return status;
 }
 
@@ -182,14 +309,51 @@ static int take_source_root(struct run_options *options, const char *path, char 
     return 0;
 }
 
+/* "3.26": digits, a dot, digits. */
+static int take_protocol_version(struct run_options *options, const char *text, char *error,
+                                 size_t error_size)
+{
+    unsigned major, minor;
+    int end = 0;
+
+    if (text[0] < '0' || text[0] > '9' ||
+        sscanf(text, "%2u.%n%2u%n", &major, &end, &minor, &end) < 2 ||
+        strspn(text, "0123456789.") != (size_t)end || text[end] || major == 0) {
+        snprintf(error, error_size, "--protocol-version: '%s' is not a version as 3.26 is one",
+                 text);
+        return -ISOSCOPE_INVALID;
+    }
+    options->protocol_major = (uint8_t)major;
+    options->protocol_minor = (uint8_t)minor;
+    return 0;
+}
+
 static int take_option(struct run_options *options, int option, char **argv, char *error,
                        size_t error_size)
 {
     switch (option) {
     case OPTION_PORT:
         return take_port(options, optarg, error, error_size);
+    case OPTION_SOCKET:
+        return take_socket(options, optarg, error, error_size);
+    case OPTION_NO_TOKEN:
+        options->no_token = true;
+        return 0;
+    case OPTION_ALLOW_HOST:
+        return take_name(&options->access.hosts, "--allow-host", optarg, error, error_size);
+    case OPTION_ALLOW_ORIGIN:
+        return take_name(&options->access.origins, "--allow-origin", optarg, error, error_size);
+    case OPTION_RATE:
+        return take_rate(options, optarg, error, error_size);
+    case OPTION_PATIENCE:
+        return take_patience(options, optarg, error, error_size);
+    case OPTION_DEFLATE:
+        options->deflate = true;
+        return 0;
     case OPTION_PERIOD:
         return take_period(options, optarg, error, error_size);
+    case OPTION_DEPTH:
+        return take_depth(options, optarg, error, error_size);
     case OPTION_MODE:
         return take_mode(options, optarg, error, error_size);
     case OPTION_TIMER:
@@ -205,6 +369,9 @@ static int take_option(struct run_options *options, int option, char **argv, cha
     case OPTION_KEEP:
         options->keep = true;
         return 0;
+    case OPTION_CAPTURE_OUTPUT:
+        options->capture_output = true;
+        return 0;
     case OPTION_DEBUGINFOD:
         options->debuginfod = true;
         return 0;
@@ -213,6 +380,8 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return 0;
     case OPTION_SOURCE_ROOT:
         return take_source_root(options, optarg, error, error_size);
+    case OPTION_PROTOCOL_VERSION:
+        return take_protocol_version(options, optarg, error, error_size);
     case OPTION_QUIET:
         options->quiet = true;
         return 0;
@@ -231,7 +400,11 @@ static int take_option(struct run_options *options, int option, char **argv, cha
 
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
-    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US, .timer = "auto" };
+    struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US,
+                                   .depth_max = FEED_DEPTH_DEFAULT,
+                                   .timer = "auto",
+                                   .rate_max = RATE_MAX_DEFAULT,
+                                   .patience_seconds = PATIENCE_SECONDS_DEFAULT };
     int option;
 
     optind = 0; /* glibc: start over, also in a second call */
@@ -248,6 +421,10 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     }
     if (optind >= argc || !argv[optind][0]) {
         snprintf(error, error_size, "no program to run: isoscope run [OPTIONS] -- PROGRAM ARGS");
+        return -ISOSCOPE_INVALID;
+    }
+    if (options.socket[0] && options.port) {
+        snprintf(error, error_size, "--socket takes the place of --port: only one of them");
         return -ISOSCOPE_INVALID;
     }
     options.program = argv + optind;

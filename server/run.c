@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include "capture_output.h"
 #include "environment.h"
 #include "feed_socket.h"
 #include "hub.h"
@@ -15,8 +16,10 @@
 #include "status.h"
 #include "supervisor.h"
 #include "target.h"
+#include "web.h"
 #include "delay.h"
 
+#include "../protocol/service.h"
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/profile.h"
@@ -37,7 +40,8 @@ struct run {
     struct hub hub;
     struct supervisor *supervisor;
     struct leave *leave;
-    struct delay *notice; /* looks every second until the timer's kind is known */
+    struct capture_output *output; /* NULL: it is not captured */
+    struct delay *notice;          /* looks every second until the timer's kind is known */
     bool timer_known;
     bool ended;
     int wait_status; /* of the program, when ended */
@@ -64,12 +68,31 @@ static void say_kept(const struct run *run)
             WEXITSTATUS(run->wait_status));
 }
 
+static void program_wrote(void *context, enum service_output output, const void *bytes,
+                          size_t length)
+{
+    struct run *run = context;
+
+    service_program_wrote(run->hub.service, output, bytes, length);
+    web_poll(run->hub.web);
+}
+
+static void finish_output(struct run *run)
+{
+    capture_output_finish(run->output);
+    if (capture_output_left_out(run->output))
+        say("%llu bytes of output were too many for the clients, and are missing in their history",
+            (unsigned long long)capture_output_left_out(run->output));
+}
+
 static void program_ended(void *context, int wait_status)
 {
     struct run *run = context;
 
     run->ended = true;
     run->wait_status = wait_status;
+    if (run->output)
+        finish_output(run);
     hub_drain(&run->hub);
     look_at_timer(run);
     if (feed_socket_hellos(run->hub.feed) == 0)
@@ -94,11 +117,20 @@ static int prepare(struct run *run)
     static const struct supervisor_events events = { program_ended, asked_to_end };
     const struct hub_options options = {
         .port = run->options->port,
+        .socket = run->options->socket[0] ? run->options->socket : NULL,
+        .no_token = run->options->no_token,
+        .access = run->options->access,
+        .rate_max = run->options->rate_max,
+        .patience_seconds = (int)run->options->patience_seconds,
+        .deflate = run->options->deflate,
         .period_us = run->options->period_us,
+        .depth_max = run->options->depth_max,
         .mode = run->options->mode,
         .enabled = !run->options->paused,
         .debuginfod = run->options->debuginfod,
         .no_symbols = run->options->no_symbols,
+        .protocol_major = run->options->protocol_major,
+        .protocol_minor = run->options->protocol_minor,
         .source_root = run->options->source_root[0] ? run->options->source_root : NULL,
     };
 
@@ -107,7 +139,9 @@ static int prepare(struct run *run)
         return -ISOSCOPE_SYSTEM;
     if (supervisor_watch(run->supervisor, run->hub.loop, &events, run) < 0 ||
         leave_new(&run->leave, run->hub.loop, run->hub.web) < 0 ||
-        delay_new(&run->notice, run->hub.loop, look_at_timer, run) < 0) {
+        delay_new(&run->notice, run->hub.loop, look_at_timer, run) < 0 ||
+        (run->options->capture_output &&
+         capture_output_new(&run->output, run->hub.loop, program_wrote, run) < 0)) {
         say("cannot watch the program: %s", strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
@@ -167,10 +201,15 @@ static int start_program(struct run *run, const struct target *target)
         .arguments = run->options->program,
         .environment = environment_list(environment),
         .inherited = run->inherited,
+        .output = run->output ? capture_output_ends(run->output) : NULL,
     };
     if (supervisor_start(run->supervisor, &plan, &problem) < 0) {
         say("%s: %s", target->path, strerror(problem));
         return problem == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+    }
+    if (run->output && capture_output_begin(run->output) < 0) {
+        say("cannot copy the program's output: %s", strerror(errno));
+        return STATUS_FAILED;
     }
     delay_set(run->notice, NOTICE_MS);
     return 0;
@@ -190,6 +229,7 @@ static void serve(struct run *run)
 static void run_close(struct run *run)
 {
     hub_close(&run->hub);
+    capture_output_free(run->output);
     delay_free(run->notice);
     leave_free(run->leave);
     supervisor_free(run->supervisor);

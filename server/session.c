@@ -3,17 +3,21 @@
 #include "../protocol/service.h"
 
 #include <libwebsockets.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 enum {
     TEXT_BYTES_KEPT = 64 * 1024, /* a rare long message does not keep its memory */
     CLOSING_SECONDS_MAX = 5,     /* a client that does not read cannot be told */
+    PATIENCE_BYTES = 64 * 1024 * 1024,
 };
 
-int session_open(struct session *session, struct lws *wsi, struct service *service)
+int session_open(struct session *session, struct lws *wsi, struct service *service,
+                 int patience_seconds)
 {
-    *session = (struct session){ .wsi = wsi };
+    *session = (struct session){ .wsi = wsi, .patience_seconds = patience_seconds };
     return client_new(&session->client, service) < 0 ? -1 : 0;
 }
 
@@ -31,9 +35,9 @@ static int close_with(struct session *session, uint16_t code, const char *reason
     return -1;
 }
 
-static bool make_room(struct session *session, size_t more)
+static bool make_room(struct session *session, size_t wanted)
 {
-    size_t wanted = session->length + more, capacity = session->capacity ? session->capacity : 4096;
+    size_t capacity = session->capacity ? session->capacity : 4096;
 
     while (capacity < wanted)
         capacity *= 2;
@@ -58,21 +62,38 @@ static void message_done(struct session *session)
     session->capacity = 0;
 }
 
+/*
+ * Read to its end, not kept, so that the client is still there to hear why. Beyond PATIENCE_BYTES
+ * it hears nothing. The close frame comes from session_write: in the middle of unpacking a message,
+ * libwebsockets 4.1 would never send it.
+ */
+static int receive_too_long(struct session *session)
+{
+    if (lws_is_final_fragment(session->wsi))
+        session->too_long = true;
+    else if (session->length > PATIENCE_BYTES)
+        lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    session_refresh(session);
+    return 0;
+}
+
 int session_receive(struct session *session, const char *bytes, size_t length)
 {
     bool binary = lws_frame_is_binary(session->wsi);
+    size_t before = session->length;
 
-    if (lws_is_first_fragment(session->wsi))
-        session->length = 0;
-    if (length > SESSION_MESSAGE_MAX - session->length)
-        return close_with(session, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "longer than 8 MiB");
-    if (!make_room(session, length + 1))
+    session->progress++;
+    session->length += length;
+    if (session->length > SESSION_MESSAGE_MAX || session->too_long)
+        return receive_too_long(session);
+    if (!make_room(session, session->length + 1))
         return close_with(session, LWS_CLOSE_STATUS_UNEXPECTED_CONDITION, "out of memory");
     if (length && !binary) /* the bytes of a binary message are not looked at */
-        memcpy(session->text + session->length, bytes, length);
-    session->length += length;
-    if (!lws_is_final_fragment(session->wsi))
+        memcpy(session->text + before, bytes, length);
+    if (!lws_is_final_fragment(session->wsi)) {
+        session_refresh(session);
         return 0;
+    }
 
     if (binary) {
         client_receive_binary(session->client);
@@ -91,6 +112,8 @@ static int close_if_due(struct session *session)
     const char *reason = "the program has ended";
     bool closing = client_closing(session->client, &code, &reason);
 
+    if (session->too_long)
+        return close_with(session, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "longer than 8 MiB");
     if (!closing && !session->leaving)
         return 0;
     /* Answers to what came before go out first, unless they are what is too much. */
@@ -112,17 +135,59 @@ int session_write(struct session *session, uint8_t *buffer, size_t buffer_size)
         int flags = lws_write_ws_flags(LWS_WRITE_TEXT, begins, ends);
         if (lws_write(session->wsi, buffer + LWS_PRE, size, (enum lws_write_protocol)flags) < 0)
             return -1;
+        session->progress++;
     }
     session_refresh(session);
     return 0;
 }
 
-void session_refresh(struct session *session)
+/* It owes us something: to read, or the end of its message. */
+static bool owes(const struct session *session)
+{
+    return session->length || !session_quiet(session);
+}
+
+/* What the socket has not got rid of: a slow reader's is not writable for minutes, but empties. */
+static int unsent(const struct session *session)
+{
+    int bytes = 0;
+
+    return ioctl(lws_get_socket_fd(session->wsi), SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
+}
+
+static void start_timer(struct session *session)
+{
+    if (session->timed || !owes(session))
+        return;
+    session->timed = true;
+    session->progress_seen = session->progress;
+    session->unsent_seen = unsent(session);
+    lws_set_timer_usecs(session->wsi, session->patience_seconds * LWS_USEC_PER_SEC);
+}
+
+int session_timer(struct session *session)
+{
+    session->timed = false;
+    if (owes(session) && session->progress == session->progress_seen &&
+        unsent(session) >= session->unsent_seen)
+        return -1;
+    start_timer(session);
+    return 0;
+}
+
+bool session_must_end(const struct session *session)
 {
     uint16_t code;
     const char *reason;
-    bool closing = session->leaving || client_closing(session->client, &code, &reason);
 
+    return session->leaving || session->too_long || client_closing(session->client, &code, &reason);
+}
+
+void session_refresh(struct session *session)
+{
+    bool closing = session_must_end(session);
+
+    start_timer(session);
     if (closing && !session->last_seconds) {
         session->last_seconds = true;
         lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_OK, CLOSING_SECONDS_MAX);

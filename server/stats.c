@@ -9,7 +9,8 @@
 
 struct stats {
     size_t processes;
-    uint64_t ticks, delivered, sampler_cpu_ns, table_bytes, evicted, corrupt;
+    uint64_t ticks, delivered, sampler_cpu_ns, table_bytes, evicted, corrupt, unstored, deaf,
+        names_full;
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     bool timers[FEED_TIMER_COUNT];
 };
@@ -26,6 +27,9 @@ static void add(struct stats *stats, const struct process_info *process)
         stats->table_bytes = status->table_bytes;
     stats->evicted += process->evicted;
     stats->corrupt += process->corrupt;
+    stats->unstored += process->unstored;
+    stats->deaf += status->threads_deaf;
+    stats->names_full += status->names_full;
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         stats->lost[loss] += status->lost[loss];
     for (int end = 0; end < FEED_END_COUNT; end++)
@@ -92,6 +96,15 @@ void stats_say(struct profile *profile)
         say("  evicted     %9" PRIu64 "  the store was full", stats.evicted);
     if (stats.corrupt)
         say("  corrupt     %9" PRIu64 "  records that could not be true", stats.corrupt);
+    if (stats.unstored)
+        say("  unstored    %9" PRIu64 "  samples without memory, or later than their thread's end",
+            stats.unstored);
+    if (stats.names_full)
+        say("  unnamed     %9" PRIu64 "  tags and functions whose name found no room",
+            stats.names_full);
+    if (stats.deaf)
+        say("  not sampled %9" PRIu64 "  threads that block all signals, or the tick's",
+            stats.deaf);
     say("  own thread  %9.1f  ms of CPU time", (double)stats.sampler_cpu_ns / 1e6);
     say("  tables      %9.1f  KiB of unwind data, in the largest process",
         (double)stats.table_bytes / 1024);

@@ -1,6 +1,7 @@
 #include "web.h"
 
 #include "http.h"
+#include "http_call.h"
 #include "listener.h"
 #include "loop.h"
 #include "session.h"
@@ -16,7 +17,7 @@
 
 enum {
     SESSIONS_MAX = 128,
-    CONNECTIONS_MAX = 2 * SESSIONS_MAX, /* with those that have not said yet what they want */
+    CONNECTIONS_MAX = 5 * SESSIONS_MAX, /* with those that have not said yet what they want */
 };
 
 struct web {
@@ -35,7 +36,7 @@ struct web {
 
 static int session_begins(struct web *web, struct session *session, struct lws *wsi)
 {
-    if (session_open(session, wsi, web->options.service) < 0)
+    if (session_open(session, wsi, web->options.service, web->options.patience_seconds) < 0)
         return -1;
     session->next = web->sessions;
     session->link = &web->sessions;
@@ -49,7 +50,7 @@ static int session_begins(struct web *web, struct session *session, struct lws *
 
 static void session_ends(struct web *web, struct session *session)
 {
-    if (!session->link) /* it never began */
+    if (!session || !session->link) /* it never began */
         return;
     *session->link = session->next;
     if (session->next)
@@ -73,13 +74,32 @@ static int receive(struct web *web, struct session *session, const char *bytes, 
     return status;
 }
 
-static int upgrade(struct web *web, struct lws *wsi, const char *wanted)
+static int serve(struct web *web, struct session *session, struct lws *wsi)
 {
-    const struct http_site site = { web->options.token, web->options.port };
+    const struct http_site site = { web->options.token, &web->options.access };
+    char method[ACCESS_METHOD_BYTES];
+    int status = http_serve(wsi, &site, method);
+
+    if (status != HTTP_CALL)
+        return status;
+    if (web->session_count >= SESSIONS_MAX)
+        return http_refuse_full(wsi);
+    if (session_begins(web, session, wsi) < 0)
+        return -1;
+    session->http = true;
+    web->activity++;
+    status = http_call_begin(session, wsi, method);
+    refresh_all(web); /* a request can be an event for all */
+    return status;
+}
+
+static int upgrade(struct web *web, struct session *session, struct lws *wsi, const char *wanted)
+{
+    const struct http_site site = { web->options.token, &web->options.access };
 
     /* "h2c" from curl and its like: an offer, which HTTP lets us pass over. */
     if (strcasecmp(wanted, "websocket") != 0)
-        return http_serve(wsi, &site);
+        return serve(web, session, wsi);
     return http_upgrade(wsi, &site, web->session_count >= SESSIONS_MAX, web->subprotocol);
 }
 
@@ -96,12 +116,13 @@ static int web_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
             web->connection_count--;
         return 0;
     case LWS_CALLBACK_HTTP:
-        return http_serve(wsi, &(struct http_site){ web->options.token, web->options.port });
+        return serve(web, session, wsi);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return upgrade(web, wsi, in);
+        return upgrade(web, session, wsi, in);
     case LWS_CALLBACK_ESTABLISHED:
         return session_begins(web, session, wsi);
     case LWS_CALLBACK_CLOSED:
+    case LWS_CALLBACK_CLOSED_HTTP:
         session_ends(web, session);
         return 0;
     case LWS_CALLBACK_RECEIVE:
@@ -109,6 +130,11 @@ static int web_callback(struct lws *wsi, enum lws_callback_reasons reason, void 
     case LWS_CALLBACK_SERVER_WRITEABLE:
         web->activity++;
         return session_write(session, web->buffer, sizeof(web->buffer));
+    case LWS_CALLBACK_HTTP_WRITEABLE:
+        web->activity++;
+        return session->link ? http_call_write(session, web->buffer, sizeof(web->buffer)) : 0;
+    case LWS_CALLBACK_TIMER:
+        return session->link ? session_timer(session) : 0;
     default:
         return 0;
     }

@@ -9,6 +9,8 @@
 #ifndef ISOSCOPE_WEB_H
 #define ISOSCOPE_WEB_H
 
+#include "access.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,8 +21,9 @@ struct web;
 
 struct web_options {
     struct service *service;
-    const char *token;
-    uint16_t port;
+    const char *token; /* "": none is asked for */
+    struct access_rules access;
+    int patience_seconds; /* session.h */
 };
 
 int web_new(struct web **out, const struct web_options *options);

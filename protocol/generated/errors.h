@@ -10,7 +10,13 @@
     X(INVALID_REQUEST, -32600, "Invalid Request") \
     X(SERVER_ERROR, -32000, "Server error") \
     X(FEATURE_DISABLED, 100, "Feature is disabled") \
+    X(CANNOT_ADD_BREAKPOINT, 102, "Cannot add breakpoint") \
     X(STREAM_ALREADY_SUBSCRIBED, 103, "Stream already subscribed") \
-    X(STREAM_NOT_SUBSCRIBED, 104, "Stream not subscribed")
+    X(STREAM_NOT_SUBSCRIBED, 104, "Stream not subscribed") \
+    X(SERVICE_ALREADY_REGISTERED, 111, "Service already registered") \
+    X(SERVICE_HAS_DISAPPEARED, 112, "Service has disappeared") \
+    X(EXPRESSION_COMPILATION_ERROR, 113, "Expression compilation error") \
+    X(CUSTOM_STREAM_DOES_NOT_EXIST, 130, "Custom stream does not exist") \
+    X(CORE_STREAM_NOT_ALLOWED, 131, "Core stream not allowed")
 
 #endif

@@ -9,6 +9,40 @@
 #define AT(method, field) .offset = offsetof(union method_params, method.field)
 #define TAKES(rows) .params = (rows), .param_count = sizeof(rows) / sizeof(*(rows))
 
+const char *const exception_pause_mode_words[EXCEPTION_PAUSE_MODE_COUNT + 1] = {
+    [EXCEPTION_PAUSE_MODE_NONE] = "None",
+    [EXCEPTION_PAUSE_MODE_ALL] = "All",
+    [EXCEPTION_PAUSE_MODE_UNHANDLED] = "Unhandled",
+};
+
+const char *const gc_wanted_words[GC_WANTED_COUNT + 1] = {
+    [GC_WANTED_FALSE] = "false",
+    [GC_WANTED_TRUE] = "true",
+    [GC_WANTED_FULL] = "full",
+};
+
+const char *const profile_tags_words[PROFILE_TAGS_COUNT + 1] = {
+    [PROFILE_TAGS_NONE] = "None",
+    [PROFILE_TAGS_USER_VM] = "UserVM",
+    [PROFILE_TAGS_USER_ONLY] = "UserOnly",
+    [PROFILE_TAGS_VM_USER] = "VMUser",
+    [PROFILE_TAGS_VM_ONLY] = "VMOnly",
+};
+
+const char *const resume_step_words[RESUME_STEP_COUNT + 1] = {
+    [RESUME_STEP_NONE] = "None",
+    [RESUME_STEP_INTO] = "Into",
+    [RESUME_STEP_OVER] = "Over",
+    [RESUME_STEP_OUT] = "Out",
+    [RESUME_STEP_REWIND] = "Rewind",
+    [RESUME_STEP_OVER_ASYNC_SUSPENSION] = "OverAsyncSuspension",
+};
+
+const char *const samples_form_words[SAMPLES_FORM_COUNT + 1] = {
+    [SAMPLES_FORM_LIST] = "list",
+    [SAMPLES_FORM_TABLE] = "table",
+};
+
 const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_VM] = "VM",
     [STREAM_ID_ISOLATE] = "Isolate",
@@ -24,6 +58,10 @@ const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_HEAP_SNAPSHOT] = "HeapSnapshot",
     [STREAM_ID_TIMER] = "Timer",
     [STREAM_ID_TOOL_EVENT] = "ToolEvent",
+    [STREAM_ID_PRIVATE_ECHO] = "_Echo",
+    [STREAM_ID_PRIVATE_GRAPH] = "_Graph",
+    [STREAM_ID_PRIVATE_LOGGING] = "_Logging",
+    [STREAM_ID_PRIVATE_SERVICE] = "_Service",
 };
 
 const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
@@ -31,9 +69,60 @@ const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
     [SYMBOLS_WANTED_AVAILABLE] = "available",
 };
 
+const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1] = {
+    [TIMELINE_STREAM_API] = "API",
+    [TIMELINE_STREAM_COMPILER] = "Compiler",
+    [TIMELINE_STREAM_COMPILER_VERBOSE] = "CompilerVerbose",
+    [TIMELINE_STREAM_DART] = "Dart",
+    [TIMELINE_STREAM_DEBUGGER] = "Debugger",
+    [TIMELINE_STREAM_EMBEDDER] = "Embedder",
+    [TIMELINE_STREAM_GC] = "GC",
+    [TIMELINE_STREAM_ISOLATE] = "Isolate",
+    [TIMELINE_STREAM_VM] = "VM",
+};
+
+const char *const zone_buffer_words[ZONE_BUFFER_COUNT + 1] = {
+    [ZONE_BUFFER_RING] = "Ring",
+};
+
+const char *const zone_ids_words[ZONE_IDS_COUNT + 1] = {
+    [ZONE_IDS_ALWAYS_ALLOCATE] = "AlwaysAllocate",
+    [ZONE_IDS_REUSE_EXISTING] = "ReuseExisting",
+};
+
+static const struct param private_clear_cpu_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_clear_cpu_profile, isolate) },
+};
+
+static const struct param private_clear_vm_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param private_collect_all_garbage_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_collect_all_garbage, isolate) },
+};
+
 static const struct param private_enable_profiler_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_enable_profiler, isolate) },
     { .name = "enable", .kind = PARAM_BOOL, AT(private_enable_profiler, enable), .missing = true },
+};
+
+static const struct param private_get_allocation_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_allocation_profile, isolate) },
+    { .name = "reset", .kind = PARAM_BOOL, AT(private_get_allocation_profile, reset) },
+    { .name = "gc", .kind = PARAM_WORD, .words = gc_wanted_words, AT(private_get_allocation_profile, gc), .missing = GC_WANTED_FALSE },
+};
+
+static const struct param private_get_cpu_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_cpu_profile, isolate) },
+    { .name = "tags", .kind = PARAM_WORD, .words = profile_tags_words, AT(private_get_cpu_profile, tags), .missing = PROFILE_TAGS_NONE },
+};
+
+static const struct param private_get_cpu_profile_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_cpu_profile_timeline, isolate) },
+    { .name = "tags", .kind = PARAM_WORD, .words = profile_tags_words, AT(private_get_cpu_profile_timeline, tags), .missing = PROFILE_TAGS_NONE },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(private_get_cpu_profile_timeline, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(private_get_cpu_profile_timeline, time_extent_us), .missing = -1 },
 };
 
 static const struct param private_get_cpu_samples_rows[] = {
@@ -41,10 +130,138 @@ static const struct param private_get_cpu_samples_rows[] = {
     { .name = "timestamp", .kind = PARAM_INT64, AT(private_get_cpu_samples, timestamp_us), .missing = 0 },
     { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_cpu_samples, count), .missing = 0 },
     { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
+    { .name = "form", .kind = PARAM_WORD, .words = samples_form_words, AT(private_get_cpu_samples, form), .missing = SAMPLES_FORM_LIST },
+    { .name = "cursor", .kind = PARAM_STRING, AT(private_get_cpu_samples, cursor) },
+};
+
+static const struct param private_get_heap_map_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_heap_map, isolate) },
+};
+
+static const struct param private_get_isolate_metric_list_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_isolate_metric_list, isolate) },
+    { .name = "type", .kind = PARAM_STRING, .required = true, AT(private_get_isolate_metric_list, type) },
+};
+
+static const struct param private_get_persistent_handles_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_persistent_handles, isolate) },
+};
+
+static const struct param private_get_ports_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_ports, isolate) },
+};
+
+static const struct param private_get_vm_metric_list_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param private_get_vm_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(private_get_vm_timeline, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(private_get_vm_timeline, time_extent_us), .missing = -1 },
+};
+
+static const struct param private_get_vm_timeline_flags_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param private_register_service_rows[] = {
+    { .name = "service", .kind = PARAM_STRING, .required = true, AT(private_register_service, service) },
+    { .name = "alias", .kind = PARAM_STRING, .required = true, AT(private_register_service, alias) },
+};
+
+static const struct param private_set_vm_timeline_flags_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "recordedStreams", .kind = PARAM_LIST, AT(private_set_vm_timeline_flags, recorded_streams) },
+    { .name = "fixedNames", .kind = PARAM_LIST, AT(private_set_vm_timeline_flags, fixed_names) },
+    { .name = "streamId", .kind = PARAM_STRING, AT(private_set_vm_timeline_flags, stream_id) },
+};
+
+static const struct param private_yield_control_to_dds_rows[] = {
+    { .name = "uri", .kind = PARAM_STRING, .required = true, AT(private_yield_control_to_dds, uri) },
+};
+
+static const struct param add_breakpoint_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(add_breakpoint, isolate) },
+    { .name = "scriptId", .kind = PARAM_STRING, .required = true, AT(add_breakpoint, script_id) },
+    { .name = "line", .kind = PARAM_UNSIGNED, .required = true, AT(add_breakpoint, line) },
+    { .name = "column", .kind = PARAM_UNSIGNED, AT(add_breakpoint, column) },
+};
+
+static const struct param add_breakpoint_at_entry_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(add_breakpoint_at_entry, isolate) },
+    { .name = "functionId", .kind = PARAM_STRING, .required = true, AT(add_breakpoint_at_entry, function_id) },
+};
+
+static const struct param add_breakpoint_with_script_uri_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(add_breakpoint_with_script_uri, isolate) },
+    { .name = "scriptUri", .kind = PARAM_STRING, .required = true, AT(add_breakpoint_with_script_uri, script_uri) },
+    { .name = "line", .kind = PARAM_UNSIGNED, .required = true, AT(add_breakpoint_with_script_uri, line) },
+    { .name = "column", .kind = PARAM_UNSIGNED, AT(add_breakpoint_with_script_uri, column) },
 };
 
 static const struct param clear_cpu_samples_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(clear_cpu_samples, isolate) },
+};
+
+static const struct param clear_vm_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param create_id_zone_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(create_id_zone, isolate) },
+    { .name = "backingBufferKind", .kind = PARAM_WORD, .words = zone_buffer_words, .required = true, AT(create_id_zone, backing_buffer_kind) },
+    { .name = "idAssignmentPolicy", .kind = PARAM_WORD, .words = zone_ids_words, .required = true, AT(create_id_zone, id_assignment_policy) },
+    { .name = "capacity", .kind = PARAM_UNSIGNED, AT(create_id_zone, capacity) },
+};
+
+static const struct param delete_id_zone_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(delete_id_zone, isolate) },
+    { .name = "idZoneId", .kind = PARAM_STRING, .required = true, AT(delete_id_zone, id_zone_id) },
+};
+
+static const struct param evaluate_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(evaluate, isolate) },
+    { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(evaluate, target_id) },
+    { .name = "expression", .kind = PARAM_STRING, .required = true, AT(evaluate, expression) },
+    { .name = "disableBreakpoints", .kind = PARAM_BOOL, AT(evaluate, disable_breakpoints) },
+};
+
+static const struct param evaluate_in_frame_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(evaluate_in_frame, isolate) },
+    { .name = "frameIndex", .kind = PARAM_UNSIGNED, .required = true, AT(evaluate_in_frame, frame_index) },
+    { .name = "expression", .kind = PARAM_STRING, .required = true, AT(evaluate_in_frame, expression) },
+    { .name = "disableBreakpoints", .kind = PARAM_BOOL, AT(evaluate_in_frame, disable_breakpoints) },
+};
+
+static const struct param ext_dart_io_get_http_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(ext_dart_io_get_http_profile, isolate) },
+    { .name = "updatedSince", .kind = PARAM_INT64, AT(ext_dart_io_get_http_profile, updated_since_us), .missing = 0 },
+};
+
+static const struct param ext_dart_io_get_socket_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(ext_dart_io_get_socket_profile, isolate) },
+};
+
+static const struct param ext_dart_io_get_version_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(ext_dart_io_get_version, isolate) },
+};
+
+static const struct param get_allocation_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_allocation_profile, isolate) },
+    { .name = "reset", .kind = PARAM_BOOL, AT(get_allocation_profile, reset) },
+    { .name = "gc", .kind = PARAM_WORD, .words = gc_wanted_words, AT(get_allocation_profile, gc), .missing = GC_WANTED_FALSE },
+};
+
+static const struct param get_allocation_traces_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_allocation_traces, isolate) },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_allocation_traces, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_allocation_traces, time_extent_us), .missing = -1 },
+    { .name = "classId", .kind = PARAM_STRING, AT(get_allocation_traces, class_id) },
+};
+
+static const struct param get_class_list_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_class_list, isolate) },
 };
 
 static const struct param get_cpu_samples_rows[] = {
@@ -58,6 +275,27 @@ static const struct param get_flag_list_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
 
+static const struct param get_inbound_references_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_inbound_references, isolate) },
+    { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(get_inbound_references, target_id) },
+    { .name = "limit", .kind = PARAM_UNSIGNED, .required = true, AT(get_inbound_references, limit) },
+};
+
+static const struct param get_instances_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_instances, isolate) },
+    { .name = "objectId", .kind = PARAM_STRING, .required = true, AT(get_instances, object_id) },
+    { .name = "limit", .kind = PARAM_UNSIGNED, .required = true, AT(get_instances, limit) },
+    { .name = "includeSubclasses", .kind = PARAM_BOOL, AT(get_instances, include_subclasses) },
+    { .name = "includeImplementers", .kind = PARAM_BOOL, AT(get_instances, include_implementers) },
+};
+
+static const struct param get_instances_as_list_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_instances_as_list, isolate) },
+    { .name = "objectId", .kind = PARAM_STRING, .required = true, AT(get_instances_as_list, object_id) },
+    { .name = "includeSubclasses", .kind = PARAM_BOOL, AT(get_instances_as_list, include_subclasses) },
+    { .name = "includeImplementers", .kind = PARAM_BOOL, AT(get_instances_as_list, include_implementers) },
+};
+
 static const struct param get_isolate_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_isolate, isolate) },
 };
@@ -66,8 +304,16 @@ static const struct param get_isolate_group_rows[] = {
     { .name = "isolateGroupId", .kind = PARAM_ISOLATE_GROUP, .required = true, AT(get_isolate_group, isolate_group) },
 };
 
+static const struct param get_isolate_group_memory_usage_rows[] = {
+    { .name = "isolateGroupId", .kind = PARAM_ISOLATE_GROUP, .required = true, AT(get_isolate_group_memory_usage, isolate_group) },
+};
+
 static const struct param get_isolate_pause_event_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_isolate_pause_event, isolate) },
+};
+
+static const struct param get_memory_usage_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_memory_usage, isolate) },
 };
 
 static const struct param get_object_rows[] = {
@@ -77,11 +323,63 @@ static const struct param get_object_rows[] = {
     { .name = "objectId", .kind = PARAM_STRING, .required = true, AT(get_object, object_id) },
 };
 
+static const struct param get_perfetto_vm_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_perfetto_vm_timeline, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_perfetto_vm_timeline, time_extent_us), .missing = -1 },
+};
+
+static const struct param get_ports_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_ports, isolate) },
+};
+
+static const struct param get_process_memory_usage_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param get_queued_microtasks_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_queued_microtasks, isolate) },
+};
+
+static const struct param get_retaining_path_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_retaining_path, isolate) },
+    { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(get_retaining_path, target_id) },
+    { .name = "limit", .kind = PARAM_UNSIGNED, .required = true, AT(get_retaining_path, limit) },
+};
+
 static const struct param get_scripts_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_scripts, isolate) },
 };
 
+static const struct param get_source_report_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_source_report, isolate) },
+    { .name = "reports", .kind = PARAM_LIST, .required = true, AT(get_source_report, reports) },
+    { .name = "scriptId", .kind = PARAM_STRING, AT(get_source_report, script_id) },
+    { .name = "tokenPos", .kind = PARAM_UNSIGNED, AT(get_source_report, token_pos) },
+    { .name = "endTokenPos", .kind = PARAM_UNSIGNED, AT(get_source_report, end_token_pos) },
+    { .name = "forceCompile", .kind = PARAM_BOOL, AT(get_source_report, force_compile) },
+};
+
+static const struct param get_stack_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_stack, isolate) },
+    { .name = "limit", .kind = PARAM_UNSIGNED, AT(get_stack, limit), .missing = 2147483647 },
+};
+
+static const struct param get_stream_history_rows[] = {
+    { .name = "stream", .kind = PARAM_STRING, .required = true, AT(get_stream_history, stream) },
+};
+
 static const struct param get_vm_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param get_vm_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_vm_timeline, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_vm_timeline, time_extent_us), .missing = -1 },
+};
+
+static const struct param get_vm_timeline_flags_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
 
@@ -91,6 +389,23 @@ static const struct param get_vm_timeline_micros_rows[] = {
 
 static const struct param get_version_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
+};
+
+static const struct param invalidate_id_zone_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(invalidate_id_zone, isolate) },
+    { .name = "idZoneId", .kind = PARAM_STRING, .required = true, AT(invalidate_id_zone, id_zone_id) },
+};
+
+static const struct param invoke_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(invoke, isolate) },
+    { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(invoke, target_id) },
+    { .name = "selector", .kind = PARAM_STRING, .required = true, AT(invoke, selector) },
+    { .name = "argumentIds", .kind = PARAM_LIST, .required = true, AT(invoke, argument_ids) },
+    { .name = "disableBreakpoints", .kind = PARAM_BOOL, AT(invoke, disable_breakpoints) },
+};
+
+static const struct param kill_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(kill, isolate) },
 };
 
 static const struct param lookup_package_uris_rows[] = {
@@ -103,10 +418,115 @@ static const struct param lookup_resolved_package_uris_rows[] = {
     { .name = "uris", .kind = PARAM_LIST, .required = true, AT(lookup_resolved_package_uris, uris) },
 };
 
+static const struct param pause_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(pause, isolate) },
+};
+
+static const struct param post_event_rows[] = {
+    { .name = "stream", .kind = PARAM_STRING, .required = true, AT(post_event, stream) },
+    { .name = "eventKind", .kind = PARAM_STRING, .required = true, AT(post_event, event_kind) },
+    { .name = "eventData", .kind = PARAM_OBJECT, .required = true, AT(post_event, event_data) },
+};
+
+static const struct param ready_to_resume_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(ready_to_resume, isolate) },
+};
+
+static const struct param register_service_rows[] = {
+    { .name = "service", .kind = PARAM_STRING, .required = true, AT(register_service, service) },
+    { .name = "alias", .kind = PARAM_STRING, .required = true, AT(register_service, alias) },
+};
+
+static const struct param reload_sources_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(reload_sources, isolate) },
+    { .name = "force", .kind = PARAM_BOOL, AT(reload_sources, force) },
+    { .name = "pause", .kind = PARAM_BOOL, AT(reload_sources, pause) },
+    { .name = "rootLibUri", .kind = PARAM_STRING, AT(reload_sources, root_lib_uri) },
+    { .name = "packagesUri", .kind = PARAM_STRING, AT(reload_sources, packages_uri) },
+};
+
+static const struct param remove_breakpoint_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(remove_breakpoint, isolate) },
+    { .name = "breakpointId", .kind = PARAM_STRING, .required = true, AT(remove_breakpoint, breakpoint_id) },
+};
+
+static const struct param request_heap_snapshot_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(request_heap_snapshot, isolate) },
+};
+
+static const struct param require_permission_to_resume_rows[] = {
+    { .name = "onPauseStart", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_start) },
+    { .name = "onPauseReload", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_reload) },
+    { .name = "onPauseExit", .kind = PARAM_BOOL, AT(require_permission_to_resume, on_pause_exit) },
+};
+
+static const struct param require_user_permission_to_resume_rows[] = {
+    { .name = "onPauseStart", .kind = PARAM_BOOL, AT(require_user_permission_to_resume, on_pause_start) },
+    { .name = "onPauseExit", .kind = PARAM_BOOL, AT(require_user_permission_to_resume, on_pause_exit) },
+};
+
+static const struct param resume_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(resume, isolate) },
+    { .name = "step", .kind = PARAM_WORD, .words = resume_step_words, AT(resume, step), .missing = RESUME_STEP_NONE },
+    { .name = "frameIndex", .kind = PARAM_UNSIGNED, AT(resume, frame_index) },
+};
+
+static const struct param set_breakpoint_state_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_breakpoint_state, isolate) },
+    { .name = "breakpointId", .kind = PARAM_STRING, .required = true, AT(set_breakpoint_state, breakpoint_id) },
+    { .name = "enable", .kind = PARAM_BOOL, .required = true, AT(set_breakpoint_state, enable) },
+};
+
+static const struct param set_client_name_rows[] = {
+    { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_client_name, name) },
+};
+
+static const struct param set_exception_pause_mode_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_exception_pause_mode, isolate) },
+    { .name = "mode", .kind = PARAM_WORD, .words = exception_pause_mode_words, .required = true, AT(set_exception_pause_mode, mode) },
+};
+
 static const struct param set_flag_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
     { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_flag, name) },
     { .name = "value", .kind = PARAM_STRING, .required = true, AT(set_flag, value) },
+};
+
+static const struct param set_isolate_pause_mode_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_isolate_pause_mode, isolate) },
+    { .name = "exceptionPauseMode", .kind = PARAM_WORD, .words = exception_pause_mode_words, AT(set_isolate_pause_mode, exception_pause_mode), .missing = EXCEPTION_PAUSE_MODE_NONE },
+    { .name = "shouldPauseOnExit", .kind = PARAM_BOOL, AT(set_isolate_pause_mode, should_pause_on_exit), .missing = 0 },
+};
+
+static const struct param set_library_debuggable_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_library_debuggable, isolate) },
+    { .name = "libraryId", .kind = PARAM_STRING, .required = true, AT(set_library_debuggable, library_id) },
+    { .name = "isDebuggable", .kind = PARAM_BOOL, .required = true, AT(set_library_debuggable, is_debuggable) },
+};
+
+static const struct param set_log_history_size_rows[] = {
+    { .name = "size", .kind = PARAM_UNSIGNED, .required = true, AT(set_log_history_size, size) },
+};
+
+static const struct param set_name_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_name, isolate) },
+    { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_name, name) },
+};
+
+static const struct param set_trace_class_allocation_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_trace_class_allocation, isolate) },
+    { .name = "classId", .kind = PARAM_STRING, .required = true, AT(set_trace_class_allocation, class_id) },
+    { .name = "enable", .kind = PARAM_BOOL, .required = true, AT(set_trace_class_allocation, enable) },
+};
+
+static const struct param set_vm_name_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "name", .kind = PARAM_STRING, .required = true, AT(set_vm_name, name) },
+};
+
+static const struct param set_vm_timeline_flags_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "recordedStreams", .kind = PARAM_LIST, AT(set_vm_timeline_flags, recorded_streams) },
 };
 
 static const struct param stream_cancel_rows[] = {
@@ -117,9 +537,40 @@ static const struct param stream_listen_rows[] = {
     { .name = "streamId", .kind = PARAM_WORD, .words = stream_id_words, .required = true, AT(stream_listen, stream_id) },
 };
 
+static int call_private_clear_cpu_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_clear_cpu_profile(client, &params->private_clear_cpu_profile, reply);
+}
+
+static int call_private_clear_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_private_clear_vm_timeline(client, reply);
+}
+
+static int call_private_collect_all_garbage(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_collect_all_garbage(client, &params->private_collect_all_garbage, reply);
+}
+
 static int call_private_enable_profiler(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_enable_profiler(client, &params->private_enable_profiler, reply);
+}
+
+static int call_private_get_allocation_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_allocation_profile(client, &params->private_get_allocation_profile, reply);
+}
+
+static int call_private_get_cpu_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_cpu_profile(client, &params->private_get_cpu_profile, reply);
+}
+
+static int call_private_get_cpu_profile_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_cpu_profile_timeline(client, &params->private_get_cpu_profile_timeline, reply);
 }
 
 static int call_private_get_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
@@ -127,9 +578,138 @@ static int call_private_get_cpu_samples(struct client *client, const union metho
     return handle_private_get_cpu_samples(client, &params->private_get_cpu_samples, reply);
 }
 
+static int call_private_get_heap_map(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_heap_map(client, &params->private_get_heap_map, reply);
+}
+
+static int call_private_get_isolate_metric_list(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_isolate_metric_list(client, &params->private_get_isolate_metric_list, reply);
+}
+
+static int call_private_get_persistent_handles(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_persistent_handles(client, &params->private_get_persistent_handles, reply);
+}
+
+static int call_private_get_ports(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_ports(client, &params->private_get_ports, reply);
+}
+
+static int call_private_get_vm_metric_list(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_private_get_vm_metric_list(client, reply);
+}
+
+static int call_private_get_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_vm_timeline(client, &params->private_get_vm_timeline, reply);
+}
+
+static int call_private_get_vm_timeline_flags(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_private_get_vm_timeline_flags(client, reply);
+}
+
+static int call_private_register_service(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_register_service(client, &params->private_register_service, reply);
+}
+
+static int call_private_set_vm_timeline_flags(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_set_vm_timeline_flags(client, &params->private_set_vm_timeline_flags, reply);
+}
+
+static int call_private_yield_control_to_dds(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_yield_control_to_dds(client, &params->private_yield_control_to_dds, reply);
+}
+
+static int call_add_breakpoint(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_add_breakpoint(client, &params->add_breakpoint, reply);
+}
+
+static int call_add_breakpoint_at_entry(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_add_breakpoint_at_entry(client, &params->add_breakpoint_at_entry, reply);
+}
+
+static int call_add_breakpoint_with_script_uri(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_add_breakpoint_with_script_uri(client, &params->add_breakpoint_with_script_uri, reply);
+}
+
 static int call_clear_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_clear_cpu_samples(client, &params->clear_cpu_samples, reply);
+}
+
+static int call_clear_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_clear_vm_timeline(client, reply);
+}
+
+static int call_create_id_zone(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_create_id_zone(client, &params->create_id_zone, reply);
+}
+
+static int call_delete_id_zone(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_delete_id_zone(client, &params->delete_id_zone, reply);
+}
+
+static int call_evaluate(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_evaluate(client, &params->evaluate, reply);
+}
+
+static int call_evaluate_in_frame(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_evaluate_in_frame(client, &params->evaluate_in_frame, reply);
+}
+
+static int call_ext_dart_io_get_http_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_ext_dart_io_get_http_profile(client, &params->ext_dart_io_get_http_profile, reply);
+}
+
+static int call_ext_dart_io_get_socket_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_ext_dart_io_get_socket_profile(client, &params->ext_dart_io_get_socket_profile, reply);
+}
+
+static int call_ext_dart_io_get_version(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_ext_dart_io_get_version(client, &params->ext_dart_io_get_version, reply);
+}
+
+static int call_get_allocation_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_allocation_profile(client, &params->get_allocation_profile, reply);
+}
+
+static int call_get_allocation_traces(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_allocation_traces(client, &params->get_allocation_traces, reply);
+}
+
+static int call_get_class_list(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_class_list(client, &params->get_class_list, reply);
+}
+
+static int call_get_client_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_client_name(client, reply);
 }
 
 static int call_get_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
@@ -137,10 +717,31 @@ static int call_get_cpu_samples(struct client *client, const union method_params
     return handle_get_cpu_samples(client, &params->get_cpu_samples, reply);
 }
 
+static int call_get_dart_development_service_version(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_dart_development_service_version(client, reply);
+}
+
 static int call_get_flag_list(struct client *client, const union method_params *params, struct reply *reply)
 {
     (void)params;
     return handle_get_flag_list(client, reply);
+}
+
+static int call_get_inbound_references(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_inbound_references(client, &params->get_inbound_references, reply);
+}
+
+static int call_get_instances(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_instances(client, &params->get_instances, reply);
+}
+
+static int call_get_instances_as_list(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_instances_as_list(client, &params->get_instances_as_list, reply);
 }
 
 static int call_get_isolate(struct client *client, const union method_params *params, struct reply *reply)
@@ -153,9 +754,25 @@ static int call_get_isolate_group(struct client *client, const union method_para
     return handle_get_isolate_group(client, &params->get_isolate_group, reply);
 }
 
+static int call_get_isolate_group_memory_usage(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_isolate_group_memory_usage(client, &params->get_isolate_group_memory_usage, reply);
+}
+
 static int call_get_isolate_pause_event(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_isolate_pause_event(client, &params->get_isolate_pause_event, reply);
+}
+
+static int call_get_log_history_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_log_history_size(client, reply);
+}
+
+static int call_get_memory_usage(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_memory_usage(client, &params->get_memory_usage, reply);
 }
 
 static int call_get_object(struct client *client, const union method_params *params, struct reply *reply)
@@ -163,9 +780,50 @@ static int call_get_object(struct client *client, const union method_params *par
     return handle_get_object(client, &params->get_object, reply);
 }
 
+static int call_get_perfetto_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_perfetto_vm_timeline(client, &params->get_perfetto_vm_timeline, reply);
+}
+
+static int call_get_ports(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_ports(client, &params->get_ports, reply);
+}
+
+static int call_get_process_memory_usage(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_process_memory_usage(client, reply);
+}
+
+static int call_get_queued_microtasks(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_queued_microtasks(client, &params->get_queued_microtasks, reply);
+}
+
+static int call_get_retaining_path(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_retaining_path(client, &params->get_retaining_path, reply);
+}
+
 static int call_get_scripts(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_scripts(client, &params->get_scripts, reply);
+}
+
+static int call_get_source_report(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_source_report(client, &params->get_source_report, reply);
+}
+
+static int call_get_stack(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_stack(client, &params->get_stack, reply);
+}
+
+static int call_get_stream_history(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_stream_history(client, &params->get_stream_history, reply);
 }
 
 static int call_get_supported_protocols(struct client *client, const union method_params *params, struct reply *reply)
@@ -180,6 +838,17 @@ static int call_get_vm(struct client *client, const union method_params *params,
     return handle_get_vm(client, reply);
 }
 
+static int call_get_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_vm_timeline(client, &params->get_vm_timeline, reply);
+}
+
+static int call_get_vm_timeline_flags(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_vm_timeline_flags(client, reply);
+}
+
 static int call_get_vm_timeline_micros(struct client *client, const union method_params *params, struct reply *reply)
 {
     (void)params;
@@ -192,6 +861,21 @@ static int call_get_version(struct client *client, const union method_params *pa
     return handle_get_version(client, reply);
 }
 
+static int call_invalidate_id_zone(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_invalidate_id_zone(client, &params->invalidate_id_zone, reply);
+}
+
+static int call_invoke(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_invoke(client, &params->invoke, reply);
+}
+
+static int call_kill(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_kill(client, &params->kill, reply);
+}
+
 static int call_lookup_package_uris(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_lookup_package_uris(client, &params->lookup_package_uris, reply);
@@ -202,15 +886,115 @@ static int call_lookup_resolved_package_uris(struct client *client, const union 
     return handle_lookup_resolved_package_uris(client, &params->lookup_resolved_package_uris, reply);
 }
 
+static int call_pause(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_pause(client, &params->pause, reply);
+}
+
+static int call_post_event(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_post_event(client, &params->post_event, reply);
+}
+
+static int call_ready_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_ready_to_resume(client, &params->ready_to_resume, reply);
+}
+
+static int call_register_service(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_register_service(client, &params->register_service, reply);
+}
+
+static int call_reload_sources(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_reload_sources(client, &params->reload_sources, reply);
+}
+
+static int call_remove_breakpoint(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_remove_breakpoint(client, &params->remove_breakpoint, reply);
+}
+
+static int call_request_heap_snapshot(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_request_heap_snapshot(client, &params->request_heap_snapshot, reply);
+}
+
+static int call_require_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_require_permission_to_resume(client, &params->require_permission_to_resume, reply);
+}
+
+static int call_require_user_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_require_user_permission_to_resume(client, &params->require_user_permission_to_resume, reply);
+}
+
+static int call_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_resume(client, &params->resume, reply);
+}
+
 static int call_rpc_discover(struct client *client, const union method_params *params, struct reply *reply)
 {
     (void)params;
     return handle_rpc_discover(client, reply);
 }
 
+static int call_set_breakpoint_state(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_breakpoint_state(client, &params->set_breakpoint_state, reply);
+}
+
+static int call_set_client_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_client_name(client, &params->set_client_name, reply);
+}
+
+static int call_set_exception_pause_mode(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_exception_pause_mode(client, &params->set_exception_pause_mode, reply);
+}
+
 static int call_set_flag(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_set_flag(client, &params->set_flag, reply);
+}
+
+static int call_set_isolate_pause_mode(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_isolate_pause_mode(client, &params->set_isolate_pause_mode, reply);
+}
+
+static int call_set_library_debuggable(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_library_debuggable(client, &params->set_library_debuggable, reply);
+}
+
+static int call_set_log_history_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_log_history_size(client, &params->set_log_history_size, reply);
+}
+
+static int call_set_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_name(client, &params->set_name, reply);
+}
+
+static int call_set_trace_class_allocation(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_trace_class_allocation(client, &params->set_trace_class_allocation, reply);
+}
+
+static int call_set_vm_name(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_vm_name(client, &params->set_vm_name, reply);
+}
+
+static int call_set_vm_timeline_flags(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_set_vm_timeline_flags(client, &params->set_vm_timeline_flags, reply);
 }
 
 static int call_stream_cancel(struct client *client, const union method_params *params, struct reply *reply)
@@ -224,24 +1008,95 @@ static int call_stream_listen(struct client *client, const union method_params *
 }
 
 const struct method methods[] = {
+    { .name = "_clearCpuProfile", .call = call_private_clear_cpu_profile, TAKES(private_clear_cpu_profile_rows), .traits = METHOD_DRAINS },
+    { .name = "_clearVMTimeline", .call = call_private_clear_vm_timeline, TAKES(private_clear_vm_timeline_rows) },
+    { .name = "_collectAllGarbage", .call = call_private_collect_all_garbage, TAKES(private_collect_all_garbage_rows) },
     { .name = "_enableProfiler", .call = call_private_enable_profiler, TAKES(private_enable_profiler_rows) },
+    { .name = "_getAllocationProfile", .call = call_private_get_allocation_profile, TAKES(private_get_allocation_profile_rows) },
+    { .name = "_getCpuProfile", .call = call_private_get_cpu_profile, TAKES(private_get_cpu_profile_rows), .traits = METHOD_DRAINS },
+    { .name = "_getCpuProfileTimeline", .call = call_private_get_cpu_profile_timeline, TAKES(private_get_cpu_profile_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "_getHeapMap", .call = call_private_get_heap_map, TAKES(private_get_heap_map_rows) },
+    { .name = "_getIsolateMetricList", .call = call_private_get_isolate_metric_list, TAKES(private_get_isolate_metric_list_rows) },
+    { .name = "_getPersistentHandles", .call = call_private_get_persistent_handles, TAKES(private_get_persistent_handles_rows) },
+    { .name = "_getPorts", .call = call_private_get_ports, TAKES(private_get_ports_rows) },
+    { .name = "_getVMMetricList", .call = call_private_get_vm_metric_list, TAKES(private_get_vm_metric_list_rows) },
+    { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows) },
+    { .name = "_getVMTimelineFlags", .call = call_private_get_vm_timeline_flags, TAKES(private_get_vm_timeline_flags_rows) },
+    { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
+    { .name = "_setVMTimelineFlags", .call = call_private_set_vm_timeline_flags, TAKES(private_set_vm_timeline_flags_rows) },
+    { .name = "_yieldControlToDDS", .call = call_private_yield_control_to_dds, TAKES(private_yield_control_to_dds_rows), .traits = METHOD_ROUTING },
+    { .name = "addBreakpoint", .call = call_add_breakpoint, TAKES(add_breakpoint_rows) },
+    { .name = "addBreakpointAtEntry", .call = call_add_breakpoint_at_entry, TAKES(add_breakpoint_at_entry_rows) },
+    { .name = "addBreakpointWithScriptUri", .call = call_add_breakpoint_with_script_uri, TAKES(add_breakpoint_with_script_uri_rows) },
     { .name = "clearCpuSamples", .call = call_clear_cpu_samples, TAKES(clear_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "clearVMTimeline", .call = call_clear_vm_timeline, TAKES(clear_vm_timeline_rows) },
+    { .name = "createIdZone", .call = call_create_id_zone, TAKES(create_id_zone_rows) },
+    { .name = "deleteIdZone", .call = call_delete_id_zone, TAKES(delete_id_zone_rows) },
+    { .name = "evaluate", .call = call_evaluate, TAKES(evaluate_rows) },
+    { .name = "evaluateInFrame", .call = call_evaluate_in_frame, TAKES(evaluate_in_frame_rows) },
+    { .name = "ext.dart.io.getHttpProfile", .call = call_ext_dart_io_get_http_profile, TAKES(ext_dart_io_get_http_profile_rows) },
+    { .name = "ext.dart.io.getSocketProfile", .call = call_ext_dart_io_get_socket_profile, TAKES(ext_dart_io_get_socket_profile_rows) },
+    { .name = "ext.dart.io.getVersion", .call = call_ext_dart_io_get_version, TAKES(ext_dart_io_get_version_rows) },
+    { .name = "getAllocationProfile", .call = call_get_allocation_profile, TAKES(get_allocation_profile_rows) },
+    { .name = "getAllocationTraces", .call = call_get_allocation_traces, TAKES(get_allocation_traces_rows) },
+    { .name = "getClassList", .call = call_get_class_list, TAKES(get_class_list_rows) },
+    { .name = "getClientName", .call = call_get_client_name },
     { .name = "getCpuSamples", .call = call_get_cpu_samples, TAKES(get_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "getDartDevelopmentServiceVersion", .call = call_get_dart_development_service_version },
     { .name = "getFlagList", .call = call_get_flag_list, TAKES(get_flag_list_rows) },
+    { .name = "getInboundReferences", .call = call_get_inbound_references, TAKES(get_inbound_references_rows) },
+    { .name = "getInstances", .call = call_get_instances, TAKES(get_instances_rows) },
+    { .name = "getInstancesAsList", .call = call_get_instances_as_list, TAKES(get_instances_as_list_rows) },
     { .name = "getIsolate", .call = call_get_isolate, TAKES(get_isolate_rows) },
     { .name = "getIsolateGroup", .call = call_get_isolate_group, TAKES(get_isolate_group_rows) },
+    { .name = "getIsolateGroupMemoryUsage", .call = call_get_isolate_group_memory_usage, TAKES(get_isolate_group_memory_usage_rows) },
     { .name = "getIsolatePauseEvent", .call = call_get_isolate_pause_event, TAKES(get_isolate_pause_event_rows) },
+    { .name = "getLogHistorySize", .call = call_get_log_history_size },
+    { .name = "getMemoryUsage", .call = call_get_memory_usage, TAKES(get_memory_usage_rows) },
     { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
+    { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows) },
+    { .name = "getPorts", .call = call_get_ports, TAKES(get_ports_rows) },
+    { .name = "getProcessMemoryUsage", .call = call_get_process_memory_usage, TAKES(get_process_memory_usage_rows) },
+    { .name = "getQueuedMicrotasks", .call = call_get_queued_microtasks, TAKES(get_queued_microtasks_rows) },
+    { .name = "getRetainingPath", .call = call_get_retaining_path, TAKES(get_retaining_path_rows) },
     { .name = "getScripts", .call = call_get_scripts, TAKES(get_scripts_rows) },
+    { .name = "getSourceReport", .call = call_get_source_report, TAKES(get_source_report_rows) },
+    { .name = "getStack", .call = call_get_stack, TAKES(get_stack_rows), .traits = METHOD_DRAINS },
+    { .name = "getStreamHistory", .call = call_get_stream_history, TAKES(get_stream_history_rows) },
     { .name = "getSupportedProtocols", .call = call_get_supported_protocols, .traits = METHOD_ROUTING },
     { .name = "getVM", .call = call_get_vm, TAKES(get_vm_rows) },
+    { .name = "getVMTimeline", .call = call_get_vm_timeline, TAKES(get_vm_timeline_rows) },
+    { .name = "getVMTimelineFlags", .call = call_get_vm_timeline_flags, TAKES(get_vm_timeline_flags_rows) },
     { .name = "getVMTimelineMicros", .call = call_get_vm_timeline_micros, TAKES(get_vm_timeline_micros_rows) },
     { .name = "getVersion", .call = call_get_version, TAKES(get_version_rows) },
+    { .name = "invalidateIdZone", .call = call_invalidate_id_zone, TAKES(invalidate_id_zone_rows) },
+    { .name = "invoke", .call = call_invoke, TAKES(invoke_rows) },
+    { .name = "kill", .call = call_kill, TAKES(kill_rows) },
     { .name = "lookupPackageUris", .call = call_lookup_package_uris, TAKES(lookup_package_uris_rows) },
     { .name = "lookupResolvedPackageUris", .call = call_lookup_resolved_package_uris, TAKES(lookup_resolved_package_uris_rows) },
+    { .name = "pause", .call = call_pause, TAKES(pause_rows) },
+    { .name = "postEvent", .call = call_post_event, TAKES(post_event_rows) },
+    { .name = "readyToResume", .call = call_ready_to_resume, TAKES(ready_to_resume_rows) },
+    { .name = "registerService", .call = call_register_service, TAKES(register_service_rows), .traits = METHOD_ROUTING },
+    { .name = "reloadSources", .call = call_reload_sources, TAKES(reload_sources_rows) },
+    { .name = "removeBreakpoint", .call = call_remove_breakpoint, TAKES(remove_breakpoint_rows) },
+    { .name = "requestHeapSnapshot", .call = call_request_heap_snapshot, TAKES(request_heap_snapshot_rows) },
+    { .name = "requirePermissionToResume", .call = call_require_permission_to_resume, TAKES(require_permission_to_resume_rows) },
+    { .name = "requireUserPermissionToResume", .call = call_require_user_permission_to_resume, TAKES(require_user_permission_to_resume_rows) },
+    { .name = "resume", .call = call_resume, TAKES(resume_rows) },
     { .name = "rpc.discover", .call = call_rpc_discover },
+    { .name = "setBreakpointState", .call = call_set_breakpoint_state, TAKES(set_breakpoint_state_rows) },
+    { .name = "setClientName", .call = call_set_client_name, TAKES(set_client_name_rows) },
+    { .name = "setExceptionPauseMode", .call = call_set_exception_pause_mode, TAKES(set_exception_pause_mode_rows) },
     { .name = "setFlag", .call = call_set_flag, TAKES(set_flag_rows) },
+    { .name = "setIsolatePauseMode", .call = call_set_isolate_pause_mode, TAKES(set_isolate_pause_mode_rows) },
+    { .name = "setLibraryDebuggable", .call = call_set_library_debuggable, TAKES(set_library_debuggable_rows) },
+    { .name = "setLogHistorySize", .call = call_set_log_history_size, TAKES(set_log_history_size_rows) },
+    { .name = "setName", .call = call_set_name, TAKES(set_name_rows) },
+    { .name = "setTraceClassAllocation", .call = call_set_trace_class_allocation, TAKES(set_trace_class_allocation_rows) },
+    { .name = "setVMName", .call = call_set_vm_name, TAKES(set_vm_name_rows) },
+    { .name = "setVMTimelineFlags", .call = call_set_vm_timeline_flags, TAKES(set_vm_timeline_flags_rows) },
     { .name = "streamCancel", .call = call_stream_cancel, TAKES(stream_cancel_rows), .traits = METHOD_ROUTING },
     { .name = "streamListen", .call = call_stream_listen, TAKES(stream_listen_rows), .traits = METHOD_ROUTING },
 };

@@ -10,67 +10,399 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct isolate;
 struct process_info;
 
+struct private_clear_cpu_profile_params {
+    const struct isolate *isolate;
+};
+
+struct private_collect_all_garbage_params {
+    const struct isolate *isolate;
+};
+
 struct private_enable_profiler_params {
-    const struct process_info *isolate; /* not given: NULL */
+    const struct isolate *isolate; /* not given: NULL */
     bool enable; /* not given: true */
 };
 
+struct private_get_allocation_profile_params {
+    const struct isolate *isolate;
+    bool reset; /* not given: 0 */
+    enum gc_wanted gc; /* not given: GC_WANTED_FALSE */
+};
+
+struct private_get_cpu_profile_params {
+    const struct isolate *isolate;
+    enum profile_tags tags; /* not given: PROFILE_TAGS_NONE */
+};
+
+struct private_get_cpu_profile_timeline_params {
+    const struct isolate *isolate;
+    enum profile_tags tags; /* not given: PROFILE_TAGS_NONE */
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+};
+
 struct private_get_cpu_samples_params {
-    const struct process_info *isolate; /* not given: NULL */
+    const struct isolate *isolate; /* not given: NULL */
     int64_t timestamp_us; /* not given: 0 */
     int64_t count; /* not given: 0 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
+    enum samples_form form; /* not given: SAMPLES_FORM_LIST */
+    const char *cursor; /* not given: NULL */
+};
+
+struct private_get_heap_map_params {
+    const struct isolate *isolate;
+};
+
+struct private_get_isolate_metric_list_params {
+    const struct isolate *isolate;
+    const char *type;
+};
+
+struct private_get_persistent_handles_params {
+    const struct isolate *isolate;
+};
+
+struct private_get_ports_params {
+    const struct isolate *isolate;
+};
+
+struct private_get_vm_timeline_params {
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+};
+
+struct private_register_service_params {
+    const char *service;
+    const char *alias;
+};
+
+struct private_set_vm_timeline_flags_params {
+    json_t *recorded_streams; /* not given: NULL */
+    json_t *fixed_names; /* not given: NULL */
+    const char *stream_id; /* not given: NULL */
+};
+
+struct private_yield_control_to_dds_params {
+    const char *uri;
+};
+
+struct add_breakpoint_params {
+    const struct isolate *isolate;
+    const char *script_id;
+    int64_t line;
+    int64_t column; /* not given: 0 */
+};
+
+struct add_breakpoint_at_entry_params {
+    const struct isolate *isolate;
+    const char *function_id;
+};
+
+struct add_breakpoint_with_script_uri_params {
+    const struct isolate *isolate;
+    const char *script_uri;
+    int64_t line;
+    int64_t column; /* not given: 0 */
 };
 
 struct clear_cpu_samples_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
+};
+
+struct create_id_zone_params {
+    const struct isolate *isolate;
+    enum zone_buffer backing_buffer_kind;
+    enum zone_ids id_assignment_policy;
+    int64_t capacity; /* not given: 0 */
+};
+
+struct delete_id_zone_params {
+    const struct isolate *isolate;
+    const char *id_zone_id;
+};
+
+struct evaluate_params {
+    const struct isolate *isolate;
+    const char *target_id;
+    const char *expression;
+    bool disable_breakpoints; /* not given: 0 */
+};
+
+struct evaluate_in_frame_params {
+    const struct isolate *isolate;
+    int64_t frame_index;
+    const char *expression;
+    bool disable_breakpoints; /* not given: 0 */
+};
+
+struct ext_dart_io_get_http_profile_params {
+    const struct isolate *isolate;
+    int64_t updated_since_us; /* not given: 0 */
+};
+
+struct ext_dart_io_get_socket_profile_params {
+    const struct isolate *isolate;
+};
+
+struct ext_dart_io_get_version_params {
+    const struct isolate *isolate;
+};
+
+struct get_allocation_profile_params {
+    const struct isolate *isolate;
+    bool reset; /* not given: 0 */
+    enum gc_wanted gc; /* not given: GC_WANTED_FALSE */
+};
+
+struct get_allocation_traces_params {
+    const struct isolate *isolate;
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+    const char *class_id; /* not given: NULL */
+};
+
+struct get_class_list_params {
+    const struct isolate *isolate;
 };
 
 struct get_cpu_samples_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
 };
 
+struct get_inbound_references_params {
+    const struct isolate *isolate;
+    const char *target_id;
+    int64_t limit;
+};
+
+struct get_instances_params {
+    const struct isolate *isolate;
+    const char *object_id;
+    int64_t limit;
+    bool include_subclasses; /* not given: 0 */
+    bool include_implementers; /* not given: 0 */
+};
+
+struct get_instances_as_list_params {
+    const struct isolate *isolate;
+    const char *object_id;
+    bool include_subclasses; /* not given: 0 */
+    bool include_implementers; /* not given: 0 */
+};
+
 struct get_isolate_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
 };
 
 struct get_isolate_group_params {
     const struct process_info *isolate_group;
 };
 
+struct get_isolate_group_memory_usage_params {
+    const struct process_info *isolate_group;
+};
+
 struct get_isolate_pause_event_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
+};
+
+struct get_memory_usage_params {
+    const struct isolate *isolate;
 };
 
 struct get_object_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     int64_t offset; /* not given: 0 */
     int64_t count; /* not given: 0 */
     const char *object_id;
 };
 
+struct get_perfetto_vm_timeline_params {
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+};
+
+struct get_ports_params {
+    const struct isolate *isolate;
+};
+
+struct get_queued_microtasks_params {
+    const struct isolate *isolate;
+};
+
+struct get_retaining_path_params {
+    const struct isolate *isolate;
+    const char *target_id;
+    int64_t limit;
+};
+
 struct get_scripts_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
+};
+
+struct get_source_report_params {
+    const struct isolate *isolate;
+    json_t *reports;
+    const char *script_id; /* not given: NULL */
+    int64_t token_pos; /* not given: 0 */
+    int64_t end_token_pos; /* not given: 0 */
+    bool force_compile; /* not given: 0 */
+};
+
+struct get_stack_params {
+    const struct isolate *isolate;
+    int64_t limit; /* not given: 2147483647 */
+};
+
+struct get_stream_history_params {
+    const char *stream;
+};
+
+struct get_vm_timeline_params {
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+};
+
+struct invalidate_id_zone_params {
+    const struct isolate *isolate;
+    const char *id_zone_id;
+};
+
+struct invoke_params {
+    const struct isolate *isolate;
+    const char *target_id;
+    const char *selector;
+    json_t *argument_ids;
+    bool disable_breakpoints; /* not given: 0 */
+};
+
+struct kill_params {
+    const struct isolate *isolate;
 };
 
 struct lookup_package_uris_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     json_t *uris;
 };
 
 struct lookup_resolved_package_uris_params {
-    const struct process_info *isolate;
+    const struct isolate *isolate;
     json_t *uris;
+};
+
+struct pause_params {
+    const struct isolate *isolate;
+};
+
+struct post_event_params {
+    const char *stream;
+    const char *event_kind;
+    json_t *event_data;
+};
+
+struct ready_to_resume_params {
+    const struct isolate *isolate;
+};
+
+struct register_service_params {
+    const char *service;
+    const char *alias;
+};
+
+struct reload_sources_params {
+    const struct isolate *isolate;
+    bool force; /* not given: 0 */
+    bool pause; /* not given: 0 */
+    const char *root_lib_uri; /* not given: NULL */
+    const char *packages_uri; /* not given: NULL */
+};
+
+struct remove_breakpoint_params {
+    const struct isolate *isolate;
+    const char *breakpoint_id;
+};
+
+struct request_heap_snapshot_params {
+    const struct isolate *isolate;
+};
+
+struct require_permission_to_resume_params {
+    bool on_pause_start; /* not given: 0 */
+    bool on_pause_reload; /* not given: 0 */
+    bool on_pause_exit; /* not given: 0 */
+};
+
+struct require_user_permission_to_resume_params {
+    bool on_pause_start; /* not given: 0 */
+    bool on_pause_exit; /* not given: 0 */
+};
+
+struct resume_params {
+    const struct isolate *isolate;
+    enum resume_step step; /* not given: RESUME_STEP_NONE */
+    int64_t frame_index; /* not given: 0 */
+};
+
+struct set_breakpoint_state_params {
+    const struct isolate *isolate;
+    const char *breakpoint_id;
+    bool enable;
+};
+
+struct set_client_name_params {
+    const char *name;
+};
+
+struct set_exception_pause_mode_params {
+    const struct isolate *isolate;
+    enum exception_pause_mode mode;
 };
 
 struct set_flag_params {
     const char *name;
     const char *value;
+};
+
+struct set_isolate_pause_mode_params {
+    const struct isolate *isolate;
+    enum exception_pause_mode exception_pause_mode; /* not given: EXCEPTION_PAUSE_MODE_NONE */
+    bool should_pause_on_exit; /* not given: 0 */
+};
+
+struct set_library_debuggable_params {
+    const struct isolate *isolate;
+    const char *library_id;
+    bool is_debuggable;
+};
+
+struct set_log_history_size_params {
+    int64_t size;
+};
+
+struct set_name_params {
+    const struct isolate *isolate;
+    const char *name;
+};
+
+struct set_trace_class_allocation_params {
+    const struct isolate *isolate;
+    const char *class_id;
+    bool enable;
+};
+
+struct set_vm_name_params {
+    const char *name;
+};
+
+struct set_vm_timeline_flags_params {
+    json_t *recorded_streams; /* not given: NULL */
 };
 
 struct stream_cancel_params {
@@ -82,40 +414,173 @@ struct stream_listen_params {
 };
 
 union method_params {
+    struct private_clear_cpu_profile_params private_clear_cpu_profile;
+    struct private_collect_all_garbage_params private_collect_all_garbage;
     struct private_enable_profiler_params private_enable_profiler;
+    struct private_get_allocation_profile_params private_get_allocation_profile;
+    struct private_get_cpu_profile_params private_get_cpu_profile;
+    struct private_get_cpu_profile_timeline_params private_get_cpu_profile_timeline;
     struct private_get_cpu_samples_params private_get_cpu_samples;
+    struct private_get_heap_map_params private_get_heap_map;
+    struct private_get_isolate_metric_list_params private_get_isolate_metric_list;
+    struct private_get_persistent_handles_params private_get_persistent_handles;
+    struct private_get_ports_params private_get_ports;
+    struct private_get_vm_timeline_params private_get_vm_timeline;
+    struct private_register_service_params private_register_service;
+    struct private_set_vm_timeline_flags_params private_set_vm_timeline_flags;
+    struct private_yield_control_to_dds_params private_yield_control_to_dds;
+    struct add_breakpoint_params add_breakpoint;
+    struct add_breakpoint_at_entry_params add_breakpoint_at_entry;
+    struct add_breakpoint_with_script_uri_params add_breakpoint_with_script_uri;
     struct clear_cpu_samples_params clear_cpu_samples;
+    struct create_id_zone_params create_id_zone;
+    struct delete_id_zone_params delete_id_zone;
+    struct evaluate_params evaluate;
+    struct evaluate_in_frame_params evaluate_in_frame;
+    struct ext_dart_io_get_http_profile_params ext_dart_io_get_http_profile;
+    struct ext_dart_io_get_socket_profile_params ext_dart_io_get_socket_profile;
+    struct ext_dart_io_get_version_params ext_dart_io_get_version;
+    struct get_allocation_profile_params get_allocation_profile;
+    struct get_allocation_traces_params get_allocation_traces;
+    struct get_class_list_params get_class_list;
     struct get_cpu_samples_params get_cpu_samples;
+    struct get_inbound_references_params get_inbound_references;
+    struct get_instances_params get_instances;
+    struct get_instances_as_list_params get_instances_as_list;
     struct get_isolate_params get_isolate;
     struct get_isolate_group_params get_isolate_group;
+    struct get_isolate_group_memory_usage_params get_isolate_group_memory_usage;
     struct get_isolate_pause_event_params get_isolate_pause_event;
+    struct get_memory_usage_params get_memory_usage;
     struct get_object_params get_object;
+    struct get_perfetto_vm_timeline_params get_perfetto_vm_timeline;
+    struct get_ports_params get_ports;
+    struct get_queued_microtasks_params get_queued_microtasks;
+    struct get_retaining_path_params get_retaining_path;
     struct get_scripts_params get_scripts;
+    struct get_source_report_params get_source_report;
+    struct get_stack_params get_stack;
+    struct get_stream_history_params get_stream_history;
+    struct get_vm_timeline_params get_vm_timeline;
+    struct invalidate_id_zone_params invalidate_id_zone;
+    struct invoke_params invoke;
+    struct kill_params kill;
     struct lookup_package_uris_params lookup_package_uris;
     struct lookup_resolved_package_uris_params lookup_resolved_package_uris;
+    struct pause_params pause;
+    struct post_event_params post_event;
+    struct ready_to_resume_params ready_to_resume;
+    struct register_service_params register_service;
+    struct reload_sources_params reload_sources;
+    struct remove_breakpoint_params remove_breakpoint;
+    struct request_heap_snapshot_params request_heap_snapshot;
+    struct require_permission_to_resume_params require_permission_to_resume;
+    struct require_user_permission_to_resume_params require_user_permission_to_resume;
+    struct resume_params resume;
+    struct set_breakpoint_state_params set_breakpoint_state;
+    struct set_client_name_params set_client_name;
+    struct set_exception_pause_mode_params set_exception_pause_mode;
     struct set_flag_params set_flag;
+    struct set_isolate_pause_mode_params set_isolate_pause_mode;
+    struct set_library_debuggable_params set_library_debuggable;
+    struct set_log_history_size_params set_log_history_size;
+    struct set_name_params set_name;
+    struct set_trace_class_allocation_params set_trace_class_allocation;
+    struct set_vm_name_params set_vm_name;
+    struct set_vm_timeline_flags_params set_vm_timeline_flags;
     struct stream_cancel_params stream_cancel;
     struct stream_listen_params stream_listen;
 };
 
+int handle_private_clear_cpu_profile(struct client *client, const struct private_clear_cpu_profile_params *params, struct reply *reply);
+int handle_private_clear_vm_timeline(struct client *client, struct reply *reply);
+int handle_private_collect_all_garbage(struct client *client, const struct private_collect_all_garbage_params *params, struct reply *reply);
 int handle_private_enable_profiler(struct client *client, const struct private_enable_profiler_params *params, struct reply *reply);
+int handle_private_get_allocation_profile(struct client *client, const struct private_get_allocation_profile_params *params, struct reply *reply);
+int handle_private_get_cpu_profile(struct client *client, const struct private_get_cpu_profile_params *params, struct reply *reply);
+int handle_private_get_cpu_profile_timeline(struct client *client, const struct private_get_cpu_profile_timeline_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
+int handle_private_get_heap_map(struct client *client, const struct private_get_heap_map_params *params, struct reply *reply);
+int handle_private_get_isolate_metric_list(struct client *client, const struct private_get_isolate_metric_list_params *params, struct reply *reply);
+int handle_private_get_persistent_handles(struct client *client, const struct private_get_persistent_handles_params *params, struct reply *reply);
+int handle_private_get_ports(struct client *client, const struct private_get_ports_params *params, struct reply *reply);
+int handle_private_get_vm_metric_list(struct client *client, struct reply *reply);
+int handle_private_get_vm_timeline(struct client *client, const struct private_get_vm_timeline_params *params, struct reply *reply);
+int handle_private_get_vm_timeline_flags(struct client *client, struct reply *reply);
+int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
+int handle_private_set_vm_timeline_flags(struct client *client, const struct private_set_vm_timeline_flags_params *params, struct reply *reply);
+int handle_private_yield_control_to_dds(struct client *client, const struct private_yield_control_to_dds_params *params, struct reply *reply);
+int handle_add_breakpoint(struct client *client, const struct add_breakpoint_params *params, struct reply *reply);
+int handle_add_breakpoint_at_entry(struct client *client, const struct add_breakpoint_at_entry_params *params, struct reply *reply);
+int handle_add_breakpoint_with_script_uri(struct client *client, const struct add_breakpoint_with_script_uri_params *params, struct reply *reply);
 int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params, struct reply *reply);
+int handle_clear_vm_timeline(struct client *client, struct reply *reply);
+int handle_create_id_zone(struct client *client, const struct create_id_zone_params *params, struct reply *reply);
+int handle_delete_id_zone(struct client *client, const struct delete_id_zone_params *params, struct reply *reply);
+int handle_evaluate(struct client *client, const struct evaluate_params *params, struct reply *reply);
+int handle_evaluate_in_frame(struct client *client, const struct evaluate_in_frame_params *params, struct reply *reply);
+int handle_ext_dart_io_get_http_profile(struct client *client, const struct ext_dart_io_get_http_profile_params *params, struct reply *reply);
+int handle_ext_dart_io_get_socket_profile(struct client *client, const struct ext_dart_io_get_socket_profile_params *params, struct reply *reply);
+int handle_ext_dart_io_get_version(struct client *client, const struct ext_dart_io_get_version_params *params, struct reply *reply);
+int handle_get_allocation_profile(struct client *client, const struct get_allocation_profile_params *params, struct reply *reply);
+int handle_get_allocation_traces(struct client *client, const struct get_allocation_traces_params *params, struct reply *reply);
+int handle_get_class_list(struct client *client, const struct get_class_list_params *params, struct reply *reply);
+int handle_get_client_name(struct client *client, struct reply *reply);
 int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params, struct reply *reply);
+int handle_get_dart_development_service_version(struct client *client, struct reply *reply);
 int handle_get_flag_list(struct client *client, struct reply *reply);
+int handle_get_inbound_references(struct client *client, const struct get_inbound_references_params *params, struct reply *reply);
+int handle_get_instances(struct client *client, const struct get_instances_params *params, struct reply *reply);
+int handle_get_instances_as_list(struct client *client, const struct get_instances_as_list_params *params, struct reply *reply);
 int handle_get_isolate(struct client *client, const struct get_isolate_params *params, struct reply *reply);
 int handle_get_isolate_group(struct client *client, const struct get_isolate_group_params *params, struct reply *reply);
+int handle_get_isolate_group_memory_usage(struct client *client, const struct get_isolate_group_memory_usage_params *params, struct reply *reply);
 int handle_get_isolate_pause_event(struct client *client, const struct get_isolate_pause_event_params *params, struct reply *reply);
+int handle_get_log_history_size(struct client *client, struct reply *reply);
+int handle_get_memory_usage(struct client *client, const struct get_memory_usage_params *params, struct reply *reply);
 int handle_get_object(struct client *client, const struct get_object_params *params, struct reply *reply);
+int handle_get_perfetto_vm_timeline(struct client *client, const struct get_perfetto_vm_timeline_params *params, struct reply *reply);
+int handle_get_ports(struct client *client, const struct get_ports_params *params, struct reply *reply);
+int handle_get_process_memory_usage(struct client *client, struct reply *reply);
+int handle_get_queued_microtasks(struct client *client, const struct get_queued_microtasks_params *params, struct reply *reply);
+int handle_get_retaining_path(struct client *client, const struct get_retaining_path_params *params, struct reply *reply);
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params, struct reply *reply);
+int handle_get_source_report(struct client *client, const struct get_source_report_params *params, struct reply *reply);
+int handle_get_stack(struct client *client, const struct get_stack_params *params, struct reply *reply);
+int handle_get_stream_history(struct client *client, const struct get_stream_history_params *params, struct reply *reply);
 int handle_get_supported_protocols(struct client *client, struct reply *reply);
 int handle_get_vm(struct client *client, struct reply *reply);
+int handle_get_vm_timeline(struct client *client, const struct get_vm_timeline_params *params, struct reply *reply);
+int handle_get_vm_timeline_flags(struct client *client, struct reply *reply);
 int handle_get_vm_timeline_micros(struct client *client, struct reply *reply);
 int handle_get_version(struct client *client, struct reply *reply);
+int handle_invalidate_id_zone(struct client *client, const struct invalidate_id_zone_params *params, struct reply *reply);
+int handle_invoke(struct client *client, const struct invoke_params *params, struct reply *reply);
+int handle_kill(struct client *client, const struct kill_params *params, struct reply *reply);
 int handle_lookup_package_uris(struct client *client, const struct lookup_package_uris_params *params, struct reply *reply);
 int handle_lookup_resolved_package_uris(struct client *client, const struct lookup_resolved_package_uris_params *params, struct reply *reply);
+int handle_pause(struct client *client, const struct pause_params *params, struct reply *reply);
+int handle_post_event(struct client *client, const struct post_event_params *params, struct reply *reply);
+int handle_ready_to_resume(struct client *client, const struct ready_to_resume_params *params, struct reply *reply);
+int handle_register_service(struct client *client, const struct register_service_params *params, struct reply *reply);
+int handle_reload_sources(struct client *client, const struct reload_sources_params *params, struct reply *reply);
+int handle_remove_breakpoint(struct client *client, const struct remove_breakpoint_params *params, struct reply *reply);
+int handle_request_heap_snapshot(struct client *client, const struct request_heap_snapshot_params *params, struct reply *reply);
+int handle_require_permission_to_resume(struct client *client, const struct require_permission_to_resume_params *params, struct reply *reply);
+int handle_require_user_permission_to_resume(struct client *client, const struct require_user_permission_to_resume_params *params, struct reply *reply);
+int handle_resume(struct client *client, const struct resume_params *params, struct reply *reply);
 int handle_rpc_discover(struct client *client, struct reply *reply);
+int handle_set_breakpoint_state(struct client *client, const struct set_breakpoint_state_params *params, struct reply *reply);
+int handle_set_client_name(struct client *client, const struct set_client_name_params *params, struct reply *reply);
+int handle_set_exception_pause_mode(struct client *client, const struct set_exception_pause_mode_params *params, struct reply *reply);
 int handle_set_flag(struct client *client, const struct set_flag_params *params, struct reply *reply);
+int handle_set_isolate_pause_mode(struct client *client, const struct set_isolate_pause_mode_params *params, struct reply *reply);
+int handle_set_library_debuggable(struct client *client, const struct set_library_debuggable_params *params, struct reply *reply);
+int handle_set_log_history_size(struct client *client, const struct set_log_history_size_params *params, struct reply *reply);
+int handle_set_name(struct client *client, const struct set_name_params *params, struct reply *reply);
+int handle_set_trace_class_allocation(struct client *client, const struct set_trace_class_allocation_params *params, struct reply *reply);
+int handle_set_vm_name(struct client *client, const struct set_vm_name_params *params, struct reply *reply);
+int handle_set_vm_timeline_flags(struct client *client, const struct set_vm_timeline_flags_params *params, struct reply *reply);
 int handle_stream_cancel(struct client *client, const struct stream_cancel_params *params, struct reply *reply);
 int handle_stream_listen(struct client *client, const struct stream_listen_params *params, struct reply *reply);
 

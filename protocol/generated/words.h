@@ -5,41 +5,119 @@
 
 enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 
+#define TYPE_CLASS_REF "@Class"
 #define TYPE_CODE_REF "@Code"
 #define TYPE_FUNCTION_REF "@Function"
+#define TYPE_INSTANCE_REF "@Instance"
 #define TYPE_ISOLATE_REF "@Isolate"
 #define TYPE_ISOLATE_GROUP_REF "@IsolateGroup"
 #define TYPE_LIBRARY_REF "@Library"
 #define TYPE_SCRIPT_REF "@Script"
 #define TYPE_VM_REF "@VM"
+#define TYPE_ALLOCATION_PROFILE "AllocationProfile"
+#define TYPE_CLASS_LIST "ClassList"
+#define TYPE_CLIENT_NAME "ClientName"
 #define TYPE_CODE "Code"
 #define TYPE_CPU_SAMPLES "CpuSamples"
 #define TYPE_ERROR "Error"
 #define TYPE_EVENT "Event"
 #define TYPE_FLAG_LIST "FlagList"
+#define TYPE_FRAME "Frame"
 #define TYPE_FUNCTION "Function"
 #define TYPE_HEAP_SPACE "HeapSpace"
+#define TYPE_HTTP_PROFILE "HttpProfile"
+#define TYPE_ID_ZONE "IdZone"
 #define TYPE_ISOLATE "Isolate"
 #define TYPE_ISOLATE_GROUP "IsolateGroup"
 #define TYPE_LIBRARY "Library"
+#define TYPE_LOG_RECORD "LogRecord"
+#define TYPE_MEMORY_USAGE "MemoryUsage"
+#define TYPE_METRIC_LIST "MetricList"
 #define TYPE_NATIVE_FUNCTION "NativeFunction"
+#define TYPE_PERFETTO_TIMELINE "PerfettoTimeline"
+#define TYPE_PORT_LIST "PortList"
+#define TYPE_PROCESS_MEMORY_USAGE "ProcessMemoryUsage"
 #define TYPE_PROFILE_FUNCTION "ProfileFunction"
 #define TYPE_PROTOCOL_LIST "ProtocolList"
 #define TYPE_SCRIPT "Script"
 #define TYPE_SCRIPT_LIST "ScriptList"
 #define TYPE_SENTINEL "Sentinel"
+#define TYPE_SIZE "Size"
+#define TYPE_SOCKET_PROFILE "SocketProfile"
 #define TYPE_SOURCE_LOCATION "SourceLocation"
+#define TYPE_SOURCE_REPORT "SourceReport"
+#define TYPE_STACK "Stack"
+#define TYPE_STREAM_HISTORY "StreamHistory"
 #define TYPE_SUCCESS "Success"
+#define TYPE_TIMELINE "Timeline"
+#define TYPE_TIMELINE_FLAGS "TimelineFlags"
 #define TYPE_TIMESTAMP "Timestamp"
 #define TYPE_URI_LIST "UriList"
 #define TYPE_VM "VM"
 #define TYPE_VERSION "Version"
+#define TYPE_PRIVATE_CPU_PROFILE "_CpuProfile"
+#define TYPE_PRIVATE_CPU_PROFILE_TIMELINE "_CpuProfileTimeline"
+#define TYPE_PRIVATE_CPU_SAMPLES_TABLE "_CpuSamplesTable"
+#define TYPE_PRIVATE_PORTS "_Ports"
+#define KIND_EXTENSION "Extension"
 #define KIND_ISOLATE_EXIT "IsolateExit"
 #define KIND_ISOLATE_RUNNABLE "IsolateRunnable"
 #define KIND_ISOLATE_START "IsolateStart"
+#define KIND_ISOLATE_UPDATE "IsolateUpdate"
+#define KIND_LOGGING "Logging"
 #define KIND_RESUME "Resume"
+#define KIND_SERVICE_REGISTERED "ServiceRegistered"
+#define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
+#define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
+#define KIND_VM_UPDATE "VMUpdate"
+#define KIND_WRITE_EVENT "WriteEvent"
+#define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
+
+enum exception_pause_mode {
+    EXCEPTION_PAUSE_MODE_NONE,
+    EXCEPTION_PAUSE_MODE_ALL,
+    EXCEPTION_PAUSE_MODE_UNHANDLED,
+    EXCEPTION_PAUSE_MODE_COUNT,
+};
+extern const char *const exception_pause_mode_words[EXCEPTION_PAUSE_MODE_COUNT + 1]; /* NULL at the end */
+
+enum gc_wanted {
+    GC_WANTED_FALSE,
+    GC_WANTED_TRUE,
+    GC_WANTED_FULL,
+    GC_WANTED_COUNT,
+};
+extern const char *const gc_wanted_words[GC_WANTED_COUNT + 1]; /* NULL at the end */
+
+enum profile_tags {
+    PROFILE_TAGS_NONE,
+    PROFILE_TAGS_USER_VM,
+    PROFILE_TAGS_USER_ONLY,
+    PROFILE_TAGS_VM_USER,
+    PROFILE_TAGS_VM_ONLY,
+    PROFILE_TAGS_COUNT,
+};
+extern const char *const profile_tags_words[PROFILE_TAGS_COUNT + 1]; /* NULL at the end */
+
+enum resume_step {
+    RESUME_STEP_NONE,
+    RESUME_STEP_INTO,
+    RESUME_STEP_OVER,
+    RESUME_STEP_OUT,
+    RESUME_STEP_REWIND,
+    RESUME_STEP_OVER_ASYNC_SUSPENSION,
+    RESUME_STEP_COUNT,
+};
+extern const char *const resume_step_words[RESUME_STEP_COUNT + 1]; /* NULL at the end */
+
+enum samples_form {
+    SAMPLES_FORM_LIST,
+    SAMPLES_FORM_TABLE,
+    SAMPLES_FORM_COUNT,
+};
+extern const char *const samples_form_words[SAMPLES_FORM_COUNT + 1]; /* NULL at the end */
 
 enum stream_id {
     STREAM_ID_VM,
@@ -56,6 +134,10 @@ enum stream_id {
     STREAM_ID_HEAP_SNAPSHOT,
     STREAM_ID_TIMER,
     STREAM_ID_TOOL_EVENT,
+    STREAM_ID_PRIVATE_ECHO,
+    STREAM_ID_PRIVATE_GRAPH,
+    STREAM_ID_PRIVATE_LOGGING,
+    STREAM_ID_PRIVATE_SERVICE,
     STREAM_ID_COUNT,
 };
 extern const char *const stream_id_words[STREAM_ID_COUNT + 1]; /* NULL at the end */
@@ -66,5 +148,32 @@ enum symbols_wanted {
     SYMBOLS_WANTED_COUNT,
 };
 extern const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1]; /* NULL at the end */
+
+enum timeline_stream {
+    TIMELINE_STREAM_API,
+    TIMELINE_STREAM_COMPILER,
+    TIMELINE_STREAM_COMPILER_VERBOSE,
+    TIMELINE_STREAM_DART,
+    TIMELINE_STREAM_DEBUGGER,
+    TIMELINE_STREAM_EMBEDDER,
+    TIMELINE_STREAM_GC,
+    TIMELINE_STREAM_ISOLATE,
+    TIMELINE_STREAM_VM,
+    TIMELINE_STREAM_COUNT,
+};
+extern const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1]; /* NULL at the end */
+
+enum zone_buffer {
+    ZONE_BUFFER_RING,
+    ZONE_BUFFER_COUNT,
+};
+extern const char *const zone_buffer_words[ZONE_BUFFER_COUNT + 1]; /* NULL at the end */
+
+enum zone_ids {
+    ZONE_IDS_ALWAYS_ALLOCATE,
+    ZONE_IDS_REUSE_EXISTING,
+    ZONE_IDS_COUNT,
+};
+extern const char *const zone_ids_words[ZONE_IDS_COUNT + 1]; /* NULL at the end */
 
 #endif

@@ -27,6 +27,7 @@ struct code_range {
     bool permanent;                   /* mapped when the program started: nothing unloads it */
     bool table_to_come;               /* until then: live_cfi.h */
     const struct unwind_table *table; /* NULL: no unwind data */
+    bool by_frame_pointer;            /* a JIT's code, of no module: jit_areas.h */
 };
 
 struct code_map {
@@ -34,7 +35,8 @@ struct code_map {
     uint8_t drained; /* bit n: no handler counted in reader group n was seen since it was retired */
     uint32_t unloads; /* code_maps.unloads when the scan behind this map began */
     uint32_t count;
-    size_t bytes; /* of this allocation */
+    bool by_frame_pointer; /* code of modules, where it has no unwind data, is a JIT's as well */
+    size_t bytes;          /* of this allocation */
     _Atomic uint32_t *unloads_now;
     struct code_range ranges[]; /* sorted, disjoint */
 };

@@ -10,13 +10,6 @@ SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
     atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
 }
 
-SIGNAL_SAFE_INLINE uint32_t depth_max(const struct feed_header *header)
-{
-    uint32_t asked = atomic_load_explicit(&header->control.depth_max, memory_order_relaxed);
-
-    return asked > 0 && asked <= FEED_DEPTH_MAX ? asked : FEED_DEPTH_DEFAULT;
-}
-
 /* The sampler's thread will look the stack up; this sample has its leaf at least. */
 SIGNAL_SAFE_INLINE void ask_for_stack(struct watch *watch, const ucontext_t *context)
 {
@@ -29,12 +22,12 @@ SIGNAL_SAFE_INLINE void ask_for_stack(struct watch *watch, const ucontext_t *con
 
 SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
                              const struct own_thread *own, const struct code_map *map,
-                             const ucontext_t *context)
+                             const ucontext_t *context, uint32_t frames_max)
 {
     struct feed_header *header = sampler.segment.header;
     uint64_t cpu_ns = clock_thread_cpu_ns();
-    const struct unwind_request request = { map,     &watch->stack,     &watch->root_side,
-                                            context, depth_max(header), &sampler.named };
+    const struct unwind_request request = { map,     &watch->stack, &watch->root_side,
+                                            context, frames_max,    &sampler.named };
     const char *tag = own ? own_thread_tag(own) : NULL;
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
     struct unwind_result result;
@@ -69,19 +62,20 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
                                     const ucontext_t *context)
 {
     struct feed_header *header = sampler.segment.header;
+    uint32_t frames_max = segment_depth_max(&sampler.segment);
     struct own_thread *own = atomic_load_explicit(&watch->own, memory_order_acquire);
     struct feed_sample *sample;
     struct ring_writer ring;
     uint64_t more;
 
     segment_ring(&sampler.segment, slot, &ring);
-    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
+    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + frames_max * sizeof(uint64_t)));
     if (!sample) {
         count(&header->status.lost[FEED_LOSS_RING_FULL], 1);
         return;
     }
     ask_for_stack(watch, context);
-    fill(sample, watch, own, map, context);
+    fill(sample, watch, own, map, context, frames_max);
     more = (uint64_t)sample->more_running + sample->more_runnable;
     ring_commit(&ring);
     if (own)

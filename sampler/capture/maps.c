@@ -46,6 +46,7 @@ bool maps_parse(char *text, struct maps_line *out)
     if (!take_char(&at, ' ') || strlen(at) < 5)
         return false;
     out->readable = at[0] == 'r';
+    out->writable = at[1] == 'w';
     out->executable = at[2] == 'x';
     at += 4;
     if (!take_char(&at, ' '))

@@ -68,6 +68,13 @@ static bool same_file(const struct maps_line *line, const struct module_image *i
            line->dev_minor == image->dev_minor;
 }
 
+/* An image's mappings follow each other in the file as in memory. V8 maps a piece of its own file
+ * once more, beside the code that it makes: that piece is none of the image's. */
+static bool belongs(const struct maps_line *line, const struct module_image *image)
+{
+    return same_file(line, image) && line->offset >= image->offset;
+}
+
 /* A mapping of a file's beginning may be the head of an ELF image; the kernel's vdso is one too. */
 static bool begins_image(const struct maps_line *line)
 {
@@ -78,6 +85,7 @@ static bool begins_image(const struct maps_line *line)
 static void take_line(struct module_image *image, const struct maps_line *line)
 {
     image->end = line->end;
+    image->offset = line->offset;
     if (!line->executable || image->range_count == MODULE_RANGES_MAX)
         return;
     image->ranges[image->range_count].start = line->start;
@@ -122,9 +130,13 @@ static uint32_t file_number(struct modules *modules, struct segment *segment,
         if (same_identity(&modules->files[i], image, feed, path))
             return i;
     if (modules->file_count == MODULES_FILES_MAX ||
-        path_bytes > PATHS_BYTES - modules->paths_used ||
-        segment_module_add(segment, feed, path) != modules->file_count)
+        path_bytes > PATHS_BYTES - modules->paths_used) {
+        atomic_fetch_add_explicit(&segment->header->status.lost[FEED_LOSS_MODULES_FULL], 1,
+                                  memory_order_relaxed);
         return 0;
+    }
+    if (segment_module_add(segment, feed, path) != modules->file_count)
+        return 0; /* counted there */
     file = &modules->files[modules->file_count];
     *file = (struct module_file){ .inode = image->inode,
                                   .dev_major = image->dev_major,
@@ -188,7 +200,7 @@ static uint32_t scan(struct modules *modules, struct segment *segment, struct ma
     bool open = false;
 
     while (maps_next(reader, &line)) {
-        if (open && (begins_image(&line) || (line.inode && !same_file(&line, &image)))) {
+        if (open && (begins_image(&line) || (line.inode && !belongs(&line, &image)))) {
             finish(modules, segment, &image, path, &count, changed);
             open = false;
         }
@@ -205,26 +217,43 @@ static uint32_t scan(struct modules *modules, struct segment *segment, struct ma
             open = true;
         }
         /* .bss has no inode and no code; another file's mapping closed the image above. */
-        if (open && same_file(&line, &image))
+        if (open && belongs(&line, &image))
             take_line(&image, &line);
+        else
+            jit_areas_take(&modules->jit_next, &line);
     }
     if (open)
         finish(modules, segment, &image, path, &count, changed);
     return count;
 }
 
+/* Those below an address, from *next on. A dlclose takes nothing from them. */
+static void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_t *next,
+                      uint64_t below)
+{
+    for (; *next < jit->count && jit->areas[*next].start < below; (*next)++)
+        map->ranges[map->count++] = (struct code_range){ .start = jit->areas[*next].start,
+                                                         .end = jit->areas[*next].end,
+                                                         .permanent = true,
+                                                         .by_frame_pointer = true };
+}
+
 static bool publish(struct modules *modules, uint32_t unloads)
 {
-    struct code_map *map = code_map_new(modules->image_count * MODULE_RANGES_MAX);
+    struct code_map *map =
+        code_map_new(modules->image_count * MODULE_RANGES_MAX + modules->jit.count);
+    uint32_t area = 0;
 
     if (!map)
         return false;
     map->unloads = unloads;
+    map->by_frame_pointer = modules->jit.wanted;
     map->unloads_now = &modules->maps.unloads;
     for (uint32_t i = 0; i < modules->image_count; i++) {
         const struct module_image *image = &modules->images[i];
 
-        for (uint32_t r = 0; r < image->range_count; r++)
+        for (uint32_t r = 0; r < image->range_count; r++) {
+            put_areas(map, &modules->jit, &area, image->ranges[r].start);
             map->ranges[map->count++] = (struct code_range){ .start = image->ranges[r].start,
                                                              .end = image->ranges[r].end,
                                                              .bias = image->bias,
@@ -232,7 +261,9 @@ static bool publish(struct modules *modules, uint32_t unloads)
                                                              .permanent = image->permanent,
                                                              .table_to_come = image->table_to_come,
                                                              .table = image->table };
+        }
     }
+    put_areas(map, &modules->jit, &area, UINT64_MAX);
     code_map_publish(&modules->maps, map);
     return true;
 }
@@ -303,9 +334,11 @@ bool modules_refresh(struct modules *modules, struct segment *segment)
 
     if (maps_open(&reader) < 0)
         return false;
+    jit_areas_begin(&modules->jit_next, segment->header->pid, segment->header->start_us);
     count = scan(modules, segment, &reader, &changed);
     maps_close(&reader);
-    changed |= bury(modules, count);
+    changed |= bury(modules, count) || !jit_areas_equal(&modules->jit, &modules->jit_next);
+    modules->jit = modules->jit_next;
     swap = modules->images;
     modules->images = modules->images_next;
     modules->images_next = swap;

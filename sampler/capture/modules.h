@@ -16,6 +16,7 @@
 
 #include "../feed/segment.h"
 #include "code_map.h"
+#include "jit_areas.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ struct module_file {
 /* One mapping of a file, now. */
 struct module_image {
     uint64_t start, end; /* all of its mappings */
+    uint64_t offset;     /* in the file, of the last of them */
     uint64_t inode;
     uint32_t dev_major, dev_minor;
     uint64_t bias;
@@ -56,6 +58,7 @@ struct modules {
     uint32_t image_count;
     struct unwind_table **dead; /* tables of images that went, until no handler can use them */
     uint32_t dead_count;
+    struct jit_areas jit, jit_next;
     uint64_t table_bytes;
     bool started;         /* the first scan is done */
     bool loader_was_used; /* the program may have loaded modules itself: they may go again */

@@ -1,8 +1,11 @@
 #include "sampler.h"
 
 #include "clock.h"
+#include "deaf.h"
 #include "handler.h"
 #include "standstill.h"
+#include "tasks.h"
+#include "thread_choice.h"
 #include "tick_signal.h"
 #include "wall.h"
 
@@ -22,6 +25,7 @@ enum {
     RECONNECT_US = 1000 * 1000,
     READER_GONE_US = 10 * 1000 * 1000,
     UNKNOWN_WAIT_MIN_US = 2 * 1000, /* between two looks at the maps for the handlers' sake */
+    UNKNOWN_WAIT_JIT_US = 20 * 1000,
     UNKNOWN_WAIT_MAX_US = 1000 * 1000,
     REST_WAIT_NS = 100 * 1000 * 1000, /* a fork waits so long at most */
     OLD_KERNEL_FDS = 65536,
@@ -116,18 +120,21 @@ static void rest_unlock(void)
     sys_futex(&sampler.resting, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
-static void refresh_modules(void)
+/* True: there is code now that was not, or the other way round. */
+static bool refresh_modules(void)
 {
     struct feed_status *status = &sampler.segment.header->status;
+    bool changed;
 
     rest_lock(true);
     sampler.modules.loader_was_used |=
         atomic_load_explicit(&sampler.loader_was_used, memory_order_relaxed);
-    modules_refresh(&sampler.modules, &sampler.segment);
+    changed = modules_refresh(&sampler.modules, &sampler.segment);
     modules_reclaim(&sampler.modules);
     rest_unlock();
     atomic_store_explicit(&status->modules_live, sampler.modules.image_count, memory_order_relaxed);
     atomic_store_explicit(&status->table_bytes, sampler.modules.table_bytes, memory_order_relaxed);
+    return changed;
 }
 
 /* dlopen is heard of before it works, so it is followed by several looks. */
@@ -145,19 +152,23 @@ static void follow_dlopen(struct turn *turn)
     }
 }
 
-/* Code in no file (a JIT's) is met again and again: then the looks become rare. */
+/* Code that stays unknown (a JIT's that writes no perf map) is met again and again: then the looks
+ * become rare. A JIT's that grows is followed, at leisure. */
 static void follow_unknown(struct turn *turn)
 {
     uint32_t files_before = sampler.modules.file_count;
+    bool changed;
 
     if (!atomic_load_explicit(&sampler.modules_unknown, memory_order_relaxed) ||
         turn->now_us < turn->unknown_us + turn->unknown_wait_us)
         return;
     turn->unknown_us = turn->now_us;
-    refresh_modules();
+    changed = refresh_modules();
     atomic_store_explicit(&sampler.modules_unknown, 0, memory_order_relaxed);
     if (sampler.modules.file_count != files_before)
         turn->unknown_wait_us = UNKNOWN_WAIT_MIN_US;
+    else if (changed)
+        turn->unknown_wait_us = UNKNOWN_WAIT_JIT_US;
     else if (turn->unknown_wait_us < UNKNOWN_WAIT_MAX_US)
         turn->unknown_wait_us *= 2;
 }
@@ -317,9 +328,10 @@ static void keep_house(struct turn *turn)
     turn->ticks_before = ticks;
     keep_signals();
     threads_relieve(&sampler.threads);
-    threads_scan(&sampler.threads,
-                 (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
-    threads_tend(&sampler.threads);
+    tasks_scan(&sampler.threads,
+               (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
+    tasks_names(&sampler.threads);
+    deaf_look(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
 }
@@ -435,6 +447,7 @@ static int make_segment(uint32_t period_us, bool enabled)
         return error;
     sampler.threads.segment = &sampler.segment;
     sampler.named.segment = &sampler.segment;
+    thread_choice_forget();
     atomic_store(&sampler.segment.header->control.period_us, period_us);
     atomic_store(&sampler.segment.header->control.enabled, enabled);
     atomic_store(&sampler.segment.header->control.depth_max, FEED_DEPTH_DEFAULT);

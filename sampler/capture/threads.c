@@ -6,15 +6,12 @@
 
 #include "../feed/sys.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { TENDED_A_TURN = 64, PATH_BYTES = 64, NS_PER_US = 1000 };
+enum { NS_PER_US = 1000 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -22,8 +19,8 @@ static void count_loss(struct threads *threads, enum feed_loss loss)
                               memory_order_relaxed);
 }
 
-static uint32_t watch_new(struct threads *threads, int32_t tid, const struct stack_range *stack,
-                          bool scanned)
+uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_range *stack,
+                      bool scanned)
 {
     uint32_t slot = segment_thread_claim(threads->segment, tid, clock_now_us());
     struct watch *watch = &threads->watches[slot];
@@ -38,13 +35,14 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
     watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
-    watch->cpu_before_ns = watch->looked_ns = 0;
-    memset(&watch->restless, 0, sizeof watch->restless);
+    watch->cpu_before_ns = 0;
     memset(&watch->load, 0, sizeof watch->load);
     atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
     watch->begun = false;
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
     watch->due_ns = 0;
+    watch->head_seen = watch->cpu_seen_ns = 0;
+    watch->deaf = false;
     atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
     atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
@@ -61,7 +59,7 @@ static uint32_t watch_new(struct threads *threads, int32_t tid, const struct sta
 
 uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack)
 {
-    uint32_t slot = watch_new(threads, tid, stack, false);
+    uint32_t slot = threads_take(threads, tid, stack, false);
 
     if (slot)
         threads->watches[slot].cpu_before_ns = clock_thread_cpu_ns();
@@ -124,23 +122,12 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
 
     atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
                           memory_order_relaxed);
-    if (threads->watches[slot].restless.is) /* the process's is that of its other threads */
-        return;
     atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
     atomic_store_explicit(
         &status->exclude_kernel,
         timer->kind == FEED_TIMER_PERF_TRAP ||
             (timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel),
         memory_order_relaxed);
-}
-
-static int open_timer(struct threads *threads, uint32_t slot, struct timer *out)
-{
-    const struct watch *watch = &threads->watches[slot];
-    struct timer_rights by_clock = { .wish = FEED_TIMER_WISH_CPU };
-
-    return timer_open(out, watch->restless.is ? &by_clock : &threads->rights, watch->tid,
-                      threads->signal_number, slot);
 }
 
 static uint32_t period_of(const struct threads *threads, const struct watch *watch)
@@ -203,7 +190,7 @@ static void arm(struct threads *threads, uint32_t slot)
     int error = -EBUSY;
 
     if (threads->signal_number)
-        error = open_timer(threads, slot, &timer);
+        error = timer_open(&timer, &threads->rights, watch->tid, threads->signal_number, slot);
     if (timer.kind == FEED_TIMER_PERF_SIGNAL && timer.id > UINT16_MAX) {
         timer_close(&timer);
         error = -EMFILE;
@@ -280,151 +267,6 @@ uint32_t threads_find(struct threads *threads, int32_t tid)
     return 0;
 }
 
-/* A thread may tell us of itself just while a scan takes it for a stranger. */
-static bool told_of_itself(struct threads *threads, uint32_t stranger)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    for (uint32_t slot = 1; slot < used; slot++)
-        if (slot != stranger && threads->watches[slot].tid == threads->watches[stranger].tid)
-            return true;
-    return false;
-}
-
-static int32_t number_in(const char *text)
-{
-    int32_t value = 0;
-
-    for (; *text >= '0' && *text <= '9'; text++)
-        value = value * 10 + (*text - '0');
-    return value;
-}
-
-/* "/proc/self/task/<tid><tail>" */
-static void task_path(char out[PATH_BYTES], int32_t tid, const char *tail)
-{
-    char digits[12];
-    int count = 0;
-    char *at = out;
-
-    memcpy(at, "/proc/self/task/", 16);
-    at += 16;
-    do
-        digits[count++] = (char)('0' + tid % 10);
-    while (tid /= 10);
-    while (count)
-        *at++ = digits[--count];
-    memcpy(at, tail, strlen(tail) + 1);
-}
-
-static bool task_exists(int32_t tid)
-{
-    char path[PATH_BYTES];
-
-    task_path(path, tid, "");
-    return sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
-}
-
-struct kernel_dirent {
-    uint64_t inode;
-    int64_t next;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
-};
-
-/* A thread that has just begun tells us itself; only one that a scan has met before is a stranger.
- */
-static bool met_before(struct threads *threads, int32_t tid, struct strangers *met)
-{
-    for (uint32_t i = 0; i < threads->strangers.count; i++)
-        if (threads->strangers.tids[i] == tid)
-            return true;
-    if (met->count < STRANGERS_MAX)
-        met->tids[met->count++] = tid;
-    return false;
-}
-
-static void take_new_tasks(struct threads *threads, const char *entries, long bytes,
-                           int32_t sampler_tid, struct strangers *met)
-{
-    const struct stack_range unknown = { 0 };
-
-    for (long at = 0; at < bytes;) {
-        const struct kernel_dirent *entry = (const struct kernel_dirent *)(entries + at);
-        int32_t tid = number_in(entry->name);
-
-        if (tid && tid != sampler_tid && !threads_find(threads, tid) &&
-            met_before(threads, tid, met))
-            watch_new(threads, tid, &unknown, true);
-        at += entry->bytes;
-    }
-}
-
-static void drop_gone_tasks(struct threads *threads)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
-
-        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
-            continue;
-        if (!task_exists(watch->tid) || (watch->scanned && told_of_itself(threads, slot)))
-            threads_leave(threads, slot);
-    }
-}
-
-/* The task directory's link count is the number of threads + 2: one call when nothing changed. */
-static bool counts_agree(struct threads *threads)
-{
-    struct stat directory;
-
-    return sys_call4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &directory, 0) == 0 &&
-           directory.st_nlink == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1 + 2;
-}
-
-void threads_scan(struct threads *threads, int32_t sampler_tid)
-{
-    static char entries[8192]; /* not for the sampler's small stack */
-    static struct strangers met;
-    long fd, bytes;
-
-    if (counts_agree(threads))
-        return;
-    met.count = 0;
-    fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    while ((bytes = sys_call3(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-        take_new_tasks(threads, entries, bytes, sampler_tid, &met);
-    sys_call1(SYS_close, fd);
-    threads->strangers = met;
-    drop_gone_tasks(threads);
-}
-
-static void read_name(struct threads *threads, uint32_t slot)
-{
-    char path[PATH_BYTES], name[16 + 1] = { 0 };
-    long fd, bytes;
-
-    if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
-        segment_thread_name(threads->segment, slot, threads->watches[slot].name);
-        return;
-    }
-    task_path(path, threads->watches[slot].tid, "/comm");
-    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    bytes = sys_call3(SYS_read, fd, name, 16);
-    sys_call1(SYS_close, fd);
-    if (bytes <= 0)
-        return;
-    if (name[bytes - 1] == '\n')
-        name[bytes - 1] = 0;
-    segment_thread_name(threads->segment, slot, name);
-}
-
 void threads_give_name(struct threads *threads, uint32_t slot, const char name[16])
 {
     struct watch *watch = &threads->watches[slot];
@@ -432,43 +274,6 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     memcpy(watch->name, name, sizeof watch->name);
     atomic_store_explicit(&watch->named, 1, memory_order_release);
     segment_thread_name(threads->segment, slot, watch->name);
-}
-
-/* Only of those who leave the choice to us; nobody else is looked at. */
-static void follow_restlessness(struct threads *threads, uint32_t slot)
-{
-    struct watch *watch = &threads->watches[slot];
-    uint64_t cpu_ns = __atomic_load_n(&watch->cpu_before_ns, __ATOMIC_RELAXED);
-    bool was = watch->restless.is;
-    uint32_t armed = WATCH_ARMED;
-    char path[PATH_BYTES];
-
-    if (threads->rights.wish != FEED_TIMER_WISH_AUTO || threads->rights.no_perf ||
-        threads->timers_rest || cpu_ns == watch->looked_ns)
-        return;
-    watch->looked_ns = cpu_ns;
-    task_path(path, watch->tid, "/schedstat");
-    restless_look(&watch->restless, path);
-    if (watch->restless.is == was)
-        return;
-    drop_timer(threads, watch);
-    if (atomic_compare_exchange_strong(&watch->state, &armed, WATCH_NEW))
-        arm(threads, slot);
-}
-
-void threads_tend(struct threads *threads)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    for (uint32_t turn = 0; turn < TENDED_A_TURN && turn < used; turn++) {
-        uint32_t slot = threads->tended_next++ % used;
-
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
-            WATCH_ARMED)
-            continue;
-        read_name(threads, slot);
-        follow_restlessness(threads, slot);
-    }
 }
 
 bool threads_interrupt(struct threads *threads)

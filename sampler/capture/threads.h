@@ -16,7 +16,6 @@
 #include "../feed/segment.h"
 #include "overload.h"
 #include "own_thread.h"
-#include "restless.h"
 #include "timer.h"
 #include "unwind.h"
 
@@ -36,8 +35,6 @@ struct watch {
     int32_t tid;
     bool scanned; /* found in /proc: it will not tell us when it ends */
     struct timer timer;
-    struct restless restless; /* then the timer is not perf's */
-    uint64_t looked_ns;       /* cpu_before_ns when restless was looked at */
     struct stack_range stack;
     uint64_t probe_sp;
     _Atomic uint32_t first_tick; /* enum first_tick */
@@ -48,6 +45,8 @@ struct watch {
     _Atomic uint32_t owed;  /* wall.h: rounds that its next sample stands for */
     uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
     uint64_t due_ns;        /* thread CPU time of the first tick; the interrupter's: of the next */
+    uint64_t head_seen, cpu_seen_ns;  /* deaf.h's: its ring, and its CPU time when that moved */
+    bool deaf;                        /* it blocks the tick's signal, and was counted */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
     _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
     char name[16];
@@ -70,13 +69,16 @@ struct threads {
     int signal_number;
     uint32_t period_us;         /* 0: paused */
     bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
-    uint32_t tended_next;       /* slot that threads_tend looks at next */
+    uint32_t name_next;         /* slot whose name is looked at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
     uint32_t random;
 };
 
 /* The calling thread is to be sampled. stack: its own. Returns its slot; 0: not sampled. */
 uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack);
+/* Another thread is to be sampled, as threads_enter. scanned: it will not tell us when it ends. */
+uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_range *stack,
+                      bool scanned);
 /* The calling thread ends, or must not be sampled any more. */
 void threads_leave(struct threads *threads, uint32_t slot);
 
@@ -93,11 +95,6 @@ void threads_poll(struct threads *threads);
 /* The interrupter's round: a tick to each thread that has used a period of CPU time since its last.
  * True when there is such a timer at all. */
 bool threads_interrupt(struct threads *threads);
-/* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
-void threads_scan(struct threads *threads, int32_t sampler_tid);
-/* Reads the names of some threads, and gives those that switch too often (restless.h), or no longer
- * do, another timer; all have their turn. */
-void threads_tend(struct threads *threads);
 void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest);
 /* Gives threads that are overloaded by their ticks a longer period, and back. */
 void threads_relieve(struct threads *threads);

@@ -252,8 +252,6 @@ SIGNAL_SAFE_INLINE enum feed_end step_end(struct frame *frame, const struct unwi
         return FEED_END_ROOT;
     case ROW_END_SIGNAL:
         return step_signal(frame);
-    case ROW_END_NO_ROW:
-        return FEED_END_NO_ROW;
     default:
         return FEED_END_RULE;
     }
@@ -306,8 +304,8 @@ SIGNAL_SAFE_INLINE bool is_gap(const struct unwind_row *row)
     return !row || row->cfa == ROW_CFA(ROW_END, ROW_END_NO_ROW);
 }
 
-SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_range *range,
-                                      uint64_t pc)
+SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_map *map,
+                                      const struct code_range *range, uint64_t pc)
 {
     const struct unwind_row *row = row_at(range, pc);
 
@@ -317,8 +315,8 @@ SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_ran
      * nobody calls that function (makecontext's, say), and what its rules call a caller is none. */
     if (!frame->context && is_gap(row) && !is_gap(row_at(range, pc + 1)))
         return FEED_END_ROOT;
-    if (!row)
-        return FEED_END_NO_ROW;
+    if (is_gap(row))
+        return map->by_frame_pointer ? step_by_frame_pointer(frame) : FEED_END_NO_ROW;
     switch (ROW_KIND(row)) {
     case ROW_RULE:
         return step_by_rule(frame, &range->table->rules[ROW_VALUE(row)]);
@@ -437,8 +435,9 @@ SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc)
     return native.shown;
 }
 
-/* Of a pc in no module. */
-SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc, bool *unknown)
+/* Of a pc in no module. by_frame_pointer: it is a JIT's. */
+SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc,
+                                                      bool by_frame_pointer, bool *unknown)
 {
     const struct named_code *named = walk->request->named;
     const struct named_range *jit = named ? named_code_find(named, pc) : NULL;
@@ -447,8 +446,10 @@ SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_
         put(walk, FEED_FRAME_NAMED(FEED_NAME_JIT, segment_name(named->segment, jit->name)));
         return step_by_frame_pointer(&walk->frame);
     }
-    *unknown = true;
     put(walk, FEED_FRAME(0, pc));
+    if (by_frame_pointer)
+        return step_by_frame_pointer(&walk->frame);
+    *unknown = true;
     return step_live(&walk->frame, pc);
 }
 
@@ -484,12 +485,12 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct f
         uint64_t pc = walk.frame.pc - (walk.frame.context ? 0 : 1);
 
         range = range_of(request->map, range, pc);
-        if (range) {
+        if (range && !range->by_frame_pointer) {
             if (!put_interpreted(&walk, pc))
                 put(&walk, FEED_FRAME(range->number, pc - range->bias));
-            end = step(&walk.frame, range, pc);
+            end = step(&walk.frame, request->map, range, pc);
         } else {
-            end = put_and_step_outside(&walk, pc, &result->unknown_code);
+            end = put_and_step_outside(&walk, pc, range != NULL, &result->unknown_code);
         }
         end = at_root(&walk.frame, end);
     }

@@ -5,6 +5,8 @@
 #include "memory.h"
 #include "pages.h"
 #include "switches.h"
+#include "task_file.h"
+#include "thread_choice.h"
 
 #include "../feed/sys.h"
 
@@ -20,7 +22,6 @@ enum {
     RESEND_ROUNDS = 16,        /* a signal may be lost when the kernel is out of memory */
     SECOND_LOOK_US = 50,
     KEPT_FDS_MAX = 512, /* the program's limit holds for our table too */
-    PATH_BYTES = 64,
     TAG_BYTES = FEED_NAME_MAX,
 };
 
@@ -58,6 +59,9 @@ static struct {
     bool on_cpu;
 } woken[FEED_THREADS_MAX];
 
+/* Threads of this round that still sleep where they slept. */
+static uint32_t again_list[FEED_SLEEPERS_MAX], again_count;
+
 static void count(_Atomic uint64_t *counter, uint64_t more)
 {
     atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
@@ -78,30 +82,9 @@ static bool read_cpu(int32_t tid, uint64_t *out)
     return cpu_ns != 0;
 }
 
-static char *put_number(char *at, int32_t number)
-{
-    char digits[12];
-    int digit_count = 0;
-
-    do
-        digits[digit_count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (digit_count)
-        *at++ = digits[--digit_count];
-    return at;
-}
-
-static long open_task_file(int32_t tid, const char *tail)
-{
-    char path[PATH_BYTES] = "/proc/self/task/";
-
-    strcpy(put_number(path + strlen(path), tid), tail);
-    return sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-}
-
 static int read_blocked(struct seen *thread, struct blocked *out)
 {
-    long fd = thread->fd >= 0 ? thread->fd : open_task_file(thread->tid, "/syscall");
+    long fd = thread->fd >= 0 ? thread->fd : task_file_open(thread->tid, "/syscall");
     int error = fd < 0 ? (int)fd : blocked_read((int)fd, out);
 
     if (fd >= 0 && fd < KEPT_FDS_MAX)
@@ -115,12 +98,8 @@ static int read_blocked(struct seen *thread, struct blocked *out)
 static enum feed_state state_outside(int32_t tid)
 {
     char text[64];
-    long fd = open_task_file(tid, "/stat"), bytes = 0;
+    long bytes = task_file_read(tid, "/stat", text, sizeof text - 1);
 
-    if (fd >= 0) {
-        bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
-        sys_call1(SYS_close, fd);
-    }
     /* "TID (NAME) LETTER"; a name has 15 bytes, and any of them may be ')'. */
     while (bytes > 2 && text[bytes - 1] != ')')
         bytes--;
@@ -192,46 +171,46 @@ static void owe(const struct round *round, uint32_t slot, bool running, bool sen
     thread->ran = true;
 }
 
-static void say_again(const struct round *round, uint32_t slot, enum feed_state state)
+/* Puts what say_again gathered into the ring. */
+static void flush_again(struct round *round)
 {
     struct feed_status *status = &round->threads->segment->header->status;
-    struct seen *thread = &seen[slot];
+    uint32_t bytes = (sizeof(struct feed_again) + again_count * sizeof again_list[0] + 7) & ~7u;
     struct feed_again *again;
     struct ring_writer ring;
 
-    count(&status->ticks, 1);
-    segment_ring(round->threads->segment, 0, &ring);
-    again = ring_reserve(&ring, sizeof *again);
-    if (!again) {
-        count_loss(round, FEED_LOSS_RING_FULL);
+    if (!again_count)
         return;
+    segment_ring(round->threads->segment, 0, &ring);
+    again = ring_reserve(&ring, bytes);
+    if (again) {
+        again->head = (struct feed_record){ bytes, FEED_RECORD_AGAIN, 0 };
+        again->timestamp_us = clock_now_us();
+        again->count = again_count;
+        memcpy(again->sleepers, again_list, again_count * sizeof again_list[0]);
+        ring_commit(&ring);
     }
-    *again = (struct feed_again){
-        .head = { sizeof *again, FEED_RECORD_AGAIN, (uint16_t)slot },
-        .timestamp_us = clock_now_us(),
-        .generation = thread->generation,
-        .state = (uint8_t)state,
-    };
-    ring_commit(&ring);
-    count(&status->delivered, 1);
+    count(again ? &status->delivered : &status->lost[FEED_LOSS_RING_FULL], again_count);
+    again_count = 0;
 }
 
-static uint32_t depth_max(const struct feed_header *header)
+static void say_again(struct round *round, uint32_t slot, enum feed_state state)
 {
-    uint32_t asked = atomic_load_explicit(&header->control.depth_max, memory_order_relaxed);
-
-    return asked > 0 && asked <= FEED_DEPTH_MAX ? asked : FEED_DEPTH_DEFAULT;
+    count(&round->threads->segment->header->status.ticks, 1);
+    again_list[again_count++] = FEED_SLEEPER(slot, seen[slot].generation, state);
+    if (again_count == FEED_SLEEPERS_MAX)
+        flush_again(round);
 }
 
-static void fill(struct round *round, uint32_t slot, struct feed_sample *sample,
-                 struct unwind_result *result)
+static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
+                 struct feed_sample *sample, struct unwind_result *result)
 {
     struct seen *thread = &seen[slot];
     const struct unwind_request request = {
         .map = round->map,
         .stack = &round->threads->watches[slot].stack,
         .root_side = &thread->root_side,
-        .frames_max = depth_max(round->threads->segment->header),
+        .frames_max = frames_max,
         .named = round->named,
     };
 
@@ -250,7 +229,7 @@ static void fill(struct round *round, uint32_t slot, struct feed_sample *sample,
 }
 
 /* Rounds that nobody was asked to answer: the thread now sleeps where they led to. */
-static void pay(const struct round *round, uint32_t slot)
+static void pay(struct round *round, uint32_t slot)
 {
     uint32_t owed =
         atomic_exchange_explicit(&round->threads->watches[slot].owed, 0, memory_order_relaxed);
@@ -290,6 +269,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
 {
     struct feed_header *header = round->threads->segment->header;
     struct seen *thread = &seen[slot];
+    uint32_t frames_max = segment_depth_max(round->threads->segment);
     uint64_t cpu_ns = thread->cpu_ns;
     struct unwind_result result;
     struct feed_sample *sample;
@@ -298,7 +278,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     bool tagged;
 
     segment_ring(round->threads->segment, 0, &ring);
-    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + depth_max(header) * sizeof(uint64_t)));
+    sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + frames_max * sizeof(uint64_t)));
     if (!sample) {
         count_loss(round, FEED_LOSS_RING_FULL);
         return LOST;
@@ -308,7 +288,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     sleeper.pc = blocked->pc;
     sleeper.sp = blocked->sp;
     sleeper.fp_known = switches_fp(&thread->switches, blocked->pc, blocked->sp, &sleeper.fp);
-    fill(round, slot, sample, &result);
+    fill(round, slot, frames_max, sample, &result);
     if (just_woke)
         sample->state = on_cpu ? FEED_STATE_RUNNING : FEED_STATE_RUNNABLE;
     tagged = copy_tag(&round->threads->watches[slot], tag);
@@ -424,12 +404,17 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
         count(&status->lost[FEED_LOSS_LATE], missed + 1);
         return false;
     }
+    thread_choice_follow(threads->segment);
     round.map = code_map_enter(&modules->maps, &group);
     round.unknown_code = !round.map;
     for (uint32_t slot = 1; slot < used; slot++) {
         if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
             WATCH_ARMED) {
             forget(&seen[slot]); /* its descriptors, if there was one */
+            continue;
+        }
+        if (!thread_chosen(threads->segment, slot, threads->watches[slot].tid)) {
+            forget(&seen[slot]);
             continue;
         }
         looked_at++;
@@ -439,6 +424,7 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
             count_loss(&round, FEED_LOSS_NO_TABLES);
     }
     look_a_second_time(&round);
+    flush_again(&round);
     code_map_leave(&modules->maps, group);
     count(&status->lost[FEED_LOSS_LATE], looked_at * missed);
     return round.unknown_code;

@@ -1,5 +1,6 @@
 /*
- * wall.h - wall mode: each period a round, and in each round a sample of every thread.
+ * wall.h - wall mode: each period a round, and in each round a sample of every thread
+ * that thread_choice.h has chosen.
  *
  *   sampler.c -> wall_round -> a thread that runs: the tick signal, and the handler samples it
  *                           -> a thread that sleeps: its stack, read from here, into ring 0

@@ -25,7 +25,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 1,
+    FEED_VERSION = 2,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     FEED_THREADS_MAX = 4096,      /* slot 0 is the sampler's own */
     FEED_THREADS_MIN = 16,
@@ -34,6 +34,7 @@ enum {
     FEED_NAME_MAX = 255, /* bytes of a tag or a function's name, without its end */
     FEED_NAME_INDEX_SLOTS =
         1 << 14, /* a power of two; more names than bytes are for are not kept */
+    FEED_DEPTH_MIN = 2,
     FEED_DEPTH_MAX = 1024,
     FEED_DEPTH_DEFAULT = 128,
     FEED_BUILD_ID_MAX = 20,
@@ -41,13 +42,13 @@ enum {
     FEED_PERIOD_MAX_US = 1000000,
     FEED_PERIOD_DEFAULT_US = 1000,
     FEED_WALL_PERIOD_MIN_US = 1000, /* a round looks at every thread */
+    FEED_WALL_THREADS_BYTES = 128,  /* of the list of threads that wall mode samples */
 };
 
 /* Why a tick left no sample. Counted by the program, per process. */
 #define FEED_LOSSES(X)                                                                             \
     X(RING_FULL, "ring_full", "the thread's ring was full: the service reads too slowly")          \
     X(NO_SLOT, "no_slot", "no thread slot was free")                                               \
-    X(UNKNOWN_THREAD, "unknown_thread", "the thread was not registered yet")                       \
     X(NO_TABLES, "no_tables", "the unwind tables were not built yet")                              \
     X(OVERRUN, "overrun", "the kernel merged ticks: the timer cannot keep the period")             \
     X(NO_TIMER, "no_timer", "the kernel refused a timer for a thread")                             \
@@ -163,9 +164,11 @@ struct feed_header {
         _Atomic uint32_t wake;      /* both: +1 at each change */
         _Atomic uint32_t enabled;   /* 0 or 1 */
         _Atomic uint32_t period_us; /* asked */
-        _Atomic uint32_t depth_max;
-        _Atomic uint32_t mode;     /* feed_mode */
-        _Atomic int64_t reader_us; /* S: when it last looked; the program rests when nobody does */
+        _Atomic uint32_t depth_max; /* frames kept of a stack; the rest is left out */
+        _Atomic uint32_t mode;      /* feed_mode */
+        _Atomic int64_t reader_us;  /* S: when it last looked; the program rests when nobody does */
+        _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
+        _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
 
     /* Written by the program, read by the service. */
@@ -178,8 +181,10 @@ struct feed_header {
         _Atomic uint32_t exclude_kernel; /* 1: the kernel gives no ticks in kernel mode */
         _Atomic uint32_t sampler_tid;    /* our own thread in the program */
         _Atomic uint32_t modules_live;   /* modules mapped now */
+        _Atomic uint32_t threads_deaf;   /* threads that were found to block the tick's signal */
         _Atomic uint64_t ticks;          /* handler calls */
         _Atomic uint64_t delivered;      /* samples committed to a ring */
+        _Atomic uint64_t names_full;     /* tags and functions whose name found no room */
         _Atomic uint64_t lost[16];       /* by feed_loss */
         _Atomic uint64_t ends[16];       /* delivered samples by feed_end */
         _Atomic uint64_t table_bytes;    /* unwind tables held now */
@@ -194,13 +199,13 @@ enum feed_record_type {
     FEED_RECORD_SAMPLE = 2,
     /* In ring 0, which the sampler's thread writes: */
     FEED_RECORD_SAMPLE_OF = 3, /* a sample of a sleeping thread */
-    FEED_RECORD_AGAIN = 4,     /* it sleeps on, where its last SAMPLE_OF says */
+    FEED_RECORD_AGAIN = 4,     /* threads sleep on, where their last SAMPLE_OF says */
 };
 
 struct feed_record {
     uint32_t size_bytes;
     uint16_t type;
-    uint16_t slot; /* SAMPLE_OF, AGAIN: the thread's; else 0 */
+    uint16_t slot; /* SAMPLE_OF: the thread's; else 0 */
 };
 
 struct feed_sample {
@@ -219,14 +224,22 @@ struct feed_sample {
 };
 static_assert(sizeof(struct feed_sample) == 40, "layout");
 
+/* All sleepers of a round, in few words: hundreds of threads may sleep, at 1 kHz. */
 struct feed_again {
     struct feed_record head;
     int64_t timestamp_us;
-    uint16_t generation;
-    uint8_t state; /* feed_state */
-    uint8_t reserved[5];
+    uint32_t count;
+    uint32_t sleepers[]; /* FEED_SLEEPER */
 };
-static_assert(sizeof(struct feed_again) == 24, "layout");
+enum { FEED_SLEEPERS_MAX = 1024 }; /* in one record */
+
+/* generation: low bits of the slot's. */
+#define FEED_SLEEPER(slot, generation, state)                                                      \
+    ((uint32_t)(slot) << 20 | (uint32_t)(state) << 16 | (uint16_t)(generation))
+#define FEED_SLEEPER_SLOT(sleeper)       ((sleeper) >> 20)
+#define FEED_SLEEPER_STATE(sleeper)      ((sleeper) >> 16 & 15)
+#define FEED_SLEEPER_GENERATION(sleeper) ((uint16_t)(sleeper))
+static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "layout");
 
 enum { FEED_MODULE_NAMED = 0xffff }; /* in place of a module's number */
 enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };

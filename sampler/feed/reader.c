@@ -138,27 +138,36 @@ int64_t feed_reader_start_us(const struct feed_reader *reader)
     return reader->layout.start_us;
 }
 
-static void wake(struct feed_control *control)
+/* The service alone writes the list. */
+static void write_wall_threads(struct feed_control *control,
+                               const char list[FEED_WALL_THREADS_BYTES])
 {
+    uint32_t seq = atomic_load_explicit(&control->wall_threads_seq, memory_order_relaxed);
+    bool same = true;
+
+    for (uint32_t i = 0; i < FEED_WALL_THREADS_BYTES; i++)
+        same &= atomic_load_explicit(&control->wall_threads[i], memory_order_relaxed) == list[i];
+    if (same)
+        return;
+    seq += seq % 2; /* a service before this one may have died in the middle */
+    atomic_store_explicit(&control->wall_threads_seq, seq + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (uint32_t i = 0; i < FEED_WALL_THREADS_BYTES; i++)
+        atomic_store_explicit(&control->wall_threads[i], list[i], memory_order_relaxed);
+    atomic_store_explicit(&control->wall_threads_seq, seq + 2, memory_order_release);
+}
+
+void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings)
+{
+    struct feed_control *control = &reader->shared->control;
+
+    atomic_store_explicit(&control->period_us, settings->period_us, memory_order_relaxed);
+    atomic_store_explicit(&control->depth_max, settings->depth_max, memory_order_relaxed);
+    atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
+    write_wall_threads(control, settings->wall_threads);
+    atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
     syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us)
-{
-    struct feed_control *control = &reader->shared->control;
-
-    atomic_store_explicit(&control->period_us, period_us, memory_order_relaxed);
-    atomic_store_explicit(&control->enabled, enabled, memory_order_relaxed);
-    wake(control);
-}
-
-void feed_reader_set_mode(struct feed_reader *reader, enum feed_mode mode)
-{
-    struct feed_control *control = &reader->shared->control;
-
-    atomic_store_explicit(&control->mode, mode, memory_order_relaxed);
-    wake(control);
 }
 
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us)
@@ -181,6 +190,8 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .threads_used = STATUS(threads_used),
         .modules_used = STATUS(modules_used),
         .modules_live = STATUS(modules_live),
+        .threads_deaf = STATUS(threads_deaf),
+        .names_full = STATUS(names_full),
         .ticks = STATUS(ticks),
         .delivered = STATUS(delivered),
         .table_bytes = STATUS(table_bytes),
@@ -254,6 +265,12 @@ static bool sample_believable(const struct feed_sample *sample, int bytes)
            sizeof *sample + sample->depth * sizeof(uint64_t) <= (size_t)bytes;
 }
 
+static bool again_believable(const struct feed_again *again, int bytes)
+{
+    return bytes >= (int)sizeof *again && again->count > 0 && again->count <= FEED_SLEEPERS_MAX &&
+           sizeof *again + again->count * sizeof(uint32_t) <= (size_t)bytes;
+}
+
 /* Ring 0 tells of other slots, and all others of their own only. */
 static bool record_believable(const struct feed_reader *reader, uint32_t ring, int bytes)
 {
@@ -263,7 +280,7 @@ static bool record_believable(const struct feed_reader *reader, uint32_t ring, i
     case FEED_RECORD_SAMPLE_OF:
         return ring == 0 && sample_believable(&reader->record.sample, bytes);
     case FEED_RECORD_AGAIN:
-        return ring == 0 && bytes >= (int)sizeof reader->record.again;
+        return ring == 0 && again_believable(&reader->record.again, bytes);
     default:
         return false;
     }
@@ -273,10 +290,8 @@ static void view_again(const struct feed_again *again, struct feed_sample_view *
 {
     *out = (struct feed_sample_view){
         .timestamp_us = again->timestamp_us,
-        .state = again->state,
-        .slot = again->head.slot,
-        .generation = again->generation,
-        .again = true,
+        .sleeper_count = again->count,
+        .sleepers = again->sleepers,
     };
 }
 

@@ -17,6 +17,15 @@
 
 struct feed_reader;
 
+/* What the service wants of a program. */
+struct feed_settings {
+    bool enabled;
+    uint32_t period_us;
+    uint32_t depth_max;
+    enum feed_mode mode;
+    char wall_threads[FEED_WALL_THREADS_BYTES]; /* names and tids that wall mode samples; "": all */
+};
+
 struct feed_thread_view {
     enum feed_thread_state state;
     uint32_t generation; /* another generation in the same slot is another thread */
@@ -35,9 +44,11 @@ struct feed_sample_view {
     uint32_t tag; /* for feed_reader_name; 0: none */
     /* So many samples more of the same stack, in these states. */
     uint8_t more_running, more_runnable;
-    /* Of slot 0 only: whose it is, and whether it only says that the last one holds on. */
+    /* Of slot 0 only: whose it is; or that these sleep on where their last sample says, and then
+     * there is neither stack nor slot. */
     uint16_t slot, generation;
-    bool again;
+    uint32_t sleeper_count;
+    const uint32_t *sleepers; /* FEED_SLEEPER */
     const uint64_t
         *frames; /* leaf first; FEED_FRAME_MODULE and FEED_FRAME_OFFSET take them apart */
 };
@@ -60,6 +71,8 @@ struct feed_status_view {
     uint64_t lost[FEED_LOSS_COUNT];
     uint64_t ends[FEED_END_COUNT];
     uint64_t table_bytes, sampler_cpu_ns;
+    uint64_t names_full;   /* times that a tag's or a function's name found no room */
+    uint32_t threads_deaf; /* that were found to block the tick's signal: not sampled meanwhile */
 };
 
 /* Takes over memfd, also when it fails. The memfd must be sealed against shrinking. */
@@ -70,8 +83,7 @@ int32_t feed_reader_pid(const struct feed_reader *reader); /* as the program see
 int64_t feed_reader_start_us(const struct feed_reader *reader);
 
 /* Tells the program; returns at once. */
-void feed_reader_control(struct feed_reader *reader, bool enabled, uint32_t period_us);
-void feed_reader_set_mode(struct feed_reader *reader, enum feed_mode mode);
+void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings);
 /* Tells the program that somebody still reads. */
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us);
 

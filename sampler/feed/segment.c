@@ -230,16 +230,12 @@ SIGNAL_SAFE_INLINE bool same_name(const struct segment *segment, uint32_t place,
            memcmp(segment->names + place, name, length) == 0 && !segment->names[place + length];
 }
 
-uint32_t segment_name(const struct segment *segment, const char *name)
+/* 0: no room, in the bytes or in the index. */
+SIGNAL_SAFE_INLINE uint32_t name_place(const struct segment *segment, const char *name,
+                                       size_t length)
 {
-    size_t length = 0;
-    uint32_t slot, added = 0;
+    uint32_t slot = name_hash(name, length), added = 0;
 
-    while (length < FEED_NAME_MAX && name[length])
-        length++;
-    if (!length)
-        return 0;
-    slot = name_hash(name, length);
     for (int probe = 0; probe < NAME_PROBES_MAX; probe++) {
         _Atomic uint32_t *entry = &segment->name_index[slot++ % FEED_NAME_INDEX_SLOTS];
         uint32_t place = atomic_load_explicit(entry, memory_order_acquire);
@@ -256,6 +252,21 @@ uint32_t segment_name(const struct segment *segment, const char *name)
             return place;
     }
     return added;
+}
+
+uint32_t segment_name(const struct segment *segment, const char *name)
+{
+    size_t length = 0;
+    uint32_t place;
+
+    while (length < FEED_NAME_MAX && name[length])
+        length++;
+    if (!length)
+        return 0;
+    place = name_place(segment, name, length);
+    if (!place)
+        atomic_fetch_add_explicit(&segment->header->status.names_full, 1, memory_order_relaxed);
+    return place;
 }
 
 uint32_t segment_module_add(struct segment *segment, const struct feed_module *module,

@@ -16,6 +16,7 @@
 #include "layout.h"
 #include "ring.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct segment {
@@ -40,11 +41,20 @@ void segment_thread_end(struct segment *segment, uint32_t slot);
 /* name: 16 bytes, as the kernel keeps it. */
 void segment_thread_name(struct segment *segment, uint32_t slot, const char name[16]);
 
+/* Frames that a sample may have now. The service may change it at any time: ask once a sample. */
+SIGNAL_SAFE_INLINE uint32_t segment_depth_max(const struct segment *segment)
+{
+    uint32_t asked =
+        atomic_load_explicit(&segment->header->control.depth_max, memory_order_relaxed);
+
+    return asked >= FEED_DEPTH_MIN && asked <= FEED_DEPTH_MAX ? asked : FEED_DEPTH_DEFAULT;
+}
+
 SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
                               struct ring_writer *out);
 
 /* The name's place in names, where it is put if it is new; at most FEED_NAME_MAX bytes of it are
- * kept. 0 when it is empty, or when there is no room. */
+ * kept. 0 when it is empty, or when there is no room, which is counted. */
 SIGNAL_SAFE uint32_t segment_name(const struct segment *segment, const char *name);
 
 /* Appends a module; module->path_offset is filled in here. 0 when the table or the names are full.

@@ -5,6 +5,7 @@
 #include "thread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -26,6 +27,9 @@ struct collector {
     pthread_t thread;
     bool started, stopping, woken;
     uint64_t rounds_asked, rounds_done; /* of collector_sync */
+    _Atomic bool follows;
+    bool untold;     /* the round's lock: samples came that nobody was told of */
+    int64_t told_us; /* the round's lock */
 };
 
 static int64_t clock_us(void)
@@ -130,6 +134,18 @@ static struct round_result run_round(struct collector *collector, int64_t now_us
     return result;
 }
 
+/* With the round's lock. */
+static bool is_due(struct collector *collector, bool moved, int64_t now_us)
+{
+    collector->untold |= moved;
+    if (!collector->untold || now_us - collector->told_us < FOLLOW_US ||
+        !atomic_load_explicit(&collector->follows, memory_order_relaxed))
+        return false;
+    collector->untold = false;
+    collector->told_us = now_us;
+    return true;
+}
+
 static void tell(struct collector *collector)
 {
     if (collector->options.changed)
@@ -143,6 +159,7 @@ static bool round_and_tell(struct collector *collector, int64_t now_us)
 
     pthread_mutex_lock(&collector->round);
     result = run_round(collector, now_us);
+    result.changed |= is_due(collector, result.moved, now_us);
     pthread_mutex_unlock(&collector->round);
     if (result.changed)
         tell(collector);
@@ -217,6 +234,11 @@ int collector_attach(struct collector *collector, int memfd, const struct profil
     collector_wake(collector);
     tell(collector);
     return error;
+}
+
+void collector_follow(struct collector *collector, bool follows)
+{
+    atomic_store_explicit(&collector->follows, follows, memory_order_relaxed);
 }
 
 void collector_wake(struct collector *collector)

@@ -13,6 +13,8 @@
 
 #include "processes.h"
 
+#include <stdbool.h>
+
 struct collector;
 
 struct collector_options {
@@ -20,7 +22,9 @@ struct collector_options {
     struct store *store;
     struct registry *registry;
     struct namer *namer;
-    void (*changed)(void *context); /* a process came or ended, or losses grew; NULL is fine */
+    /* A process came or ended, losses grew, or (collector_follow) there are samples; NULL is fine.
+     */
+    void (*changed)(void *context);
     void *context;
 };
 
@@ -33,6 +37,9 @@ int collector_start(struct collector *collector);
 /* As profile_attach. */
 int collector_attach(struct collector *collector, int memfd, const struct profile_peer *peer,
                      uint64_t *process_id);
+/* Whether changed is called for samples too: within FOLLOW_US of them, not more often. */
+enum { FOLLOW_US = 250000 };
+void collector_follow(struct collector *collector, bool follows);
 /* Something happened: the next round may begin. */
 void collector_wake(struct collector *collector);
 /* now_us: samples up to then are taken, later ones stay for the next round. */

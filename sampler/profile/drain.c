@@ -7,7 +7,7 @@
 
 enum {
     /* A full ring holds fewer; more in one round means that its writer makes them up. */
-    SLOT_SAMPLES_MAX = FEED_RING_BYTES / sizeof(struct feed_sample),
+    SLOT_SAMPLES_MAX = FEED_RING_BYTES / sizeof(struct feed_again),
     /* What is taken before it is sorted and stored: 4 MB of frames. */
     TAKEN_FRAMES_MAX = 512 * 1024,
     TAKEN_SAMPLES_MAX = 64 * 1024,
@@ -28,7 +28,6 @@ struct drain {
     uint64_t *frames;
     uint32_t sample_count, frame_count;
     uint64_t stored; /* since drain_flush */
-    uint64_t lost;
 };
 
 int drain_new(struct drain **out, struct store *store, struct registry *registry,
@@ -63,6 +62,11 @@ void drain_free(struct drain *drain)
     free(drain);
 }
 
+static void count_unstored(struct owner *owner)
+{
+    atomic_fetch_add_explicit(&owner->unstored, 1, memory_order_relaxed);
+}
+
 static int by_time(const void *left, const void *right)
 {
     const struct taken_sample *a = left, *b = right;
@@ -80,7 +84,7 @@ static void store_taken(struct drain *drain)
 
         taken->sample.frames = drain->frames + taken->frames_at;
         if (store_add(drain->store, taken->thread, &taken->sample) < 0)
-            drain->lost++;
+            count_unstored(taken->thread->owner);
         else
             drain->stored++;
         owner_thread_release(taken->thread);
@@ -204,25 +208,27 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
     feed_reader_recycle(process->reader, number);
 }
 
-/* Keeps where the thread sleeps: what comes next may say no more than that it still does. */
-static bool note_asleep(struct drain *drain, struct process *process, struct process_slot *slot,
+/* Keeps where the thread sleeps: what comes next may say no more than that it still does. Out of
+ * memory, that is nowhere. */
+static void note_asleep(struct drain *drain, struct process *process, struct process_slot *slot,
                         const struct feed_sample_view *view)
 {
     uint64_t *frames = realloc(slot->asleep, (view->depth + 1u) * sizeof(*frames));
 
     slot->asleep_depth = 0;
     if (!frames)
-        return false;
+        return;
     slot->asleep = frames;
     slot->asleep_end = (uint8_t)view->end;
     slot->asleep_tag = view->tag;
     for (uint32_t i = 0; i < view->depth; i++)
         slot->asleep_depth += process_frame(process, view->frames[i], drain->registry, drain->namer,
                                             &frames[slot->asleep_depth]);
-    return true;
 }
 
-static void take_asleep(struct drain *drain, struct process *process, struct feed_sample_view *view)
+/* again: it sleeps where it slept, and view has no stack. */
+static void take_asleep(struct drain *drain, struct process *process, struct feed_sample_view *view,
+                        bool again)
 {
     struct process_slot *slot = process_slot(process, view->slot);
     struct feed_thread_view thread_view;
@@ -230,20 +236,38 @@ static void take_asleep(struct drain *drain, struct process *process, struct fee
 
     /* Another generation: the thread has ended, and its last moments are told too late. */
     if (!slot || !feed_reader_thread(process->reader, view->slot, &thread_view) ||
-        (uint16_t)thread_view.generation != view->generation)
+        (uint16_t)thread_view.generation != view->generation) {
+        count_unstored(process->owner);
         return;
+    }
     if (slot->thread && slot->generation != thread_view.generation)
         slot->asleep_depth = 0;
-    if (!view->again && !note_asleep(drain, process, slot, view))
-        drain->lost++;
+    if (!again)
+        note_asleep(drain, process, slot, view);
     thread = thread_of(drain, process, slot, &thread_view);
-    if (!thread || !slot->asleep_depth)
+    if (!thread || !slot->asleep_depth) {
+        count_unstored(process->owner);
         return;
+    }
     memcpy(drain->frames + drain->frame_count, slot->asleep,
            slot->asleep_depth * sizeof(*slot->asleep));
     view->end = (enum feed_end)slot->asleep_end;
     view->tag = slot->asleep_tag;
     take_frames(drain, process, thread, view, slot->asleep_depth);
+}
+
+static void take_sleepers(struct drain *drain, struct process *process,
+                          const struct feed_sample_view *round)
+{
+    for (uint32_t i = 0; i < round->sleeper_count; i++) {
+        uint32_t sleeper = round->sleepers[i];
+        struct feed_sample_view one = { .timestamp_us = round->timestamp_us,
+                                        .state = FEED_SLEEPER_STATE(sleeper),
+                                        .slot = (uint16_t)FEED_SLEEPER_SLOT(sleeper),
+                                        .generation = FEED_SLEEPER_GENERATION(sleeper) };
+
+        take_asleep(drain, process, &one, true);
+    }
 }
 
 /* What the sampler's thread saw of threads that sleep. */
@@ -256,8 +280,10 @@ static void drain_sleepers(struct drain *drain, struct process *process, int64_t
     while (taken++ < SLOT_SAMPLES_MAX && feed_reader_next(process->reader, 0, until_us, &sample)) {
         if (sample.timestamp_us < 0 || sample.timestamp_us > possible_us)
             process->impossible++;
+        else if (sample.sleeper_count)
+            take_sleepers(drain, process, &sample);
         else
-            take_asleep(drain, process, &sample);
+            take_asleep(drain, process, &sample, false);
     }
 }
 
@@ -281,9 +307,4 @@ uint64_t drain_flush(struct drain *drain)
     stored = drain->stored;
     drain->stored = 0;
     return stored;
-}
-
-uint64_t drain_lost(const struct drain *drain)
-{
-    return drain->lost;
 }

@@ -5,7 +5,7 @@
  *
  * Ownership  The drain keeps its buffers from round to round; it borrows the rest.
  * Threads    One at a time: whoever runs the round.
- * Errors     A sample that finds no memory is lost; drain_lost counts it.
+ * Errors     A sample that finds no memory is lost, and counted in its owner's unstored.
  */
 #ifndef ISOSCOPE_DRAIN_H
 #define ISOSCOPE_DRAIN_H
@@ -23,6 +23,5 @@ void drain_process(struct drain *drain, struct process *process, int64_t until_u
                    int64_t possible_us);
 /* Stores what was taken. Returns how many samples that were, since the flush before. */
 uint64_t drain_flush(struct drain *drain);
-uint64_t drain_lost(const struct drain *drain);
 
 #endif

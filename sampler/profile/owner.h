@@ -17,9 +17,11 @@
 struct owner {
     _Atomic uint32_t references;
     uint64_t process_id;
-    uint64_t visible_from; /* store lock: samples with a smaller sequence number were cleared */
-    uint64_t samples;      /* store lock: visible ones */
-    uint64_t evicted;      /* store lock */
+    uint64_t visible_from;     /* store lock: samples with a smaller sequence number were cleared */
+    uint64_t samples;          /* store lock: visible ones */
+    uint64_t evicted;          /* store lock */
+    _Atomic uint64_t unstored; /* taken from the feed and not kept: no memory, or too late */
+    struct owner_thread *sampled; /* store lock: its threads that have visible samples */
 };
 
 struct owner_thread {
@@ -29,6 +31,9 @@ struct owner_thread {
     char name[16];         /* store lock: store_rename */
     uint64_t chunk_serial; /* store lock: the chunk that knows this thread as chunk_source */
     uint16_t chunk_source; /* store lock: ... with the tag it last had */
+    uint64_t visible_from; /* store lock: as the owner's */
+    uint64_t samples;      /* store lock: visible ones */
+    struct owner_thread *next, **link; /* store lock: in owner->sampled, while samples is not 0 */
 };
 
 int owner_new(struct owner **out, uint64_t process_id);

@@ -10,6 +10,8 @@
 #include "naming/registry.h"
 #include "store.h"
 
+struct live_tables;
+
 struct profile {
     struct store *store;
     struct registry *registry;
@@ -19,6 +21,7 @@ struct profile {
     bool nameless; /* options.no_symbols */
     struct processes *processes;
     struct collector *collector;
+    struct live_tables *live; /* NULL until somebody reads live */
 };
 
 #endif

@@ -234,6 +234,7 @@ void process_describe(const struct process *process, struct owner_counts counts,
                                   .samples = counts.samples,
                                   .evicted = counts.evicted,
                                   .corrupt = process->corrupt,
+                                  .unstored = atomic_load(&process->owner->unstored),
                                   .status = process->status };
     snprintf(out->exe, sizeof(out->exe), "%s", process->exe);
     snprintf(out->name, sizeof(out->name), "%.63s", last_part(process->exe));

@@ -17,12 +17,10 @@ struct processes {
     pthread_mutex_t lock;  /* guards the rest */
     struct process **list; /* changed in a round only */
     size_t count, capacity;
-    bool enabled;
-    uint32_t period_us;
-    enum feed_mode mode; /* FEED_MODE_CPU at first */
+    struct feed_settings settings;
 };
 
-int processes_new(struct processes **out, struct store *store, bool enabled, uint32_t period_us)
+int processes_new(struct processes **out, struct store *store, const struct feed_settings *settings)
 {
     struct processes *processes = calloc(1, sizeof(*processes));
 
@@ -30,8 +28,7 @@ int processes_new(struct processes **out, struct store *store, bool enabled, uin
         return -ISOSCOPE_NO_MEMORY;
     pthread_mutex_init(&processes->lock, NULL);
     processes->store = store;
-    processes->enabled = enabled;
-    processes->period_us = period_us;
+    processes->settings = *settings;
     *out = processes;
     return 0;
 }
@@ -122,8 +119,7 @@ static int enter_locked(struct processes *processes, struct process *process)
     if (reserve(processes) < 0 || owner_new(&process->owner, process->id) < 0)
         return -ISOSCOPE_NO_MEMORY;
     feed_reader_status(process->reader, &process->status);
-    feed_reader_set_mode(process->reader, processes->mode);
-    feed_reader_control(process->reader, processes->enabled, processes->period_us);
+    feed_reader_control(process->reader, &processes->settings);
     processes->list[processes->count++] = process;
     return 0;
 }
@@ -253,48 +249,68 @@ void processes_clear(struct processes *processes, uint64_t process_id)
     pthread_mutex_unlock(&processes->lock);
 }
 
-bool processes_enabled(struct processes *processes)
+void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid)
 {
-    bool enabled;
+    struct process *process;
 
     pthread_mutex_lock(&processes->lock);
-    enabled = processes->enabled;
+    process = find(processes, process_id);
+    if (process)
+        store_clear_thread(processes->store, process->owner, tid);
     pthread_mutex_unlock(&processes->lock);
-    return enabled;
 }
 
-uint32_t processes_period_us(struct processes *processes)
+size_t processes_threads(struct processes *processes, uint64_t process_id,
+                         struct profile_thread *out, size_t capacity)
 {
-    uint32_t period_us;
+    struct process *process;
+    size_t count = 0;
 
     pthread_mutex_lock(&processes->lock);
-    period_us = processes->period_us;
+    process = find(processes, process_id);
+    if (process)
+        count = store_threads(processes->store, process->owner, out, capacity);
     pthread_mutex_unlock(&processes->lock);
-    return period_us;
+    return count;
 }
 
-enum feed_mode processes_mode(struct processes *processes)
+struct feed_settings processes_settings(struct processes *processes)
 {
-    enum feed_mode mode;
+    struct feed_settings settings;
 
     pthread_mutex_lock(&processes->lock);
-    mode = processes->mode;
+    settings = processes->settings;
     pthread_mutex_unlock(&processes->lock);
-    return mode;
+    return settings;
 }
 
 static void tell_all(struct processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++)
         if (processes->list[i]->reader)
-            feed_reader_control(processes->list[i]->reader, processes->enabled,
-                                processes->period_us);
+            feed_reader_control(processes->list[i]->reader, &processes->settings);
 }
 
 void processes_set_enabled(struct processes *processes, bool enabled)
 {
     pthread_mutex_lock(&processes->lock);
-    processes->enabled = enabled;
+    processes->settings.enabled = enabled;
+    tell_all(processes);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+void processes_set_period_us(struct processes *processes, uint32_t period_us)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->settings.period_us = period_us;
+    tell_all(processes);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+void processes_set_depth_max(struct processes *processes, uint32_t depth_max)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->settings.depth_max = depth_max;
     tell_all(processes);
     pthread_mutex_unlock(&processes->lock);
 }
@@ -302,17 +318,16 @@ void processes_set_enabled(struct processes *processes, bool enabled)
 void processes_set_mode(struct processes *processes, enum feed_mode mode)
 {
     pthread_mutex_lock(&processes->lock);
-    processes->mode = mode;
-    for (size_t i = 0; i < processes->count; i++)
-        if (processes->list[i]->reader)
-            feed_reader_set_mode(processes->list[i]->reader, mode);
+    processes->settings.mode = mode;
+    tell_all(processes);
     pthread_mutex_unlock(&processes->lock);
 }
 
-void processes_set_period_us(struct processes *processes, uint32_t period_us)
+void processes_set_wall_threads(struct processes *processes, const char *list)
 {
     pthread_mutex_lock(&processes->lock);
-    processes->period_us = period_us;
+    memset(processes->settings.wall_threads, 0, sizeof(processes->settings.wall_threads));
+    memcpy(processes->settings.wall_threads, list, strlen(list));
     tell_all(processes);
     pthread_mutex_unlock(&processes->lock);
 }

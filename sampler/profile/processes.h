@@ -15,7 +15,8 @@
 
 struct processes;
 
-int processes_new(struct processes **out, struct store *store, bool enabled, uint32_t period_us);
+int processes_new(struct processes **out, struct store *store,
+                  const struct feed_settings *settings);
 void processes_free(struct processes *processes); /* NULL is fine */
 
 /* ROUND. Gives the process its id and its owner. Takes it over, also on failure. */
@@ -40,11 +41,15 @@ bool processes_any_live(struct processes *processes);
 size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity);
 bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out);
 void processes_clear(struct processes *processes, uint64_t process_id);
-bool processes_enabled(struct processes *processes);
-uint32_t processes_period_us(struct processes *processes);
-enum feed_mode processes_mode(struct processes *processes);
+void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid);
+size_t processes_threads(struct processes *processes, uint64_t process_id,
+                         struct profile_thread *out, size_t capacity);
+struct feed_settings processes_settings(struct processes *processes);
 void processes_set_enabled(struct processes *processes, bool enabled);
 void processes_set_period_us(struct processes *processes, uint32_t period_us);
+void processes_set_depth_max(struct processes *processes, uint32_t depth_max);
 void processes_set_mode(struct processes *processes, enum feed_mode mode);
+/* list: shorter than FEED_WALL_THREADS_BYTES. */
+void processes_set_wall_threads(struct processes *processes, const char *list);
 
 #endif

@@ -2,17 +2,41 @@
 
 #include "../include/isoscope/isoscope.h"
 #include "collector.h"
+#include "live.h"
+#include "live_tables.h"
 #include "parts.h"
 #include "symbols/files/symbol_server.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most)
+{
+    if (value < least)
+        return least;
+    return value < most ? value : most;
+}
 
 static uint32_t clamp_period(uint32_t period_us)
 {
-    if (period_us < FEED_PERIOD_MIN_US)
-        return FEED_PERIOD_MIN_US;
-    return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
+    return clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
+}
+
+static uint32_t clamp_depth(uint32_t depth_max)
+{
+    return clamp(depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX);
+}
+
+static struct feed_settings settings_of(const struct profile_options *options)
+{
+    return (struct feed_settings){
+        .enabled = options->enabled,
+        .period_us = clamp_period(options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US),
+        .depth_max = clamp_depth(options->depth_max ? options->depth_max : FEED_DEPTH_DEFAULT),
+        .mode = options->mode,
+        .wall_threads = "*",
+    };
 }
 
 static int make_namer(struct profile *profile, const struct profile_options *options)
@@ -33,7 +57,7 @@ static int make_namer(struct profile *profile, const struct profile_options *opt
 
 static int make_parts(struct profile *profile, const struct profile_options *options)
 {
-    uint32_t period_us = options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US;
+    struct feed_settings settings = settings_of(options);
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
     int error;
@@ -43,10 +67,8 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
         (error = functions_new(&profile->functions)) < 0 ||
         (error = chains_new(&profile->chains, CHAINS_BYTES_DEFAULT)) < 0 ||
         (error = make_namer(profile, options)) < 0 ||
-        (error = processes_new(&profile->processes, profile->store, options->enabled,
-                               clamp_period(period_us))) < 0)
+        (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
         return error;
-    processes_set_mode(profile->processes, options->mode);
     collector.processes = profile->processes;
     collector.store = profile->store;
     collector.registry = profile->registry;
@@ -77,6 +99,7 @@ void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
+    live_tables_release(profile->live);
     collector_free(profile->collector);
     namer_free(profile->namer);
     processes_free(profile->processes);
@@ -118,7 +141,7 @@ bool profile_process(struct profile *profile, uint64_t process_id, struct proces
 
 bool profile_enabled(struct profile *profile)
 {
-    return processes_enabled(profile->processes);
+    return processes_settings(profile->processes).enabled;
 }
 
 void profile_set_enabled(struct profile *profile, bool enabled)
@@ -128,7 +151,7 @@ void profile_set_enabled(struct profile *profile, bool enabled)
 
 uint32_t profile_period_us(struct profile *profile)
 {
-    return processes_period_us(profile->processes);
+    return processes_settings(profile->processes).period_us;
 }
 
 void profile_set_period_us(struct profile *profile, uint32_t period_us)
@@ -136,9 +159,19 @@ void profile_set_period_us(struct profile *profile, uint32_t period_us)
     processes_set_period_us(profile->processes, clamp_period(period_us));
 }
 
+uint32_t profile_depth_max(struct profile *profile)
+{
+    return processes_settings(profile->processes).depth_max;
+}
+
+void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
+{
+    processes_set_depth_max(profile->processes, clamp_depth(depth_max));
+}
+
 enum feed_mode profile_mode(struct profile *profile)
 {
-    return processes_mode(profile->processes);
+    return processes_settings(profile->processes).mode;
 }
 
 void profile_set_mode(struct profile *profile, enum feed_mode mode)
@@ -146,11 +179,38 @@ void profile_set_mode(struct profile *profile, enum feed_mode mode)
     processes_set_mode(profile->processes, mode);
 }
 
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
+{
+    struct feed_settings settings = processes_settings(profile->processes);
+
+    memcpy(out, settings.wall_threads, FEED_WALL_THREADS_BYTES);
+}
+
+bool profile_set_wall_threads(struct profile *profile, const char *list)
+{
+    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
+        return false;
+    processes_set_wall_threads(profile->processes, list);
+    return true;
+}
+
 void profile_clear(struct profile *profile, uint64_t process_id)
 {
     /* What was sampled before the call must not turn up after it. */
     profile_sync(profile);
     processes_clear(profile->processes, process_id);
+}
+
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid)
+{
+    profile_sync(profile);
+    processes_clear_thread(profile->processes, process_id, tid);
+}
+
+size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
+                       size_t capacity)
+{
+    return processes_threads(profile->processes, process_id, out, capacity);
 }
 
 void profile_sync(struct profile *profile)
@@ -163,4 +223,9 @@ struct profile_symbols profile_symbols(struct profile *profile)
     struct namer_progress progress = namer_progress(profile->namer);
 
     return (struct profile_symbols){ progress.done, progress.asked, progress.finished };
+}
+
+void profile_follow(struct profile *profile, bool follows)
+{
+    collector_follow(profile->collector, follows);
 }

@@ -17,6 +17,7 @@ struct profile_options {
     size_t store_bytes; /* bound of the sample store; 0: 64 MiB */
     bool enabled;
     uint32_t period_us; /* 0: 1000 */
+    uint32_t depth_max; /* 0: 128 */
     enum feed_mode mode;
     bool no_symbols; /* every pc is a function of its own, without a name: another machine has them
                       */

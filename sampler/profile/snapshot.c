@@ -14,7 +14,7 @@
 enum { STACK_BLOCK = 4 };
 
 struct snapshot {
-    uint32_t period_us;
+    uint32_t period_us, depth_max;
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
     struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
@@ -33,11 +33,14 @@ static int name_stack(struct snapshot *snapshot, const struct stack *stack)
 {
     struct table_chain *chains = snapshot->chains[stack->view];
     struct walk walk;
+    uint32_t number;
 
     for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        if (!chains[walk.frame].count &&
-            tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &chains[walk.frame]) < 0)
+        if (chains[walk.frame].count)
+            continue;
+        if (tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &number) < 0)
             return -ISOSCOPE_NO_MEMORY;
+        chains[walk.frame] = snapshot->tables.chains[number];
     }
     return 0;
 }
@@ -134,10 +137,14 @@ static int fill(struct snapshot *snapshot, struct profile *profile,
                 const struct snapshot_window *window)
 {
     CLEANUP(stacks_free) struct stacks stacks = { 0 };
+    struct span span = window_span(window);
+    struct store_ask ask = { .process_id = window->process_id,
+                             .first_us = span.first_us,
+                             .last_us = span.last_us };
     int error;
 
-    if ((error = store_views(profile->store, window->process_id, &snapshot->views,
-                             &snapshot->view_count)) < 0 ||
+    if ((error = store_views(profile->store, &ask, &snapshot->views, &snapshot->view_count, NULL)) <
+            0 ||
         (error = window_pick(&snapshot->picks, &snapshot->pick_count, snapshot->views,
                              snapshot->view_count, window)) < 0 ||
         (error = map_chains(snapshot)) < 0 ||
@@ -162,6 +169,7 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     if (!snapshot)
         return -ISOSCOPE_NO_MEMORY;
     snapshot->period_us = profile_period_us(profile);
+    snapshot->depth_max = profile_depth_max(profile);
     snapshot->tables.profile = profile;
     snapshot->tables.available = window->available;
     error = fill(snapshot, profile, window);
@@ -215,8 +223,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    (void)snapshot;
-    return FEED_DEPTH_DEFAULT;
+    return snapshot->depth_max;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
@@ -272,6 +279,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     source = &view->sources[sample->source];
     *out = (struct snapshot_sample){
         .timestamp_us = chunk_sample_us(view->chunk, pick.sample),
+        .process_id = source->process_id,
         .tid = source->tid,
         .thread_name = source->name,
         .tag = names_text(registry_names(snapshot->tables.profile->registry), source->tag),

@@ -32,9 +32,10 @@ struct process_info {
     int64_t start_us; /* when the sampler came up in it */
     int64_t end_us;   /* 0 while it lives */
     bool live;
-    uint64_t samples; /* in the store now */
-    uint64_t evicted; /* samples that the bounded store let go */
-    uint64_t corrupt; /* records of the feed that could not be true */
+    uint64_t samples;  /* in the store now */
+    uint64_t evicted;  /* samples that the bounded store let go */
+    uint64_t corrupt;  /* records of the feed that could not be true */
+    uint64_t unstored; /* samples that found no memory, or told of a thread too late */
     struct feed_status_view status;
 };
 
@@ -42,17 +43,39 @@ struct process_info {
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity);
 bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out);
 
+/* A thread that has left samples. */
+struct profile_thread {
+    int32_t tid;
+    char name[16];
+    uint64_t samples; /* in the store now */
+};
+
+/* Those of one process, in no order. Returns how many there are; fills at most capacity. */
+size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
+                       size_t capacity);
+
 /* Asked settings, for all processes of the profile, and for those to come. */
 bool profile_enabled(struct profile *profile);
 void profile_set_enabled(struct profile *profile, bool enabled);
 uint32_t profile_period_us(struct profile *profile);
 void profile_set_period_us(struct profile *profile,
                            uint32_t period_us); /* clamped to the feed's range */
+uint32_t profile_depth_max(struct profile *profile);
+void profile_set_depth_max(struct profile *profile,
+                           uint32_t depth_max); /* clamped to the feed's range */
 enum feed_mode profile_mode(struct profile *profile);
 void profile_set_mode(struct profile *profile, enum feed_mode mode);
+/* Threads that wall mode samples: names, with '*' for any characters, and tids, with commas between
+ * them; "*": all. */
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES]);
+/* False, and nothing changes: the list is empty or too long. */
+bool profile_set_wall_threads(struct profile *profile, const char *list);
 
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);
+
+/* The same for one thread of it. */
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid);
 
 /* Drains the feeds now, so that what was sampled before the call is in the next snapshot. */
 void profile_sync(struct profile *profile);
@@ -67,6 +90,7 @@ struct profile_symbols profile_symbols(struct profile *profile);
 
 struct snapshot_window {
     uint64_t process_id;          /* 0: every process */
+    int32_t tid;                  /* of that process; 0: every thread */
     bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* both ends belong to it */
     uint64_t count_max;           /* the oldest so many; 0: all */
@@ -134,6 +158,7 @@ struct snapshot_frame {
 };
 
 struct snapshot_sample {
+    uint64_t process_id;
     int64_t timestamp_us;
     int32_t tid;
     const char *thread_name;
@@ -149,7 +174,7 @@ uint32_t snapshot_sample_count(const struct snapshot *snapshot);
 int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is no sample */
 int64_t snapshot_last_us(const struct snapshot *snapshot);
 uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
-uint32_t snapshot_depth_max(const struct snapshot *snapshot);
+uint32_t snapshot_depth_max(const struct snapshot *snapshot); /* the asked one */
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);

@@ -18,6 +18,7 @@ struct store {
     uint64_t serial;     /* chunks ever made */
     struct chunk **chunks;
     uint32_t chunk_count, chunk_capacity;
+    struct store_changes changes;
     bool open;                /* the newest chunk takes samples */
     struct chunk_index index; /* of the open chunk */
 };
@@ -95,25 +96,51 @@ static size_t bytes_now(const struct store *store)
            (store->open ? chunk_bytes(open_chunk(store)) : 0);
 }
 
-/* The number of the owner's first sample in the chunk that was not cleared. */
-static uint32_t first_visible(const struct chunk *chunk, const struct owner *owner)
+/* The number of the thread's first sample in the chunk that was not cleared. */
+static uint32_t first_visible(const struct chunk *chunk, const struct owner_thread *thread)
 {
-    uint64_t first = owner->visible_from > chunk->first_sequence
-                         ? owner->visible_from - chunk->first_sequence
-                         : 0;
+    uint64_t from = thread->owner->visible_from > thread->visible_from ? thread->owner->visible_from
+                                                                       : thread->visible_from;
+    uint64_t first = from > chunk->first_sequence ? from - chunk->first_sequence : 0;
 
     return first < chunk->sample_count ? (uint32_t)first : chunk->sample_count;
+}
+
+/* A thread with samples is in its owner's list, and held by the chunk that they are in. */
+static void count_sample(struct owner_thread *thread)
+{
+    struct owner *owner = thread->owner;
+
+    owner->samples++;
+    if (thread->samples++)
+        return;
+    thread->next = owner->sampled;
+    thread->link = &owner->sampled;
+    if (thread->next)
+        thread->next->link = &thread->next;
+    owner->sampled = thread;
+}
+
+static void forget_samples(struct owner_thread *thread, uint64_t count)
+{
+    thread->owner->samples -= count;
+    thread->samples -= count;
+    if (thread->samples)
+        return;
+    *thread->link = thread->next;
+    if (thread->next)
+        thread->next->link = thread->link;
 }
 
 static void count_evicted(const struct chunk *chunk)
 {
     for (uint32_t i = 0; i < chunk->sample_count; i++) {
-        struct owner *owner = chunk->sources[chunk->samples[i].source].thread->owner;
+        struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
 
-        if (i < first_visible(chunk, owner))
+        if (i < first_visible(chunk, thread))
             continue;
-        owner->samples--;
-        owner->evicted++;
+        forget_samples(thread, 1);
+        thread->owner->evicted++;
     }
 }
 
@@ -152,7 +179,7 @@ static int add_locked(struct store *store, struct owner_thread *thread,
     if (chunk_append(open_chunk(store), &store->index, thread, sample) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->sequence++;
-    thread->owner->samples++;
+    count_sample(thread);
     keep_bound(store);
     return 0;
 }
@@ -171,26 +198,81 @@ void store_rename(struct store *store, struct owner_thread *thread, const char *
 {
     pthread_mutex_lock(&store->lock);
     snprintf(thread->name, sizeof(thread->name), "%.15s", name);
+    store->changes.renames++;
     pthread_mutex_unlock(&store->lock);
 }
 
 static bool anything_visible(const struct chunk *chunk)
 {
     for (uint32_t i = 0; i < chunk->source_count; i++)
-        if (first_visible(chunk, chunk->sources[i].thread->owner) < chunk->sample_count)
+        if (first_visible(chunk, chunk->sources[i].thread) < chunk->sample_count)
             return true;
     return false;
+}
+
+static void remove_invisible(struct store *store)
+{
+    for (uint32_t i = store->chunk_count; i-- > 0;)
+        if (!anything_visible(store->chunks[i]))
+            remove_chunk(store, i);
 }
 
 void store_clear(struct store *store, struct owner *owner)
 {
     pthread_mutex_lock(&store->lock);
     owner->visible_from = store->sequence;
-    owner->samples = 0;
-    for (uint32_t i = store->chunk_count; i-- > 0;)
-        if (!anything_visible(store->chunks[i]))
-            remove_chunk(store, i);
+    while (owner->sampled)
+        forget_samples(owner->sampled, owner->sampled->samples);
+    store->changes.clears++;
+    remove_invisible(store);
     pthread_mutex_unlock(&store->lock);
+}
+
+void store_clear_thread(struct store *store, struct owner *owner, int32_t tid)
+{
+    struct owner_thread *next;
+
+    pthread_mutex_lock(&store->lock);
+    for (struct owner_thread *thread = owner->sampled; thread; thread = next) {
+        next = thread->next;
+        if (thread->tid != tid)
+            continue;
+        thread->visible_from = store->sequence;
+        forget_samples(thread, thread->samples);
+    }
+    store->changes.clears++;
+    remove_invisible(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* The kernel gives a number again: the threads that had it are one, by the newest one's name. */
+static size_t list_thread(struct profile_thread *out, size_t filled, size_t capacity,
+                          const struct owner_thread *thread)
+{
+    for (size_t i = 0; i < filled && i < capacity; i++) {
+        if (out[i].tid != thread->tid)
+            continue;
+        out[i].samples += thread->samples;
+        return filled;
+    }
+    if (filled < capacity) {
+        out[filled].tid = thread->tid;
+        out[filled].samples = thread->samples;
+        memcpy(out[filled].name, thread->name, sizeof(out[filled].name));
+    }
+    return filled + 1;
+}
+
+size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
+                     size_t capacity)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&store->lock);
+    for (const struct owner_thread *thread = owner->sampled; thread; thread = thread->next)
+        count = list_thread(out, count, capacity, thread);
+    pthread_mutex_unlock(&store->lock);
+    return count;
 }
 
 struct owner_counts store_counts(struct store *store, const struct owner *owner)
@@ -223,21 +305,46 @@ static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t pro
         const struct owner_thread *thread = chunk->sources[i].thread;
         bool asked_for = process_id == 0 || process_id == thread->owner->process_id;
 
+        sources[i].process_id = thread->owner->process_id;
         sources[i].tid = thread->tid;
         sources[i].tag = chunk->sources[i].tag;
         memcpy(sources[i].name, thread->name, sizeof(sources[i].name));
-        sources[i].first_visible = asked_for ? first_visible(chunk, thread->owner) : UINT32_MAX;
+        sources[i].first_visible = asked_for ? first_visible(chunk, thread) : UINT32_MAX;
     }
     *view = (struct store_view){ .chunk = chunk_hold(chunk),
                                  .sample_count = chunk->sample_count,
+                                 .node_count = chunk->node_count,
                                  .frame_count = chunk->frame_count,
+                                 .source_count = chunk->source_count,
                                  .min_us = chunk->min_us,
                                  .max_us = chunk->max_us,
                                  .sources = sources };
     return 0;
 }
 
-int store_views(struct store *store, uint64_t process_id, struct store_view **out, uint32_t *count)
+static bool is_asked(const struct chunk *chunk, const struct store_ask *ask)
+{
+    return chunk->serial >= ask->serial_min && chunk->min_us <= ask->last_us &&
+           chunk->max_us >= ask->first_us;
+}
+
+/* Returns how many of the views are filled. */
+static uint32_t view_chunks(struct store *store, const struct store_ask *ask,
+                            struct store_view *views, int *error)
+{
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < store->chunk_count && !*error; i++) {
+        if (!is_asked(store->chunks[i], ask))
+            continue;
+        *error = view_chunk(&views[done], store->chunks[i], ask->process_id);
+        done += !*error;
+    }
+    return done;
+}
+
+int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,
+                uint32_t *count, struct store_changes *changes)
 {
     struct store_view *views;
     uint32_t done = 0;
@@ -245,16 +352,14 @@ int store_views(struct store *store, uint64_t process_id, struct store_view **ou
 
     pthread_mutex_lock(&store->lock);
     views = calloc(store->chunk_count + 1, sizeof(*views));
-    if (!views)
-        error = -ISOSCOPE_NO_MEMORY;
-    while (!error && done < store->chunk_count) {
-        error = view_chunk(&views[done], store->chunks[done], process_id);
-        done += !error;
-    }
+    if (views)
+        done = view_chunks(store, ask, views, &error);
+    if (changes)
+        *changes = store->changes;
     pthread_mutex_unlock(&store->lock);
-    if (error) {
+    if (!views || error) {
         store_views_free(views, done);
-        return error;
+        return -ISOSCOPE_NO_MEMORY;
     }
     *out = views;
     *count = done;

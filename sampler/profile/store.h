@@ -16,6 +16,7 @@
 #define ISOSCOPE_STORE_H
 
 #include "chunk.h"
+#include "snapshot.h"
 
 struct store;
 
@@ -36,12 +37,21 @@ void store_rename(struct store *store, struct owner_thread *thread, const char *
 /* Forgets what is there of the owner. */
 void store_clear(struct store *store, struct owner *owner);
 
+/* Of those of its threads that have the tid. */
+void store_clear_thread(struct store *store, struct owner *owner, int32_t tid);
+
+/* The owner's threads that have samples here. Fills at most capacity, where those of one tid are
+ * one; returns how many there are, perhaps counting such twice when not all had room. */
+size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
+                     size_t capacity);
+
 struct owner_counts store_counts(struct store *store, const struct owner *owner);
 /* The memory of samples, trees and indexes. */
 size_t store_bytes(struct store *store);
 
 /* A thread with a tag, as the chunk knew them when it was asked. */
 struct view_source {
+    uint64_t process_id;
     int32_t tid;
     uint32_t tag; /* names.h; 0: none */
     char name[16];
@@ -51,13 +61,28 @@ struct view_source {
 /* A chunk, and how much of it was there when it was asked. */
 struct store_view {
     struct chunk *chunk;
-    uint32_t sample_count, frame_count;
+    uint32_t sample_count, node_count, frame_count, source_count;
     int64_t min_us, max_us;
     struct view_source *sources; /* by chunk_sample.source */
 };
 
-/* process_id 0: of every process. Oldest first. */
-int store_views(struct store *store, uint64_t process_id, struct store_view **out, uint32_t *count);
+/* Which chunks, and whose samples. */
+struct store_ask {
+    uint64_t process_id;       /* 0: of every process */
+    uint64_t serial_min;       /* chunks that are older are left out */
+    int64_t first_us, last_us; /* so are those without a sample of that time; both belong to it */
+};
+
+#define STORE_ASK_ALL ((struct store_ask){ .first_us = INT64_MIN, .last_us = INT64_MAX })
+
+/* What changes behind a reader's back; both only grow. */
+struct store_changes {
+    uint32_t renames, clears;
+};
+
+/* Oldest first. changes, as of the same moment, may be NULL. */
+int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,
+                uint32_t *count, struct store_changes *changes);
 void store_views_free(struct store_view *views, uint32_t count); /* NULL is fine */
 
 #endif

@@ -189,32 +189,38 @@ static int find_chain(struct tables *tables, uint64_t frame, struct chain_frame 
     return tables->available ? (int)symbol_chain(tables, frame, out) : 0;
 }
 
-static int add_chain(struct tables *tables, uint64_t frame, struct table_chain *out)
+static int add_chain(struct tables *tables, uint64_t frame, uint32_t number)
 {
     struct chain_frame chain[CHAIN_MAX];
     int error = 0, count = find_chain(tables, frame, chain);
+    uint32_t first = count ? tables->frame_count : tables->round;
 
+    tables->chains[number] = (struct table_chain){ first, count > 0 ? (uint32_t)count : 0 };
     if (count < 0)
         return count;
-    *out = (struct table_chain){ tables->frame_count, (uint32_t)count };
     for (int i = 0; i < count && !error; i++)
         error = add_frame(tables, frame, &chain[i]);
     return error;
 }
 
-int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain)
+/* Not known when it was last asked for, and that was in a round before. */
+static bool is_due(const struct tables *tables, struct table_chain chain)
+{
+    return chain.count == 0 && chain.first != tables->round;
+}
+
+int tables_add(struct tables *tables, uint64_t frame, uint32_t *number)
 {
     bool added;
     uint32_t *place = map64_put(&tables->by_frame, frame, &added);
 
     if (!place || (added && !GROW(tables, chains, chain_count, chain_capacity)))
         return -ISOSCOPE_NO_MEMORY;
-    if (added) {
+    if (added)
         *place = tables->chain_count++;
-        if (add_chain(tables, frame, &tables->chains[*place]) < 0)
-            return -ISOSCOPE_NO_MEMORY;
-    }
-    *chain = tables->chains[*place];
+    if ((added || is_due(tables, tables->chains[*place])) && add_chain(tables, frame, *place) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    *number = *place;
     return 0;
 }
 
@@ -225,6 +231,8 @@ int tables_ask(struct tables *tables)
                                        : 0;
 
     tables->pending |= tables->missing_count && !result;
+    tables->missing_count = 0;
+    tables->round++;
     return result;
 }
 

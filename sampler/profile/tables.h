@@ -18,13 +18,14 @@
 #include "snapshot.h"
 
 struct table_chain {
-    uint32_t first, count; /* of the frames; count 0: not known yet */
+    uint32_t first, count; /* of the frames; count 0: not known yet, first: in which round */
 };
 
 struct tables {
     struct profile *profile;
     bool available;    /* what is not known yet stays without names */
     bool pending;      /* frames are being named that somebody else has asked for */
+    uint32_t round;    /* of tables_ask */
     uint64_t *missing; /* frames that nobody has asked for yet */
     uint32_t missing_count, missing_capacity;
 
@@ -44,9 +45,9 @@ struct tables {
     struct map64 by_module; /* module number -> library */
 };
 
-/* Where names are not there yet (pending, or added to missing) the chain is empty, unless what is
- * available will do. */
-int tables_add(struct tables *tables, uint64_t frame, struct table_chain *chain);
+/* number: in chains. Where names are not there yet (pending, or added to missing) the chain is
+ * empty, unless what is available will do; added again after tables_ask, it is looked for again. */
+int tables_add(struct tables *tables, uint64_t frame, uint32_t *number);
 /* The missing ones are looked for: 0 (some are pending now), or 1: add all again. */
 int tables_ask(struct tables *tables);
 void tables_free(struct tables *tables);

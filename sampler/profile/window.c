@@ -7,11 +7,7 @@
 /* Samples come in almost sorted; this many moves for each say that these did not. */
 enum { MOVES_PER_PICK = 8 };
 
-struct span {
-    int64_t first_us, last_us; /* both belong to it */
-};
-
-static struct span span_of(const struct snapshot_window *window)
+struct span window_span(const struct snapshot_window *window)
 {
     struct span span = { INT64_MIN, INT64_MAX };
 
@@ -30,17 +26,19 @@ static bool overlaps(const struct store_view *view, struct span span)
     return view->sample_count && view->min_us <= span.last_us && view->max_us >= span.first_us;
 }
 
-static bool belongs(const struct store_view *view, uint32_t sample, struct span span)
+/* tid 0: whosever it is. */
+static bool belongs(const struct store_view *view, uint32_t sample, struct span span, int32_t tid)
 {
+    const struct view_source *source = &view->sources[view->chunk->samples[sample].source];
     int64_t time_us = chunk_sample_us(view->chunk, sample);
 
-    return time_us >= span.first_us && time_us <= span.last_us &&
-           sample >= view->sources[view->chunk->samples[sample].source].first_visible;
+    return time_us >= span.first_us && time_us <= span.last_us && sample >= source->first_visible &&
+           (!tid || tid == source->tid);
 }
 
 /* Returns how many there are; picks may be NULL to count only. */
 static uint32_t collect(struct pick *picks, const struct store_view *views, uint32_t view_count,
-                        struct span span)
+                        struct span span, int32_t tid)
 {
     uint32_t count = 0;
 
@@ -48,7 +46,7 @@ static uint32_t collect(struct pick *picks, const struct store_view *views, uint
         if (!overlaps(&views[view], span))
             continue;
         for (uint32_t sample = 0; sample < views[view].sample_count; sample++) {
-            if (!belongs(&views[view], sample, span))
+            if (!belongs(&views[view], sample, span, tid))
                 continue;
             if (picks)
                 picks[count] = (struct pick){ view, sample };
@@ -93,13 +91,13 @@ static bool sort_almost_sorted(struct pick *picks, uint32_t count, const struct 
 int window_pick(struct pick **out, uint32_t *count, const struct store_view *views,
                 uint32_t view_count, const struct snapshot_window *window)
 {
-    struct span span = span_of(window);
-    uint32_t found = collect(NULL, views, view_count, span);
+    struct span span = window_span(window);
+    uint32_t found = collect(NULL, views, view_count, span, window->tid);
     struct pick *picks = calloc((size_t)found + 1, sizeof(*picks));
 
     if (!picks)
         return -ISOSCOPE_NO_MEMORY;
-    collect(picks, views, view_count, span);
+    collect(picks, views, view_count, span, window->tid);
     if (!sort_almost_sorted(picks, found, views))
         qsort_r(picks, found, sizeof(*picks), by_time, (void *)views);
     *out = picks;

@@ -15,6 +15,11 @@ struct pick {
     uint32_t sample; /* index into the view's chunk's samples */
 };
 
+struct span {
+    int64_t first_us, last_us; /* both belong to it */
+};
+
+struct span window_span(const struct snapshot_window *window);
 int window_pick(struct pick **out, uint32_t *count, const struct store_view *views,
                 uint32_t view_count, const struct snapshot_window *window);
 

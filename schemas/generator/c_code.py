@@ -20,13 +20,14 @@ HEAD = """\
 """
 
 _FIELDS = {
-    "PARAM_ISOLATE": "const struct process_info *",
+    "PARAM_ISOLATE": "const struct isolate *",
     "PARAM_ISOLATE_GROUP": "const struct process_info *",
     "PARAM_INT64": "int64_t ",
     "PARAM_UNSIGNED": "int64_t ",
     "PARAM_BOOL": "bool ",
     "PARAM_STRING": "const char *",
     "PARAM_LIST": "json_t *",
+    "PARAM_OBJECT": "json_t *",
 }
 
 
@@ -66,7 +67,7 @@ def methods_h(schemas: Schemas) -> str:
     methods = [method for method in schemas.methods.values() if method.params]
     includes = (
         '#include "../methods.h"\n#include "words.h"\n\n#include <jansson.h>\n'
-        "#include <stdbool.h>\n#include <stdint.h>\n\nstruct process_info;\n\n"
+        "#include <stdbool.h>\n#include <stdint.h>\n\nstruct isolate;\nstruct process_info;\n\n"
     )
     structs = "\n".join(_struct(schemas, method) for method in methods)
     members = "".join(
@@ -146,7 +147,8 @@ def _kind(schemas: Schemas, param: Param) -> str:
         return "PARAM_UNSIGNED" if schema.get("minimum") == 0 else "PARAM_INT64"
     if schema["type"] == "string":
         return "PARAM_WORD" if "enum" in schema else "PARAM_STRING"
-    return {"boolean": "PARAM_BOOL", "array": "PARAM_LIST"}[schema["type"]]
+    others = {"boolean": "PARAM_BOOL", "array": "PARAM_LIST", "object": "PARAM_OBJECT"}
+    return others[schema["type"]]
 
 
 def _field(param: Param) -> str:

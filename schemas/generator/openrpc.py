@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .names import component
-from .source import Json, Method, Schemas, component_of
+from .source import Json, Method, Schemas, component_of, streams_of
 from .text import compact_json
 
 
@@ -31,7 +31,8 @@ def streams(schemas: Schemas) -> dict[str, dict[str, Json]]:
     found: dict[str, dict[str, Json]] = {}
     for kind, event in schemas.events.items():
         reference = _pointed({"$ref": f"#/events/{kind}"})
-        found.setdefault(event["x-stream"], {})[kind] = reference
+        for stream in streams_of(event):
+            found.setdefault(stream, {})[kind] = reference
     return found
 
 

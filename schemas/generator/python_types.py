@@ -88,5 +88,5 @@ def _class(name: str, members: Json, description: str, bases: str) -> str:
 
 def _call(name: str, members: Json, bases: str) -> str:
     """A member called "class" cannot stand in a class's body."""
-    fields = ", ".join(f'"{m}": "{_PYTHON.expression(s)}"' for m, s in members.items())
+    fields = ", ".join(f'"{m}": {_PYTHON.expression(s)!r}' for m, s in members.items())
     return f'{name} = {bases.replace("TypedDict", f"TypedDict({name!r}, {{{fields}}}", 1)})\n'

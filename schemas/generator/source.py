@@ -23,7 +23,7 @@ Json = dict[str, Any]
 _FOLDERS = {"types": component, "events": event_component, "errors": component}
 _METHOD_MEMBERS = {
     "name", "summary", "description", "params", "result", "errors", "examples",
-    "x-refuses", "x-router", "x-reads-samples",
+    "x-refuses", "x-router", "x-reads-samples", "x-coverage",
 }  # fmt: skip
 
 
@@ -72,6 +72,11 @@ class Method:
         return list(self.document.get("x-refuses", []))
 
     @property
+    def coverage(self) -> str:
+        """full, subset or error; what is not said is full."""
+        return str(self.document.get("x-coverage", "full"))
+
+    @property
     def is_routers(self) -> bool:
         return bool(self.document.get("x-router"))
 
@@ -104,6 +109,11 @@ class Schemas:
             yield component(name), name, schema
         for name, schema in self.events.items():
             yield event_component(name), name, schema
+
+
+def streams_of(event: Json) -> list[str]:
+    """All that an event comes on."""
+    return [event["x-stream"], *event.get("x-also-on", [])]
 
 
 def component_of(reference: str) -> str:
@@ -168,6 +178,8 @@ def _method(name: str, document: Json) -> Method:
     for member in ("summary", "params", "result", "examples"):
         if member not in document:
             raise SchemaError(f"{where}: '{member}' is missing")
+    if document.get("x-coverage", "full") not in ("full", "subset", "error"):
+        raise SchemaError(f"{where}: 'x-coverage' is full, subset or error")
     params = tuple(
         Param(p["name"], p["schema"], bool(p.get("required")), str(p.get("description", "")))
         for p in document["params"]
@@ -185,8 +197,9 @@ def _check(schemas: Schemas) -> None:
     for name, event in schemas.events.items():
         if event["properties"].get("kind") != {"const": name} or "x-stream" not in event:
             raise SchemaError(f"events/{name}.json: wants 'x-stream', and '{name}' as its kind")
-        if event["x-stream"] not in schemas.types["StreamId"]["enum"]:
-            raise SchemaError(f"events/{name}.json: '{event['x-stream']}' is no StreamId")
+        for stream in streams_of(event):
+            if stream not in schemas.types["StreamId"]["enum"]:
+                raise SchemaError(f"events/{name}.json: '{stream}' is no StreamId")
     for name, error in schemas.errors.items():
         if set(error) - {"x-any-method"} != {"code", "message", "x-description"}:
             raise SchemaError(f"errors/{name}.json: wants code, message and x-description")

@@ -45,6 +45,16 @@ def samples_of(path: Path, *options: str):
         return client.call("_getCpuSamples", isolateId=client.processes()[0].id)
 
 
+def test_the_table_form_has_the_same_frames(program):
+    with profiled([str(program), SECONDS]) as service, Client(service.uri) as client:
+        listed = client.cpu_samples(client.processes()[0])
+        table = next(client.samples_table())
+        assert any(sample.inlined for sample in table.samples)
+        for one, other in zip(listed.samples, table.samples, strict=True):
+            assert [f.id for f in one.stack] == [f.id for f in other.stack]
+            assert (one.lines, one.inlined) == (other.lines, other.inlined)
+
+
 def chains(reply) -> Counter:
     """Each stack down to main: [(function, line, inlined), ...], innermost first."""
     names = {f["id"]: f["name"] for f in reply["functions"]}

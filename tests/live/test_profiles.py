@@ -11,8 +11,10 @@ import signal
 import time
 from collections import Counter
 from math import sqrt
+from pathlib import Path
 
-from harness import ROOT, children, default_timer, profiled, service_of, until, workload
+import pytest
+from harness import (ROOT, Client, children, default_timer, profiled, service_of, until, workload)
 
 BAND = 4.5
 RUNS = 20  # a right sampler fails one of them once in 7,000 times
@@ -120,6 +122,50 @@ def test_what_a_killed_program_left_unread_is_still_read():
     assert len(spinning) >= 0.95 * len(unread)
 
 
+def called(samples, name: str) -> list:
+    return [s for s in samples.samples if name in [frame.name for frame in s.stack]]
+
+
+def test_code_of_a_program_that_writes_a_perf_map_is_walked_by_frame_pointer():
+    with profiled([workload("writes_perf_map"), "0.6"]) as service:
+        ((_, samples),) = service.profile()
+    for name in ("called_back", "called_later"):
+        stacks = called(samples, name)
+        assert len(stacks) >= 150
+        whole = [s for s in stacks if s.whole and "main" in [frame.name for frame in s.stack]]
+        assert len(whole) >= 0.9 * len(stacks)
+
+
+def test_code_that_nobody_tells_of_ends_its_stacks_and_they_say_so():
+    with profiled([workload("writes_perf_map"), "0.4", "silent"]) as service:
+        ((_, samples),) = service.profile()
+    stacks = called(samples, "called_back") + called(samples, "called_later")
+    assert len(stacks) >= 0.9 * len(samples.samples)
+    assert not any(s.whole for s in stacks)
+
+
+NODE_SCRIPT = """
+const inner = n => { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; };
+const text = () => JSON.stringify(Array.from({length: 50}, (_, i) => i * inner(i))).length;
+const outer = () => { let sum = 0; for (let i = 0; i < 1200; i++) sum += inner(50000) + text(); };
+outer();
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/bin/node"), reason="needs nodejs")
+def test_stacks_of_node_reach_the_root_through_its_just_in_time_code(tmp_path):
+    script = tmp_path / "script.js"
+    script.write_text(NODE_SCRIPT)
+    with profiled(["/usr/bin/node", "--perf-basic-prof", str(script)], cwd=tmp_path) as service:
+        processes = service.profile()
+    for process, _ in processes:
+        Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
+    ((_, samples),) = processes
+    jitted = [s for s in samples.samples if any("JSEntry" in f.name for f in s.stack)]
+    assert len(jitted) >= 100
+    assert sum(s.whole for s in jitted) >= 0.95 * len(jitted)
+
+
 def test_a_plugin_is_named_after_it_has_gone():
     with profiled([workload("dlopen_plugin"), "0.3"]) as service:
         tree = service.tree()
@@ -137,6 +183,35 @@ def test_a_stack_deeper_than_the_limit_keeps_its_leaf():
     deep = [s for s in samples.samples if s.stack[0].name == "spin_at_the_bottom"]
     assert len(deep) >= 0.9 * len(samples.samples)
     assert {s.stack[1].name for s in deep} == {"descend"}
+
+
+def deep_stacks(client: Client) -> list:
+    """Of all processes: at first there is none yet."""
+    replies = [client.cpu_samples(process) for process in client.processes()]
+    samples = [sample for reply in replies if reply for sample in reply.samples]
+    return [s for s in samples if s.stack[0].name == "spin_at_the_bottom"]
+
+
+def test_the_depth_of_stacks_changes_while_the_program_runs():
+    command = [workload("deep_recursion"), "500", "60"]
+    with service_of(command, "--depth", "1000") as service, Client(service.uri) as client:
+        until(lambda: any(len(s.stack) > 500 for s in deep_stacks(client)), "a whole stack")
+        client.call("setFlag", name="max_profile_depth", value="64")
+        shallow = until(lambda: [s for s in deep_stacks(client) if len(s.stack) == 64], "64 frames")
+        # The leaf side, and the root side as the whole stacks had it.
+        assert shallow[-1].stack[1].name == "descend"
+        assert "main" in [frame.name for frame in shallow[-1].stack]
+        assert not shallow[-1].whole
+        assert client.call("_getCpuSamples")["_counters"]["end_depth"] >= len(shallow)
+
+        client.call("setFlag", name="max_profile_depth", value="1024")
+        before_us = max(s.timestamp_us for s in shallow)
+        until(
+            lambda: any(
+                s.timestamp_us > before_us and len(s.stack) > 500 for s in deep_stacks(client)
+            ),
+            "whole stacks again",
+        )
 
 
 def test_a_program_that_closes_all_descriptors_is_sampled_on():

@@ -106,6 +106,30 @@ def test_the_mode_changes_while_the_program_runs():
         assert latest(samples_of(client), "Sleep") < switched + 250_000
 
 
+def test_wall_mode_samples_the_threads_that_were_chosen_and_no_others():
+    def later(state: str, thread: str, after_us: int) -> bool:
+        return any(
+            s.timestamp_us > after_us and (s.state, s.thread) == (state, thread)
+            for s in samples_of(client)
+        )
+
+    command = [workload("waits"), "60"]
+    with service_of(command, "--mode", "wall") as service, Client(service.uri) as client:
+        for state in ("Lock", "IO", "Sleep"):
+            until(lambda: latest(samples_of(client), state), f"threads in state {state}")
+        client.call("setFlag", name="profile_wall_threads", value="read*, locked")
+        assert client.flags()["profile_wall_threads"] == "read*, locked"
+        told_us = max(s.timestamp_us for s in samples_of(client))
+        settled_us = told_us + 250_000
+        until(lambda: later("IO", "reads", settled_us + 250_000), "a chosen thread")
+        until(lambda: later("Lock", "locked", settled_us + 250_000), "the other chosen thread")
+        threads = {s.thread for s in samples_of(client) if s.timestamp_us > settled_us}
+        assert threads == {"reads", "locked"}
+
+        client.call("setFlag", name="profile_wall_threads", value="*")
+        until(lambda: later("Sleep", "sleeps", settled_us), "all threads again")
+
+
 def test_forked_children_are_sampled_in_the_mode_of_the_service():
     script = "import os, time\nif os.fork() == 0:\n    time.sleep(1)\n    os._exit(0)\nos.wait()\n"
     command = ["/usr/bin/python3", "-S", "-c", script]

@@ -120,7 +120,6 @@ def test_the_page_without_its_slash_is_elsewhere(idle):
 
 
 def test_other_paths_and_methods(idle):
-    assert get(idle, f"/{token(idle)}/getVM")[0].status == 404
     assert get(idle, f"/{token(idle)}/ws")[0].status == 400
     assert get(idle, f"/{token(idle)}/", method="POST")[0].status == 405
     assert get(idle, f"/{token(idle)}/", method="DELETE")[0].status == 405

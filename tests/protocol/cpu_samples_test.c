@@ -14,6 +14,7 @@
 static const char *const requests[] = {
     "{\"id\":\"1\",\"method\":\"getCpuSamples\",\"params\":{\"isolateId\":\"isolates/100\"}}",
     "{\"id\":\"1\",\"method\":\"_getCpuSamples\"}",
+    "{\"id\":\"1\",\"method\":\"_getCpuSamples\",\"params\":{\"form\":\"table\"}}",
 };
 enum { REQUEST_COUNT = sizeof(requests) / sizeof(*requests) };
 

@@ -11,6 +11,7 @@ struct snapshot {
     struct snapshot_window window;
     struct snapshot_function functions[FAKE_MAX];
     uint32_t count;
+    uint32_t script_count;         /* of the profile's samples, which may be cleared meanwhile */
     struct snapshot_frame *frames; /* FAKE_DEPTH_MAX of each sample of the script */
     uint32_t stack[FAKE_DEPTH_MAX];
     uint32_t end; /* the cursor behind the last sample of it */
@@ -129,6 +130,8 @@ void fake_profile_init(struct profile *profile)
     profile->sample_count = sizeof(script) / sizeof(*script);
     profile->enabled = true;
     profile->period_us = FEED_PERIOD_DEFAULT_US;
+    profile->depth_max = FEED_DEPTH_DEFAULT;
+    strcpy(profile->wall_threads, "*");
 }
 
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
@@ -158,6 +161,16 @@ void profile_set_period_us(struct profile *profile, uint32_t period_us)
     profile->period_us = period_us;
 }
 
+uint32_t profile_depth_max(struct profile *profile)
+{
+    return profile->depth_max;
+}
+
+void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
+{
+    profile->depth_max = depth_max;
+}
+
 enum feed_mode profile_mode(struct profile *profile)
 {
     return profile->mode;
@@ -168,12 +181,51 @@ void profile_set_mode(struct profile *profile, enum feed_mode mode)
     profile->mode = mode;
 }
 
+void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
+{
+    memcpy(out, profile->wall_threads, FEED_WALL_THREADS_BYTES);
+}
+
+bool profile_set_wall_threads(struct profile *profile, const char *list)
+{
+    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
+        return false;
+    strcpy(profile->wall_threads, list);
+    return true;
+}
+
 void profile_clear(struct profile *profile, uint64_t process_id)
 {
     for (size_t i = 0; i < profile->process_count; i++)
         if (!process_id || profile->processes[i].id == process_id)
             profile->processes[i].samples = 0;
     profile->sample_count = 0;
+    profile->clears++;
+}
+
+/* Of the thread's samples it forgets the count only: the script stays. */
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid)
+{
+    for (size_t i = 0; i < profile->thread_count; i++)
+        if (profile->processes[0].id == process_id && profile->threads[i].tid == tid)
+            profile->threads[i--] = profile->threads[--profile->thread_count];
+}
+
+size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
+                       size_t capacity)
+{
+    size_t count = profile->processes[0].id == process_id ? profile->thread_count : 0;
+
+    memcpy(out, profile->threads, (count < capacity ? count : capacity) * sizeof(*out));
+    return count;
+}
+
+int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample)
+{
+    for (size_t i = 0; i < profile->thread_count; i++)
+        if (!strcmp(profile->threads[i].name, sample->thread_name))
+            return profile->threads[i].tid;
+    return (int32_t)sample->process_id;
 }
 
 struct profile_symbols profile_symbols(struct profile *profile)
@@ -227,8 +279,12 @@ void profile_sync(struct profile *profile)
     profile->synced++;
 }
 
-static bool shows(const struct snapshot_window *window, const struct fake_sample *sample)
+static bool shows(const struct snapshot *snapshot, const struct fake_sample *sample)
 {
+    const struct snapshot_window *window = &snapshot->window;
+
+    if (window->tid && window->tid != fake_tid(snapshot->profile, sample))
+        return false;
     if (window->process_id && window->process_id != sample->process_id)
         return false;
     return !window->bounded || (sample->timestamp_us >= window->origin_us &&
@@ -276,6 +332,7 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     snapshot->profile = profile;
     snapshot->window = *window;
     memcpy(snapshot->functions, profile->functions, sizeof(snapshot->functions));
+    snapshot->script_count = profile->sample_count;
     snapshot->end = profile->sample_count * (profile->repeat ? profile->repeat : 1);
     while (snapshot_next(snapshot, &cursor, &sample)) {
         if (!snapshot->count++)
@@ -297,6 +354,11 @@ void snapshot_free(struct snapshot *snapshot)
         free(snapshot->frames);
     }
     free(snapshot);
+}
+
+void snapshot_freep(struct snapshot **snapshot)
+{
+    snapshot_free(*snapshot);
 }
 
 uint32_t snapshot_sample_count(const struct snapshot *snapshot)
@@ -321,8 +383,7 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    (void)snapshot;
-    return FAKE_DEPTH_MAX;
+    return snapshot->profile->depth_max;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
@@ -333,7 +394,7 @@ const struct snapshot_function *snapshot_functions(const struct snapshot *snapsh
 
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count)
 {
-    *count = snapshot->profile->sample_count * FAKE_DEPTH_MAX;
+    *count = snapshot->script_count * FAKE_DEPTH_MAX;
     return snapshot->frames;
 }
 
@@ -348,13 +409,14 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     const struct profile *profile = snapshot->profile;
 
     while (*cursor < snapshot->end) {
-        const struct fake_sample *sample = &profile->samples[(*cursor)++ % profile->sample_count];
+        const struct fake_sample *sample = &profile->samples[(*cursor)++ % snapshot->script_count];
 
-        if (!shows(&snapshot->window, sample))
+        if (!shows(snapshot, sample))
             continue;
         *out = (struct snapshot_sample){
             .timestamp_us = sample->timestamp_us,
-            .tid = (int32_t)sample->process_id,
+            .process_id = sample->process_id,
+            .tid = fake_tid(snapshot->profile, sample),
             .thread_name = sample->thread_name,
             .cpu_ns = 1000000,
             .end = sample->end,

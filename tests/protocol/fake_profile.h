@@ -25,6 +25,8 @@ struct fake_sample {
 struct profile {
     struct process_info processes[FAKE_MAX];
     size_t process_count;
+    struct profile_thread threads[2 * FAKE_MAX]; /* of the first process */
+    size_t thread_count;
     struct snapshot_library libraries[FAKE_MAX];
     uint32_t library_count;
     struct snapshot_function functions[FAKE_MAX];
@@ -33,15 +35,19 @@ struct profile {
     uint32_t sample_count;
     uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
     bool enabled;
-    uint32_t period_us;
+    uint32_t period_us, depth_max;
+    char wall_threads[FEED_WALL_THREADS_BYTES];
     enum feed_mode mode;
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;
+    bool follows;
+    uint32_t clears; /* calls of profile_clear */
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* taken and not freed yet */
 };
 
 void fake_profile_init(struct profile *profile);
+int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample);
 /* What options.epoch_ms and options.monotonic_us are given. */
 int64_t fake_epoch_ms(void);
 int64_t fake_monotonic_us(void);

@@ -65,6 +65,68 @@ static void feeds_are_drained_once_before_samples_are_taken(void **state)
     talk_end(&talk);
 }
 
+/* Old clients choose their methods by it. */
+static void the_asked_protocol_version_is_told(void **state)
+{
+    static const struct {
+        const char *method, *member;
+    } asked[] = { { "getVersion", NULL }, { "getSupportedProtocols", "protocols" } };
+    struct talk talk;
+    struct service_options options = { .profile = &talk.profile,
+                                       .version = "1.2.3",
+                                       .epoch_ms = fake_epoch_ms,
+                                       .monotonic_us = fake_monotonic_us,
+                                       .protocol_major = 3,
+                                       .protocol_minor = 26 };
+
+    (void)state;
+    fake_profile_init(&talk.profile);
+    assert_int_equal(service_new(&talk.service, &options), 0);
+    assert_int_equal(client_new(&talk.client, talk.service), 0);
+    for (int i = 0; i < 2; i++) {
+        json_t *result = talk_ask(&talk, asked[i].method, "{}");
+        json_t *version =
+            asked[i].member ? json_array_get(json_object_get(result, asked[i].member), 0) : result;
+
+        assert_int_equal(json_integer_value(json_object_get(version, "major")), 3);
+        assert_int_equal(json_integer_value(json_object_get(version, "minor")), 26);
+        json_decref(result);
+    }
+    talk_end(&talk);
+}
+
+static size_t isolates_named(struct talk *talk, const char *name)
+{
+    json_t *vm = talk_ask(talk, "getVM", "{}"), *isolate;
+    size_t found = 0, i;
+
+    json_array_foreach(json_object_get(vm, "isolates"), i, isolate) found +=
+        strstr(json_string_value(json_object_get(isolate, "name")), name) != NULL;
+    json_decref(vm);
+    return found;
+}
+
+/* However many threads there are; and one with a name takes the place of one without. */
+static void sixteen_threads_are_isolates_at_most(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    for (int i = 0; i < 20; i++)
+        talk.profile.threads[i] =
+            (struct profile_thread){ .tid = 100 + i, .name = "spin", .samples = 100 };
+    talk.profile.thread_count = 20;
+    talk.profile.processes[0].samples = 2000;
+    assert_int_equal(isolates_named(&talk, "spin ("), 16);
+    talk.profile.threads[20] = (struct profile_thread){ .tid = 120, .name = "named", .samples = 1 };
+    talk.profile.thread_count = 21;
+    talk.profile.processes[0].samples = 2001;
+    assert_int_equal(isolates_named(&talk, "spin ("), 15);
+    assert_int_equal(isolates_named(&talk, "named (120)"), 1);
+    talk_end(&talk);
+}
+
 static void waiting_requests_are_bounded(void **state)
 {
     struct talk talk;
@@ -147,6 +209,61 @@ static void events_reach_every_client_that_listens(void **state)
     assert_non_null(strstr(text, "\"newValue\":\"250\""));
     free(text);
     assert_null(talk_receive(&talk));
+    talk_end(&talk);
+}
+
+static int64_t now_us;
+
+static int64_t clock_us(void)
+{
+    return now_us;
+}
+
+static void a_client_that_asks_too_fast_is_told_so_until_the_second_ends(void **state)
+{
+    struct talk talk;
+    struct service_options options = { .profile = &talk.profile,
+                                       .version = "1.2.3",
+                                       .epoch_ms = fake_epoch_ms,
+                                       .monotonic_us = clock_us,
+                                       .rate_max = 2 };
+
+    (void)state;
+    now_us = 5000000;
+    talk = (struct talk){ 0 };
+    fake_profile_init(&talk.profile);
+    assert_int_equal(service_new(&talk.service, &options), 0);
+    assert_int_equal(client_new(&talk.client, talk.service), 0);
+    for (int i = 0; i < 4; i++)
+        talk_send(&talk, get_version);
+    assert_int_equal(error_code(&talk), 0);
+    assert_int_equal(error_code(&talk), 0);
+    assert_int_equal(error_code(&talk), -32000);
+    assert_int_equal(error_code(&talk), -32000);
+    now_us += 1000000;
+    talk_send(&talk, get_version);
+    assert_int_equal(error_code(&talk), 0);
+    talk_end(&talk);
+}
+
+static void a_get_is_a_request_with_strings_and_an_empty_id(void **state)
+{
+    static const char *const arguments[] = { "isolateId=isolates/9", "limit", "a\"\xff=b=\n" };
+    struct talk talk;
+    char *text;
+
+    (void)state;
+    talk_begin(&talk);
+    talk_get(talk.client, "nobodyKnows", arguments, 3);
+    text = talk_receive_text(talk.client, 4096);
+    assert_string_equal(text,
+                        "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-32601,\"message\":"
+                        "\"Method not found\",\"data\":{\"request\":{\"method\":\"nobodyKnows\","
+                        "\"params\":{\"isolateId\":\"isolates/9\",\"limit\":\"\","
+                        "\"a\\\"\xef\xbf\xbd\":\"b=\\n\"}}}}}");
+    free(text);
+    talk_get(talk.client, "getVersion", NULL, 0);
+    assert_id(&talk, "");
     talk_end(&talk);
 }
 
@@ -282,10 +399,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_requests_are_answered_while_names_are_read),
         cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
+        cmocka_unit_test(the_asked_protocol_version_is_told),
+        cmocka_unit_test(sixteen_threads_are_isolates_at_most),
         cmocka_unit_test(waiting_requests_are_bounded),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_asked_for),
         cmocka_unit_test(a_client_that_does_not_read_is_closed),
         cmocka_unit_test(events_reach_every_client_that_listens),
+        cmocka_unit_test(a_client_that_asks_too_fast_is_told_so_until_the_second_ends),
+        cmocka_unit_test(a_get_is_a_request_with_strings_and_an_empty_id),
         cmocka_unit_test(a_client_may_go_in_the_middle_of_a_reply),
         cmocka_unit_test(a_binary_message_closes_with_4001),
         cmocka_unit_test(a_close_reason_is_whole_characters),

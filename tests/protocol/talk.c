@@ -63,6 +63,15 @@ void talk_send(struct talk *talk, const char *text)
     talk_send_as(talk->client, text);
 }
 
+void talk_get(struct client *client, const char *method, const char *const *arguments, size_t count)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "{\"id\":\"\",\"method\":\"%s\"}", method);
+    record(client, "sent", text);
+    client_receive_get(client, method, arguments, count);
+}
+
 void talk_send_json(struct talk *talk, const json_t *message)
 {
     char *text = json_dumps(message, JSON_COMPACT);

@@ -27,6 +27,10 @@ void talk_send_as(struct client *client, const char *text);
 void talk_send(struct talk *talk, const char *text);
 void talk_send_json(struct talk *talk, const json_t *message);
 
+/* As an HTTP GET asks. */
+void talk_get(struct client *client, const char *method, const char *const *arguments,
+              size_t count);
+
 /* A client's next whole message, 0-terminated and new, taken in buffers of size; NULL: none. */
 char *talk_receive_text(struct client *client, size_t size);
 json_t *talk_receive(struct talk *talk);

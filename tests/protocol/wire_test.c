@@ -5,6 +5,9 @@
  *     { "steps": [ { "act": "process_100_ends", "request": ..., "responses": [...], "close": 4000 }
  * ] }
  *
+ * A step with "client": "B" is another client's (there are "A" to "D", and "A" is who speaks where
+ * none is named); "leaves": true ends it.
+ *
  * No response and no close: nothing may come. In a response the text "<integer>", "<real>",
  * "<string>", "<list>", "<object>" or "<any>" stands for any value of that kind, and the member
  * "..." (or the last list item "...") for whatever else is there.
@@ -86,6 +89,35 @@ static void set_names(struct profile *profile, bool pending)
     profile->symbols.finished++;
 }
 
+/* A tenth of a second before fake_monotonic_us. */
+static void add_recent_sample(struct profile *profile)
+{
+    static const struct fake_sample recent[] = {
+        { 100,
+          4900000,
+          "spin",
+          FEED_END_ROOT,
+          0,
+          3,
+          { { 1, 12, 0, NULL }, { 0, 30, 0, NULL }, { 2, 0, 0, NULL } } },
+    };
+
+    profile->samples = recent;
+    profile->sample_count = 1;
+}
+
+/* A named one, a busy one, and one that is too quiet to be an isolate. */
+static void add_threads(struct profile *profile)
+{
+    static const struct profile_thread threads[] = { { 100, "spin", 50 },
+                                                     { 110, "worker", 2 },
+                                                     { 111, "spin", 3 } };
+
+    memcpy(profile->threads, threads, sizeof(threads));
+    profile->thread_count = 3;
+    profile->processes[0].samples += 52;
+}
+
 static void act(struct talk *talk, const char *what)
 {
     struct profile *profile = &talk->profile;
@@ -102,6 +134,24 @@ static void act(struct talk *talk, const char *what)
         set_names(profile, true);
     else if (!strcmp(what, "names_are_there"))
         set_names(profile, false);
+    else if (!strcmp(what, "a_ring_was_full"))
+        profile->processes[0].status.lost[FEED_LOSS_RING_FULL] += 7;
+    else if (!strcmp(what, "the_program_locks_itself_in"))
+        profile->processes[0].status.lost[FEED_LOSS_SANDBOXED] = 1;
+    else if (!strcmp(what, "the_first_ticks_come_too_early"))
+        profile->processes[0].status.lost[FEED_LOSS_NO_TABLES] = 3;
+    else if (!strcmp(what, "the_program_writes"))
+        service_program_wrote(talk->service, SERVICE_STDOUT, "hi\xff\n", 4);
+    else if (!strcmp(what, "the_program_complains"))
+        service_program_wrote(talk->service, SERVICE_STDERR, "oh", 2);
+    else if (!strcmp(what, "threads_are_sampled"))
+        add_threads(profile);
+    else if (!strcmp(what, "a_sample_was_just_taken"))
+        add_recent_sample(profile);
+    else if (!strcmp(what, "worker_is_forgotten"))
+        profile->processes[0].samples--;
+    else if (!strcmp(what, "five_samples_come"))
+        profile->processes[0].samples += 5;
     else if (!strcmp(what, "samples_are_gone"))
         profile_clear(profile, 0);
     else
@@ -123,11 +173,27 @@ static void expect(struct talk *talk, const json_t *pattern)
     json_decref(message);
 }
 
-static void run_step(struct talk *talk, const json_t *step)
+enum { CLIENTS_MAX = 4 };
+
+/* The client whose step it is; it comes when it is first named. */
+static struct client **whose(struct talk *talk, struct client **clients, const json_t *step)
 {
+    const char *name = json_string_value(json_object_get(step, "client"));
+    struct client **client = &clients[name ? name[0] - 'A' : 0];
+
+    assert_in_range(client - clients, 0, CLIENTS_MAX - 1);
+    if (!*client)
+        assert_int_equal(client_new(client, talk->service), 0);
+    return client;
+}
+
+static void run_step(struct talk *talk, struct client **clients, const json_t *step)
+{
+    struct client **client = whose(talk, clients, step);
     const json_t *request = json_object_get(step, "request");
     const json_t *responses = json_object_get(step, "responses");
 
+    talk->client = *client;
     if (json_object_get(step, "act"))
         act(talk, json_string_value(json_object_get(step, "act")));
     if (json_is_string(request))
@@ -140,6 +206,20 @@ static void run_step(struct talk *talk, const json_t *step)
         expect(talk, json_array_get(responses, i));
     assert_null(talk_receive(talk));
     assert_int_equal(talk_closed(talk), json_integer_value(json_object_get(step, "close")));
+    if (json_is_true(json_object_get(step, "leaves"))) {
+        client_free(*client);
+        *client = NULL;
+    }
+}
+
+/* What was said to nobody's step was owed to nobody. */
+static void nothing_is_left(struct talk *talk, struct client **clients)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        talk->client = clients[i];
+        if (clients[i])
+            assert_null(talk_receive(talk));
+    }
 }
 
 static void wire_case(void **state)
@@ -147,15 +227,18 @@ static void wire_case(void **state)
     json_error_t error;
     json_t *file = json_load_file(*state, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     json_t *steps = json_object_get(file, "steps");
+    struct client *clients[CLIENTS_MAX] = { 0 };
     struct talk talk;
 
     if (!file)
         fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
     talk_begin(&talk);
+    clients[0] = talk.client;
     for (size_t i = 0; i < json_array_size(steps); i++)
-        run_step(&talk, json_array_get(steps, i));
+        run_step(&talk, clients, json_array_get(steps, i));
     if (!steps)
-        run_step(&talk, file);
+        run_step(&talk, clients, file);
+    nothing_is_left(&talk, clients);
     talk_end(&talk);
     json_decref(file);
 }

@@ -4,6 +4,7 @@ import pytest
 from fakes import samples_reply
 from isoscope import CpuSamples, Process
 from isoscope.errors import ProtocolError
+from isoscope.model import is_thread
 
 
 def test_a_stack_holds_the_functions_of_the_table_leaf_first():
@@ -76,3 +77,14 @@ def test_a_process_is_named_by_its_program():
 def test_an_isolate_without_an_id_is_a_protocol_error():
     with pytest.raises(ProtocolError, match="id"):
         Process.parse({"name": "x"})
+
+
+def test_threads_that_are_isolates_are_told_from_processes():
+    def isolate(number, group):
+        return {"id": f"isolates/{number}", "name": "x", "number": number,
+                "isolateGroupId": f"isolateGroups/{group}"}  # fmt: skip
+
+    assert is_thread(isolate("1235000001234", "1234"))
+    assert not is_thread(isolate("1234", "1234"))
+    assert not is_thread(isolate("6107238974213351", "2077522857948554"))  # of a Dart VM
+    assert not is_thread({"id": "isolates/1", "name": "x"})

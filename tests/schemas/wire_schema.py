@@ -10,6 +10,7 @@ What was seen is in SEEN, for all checkers of this program.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -17,6 +18,8 @@ from typing import Any, Callable, Optional
 import fastjsonschema
 
 Json = dict[str, Any]
+
+_OTHERS = re.compile(r"s[0-9]+\.")  # methods that clients offer each other
 
 BUNDLE = Path(__file__).resolve().parents[2] / "schemas" / "generated" / "openrpc.json"
 
@@ -137,11 +140,13 @@ class WireChecker:
         if message["jsonrpc"] != "2.0":
             raise WrongMessage("jsonrpc is not 2.0")
         if "method" in message:
-            return self._notification(message)
+            return self._call(message) if "id" in message else self._notification(message)
         _members(message, {"jsonrpc", "id"}, {"result", "error"})
         method = self.methods.get(_key(message["id"]))
         if ("result" in message) == ("error" in message):
             raise WrongMessage("a reply has a result or an error")
+        if _OTHERS.match(str(method)):
+            return None  # that client's words, and not ours
         if "error" in message:
             return self._error(method, message["error"])
         return self._result(method, message["result"])
@@ -169,6 +174,12 @@ class WireChecker:
             if known["code"] == error["code"] and known["message"] == error["message"]:
                 return str(name)
         raise WrongMessage(f"schemas/ has no error {error['code']} '{error['message']}'")
+
+    def _call(self, message: Json) -> None:
+        """Of a service that this client registered."""
+        _members(message, {"jsonrpc", "id", "method"}, {"params"})
+        if not str(message["id"]).startswith("sr"):
+            raise WrongMessage(f"a call with the id '{message['id']}'")
 
     def _notification(self, message: Json) -> None:
         _members(message, {"jsonrpc", "method", "params"}, set())

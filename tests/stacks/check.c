@@ -14,29 +14,29 @@
 
 struct recorded {
     struct stack_file head;
-    const uint8_t *header, *eh_frame, *stack;
-    const uint64_t *expected;
+    struct stack_file unwind; /* the head that came with the unwind data */
+    const uint8_t *header, *eh_frame, *stack, *expected;
 };
 
-static int read_file(struct recorded *out, const char *path)
+/* The next stack in [*at, end); one without unwind data keeps what out has. */
+static int next_stack(struct recorded *out, const uint8_t **at, const uint8_t *end)
 {
-    FILE *in = fopen(path, "rb");
-    static uint8_t bytes[2 << 20];
-    size_t size = in ? fread(bytes, 1, sizeof bytes, in) : 0;
-
-    if (in)
-        fclose(in);
-    if (size < sizeof out->head)
+    if ((size_t)(end - *at) < sizeof out->head)
         return -1;
-    memcpy(&out->head, bytes, sizeof out->head);
-    out->header = bytes + sizeof out->head;
-    out->eh_frame = out->header + out->head.header_bytes;
-    out->stack = out->eh_frame + out->head.eh_frame_bytes;
-    out->expected = (const uint64_t *)(out->stack + out->head.stack_bytes);
-    return out->head.magic == STACK_FILE_MAGIC &&
-                   (const uint8_t *)(out->expected + out->head.frame_count) == bytes + size
-               ? 0
-               : -1;
+    memcpy(&out->head, *at, sizeof out->head);
+    *at += sizeof out->head;
+    if (out->head.magic != STACK_FILE_MAGIC)
+        return -1;
+    if (out->head.header_bytes) {
+        out->unwind = out->head;
+        out->header = *at;
+        out->eh_frame = out->header + out->head.header_bytes;
+        *at = out->eh_frame + out->head.eh_frame_bytes;
+    }
+    out->stack = *at;
+    out->expected = out->stack + out->head.stack_bytes;
+    *at = out->expected + out->head.frame_count * sizeof(uint64_t);
+    return out->header && *at <= end ? 0 : -1;
 }
 
 /* The recorded addresses are in use here, so the stack lies elsewhere: pointers into it are moved.
@@ -84,7 +84,7 @@ static void set_registers(ucontext_t *context, const struct recorded *recorded, 
 
 static struct code_map *map_of(const struct recorded *recorded)
 {
-    const struct stack_file *head = &recorded->head;
+    const struct stack_file *head = &recorded->unwind;
     struct cfi_bytes header_bytes = { recorded->header, head->header_bytes, head->header_address };
     struct cfi_bytes eh_frame = { recorded->eh_frame, head->eh_frame_bytes,
                                   head->eh_frame_address };
@@ -110,36 +110,61 @@ static int compare(const struct recorded *recorded, const uint64_t *frames, uint
 {
     int wrong = end != FEED_END_ROOT || depth != recorded->head.frame_count;
 
-    for (uint32_t i = 0; i < depth && i < recorded->head.frame_count; i++)
-        wrong += FEED_FRAME_OFFSET(frames[i]) != recorded->expected[i] - (i ? 1 : 0);
+    for (uint32_t i = 0; i < depth && i < recorded->head.frame_count; i++) {
+        uint64_t expected;
+
+        memcpy(&expected, recorded->expected + i * sizeof expected, sizeof expected);
+        if (i && !(expected & STACK_FILE_EXACT))
+            expected--;
+        wrong += FEED_FRAME_OFFSET(frames[i]) != (expected & ~STACK_FILE_EXACT);
+    }
     return wrong;
 }
 
-static int check(const char *path)
+static int check(const struct recorded *recorded, const char *path, int number)
 {
-    static struct root_side root_side;
+    struct root_side root_side = { 0 };
     static ucontext_t context;
     static uint64_t frames[STACK_FILE_FRAMES_MAX];
-    struct recorded recorded;
     struct unwind_request request = { .root_side = &root_side,
                                       .context = &context,
-                                      .frames_max = STACK_FILE_FRAMES_MAX };
+                                      .frames_max = STACK_FILE_FRAMES_MAX,
+                                      .map = map_of(recorded) };
     struct stack_range range = { 0 };
     struct unwind_result result;
     int wrong;
 
-    if (read_file(&recorded, path) < 0 || !(request.map = map_of(&recorded))) {
-        printf("%s: no recorded stack\n", path);
+    if (!request.map)
         return 1;
-    }
-    range.low = place_stack(&recorded);
-    range.high = range.low + recorded.head.stack_bytes;
+    range.low = place_stack(recorded);
+    range.high = range.low + recorded->head.stack_bytes;
     request.stack = &range;
-    set_registers(&context, &recorded, range.low);
+    set_registers(&context, recorded, range.low);
     unwind(&request, frames, &result);
-    wrong = compare(&recorded, frames, result.depth, result.end);
-    printf("%s: %u frames, %s\n", path, result.depth, wrong ? "WRONG" : "as expected");
+    wrong = compare(recorded, frames, result.depth, result.end);
+    free((void *)range.low);
+    unwind_table_free((struct unwind_table *)request.map->ranges[0].table);
+    code_map_free((struct code_map *)request.map);
+    printf("%s %d: %u frames, %s\n", path, number, result.depth, wrong ? "WRONG" : "as expected");
     return wrong != 0;
+}
+
+static int check_file(const char *path)
+{
+    static uint8_t bytes[2 << 20];
+    FILE *in = fopen(path, "rb");
+    size_t size = in ? fread(bytes, 1, sizeof bytes, in) : 0;
+    const uint8_t *at = bytes, *end = bytes + size;
+    struct recorded recorded = { 0 };
+    int wrong = 0, number = 0;
+
+    if (in)
+        fclose(in);
+    while (at < end && next_stack(&recorded, &at, end) == 0)
+        wrong += check(&recorded, path, ++number);
+    if (!number || at != end)
+        printf("%s: no recorded stacks, or not to its end\n", path);
+    return wrong + (!number || at != end);
 }
 
 int main(int count, char **words)
@@ -147,6 +172,6 @@ int main(int count, char **words)
     int wrong = 0;
 
     for (int i = 1; i < count; i++)
-        wrong += check(words[i]);
+        wrong += check_file(words[i]);
     return count < 2 || wrong;
 }

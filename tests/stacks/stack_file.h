@@ -3,6 +3,9 @@
  *
  *     head | unwind data: .eh_frame_hdr, then .eh_frame | stack bytes | expected frames, leaf first
  *
+ * More stacks of the same program may follow in the file, without unwind data: theirs is the
+ * first's.
+ *
  * One statically linked program, one module: everything lies at fixed addresses. The expected
  * frames are those of the compiler's own unwinder (backtrace), which was in the same place.
  *
@@ -13,6 +16,9 @@
 
 #include <stdint.h>
 
+/* In an expected frame: a signal interrupted it, so it is the instruction itself, no return
+ * address. */
+#define STACK_FILE_EXACT (UINT64_C(1) << 63)
 #define STACK_FILE_MAGIC UINT64_C(0x316b636174536f73) /* "soStack1" */
 
 enum { STACK_FILE_REGISTERS = 32, STACK_FILE_FRAMES_MAX = 128, STACK_FILE_STACK_MAX = 64 * 1024 };

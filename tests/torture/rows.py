@@ -23,6 +23,7 @@ class Row(NamedTuple):
     period_us: int = PERIOD_US
     environment: dict[str, str] = {}
     refused: str = ""  # isoscope does not start it, and says this
+    wall: float = 0.0  # run in wall mode too, where so many of the stacks are whole; 0: it is not
     long: bool = False  # not in the short form
 
 
@@ -46,7 +47,9 @@ PLUGIN = str(PROGRAMS / "plugin_0.so")
 BEHIND = ["/bin/sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', OTHER]
 
 LOADER = [
-    Row("dlopen storm, 8 threads", program("loader_storm"), 2000, "storm", 0.8, 0.98),
+    # In wall mode, after a dlclose a sleeper's stack ends in code that is not believed until the next
+    # look at the maps, and stands for as many rounds as it sleeps: 78 to 97 % were seen.
+    Row("dlopen storm, 8 threads", program("loader_storm"), 2000, "storm", 0.8, 0.98, wall=0.6),
     Row("unloaded while in samples", program("loader_gone"), 1000, "plugin_spin", 0.9),
     Row("dlmopen", program("loader_namespace"), 800, "plugin_spin", 0.8),
     Row("constructor that spins", program("loader_constructor"), 700, "constructor_spin", 0.8),
@@ -62,9 +65,12 @@ LOADER = [
 
 PROCESSES = [
     Row("fork", program("forks"), 800, "child_spin", 0.4, processes=10),
-    Row("fork in 8 threads", program("forks_of_threads"), 600, "spin", 0.2, 0.95, processes=24),
-    # libc's vfork keeps its return address in a register for a while.
-    Row("vfork and exec", program("starts_programs", "vfork"), 300, "spin", 0.5, 0.95, 20),
+    Row("fork in 8 threads", program("forks_of_threads"), 600, "spin", 0.2, 0.95, processes=24,
+        wall=0.95),
+    # libc's vfork keeps its return address in a register for a while. Of the parent, which sleeps in it,
+    # wall mode knows no such register: 84 to 89 % were seen.
+    Row("vfork and exec", program("starts_programs", "vfork"), 300, "spin", 0.5, 0.95, 20,
+        wall=0.7),
     Row("posix_spawn", program("starts_programs", "spawn"), 300, "spin", processes=20),
     Row("clone with shared memory", program("clone_vm"), 200, "spin", 0.25),
     Row("exec, again and again", program("execs", "15"), 300, "spin", processes=1),
@@ -73,13 +79,13 @@ PROCESSES = [
 ]
 
 THREADS = [
-    Row("10,000 short threads", program("short_threads", "10000"), 100, whole=0.9),
-    Row("2,000 live threads", program("live_threads"), 100, "body", 0.05, 0.9),
+    Row("10,000 short threads", program("short_threads", "10000"), 100, whole=0.9, wall=0.9),
+    Row("2,000 live threads", program("live_threads"), 100, "body", 0.05, 0.9, wall=0.9),
     Row("threads end as they tick", program("thread_ends"), 100, "body", 0.2, 0.95),
-    Row("cancel, deferred", program("cancel", "deferred"), 500, "endless", 0.2, 0.95),
+    Row("cancel, deferred", program("cancel", "deferred"), 500, "endless", 0.2, 0.95, wall=0.95),
     Row("cancel, asynchronous", program("cancel", "async"), 500, "endless", 0.2, 0.95),
     Row("detached threads", program("detached"), 200, "body", 0.1, 0.9),
-    Row("raw clone thread", program("raw_thread"), 5000, "raw_spin", 0.1, 0.5),
+    Row("raw clone thread", program("raw_thread"), 5000, "raw_spin", 0.1, 0.5, wall=0.5),
     Row("renames", program("renames"), 300, "body", 0.8),
     Row("main thread ends first", program("main_leaves"), 1500, "late_spin", 0.5),
 ]
@@ -90,16 +96,16 @@ SIGNALS = [
     Row("all signals blocked for a while", program("all_blocked"), 500, "spin"),
     # Their ticks stay blocked with the rest: no samples, and no harm.
     Row("sigwait for some", program("waits_for_signals", "sigwait", "few"), 0),
-    Row("sigwait for all", program("waits_for_signals", "sigwait", "all"), 0),
+    Row("sigwait for all", program("waits_for_signals", "sigwait", "all"), 0, wall=0.99),
     Row("signalfd for some", program("waits_for_signals", "signalfd", "few"), 0),
     Row("signalfd for all", program("waits_for_signals", "signalfd", "all"), 0),
     Row("EINTR of sleeps", program("eintr", "80"), 50, "body"),
-    Row("EINTR of sleeps at 1 kHz", program("eintr", "20"), 10, "body", period_us=1000),
+    Row("EINTR of sleeps at 1 kHz", program("eintr", "20"), 10, "body", period_us=1000, wall=0.99),
     Row("calls that restart", program("restarts"), 500, "spin_us", 0.3),
     Row("signal storm, 100 queued", program("signal_storm", "100"), 100, "target", 0.1, 0.98),
     # The kernel needs longer than this period to find a tick among tens of thousands of signals.
     Row("signal storm, no limit", program("signal_storm"), 50, whole=0.9),
-    Row("SIGSEGV handlers, nested", program("nested_segv"), 300, "open_page"),
+    Row("SIGSEGV handlers, nested", program("nested_segv"), 300, "open_page", wall=0.99),
     Row("alternate stack of 8 KiB", program("small_altstack", "8192"), 1500, "on_altstack", 0.3),
     Row("alternate stack of 64 KiB", program("small_altstack", "65536"), 1500, "on_altstack", 0.3),
     Row("smallest thread stacks", program("small_stack"), 1000, "small", 0.9),
@@ -111,9 +117,9 @@ STACKS = [
     # Deeper than it is walked; the guard page is met in the middle of a prologue.
     Row("stacks overflow", program("overflow"), 50, "deeper", 0.5, 0.0),
     Row("longjmp, siglongjmp", program("jumps"), 500, "body", 0.8, 0.98),
-    Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body(void*)", 0.8,
+    Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body", 0.8,
         0.98),
-    Row("coroutines", program("coroutines"), 300, "coroutine_burn", 0.5, 0.5),
+    Row("coroutines", program("coroutines"), 300, "coroutine_burn", 0.5, 0.5, wall=0.5),
     Row("vdso", program("vdso"), 500, "body", 0.9),
     Row("PLT and ifunc", program("plt_ifunc"), 100, "main", 0.9),
     *[Row(f"code built {options}", program(f"codegen_{name}"), 1000, "main", 0.9, 0.999)
@@ -150,7 +156,7 @@ ENVIRONMENT = [
     Row("300 MB of addresses", limited("--as=300000000"), 500, "spin", 0.5),
     Row("20 MB of addresses", limited("--as=20000000"), 0),
     Row("closefrom(3)", program("close_all"), 500, "spin", 0.5),
-    Row("descriptors closed, reused", program("reuse_fds"), 700, "spin", 0.5),
+    Row("descriptors closed, reused", program("reuse_fds"), 700, "spin", 0.5, wall=0.99),
     *[Row(f"fewer rights, {how}", program("rights", how), 400, "spin", 0.5)
       for how in ("setgroups", "initgroups", "seteuid", "capset", "prctl", "syscall")],
     *[Row(f"new namespace, {which}", program("new_namespace", which), 500, "spin", 0.5)

@@ -1,6 +1,9 @@
 """Programs that do what breaks samplers, under isoscope at 5 kHz.
 
-    torture.py [--minutes 30] [--short] [WORD...]      WORD: rows whose name holds it
+    torture.py [--minutes 30] [--short] [--mode cpu|wall|both] [WORD...]
+
+WORD: rows whose name holds it. --mode: in CPU mode, in wall mode, or (as is the default) in CPU mode
+and, of the rows that say so, in wall mode too.
 
 The rows (rows.py) run in turn until the time is over; --short runs each once. Each is run once
 without isoscope, which shows that the program itself is right, and then under it. The program
@@ -36,6 +39,7 @@ DEADLINE_S = 60.0  # of a row that takes two seconds at most on an idle machine
 ENDING_S = 15.0
 STATUS_NOT_HERE = 77  # the program says that this machine or user cannot run it
 PR_SET_CHILD_SUBREAPER = 36
+WALL_PERIOD_US = 1000  # the shortest there
 ENDED = re.compile(r"^isoscope: the program (has ended with status|was ended by signal) (\d+)",
                    re.MULTILINE)
 
@@ -58,21 +62,32 @@ def main() -> int:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     book = Book()
     end = book.began + 60 * options.minutes
+    runs = [(row, mode) for row in rows for mode in modes(row, options.mode)]
     for row in rows:
         book.run(row, alone, " (without isoscope)")
     while True:
-        for row in rows:
-            book.run(row, sampled)
+        for row, mode in runs:
+            if mode == "wall":
+                book.run(row, sampled_in_wall_mode, " (wall mode)")
+            else:
+                book.run(row, sampled)
             if not options.short and time.monotonic() > end:
-                return book.close(len(rows))
+                return book.close(len(runs))
         if options.short:
-            return book.close(len(rows))
+            return book.close(len(runs))
+
+
+def modes(row: Row, asked: str) -> list[str]:
+    if asked == "both":
+        return ["cpu", "wall"] if row.wall else ["cpu"]
+    return [asked]
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="torture")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--short", action="store_true", help="each row once")
+    parser.add_argument("--mode", choices=("cpu", "wall", "both"), default="both")
     parser.add_argument("words", nargs="*", metavar="WORD", help="rows whose name holds it")
     return parser.parse_args()
 
@@ -126,10 +141,18 @@ def alone(row: Row, folder: Path) -> str:
     return running.said()
 
 
-def sampled(row: Row, folder: Path) -> str:
+def sampled_in_wall_mode(row: Row, folder: Path) -> str:
+    """Rounds are a millisecond apart at least, and most of a program sleeps: what is asked for is
+    that the program stays right, that it is seen at all, and that its stacks are whole."""
+    few = 20 if row.samples else 0
+    return sampled(row._replace(samples=few, hot="", processes=1, period_us=WALL_PERIOD_US,
+                                whole=row.wall or row.whole), folder, "wall")
+
+
+def sampled(row: Row, folder: Path, mode: str = "cpu") -> str:
     info = folder / "service.json"
-    words = [ISOSCOPE, "run", "--keep", "--period", str(row.period_us), "--write-service-info",
-             str(info), "--", *row.command]
+    words = [ISOSCOPE, "run", "--keep", "--period", str(row.period_us), "--mode", mode,
+             "--write-service-info", str(info), "--", *row.command]
     with Running(row, words, folder) as running:
         running.wait(lambda: running.ended_as() is not None)
         if row.refused:

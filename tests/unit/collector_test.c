@@ -36,7 +36,8 @@ static int open_fixture(void **state)
     store_new(&fixture->store, 0);
     registry_new(&fixture->registry);
     namer_new(&fixture->namer, &(struct namer_options){ 0 });
-    processes_new(&fixture->processes, fixture->store, true, 1000);
+    processes_new(&fixture->processes, fixture->store,
+                  &(struct feed_settings){ .enabled = true, .period_us = 1000, .depth_max = 128 });
     options = (struct collector_options){ .processes = fixture->processes,
                                           .store = fixture->store,
                                           .registry = fixture->registry,
@@ -93,7 +94,7 @@ static struct store_view *first_view(struct fixture *fixture)
     struct store_view *views;
     uint32_t count;
 
-    assert_int_equal(store_views(fixture->store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture->store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 1);
     return views;
 }
@@ -186,6 +187,7 @@ static void what_is_told_of_a_thread_that_ended_is_not_its_successors(void **sta
     collector_round(fixture->collector, ROUND_US);
     assert_int_equal(processes_any_live(fixture->processes), true);
     assert_int_equal(info_of(fixture, (uint64_t)getpid()).samples, 0);
+    assert_int_equal(info_of(fixture, (uint64_t)getpid()).unstored, 2);
 }
 
 static void a_sample_may_stand_for_rounds_that_its_thread_missed(void **state)
@@ -572,10 +574,16 @@ static void settings_reach_the_programs_there_and_those_to_come(void **state)
     assert_int_equal(atomic_load(&control->period_us), 1000);
     processes_set_enabled(fixture->processes, false);
     processes_set_period_us(fixture->processes, 250);
+    processes_set_depth_max(fixture->processes, 64);
+    processes_set_mode(fixture->processes, FEED_MODE_WALL);
     assert_int_equal(atomic_load(&control->enabled), 0);
     assert_int_equal(atomic_load(&control->period_us), 250);
+    assert_int_equal(atomic_load(&control->depth_max), 64);
+    assert_int_equal(atomic_load(&control->mode), FEED_MODE_WALL);
     attach(fixture, &later, getppid());
     assert_int_equal(atomic_load(&later.segment.header->control.period_us), 250);
+    assert_int_equal(atomic_load(&later.segment.header->control.depth_max), 64);
+    assert_int_equal(atomic_load(&later.segment.header->control.mode), FEED_MODE_WALL);
     collector_round(fixture->collector, 12345);
     assert_int_equal(atomic_load(&control->reader_us), 12345);
 }

@@ -106,19 +106,20 @@ static inline bool fake_feed_write(struct fake_feed *feed, uint32_t slot,
 static inline void fake_feed_asleep(struct fake_feed *feed, uint32_t slot, int64_t time_us,
                                     enum feed_state state, uint64_t frame, bool again)
 {
-    uint32_t bytes = again ? sizeof(struct feed_again) : sizeof(struct feed_sample) + 8;
+    uint32_t bytes = sizeof(struct feed_sample) + 8;
     uint16_t generation = (uint16_t)atomic_load(&feed->segment.threads[slot].generation);
+    struct feed_again *sleeps;
     struct ring_writer ring;
     void *record;
 
     segment_ring(&feed->segment, 0, &ring);
     record = ring_reserve(&ring, bytes);
     if (again) {
-        *(struct feed_again *)record =
-            (struct feed_again){ .head = { bytes, FEED_RECORD_AGAIN, (uint16_t)slot },
-                                 .timestamp_us = time_us,
-                                 .generation = generation,
-                                 .state = (uint8_t)state };
+        sleeps = record;
+        sleeps->head = (struct feed_record){ 32, FEED_RECORD_AGAIN, 0 };
+        sleeps->timestamp_us = time_us;
+        sleeps->count = 1;
+        sleeps->sleepers[0] = FEED_SLEEPER(slot, generation, state);
     } else {
         *(struct feed_sample *)record =
             (struct feed_sample){ .head = { bytes, FEED_RECORD_SAMPLE_OF, (uint16_t)slot },

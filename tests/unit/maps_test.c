@@ -2,10 +2,16 @@
 
 #include "sampler/capture/modules.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 /* cmocka wants the headers above first */
 #include <cmocka.h>
 
@@ -46,6 +52,92 @@ static void a_mapping_without_a_file_has_an_empty_path(void **state)
     assert_false(line.executable);
 }
 
+static struct jit_areas areas;
+
+static void take(const char *text)
+{
+    struct maps_line line;
+
+    assert_true(parse(text, &line));
+    jit_areas_take(&areas, &line);
+}
+
+static void executable_memory_of_no_module_is_a_jits_with_what_is_set_aside_behind_it(void **state)
+{
+    (void)state;
+    areas = (struct jit_areas){ .wanted = true };
+    take("10000-11000 ---p 00000000 00:00 0 ");
+    take("11000-12000 rwxp 00000000 00:00 0 ");
+    take("12000-13000 r-xp 00000000 00:00 0 ");
+    take("13000-20000 ---p 00000000 00:00 0 ");
+    take("20000-21000 r-xp 00042000 fe:01 1312      /usr/bin/node");
+    take("21000-22000 rw-p 00000000 00:00 0 ");
+    take("22000-23000 ---p 00000000 00:00 0 ");
+    take("30000-31000 r-xp 00000000 00:00 0           [anon:code]");
+    take("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0           [vsyscall]");
+    assert_int_equal(areas.count, 2);
+    assert_int_equal(areas.areas[0].start, 0x11000);
+    assert_int_equal(areas.areas[0].end, 0x21000);
+    assert_int_equal(areas.areas[1].start, 0x30000);
+    assert_int_equal(areas.areas[1].end, 0x31000);
+}
+
+static void without_a_perf_map_of_its_own_no_memory_of_a_process_is_a_jits(void **state)
+{
+    const int32_t pid = 2000000000 + getpid(); /* above every pid */
+    struct timespec now, long_ago = { 0, 0 };
+    char path[64];
+    int fd;
+
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    jit_areas_begin(&areas, pid, now.tv_sec * 1000000);
+    take("11000-12000 rwxp 00000000 00:00 0 ");
+    assert_int_equal(areas.count, 0);
+
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", pid);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    jit_areas_begin(&areas, pid, now.tv_sec * 1000000);
+    take("11000-12000 rwxp 00000000 00:00 0 ");
+    assert_int_equal(areas.count, 1);
+
+    /* An earlier process had the same pid. */
+    futimens(fd, (struct timespec[]){ long_ago, long_ago });
+    jit_areas_begin(&areas, pid, now.tv_sec * 1000000);
+    assert_false(areas.wanted);
+    close(fd);
+    unlink(path);
+}
+
+/* A piece of this program's code, mapped once more at another place, as V8 does. */
+static void a_piece_of_a_file_elsewhere_is_none_of_its_module(void **state)
+{
+    static struct modules modules;
+    struct segment segment;
+    const struct code_map *map;
+    const struct code_range *own;
+    void *page;
+    int memfd, exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+    (void)state;
+    page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, exe, 0x1000);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    assert_int_equal(segment_create(&segment, &memfd, getpid(), 1), 0);
+    assert_int_equal(modules_new(&modules), 0);
+    modules_refresh(&modules, &segment);
+    map = atomic_load(&modules.maps.current);
+    own = code_map_find(map, (uint64_t)(uintptr_t)take);
+    assert_non_null(own);
+    assert_true(own->number);
+    assert_null(code_map_find(map, (uint64_t)(uintptr_t)page));
+    modules_free(&modules);
+    segment_destroy(&segment);
+    munmap(page, 4096);
+    close(memfd);
+    close(exe);
+}
+
 static void other_text_is_refused(void **state)
 {
     struct maps_line line;
@@ -72,6 +164,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_taken_apart),
         cmocka_unit_test(a_mapping_without_a_file_has_an_empty_path),
+        cmocka_unit_test(executable_memory_of_no_module_is_a_jits_with_what_is_set_aside_behind_it),
+        cmocka_unit_test(without_a_perf_map_of_its_own_no_memory_of_a_process_is_a_jits),
+        cmocka_unit_test(a_piece_of_a_file_elsewhere_is_none_of_its_module),
         cmocka_unit_test(other_text_is_refused),
         cmocka_unit_test(the_mapping_around_an_address_is_found),
     };

@@ -46,9 +46,57 @@ static void a_program_alone_gets_the_defaults(void **state)
     assert_false(options.paused || options.keep || options.quiet || options.help ||
                  options.debuginfod);
     assert_null(options.service_info);
+    assert_string_equal(options.socket, "");
+    assert_false(options.no_token || options.deflate);
+    assert_int_equal(options.access.hosts.count + options.access.origins.count, 0);
+    assert_int_equal(options.rate_max, 100000);
+    assert_int_equal(options.patience_seconds, 60);
     assert_string_equal(options.program[0], "ls");
     assert_string_equal(options.program[1], "-l");
     assert_null(options.program[2]);
+}
+
+static void who_may_come_in_and_how_is_taken(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "--socket", "/run/iso.sock", "--disable-service-auth-codes",
+                           "--allow-host", "a.example", "--allow-host=b.example", "--allow-origin",
+                           "null", "--client-rate", "10", "--client-patience", "5", "--deflate",
+                           "ls"),
+                     0);
+    assert_string_equal(options.socket, "/run/iso.sock");
+    assert_true(options.no_token && options.deflate);
+    assert_int_equal(options.access.hosts.count, 2);
+    assert_string_equal(options.access.hosts.list[1], "b.example");
+    assert_string_equal(options.access.origins.list[0], "null");
+    assert_int_equal(options.rate_max, 10);
+    assert_int_equal(options.patience_seconds, 5);
+    assert_int_equal(PARSE(&options, "--socket", "x", "ls"), 0);
+    assert_int_equal(options.socket[0], '/');
+}
+
+static void who_may_come_in_is_never_everybody(void **state)
+{
+    char long_path[120];
+    struct run_options options;
+
+    (void)state;
+    memset(long_path, 'x', sizeof(long_path));
+    long_path[sizeof(long_path) - 1] = '\0';
+    assert_int_equal(PARSE(&options, "--allow-origin", "*", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--allow-origin", "everybody");
+    assert_int_equal(PARSE(&options, "--allow-host", "", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--allow-host");
+    assert_int_equal(PARSE(&options, "--socket", long_path, "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--socket", "107");
+    assert_int_equal(PARSE(&options, "--socket", "a\"b", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--socket", "plain");
+    assert_int_equal(PARSE(&options, "--socket", "/x", "--port", "8181", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--socket", "--port");
+    assert_int_equal(PARSE(&options, "--client-patience", "0", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--client-patience", "'0'");
 }
 
 static void every_option_is_taken(void **state)
@@ -57,15 +105,36 @@ static void every_option_is_taken(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused",
-                           "--keep", "--quiet", "--debuginfod", "--write-service-info", "info.json",
-                           "--", "prog"),
+                           "--keep", "--quiet", "--debuginfod", "--capture-output",
+                           "--write-service-info", "info.json", "--", "prog"),
                      0);
     assert_int_equal(options.port, 8181);
     assert_int_equal(options.period_us, 250);
     assert_int_equal(options.mode, FEED_MODE_WALL);
-    assert_true(options.paused && options.keep && options.quiet && options.debuginfod);
+    assert_true(options.paused && options.keep && options.quiet && options.debuginfod &&
+                options.capture_output);
     assert_string_equal(options.service_info, "info.json");
     assert_string_equal(options.program[0], "prog");
+}
+
+static void a_protocol_version_is_two_numbers(void **state)
+{
+    static char *const wrong[] = {
+        "3", "3.", ".26", "3.26.1", "0.1", "-3.1", "3.260", "4.x"
+    };
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "prog"), 0);
+    assert_int_equal(options.protocol_major, 0);
+    assert_int_equal(PARSE(&options, "--protocol-version", "3.26", "prog"), 0);
+    assert_int_equal(options.protocol_major, 3);
+    assert_int_equal(options.protocol_minor, 26);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(PARSE(&options, "--protocol-version", wrong[i], "prog"),
+                         -ISOSCOPE_INVALID);
+        ASSERT_REFUSED("--protocol-version", wrong[i]);
+    }
 }
 
 static void names_are_off_and_source_is_served_when_asked_for(void **state)
@@ -120,6 +189,9 @@ static void a_bad_number_is_named_with_its_option_and_range(void **state)
     ASSERT_REFUSED("--period", "'49'", "50", "1000000");
     assert_int_equal(PARSE(&options, "--mode", "both", "prog"), -ISOSCOPE_INVALID);
     ASSERT_REFUSED("--mode", "'both'", "cpu", "wall");
+    assert_int_equal(PARSE(&options, "--depth", "1025", "prog"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--depth", "'1025'", "2", "1024");
+    assert_int_equal(PARSE(&options, "--depth", "1", "prog"), -ISOSCOPE_INVALID);
     assert_int_equal(PARSE(&options, "--period", "1000001", "prog"), -ISOSCOPE_INVALID);
     assert_int_equal(PARSE(&options, "--period", "99999999999999999999", "prog"),
                      -ISOSCOPE_INVALID);
@@ -134,6 +206,10 @@ static void the_ends_of_a_range_belong_to_it(void **state)
     assert_int_equal(options.port, 65535);
     assert_int_equal(PARSE(&options, "--port", "0", "--period", "1000000", "prog"), 0);
     assert_int_equal(options.period_us, 1000000);
+    assert_int_equal(PARSE(&options, "--depth", "2", "prog"), 0);
+    assert_int_equal(options.depth_max, 2);
+    assert_int_equal(PARSE(&options, "--depth", "1024", "prog"), 0);
+    assert_int_equal(options.depth_max, 1024);
 }
 
 static void an_unknown_option_is_named(void **state)
@@ -172,7 +248,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_alone_gets_the_defaults),
+        cmocka_unit_test(who_may_come_in_and_how_is_taken),
+        cmocka_unit_test(who_may_come_in_is_never_everybody),
         cmocka_unit_test(every_option_is_taken),
+        cmocka_unit_test(a_protocol_version_is_two_numbers),
         cmocka_unit_test(names_are_off_and_source_is_served_when_asked_for),
         cmocka_unit_test(options_behind_the_program_are_the_programs),
         cmocka_unit_test(a_double_dash_belongs_to_isoscope_only_once),

@@ -124,23 +124,58 @@ static void write_about(struct both *both, uint32_t ring_slot, uint16_t about, u
     ring_commit(&ring);
 }
 
+/* said: how many sleepers the record claims to have; there: how many it has. */
+static void write_again(struct both *both, uint32_t ring_slot, uint32_t said, uint32_t there)
+{
+    uint32_t bytes = (sizeof(struct feed_again) + there * sizeof(uint32_t) + 7) & ~7u;
+    struct feed_again *again;
+    struct ring_writer ring;
+
+    segment_ring(&both->segment, ring_slot, &ring);
+    again = ring_reserve(&ring, bytes);
+    assert_non_null(again);
+    again->head = (struct feed_record){ bytes, FEED_RECORD_AGAIN, 0 };
+    again->timestamp_us = 100;
+    again->count = said;
+    for (uint32_t i = 0; i < there; i++)
+        again->sleepers[i] = FEED_SLEEPER(FEED_THREADS_MAX - 1 - i, 0xffff - i, FEED_STATE_IO);
+    ring_commit(&ring);
+}
+
 static void ring_0_tells_of_other_threads(void **state)
 {
     struct both *both = *state;
     struct feed_sample_view sample;
 
     write_about(both, 0, 7, FEED_RECORD_SAMPLE_OF);
-    write_about(both, 0, 7, FEED_RECORD_AGAIN);
+    write_again(both, 0, 3, 3);
     assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
     assert_int_equal(sample.slot, 7);
     assert_int_equal(sample.depth, 1);
     assert_int_equal(sample.state, FEED_STATE_LOCK);
-    assert_false(sample.again);
+    assert_int_equal(sample.sleeper_count, 0);
     assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
-    assert_int_equal(sample.slot, 7);
-    assert_true(sample.again);
+    assert_int_equal(sample.sleeper_count, 3);
+    assert_int_equal(FEED_SLEEPER_SLOT(sample.sleepers[2]), FEED_THREADS_MAX - 3);
+    assert_int_equal(FEED_SLEEPER_GENERATION(sample.sleepers[2]), 0xfffd);
+    assert_int_equal(FEED_SLEEPER_STATE(sample.sleepers[2]), FEED_STATE_IO);
     assert_int_equal(sample.depth, 0);
     assert_int_equal(feed_reader_corrupt(both->reader), 0);
+}
+
+static void more_sleepers_than_the_record_holds_are_not_believed(void **state)
+{
+    struct both *both = *state;
+    struct feed_sample_view sample;
+
+    write_again(both, 0, 0, 0);
+    write_again(both, 0, 6, 3);
+    write_again(both, 0, UINT32_MAX, 3);
+    write_again(both, 0, FEED_SLEEPERS_MAX + 1, FEED_SLEEPERS_MAX + 1);
+    assert_false(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
+    assert_int_equal(feed_reader_corrupt(both->reader), 4);
+    write_again(both, 0, FEED_SLEEPERS_MAX, FEED_SLEEPERS_MAX);
+    assert_true(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
 }
 
 static void a_thread_tells_of_itself_alone(void **state)
@@ -150,7 +185,7 @@ static void a_thread_tells_of_itself_alone(void **state)
     struct feed_sample_view sample;
 
     write_about(both, slot, 7, FEED_RECORD_SAMPLE_OF);
-    write_about(both, slot, 7, FEED_RECORD_AGAIN);
+    write_again(both, slot, 3, 3);
     write_about(both, 0, 7, FEED_RECORD_SAMPLE);
     assert_false(feed_reader_next(both->reader, slot, INT64_MAX, &sample));
     assert_false(feed_reader_next(both->reader, 0, INT64_MAX, &sample));
@@ -267,9 +302,12 @@ static void control_reaches_the_program(void **state)
     struct both *both = *state;
     uint32_t wake = both->segment.header->control.wake;
 
-    feed_reader_control(both->reader, true, 250);
+    feed_reader_control(both->reader,
+                        &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL, "*" });
     assert_int_equal(both->segment.header->control.enabled, 1);
     assert_int_equal(both->segment.header->control.period_us, 250);
+    assert_int_equal(segment_depth_max(&both->segment), 64);
+    assert_int_equal(both->segment.header->control.mode, FEED_MODE_WALL);
     assert_int_not_equal(both->segment.header->control.wake, wake);
 }
 
@@ -352,6 +390,7 @@ static void made_up_names_leave_room_for_modules(void **state)
 {
     struct both *both = *state;
     struct feed_module module = { .end = 1 };
+    struct feed_status_view status;
     char name[64];
     uint32_t kept = 0;
 
@@ -360,6 +399,8 @@ static void made_up_names_leave_room_for_modules(void **state)
         kept += segment_name(&both->segment, name) != 0;
     }
     assert_in_range(kept, 10000, 99999);
+    feed_reader_status(both->reader, &status);
+    assert_int_equal(status.names_full, 100000 - kept);
     assert_int_equal(segment_module_add(&both->segment, &module, "/lib/late.so"), 1);
 }
 
@@ -404,6 +445,7 @@ int main(void)
         FEED_TEST(a_sample_comes_out_as_it_went_in),
         FEED_TEST(a_sample_after_the_round_stays_for_the_next),
         FEED_TEST(ring_0_tells_of_other_threads),
+        FEED_TEST(more_sleepers_than_the_record_holds_are_not_believed),
         FEED_TEST(a_thread_tells_of_itself_alone),
         FEED_TEST(nothing_is_lost_where_the_ring_starts_over),
         FEED_TEST(an_ended_slot_is_another_thread_when_it_is_claimed_again),

@@ -367,6 +367,32 @@ static void clearing_one_process_leaves_the_others_samples(void **state)
     assert_int_equal(snapshot_sample_count(after), 0);
 }
 
+static void a_threads_window_has_its_samples_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_window window = { .process_id = fixture->id, .tid = 8 };
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+
+    SAMPLE(fixture, 4, A);
+    FAKE_SAMPLE(&fixture->feed, fake_feed_thread(&fixture->feed, 8, "worker"), 5,
+                FEED_FRAME(0, 0x10));
+    profile_sync(fixture->profile);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 1);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.tid, 8);
+    profile_clear_thread(fixture->profile, fixture->id, 8);
+    snapshot_free(snapshot);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 0);
+    window.tid = 0;
+    snapshot_free(snapshot);
+    assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 1);
+}
+
 static void a_snapshot_outlives_its_samples_in_the_store(void **state)
 {
     struct fixture *fixture = *state;
@@ -462,7 +488,7 @@ static void jit_code_has_the_name_that_its_perf_map_gave_at_the_time(void **stat
     unlink(path);
 }
 
-static void a_snapshot_knows_the_asked_period(void **state)
+static void a_snapshot_knows_the_asked_period_and_depth(void **state)
 {
     struct fixture *fixture = *state;
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
@@ -472,9 +498,15 @@ static void a_snapshot_knows_the_asked_period(void **state)
     profile_set_period_us(fixture->profile, UINT32_MAX);
     assert_int_equal(profile_period_us(fixture->profile), FEED_PERIOD_MAX_US);
     profile_set_period_us(fixture->profile, 250);
+    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_DEFAULT);
+    profile_set_depth_max(fixture->profile, 1);
+    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_MIN);
+    profile_set_depth_max(fixture->profile, UINT32_MAX);
+    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_MAX);
+    profile_set_depth_max(fixture->profile, 300);
     snapshot = take_all(fixture);
     assert_int_equal(snapshot_period_us(snapshot), 250);
-    assert_int_equal(snapshot_depth_max(snapshot), FEED_DEPTH_DEFAULT);
+    assert_int_equal(snapshot_depth_max(snapshot), 300);
 }
 
 /* Also when a thread has many of them and changes between them. */
@@ -627,11 +659,12 @@ int main(void)
         SNAPSHOT_TEST(samples_that_came_late_are_in_the_order_of_time),
         SNAPSHOT_TEST(a_window_may_hold_one_process_or_all),
         SNAPSHOT_TEST(clearing_one_process_leaves_the_others_samples),
+        SNAPSHOT_TEST(a_threads_window_has_its_samples_alone),
         SNAPSHOT_TEST(a_snapshot_outlives_its_samples_in_the_store),
         SNAPSHOT_TEST(the_deepest_stack_comes_through_whole),
         SNAPSHOT_TEST(a_bare_pc_finds_its_module_later),
         SNAPSHOT_TEST(jit_code_has_the_name_that_its_perf_map_gave_at_the_time),
-        SNAPSHOT_TEST(a_snapshot_knows_the_asked_period),
+        SNAPSHOT_TEST(a_snapshot_knows_the_asked_period_and_depth),
         SNAPSHOT_TEST(each_sample_has_the_tag_it_was_taken_under),
         SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),
         SNAPSHOT_TEST(code_without_a_file_has_the_name_it_was_given),

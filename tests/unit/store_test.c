@@ -55,8 +55,10 @@ static uint64_t visible(struct store *store, uint64_t process_id)
     struct store_view *views;
     uint32_t count;
     uint64_t samples = 0;
+    struct store_ask ask = STORE_ASK_ALL;
 
-    assert_int_equal(store_views(store, process_id, &views, &count), 0);
+    ask.process_id = process_id;
+    assert_int_equal(store_views(store, &ask, &views, &count, NULL), 0);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < views[i].sample_count; j++)
             samples += j >= views[i].sources[views[i].chunk->samples[j].source].first_visible;
@@ -76,7 +78,7 @@ static void a_stack_comes_back_as_it_was_stored(void **state)
     (void)state;
     fixture_open(&fixture, 0);
     add(fixture.store, fixture.thread, 5000, 3, frames);
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 1);
     chunk = views->chunk;
     assert_int_equal(chunk_sample_us(chunk, 0), 5000);
@@ -108,7 +110,7 @@ static void weights_add_up_to_a_thousandth(void **state)
         asked += sample.cpu_ns;
         assert_int_equal(store_add(fixture.store, fixture.thread, &sample), 0);
     }
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     for (uint32_t i = 0; i < views->sample_count; i++)
         stored += chunk_sample_cpu_ns(views->chunk, i);
     assert_in_range(stored, asked - asked / 1000, asked + asked / 1000);
@@ -132,7 +134,7 @@ static void a_full_store_lets_the_oldest_go_and_counts_them(void **state)
     assert_int_equal(visible(fixture.store, 0), counts.samples);
     /* The bound is used: an eviction takes an eighth of it, not half. */
     assert_true(store_bytes(fixture.store) > STORE_BYTES_MIN * 3 / 4);
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(views[0].min_us, 1000 + (int64_t)counts.evicted);
     assert_int_equal(views[count - 1].max_us, 1000 + 99999);
     store_views_free(views, count);
@@ -147,7 +149,7 @@ static void a_view_keeps_its_chunk_when_the_store_lets_it_go(void **state)
     (void)state;
     fixture_open(&fixture, STORE_BYTES_MIN);
     add_many(fixture.store, fixture.thread, 10);
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     add_many(fixture.store, fixture.thread, 200000);
     assert_int_equal(views[0].sample_count, 10);
     assert_int_equal(chunk_sample_us(views[0].chunk, 9), 1009);
@@ -198,6 +200,53 @@ static void clearing_the_only_process_gives_the_memory_back(void **state)
     assert_int_equal(visible(fixture.store, 1), 5);
 }
 
+/* Also of a number that the kernel gave twice; the process' other threads keep theirs. */
+static void clearing_a_thread_forgets_its_samples_only(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    struct owner_thread *worker, *again;
+    struct profile_thread threads[3];
+
+    (void)state;
+    fixture_open(&fixture, 0);
+    owner_thread_new(&worker, fixture.owner, 11, "worker");
+    owner_thread_new(&again, fixture.owner, 11, "again");
+    add_many(fixture.store, fixture.thread, 3);
+    add_many(fixture.store, worker, 4);
+    add_many(fixture.store, again, 5);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, threads, 3), 2);
+    assert_int_equal(threads[0].tid + threads[1].tid, 10 + 11);
+    assert_int_equal(threads[0].samples + threads[1].samples, 3 + 4 + 5);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, NULL, 0), 3);
+    store_clear_thread(fixture.store, fixture.owner, 11);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, threads, 3), 1);
+    assert_string_equal(threads[0].name, "main");
+    assert_int_equal(visible(fixture.store, 1), 3);
+    add_many(fixture.store, again, 2);
+    assert_int_equal(visible(fixture.store, 1), 5);
+    assert_int_equal(store_counts(fixture.store, fixture.owner).samples, 5);
+    owner_thread_release(worker);
+    owner_thread_release(again);
+}
+
+/* What the bound lets go is let go of the threads' counts too. */
+static void evicted_threads_are_listed_no_more(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    struct owner_thread *other;
+    struct profile_thread threads[3];
+
+    (void)state;
+    fixture_open(&fixture, STORE_BYTES_MIN);
+    owner_thread_new(&other, fixture.owner, 11, "short");
+    add_many(fixture.store, other, 100);
+    owner_thread_release(other);
+    add_many(fixture.store, fixture.thread, 300000);
+    assert_int_equal(store_threads(fixture.store, fixture.owner, threads, 3), 1);
+    assert_int_equal(threads[0].tid, 10);
+    assert_int_equal(threads[0].samples, store_counts(fixture.store, fixture.owner).samples);
+}
+
 /* Cleared samples were let go by the user, not by the bound. */
 static void cleared_samples_are_not_counted_as_evicted(void **state)
 {
@@ -229,7 +278,7 @@ static void a_new_name_holds_for_what_is_already_stored(void **state)
     fixture_open(&fixture, 0);
     add_many(fixture.store, fixture.thread, 1);
     store_rename(fixture.store, fixture.thread, "a name that is too long");
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_string_equal(views[0].sources[0].name, "a name that is ");
     store_views_free(views, count);
 }
@@ -248,7 +297,7 @@ static void a_long_pause_begins_a_new_chunk(void **state)
     add(fixture.store, fixture.thread, 100, 1, &frame);
     add(fixture.store, fixture.thread, late_us, 1, &frame);
     add(fixture.store, fixture.thread, late_us - 5, 1, &frame); /* read late from its ring */
-    assert_int_equal(store_views(fixture.store, 0, &views, &count), 0);
+    assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 2);
     assert_int_equal(chunk_sample_us(views[0].chunk, 0), 100);
     assert_int_equal(chunk_sample_us(views[1].chunk, 0), late_us);
@@ -290,7 +339,7 @@ static double bytes_per_sample(struct trace trace, uint32_t *nodes)
         stack[0] = PROFILE_FRAME(1, 16 * (next_random(&seed) % trace.pcs));
         add(fixture.store, fixture.thread, i * 1000, trace.depth, stack);
     }
-    store_views(fixture.store, 0, &views, &count);
+    store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL);
     for (uint32_t i = 0; i < count; i++)
         *nodes += views[i].chunk->node_count;
     store_views_free(views, count);
@@ -348,6 +397,8 @@ int main(void)
         cmocka_unit_test(a_view_keeps_its_chunk_when_the_store_lets_it_go),
         cmocka_unit_test(clearing_one_process_leaves_the_others_alone),
         cmocka_unit_test(clearing_the_only_process_gives_the_memory_back),
+        cmocka_unit_test(clearing_a_thread_forgets_its_samples_only),
+        cmocka_unit_test(evicted_threads_are_listed_no_more),
         cmocka_unit_test(cleared_samples_are_not_counted_as_evicted),
         cmocka_unit_test(a_new_name_holds_for_what_is_already_stored),
         cmocka_unit_test(a_long_pause_begins_a_new_chunk),

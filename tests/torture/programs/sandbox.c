@@ -53,9 +53,11 @@ static void lock_in(const char *how)
     /* The question that libseccomp begins with. */
     CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL) == -1 &&
           errno == EFAULT);
-    if (!strcmp(how, "strict"))
-        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
-    else if (!strcmp(how, "prctl"))
+    if (!strcmp(how, "strict")) {
+        /* Not where a filter is in force already, as in most containers. */
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0 && errno == EINVAL)
+            exit(STATUS_NOT_HERE);
+    } else if (!strcmp(how, "prctl"))
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
     else
         CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,

@@ -12,12 +12,13 @@ Errors     As errors.py lists them. A process that has gone is no error: it has 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional, cast
+from typing import Any, Callable, Iterator, Mapping, Optional, cast
 
 from .errors import ProtocolError
-from .model import CpuSamples, Process
+from .model import CpuSamples, Process, is_thread
 from .protocol import GetFlagListResult, GetVMResult, PrivateGetCpuSamplesParams
-from .rpc import Conversation, Reply
+from .rpc import Conversation, Event, Reply
+from .table import SamplesTable, Update
 from .transport import Transport, WebSocketTransport
 
 # The names of a big program's functions are read when first asked for, and that takes time.
@@ -63,12 +64,21 @@ class Client:
             if isinstance(message, Reply) and message.id == request_id:
                 return message.unwrap()
 
+    def next_event(self) -> Event:
+        """Waits for what a stream sends: call("streamListen", streamId="Profiler") first. Events that
+        come while a call waits are lost."""
+        while True:
+            message = self._conversation.receive(self._transport.receive())
+            if isinstance(message, Event):
+                return message
+
     def processes(self) -> list[Process]:
-        """In order of arrival; ended ones stay listed while they have samples."""
+        """In order of arrival; ended ones stay listed while they have samples. Threads that are
+        isolates too are left out: their samples are among their process'."""
         isolates = cast(GetVMResult, self.call("getVM")).get("isolates")
         if not isinstance(isolates, list):
             raise ProtocolError("getVM: the reply has no list of isolates")
-        return [Process.parse(isolate) for isolate in isolates]
+        return [Process.parse(isolate) for isolate in isolates if not is_thread(isolate)]
 
     def cpu_samples(
         self, process: Process, *, since_us: int = 0, count: Optional[int] = None
@@ -81,6 +91,26 @@ class Client:
         if reply.get("type") == "Sentinel":
             return None
         return CpuSamples.parse(self._name(reply) if self._name else reply)
+
+    def samples_table(
+        self, process: Optional[Process] = None, *, since_us: int = 0, count: int = 0
+    ) -> Iterator[Update]:
+        """What is new, for views that follow: each step asks once, and costs what is new.
+
+        None: of all processes. count: at most so many samples a step; 0: all. Ends when the process
+        is gone. Pace it yourself, or by the event _SamplesAvailable.
+        """
+        table = SamplesTable()
+        while True:
+            params: dict[str, Any] = {"form": "table", "timestamp": since_us, "count": count}
+            if process is not None:
+                params["isolateId"] = process.id
+            if table.cursor:
+                params["cursor"] = table.cursor
+            reply = self.call("_getCpuSamples", **params)
+            if reply.get("type") == "Sentinel":
+                return
+            yield table.add(reply)
 
     def flags(self) -> dict[str, str]:
         entries = cast(GetFlagListResult, self.call("getFlagList")).get("flags")

@@ -72,8 +72,8 @@ class CpuSamples:
     def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:
         wire = cast(PrivateCpuSamples, reply)
         try:
-            libraries = {entry["id"]: _library(entry) for entry in wire["libraries"]}
-            functions = {entry["id"]: _function(entry, libraries) for entry in wire["functions"]}
+            libraries = {entry["id"]: library_of(entry) for entry in wire["libraries"]}
+            functions = {entry["id"]: function_of(entry, libraries) for entry in wire["functions"]}
             return cls(
                 period_us=int(wire["samplePeriod"]),
                 origin_us=int(wire["timeOriginMicros"]),
@@ -89,7 +89,7 @@ class CpuSamples:
 
 @dataclass(frozen=True)
 class Process:
-    """An isolate: on this wire, a process of the program (or one day a thread of it)."""
+    """An isolate that is a whole process of the program."""
 
     id: str
     name: str
@@ -115,6 +115,16 @@ class Process:
             raise ProtocolError(f"getVM: an isolate lacks {error}") from error
 
 
+def is_thread(isolate: Any) -> bool:
+    """A thread's number has its process', which is the group's, in the last nine digits."""
+    try:
+        number = int(isolate["number"])
+        group = int(str(isolate["isolateGroupId"]).rpartition("/")[2])
+    except (KeyError, TypeError, ValueError):
+        return False
+    return number != group and number % 1_000_000_000 == group
+
+
 def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
     """What our service adds to the reply; another one's may lack it."""
     counters = reply.get("_counters") or {}
@@ -127,13 +137,13 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _library(entry: PrivateLibrary) -> Library:
+def library_of(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
     return Library(entry["id"], uri, name, str(entry.get("path") or ""))
 
 
-def _function(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
+def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
     owner = entry.get("owner")
     library = None if owner is None else _lookup(libraries, owner["id"], "library")
     name = str(entry["name"])

@@ -7,13 +7,36 @@ from __future__ import annotations
 
 from typing import Any, List, Literal, Mapping, Optional, TypedDict, Union
 
+ExceptionPauseMode = Literal["None", "All", "Unhandled"]
+ExtensionData = Mapping[str, Any]
+GcWanted = Literal["false", "true", "full"]
 IsolateGroupId = str
 IsolateId = str
 Micros = int
 Millis = int
-StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent"]
+ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
+ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
+SamplesForm = Literal["list", "table"]
+StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
+TimelineStream = Literal["API", "Compiler", "CompilerVerbose", "Dart", "Debugger", "Embedder", "GC", "Isolate", "VM"]
+ZoneBuffer = Literal["Ring"]
+ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
+
+
+class _ClassRefRequired(TypedDict):
+    """What every ClassRef has."""
+
+    type: Literal["@Class"]
+    id: str
+    name: str
+
+
+class ClassRef(_ClassRefRequired, total=False):
+    """The class of a value."""
+
+    fixedId: Literal[True]
 
 
 class CodeRef(TypedDict):
@@ -49,6 +72,9 @@ class FunctionRef(_FunctionRefRequired, total=False):
     """A function whose line is known, or that was asked for. The booleans are Dart's."""
 
     location: SourceLocation
+
+
+InstanceRef = TypedDict('InstanceRef', {"type": 'Literal["@Instance"]', "class": 'ClassRef', "id": 'str', "kind": 'Literal["String", "Null"]', "valueAsString": 'str'})
 
 
 class IsolateRef(TypedDict):
@@ -95,6 +121,34 @@ class VMRef(TypedDict):
     """The service, by name."""
 
     type: Literal["@VM"]
+    name: str
+
+
+class _AllocationProfileRequired(TypedDict):
+    """What every AllocationProfile has."""
+
+    type: Literal["AllocationProfile"]
+    memoryUsage: MemoryUsage
+    members: List[Any]
+
+
+class AllocationProfile(_AllocationProfileRequired, total=False):
+    """Allocations are not sampled: the memory, and no classes."""
+
+    _heaps: PrivateHeaps
+
+
+class ClassList(TypedDict):
+    """A native program has no Dart classes."""
+
+    type: Literal["ClassList"]
+    classes: List[Any]
+
+
+class ClientName(TypedDict):
+    """A client's name."""
+
+    type: Literal["ClientName"]
     name: str
 
 
@@ -176,6 +230,23 @@ class FlagList(TypedDict):
     flags: List[Flag]
 
 
+class _FrameRequired(TypedDict):
+    """What every Frame has."""
+
+    type: Literal["Frame"]
+    kind: Literal["Regular"]
+    index: int
+    function: FunctionRef
+    code: CodeRef
+    vars: List[Any]
+
+
+class Frame(_FrameRequired, total=False):
+    """A frame of a stack."""
+
+    location: SourceLocation
+
+
 class _FunctionRequired(TypedDict):
     """What every Function has."""
 
@@ -205,7 +276,7 @@ class Function(_FunctionRequired, total=False):
 
 
 class HeapSpace(TypedDict):
-    """A heap of a Dart program. A native one has none: all is zero."""
+    """A heap of a Dart program. For a native one the old one is the process' anonymous memory."""
 
     type: Literal["HeapSpace"]
     name: str
@@ -216,6 +287,23 @@ class HeapSpace(TypedDict):
     capacity: int
     external: int
     time: float
+
+
+class HttpProfile(TypedDict):
+    """Requests of dart:io: none."""
+
+    type: Literal["HttpProfile"]
+    timestamp: Micros
+    requests: List[Any]
+
+
+class IdZone(TypedDict):
+    """A place for ids. Here ids stay good as long as the service, in whatever zone."""
+
+    type: Literal["IdZone"]
+    id: str
+    backingBufferKind: ZoneBuffer
+    idAssignmentPolicy: ZoneIds
 
 
 class Isolate(TypedDict):
@@ -272,6 +360,36 @@ class Library(TypedDict):
     classes: List[Any]
 
 
+class LogRecord(TypedDict):
+    """Something that the service has to say."""
+
+    type: Literal["LogRecord"]
+    sequenceNumber: int
+    time: Millis
+    level: int
+    loggerName: InstanceRef
+    message: InstanceRef
+    zone: InstanceRef
+    error: InstanceRef
+    stackTrace: InstanceRef
+
+
+class MemoryUsage(TypedDict):
+    """Memory of a process that is in RAM, in bytes, from /proc. What malloc makes of it is not known."""
+
+    type: Literal["MemoryUsage"]
+    heapUsage: int
+    heapCapacity: int
+    externalUsage: int
+
+
+class MetricList(TypedDict):
+    """None are kept."""
+
+    type: Literal["MetricList"]
+    metrics: List[Any]
+
+
 class NativeFunction(TypedDict):
     """A function that is not Dart's, or a tag."""
 
@@ -292,6 +410,38 @@ class OpenRpc(_OpenRpcRequired, total=False):
     """An OpenRPC document: all of this page, for programs."""
 
     components: Mapping[str, Any]
+
+
+class PerfettoTimeline(TypedDict):
+    """The timeline as a Perfetto trace: base64 of a protobuf Trace."""
+
+    type: Literal["PerfettoTimeline"]
+    trace: str
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
+class PortList(TypedDict):
+    """A native program has no Dart ports."""
+
+    type: Literal["PortList"]
+    ports: List[Any]
+
+
+class ProcessMemoryItem(TypedDict):
+    """A part of the memory in RAM; its children add up to it."""
+
+    name: str
+    description: str
+    size: int
+    children: List[ProcessMemoryItem]
+
+
+class ProcessMemoryUsage(TypedDict):
+    """The memory in RAM, as a tree."""
+
+    type: Literal["ProcessMemoryUsage"]
+    root: ProcessMemoryItem
 
 
 class ProfileFunction(TypedDict):
@@ -381,6 +531,20 @@ class Sentinel(TypedDict):
     valueAsString: str
 
 
+class Size(TypedDict):
+    """A number of events."""
+
+    type: Literal["Size"]
+    size: int
+
+
+class SocketProfile(TypedDict):
+    """Sockets of dart:io: none."""
+
+    type: Literal["SocketProfile"]
+    sockets: List[Any]
+
+
 class SourceLocation(TypedDict):
     """A line of a script."""
 
@@ -391,10 +555,59 @@ class SourceLocation(TypedDict):
     column: Literal[1]
 
 
+class SourceReport(TypedDict):
+    """What a debugger asks of source: nothing is known."""
+
+    type: Literal["SourceReport"]
+    ranges: List[Any]
+    scripts: List[Any]
+
+
+class _StackRequired(TypedDict):
+    """What every Stack has."""
+
+    type: Literal["Stack"]
+    frames: List[Frame]
+    messages: List[Any]
+    truncated: bool
+
+
+class Stack(_StackRequired, total=False):
+    """The newest sample's stack of an isolate; empty when there was none in the last second."""
+
+    _timestamp: Micros
+    _tid: int
+
+
+class StreamHistory(TypedDict):
+    """The last events of a stream, oldest first."""
+
+    type: Literal["StreamHistory"]
+    history: List[Union[EventExtension, EventLogging, EventWriteEvent]]
+
+
 class Success(TypedDict):
     """Done; there is nothing to tell."""
 
     type: Literal["Success"]
+
+
+class Timeline(TypedDict):
+    """Timeline events. Programs record none so far: the names of processes and threads."""
+
+    type: Literal["Timeline"]
+    traceEvents: List[TraceEvent]
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
+class TimelineFlags(TypedDict):
+    """What is recorded for the timeline."""
+
+    type: Literal["TimelineFlags"]
+    recorderName: str
+    availableStreams: List[TimelineStream]
+    recordedStreams: List[TimelineStream]
 
 
 class Timestamp(TypedDict):
@@ -402,6 +615,22 @@ class Timestamp(TypedDict):
 
     type: Literal["Timestamp"]
     timestamp: Micros
+
+
+class TraceEvent(TypedDict):
+    """An event of Chrome's trace format: the name of a process or of a thread."""
+
+    name: Literal["process_name", "thread_name"]
+    ph: Literal["M"]
+    pid: int
+    tid: int
+    args: TraceName
+
+
+class TraceName(TypedDict):
+    """The arguments of a metadata event."""
+
+    name: str
 
 
 class UriList(TypedDict):
@@ -434,16 +663,76 @@ class VM(TypedDict):
     isolateGroups: List[IsolateGroupRef]
     systemIsolateGroups: List[Any]
     _symbols: PrivateSymbols
+    _profilerTimer: str
+    _profilerPeriodMicros: int
+    _profilerTruePeriodMicros: int
 
 
-class Version(TypedDict):
-    """The protocol's version."""
+class _VersionRequired(TypedDict):
+    """What every Version has."""
 
     type: Literal["Version"]
     major: int
     minor: int
+
+
+class Version(_VersionRequired, total=False):
+    """The protocol's version."""
+
     _privateMajor: int
     _privateMinor: int
+
+
+class PrivateCpuProfile(TypedDict):
+    """Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children."""
+
+    type: Literal["_CpuProfile"]
+    samplePeriod: int
+    sampleCount: int
+    stackDepth: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    timeSpan: float
+    codes: List[PrivateCpuProfileCode]
+    functions: List[PrivateCpuProfileFunction]
+    exclusiveCodeTrie: List[int]
+    inclusiveCodeTrie: List[int]
+    exclusiveFunctionTrie: List[int]
+    inclusiveFunctionTrie: List[int]
+
+
+class PrivateCpuProfileCode(TypedDict):
+    """A function's code, or a tag."""
+
+    kind: Literal["Native", "Stub", "Tag"]
+    inclusiveTicks: int
+    exclusiveTicks: int
+    ticks: List[Any]
+    code: PrivateTagCode
+
+
+class PrivateCpuProfileFunction(TypedDict):
+    """A function, or a tag."""
+
+    kind: Literal["Native", "Stub", "Tag"]
+    inclusiveTicks: int
+    exclusiveTicks: int
+    codes: List[int]
+    function: Union[FunctionRef, NativeFunction]
+
+
+class PrivateCpuProfileTimeline(TypedDict):
+    """Samples as trace events."""
+
+    type: Literal["_CpuProfileTimeline"]
+    samplePeriod: int
+    sampleCount: int
+    stackDepth: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    timeSpan: float
+    traceEvents: List[PrivateSampleEvent]
+    stackFrames: Mapping[str, PrivateStackFrame]
 
 
 class _PrivateCpuSampleRequired(TypedDict):
@@ -460,6 +749,7 @@ class _PrivateCpuSampleRequired(TypedDict):
 class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     """One stack of one thread."""
 
+    isolateId: IsolateId
     truncated: Literal[True]
     end: Literal["depth", "no_module", "no_row", "rule", "stack", "loop"]
 
@@ -484,6 +774,33 @@ class PrivateCpuSamples(_PrivateCpuSamplesRequired, total=False):
     """Samples in the form of the DevTools article: functions and libraries stand once, and are referred to by id."""
 
     _symbols: PrivateSymbols
+
+
+class _PrivateCpuSamplesTableRequired(TypedDict):
+    """What every PrivateCpuSamplesTable has."""
+
+    type: Literal["_CpuSamplesTable"]
+    samplePeriod: int
+    maxStackDepth: int
+    sampleCount: int
+    pid: int
+    next: str
+    _counters: PrivateCounters
+    vmTags: List[str]
+    firstLibrary: int
+    firstFunction: int
+    firstFrame: int
+    libraries: List[PrivateLibrary]
+    functions: List[PrivateTableFunction]
+    frames: List[PrivateTableFrame]
+    trees: List[PrivateTableTree]
+
+
+class PrivateCpuSamplesTable(_PrivateCpuSamplesTableRequired, total=False):
+    """Samples as columns. Only what the cursor has not had: libraries, functions, frames, nodes and threads go on where the reply before ended."""
+
+    reset: Literal[True]
+    more: Literal[True]
 
 
 class _PrivateFrameRequired(TypedDict):
@@ -562,6 +879,13 @@ class PrivateLibraryId(TypedDict):
     id: str
 
 
+class PrivatePorts(TypedDict):
+    """The same for Observatory."""
+
+    type: Literal["_Ports"]
+    ports: List[Any]
+
+
 class PrivateProcess(TypedDict):
     """What the sampler says of itself in this process."""
 
@@ -575,6 +899,40 @@ class PrivateProcess(TypedDict):
     counters: PrivateCounters
 
 
+class PrivateSampleEvent(TypedDict):
+    """A sample as a trace event."""
+
+    ph: Literal["P"]
+    name: Literal[""]
+    cat: Literal["Dart"]
+    pid: int
+    tid: int
+    ts: Micros
+    sf: str
+    args: PrivateSampleTags
+
+
+class PrivateSampleTags(TypedDict):
+    """The tags of a sample."""
+
+    userTag: str
+    vmTag: str
+
+
+class _PrivateStackFrameRequired(TypedDict):
+    """What every PrivateStackFrame has."""
+
+    category: Literal["Dart"]
+    name: str
+    resolvedUrl: str
+
+
+class PrivateStackFrame(_PrivateStackFrameRequired, total=False):
+    """A function where it is in the call tree."""
+
+    parent: str
+
+
 class PrivateSymbols(TypedDict):
     """Of how many modules all names and lines are known."""
 
@@ -582,11 +940,104 @@ class PrivateSymbols(TypedDict):
     asked: int
 
 
+class _PrivateTableFrameRequired(TypedDict):
+    """What every PrivateTableFrame has."""
+
+    functions: List[int]
+    lines: List[int]
+
+
+class PrivateTableFrame(_PrivateTableFrameRequired, total=False):
+    """A place in the code: a function, and what it is inlined into, innermost first."""
+
+    files: List[str]
+
+
+class _PrivateTableFunctionRequired(TypedDict):
+    """What every PrivateTableFunction has."""
+
+    id: str
+    name: str
+    owner: PrivateLibraryId
+    kind: Literal["Native", "Stub", "Jit", "Interpreted", "Unnamed"]
+
+
+class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
+    """As _Function, without ticks: its samples are counted by who gathers them."""
+
+    rawName: str
+    fullName: str
+    offset: int
+    file: str
+    line: int
+
+
+class PrivateTableNodes(TypedDict):
+    """Nodes of a tree of callers. Numbers begin at 1."""
+
+    callers: List[int]
+    frames: List[int]
+
+
+class PrivateTableSamples(TypedDict):
+    """Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that."""
+
+    timeDeltas: List[int]
+    threads: List[int]
+    callers: List[int]
+    frames: List[int]
+    cpuNanos: List[int]
+    vmTags: List[int]
+    incomplete: List[int]
+    ends: List[Literal["", "depth", "no_module", "no_row", "rule", "stack", "loop"]]
+
+
+class PrivateTableThread(TypedDict):
+    """A thread with a tag that it had set."""
+
+    isolateId: IsolateId
+    tid: int
+    name: str
+    userTag: str
+
+
+class PrivateTableTree(TypedDict):
+    """A tree of callers with the samples in it. A new one begins every some ten thousand samples, so that neither side keeps stacks for good."""
+
+    tree: int
+    firstNode: int
+    firstThread: int
+    timeOriginMicros: Micros
+    nodes: PrivateTableNodes
+    threads: List[PrivateTableThread]
+    samples: PrivateTableSamples
+
+
+class PrivateTagCode(TypedDict):
+    """A tag, as a code."""
+
+    type: Literal["@Code"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    kind: Literal["Native", "Stub", "Tag"]
+
+
 class PrivateTagCounters(TypedDict):
     """Ticks by VM tag. Not counted here: both lists are empty."""
 
     names: List[Any]
     counters: List[Any]
+
+
+class EventExtension(TypedDict):
+    """A client posted it; also on ToolEvent, where it was posted there."""
+
+    type: Literal["Event"]
+    kind: Literal["Extension"]
+    timestamp: Millis
+    extensionKind: str
+    extensionData: ExtensionData
 
 
 class EventIsolateExit(TypedDict):
@@ -619,6 +1070,27 @@ class EventIsolateStart(TypedDict):
     isolate: IsolateRef
 
 
+class EventIsolateUpdate(TypedDict):
+    """An isolate has another name."""
+
+    type: Literal["Event"]
+    kind: Literal["IsolateUpdate"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+
+
+class EventLogging(TypedDict):
+    """Samples of a process are lost, or it is sampled no more: the first time at once, then no more often than each ten seconds."""
+
+    type: Literal["Event"]
+    kind: Literal["Logging"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    logRecord: LogRecord
+
+
 class EventResume(TypedDict):
     """An isolate runs. Never sent: it stands in Isolate.pauseEvent, since programs are not paused."""
 
@@ -627,6 +1099,37 @@ class EventResume(TypedDict):
     timestamp: Millis
     isolateGroup: IsolateGroupRef
     isolate: IsolateRef
+
+
+class EventServiceRegistered(TypedDict):
+    """A client offers a method to the others. Who starts to listen hears of those that are there already."""
+
+    type: Literal["Event"]
+    kind: Literal["ServiceRegistered"]
+    timestamp: Millis
+    service: str
+    method: str
+    alias: str
+
+
+class EventServiceUnregistered(TypedDict):
+    """A client that offered a method has left."""
+
+    type: Literal["Event"]
+    kind: Literal["ServiceUnregistered"]
+    timestamp: Millis
+    service: str
+    method: str
+
+
+class EventTimelineStreamSubscriptionsUpdate(TypedDict):
+    """Other streams are recorded than before."""
+
+    type: Literal["Event"]
+    kind: Literal["TimelineStreamSubscriptionsUpdate"]
+    timestamp: Millis
+    vm: VMRef
+    updatedStreams: List[TimelineStream]
 
 
 class EventVMFlagUpdate(TypedDict):
@@ -640,6 +1143,41 @@ class EventVMFlagUpdate(TypedDict):
     newValue: str
 
 
+class EventVMUpdate(TypedDict):
+    """The service has another name."""
+
+    type: Literal["Event"]
+    kind: Literal["VMUpdate"]
+    timestamp: Millis
+    vm: VMRef
+
+
+class _EventWriteEventRequired(TypedDict):
+    """What every EventWriteEvent has."""
+
+    type: Literal["Event"]
+    kind: Literal["WriteEvent"]
+    timestamp: Millis
+    bytes: str
+
+
+class EventWriteEvent(_EventWriteEventRequired, total=False):
+    """Bytes that the program wrote to its standard output or error, where `isoscope run --capture-output` asked for it. Without an isolate: written before the sampler came up."""
+
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+
+
+class EventPrivateSamplesAvailable(TypedDict):
+    """There are more samples than before; at most four such events a second."""
+
+    type: Literal["Event"]
+    kind: Literal["_SamplesAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _samples: int
+
+
 class EventPrivateSymbolsAvailable(TypedDict):
     """More names or lines are known than before."""
 
@@ -650,11 +1188,67 @@ class EventPrivateSymbolsAvailable(TypedDict):
     _symbols: PrivateSymbols
 
 
+class PrivateClearCpuProfileParams(TypedDict):
+    """Of _clearCpuProfile."""
+
+    isolateId: IsolateId
+
+
+class PrivateClearVMTimelineParams(TypedDict):
+    """Of _clearVMTimeline."""
+
+
+
+class PrivateCollectAllGarbageParams(TypedDict):
+    """Of _collectAllGarbage."""
+
+    isolateId: IsolateId
+
+
 class PrivateEnableProfilerParams(TypedDict, total=False):
     """Of _enableProfiler."""
 
     isolateId: IsolateId
     enable: bool
+
+
+class _PrivateGetAllocationProfileParamsRequired(TypedDict):
+    """What every PrivateGetAllocationProfileParams has."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetAllocationProfileParams(_PrivateGetAllocationProfileParamsRequired, total=False):
+    """Of _getAllocationProfile."""
+
+    reset: bool
+    gc: GcWanted
+
+
+class _PrivateGetCpuProfileParamsRequired(TypedDict):
+    """What every PrivateGetCpuProfileParams has."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetCpuProfileParams(_PrivateGetCpuProfileParamsRequired, total=False):
+    """Of _getCpuProfile."""
+
+    tags: ProfileTags
+
+
+class _PrivateGetCpuProfileTimelineParamsRequired(TypedDict):
+    """What every PrivateGetCpuProfileTimelineParams has."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetCpuProfileTimelineParams(_PrivateGetCpuProfileTimelineParamsRequired, total=False):
+    """Of _getCpuProfileTimeline."""
+
+    tags: ProfileTags
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
 
 
 class PrivateGetCpuSamplesParams(TypedDict, total=False):
@@ -664,12 +1258,228 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     timestamp: Micros
     count: int
     symbols: SymbolsWanted
+    form: SamplesForm
+    cursor: str
+
+
+class PrivateGetHeapMapParams(TypedDict):
+    """Of _getHeapMap."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetIsolateMetricListParams(TypedDict):
+    """Of _getIsolateMetricList."""
+
+    isolateId: IsolateId
+    type: str
+
+
+class PrivateGetPersistentHandlesParams(TypedDict):
+    """Of _getPersistentHandles."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetPortsParams(TypedDict):
+    """Of _getPorts."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetVMMetricListParams(TypedDict):
+    """Of _getVMMetricList."""
+
+
+
+class PrivateGetVMTimelineParams(TypedDict, total=False):
+    """Of _getVMTimeline."""
+
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
+class PrivateGetVMTimelineFlagsParams(TypedDict):
+    """Of _getVMTimelineFlags."""
+
+
+
+class PrivateRegisterServiceParams(TypedDict):
+    """Of _registerService."""
+
+    service: str
+    alias: str
+
+
+class PrivateSetVMTimelineFlagsParams(TypedDict, total=False):
+    """Of _setVMTimelineFlags."""
+
+    recordedStreams: List[str]
+    fixedNames: List[str]
+    streamId: str
+
+
+class PrivateYieldControlToDDSParams(TypedDict):
+    """Of _yieldControlToDDS."""
+
+    uri: str
+
+
+class _AddBreakpointParamsRequired(TypedDict):
+    """What every AddBreakpointParams has."""
+
+    isolateId: IsolateId
+    scriptId: str
+    line: int
+
+
+class AddBreakpointParams(_AddBreakpointParamsRequired, total=False):
+    """Of addBreakpoint."""
+
+    column: int
+
+
+class AddBreakpointAtEntryParams(TypedDict):
+    """Of addBreakpointAtEntry."""
+
+    isolateId: IsolateId
+    functionId: str
+
+
+class _AddBreakpointWithScriptUriParamsRequired(TypedDict):
+    """What every AddBreakpointWithScriptUriParams has."""
+
+    isolateId: IsolateId
+    scriptUri: str
+    line: int
+
+
+class AddBreakpointWithScriptUriParams(_AddBreakpointWithScriptUriParamsRequired, total=False):
+    """Of addBreakpointWithScriptUri."""
+
+    column: int
 
 
 class ClearCpuSamplesParams(TypedDict):
     """Of clearCpuSamples."""
 
     isolateId: IsolateId
+
+
+class ClearVMTimelineParams(TypedDict):
+    """Of clearVMTimeline."""
+
+
+
+class _CreateIdZoneParamsRequired(TypedDict):
+    """What every CreateIdZoneParams has."""
+
+    isolateId: IsolateId
+    backingBufferKind: ZoneBuffer
+    idAssignmentPolicy: ZoneIds
+
+
+class CreateIdZoneParams(_CreateIdZoneParamsRequired, total=False):
+    """Of createIdZone."""
+
+    capacity: int
+
+
+class DeleteIdZoneParams(TypedDict):
+    """Of deleteIdZone."""
+
+    isolateId: IsolateId
+    idZoneId: str
+
+
+class _EvaluateParamsRequired(TypedDict):
+    """What every EvaluateParams has."""
+
+    isolateId: IsolateId
+    targetId: str
+    expression: str
+
+
+class EvaluateParams(_EvaluateParamsRequired, total=False):
+    """Of evaluate."""
+
+    disableBreakpoints: bool
+
+
+class _EvaluateInFrameParamsRequired(TypedDict):
+    """What every EvaluateInFrameParams has."""
+
+    isolateId: IsolateId
+    frameIndex: int
+    expression: str
+
+
+class EvaluateInFrameParams(_EvaluateInFrameParamsRequired, total=False):
+    """Of evaluateInFrame."""
+
+    disableBreakpoints: bool
+
+
+class _ExtDartIoGetHttpProfileParamsRequired(TypedDict):
+    """What every ExtDartIoGetHttpProfileParams has."""
+
+    isolateId: IsolateId
+
+
+class ExtDartIoGetHttpProfileParams(_ExtDartIoGetHttpProfileParamsRequired, total=False):
+    """Of ext.dart.io.getHttpProfile."""
+
+    updatedSince: Micros
+
+
+class ExtDartIoGetSocketProfileParams(TypedDict):
+    """Of ext.dart.io.getSocketProfile."""
+
+    isolateId: IsolateId
+
+
+class ExtDartIoGetVersionParams(TypedDict):
+    """Of ext.dart.io.getVersion."""
+
+    isolateId: IsolateId
+
+
+class _GetAllocationProfileParamsRequired(TypedDict):
+    """What every GetAllocationProfileParams has."""
+
+    isolateId: IsolateId
+
+
+class GetAllocationProfileParams(_GetAllocationProfileParamsRequired, total=False):
+    """Of getAllocationProfile."""
+
+    reset: bool
+    gc: GcWanted
+
+
+class _GetAllocationTracesParamsRequired(TypedDict):
+    """What every GetAllocationTracesParams has."""
+
+    isolateId: IsolateId
+
+
+class GetAllocationTracesParams(_GetAllocationTracesParamsRequired, total=False):
+    """Of getAllocationTraces."""
+
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    classId: str
+
+
+class GetClassListParams(TypedDict):
+    """Of getClassList."""
+
+    isolateId: IsolateId
+
+
+class GetClientNameParams(TypedDict):
+    """Of getClientName."""
+
 
 
 class _GetCpuSamplesParamsRequired(TypedDict):
@@ -686,9 +1496,51 @@ class GetCpuSamplesParams(_GetCpuSamplesParamsRequired, total=False):
     symbols: SymbolsWanted
 
 
+class GetDartDevelopmentServiceVersionParams(TypedDict):
+    """Of getDartDevelopmentServiceVersion."""
+
+
+
 class GetFlagListParams(TypedDict):
     """Of getFlagList."""
 
+
+
+class GetInboundReferencesParams(TypedDict):
+    """Of getInboundReferences."""
+
+    isolateId: IsolateId
+    targetId: str
+    limit: int
+
+
+class _GetInstancesParamsRequired(TypedDict):
+    """What every GetInstancesParams has."""
+
+    isolateId: IsolateId
+    objectId: str
+    limit: int
+
+
+class GetInstancesParams(_GetInstancesParamsRequired, total=False):
+    """Of getInstances."""
+
+    includeSubclasses: bool
+    includeImplementers: bool
+
+
+class _GetInstancesAsListParamsRequired(TypedDict):
+    """What every GetInstancesAsListParams has."""
+
+    isolateId: IsolateId
+    objectId: str
+
+
+class GetInstancesAsListParams(_GetInstancesAsListParamsRequired, total=False):
+    """Of getInstancesAsList."""
+
+    includeSubclasses: bool
+    includeImplementers: bool
 
 
 class GetIsolateParams(TypedDict):
@@ -703,8 +1555,25 @@ class GetIsolateGroupParams(TypedDict):
     isolateGroupId: IsolateGroupId
 
 
+class GetIsolateGroupMemoryUsageParams(TypedDict):
+    """Of getIsolateGroupMemoryUsage."""
+
+    isolateGroupId: IsolateGroupId
+
+
 class GetIsolatePauseEventParams(TypedDict):
     """Of getIsolatePauseEvent."""
+
+    isolateId: IsolateId
+
+
+class GetLogHistorySizeParams(TypedDict):
+    """Of getLogHistorySize."""
+
+
+
+class GetMemoryUsageParams(TypedDict):
+    """Of getMemoryUsage."""
 
     isolateId: IsolateId
 
@@ -723,10 +1592,76 @@ class GetObjectParams(_GetObjectParamsRequired, total=False):
     count: int
 
 
+class GetPerfettoVMTimelineParams(TypedDict, total=False):
+    """Of getPerfettoVMTimeline."""
+
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
+class GetPortsParams(TypedDict):
+    """Of getPorts."""
+
+    isolateId: IsolateId
+
+
+class GetProcessMemoryUsageParams(TypedDict):
+    """Of getProcessMemoryUsage."""
+
+
+
+class GetQueuedMicrotasksParams(TypedDict):
+    """Of getQueuedMicrotasks."""
+
+    isolateId: IsolateId
+
+
+class GetRetainingPathParams(TypedDict):
+    """Of getRetainingPath."""
+
+    isolateId: IsolateId
+    targetId: str
+    limit: int
+
+
 class GetScriptsParams(TypedDict):
     """Of getScripts."""
 
     isolateId: IsolateId
+
+
+class _GetSourceReportParamsRequired(TypedDict):
+    """What every GetSourceReportParams has."""
+
+    isolateId: IsolateId
+    reports: List[str]
+
+
+class GetSourceReportParams(_GetSourceReportParamsRequired, total=False):
+    """Of getSourceReport."""
+
+    scriptId: str
+    tokenPos: int
+    endTokenPos: int
+    forceCompile: bool
+
+
+class _GetStackParamsRequired(TypedDict):
+    """What every GetStackParams has."""
+
+    isolateId: IsolateId
+
+
+class GetStackParams(_GetStackParamsRequired, total=False):
+    """Of getStack."""
+
+    limit: int
+
+
+class GetStreamHistoryParams(TypedDict):
+    """Of getStreamHistory."""
+
+    stream: str
 
 
 class GetSupportedProtocolsParams(TypedDict):
@@ -739,6 +1674,18 @@ class GetVMParams(TypedDict):
 
 
 
+class GetVMTimelineParams(TypedDict, total=False):
+    """Of getVMTimeline."""
+
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+
+
+class GetVMTimelineFlagsParams(TypedDict):
+    """Of getVMTimelineFlags."""
+
+
+
 class GetVMTimelineMicrosParams(TypedDict):
     """Of getVMTimelineMicros."""
 
@@ -747,6 +1694,34 @@ class GetVMTimelineMicrosParams(TypedDict):
 class GetVersionParams(TypedDict):
     """Of getVersion."""
 
+
+
+class InvalidateIdZoneParams(TypedDict):
+    """Of invalidateIdZone."""
+
+    isolateId: IsolateId
+    idZoneId: str
+
+
+class _InvokeParamsRequired(TypedDict):
+    """What every InvokeParams has."""
+
+    isolateId: IsolateId
+    targetId: str
+    selector: str
+    argumentIds: List[str]
+
+
+class InvokeParams(_InvokeParamsRequired, total=False):
+    """Of invoke."""
+
+    disableBreakpoints: bool
+
+
+class KillParams(TypedDict):
+    """Of kill."""
+
+    isolateId: IsolateId
 
 
 class LookupPackageUrisParams(TypedDict):
@@ -763,9 +1738,113 @@ class LookupResolvedPackageUrisParams(TypedDict):
     uris: List[str]
 
 
+class PauseParams(TypedDict):
+    """Of pause."""
+
+    isolateId: IsolateId
+
+
+class PostEventParams(TypedDict):
+    """Of postEvent."""
+
+    stream: str
+    eventKind: str
+    eventData: ExtensionData
+
+
+class ReadyToResumeParams(TypedDict):
+    """Of readyToResume."""
+
+    isolateId: IsolateId
+
+
+class RegisterServiceParams(TypedDict):
+    """Of registerService."""
+
+    service: str
+    alias: str
+
+
+class _ReloadSourcesParamsRequired(TypedDict):
+    """What every ReloadSourcesParams has."""
+
+    isolateId: IsolateId
+
+
+class ReloadSourcesParams(_ReloadSourcesParamsRequired, total=False):
+    """Of reloadSources."""
+
+    force: bool
+    pause: bool
+    rootLibUri: str
+    packagesUri: str
+
+
+class RemoveBreakpointParams(TypedDict):
+    """Of removeBreakpoint."""
+
+    isolateId: IsolateId
+    breakpointId: str
+
+
+class RequestHeapSnapshotParams(TypedDict):
+    """Of requestHeapSnapshot."""
+
+    isolateId: IsolateId
+
+
+class RequirePermissionToResumeParams(TypedDict, total=False):
+    """Of requirePermissionToResume."""
+
+    onPauseStart: bool
+    onPauseReload: bool
+    onPauseExit: bool
+
+
+class RequireUserPermissionToResumeParams(TypedDict, total=False):
+    """Of requireUserPermissionToResume."""
+
+    onPauseStart: bool
+    onPauseExit: bool
+
+
+class _ResumeParamsRequired(TypedDict):
+    """What every ResumeParams has."""
+
+    isolateId: IsolateId
+
+
+class ResumeParams(_ResumeParamsRequired, total=False):
+    """Of resume."""
+
+    step: ResumeStep
+    frameIndex: int
+
+
 class RpcDiscoverParams(TypedDict):
     """Of rpc.discover."""
 
+
+
+class SetBreakpointStateParams(TypedDict):
+    """Of setBreakpointState."""
+
+    isolateId: IsolateId
+    breakpointId: str
+    enable: bool
+
+
+class SetClientNameParams(TypedDict):
+    """Of setClientName."""
+
+    name: str
+
+
+class SetExceptionPauseModeParams(TypedDict):
+    """Of setExceptionPauseMode."""
+
+    isolateId: IsolateId
+    mode: ExceptionPauseMode
 
 
 class SetFlagParams(TypedDict):
@@ -773,6 +1852,60 @@ class SetFlagParams(TypedDict):
 
     name: str
     value: str
+
+
+class _SetIsolatePauseModeParamsRequired(TypedDict):
+    """What every SetIsolatePauseModeParams has."""
+
+    isolateId: IsolateId
+
+
+class SetIsolatePauseModeParams(_SetIsolatePauseModeParamsRequired, total=False):
+    """Of setIsolatePauseMode."""
+
+    exceptionPauseMode: ExceptionPauseMode
+    shouldPauseOnExit: bool
+
+
+class SetLibraryDebuggableParams(TypedDict):
+    """Of setLibraryDebuggable."""
+
+    isolateId: IsolateId
+    libraryId: str
+    isDebuggable: bool
+
+
+class SetLogHistorySizeParams(TypedDict):
+    """Of setLogHistorySize."""
+
+    size: int
+
+
+class SetNameParams(TypedDict):
+    """Of setName."""
+
+    isolateId: IsolateId
+    name: str
+
+
+class SetTraceClassAllocationParams(TypedDict):
+    """Of setTraceClassAllocation."""
+
+    isolateId: IsolateId
+    classId: str
+    enable: bool
+
+
+class SetVMNameParams(TypedDict):
+    """Of setVMName."""
+
+    name: str
+
+
+class SetVMTimelineFlagsParams(TypedDict, total=False):
+    """Of setVMTimelineFlags."""
+
+    recordedStreams: List[str]
 
 
 class StreamCancelParams(TypedDict):
@@ -787,23 +1920,94 @@ class StreamListenParams(TypedDict):
     streamId: StreamId
 
 
+PrivateClearCpuProfileResult = Union[Success, Sentinel]
+PrivateClearVMTimelineResult = Success
+PrivateCollectAllGarbageResult = Sentinel
 PrivateEnableProfilerResult = Union[Success, Sentinel]
-PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, Sentinel]
+PrivateGetAllocationProfileResult = Union[AllocationProfile, Sentinel]
+PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
+PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
+PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
+PrivateGetHeapMapResult = Sentinel
+PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
+PrivateGetPersistentHandlesResult = Sentinel
+PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
+PrivateGetVMMetricListResult = MetricList
+PrivateGetVMTimelineResult = Timeline
+PrivateGetVMTimelineFlagsResult = TimelineFlags
+PrivateRegisterServiceResult = Success
+PrivateSetVMTimelineFlagsResult = Success
+PrivateYieldControlToDDSResult = Success
+AddBreakpointResult = Sentinel
+AddBreakpointAtEntryResult = Sentinel
+AddBreakpointWithScriptUriResult = Sentinel
 ClearCpuSamplesResult = Union[Success, Sentinel]
+ClearVMTimelineResult = Success
+CreateIdZoneResult = Union[IdZone, Sentinel]
+DeleteIdZoneResult = Union[Success, Sentinel]
+EvaluateResult = Sentinel
+EvaluateInFrameResult = Sentinel
+ExtDartIoGetHttpProfileResult = Union[HttpProfile, Sentinel]
+ExtDartIoGetSocketProfileResult = Union[SocketProfile, Sentinel]
+ExtDartIoGetVersionResult = Union[Version, Sentinel]
+GetAllocationProfileResult = Union[AllocationProfile, Sentinel]
+GetAllocationTracesResult = Sentinel
+GetClassListResult = Union[ClassList, Sentinel]
+GetClientNameResult = ClientName
 GetCpuSamplesResult = Union[CpuSamples, Sentinel]
+GetDartDevelopmentServiceVersionResult = Version
 GetFlagListResult = FlagList
+GetInboundReferencesResult = Sentinel
+GetInstancesResult = Sentinel
+GetInstancesAsListResult = Sentinel
 GetIsolateResult = Union[Isolate, Sentinel]
 GetIsolateGroupResult = Union[IsolateGroup, Sentinel]
+GetIsolateGroupMemoryUsageResult = Union[MemoryUsage, Sentinel]
 GetIsolatePauseEventResult = Union[EventResume, Sentinel]
+GetLogHistorySizeResult = Size
+GetMemoryUsageResult = Union[MemoryUsage, Sentinel]
 GetObjectResult = Union[Library, Script, Function, Code, Sentinel]
+GetPerfettoVMTimelineResult = PerfettoTimeline
+GetPortsResult = Union[PortList, Sentinel]
+GetProcessMemoryUsageResult = ProcessMemoryUsage
+GetQueuedMicrotasksResult = Sentinel
+GetRetainingPathResult = Sentinel
 GetScriptsResult = Union[ScriptList, Sentinel]
+GetSourceReportResult = Union[SourceReport, Sentinel]
+GetStackResult = Union[Stack, Sentinel]
+GetStreamHistoryResult = StreamHistory
 GetSupportedProtocolsResult = ProtocolList
 GetVMResult = VM
+GetVMTimelineResult = Timeline
+GetVMTimelineFlagsResult = TimelineFlags
 GetVMTimelineMicrosResult = Timestamp
 GetVersionResult = Version
+InvalidateIdZoneResult = Union[Success, Sentinel]
+InvokeResult = Sentinel
+KillResult = Sentinel
 LookupPackageUrisResult = Union[UriList, Sentinel]
 LookupResolvedPackageUrisResult = Union[UriList, Sentinel]
+PauseResult = Sentinel
+PostEventResult = Success
+ReadyToResumeResult = Union[Success, Sentinel]
+RegisterServiceResult = Success
+ReloadSourcesResult = Sentinel
+RemoveBreakpointResult = Sentinel
+RequestHeapSnapshotResult = Sentinel
+RequirePermissionToResumeResult = Success
+RequireUserPermissionToResumeResult = Success
+ResumeResult = Union[Success, Sentinel]
 RpcDiscoverResult = OpenRpc
+SetBreakpointStateResult = Sentinel
+SetClientNameResult = Success
+SetExceptionPauseModeResult = Union[Success, Sentinel]
 SetFlagResult = Union[Success, Error]
+SetIsolatePauseModeResult = Union[Success, Sentinel]
+SetLibraryDebuggableResult = Union[Success, Sentinel]
+SetLogHistorySizeResult = Success
+SetNameResult = Union[Success, Sentinel]
+SetTraceClassAllocationResult = Sentinel
+SetVMNameResult = Success
+SetVMTimelineFlagsResult = Success
 StreamCancelResult = Success
 StreamListenResult = Success

@@ -1,6 +1,7 @@
 """Whole text messages over a WebSocket.
 
     "http://127.0.0.1:8181/TOKEN=/"  ->  websocket_uri  ->  WebSocketTransport
+    "unix:/run/iso.sock"             ->  unix_path      ->
 
 Units    timeout_s: seconds without a byte, not for the whole message.
 Threads  One at a time.
@@ -9,6 +10,7 @@ Errors   CannotConnect while connecting; TimedOut, ServiceEnded, ProtocolError a
 
 from __future__ import annotations
 
+import socket
 from typing import Optional, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -43,19 +45,27 @@ def websocket_uri(uri: str) -> str:
     return urlunsplit((_SCHEMES[parts.scheme], parts.netloc, path, "", ""))
 
 
+def unix_path(uri: str) -> Optional[str]:
+    """The socket's path, where the URI names one."""
+    uri = uri.strip()
+    return uri[len("unix:") :] if uri.startswith("unix:/") else None
+
+
 class WebSocketTransport:
     """A connected WebSocket."""
 
     def __init__(self, uri: str, timeout_s: float) -> None:
-        self._address = urlsplit(uri).netloc
+        path = unix_path(uri)
+        self._address = path or urlsplit(uri).netloc
         self._timeout_s = timeout_s
-        self._socket = self._connect(websocket_uri(uri))
+        self._socket = self._connect("ws://localhost/ws" if path else websocket_uri(uri), path)
 
-    def _connect(self, uri: str) -> websocket.WebSocket:
+    def _connect(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
         try:
             return websocket.create_connection(
                 uri,
                 timeout=self._timeout_s,
+                socket=self._connect_unix(path) if path else None,
                 # The library's own check is Python code, 30 times slower than the rest of
                 # the transfer; json.loads rejects bad UTF-8 anyway.
                 skip_utf8_validation=True,
@@ -74,6 +84,16 @@ class WebSocketTransport:
                 f"no service answers at {self._address} ({error.strerror or error}). "
                 "A service ends with its program, unless it was started with --keep."
             ) from error
+
+    def _connect_unix(self, path: str) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.settimeout(self._timeout_s)
+            connection.connect(path)
+        except OSError:
+            connection.close()
+            raise
+        return connection
 
     def send(self, text: str) -> None:
         try:

@@ -1,0 +1,64 @@
+/*
+ * handlers_debugger.c - what debuggers ask for and has an answer although nothing is ever stopped:
+ * what asks for the state that is there anyway succeeds.
+ */
+#include "client.h"
+#include "handlers.h"
+
+int handle_resume(struct client *client, const struct resume_params *params, struct reply *reply)
+{
+    (void)params;
+    return answer_success(client, reply);
+}
+
+static int refuse_pauses(struct client *client)
+{
+    return fail(client, RPC_FEATURE_DISABLED, "isoscope never stops a program.");
+}
+
+int handle_set_exception_pause_mode(struct client *client,
+                                    const struct set_exception_pause_mode_params *params,
+                                    struct reply *reply)
+{
+    if (params->mode != EXCEPTION_PAUSE_MODE_NONE)
+        return refuse_pauses(client);
+    return answer_success(client, reply);
+}
+
+int handle_set_isolate_pause_mode(struct client *client,
+                                  const struct set_isolate_pause_mode_params *params,
+                                  struct reply *reply)
+{
+    if (params->exception_pause_mode != EXCEPTION_PAUSE_MODE_NONE || params->should_pause_on_exit)
+        return refuse_pauses(client);
+    return answer_success(client, reply);
+}
+
+int handle_set_library_debuggable(struct client *client,
+                                  const struct set_library_debuggable_params *params,
+                                  struct reply *reply)
+{
+    (void)params;
+    return answer_success(client, reply);
+}
+
+/* No breakpoint was ever made, so none has the id. */
+static int no_such_breakpoint(struct client *client, const char *method, const char *id)
+{
+    return fail(client, RPC_INVALID_PARAMS, "%s: invalid 'breakpointId' parameter: %s", method, id);
+}
+
+int handle_remove_breakpoint(struct client *client, const struct remove_breakpoint_params *params,
+                             struct reply *reply)
+{
+    (void)reply;
+    return no_such_breakpoint(client, "removeBreakpoint", params->breakpoint_id);
+}
+
+int handle_set_breakpoint_state(struct client *client,
+                                const struct set_breakpoint_state_params *params,
+                                struct reply *reply)
+{
+    (void)reply;
+    return no_such_breakpoint(client, "setBreakpointState", params->breakpoint_id);
+}

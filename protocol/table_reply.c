@@ -1,0 +1,54 @@
+#include "table_reply.h"
+
+#include "samples_reply.h"
+#include "table_mark.h"
+#include "table_writer.h"
+#include "../sampler/feed/cleanup.h"
+#include "../sampler/include/isoscope/isoscope.h"
+
+/* Takes over live. */
+static int reply_live(struct client *client, struct reply *reply, struct live *live,
+                      const struct isolate *isolate)
+{
+    struct profile *profile = client->service->options.profile;
+    const struct process_info *process = isolate ? isolate->process : NULL;
+    CLEANUP(samples_reply_free_text) char *counters = samples_reply_counters(client, process);
+    CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
+    struct table_options options = { .envelope = envelope,
+                                     .counters = counters,
+                                     .pid = samples_reply_pid(client, process),
+                                     .period_us = profile_period_us(profile),
+                                     .depth_max = profile_depth_max(profile) };
+
+    if (!counters || !envelope) {
+        live_free(live);
+        return samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
+    }
+    if (table_writer_new(&reply->samples, live, &options) < 0)
+        return samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
+    return 0;
+}
+
+int table_reply(struct client *client, const struct private_get_cpu_samples_params *params,
+                struct reply *reply)
+{
+    const struct isolate *isolate = params->isolate;
+    struct live_window window = { .process_id = isolate ? isolate->process->id : 0,
+                                  .tid = isolate ? isolate->tid : 0,
+                                  .from_us = params->timestamp_us,
+                                  .count_max = (uint64_t)params->count };
+    struct live *live = NULL;
+    int rc;
+
+    if (params->cursor && !table_mark_parse(params->cursor, &window.mark))
+        return fail(client, RPC_INVALID_PARAMS,
+                    "cursor: expected what an earlier reply gave as \"next\"");
+    /* A name once sent is not sent again, so it has to be the right one. */
+    if (params->symbols == SYMBOLS_WANTED_AVAILABLE)
+        return fail(client, RPC_INVALID_PARAMS,
+                    "symbols: the table form waits for names; leave it out");
+    if (samples_reply_waits(client))
+        return HANDLER_WAITS;
+    rc = live_take(&live, client->service->options.profile, &window);
+    return rc < 0 ? samples_reply_fail(client, rc) : reply_live(client, reply, live, isolate);
+}

@@ -1,0 +1,27 @@
+/*
+ * table_writer.h - what is new for a live view, on its way out as a _CpuSamplesTable, piece by
+ * piece.
+ *
+ *   live.h -> lists of numbers, one entry at a time -> carry -> buffers of any size
+ *
+ * Ownership  The writer owns the struct live and copies the rest of its options.
+ * Threads    The service thread.
+ */
+#ifndef ISOSCOPE_TABLE_WRITER_H
+#define ISOSCOPE_TABLE_WRITER_H
+
+#include "../sampler/profile/live.h"
+#include "reply_stream.h"
+
+struct table_options {
+    const char *envelope; /* the reply's text before the value of "result"; "}" is put behind */
+    const char *counters; /* JSON of "_counters" */
+    int32_t pid;
+    uint32_t period_us, depth_max;
+};
+
+/* Takes over live, also when it fails: -ISOSCOPE_NO_MEMORY. */
+int table_writer_new(struct reply_stream **out, struct live *live,
+                     const struct table_options *options);
+
+#endif

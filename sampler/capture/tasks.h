@@ -1,0 +1,18 @@
+/*
+ * tasks.h - what the kernel knows of the program's threads, and they did not tell us.
+ *
+ *   /proc/self/task -> tasks_scan, tasks_names -> threads.h
+ *
+ * Threads    The sampler's thread.
+ */
+#ifndef ISOSCOPE_TASKS_H
+#define ISOSCOPE_TASKS_H
+
+#include "threads.h"
+
+/* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
+void tasks_scan(struct threads *threads, int32_t sampler_tid);
+/* Reads the names of some threads; all have their turn. */
+void tasks_names(struct threads *threads);
+
+#endif

@@ -1,0 +1,303 @@
+#include "capture_output.h"
+
+#include "loop.h"
+
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 8 * 1024, JOIN_MS = 100 };
+
+struct channel {
+    struct capture_output *capture;
+    enum service_output output;
+    int source; /* our end; -1: the stream is closed */
+    pthread_t thread;
+    bool runs;
+};
+
+/* What goes from a copying thread to the service thread. */
+struct piece {
+    uint8_t output;
+    char bytes[PIECE_BYTES];
+};
+
+struct capture_output {
+    struct channel channels[CAPTURE_STREAMS];
+    int ends[CAPTURE_STREAMS];
+    int finish; /* eventfd: the program has ended */
+    int teller; /* socket; the threads write */
+    int hearer; /* its other side; the loop's, which closes it */
+    _Atomic uint64_t left_out;
+    capture_output_wrote *wrote;
+    void *context;
+};
+
+/* A pseudoterminal that looks like target; what is written to it comes out unchanged, because the
+ * real one behind it will do the changes. */
+static int open_terminal(int target, int *source, int *end)
+{
+    struct termios modes;
+    struct winsize size;
+    char name[64];
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    if (master < 0)
+        return -ISOSCOPE_SYSTEM;
+    if (grantpt(master) < 0 || unlockpt(master) < 0 || ptsname_r(master, name, sizeof(name)) ||
+        (*end = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
+        close(master);
+        return -ISOSCOPE_SYSTEM;
+    }
+    if (tcgetattr(target, &modes) == 0) {
+        modes.c_oflag &= ~(tcflag_t)OPOST;
+        tcsetattr(*end, TCSANOW, &modes);
+    }
+    if (ioctl(target, TIOCGWINSZ, &size) == 0)
+        ioctl(*end, TIOCSWINSZ, &size);
+    *source = master;
+    return 0;
+}
+
+static int open_pipe(int *source, int *end)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -ISOSCOPE_SYSTEM;
+    *source = ends[0];
+    *end = ends[1];
+    return 0;
+}
+
+static int open_channel(struct capture_output *capture, int stream)
+{
+    int target = STDOUT_FILENO + stream;
+    struct channel *channel = &capture->channels[stream];
+
+    *channel = (struct channel){ capture, (enum service_output)stream, -1, 0, false };
+    if (fcntl(target, F_GETFD) < 0)
+        return 0;
+    return isatty(target) ? open_terminal(target, &channel->source, &capture->ends[stream])
+                          : open_pipe(&channel->source, &capture->ends[stream]);
+}
+
+static void hear(struct capture_output *capture)
+{
+    struct piece piece;
+    ssize_t size;
+
+    while ((size = recv(capture->hearer, &piece, sizeof(piece), MSG_DONTWAIT)) > 0)
+        capture->wrote(capture->context, (enum service_output)piece.output, piece.bytes,
+                       (size_t)size - offsetof(struct piece, bytes));
+}
+
+static bool hearer_ready(void *context)
+{
+    hear(context);
+    return true;
+}
+
+static int open_all(struct capture_output *capture, struct loop *loop)
+{
+    static const struct watch_events events = { .ready = hearer_ready };
+    int pair[2];
+
+    capture->finish = eventfd(0, EFD_CLOEXEC);
+    if (capture->finish < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -ISOSCOPE_SYSTEM;
+    capture->teller = pair[0];
+    capture->hearer = pair[1];
+    for (int i = 0; i < CAPTURE_STREAMS; i++)
+        if (open_channel(capture, i) < 0) {
+            close(pair[1]);
+            return -ISOSCOPE_SYSTEM;
+        }
+    return loop_watch(loop, NULL, capture->hearer, &events, capture);
+}
+
+int capture_output_new(struct capture_output **out, struct loop *loop, capture_output_wrote *wrote,
+                       void *context)
+{
+    struct capture_output *capture = calloc(1, sizeof(*capture));
+    int status;
+
+    if (!capture)
+        return -ISOSCOPE_NO_MEMORY;
+    capture->wrote = wrote;
+    capture->context = context;
+    capture->finish = capture->teller = -1;
+    for (int i = 0; i < CAPTURE_STREAMS; i++)
+        capture->ends[i] = capture->channels[i].source = -1;
+    status = open_all(capture, loop);
+    if (status < 0)
+        capture_output_free(capture);
+    else
+        *out = capture;
+    return status;
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void capture_output_free(struct capture_output *capture)
+{
+    if (!capture)
+        return;
+    for (int i = 0; i < CAPTURE_STREAMS; i++) {
+        /* Who still waits for our reader uses all this; the process ends soon. */
+        if (capture->channels[i].runs)
+            return;
+        close_one(&capture->ends[i]);
+        close_one(&capture->channels[i].source);
+    }
+    close_one(&capture->finish);
+    close_one(&capture->teller);
+    free(capture);
+}
+
+const int *capture_output_ends(const struct capture_output *capture)
+{
+    return capture->ends;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t count = write(fd, bytes, length);
+        struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+        if (count < 0 && errno == EAGAIN) /* our caller's descriptor, and it does not block */
+            poll(&room, 1, -1);
+        else if (count < 0 && errno != EINTR)
+            return false;
+        if (count > 0) {
+            bytes += count;
+            length -= (size_t)count;
+        }
+    }
+    return true;
+}
+
+static void tell(struct channel *channel, const struct piece *piece, size_t length)
+{
+    if (send(channel->capture->teller, piece, offsetof(struct piece, bytes) + length,
+             MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        atomic_fetch_add(&channel->capture->left_out, length);
+}
+
+/* False when nothing more can come, or be given on. */
+static bool copy_piece(struct channel *channel)
+{
+    struct piece piece = { .output = (uint8_t)channel->output };
+    ssize_t count = read(channel->source, piece.bytes, sizeof(piece.bytes));
+
+    if (count <= 0) /* the end; of a pseudoterminal that is EIO */
+        return count < 0 && errno == EINTR;
+    if (!write_all(STDOUT_FILENO + (int)channel->output, piece.bytes, (size_t)count))
+        return false;
+    tell(channel, &piece, (size_t)count);
+    return true;
+}
+
+/* Without waiting any more: what is left behind by the program may hold the other end for ever. */
+static void copy_rest(struct channel *channel)
+{
+    struct pollfd more = { .fd = channel->source, .events = POLLIN };
+
+    while (poll(&more, 1, 0) == 1 && more.revents & POLLIN && copy_piece(channel))
+        continue;
+}
+
+static void *copy(void *context)
+{
+    struct channel *channel = context;
+    struct pollfd either[2] = { { .fd = channel->source, .events = POLLIN },
+                                { .fd = channel->capture->finish, .events = POLLIN } };
+    bool more = true;
+
+    while (more && !(either[1].revents & POLLIN)) {
+        if (poll(either, 2, -1) > 0 && either[0].revents)
+            more = copy_piece(channel);
+    }
+    if (more)
+        copy_rest(channel);
+    /* The next write of the program ends as it would have on our own output. */
+    close_one(&channel->source);
+    return NULL;
+}
+
+int capture_output_begin(struct capture_output *capture)
+{
+    for (int i = 0; i < CAPTURE_STREAMS; i++) {
+        struct channel *channel = &capture->channels[i];
+        int problem = 0;
+
+        close_one(&capture->ends[i]);
+        if (channel->source >= 0)
+            problem = pthread_create(&channel->thread, NULL, copy, channel);
+        if (problem) {
+            errno = problem;
+            return -ISOSCOPE_SYSTEM;
+        }
+        channel->runs = channel->source >= 0;
+    }
+    return 0;
+}
+
+/* The signals are blocked: the loop would take them, but it stands still. */
+static bool interrupted(void)
+{
+    sigset_t pending;
+
+    sigpending(&pending);
+    return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+           sigismember(&pending, SIGHUP) == 1 || sigismember(&pending, SIGQUIT) == 1;
+}
+
+static bool join(struct channel *channel)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += JOIN_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    return pthread_timedjoin_np(channel->thread, NULL, &until) == 0;
+}
+
+void capture_output_finish(struct capture_output *capture)
+{
+    eventfd_write(capture->finish, 1);
+    for (int i = 0; i < CAPTURE_STREAMS; i++) {
+        struct channel *channel = &capture->channels[i];
+
+        while (channel->runs && !interrupted()) {
+            channel->runs = !join(channel);
+            hear(capture);
+        }
+    }
+    hear(capture);
+}
+
+uint64_t capture_output_left_out(const struct capture_output *capture)
+{
+    return atomic_load(&capture->left_out);
+}
