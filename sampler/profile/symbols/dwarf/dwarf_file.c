@@ -78,29 +78,6 @@ static size_t debug_bytes(Elf *elf)
     return bytes;
 }
 
-/* What the linker threw away is often still told of, at addresses near 0. */
-static void read_code_range(struct dwarf_file *file)
-{
-    size_t count = 0;
-    GElf_Phdr segment;
-
-    file->code_start = UINT64_MAX;
-    elf_getphdrnum(elf_file_elf(file->elf), &count);
-    for (size_t i = 0; i < count; i++) {
-        if (!gelf_getphdr(elf_file_elf(file->elf), (int)i, &segment) || segment.p_type != PT_LOAD ||
-            !(segment.p_flags & PF_X))
-            continue;
-        if (segment.p_vaddr < file->code_start)
-            file->code_start = segment.p_vaddr;
-        if (segment.p_vaddr + segment.p_memsz > file->code_end)
-            file->code_end = segment.p_vaddr + segment.p_memsz;
-    }
-    if (!file->code_end) {
-        file->code_start = 0;
-        file->code_end = UINT64_MAX;
-    }
-}
-
 static bool has_end(struct bytes texts)
 {
     return !texts.count || !texts.at[texts.count - 1];
@@ -166,7 +143,8 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
         *reason = "the debug information is damaged";
     } else {
         dwarf_sections_read(&file.sections, file.dwarf, false);
-        read_code_range(&file);
+        /* What the linker threw away is often still told of, at addresses near 0. */
+        elf_file_code(file.elf, &file.code_start, &file.code_end);
         file.section_bytes = debug_bytes(elf_file_elf(file.elf));
         *out = file;
         *reason = NULL;

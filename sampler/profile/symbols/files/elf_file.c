@@ -259,6 +259,26 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
     return NULL;
 }
 
+void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    size_t count = 0;
+    GElf_Phdr segment;
+
+    elf_getphdrnum(file->elf, &count);
+    for (size_t i = 0; i < count && i < SECTIONS_MAX; i++) {
+        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+            !(segment.p_flags & PF_X))
+            continue;
+        if (segment.p_vaddr < first)
+            first = segment.p_vaddr;
+        if (segment.p_vaddr + segment.p_memsz > last)
+            last = segment.p_vaddr + segment.p_memsz;
+    }
+    *start = last ? first : 0;
+    *end = last ? last : UINT64_MAX;
+}
+
 bool elf_file_has_symtab(struct elf_file *file)
 {
     Elf_Scn *section = NULL;

@@ -42,6 +42,8 @@ bool elf_file_crc32(const struct elf_file *file, uint32_t *out);
 /* The bytes of a section and its address; NULL: there is none, or it cannot be read. */
 const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_t *size,
                                 uint64_t *address);
+/* What its executable segments span, [start, end); everything when it does not say. */
+void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end);
 /* It has the full symbol table, not only what other modules may call. */
 bool elf_file_has_symtab(struct elf_file *file);
 /* It has DWARF: lines and inlined functions. */

@@ -35,13 +35,14 @@ static int by_address(const void *a, const void *b)
 
 int frame_starts_read(struct frame_starts *out, struct elf_file *file)
 {
-    uint64_t size, address;
+    uint64_t size, address, code;
     const uint8_t *bytes = elf_file_section(file, ".eh_frame_hdr", &size, &address);
     uint32_t count = bytes ? pair_count(bytes, size) : 0;
 
     *out = (struct frame_starts){ 0 };
     if (!count)
         return 0;
+    elf_file_code(file, &code, &out->end);
     out->starts = calloc(count, sizeof(*out->starts));
     if (!out->starts)
         return -ISOSCOPE_NO_MEMORY;
@@ -67,6 +68,8 @@ bool frame_starts_find(const struct frame_starts *frames, uint64_t address, uint
 {
     uint32_t low = 0, high = frames->count;
 
+    if (address >= frames->end)
+        return false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 

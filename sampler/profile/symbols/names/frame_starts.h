@@ -19,12 +19,13 @@
 struct frame_starts {
     uint64_t *starts; /* ascending */
     uint32_t count;
+    uint64_t end; /* of the module's code */
 };
 
 int frame_starts_read(struct frame_starts *out, struct elf_file *file);
 void frame_starts_free(struct frame_starts *frames);
 
-/* The last start at or before the address; false: there is none. */
+/* The last start at or before the address; false: there is none, or no code is there. */
 bool frame_starts_find(const struct frame_starts *frames, uint64_t address, uint64_t *start);
 
 #endif
