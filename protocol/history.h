@@ -22,7 +22,8 @@ struct history {
     size_t count, bytes;
 };
 
-#define HISTORY_STREAMS(X) X(LOGGING) X(STDOUT) X(STDERR) X(EXTENSION)
+/* Timer: DevTools asks for it when it opens its Logging screen; nothing comes on it yet. */
+#define HISTORY_STREAMS(X) X(LOGGING) X(STDOUT) X(STDERR) X(EXTENSION) X(TIMER)
 #define HISTORY_ENUM(name) HISTORY_##name,
 enum { HISTORY_STREAMS(HISTORY_ENUM) HISTORY_COUNT };
 #undef HISTORY_ENUM

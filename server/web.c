@@ -48,6 +48,12 @@ static int session_begins(struct web *web, struct session *session, struct lws *
     return 0;
 }
 
+static void refresh_all(struct web *web)
+{
+    for (struct session *s = web->sessions; s; s = s->next)
+        session_refresh(s);
+}
+
 static void session_ends(struct web *web, struct session *session)
 {
     if (!session || !session->link) /* it never began */
@@ -57,12 +63,7 @@ static void session_ends(struct web *web, struct session *session)
         session->next->link = session->link;
     web->session_count--;
     session_close(session);
-}
-
-static void refresh_all(struct web *web)
-{
-    for (struct session *s = web->sessions; s; s = s->next)
-        session_refresh(s);
+    refresh_all(web); /* others may have waited for it: services, events */
 }
 
 static int receive(struct web *web, struct session *session, const char *bytes, size_t length)
