@@ -28,7 +28,7 @@ struct service_options {
     const char *source_root; /* the only folder that source text may come from; NULL: none */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
-    uint32_t rate_max;       /* requests of one client in a second; 0: no limit */
+    uint32_t rate_max;                  /* requests of one client in a second; 0: no limit */
 };
 
 int service_new(struct service **out, const struct service_options *options);

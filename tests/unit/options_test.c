@@ -119,9 +119,7 @@ static void every_option_is_taken(void **state)
 
 static void a_protocol_version_is_two_numbers(void **state)
 {
-    static char *const wrong[] = {
-        "3", "3.", ".26", "3.26.1", "0.1", "-3.1", "3.260", "4.x"
-    };
+    static char *const wrong[] = { "3", "3.", ".26", "3.26.1", "0.1", "-3.1", "3.260", "4.x" };
     struct run_options options;
 
     (void)state;

@@ -70,7 +70,7 @@ class SamplesTable:
             for tree in wire["trees"]:
                 samples += self._add_tree(tree, wire["vmTags"])
             self.cursor = str(wire["next"])
-            counters = cast(Mapping[str, int], wire["_counters"])
+            counters: Mapping[str, int] = wire["_counters"]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ProtocolError(f"_getCpuSamples: the table lacks or breaks {error}") from error
         lost = {name[5:]: n for name, n in counters.items() if name.startswith("lost_") and n}
