@@ -151,9 +151,8 @@ static void write_wall_threads(struct feed_control *control,
         return;
     seq += seq % 2; /* a service before this one may have died in the middle */
     atomic_store_explicit(&control->wall_threads_seq, seq + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    for (uint32_t i = 0; i < FEED_WALL_THREADS_BYTES; i++)
-        atomic_store_explicit(&control->wall_threads[i], list[i], memory_order_relaxed);
+    for (uint32_t i = 0; i < FEED_WALL_THREADS_BYTES; i++) /* none is seen before the odd number */
+        atomic_store_explicit(&control->wall_threads[i], list[i], memory_order_release);
     atomic_store_explicit(&control->wall_threads_seq, seq + 2, memory_order_release);
 }
 
