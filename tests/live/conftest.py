@@ -44,6 +44,16 @@ class Socket:
             if reply.get("id") == request_id:
                 return reply
 
+    def receive_all(self, request_ids: list[str]) -> dict[str, dict]:
+        """The replies to all of them, in whatever order they come."""
+        replies: dict[str, dict] = {}
+        while not all(request_id in replies for request_id in request_ids):
+            text = self.socket.recv()
+            self.checker.received(text)
+            reply = json.loads(text)
+            replies[reply.get("id")] = reply
+        return replies
+
     def rpc(self, method: str, **params):
         reply = self.receive(self.send(method, **params))
         assert "error" not in reply, reply
