@@ -83,6 +83,7 @@ static int open_context(struct loop *loop, const struct loop_options *options)
         .max_http_header_data = HEADER_BYTES_MAX,
         .pt_serv_buf_size = SEND_BYTES,
         .timeout_secs = (unsigned)options->request_seconds,
+        .timeout_secs_ah_idle = options->request_seconds,
         .extensions = options->deflate ? extensions : NULL,
         .gid = -1,
         .uid = -1,

@@ -38,7 +38,8 @@ enum {
 
 enum {
     RATE_MAX_DEFAULT = 100000, /* five times what pipelining clients were seen to reach */
-    PATIENCE_SECONDS_DEFAULT = 60,
+    /* A reader of 1 KiB a second shows a sign of life each minute: TCP tells of 64 KiB at once. */
+    PATIENCE_SECONDS_DEFAULT = 120,
 };
 
 static const struct option long_options[] = {
@@ -107,7 +108,7 @@ static const char help[] =
     "  --client-rate N            requests one client may send in a second (default: 100000)\n"
     "  --client-patience S        drop a client that reads nothing, or leaves a message "
     "unfinished,\n"
-    "                             for S seconds (default: 60)\n"
+    "                             for S seconds (default: 120)\n"
     "  --deflate                  agree when a client offers permessage-deflate\n"
     "  --quiet                    do not print the listening line\n"
     "  --help                     this text\n";

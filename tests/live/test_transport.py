@@ -88,7 +88,7 @@ def test_a_slow_reader_of_a_get_gets_every_sample(start):
     isolate = program_of(client := running.connect())
     until(lambda: samples(client, isolate)["sampleCount"] > 500, "samples")
     with socket.socket() as raw:
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         raw.settimeout(30)
         raw.connect(("127.0.0.1", running.port))
         path = f"/{token(running)}/_getCpuSamples?timestamp=0&count=1000000"

@@ -50,7 +50,7 @@ static void a_program_alone_gets_the_defaults(void **state)
     assert_false(options.no_token || options.deflate);
     assert_int_equal(options.access.hosts.count + options.access.origins.count, 0);
     assert_int_equal(options.rate_max, 100000);
-    assert_int_equal(options.patience_seconds, 60);
+    assert_int_equal(options.patience_seconds, 120);
     assert_string_equal(options.program[0], "ls");
     assert_string_equal(options.program[1], "-l");
     assert_null(options.program[2]);
