@@ -21,10 +21,10 @@ struct cursor {
     bool failed;
 };
 
-/* From a place in the bytes on; one that is beyond them has failed already. */
+/* From a place in the bytes on; one that is beyond them, or in none, has failed already. */
 static inline struct cursor cursor_of(struct bytes bytes, uint64_t place)
 {
-    if (place > bytes.count)
+    if (!bytes.at || place > bytes.count)
         return (struct cursor){ .failed = true };
     return (struct cursor){ .at = bytes.at + place, .end = bytes.at + bytes.count };
 }
@@ -44,7 +44,7 @@ static inline void cursor_skip(struct cursor *cursor, uint64_t bytes)
 {
     if (bytes > cursor_left(cursor))
         cursor_fail(cursor);
-    else
+    else if (bytes) /* at is NULL where there is none */
         cursor->at += bytes;
 }
 

@@ -125,7 +125,8 @@ int spans_cut(struct spans *spans, struct cuts *out)
         return -ISOSCOPE_NO_MEMORY;
     }
     heap.spans = places;
-    qsort(spans->spans, spans->count, sizeof(*spans->spans), by_start);
+    if (spans->count) /* else the array is NULL */
+        qsort(spans->spans, spans->count, sizeof(*spans->spans), by_start);
     for (uint32_t i = 0; i < spans->count; i++) {
         const struct span *span = &spans->spans[i];
 
