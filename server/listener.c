@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -111,8 +112,12 @@ int listener_accept(int listener)
         spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0)
+        if (fd >= 0) {
+            /* Of several replies the second must not wait until the client has said that it got the
+             * first. A unix socket refuses, and needs it not. */
+            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
             return fd;
+        }
         if (errno == EMFILE || errno == ENFILE)
             refuse_one(listener, &spare);
         else if (errno != EINTR && errno != ECONNABORTED)

@@ -122,20 +122,35 @@ static int close_if_due(struct session *session)
     return close_with(session, code, reason);
 }
 
-int session_write(struct session *session, uint8_t *buffer, size_t buffer_size)
+/* Returns the bytes written, 0 when there is nothing to write; *more: another may follow at once.
+ */
+static int write_piece(struct session *session, uint8_t *buffer, size_t size_max, bool *more)
 {
     bool begins = false, ends = false;
+    size_t size = client_send(session->client, (char *)buffer + LWS_PRE, size_max, &begins, &ends);
+    int flags = lws_write_ws_flags(LWS_WRITE_TEXT, begins, ends);
 
-    if (close_if_due(session) < 0)
+    if (size && lws_write(session->wsi, buffer + LWS_PRE, size, (enum lws_write_protocol)flags) < 0)
         return -1;
+    session->progress += size > 0;
+    *more = size > 0 && !lws_send_pipe_choked(session->wsi);
+    return (int)size;
+}
 
-    size_t size = client_send(session->client, (char *)buffer + LWS_PRE, buffer_size - LWS_PRE,
-                              &begins, &ends);
-    if (size) {
-        int flags = lws_write_ws_flags(LWS_WRITE_TEXT, begins, ends);
-        if (lws_write(session->wsi, buffer + LWS_PRE, size, (enum lws_write_protocol)flags) < 0)
+/* Many small replies go out in one turn: a turn for each would be a poll for each. */
+int session_write(struct session *session, uint8_t *buffer, size_t buffer_size)
+{
+    size_t left = buffer_size - LWS_PRE;
+    bool more = true;
+
+    while (more && left) {
+        if (close_if_due(session) < 0)
             return -1;
-        session->progress++;
+
+        int size = write_piece(session, buffer, left, &more);
+        if (size < 0)
+            return -1;
+        left -= (size_t)size;
     }
     session_refresh(session);
     return 0;

@@ -2,7 +2,10 @@
 
 #include "../include/isoscope/isoscope.h"
 
+#include <assert.h>
 #include <stdlib.h>
+
+static_assert(CHUNK_ENTRIES_MAX <= 65536, "a pick holds the number of a sample");
 
 /* Samples come in almost sorted; this many moves for each say that these did not. */
 enum { MOVES_PER_PICK = 8 };
@@ -49,7 +52,7 @@ static uint32_t collect(struct pick *picks, const struct store_view *views, uint
             if (!belongs(&views[view], sample, span, tid))
                 continue;
             if (picks)
-                picks[count] = (struct pick){ view, sample };
+                picks[count] = (struct pick){ (uint16_t)view, (uint16_t)sample };
             count++;
         }
     }
@@ -93,7 +96,8 @@ int window_pick(struct pick **out, uint32_t *count, const struct store_view *vie
 {
     struct span span = window_span(window);
     uint32_t found = collect(NULL, views, view_count, span, window->tid);
-    struct pick *picks = calloc((size_t)found + 1, sizeof(*picks));
+    struct pick *picks =
+        view_count <= WINDOW_VIEWS_MAX ? calloc((size_t)found + 1, sizeof(*picks)) : NULL;
 
     if (!picks)
         return -ISOSCOPE_NO_MEMORY;

@@ -2,7 +2,7 @@
  * window.h - which stored samples a snapshot shows, in the order of time.
  *
  * Ownership  window_pick allocates the picks; free() them. They refer to the views by index.
- * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY (of more than WINDOW_VIEWS_MAX views, too).
  */
 #ifndef ISOSCOPE_WINDOW_H
 #define ISOSCOPE_WINDOW_H
@@ -10,10 +10,13 @@
 #include "snapshot.h"
 #include "store.h"
 
+/* Small: a snapshot keeps one for each sample, as long as a reply takes. */
 struct pick {
-    uint32_t view;   /* index into the views */
-    uint32_t sample; /* index into the view's chunk's samples */
+    uint16_t view;   /* index into the views */
+    uint16_t sample; /* index into the view's chunk's samples */
 };
+
+enum { WINDOW_VIEWS_MAX = 65536 };
 
 struct span {
     int64_t first_us, last_us; /* both belong to it */

@@ -1,6 +1,6 @@
 /*
- * eight_threads [UNITS] - eight threads do the same fixed work, some twenty frames deep: what a
- * profiler adds shows in the CPU time, for the work does not look at a clock.
+ * eight_threads [UNITS [THREADS]] - eight threads, or so many, do the same fixed work, some twenty
+ * frames deep: what a profiler adds shows in the CPU time, for the work does not look at a clock.
  */
 #include "../workloads/burn.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 8, DEPTH = 20 };
+enum { THREADS = 8, THREADS_MAX = 64, DEPTH = 20 };
 
 static long units = 30000;
 
@@ -37,17 +37,20 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS_MAX];
+    long count = argc > 2 ? atol(argv[2]) : THREADS;
     uint64_t sum = 0;
     void *part;
 
     if (argc > 1)
         units = atol(argv[1]);
-    for (long i = 0; i < THREADS; i++) {
+    if (count < 1 || count > THREADS_MAX)
+        return 2;
+    for (long i = 0; i < count; i++) {
         if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
             return 1;
     }
-    for (int i = 0; i < THREADS; i++) {
+    for (long i = 0; i < count; i++) {
         pthread_join(threads[i], &part);
         sum += (uint64_t)part;
     }

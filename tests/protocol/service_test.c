@@ -267,6 +267,34 @@ static void a_get_is_a_request_with_strings_and_an_empty_id(void **state)
     talk_end(&talk);
 }
 
+/* The reply is megabytes; nobody waits for its end. */
+static void others_are_answered_between_the_pieces_of_a_reply(void **state)
+{
+    struct client *other;
+    bool begins, ends = false;
+    char piece[4096];
+    struct talk talk;
+    int answered = 0;
+
+    (void)state;
+    talk_begin(&talk);
+    talk.profile.repeat = 10000;
+    assert_int_equal(client_new(&other, talk.service), 0);
+    talk_send(&talk, "{\"id\":\"1\",\"method\":\"_getCpuSamples\"}");
+    while (!ends) {
+        char *answer;
+
+        assert_true(client_send(talk.client, piece, sizeof(piece), &begins, &ends) > 0);
+        talk_send_as(other, "{\"id\":\"2\",\"method\":\"getVersion\"}");
+        answer = talk_receive_text(other, sizeof(piece));
+        assert_non_null(strstr(answer, "\"Version\""));
+        free(answer);
+        answered++;
+    }
+    assert_true(answered > 100);
+    talk_end(&talk);
+}
+
 static void a_client_may_go_in_the_middle_of_a_reply(void **state)
 {
     struct talk talk;
@@ -407,6 +435,7 @@ int main(void)
         cmocka_unit_test(events_reach_every_client_that_listens),
         cmocka_unit_test(a_client_that_asks_too_fast_is_told_so_until_the_second_ends),
         cmocka_unit_test(a_get_is_a_request_with_strings_and_an_empty_id),
+        cmocka_unit_test(others_are_answered_between_the_pieces_of_a_reply),
         cmocka_unit_test(a_client_may_go_in_the_middle_of_a_reply),
         cmocka_unit_test(a_binary_message_closes_with_4001),
         cmocka_unit_test(a_close_reason_is_whole_characters),

@@ -1,0 +1,345 @@
+/*
+ * protocol_bench reply|live|memory - what replies with samples cost, over a profile made up here.
+ *
+ *     reply    getCpuSamples of 100,000 samples, 32 deep, and a jansson tree of the same snapshot
+ *     live     one second of 1 kHz samples, after the first minute and after an hour
+ *     memory   eight clients that have read half of such a reply each
+ *
+ * Prints lines of a name and a number. Times are CPU seconds of this process.
+ */
+#include "../unit/fake_feed.h"
+
+#include "protocol/service.h"
+#include "sampler/profile/parts.h"
+#include "sampler/profile/profile.h"
+
+#include <jansson.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    REPLY_SAMPLES = 100000,
+    DEPTH = 32,
+    LIVE_DEPTH = 8,
+    ROUNDS = 7,
+    PERIOD_US = 1000,
+    MINUTE = 60000,
+    HOUR = 3600000,
+    LIVE_ROUNDS = 400,
+    SLOW_CLIENTS = 8,
+    PIECE_BYTES = 32 * 1024,
+};
+
+struct bench {
+    struct profile *profile;
+    struct service *service;
+    struct fake_feed feed;
+    struct owner *owner;
+    struct owner_thread *thread;
+    uint32_t module;
+    int64_t time_us;
+    uint64_t random;
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int64_t epoch_ms(void)
+{
+    return 1700000000000;
+}
+
+static int64_t monotonic_us(void)
+{
+    return 1;
+}
+
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "protocol_bench: %s failed\n", what);
+    exit(1);
+}
+
+static void open_bench(struct bench *bench)
+{
+    struct profile_options options = { .enabled = true,
+                                       .no_symbols = true,
+                                       .store_bytes = (size_t)1 << 30 };
+    struct profile_peer peer = { .pid = getpid(), .exe = "/usr/bin/bench" };
+    struct service_options service = { .version = "0",
+                                       .epoch_ms = epoch_ms,
+                                       .monotonic_us = monotonic_us };
+    uint8_t build_id[20] = { 1 };
+    uint64_t id = 0;
+
+    *bench = (struct bench){ .random = 88172645463325252u };
+    must(profile_new(&bench->profile, &options) == 0, "profile_new");
+    fake_feed_open(&bench->feed, getpid());
+    must(profile_attach(bench->profile, fake_feed_memfd(&bench->feed), &peer, &id) == 0,
+         "profile_attach");
+    must(owner_new(&bench->owner, id) == 0 &&
+             owner_thread_new(&bench->thread, bench->owner, getpid(), "main") == 0,
+         "owner_new");
+    bench->module =
+        registry_number(bench->profile->registry, "/usr/bin/bench", build_id, sizeof(build_id));
+    service.profile = bench->profile;
+    must(service_new(&bench->service, &service) == 0, "service_new");
+}
+
+static void close_bench(struct bench *bench)
+{
+    service_free(bench->service);
+    owner_thread_release(bench->thread);
+    owner_release(bench->owner);
+    profile_free(bench->profile);
+    fake_feed_close(&bench->feed);
+}
+
+static uint64_t draw(struct bench *bench, uint64_t below)
+{
+    bench->random ^= bench->random << 13;
+    bench->random ^= bench->random >> 7;
+    bench->random ^= bench->random << 17;
+    return bench->random % below;
+}
+
+/* The outer frames vary little, the inner ones more, as in real programs. */
+static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
+{
+    uint64_t frames[DEPTH];
+    struct store_sample sample = { .cpu_ns = 1000000, .depth = depth, .frames = frames };
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t frame = 0; frame < depth; frame++)
+            frames[frame] =
+                PROFILE_FRAME(bench->module, 16 * (frame * 64 + draw(bench, frame < 4 ? 16 : 1)));
+        bench->time_us += PERIOD_US;
+        sample.timestamp_us = bench->time_us;
+        must(store_add(bench->profile->store, bench->thread, &sample) == 0, "store_add");
+    }
+}
+
+static void send_request(struct client *client, const char *method, const char *params)
+{
+    char text[512];
+    int length = snprintf(text, sizeof(text), "{\"id\":\"1\",\"method\":\"%s\",\"params\":{%s}}",
+                          method, params);
+
+    client_receive(client, text, (size_t)length);
+}
+
+/* Reads until bytes_max are there or the message ends. first_seconds may be NULL. */
+static size_t read_reply(struct client *client, size_t bytes_max, double *first_seconds)
+{
+    static char piece[PIECE_BYTES];
+    bool begins, ends = false;
+    size_t bytes = 0;
+
+    while (!ends && bytes < bytes_max) {
+        size_t count = client_send(client, piece, sizeof(piece), &begins, &ends);
+
+        must(count > 0, "client_send");
+        if (!bytes && first_seconds)
+            *first_seconds = cpu_seconds();
+        bytes += count;
+    }
+    return bytes;
+}
+
+static json_t *sample_tree(const struct snapshot *snapshot, const struct snapshot_sample *sample)
+{
+    json_t *stack = json_array();
+    uint32_t count;
+    const struct snapshot_frame *frames = snapshot_frames(snapshot, &count);
+
+    for (uint32_t i = 0; i < sample->depth; i++)
+        json_array_append_new(stack, json_integer(frames[sample->frames[i]].function));
+    return json_pack("{s:i, s:I, s:s, s:s, s:o}", "tid", sample->tid, "timestamp",
+                     (json_int_t)sample->timestamp_us, "vmTag", "Running", "userTag",
+                     sample->thread_name, "stack", stack);
+}
+
+/* The same text, or less: functions are left out. */
+static size_t dump_tree(struct bench *bench)
+{
+    struct snapshot_window window = { .process_id = bench->owner->process_id };
+    struct snapshot_sample sample;
+    struct snapshot *snapshot;
+    json_t *samples = json_array();
+    uint32_t cursor = 0;
+    json_t *reply;
+    size_t length;
+    char *text;
+
+    must(snapshot_take(&snapshot, bench->profile, &window) == 0, "snapshot_take");
+    while (snapshot_next(snapshot, &cursor, &sample))
+        json_array_append_new(samples, sample_tree(snapshot, &sample));
+    reply = json_pack("{s:s, s:s, s:{s:s, s:o}}", "jsonrpc", "2.0", "id", "1", "result", "type",
+                      "CpuSamples", "samples", samples);
+    text = json_dumps(reply, JSON_COMPACT);
+    must(text != NULL, "json_dumps");
+    length = strlen(text);
+    free(text);
+    json_decref(reply);
+    snapshot_free(snapshot);
+    return length;
+}
+
+static void run_reply(struct bench *bench)
+{
+    struct client *client;
+    char params[64];
+
+    snprintf(params, sizeof(params), "\"isolateId\":\"isolates/%d\"", getpid());
+    add_samples(bench, REPLY_SAMPLES, DEPTH);
+    must(client_new(&client, bench->service) == 0, "client_new");
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = cpu_seconds(), first, end;
+        size_t bytes;
+
+        send_request(client, "getCpuSamples", params);
+        bytes = read_reply(client, SIZE_MAX, &first);
+        end = cpu_seconds();
+        printf("streamed %.6f\nfirst_byte %.6f\nbytes %zu\n", end - begin, first - begin, bytes);
+        begin = cpu_seconds();
+        bytes = dump_tree(bench);
+        printf("tree %.6f\ntree_bytes %zu\n", cpu_seconds() - begin, bytes);
+    }
+}
+
+/* What a live view asks for each second; begins at the last second. */
+static double table_seconds(struct bench *bench)
+{
+    struct client *client;
+    double spent = 0;
+    char *next, params[256];
+    static char head[PIECE_BYTES + 1];
+    bool begins, ends;
+
+    must(client_new(&client, bench->service) == 0, "client_new");
+    snprintf(params, sizeof(params), "\"form\":\"table\",\"timestamp\":%lld",
+             (long long)bench->time_us);
+    for (int round = 0; round <= LIVE_ROUNDS / 4; round++) {
+        double begin = cpu_seconds();
+
+        send_request(client, "_getCpuSamples", params);
+        head[client_send(client, head, PIECE_BYTES, &begins, &ends)] = '\0';
+        if (!ends)
+            read_reply(client, SIZE_MAX, NULL);
+        if (round) /* the first one brings the tables */
+            spent += cpu_seconds() - begin;
+        next = strstr(head, "\"next\":\"");
+        must(next != NULL, "the reply's cursor");
+        snprintf(params, sizeof(params), "\"form\":\"table\",\"cursor\":\"%.*s\"",
+                 (int)strcspn(next + 8, "\""), next + 8);
+        add_samples(bench, 1000, LIVE_DEPTH);
+    }
+    client_free(client);
+    return spent / (LIVE_ROUNDS / 4);
+}
+
+/* The public form, with a window of one second: the last one. */
+static double window_seconds(struct bench *bench)
+{
+    struct client *client;
+    double begin;
+    char params[160];
+
+    must(client_new(&client, bench->service) == 0, "client_new");
+    snprintf(params, sizeof(params),
+             "\"isolateId\":\"isolates/%d\",\"timeOriginMicros\":%lld,\"timeExtentMicros\":999999",
+             getpid(), (long long)bench->time_us - 999999);
+    begin = cpu_seconds();
+    for (int round = 0; round < LIVE_ROUNDS; round++) {
+        send_request(client, "getCpuSamples", params);
+        read_reply(client, SIZE_MAX, NULL);
+    }
+    begin = cpu_seconds() - begin;
+    client_free(client);
+    return begin / LIVE_ROUNDS;
+}
+
+/* Chunks begin anew at 65,536 samples: both ends are measured when the newest is as full. */
+static void run_live(struct bench *bench)
+{
+    enum { CHUNK = CHUNK_ENTRIES_MAX, CHUNKS = HOUR / CHUNK };
+
+    add_samples(bench, MINUTE, LIVE_DEPTH);
+    for (int half = 0; half < 2; half++) {
+        const char *when = half ? "late" : "early";
+        uint64_t before = bench->thread->samples;
+
+        printf("window_%s %.9f\n", when, window_seconds(bench));
+        printf("table_%s %.9f\n", when, table_seconds(bench));
+        printf("samples_%s %llu\n", when, (unsigned long long)before);
+        if (!half)
+            add_samples(bench, (uint32_t)(CHUNKS * CHUNK - (bench->thread->samples - before)),
+                        LIVE_DEPTH);
+    }
+}
+
+static size_t heap_bytes(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+static size_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long size = 0, resident = 0;
+
+    must(file && fscanf(file, "%lu %lu", &size, &resident) == 2, "/proc/self/statm");
+    fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void run_memory(struct bench *bench, const char *method)
+{
+    struct client *clients[SLOW_CLIENTS];
+    size_t heap, resident;
+    char params[64];
+
+    snprintf(params, sizeof(params), "\"isolateId\":\"isolates/%d\"", getpid());
+    add_samples(bench, REPLY_SAMPLES, DEPTH);
+    heap = heap_bytes();
+    resident = resident_bytes();
+    for (int i = 0; i < SLOW_CLIENTS; i++) {
+        must(client_new(&clients[i], bench->service) == 0, "client_new");
+        send_request(clients[i], method, params);
+        read_reply(clients[i], (size_t)4 << 20, NULL);
+    }
+    printf("heap %zu\nresident %zu\n", (heap_bytes() - heap) / SLOW_CLIENTS,
+           (resident_bytes() - resident) / SLOW_CLIENTS);
+    for (int i = 0; i < SLOW_CLIENTS; i++)
+        client_free(clients[i]);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    struct bench bench;
+
+    open_bench(&bench);
+    if (!strcmp(what, "reply"))
+        run_reply(&bench);
+    else if (!strcmp(what, "live"))
+        run_live(&bench);
+    else if (!strcmp(what, "memory"))
+        run_memory(&bench, argc > 2 ? argv[2] : "getCpuSamples");
+    else
+        must(false, "reply, live or memory [METHOD] wanted: that");
+    close_bench(&bench);
+    return 0;
+}
