@@ -236,18 +236,22 @@ def polling(build: Path, seconds: float, missed: Missed) -> None:
         before = cpu_seconds(process.pid)
         time.sleep(seconds)
         alone = cpu_seconds(process.pid) - before
-        lost_before = losses_of(uri)
+        before_clients = losses_of(uri)
         before = cpu_seconds(process.pid)
         found = client(folder, uri, "poll", seconds)
         spent = cpu_seconds(process.pid) - before
-        lost = sum(losses_of(uri).values()) - sum(lost_before.values())
+        lost = {cause: n - before_clients.get(cause, 0) for cause, n in losses_of(uri).items()}
+    causes = ", ".join(f"{cause} {n}" for cause, n in lost.items() if n)
     tell("rounds in a second", f"{found['rounds_per_second']:.1f}", "of 10")
     tell("samples to each client", f"{found['samples'] / seconds:,.0f}/s",
          f"{found['bytes'] / max(1, found['samples']):.1f} bytes each")
     tell("longest round of 50 replies", f"{found['longest_round_ms']:.0f} ms")
+    tell("lost before they came", f"{sum(before_clients.values())}",
+         ", ".join(before_clients))
     tell("service, CPU without clients", f"{alone / seconds:.1%}", "of a processor")
     tell("service, CPU", f"{spent / seconds:.1%}", "of a processor")
-    missed.check("samples lost meanwhile", f"{lost}", "0", lost == 0)
+    missed.check("samples lost meanwhile", f"{sum(lost.values())}", f"0 {causes}",
+                 not any(lost.values()))
 
 
 def main() -> int:
