@@ -1,6 +1,6 @@
 #include "sampler/profile/symbols/files/debug_file.h"
 
-#include "fake_elf.h"
+#include "fake_module.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/elf_functions.h"
 #include "sampler/profile/symbols/files/mini_debug.h"
@@ -16,23 +16,6 @@
 #include <cmocka.h>
 
 static const uint8_t seven[20] = { 7, 7, 7 }, eight[20] = { 8, 8, 8 };
-
-static char directory[64], path[128];
-
-static int make_directory(void **state)
-{
-    (void)state;
-    fake_directory(directory);
-    snprintf(path, sizeof(path), "%s/module", directory);
-    return 0;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    fake_directory_remove(directory);
-    return 0;
-}
 
 static void write_elf(const char *name, const struct fake_elf *elf)
 {

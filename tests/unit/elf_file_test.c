@@ -1,6 +1,6 @@
 #include "sampler/profile/symbols/files/elf_file.h"
 
-#include "fake_elf.h"
+#include "fake_module.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/elf_functions.h"
 #include "sampler/profile/symbols/files/root.h"
@@ -17,23 +17,6 @@
 static const struct fake_elf plain = { .symbols = { { "f", 0x1000, 16, STB_GLOBAL, STT_FUNC },
                                                     { "g", 0x1010, 16, STB_LOCAL, STT_FUNC } },
                                        .build_id = { 1, 2, 3 } };
-
-static char directory[64], path[128];
-
-static int make_directory(void **state)
-{
-    (void)state;
-    fake_directory(directory);
-    snprintf(path, sizeof(path), "%s/module", directory);
-    return 0;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    fake_directory_remove(directory);
-    return 0;
-}
 
 /* Of the file at the path; NULL: it can be read. */
 static const char *reason(void)

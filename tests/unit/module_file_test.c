@@ -1,6 +1,6 @@
 #include "sampler/profile/symbols/files/module_file.h"
 
-#include "fake_elf.h"
+#include "fake_module.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/debug_file.h"
 
@@ -25,23 +25,6 @@ static const struct fake_elf mine = { .symbols = { { "f", 0x1000, 16, STB_LOCAL,
                                       .build_id = { 1, 2, 3 } };
 static const struct fake_elf other = { .symbols = { { "g", 0x1000, 16, STB_LOCAL, STT_FUNC } },
                                        .build_id = { 4, 5, 6 } };
-
-static char directory[64], path[128];
-
-static int make_directory(void **state)
-{
-    (void)state;
-    fake_directory(directory);
-    snprintf(path, sizeof(path), "%s/module", directory);
-    return 0;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    fake_directory_remove(directory);
-    return 0;
-}
 
 static struct module_file module_at(const char *where, int32_t pid, const void *address)
 {
