@@ -71,3 +71,10 @@ test("samples that came out of order are drawn in the order of time", () => {
   const boxes = chartLayout(profile, new Shaper(profile, []).shape(), {}, 1000, 2000);
   assert.deepEqual(told(profile, boxes), ["a@0+1000 b@1000+1000"]);
 });
+
+test("what is too thin for the chart is joined, and nobody's; what is wide stays", () => {
+  const profile = profileOf(["a", "b", "a", { stack: "c", times: 30 }, "b", "a"]);
+  const boxes = chartLayout(profile, new Shaper(profile, []).shape(), {}, 0, 35_000, 5000);
+  const words = [...boxes.fn].map((fn, i) => `${profile.functions[fn]?.name}@${boxes.x[i]}+${boxes.width[i]}`);
+  assert.deepEqual(words, ["undefined@0+3000", "c@3000+30000", "undefined@33000+2000"]);
+});

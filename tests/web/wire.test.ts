@@ -76,7 +76,7 @@ function stackOf(reader: TableReader, sample: number): string[] {
   for (let at = profile.samples.stack.data[sample]; at > 0; at = profile.stackParents[at]) {
     const place = profile.stackPlaces[at];
     const { file, line } = profile.lineOf(place);
-    words.push(`${profile.functions[profile.places.a.data[place]].name} ${file}:${line}`);
+    words.push(`${profile.functions[profile.functionAt(place)].name} ${file}:${line}`);
   }
   return words;
 }

@@ -3,7 +3,7 @@
 //
 // A row stands for samples whose leaf is its root and whose stack goes on as its path says. So its
 // total is its share of the leaf's self; its self is that of the samples that have no further caller.
-import { ROOT } from "./call_tree";
+import { NOBODY, ROOT } from "./call_tree";
 import { keyOf, ROOT_KEY, type TreeRows } from "./tree_rows";
 import type { Counted } from "./totals";
 
@@ -30,8 +30,8 @@ function group(counted: Counted, parent: Row, at: number[], leaves: number[]): R
   const groups = new Map<number, Row>();
   const { functions, parents } = counted.calls;
   for (let i = 0; i < at.length; i++) {
-    if (at[i] === ROOT) continue;
     const fn = functions[at[i]];
+    if (fn <= NOBODY) continue;
     let row = groups.get(fn);
     if (!row) groups.set(fn, (row = newRow(fn, keyOf(parent.key, fn))));
     const samples = counted.samples.self[leaves[i]];
@@ -40,7 +40,7 @@ function group(counted: Counted, parent: Row, at: number[], leaves: number[]): R
     row.leaves.push(leaves[i]);
     row.total += samples;
     row.time_ns += time_ns;
-    if (parents[at[i]] === ROOT) {
+    if (functions[parents[at[i]]] <= NOBODY) {
       row.ends += samples;
       row.endsTime_ns += time_ns;
     }
@@ -82,6 +82,7 @@ function flat(rows: Row[]): TreeRows {
     // Breadth first: the children of all rows, one row after the other, are rows 1, 2, 3 ...
     list: Int32Array.from({ length: rows.length - 1 }, (_, i) => i + 1),
     fn: Int32Array.from(rows, (row) => row.fn),
+    inlined: new Uint8Array(rows.length), // below the root a function is one row, inlined or not
     key: Float64Array.from(rows, (row) => row.key),
     more: Uint8Array.from(rows, (row) => (row.more ? 1 : 0)),
     self: Float64Array.from(rows, (row) => row.ends),

@@ -1,5 +1,5 @@
 // The children of each node that weigh anything, side by side, in a wanted order.
-import { type Calls, ROOT } from "./call_tree";
+import { type Calls, NOBODY, ROOT } from "./call_tree";
 
 /** Children of node n: list[first[n]] .. list[first[n + 1] - 1]. */
 export interface Children {
@@ -34,7 +34,9 @@ export function childrenOf(
   const next = first.slice(0, total.length);
   for (let node = ROOT + 1; node < total.length; node++)
     if (total[node] > 0) list[next[parents[node]]++] = node;
-  const byName = (a: number, b: number) => ranks[functions[a]] - ranks[functions[b]];
+  // Groups, and what is inlined beside what is called, stand as they arrived.
+  const byName = (a: number, b: number) =>
+    (functions[a] < NOBODY ? 0 : ranks[functions[a]] - ranks[functions[b]]) || a - b;
   const byWeight = (a: number, b: number) => total[b] - total[a] || byName(a, b);
   const compare = order === "name" ? byName : byWeight;
   for (let node = 0; node < total.length; node++)

@@ -1,9 +1,9 @@
 // Who calls a function, and whom it calls: weights once per sample, also when calls recur.
-import { type Calls, ROOT } from "./call_tree";
+import { type Calls, NOBODY, ROOT } from "./call_tree";
 import type { Counted } from "./totals";
 
 export interface Neighbour {
-  fn: number; // -1: nobody, it is the thread's first function
+  fn: number; // NOBODY, it is the thread's first function
   samples: number;
   time_ns: number;
 }
@@ -36,7 +36,7 @@ export function neighbours(counted: Counted, fn: number): Neighbours {
   };
   for (let node = ROOT + 1; node < calls.length; node++) {
     if (samples.total[node] === 0) continue;
-    const caller = functions[parents[node]];
+    const caller = Math.max(NOBODY, functions[parents[node]]); // a group calls nobody
     if (functions[node] !== fn && caller !== fn) continue;
     if (recurs(calls, node)) continue;
     if (functions[node] === fn) add(callers, caller, node);

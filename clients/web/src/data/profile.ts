@@ -56,7 +56,7 @@ export class Profile {
   readonly tags = new TextIndex();
   readonly states = new TextIndex();
   readonly files = new TextIndex();
-  readonly places = new PairIndex(); // function, file and line
+  #places = new PairIndex(); // function and whether it is inlined; file and line
   readonly calls = new CallTree();
   readonly samples = new Samples();
   period_us = 0;
@@ -71,21 +71,27 @@ export class Profile {
     this.#callOf.push(ROOT);
   }
 
-  place(fn: number, file: string, line: number): number {
-    return this.places.intern(fn, this.#lines.intern(this.files.intern(file), line));
+  /** inlined: 1 where it is, into the next function outwards. */
+  place(fn: number, file: string, line: number, inlined = 0): number {
+    return this.#places.intern(2 * fn + inlined, this.#lines.intern(this.files.intern(file), line));
+  }
+
+  functionAt(place: number): number {
+    return this.#places.a.data[place] >> 1;
   }
 
   /** Where a place lies; line 0: not known. */
   lineOf(place: number): { file: string; line: number } {
-    const at = this.places.b.data[place];
+    const at = this.#places.b.data[place];
     return { file: this.files.texts[this.#lines.a.data[at]], line: this.#lines.b.data[at] };
   }
 
   stack(caller: number, place: number): number {
     const before = this.#stacks.length;
     const node = this.#stacks.intern(caller, place);
-    if (node === before)
-      this.#callOf.push(this.calls.child(this.#callOf.data[caller], this.places.a.data[place]));
+    if (node < before) return node;
+    const inlined = this.#places.a.data[place] & 1;
+    this.#callOf.push(this.calls.child(this.#callOf.data[caller], this.functionAt(place), inlined));
     return node;
   }
 

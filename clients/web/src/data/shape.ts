@@ -73,12 +73,12 @@ export class Shaper {
   }
 
   shape(): Shape {
-    const { length, parents, functions } = this.profile.calls;
+    const { length, parents, functions, inlined } = this.profile.calls;
     this.#judge();
     const nodeOf = new Int32Array(length);
     nodeOf.set(this.#nodeOf);
     for (let node = this.#done; node < length; node++)
-      nodeOf[node] = this.#place(nodeOf[parents[node]], functions[node]);
+      nodeOf[node] = this.#place(nodeOf[parents[node]], functions[node], inlined[node]);
     this.#nodeOf = nodeOf;
     this.#done = length;
     return { calls: this.#tree, nodeOf };
@@ -92,11 +92,12 @@ export class Shaper {
     }
   }
 
-  #place(parent: number, fn: number): number {
+  #place(parent: number, fn: number, inlined: number): number {
     if (parent === LEFT_OUT && !this.#focus[fn]) return LEFT_OUT;
+    if (parent === LEFT_OUT) inlined = 0; // into nothing that is seen
     const caller = parent === LEFT_OUT ? ROOT : parent;
     if (this.#hidden[fn]) return caller;
     if (this.#rules.join && caller !== ROOT && this.#tree.functions[caller] === fn) return caller;
-    return this.#tree.child(caller, fn);
+    return this.#tree.child(caller, fn, inlined);
   }
 }

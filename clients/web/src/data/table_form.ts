@@ -53,7 +53,8 @@ export class TableReader {
   #places({ functions, lines, files }: WireFrame): Int32Array {
     const places = functions.map((fn, i) => {
       const info = within("function", this.profile.functions, fn);
-      return this.profile.place(fn, files?.[i] || info.file, lines[i] ?? 0);
+      const inlined = i + 1 < functions.length ? 1 : 0;
+      return this.profile.place(fn, files?.[i] || info.file, lines[i] ?? 0, inlined);
     });
     return Int32Array.from(places.reverse());
   }

@@ -48,6 +48,7 @@ export function byFunction(calls: Calls, totals: Totals, functionCount: number):
   const { functions, outermost } = calls;
   for (let node = ROOT + 1; node < totals.self.length; node++) {
     const fn = functions[node];
+    if (fn < 0) continue; // a group
     self[fn] += totals.self[node];
     if (outermost[node]) total[fn] += totals.total[node];
   }

@@ -10,7 +10,8 @@ export interface TreeRows {
   whole: { samples: number; time_ns: number };
   first: Int32Array; // children of row n: list[first[n]] .. list[first[n + 1] - 1]
   list: Int32Array;
-  fn: Int32Array; // -1: the root
+  fn: Int32Array; // NOBODY: the root; below: a group
+  inlined: Uint8Array; // 1: into its parent
   key: Float64Array;
   more: Uint8Array; // 1: has children that are not here yet; ask with this key opened
   self: Float64Array;
@@ -31,11 +32,11 @@ export function keyOf(parent: number, fn: number): number {
 }
 
 function keysOf(calls: Calls): Float64Array {
-  const { parents, functions, length } = calls;
+  const { parents, functions, inlined, length } = calls;
   const keys = new Float64Array(length);
   keys[ROOT] = ROOT_KEY;
   for (let node = ROOT + 1; node < length; node++)
-    keys[node] = keyOf(keys[parents[node]], functions[node]);
+    keys[node] = keyOf(keys[parents[node]], 2 * functions[node] + inlined[node]);
   return keys;
 }
 
@@ -45,6 +46,7 @@ export function treeRows(counted: Counted, children: Children): TreeRows {
     whole: { samples: samples.total[ROOT], time_ns: time_ns.total[ROOT] },
     ...children,
     fn: calls.functions.slice(),
+    inlined: Uint8Array.from(calls.inlined),
     key: keysOf(calls),
     more: new Uint8Array(calls.length),
     self: samples.self.slice(),

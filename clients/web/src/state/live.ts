@@ -1,5 +1,6 @@
 // What the worker tells, as signals; and the data that the page shows now.
 import { batch, computed, signal } from "@preact/signals";
+import { groupOf } from "../data/group";
 import { functionKey } from "../data/shape";
 import type { FunctionInfo, LibraryInfo } from "../data/profile";
 import type { Backend } from "../worker/client";
@@ -24,8 +25,34 @@ export const names = {
   byKey: new Map<string, number>(),
 };
 
+/** Of a group, too: in a path it stands where a function does. */
 export function keyOfFunction(fn: number): string {
-  return functionKey(names, fn);
+  const group = groupOf(fn);
+  return group === null ? functionKey(names, fn) : `!${group}`;
+}
+
+/** A function or a group, as it is written. */
+export function nameOf(fn: number): string {
+  const group = groupOf(fn);
+  if (group === null) return names.functions[fn]?.name ?? "?";
+  const state = data.value;
+  switch (selection.value.group) {
+    case "tag":
+      return state?.tags[group] ?? "?";
+    case "thread": {
+      const thread = state?.threads[group];
+      return thread ? `${thread.name} (${thread.tid})` : "?";
+    }
+    default: {
+      const process = info.value?.processes.find(({ pid }) => pid === group);
+      return `${process?.name ?? "process"} (${group})`;
+    }
+  }
+}
+
+/** The library of a function; of a group: nobody's. */
+export function libraryOf(fn: number): LibraryInfo {
+  return names.libraries[names.functions[fn]?.library] ?? { name: "", path: "", system: true };
 }
 
 /** -1: there is no such function. */
@@ -73,9 +100,9 @@ export function hold(on: boolean): void {
 
 /** What all views ask with. */
 export const look = computed<Look>(() => {
-  const { filter, transforms } = selection.value;
+  const { filter, transforms, group } = selection.value;
   const until = held.value && data.value ? { until: data.value.samples } : {};
-  return { filter: { ...filter, ...until }, transforms };
+  return { filter: { ...filter, ...until }, transforms, group };
 });
 
 export const order = computed(() => {

@@ -2,6 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
+import type { GroupBy } from "../data/group";
 import type { Search } from "../data/search";
 import type { Transform } from "../data/shape";
 import type { Unit } from "../worker/messages";
@@ -13,6 +14,7 @@ export interface Selection {
   view: View;
   filter: Filter; // without until: that is of the moment
   transforms: Transform[];
+  group: GroupBy;
   picked: string; // functionKey; "": nothing
   zoom: string[]; // functionKeys from the outermost on; empty: the whole
   search: Search;
@@ -25,6 +27,7 @@ export const START: Selection = {
   view: "flame",
   filter: {},
   transforms: [{ kind: "hide-system" }],
+  group: "",
   picked: "",
   zoom: [],
   search: { text: "", regex: false },

@@ -63,7 +63,7 @@ function Told() {
 
 function lookOfSelection() {
   const { filter, transforms } = selection.value;
-  return { filter, transforms };
+  return { filter, transforms, group: "" as const };
 }
 
 function plotData({ origin_us, step_us, steps, cpu }: Data): uPlot.AlignedData {

@@ -4,6 +4,7 @@ import { bottomUp } from "../data/bottom_up";
 import { chartLayout } from "../data/chart_layout";
 import { type Weights, weigh } from "../data/filter";
 import { flameLayout } from "../data/flame_layout";
+import { countGroups } from "../data/group";
 import { neighbours } from "../data/neighbours";
 import { extent, overview } from "../data/overview";
 import type { Profile } from "../data/profile";
@@ -55,8 +56,8 @@ export class Answers {
       const { calls } = counted;
       return flameLayout(calls, total, childrenOf(calls, total, order, this.#nameRanks()));
     },
-    chart: ({ origin_us, extent_us, ...look }) =>
-      chartLayout(this.profile, this.#shape(look), look.filter, origin_us, extent_us),
+    chart: ({ origin_us, extent_us, thin_us, ...look }) =>
+      chartLayout(this.profile, this.#shape(look), look.filter, origin_us, extent_us, thin_us),
     tree: ({ order, ...look }) => {
       const counted = this.#count(look);
       const { total } = counted.samples;
@@ -107,8 +108,13 @@ export class Answers {
   }
 
   #count(look: Look): Counted {
-    const key = JSON.stringify([look.filter, look.transforms]);
-    return this.#counted.get(key, () => count(this.#shape(look), this.#weigh(look)));
+    const { filter, transforms, group } = look;
+    const key = JSON.stringify([filter, transforms, group]);
+    return this.#counted.get(key, () =>
+      group
+        ? countGroups(this.profile, this.#shape(look), filter, group)
+        : count(this.#shape(look), this.#weigh(look)),
+    );
   }
 
   #nameRanks(): Int32Array {

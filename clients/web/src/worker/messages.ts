@@ -5,6 +5,7 @@ import type { Diff } from "../data/diff";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
 import type { FlameRows } from "../data/flame_layout";
+import type { GroupBy } from "../data/group";
 import type { Neighbours } from "../data/neighbours";
 import type { Overview } from "../data/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
@@ -19,6 +20,7 @@ import type { Command, ServiceInfo } from "../wire/service";
 export interface Look {
   filter: Filter;
   transforms: Transform[];
+  group: GroupBy;
 }
 
 export type Unit = "samples" | "time";
@@ -55,7 +57,10 @@ export interface Questions {
     answer: Overview | null; // null: there are no samples
   };
   flame: { args: Look & { order: SiblingOrder; unit: Unit }; answer: FlameRows };
-  chart: { args: Look & { origin_us: number; extent_us: number }; answer: FlameRows };
+  chart: {
+    args: Look & { origin_us: number; extent_us: number; thin_us: number };
+    answer: FlameRows; // boxes that are joined have fn -1
+  };
   tree: { args: Look & { order: SiblingOrder }; answer: TreeRows };
   bottomUp: { args: Look & { opened: number[] }; answer: TreeRows };
   functions: { args: Look; answer: FunctionTable };
