@@ -17,6 +17,7 @@ from .errors import (
     TimedOut,
 )
 from .model import CpuSamples, Function, Library, Process, Sample
+from .profile import Frame, Profile, Row, Thread
 from .tree import CallTree, FunctionRow, Node
 
 __all__ = [
@@ -24,16 +25,20 @@ __all__ = [
     "CannotConnect",
     "Client",
     "CpuSamples",
+    "Frame",
     "Function",
     "FunctionRow",
     "IsoscopeError",
     "Library",
     "Node",
     "Process",
+    "Profile",
     "ProtocolError",
+    "Row",
     "RpcError",
     "Sample",
     "ServiceEnded",
+    "Thread",
     "TimedOut",
 ]
 

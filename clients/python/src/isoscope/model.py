@@ -54,6 +54,9 @@ class Sample:
     user_tag: str = ""  # what the program said it was doing, or else the thread's name
     lines: tuple[int, ...] = ()  # of the frames; 0: not known. (): none is
     inlined: tuple[bool, ...] = ()  # into the next frame of the stack. (): none is
+    vm_tag: str = ""  # what it was doing: "Native", "Idle", ...
+    cpu_ns: Optional[int] = None  # the thread's CPU time since its last sample; None: not told
+    thread_name: str = ""  # "": not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +180,8 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         inlined=_marks(entry["stack"], "inlined", False),
         whole=whole,
         user_tag=str(entry.get("userTag", "")),
+        vm_tag=str(entry.get("vmTag", "")),
+        cpu_ns=int(entry["cpuNanos"]) if "cpuNanos" in entry else None,
     )
 
 
