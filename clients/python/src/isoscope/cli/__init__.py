@@ -13,11 +13,11 @@ import sys
 from typing import NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import tree
+from . import top, tree
 from .exits import FAILED, INTERRUPTED, USAGE, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
-COMMANDS = {"tree": tree.add}
+COMMANDS = {"tree": tree.add, "top": top.add}
 
 
 class _Parser(argparse.ArgumentParser):

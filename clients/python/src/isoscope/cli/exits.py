@@ -13,10 +13,15 @@ from ..errors import CannotConnect, IsoscopeError, ProtocolError
 
 DONE, FAILED, USAGE, CANNOT_CONNECT, PROTOCOL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
-IN_HELP = (
-    "Exit status: 0 done, 1 failed or nothing to show, 2 usage, 3 cannot connect, 4 the service "
-    "answered with an error or broke the protocol, 130 Ctrl-C."
+_STATUSES = (
+    "exit status: 0 done, 1 failed or nothing to show, 2 usage, 3 cannot connect, 4 the service\n"
+    "answered with an error or broke the protocol, 130 Ctrl-C; with `-- COMMAND` its own"
 )
+
+
+def epilog(*examples: str) -> str:
+    """What stands below the options in a command's help."""
+    return "examples:\n" + "".join(f"  {example}\n" for example in examples) + "\n" + _STATUSES
 
 
 class NothingToShow(IsoscopeError):

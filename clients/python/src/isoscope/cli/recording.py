@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Optional, Sequence
+from typing import IO, Any, Optional, Sequence
 
 from ..errors import IsoscopeError
 from .exits import NotStarted
@@ -31,12 +31,21 @@ _CHILDREN_FAULTS = 8  # place in /proc/PID/stat after the name: cminflt of proc(
 
 
 class Recording:
-    def __init__(self, command: Sequence[str], options: Sequence[str] = ()) -> None:
-        """options: more of `isoscope run`."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        options: Sequence[str] = (),
+        output: Optional[IO[bytes]] = None,
+    ) -> None:
+        """options: more of `isoscope run`. output: gets what the command writes, which then has no
+        standard input; else it has ours of both."""
         self.uri = ""
         self.status = 0
         self._words = [isoscope(), "run", "--quiet", "--keep", *options]
         self._command = list(command)
+        self._streams: dict[str, Any] = {}
+        if output is not None:
+            self._streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
 
     def __enter__(self) -> Recording:
         self._folder = tempfile.mkdtemp(prefix="isoscope-")
@@ -45,7 +54,9 @@ class Recording:
         # A Ctrl-C at the terminal is for the command: we want to tell what it did until then.
         self._interrupt: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            self._run = subprocess.Popen(words, preexec_fn=self._restore_interrupt)
+            self._run = subprocess.Popen(
+                words, preexec_fn=self._restore_interrupt, **self._streams
+            )
             while not info.exists():
                 self._check_started()
                 time.sleep(_LOOK_S)

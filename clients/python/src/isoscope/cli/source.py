@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
+from typing import IO, Optional
 
 from .. import filters
 from ..client import Client
@@ -71,9 +72,11 @@ def _of_command(args: argparse.Namespace) -> Source:
     return Source(source.profile, " ".join(args.command), recording.status, source.why_empty)
 
 
-def record(args: argparse.Namespace) -> Recording:
+def record(args: argparse.Namespace, output: Optional[IO[bytes]] = None) -> Recording:
+    """output: where what the command writes goes; None: where ours does."""
     options = ["--period", str(args.period)] if args.period else []
-    return Recording(args.command, options + (["--mode", args.mode] if args.mode else []))
+    options += ["--mode", args.mode] if args.mode else []
+    return Recording(args.command, options, output)
 
 
 def _of_service(args: argparse.Namespace, uri: str) -> Source:
@@ -97,14 +100,16 @@ def connect(args: argparse.Namespace, uri: str) -> Client:
 
 
 def _pull(client: Client, args: argparse.Namespace) -> Profile:
-    processes = None
-    if args.process is not None:
-        processes = _chosen(client.processes(), args.process)
+    chosen = processes(client, args) if args.process is not None else None
     with working("reading samples"):
-        return client.profile(processes=processes, count=getattr(args, "count", None) or 0)
+        return client.profile(processes=chosen, count=getattr(args, "count", None) or 0)
 
 
-def _chosen(processes: list[Process], wanted: str) -> list[Process]:
+def processes(client: Client, args: argparse.Namespace) -> list[Process]:
+    """All of the service, or those that --process names."""
+    processes, wanted = client.processes(), args.process
+    if wanted is None:
+        return processes
     chosen = [p for p in processes if wanted in (p.name, p.number, p.id)]
     if not chosen:
         there = ", ".join(p.label for p in processes) or "none"
@@ -155,14 +160,18 @@ def _why_filtered(args: argparse.Namespace, chosen: Profile) -> str:
     )
 
 
+PROFILER_OFF = "no samples: the profiler is off (the program was started with --paused?)"
+NO_PROCESS = (
+    "no samples: no process has reported to the service yet; "
+    "a static or privileged program never will"
+)
+
+
 def why_no_samples(client: Client, profile: Profile) -> str:
     if client.flags().get("profiler") != "true":
-        return "no samples: the profiler is off (the program was started with --paused?)"
+        return PROFILER_OFF
     if not client.processes():
-        return (
-            "no samples: no process has reported to the service yet; "
-            "a static or privileged program never will"
-        )
+        return NO_PROCESS
     if sum(profile.lost.values()):
         causes = ", ".join(f"{cause} {n:,}" for cause, n in profile.lost.most_common())
         return f"no samples: all ticks were lost: {causes}"
