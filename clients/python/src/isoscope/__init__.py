@@ -7,6 +7,8 @@
     tree = CallTree.build(profile)
 """
 
+from .async_client import AsyncClient
+from .backoff import Backoff
 from .client import Client
 from .errors import (
     CannotConnect,
@@ -21,6 +23,8 @@ from .profile import Frame, Profile, Row, Thread
 from .tree import CallTree, FunctionRow, Node
 
 __all__ = [
+    "AsyncClient",
+    "Backoff",
     "CallTree",
     "CannotConnect",
     "Client",

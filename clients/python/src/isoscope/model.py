@@ -29,6 +29,7 @@ class Library:
     uri: str
     name: str
     path: str = ""  # the file, where the service tells it
+    system: bool = False  # not the user's own code
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,8 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
 def library_of(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
-    return Library(entry["id"], uri, name, str(entry.get("path") or ""))
+    path, system = str(entry.get("path") or ""), bool(entry.get("system"))
+    return Library(entry["id"], uri, name, path, system)
 
 
 def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
