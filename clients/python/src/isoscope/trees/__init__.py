@@ -1,28 +1,24 @@
-"""Profiles as call trees, bottom-up trees, tables, flame graphs, hot spots, differences.
+"""Profiles as call trees, bottom-up trees, tables, hot spots, differences. (flame.py has the boxes.)
 
-    Profile -> call_tree -> CallTree -> bottom_up, Table.of, layout, hot_spots, difference
+    Profile -> call_tree -> CallTree -> bottom_up, Table.of, difference    Profile -> hot_spots
                                      -> text.py for people, data.py for programs, html.py for notebooks
 """
 
 from .bottomup import bottom_up
 from .calltree import CallTree, call_tree
 from .diff import Change, Difference, difference
-from .filters import Filter, is_system
-from .flame import Box, Layout, layout
-from .hot import HotSpot, hot_spots
+from .hot import HotSpot, HotSpots, hot_spots
 from .nodes import Item, Node, Tree
 from .table import FunctionRow, Table
 
 __all__ = [
-    "Box",
     "CallTree",
     "Change",
     "Difference",
-    "Filter",
     "FunctionRow",
     "HotSpot",
+    "HotSpots",
     "Item",
-    "Layout",
     "Node",
     "Table",
     "Tree",
@@ -30,6 +26,4 @@ __all__ = [
     "call_tree",
     "difference",
     "hot_spots",
-    "is_system",
-    "layout",
 ]
