@@ -94,5 +94,6 @@ def _library(
     key = str(owner.get("id") or uri) if isinstance(owner, dict) else uri
     if key not in libraries:
         name = uri if uri.startswith(("package:", "dart:")) else uri.rpartition("/")[2]
-        libraries[key] = Library(key, uri, name)
+        system = uri.startswith(("dart:", "org-dartlang-sdk:"))
+        libraries[key] = Library(key, uri, name, system=system)
     return libraries[key]

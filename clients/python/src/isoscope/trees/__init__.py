@@ -1,0 +1,29 @@
+"""Profiles as call trees, bottom-up trees, tables, hot spots, differences. (flame.py has the boxes.)
+
+    Profile -> call_tree -> CallTree -> bottom_up, Table.of, difference    Profile -> hot_spots
+                                     -> text.py for people, data.py for programs, html.py for notebooks
+"""
+
+from .bottomup import bottom_up
+from .calltree import CallTree, call_tree
+from .diff import Change, Difference, difference
+from .hot import HotSpot, HotSpots, hot_spots
+from .nodes import Item, Node, Tree
+from .table import FunctionRow, Table
+
+__all__ = [
+    "CallTree",
+    "Change",
+    "Difference",
+    "FunctionRow",
+    "HotSpot",
+    "HotSpots",
+    "Item",
+    "Node",
+    "Table",
+    "Tree",
+    "bottom_up",
+    "call_tree",
+    "difference",
+    "hot_spots",
+]
