@@ -13,11 +13,16 @@ import sys
 from typing import NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import top, tree
+from . import export, top, tree
 from .exits import FAILED, INTERRUPTED, USAGE, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
-COMMANDS = {"tree": tree.add, "top": top.add}
+COMMANDS = {
+    "tree": tree.add,
+    "top": top.add,
+    "export": export.add,
+    "flame": export.add_flame,
+}
 
 
 class _Parser(argparse.ArgumentParser):
