@@ -102,8 +102,10 @@ def samples_reply(stacks: Mapping[str, int], *, library: str = "app") -> dict[st
     }
 
 
-def profile(stacks: Mapping[str, int], *, name: str = "app", pid: int = 42) -> tuple[Process, CpuSamples]:
-    reply = samples_reply(stacks, library=name)
+def profile(
+    stacks: Mapping[str, int], *, name: str = "app", pid: int = 42, library: str = ""
+) -> tuple[Process, CpuSamples]:
+    reply = samples_reply(stacks, library=library or name)
     return Process(f"isolates/{pid}", name), CpuSamples.parse(reply)
 
 

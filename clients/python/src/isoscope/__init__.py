@@ -1,10 +1,9 @@
 """isoscope: read the profile of a native program from its service, and build its call tree.
 
-    from isoscope import Client, CallTree
+    from isoscope import Client, call_tree
 
     with Client("http://127.0.0.1:8181/TOKEN=/") as client:
-        profile = [(p, s) for p in client.processes() if (s := client.cpu_samples(p))]
-    tree = CallTree.build(profile)
+        tree = call_tree(client.profile())
 """
 
 from .async_client import AsyncClient
@@ -20,7 +19,7 @@ from .errors import (
 )
 from .model import CpuSamples, Function, Library, Process, Sample
 from .profile import Frame, Profile, Row, Thread
-from .tree import CallTree, FunctionRow, Node
+from .trees import CallTree, Filter, FunctionRow, Node, bottom_up, call_tree
 
 __all__ = [
     "AsyncClient",
@@ -29,6 +28,7 @@ __all__ = [
     "CannotConnect",
     "Client",
     "CpuSamples",
+    "Filter",
     "Frame",
     "Function",
     "FunctionRow",
@@ -44,6 +44,8 @@ __all__ = [
     "ServiceEnded",
     "Thread",
     "TimedOut",
+    "bottom_up",
+    "call_tree",
 ]
 
 __version__ = "0.1.0"

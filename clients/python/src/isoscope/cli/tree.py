@@ -11,12 +11,12 @@ from typing import Any
 
 from ..client import Client
 from ..errors import IsoscopeError
-from ..export import tree_json
-from ..model import CpuSamples, Process
+from ..model import Process
 from ..naming import named
-from ..render import Style, render_hot, render_path, render_summary, render_tree
 from ..transport import websocket_uri
-from ..tree import CallTree
+from ..trees import CallTree, call_tree
+from ..trees.data import call_tree_json
+from ..trees.text import Style, render_hot, render_path, render_summary, render_tree
 
 _NOTHING_TO_SHOW, _USAGE = 1, 2
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         tree = _pull(client, args)
         reason = "" if tree.sample_count else _why_empty(client)
     if args.json:
-        print(json.dumps(tree_json(tree)))
+        print(json.dumps(call_tree_json(tree)))
     elif tree.sample_count:
         print("\n".join(_text(tree, args)))
     if reason:
@@ -65,12 +65,7 @@ def _pull(client: Client, args: argparse.Namespace) -> CallTree:
     processes = client.processes()
     if args.process is not None:
         processes = _chosen(processes, args.process)
-    profile: list[tuple[Process, CpuSamples]] = []
-    for process in processes:
-        samples = client.cpu_samples(process, count=args.count)
-        if samples is not None:
-            profile.append((process, samples))
-    return CallTree.build(profile)
+    return call_tree(client.profile(processes=processes, count=args.count or 0))
 
 
 def _chosen(processes: list[Process], wanted: str) -> list[Process]:

@@ -18,7 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Optional
 
-from .tree import CallTree, Node
+from .items import GROUPS
+from .nodes import Node, Tree
+from .table import Table
 
 _NUMBERS_WIDTH = len("100.0 %  100.0 %  ")
 _NAME_WIDTH_MIN = 20
@@ -52,7 +54,7 @@ class Line:
     heading: bool = False
 
 
-def render_summary(tree: CallTree) -> list[str]:
+def render_summary(tree: Tree) -> list[str]:
     """How much was seen, and what of it is missing, where that could change a conclusion."""
     processes = f" of {len(tree.roots)} processes" if len(tree.roots) > 1 else ""
     seen = f"{_counted(tree.sample_count, 'sample')}{processes} over {tree.extent_us / 1e6:.2f} s"
@@ -68,7 +70,7 @@ def render_summary(tree: CallTree) -> list[str]:
 
 
 def render_tree(
-    tree: CallTree, style: Style, *, min_share: float = 0.01, depth: Optional[int] = None
+    tree: Tree, style: Style, *, min_share: float = 0.01, depth: Optional[int] = None
 ) -> list[str]:
     limits = _Limits(min_share * tree.sample_count, depth, _indent_max(style))
     busy = [root for root in tree.roots if root.total_count >= limits.min_count]
@@ -77,21 +79,21 @@ def render_tree(
     return _table("call tree", lines + small, style)
 
 
-def render_hot(tree: CallTree, style: Style, count: int) -> list[str]:
-    rows = [row for row in tree.functions()[:count] if row.self_count]
+def render_hot(tree: Tree, style: Style, count: int) -> list[str]:
+    rows = [row for row in Table.of(tree).rows[:count] if row.self_count]
     lines = [
         Line(
             row.total_count / tree.sample_count,
             row.self_count / tree.sample_count,
-            row.function.name,
-            library=row.function.library.name if row.function.library else "",
+            row.name,
+            library=row.library,
         )
         for row in rows
     ]
     return _table("hottest functions, by self", lines, style)
 
 
-def render_path(tree: CallTree, style: Style) -> list[str]:
+def render_path(tree: Tree, style: Style) -> list[str]:
     path = tree.hot_path()
     lines = [_line(tree, node) for node in path]
     if path and path[-1].children:
@@ -110,7 +112,7 @@ class _Limits:
 _Waiting = tuple[Line, Optional[Node], str]
 
 
-def _tree_lines(tree: CallTree, root: Node, limits: _Limits) -> list[Line]:
+def _tree_lines(tree: Tree, root: Node, limits: _Limits) -> list[Line]:
     lines: list[Line] = []
     waiting: list[_Waiting] = [(_line(tree, root), root, "")]
     while waiting:
@@ -121,7 +123,7 @@ def _tree_lines(tree: CallTree, root: Node, limits: _Limits) -> list[Line]:
     return lines
 
 
-def _below(tree: CallTree, node: Node, indent: str, limits: _Limits) -> list[_Waiting]:
+def _below(tree: Tree, node: Node, indent: str, limits: _Limits) -> list[_Waiting]:
     children = node.sorted_children()
     shown = [child for child in children if child.total_count >= limits.min_count]
     at_depth = limits.depth is not None and node.depth >= limits.depth
@@ -142,29 +144,30 @@ def _below(tree: CallTree, node: Node, indent: str, limits: _Limits) -> list[_Wa
     ]
 
 
-def _line(tree: CallTree, node: Node) -> Line:
+def _line(tree: Tree, node: Node) -> Line:
+    is_root = node.item.kind in GROUPS
     return Line(
         node.total_count / tree.sample_count,
-        node.self_count / tree.sample_count if node.function else None,
+        None if is_root and not node.self_count else node.self_count / tree.sample_count,
         f"{node.name} (inlined)" if node.inlined else node.name,
         library=node.library,
-        heading=node.function is None,
+        heading=is_root,
     )
 
 
-def _deeper(tree: CallTree, children: list[Node], indent: str) -> Line:
+def _deeper(tree: Tree, children: list[Node], indent: str) -> Line:
     count = sum(child.total_count for child in children)
     return Line(count / tree.sample_count, None, "... deeper", prefix=indent)
 
 
-def _spread(tree: CallTree, node: Node) -> Line:
+def _spread(tree: Tree, node: Node) -> Line:
     share = (node.total_count - node.self_count) / tree.sample_count
     callees = _counted(len(node.children), "callee")
     return Line(share, None, f"... spread over {callees}")
 
 
 def _rest(
-    tree: CallTree, nodes: list[Node], shown: list[Node], limits: _Limits, one: str, many: str
+    tree: Tree, nodes: list[Node], shown: list[Node], limits: _Limits, one: str, many: str
 ) -> list[Line]:
     """One line for all that is too small for its own, where together they are not."""
     small = len(nodes) - len(shown)
@@ -228,7 +231,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _period(tree: CallTree) -> str:
+def _period(tree: Tree) -> str:
     if tree.true_period_us <= tree.period_us:
         return _duration(tree.period_us)
     return f"{_duration(tree.true_period_us)} ({_duration(tree.period_us)} was asked for)"

@@ -1,0 +1,35 @@
+"""Profiles as call trees, bottom-up trees, tables, flame graphs, hot spots, differences.
+
+    Profile -> call_tree -> CallTree -> bottom_up, Table.of, layout, hot_spots, difference
+                                     -> text.py for people, data.py for programs, html.py for notebooks
+"""
+
+from .bottomup import bottom_up
+from .calltree import CallTree, call_tree
+from .diff import Change, Difference, difference
+from .filters import Filter, is_system
+from .flame import Box, Layout, layout
+from .hot import HotSpot, hot_spots
+from .nodes import Item, Node, Tree
+from .table import FunctionRow, Table
+
+__all__ = [
+    "Box",
+    "CallTree",
+    "Change",
+    "Difference",
+    "Filter",
+    "FunctionRow",
+    "HotSpot",
+    "Item",
+    "Layout",
+    "Node",
+    "Table",
+    "Tree",
+    "bottom_up",
+    "call_tree",
+    "difference",
+    "hot_spots",
+    "is_system",
+    "layout",
+]
