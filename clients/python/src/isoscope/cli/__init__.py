@@ -13,13 +13,15 @@ import sys
 from typing import NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import completion, dump, overhead, stats, top, tree, watch
+from . import completion, dump, export, overhead, stats, top, tree, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
 COMMANDS = {
     "tree": tree.add,
     "top": top.add,
+    "export": export.add,
+    "flame": export.add_flame,
     "dump": dump.add,
     "stats": stats.add,
     "watch": watch.add,
