@@ -12,22 +12,18 @@ from .profile import Profile
 class FunctionTree:
     """of: profile's node -> this tree's. Node 0 is nobody, and callers come before callees."""
 
-    def __init__(self, profile: Profile, *, inlined_apart: bool = False) -> None:
-        """inlined_apart: what is inlined into a caller is not what is called by it."""
+    def __init__(self, profile: Profile) -> None:
         self.callers = [0]
         self.functions: list[Function] = []  # node n's is functions[n - 1]
-        self.inlined: list[bool] = []
         self.of = [0]
-        known: dict[tuple[int, Function, bool], int] = {}
+        known: dict[tuple[int, Function], int] = {}
         for node in range(1, len(profile.callers)):
-            frame = profile.frames[profile.node_frames[node]]
-            inlined = inlined_apart and frame.inlined
-            key = (self.of[profile.callers[node]], frame.function, inlined)
+            function = profile.frames[profile.node_frames[node]].function
+            key = (self.of[profile.callers[node]], function)
             mine = known.setdefault(key, len(self.callers))
             if mine == len(self.callers):
                 self.callers.append(key[0])
-                self.functions.append(frame.function)
-                self.inlined.append(inlined)
+                self.functions.append(function)
             self.of.append(mine)
 
     def stack(self, node: int) -> list[Function]:

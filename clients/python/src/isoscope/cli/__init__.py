@@ -13,11 +13,21 @@ import sys
 from typing import NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import top, tree
-from .exits import FAILED, INTERRUPTED, USAGE, status_of
+from . import completion, dump, export, overhead, stats, top, tree, watch
+from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
-COMMANDS = {"tree": tree.add, "top": top.add}
+COMMANDS = {
+    "tree": tree.add,
+    "top": top.add,
+    "export": export.add,
+    "flame": export.add_flame,
+    "dump": dump.add,
+    "stats": stats.add,
+    "watch": watch.add,
+    "overhead": overhead.add,
+    "completion": completion.add,
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,6 +47,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         status: int = args.run(args)
         sys.stdout.flush()
         return status
+    except NotStarted as error:  # isoscope run has said why
+        return error.status
     except IsoscopeError as error:
         print(f"isoscope: {error}", file=sys.stderr)
         return status_of(error)

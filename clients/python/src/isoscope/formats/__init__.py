@@ -22,7 +22,7 @@ from . import spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
 
-__all__ = ["FORMATS", "MICROS", "SAMPLES", "Format", "open", "parse", "save"]
+__all__ = ["FORMATS", "MICROS", "SAMPLES", "Format", "check_place", "open", "parse", "save", "write"]
 
 
 class Format(NamedTuple):
@@ -53,22 +53,50 @@ FORMATS: dict[str, Format] = {
 }
 
 
+def write(profile: Profile, name: str, out: BinaryIO, *, weight: str = "") -> None:
+    """weight: of a format that has a choice; "": its own."""
+    form = _checked(profile, name, weight)
+    form.write(profile, out, **_options(weight))
+
+
 def save(profile: Profile, name: str, path: Path, *, weight: str = "") -> list[Path]:
     """Writes it whole or not at all; the files that were made. Of a format with one thread a file
     there are several when the profile has several threads: with the tid before the suffix."""
+    form = _checked(profile, name, weight)
+    made = []
+    for part, target in _parts(profile, form, path):
+        _write(target, partial(form.write, part, **_options(weight)))
+        made.append(target)
+    return made
+
+
+def check_place(path: Path) -> None:
+    """That a file could be written there, as far as one can tell before."""
+    if path.is_dir():
+        raise CannotWrite(f"cannot write {path}: it is a folder")
+    if not path.exists():
+        if not path.parent.is_dir():
+            raise CannotWrite(f"cannot write {path}: there is no folder {path.parent}")
+        path = path.parent
+    if not os.access(path, os.W_OK):
+        raise CannotWrite(f"cannot write {path}: permission denied")
+
+
+def _checked(profile: Profile, name: str, weight: str) -> Format:
     form = FORMATS.get(name)
     if form is None:
         raise CannotWrite(f"there is no format '{name}'; there are: {', '.join(FORMATS)}")
     if weight and not form.weighted:
         raise CannotWrite(f"{name} holds samples and CPU time: there is nothing to choose")
+    if weight not in ("", SAMPLES, MICROS):
+        raise CannotWrite(f"no weight '{weight}'; there are: {SAMPLES}, {MICROS}")
     if not len(profile):
         raise CannotWrite("the profile has no samples: there is nothing to write")
-    options = {"weight": weight} if weight else {}
-    made = []
-    for part, target in _parts(profile, form, path):
-        _write(target, partial(form.write, part, **options))
-        made.append(target)
-    return made
+    return form
+
+
+def _options(weight: str) -> dict[str, str]:
+    return {"weight": weight} if weight else {}
 
 
 def _parts(profile: Profile, form: Format, path: Path) -> list[tuple[Profile, Path]]:

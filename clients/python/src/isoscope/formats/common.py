@@ -70,10 +70,6 @@ def one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def library_name(function: Function) -> str:
-    return function.library.name if function.library else ""
-
-
 def library_path(function: Function) -> str:
     library = function.library
     return (library.path or library.name) if library else ""

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Mapping, Optional
 from ..errors import BadFile, ProtocolError
 from ..model import CpuSamples, Function, Library, Process
 from ..profile import Frame, Profile
+from ..public import from_public
 from .common import in_time, pid_of, write_json
 from .spreadsheet import function_table
 
@@ -115,7 +116,9 @@ class _Writer:
 
 
 def read(value: Mapping[str, Any]) -> Profile:
+    """A Dart VM's functions are entries that hold one; ours are the functions themselves."""
     profile = Profile()
+    public = any("function" in entry for entry in value.get("functions") or ())
     pid = int(value.get("pid") or 0)
     whose: dict[str, list[Any]] = {}
     try:
@@ -126,7 +129,7 @@ def read(value: Mapping[str, Any]) -> Profile:
             part: dict[str, Any] = {**value, "samples": samples}
             if len(whose) > 1:
                 part["pid"] = pid_of(process)
-            profile.add(process, CpuSamples.parse(part))
+            profile.add(process, from_public(part) if public else CpuSamples.parse(part))
     except (AttributeError, KeyError, TypeError, ValueError, ProtocolError) as error:
         raise BadFile(f"a CpuSamples reply that lacks or breaks {error}") from error
     # Each part carries the counters of all.

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from ..errors import IsoscopeError
+from ..errors import CannotWrite
 from ..model import Function
 from ..profile import Profile
 from ..stacks import FunctionTree
@@ -28,7 +28,7 @@ def write(profile: Profile, out: BinaryIO) -> None:
     threads = by_thread(profile)
     if len(threads) != 1:
         names = ", ".join(thread_label(one.thread) for one in threads)
-        raise IsoscopeError(f"a .cpuprofile holds one thread; here are {len(threads)}: {names}")
+        raise CannotWrite(f"a .cpuprofile holds one thread; here are {len(threads)}: {names}")
     places = threads[0].places
     tree = FunctionTree(profile)
     row = _Row(profile, places, [node + 2 for node in tree.of])

@@ -7,13 +7,14 @@ which black letters can be read on. Functions of one library differ a little in 
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from typing import Optional
 
-from ..flame import Flame, layout
-from ..model import Function
 from ..profile import Profile
-from .common import MICROS, library_name, weight_of
+from ..trees.calltree import call_tree
+from ..trees.flame import Box, Layout, layout
+from .common import MICROS, SAMPLES
 
 PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#aaaa00")
 OTHERS = "#dddddd"  # further libraries, and what has none
@@ -25,16 +26,23 @@ _WORTH_A_WORD = 0.01  # of all samples missing or cut
 class Picture:
     """A flame graph with all that is written on it."""
 
-    flame: Flame
+    boxes: list[Optional[Box]]  # callers first, then from left to right; None: all of it, row 0
+    rows: int
+    total: int
     title: str
     summary: list[str]  # the first line says what was seen, others what is missing
     unit: str  # SAMPLES or MICROS
     libraries: list[tuple[str, int, str]]  # name, self, colour; the rest is OTHERS
 
-    def colour(self, function: Optional[Function]) -> str:
-        """Of a box."""
-        name = library_name(function) if function else ""
-        return next((c for library, _, c in self.libraries if library == name), OTHERS)
+    def colour(self, library: str) -> str:
+        return next((c for name, _, c in self.libraries if name == library), OTHERS)
+
+    def row(self, box: Box) -> int:
+        return box.row + (self.boxes[0] is None)
+
+    def own(self, box: Box) -> int:
+        """Of the width, what no callee has."""
+        return _own(box, self.unit)
 
     def value(self, value: int) -> str:
         """As "1,234 samples" or "1.23 s"."""
@@ -43,19 +51,25 @@ class Picture:
         return f"{value:,} sample{'' if value == 1 else 's'}"
 
     def share(self, value: int) -> str:
-        return f"{100 * value / self.flame.total:.1f} %" if self.flame.total else "0 %"
+        return f"{100 * value / self.total:.1f} %" if self.total else "0 %"
 
 
 def picture(profile: Profile, weight: str) -> Picture:
-    flame = layout(profile, weight_of(profile, weight))
-    return Picture(flame, _title(profile), _summary(profile), weight, _libraries(flame))
+    drawn = layout(call_tree(profile), weight="cpu" if weight == MICROS else SAMPLES)
+    # Of two boxes that begin at one place the upper one is the caller.
+    in_order = sorted(drawn.boxes(), key=lambda box: (box.start, box.row))
+    boxes: list[Optional[Box]] = [*in_order]
+    rows = len(drawn.rows)
+    if rows == 0 or len(drawn.rows[0]) != 1:  # several processes, or a CPU time of 0
+        boxes.insert(0, None)
+        rows += 1
+    libraries = _libraries(drawn, weight)
+    return Picture(boxes, rows, drawn.width, _title(profile), _summary(profile), weight, libraries)
 
 
-def shaded(colour: str, function: Optional[Function]) -> str:
+def shaded(colour: str, name: str) -> str:
     """Always the same for the same name."""
-    if function is None:
-        return colour
-    part = _SHADES[zlib.crc32(function.name.encode("utf-8", "replace")) % len(_SHADES)]
+    part = _SHADES[zlib.crc32(name.encode("utf-8", "replace")) % len(_SHADES)]
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(one + (255 - one) * part):02x}" for one in parts)
 
@@ -66,13 +80,16 @@ def duration(us: int) -> str:
     return f"{us / 1e3:,.1f} ms" if us >= 1000 else f"{us} us"
 
 
-def _libraries(flame: Flame) -> list[tuple[str, int, str]]:
+def _own(box: Box, unit: str) -> int:
+    return box.node.self_us if unit == MICROS else box.node.self_count
+
+
+def _libraries(drawn: Layout, unit: str) -> list[tuple[str, int, str]]:
     """Those with a colour of their own, the busiest first."""
-    selves: dict[str, int] = {}
-    for function, own in zip(flame.functions, flame.selves):
-        name = library_name(function) if function else ""
-        if name:
-            selves[name] = selves.get(name, 0) + own
+    selves: Counter[str] = Counter()
+    for box in drawn.boxes():
+        if box.node.library:
+            selves[box.node.library] += _own(box, unit)
     busiest = sorted(selves.items(), key=lambda entry: (-entry[1], entry[0]))
     return [(name, own, colour) for (name, own), colour in zip(busiest, PALETTE)]
 

@@ -13,13 +13,13 @@ import html
 import json
 import re
 from importlib import resources
-from typing import Any, BinaryIO
+from typing import BinaryIO, Callable, Union
 
-from ..model import Function
 from ..profile import Profile
+from ..trees.flame import Box
+from ..trees.nodes import Item
 from .common import SAMPLES, UTF8, library_path
-from .flame_style import OTHERS, Picture, picture
-from .svg import box_name
+from .flame_style import OTHERS, Picture, picture, shaded
 
 
 def write(profile: Profile, out: BinaryIO, *, weight: str = SAMPLES) -> None:
@@ -53,48 +53,53 @@ def _hash(text: str) -> str:
 
 
 def _data(drawn: Picture) -> str:
-    flame = drawn.flame
-    table = _Names(drawn)
-    names = [table.number(box) for box in range(len(flame))]
+    names = _Names(drawn)
+    columns: dict[str, list[int]] = {"name": [], "row": [], "start": [], "width": [], "self": []}
+    inlined = []
+    for number, box in enumerate(drawn.boxes):
+        row = (names.of_all(), 0, 0, drawn.total, 0)
+        if box is not None:
+            row = (names.of(box), drawn.row(box), box.start, box.width, drawn.own(box))
+            if box.node.inlined:
+                inlined.append(number)
+        for column, entry in zip(columns.values(), row):
+            column.append(entry)
     value = {
         "unit": drawn.unit,
         "legend": [[name, own, colour] for name, own, colour in drawn.libraries],
         "others": OTHERS,
-        "names": table.rows,
-        "boxes": {
-            "name": names,
-            "row": flame.rows,
-            "start": flame.starts,
-            "width": flame.widths,
-            "self": flame.selves,
-            "inlined": [box for box, inlined in enumerate(flame.inlined) if inlined],
-        },
+        "names": names.rows,
+        "boxes": {**columns, "inlined": inlined},
     }
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c")  # no name can end the script element
 
 
 class _Names:
-    """What boxes are called: [name, full name, library, where, colour's number]."""
+    """What boxes are called: [name, full name, library, where, colour]."""
 
     def __init__(self, drawn: Picture) -> None:
         self._drawn = drawn
-        self._colours = {name: n for n, (name, _, _) in enumerate(drawn.libraries)}
-        self._numbers: dict[Any, int] = {}
-        self.rows: list[list[Any]] = []
+        self._numbers: dict[Union[Item, str], int] = {}
+        self.rows: list[list[str]] = []
 
-    def number(self, box: int) -> int:
-        function = self._drawn.flame.functions[box]
-        key = function or self._drawn.flame.processes[box]
-        if key not in self._numbers:
-            self._numbers[key] = len(self.rows)
-            name = box_name(self._drawn, box)
-            self.rows.append(self._row(function) if function else [name, "", "", "", -1])
-        return self._numbers[key]
+    def of_all(self) -> int:
+        return self._number("all", lambda: ["all", "", "", "", OTHERS])
 
-    def _row(self, function: Function) -> list[Any]:
+    def of(self, box: Box) -> int:
+        return self._number(box.node.item.base, lambda: self._row(box))
+
+    def _number(self, key: Union[Item, str], row: Callable[[], list[str]]) -> int:
+        number = self._numbers.setdefault(key, len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(row())
+        return number
+
+    def _row(self, box: Box) -> list[str]:
+        node, function = box.node, box.node.function
+        fill = shaded(self._drawn.colour(node.library), node.name)
+        if function is None:
+            return [node.name, "", "", "", fill]
         where = f"{function.file}:{function.line}" if function.line else function.file
         full = function.full_name if function.full_name != function.name else ""
-        library = function.library.name if function.library else ""
-        colour = self._colours.get(library, -1)
-        return [function.name, full, library_path(function), where, colour]
+        return [function.name, full, library_path(function), where, fill]

@@ -98,10 +98,9 @@ def _of_json(content: bytes) -> Profile:
     except RecursionError as error:
         raise BadFile("JSON that is nested too deeply") from error
     except ValueError as error:  # also for what is not UTF-8
-        at = getattr(error, "pos", None)
-        if at is not None and not content.decode("utf-8", "replace")[at + 1 :].strip():
+        if not content.rstrip().endswith((b"}", b"]")):
             raise BadFile(f"JSON that is cut off after {len(content):,} bytes") from error
-        raise BadFile(f"JSON that is damaged: {error}") from error
+        raise BadFile(f"JSON that is damaged, or cut off: {error}") from error
     if isinstance(value, dict) and "jsonrpc" in value:  # a reply as it came
         value = value.get("result")
     if not isinstance(value, dict):

@@ -10,7 +10,8 @@ from typing import BinaryIO
 from xml.sax.saxutils import escape
 
 from ..profile import Profile
-from .common import SAMPLES, UTF8
+from ..trees.flame import Box
+from .common import SAMPLES, UTF8, library_path
 from .flame_style import OTHERS, Picture, picture, shaded
 
 WIDTH = 1200
@@ -35,7 +36,7 @@ def write(profile: Profile, out: BinaryIO, *, weight: str = SAMPLES) -> None:
     drawn = picture(profile, weight)
     head = _head(drawn)
     legend, top = _legend(drawn, 34 + 18 * len(drawn.summary))
-    height = top + drawn.flame.depth * _ROW + _MARGIN
+    height = top + drawn.rows * _ROW + _MARGIN
     title = _text(drawn.title)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
@@ -79,48 +80,43 @@ def _legend(drawn: Picture, top: int) -> tuple[list[str], int]:
 
 
 def _boxes(drawn: Picture, top: int) -> list[str]:
-    flame, parts = drawn.flame, []
-    scale = (WIDTH - 2 * _MARGIN) / max(1, flame.total)
-    for box in range(len(flame)):
-        width = flame.widths[box] * scale
-        if width < _NARROWEST:
-            continue
-        x, y = _MARGIN + flame.starts[box] * scale, top + flame.rows[box] * _ROW
-        function = flame.functions[box]
-        fill = shaded(drawn.colour(function), function)
-        name = box_name(drawn, box)
-        shown = max(width - 0.5, _NARROWEST)  # a gap between neighbours
-        label = _cut(name, int((shown - 5) / _LETTER))
-        parts.append(
-            f'<g class="box"><title>{_text(_tooltip(drawn, box))}</title>'
-            f'<rect x="{x:.2f}" y="{y}" width="{shown:.2f}" height="{_ROW - 1}" '
-            f'rx="1.5" fill="{fill}"/>'
-        )
-        if label:
-            parts.append(f'<text x="{x + 3:.2f}" y="{y + 12}">{_text(label)}</text>')
-        parts.append("</g>\n")
+    scale = (WIDTH - 2 * _MARGIN) / max(1, drawn.total)
+    parts = [_box(drawn, box, top, scale) for box in drawn.boxes if box is not None]
+    if drawn.boxes[0] is None:
+        parts.insert(0, _group("all", _MARGIN, top, drawn.total * scale, OTHERS, "all"))
     return parts
 
 
-def box_name(drawn: Picture, box: int) -> str:
-    function, process = drawn.flame.functions[box], drawn.flame.processes[box]
-    if function:
-        return function.name
-    return process.label if process else f"all: {drawn.title}"
+def _box(drawn: Picture, box: Box, top: int, scale: float) -> str:
+    width = box.width * scale
+    if width < _NARROWEST:
+        return ""
+    fill = shaded(drawn.colour(box.node.library), box.node.name)
+    x, y = _MARGIN + box.start * scale, top + drawn.row(box) * _ROW
+    return _group(box.node.name, x, y, width, fill, _tooltip(drawn, box))
 
 
-def _tooltip(drawn: Picture, box: int) -> str:
-    flame = drawn.flame
-    total, own = flame.widths[box], flame.selves[box]
-    function = flame.functions[box]
-    lines = [(function.full_name if function else "") or box_name(drawn, box)]
+def _group(name: str, x: float, y: int, width: float, fill: str, tooltip: str) -> str:
+    shown = max(width - 0.5, _NARROWEST)  # a gap between neighbours
+    label = _cut(name, int((shown - 5) / _LETTER))
+    text = f'<text x="{x + 3:.2f}" y="{y + 12}">{_text(label)}</text>' if label else ""
+    return (
+        f'<g class="box"><title>{_text(tooltip)}</title>'
+        f'<rect x="{x:.2f}" y="{y}" width="{shown:.2f}" height="{_ROW - 1}" rx="1.5" '
+        f'fill="{fill}"/>{text}</g>\n'
+    )
+
+
+def _tooltip(drawn: Picture, box: Box) -> str:
+    function, own = box.node.function, drawn.own(box)
+    lines = [(function.full_name if function else "") or box.node.name]
     if function and function.library:
-        lines.append(function.library.path or function.library.name)
+        lines.append(library_path(function))
     if function and function.file:
         lines.append(f"{function.file}:{function.line}" if function.line else function.file)
-    if flame.inlined[box]:
+    if box.node.inlined:
         lines.append("inlined into its caller")
-    lines.append(f"{drawn.share(total)}, {drawn.value(total)}")
+    lines.append(f"{drawn.share(box.width)}, {drawn.value(box.width)}")
     if own:
         lines.append(f"self {drawn.share(own)}, {drawn.value(own)}")
     return "\n".join(lines)

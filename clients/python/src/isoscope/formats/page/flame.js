@@ -1,5 +1,6 @@
 "use strict";
 // Draws the boxes of #data on a canvas. A box is a number; data.boxes has a column for each property.
+// Box 0 is all; callers come before callees, and what is at the left before what is at the right.
 // view: what of the whole the width of the canvas shows, in the data's unit.
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -51,19 +52,6 @@ function amount(value) {
   return value >= 1e3 ? `${(value / 1e3).toFixed(1)} ms` : `${value} us`;
 }
 
-// Colours. As flame_style.py shades them: by the name, towards white.
-const shades = data.names.map(([text, , , , colour]) => {
-  const base = colour < 0 ? data.others : data.legend[colour][2];
-  let hash = 0;
-  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) | 0;
-  const part = [0, 0.12, 0.24][Math.abs(hash) % 3];
-  const mixed = [1, 3, 5].map((at) => {
-    const one = parseInt(base.slice(at, at + 2), 16);
-    return Math.round(one + (255 - one) * part);
-  });
-  return `rgb(${mixed.join()})`;
-});
-
 function draw() {
   frame = 0;
   const dense = devicePixelRatio || 1, wide = canvas.clientWidth;
@@ -89,7 +77,7 @@ function drawRow(boxes, level, scale, wide, letter) {
     const shown = Math.max(right - left - 0.7, NARROWEST);
     const around = level < row[zoomed];
     pen.globalAlpha = matches && !matches.has(box) ? 0.25 : around ? 0.6 : 1;
-    pen.fillStyle = matches && matches.has(box) ? "#c04df0" : shades[name[box]];
+    pen.fillStyle = matches && matches.has(box) ? "#c04df0" : named(box)[COLOUR];
     pen.fillRect(left, y, shown, ROW - 1);
     const letters = Math.floor((shown - 6) / letter);
     if (letters < 3) continue;
