@@ -29,11 +29,10 @@ sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
 
 from isoscope import Process, Profile, bottom_up, call_tree  # noqa: E402
 from isoscope import formats  # noqa: E402
-from isoscope.flame import layout  # noqa: E402
 from isoscope.operations import PAGE  # noqa: E402
 from isoscope.rpc import Conversation  # noqa: E402
 from isoscope.table import SamplesTable  # noqa: E402
-from isoscope.trees import Table  # noqa: E402
+from isoscope.trees import Table, layout  # noqa: E402
 
 SAMPLES, DEPTH, FUNCTIONS, THREADS, TREE_SAMPLES = 1_000_000, 30, 3_000, 8, 10_000
 LIMIT_S = 2.0
@@ -169,7 +168,7 @@ def main(words: list[str]) -> int:
     timed("flat table with callers and callees", lambda: Table.of(tree))
     timed("bottom up, its first 100 ways opened", lambda: [
         root.sorted_children() for root in bottom_up(tree).roots[:100]])
-    timed("flame graph layout", lambda: layout(profile))
+    timed("flame graph layout", lambda: layout(tree))
     print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     with tempfile.TemporaryDirectory() as folder:
         others(profile, Path(folder))

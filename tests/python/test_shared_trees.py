@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from isoscope import Process, Profile, bottom_up, call_tree
-from isoscope.flame import layout
 from isoscope.table import SamplesTable
+from isoscope.trees import layout
 
 CASES = sorted((Path(__file__).resolve().parents[1] / "trees").glob("*.json"))
 
@@ -69,17 +69,9 @@ def test_the_table(case, tree):
     assert rows == case["expect"]["table"]
 
 
-def test_the_flame_graph(case, profile):
-    expect = case["expect"]["flame"]
-    if not len(profile):
-        assert expect == []
-        return
-    flame, rows = layout(profile), [[] for _ in expect]
-    for box, row in enumerate(flame.rows):
-        function, process = flame.functions[box], flame.processes[box]
-        name = function.name if function else process.name if process else None
-        rows[row].append([name, flame.starts[box], flame.widths[box]])
-    assert [sorted(row, key=lambda box: box[1]) for row in rows] == expect
+def test_the_flame_graph(case, tree):
+    rows = [[[box.node.item.name, box.start, box.width] for box in row] for row in layout(tree).rows]
+    assert rows == case["expect"]["flame"]
 
 
 def test_what_must_hold_of_any_profile(tree):
