@@ -29,6 +29,7 @@ class Library:
     uri: str
     name: str
     path: str = ""  # the file, where the service tells it
+    system: bool = False  # not the user's own code
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,9 @@ class Sample:
     user_tag: str = ""  # what the program said it was doing, or else the thread's name
     lines: tuple[int, ...] = ()  # of the frames; 0: not known. (): none is
     inlined: tuple[bool, ...] = ()  # into the next frame of the stack. (): none is
+    vm_tag: str = ""  # what it was doing: "Native", "Idle", ...
+    cpu_ns: Optional[int] = None  # the thread's CPU time since its last sample; None: not told
+    thread_name: str = ""  # "": not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +144,8 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
 def library_of(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
-    return Library(entry["id"], uri, name, str(entry.get("path") or ""))
+    path, system = str(entry.get("path") or ""), bool(entry.get("system"))
+    return Library(entry["id"], uri, name, path, system)
 
 
 def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
@@ -177,6 +182,8 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         inlined=_marks(entry["stack"], "inlined", False),
         whole=whole,
         user_tag=str(entry.get("userTag", "")),
+        vm_tag=str(entry.get("vmTag", "")),
+        cpu_ns=int(entry["cpuNanos"]) if "cpuNanos" in entry else None,
     )
 
 

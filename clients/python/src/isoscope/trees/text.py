@@ -18,26 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Optional
 
-from .tree import CallTree, Node
+from ..text import Style, counted, duration, printable, shorten
+from .items import GROUPS
+from .nodes import Node, Tree
+from .table import Table
 
 _NUMBERS_WIDTH = len("100.0 %  100.0 %  ")
 _NAME_WIDTH_MIN = 20
 _WORTH_A_WORD = 0.01  # of all samples missing or cut
 _HOT_SHARE = 0.1  # of all samples in one function itself: worth a second look
-
-
-@dataclass(frozen=True)
-class Style:
-    """How the place where the text goes can show it."""
-
-    width: Optional[int] = None
-    colour: bool = False
-
-    def dim(self, text: str) -> str:
-        return f"\x1b[2m{text}\x1b[0m" if self.colour and text.strip() else text
-
-    def bold(self, text: str) -> str:
-        return f"\x1b[1m{text}\x1b[0m" if self.colour and text.strip() else text
 
 
 @dataclass(frozen=True)
@@ -52,15 +41,15 @@ class Line:
     heading: bool = False
 
 
-def render_summary(tree: CallTree) -> list[str]:
+def render_summary(tree: Tree) -> list[str]:
     """How much was seen, and what of it is missing, where that could change a conclusion."""
-    processes = f" of {len(tree.roots)} processes" if len(tree.roots) > 1 else ""
-    seen = f"{_counted(tree.sample_count, 'sample')}{processes} over {tree.extent_us / 1e6:.2f} s"
+    groups = f" of {len(tree.roots)} {_root_words(tree)[1]}" if len(tree.roots) > 1 else ""
+    seen = f"{counted(tree.sample_count, 'sample')}{groups} over {tree.extent_us / 1e6:.2f} s"
     lines = [f"{seen}, one per {_period(tree)} of CPU time"]
     lost = sum(tree.lost.values())
     if lost >= max(1, _WORTH_A_WORD * tree.sample_count):
         causes = ", ".join(f"{cause} {count:,}" for cause, count in tree.lost.most_common())
-        lines.append(f"{_counted(lost, 'sample')} lost: {causes}")
+        lines.append(f"{counted(lost, 'sample')} lost: {causes}")
     if tree.cut_count >= max(1, _WORTH_A_WORD * tree.sample_count):
         share = tree.cut_count / tree.sample_count
         lines.append(f"{_percent(share).strip()} of the stacks lack their outer end")
@@ -68,30 +57,36 @@ def render_summary(tree: CallTree) -> list[str]:
 
 
 def render_tree(
-    tree: CallTree, style: Style, *, min_share: float = 0.01, depth: Optional[int] = None
+    tree: Tree, style: Style, *, min_share: float = 0.01, depth: Optional[int] = None
 ) -> list[str]:
     limits = _Limits(min_share * tree.sample_count, depth, _indent_max(style))
     busy = [root for root in tree.roots if root.total_count >= limits.min_count]
     lines = [line for root in busy for line in _tree_lines(tree, root, limits)]
-    small = _rest(tree, tree.roots, busy, limits, "process", "processes")
-    return _table("call tree", lines + small, style)
+    small = _rest(tree, tree.roots, busy, limits, *_root_words(tree))
+    return _table(tree.title, lines + small, style)
 
 
-def render_hot(tree: CallTree, style: Style, count: int) -> list[str]:
-    rows = [row for row in tree.functions()[:count] if row.self_count]
+def _root_words(tree: Tree) -> tuple[str, str]:
+    """One of them, and many."""
+    kind = tree.roots[0].item.kind if tree.roots else "process"
+    return (kind, "processes" if kind == "process" else f"{kind}s")
+
+
+def render_hot(tree: Tree, style: Style, count: int) -> list[str]:
+    rows = [row for row in Table.of(tree).rows[:count] if row.self_count]
     lines = [
         Line(
             row.total_count / tree.sample_count,
             row.self_count / tree.sample_count,
-            row.function.name,
-            library=row.function.library.name if row.function.library else "",
+            row.name,
+            library=row.library,
         )
         for row in rows
     ]
     return _table("hottest functions, by self", lines, style)
 
 
-def render_path(tree: CallTree, style: Style) -> list[str]:
+def render_path(tree: Tree, style: Style) -> list[str]:
     path = tree.hot_path()
     lines = [_line(tree, node) for node in path]
     if path and path[-1].children:
@@ -110,7 +105,7 @@ class _Limits:
 _Waiting = tuple[Line, Optional[Node], str]
 
 
-def _tree_lines(tree: CallTree, root: Node, limits: _Limits) -> list[Line]:
+def _tree_lines(tree: Tree, root: Node, limits: _Limits) -> list[Line]:
     lines: list[Line] = []
     waiting: list[_Waiting] = [(_line(tree, root), root, "")]
     while waiting:
@@ -121,7 +116,7 @@ def _tree_lines(tree: CallTree, root: Node, limits: _Limits) -> list[Line]:
     return lines
 
 
-def _below(tree: CallTree, node: Node, indent: str, limits: _Limits) -> list[_Waiting]:
+def _below(tree: Tree, node: Node, indent: str, limits: _Limits) -> list[_Waiting]:
     children = node.sorted_children()
     shown = [child for child in children if child.total_count >= limits.min_count]
     at_depth = limits.depth is not None and node.depth >= limits.depth
@@ -142,29 +137,30 @@ def _below(tree: CallTree, node: Node, indent: str, limits: _Limits) -> list[_Wa
     ]
 
 
-def _line(tree: CallTree, node: Node) -> Line:
+def _line(tree: Tree, node: Node) -> Line:
+    is_root = node.item.kind in GROUPS
     return Line(
         node.total_count / tree.sample_count,
-        node.self_count / tree.sample_count if node.function else None,
+        None if is_root and not node.self_count else node.self_count / tree.sample_count,
         f"{node.name} (inlined)" if node.inlined else node.name,
         library=node.library,
-        heading=node.function is None,
+        heading=is_root,
     )
 
 
-def _deeper(tree: CallTree, children: list[Node], indent: str) -> Line:
+def _deeper(tree: Tree, children: list[Node], indent: str) -> Line:
     count = sum(child.total_count for child in children)
     return Line(count / tree.sample_count, None, "... deeper", prefix=indent)
 
 
-def _spread(tree: CallTree, node: Node) -> Line:
+def _spread(tree: Tree, node: Node) -> Line:
     share = (node.total_count - node.self_count) / tree.sample_count
-    callees = _counted(len(node.children), "callee")
+    callees = counted(len(node.children), "callee")
     return Line(share, None, f"... spread over {callees}")
 
 
 def _rest(
-    tree: CallTree, nodes: list[Node], shown: list[Node], limits: _Limits, one: str, many: str
+    tree: Tree, nodes: list[Node], shown: list[Node], limits: _Limits, one: str, many: str
 ) -> list[Line]:
     """One line for all that is too small for its own, where together they are not."""
     small = len(nodes) - len(shown)
@@ -194,9 +190,9 @@ def _table(title: str, lines: list[Line], style: Style) -> list[str]:
 
 
 def _row(line: Line, name_width: int, library_width: int, style: Style) -> str:
-    name = _shorten(_printable(line.name), name_width - len(line.prefix))
+    name = shorten(printable(line.name), name_width - len(line.prefix))
     padding = " " * max(0, name_width - len(line.prefix) - len(name))
-    library = _shorten(_printable(line.library), library_width)
+    library = shorten(printable(line.library), library_width)
     own = _percent(line.self)
     hot = line.self is not None and line.self >= _HOT_SHARE
     if hot or line.heading:
@@ -209,30 +205,8 @@ def _percent(share: Optional[float]) -> str:
     return f"{share * 100:5.1f} %" if share else " " * 7
 
 
-def _shorten(text: str, width: int) -> str:
-    """Cut in the middle: a C++ name begins with its namespace and ends with its function."""
-    if len(text) <= width:
-        return text
-    if width < 4:
-        return text[:max(width, 0)]
-    tail = (width - 3) * 2 // 3
-    return text[: width - 3 - tail] + "..." + text[len(text) - tail :]
-
-
-def _printable(text: str) -> str:
-    """Names come from other people's symbol tables: no control characters to the terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _period(tree: CallTree) -> str:
+def _period(tree: Tree) -> str:
     if tree.true_period_us <= tree.period_us:
-        return _duration(tree.period_us)
-    return f"{_duration(tree.true_period_us)} ({_duration(tree.period_us)} was asked for)"
+        return duration(tree.period_us)
+    return f"{duration(tree.true_period_us)} ({duration(tree.period_us)} was asked for)"
 
-
-def _duration(us: int) -> str:
-    return f"{us / 1000:g} ms" if us >= 1000 else f"{us} us"
