@@ -12,7 +12,7 @@ import { profileOf } from "./samples";
 function flame(profile: Profile, order: SiblingOrder): FlameRows {
   const { calls, samples } = count(new Shaper(profile, []).shape(), weigh(profile, {}));
   const ranks = nameRanks(profile.functions.map(({ name }) => name));
-  return flameLayout(calls, samples.total, childrenOf(calls, samples.total, order, ranks));
+  return flameLayout(calls, samples, childrenOf(calls, samples.total, order, ranks));
 }
 
 /** Row by row: name@x+width. */

@@ -127,7 +127,7 @@ class Made {
   flame(): unknown[][][] {
     const { counted } = this;
     const children = childrenOf(counted.calls, counted.samples.total, "weight", this.ranks);
-    const boxes = flameLayout(counted.calls, counted.samples.total, children);
+    const boxes = flameLayout(counted.calls, counted.samples, children);
     return [...boxes.rows.slice(0, -1)].map((start, row) =>
       [...boxes.fn.subarray(start, boxes.rows[row + 1])].map((fn, i) => [
         this.nameOf(fn),

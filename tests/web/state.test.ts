@@ -17,6 +17,7 @@ test("a selection comes back out of its fragment, names with signs in them too",
 });
 
 test("a fragment that somebody broke leaves what it can", () => {
+  assert.equal(fromFragment("#view=nothing").view, START.view);
   assert.deepEqual(fromFragment("#filter={&transforms=5&view=tree&nobody=1&zoom=null"), {
     ...START,
     view: "tree",

@@ -6,12 +6,11 @@
 import { ROOT } from "./call_tree";
 import { FloatColumn, IntColumn } from "./columns";
 import { type Filter, passing } from "./filter";
-import type { FlameRows } from "./flame_layout";
+import { type FlameRows, JOINED } from "./flame_layout";
 import type { Profile } from "./profile";
 import type { Shape } from "./shape";
 
 const GAP = 2;
-const JOINED = -1;
 
 /** Numbers of samples in the order of time. */
 function inTime(profile: Profile, filter: Filter): Int32Array {
@@ -117,6 +116,7 @@ function flat(rows: Row[], whole: number, functions: Int32Array): FlameRows {
     rows: Int32Array.from(ends),
     x: new Float64Array(count),
     width: new Float64Array(count),
+    self: new Float64Array(0),
     node: new Int32Array(count),
     fn: new Int32Array(count),
   };

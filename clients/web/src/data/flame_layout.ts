@@ -4,24 +4,29 @@
 // Order    Boxes of a row stand from left to right, and do not overlap.
 import { type Calls, ROOT } from "./call_tree";
 import type { Children } from "./children";
+import type { Totals } from "./totals";
 
 export interface FlameRows {
   whole: number;
   rows: Int32Array; // row r: boxes rows[r] .. rows[r + 1] - 1
   x: Float64Array;
   width: Float64Array;
-  node: Int32Array; // of the calls that were laid out; in the differential graph of both
-  fn: Int32Array;
+  self: Float64Array; // part of width; empty where nothing is told of it
+  node: Int32Array; // of the calls that were laid out
+  fn: Int32Array; // JOINED: several boxes, too thin to be told apart
 }
 
+export const JOINED = -1;
+
 /** Row 0 is what the root calls. */
-export function flameLayout(calls: Calls, total: Float64Array, children: Children): FlameRows {
+export function flameLayout(calls: Calls, { self, total }: Totals, children: Children): FlameRows {
   const count = children.list.length;
   const boxes: FlameRows = {
     whole: total[ROOT],
     rows: new Int32Array(0),
     x: new Float64Array(count),
     width: new Float64Array(count),
+    self: new Float64Array(count),
     node: new Int32Array(count),
     fn: new Int32Array(count),
   };
@@ -34,6 +39,7 @@ export function flameLayout(calls: Calls, total: Float64Array, children: Childre
     for (let i = first[parent]; i < first[parent + 1]; i++, end++) {
       x[end] = from;
       width[end] = total[list[i]];
+      boxes.self[end] = self[list[i]];
       node[end] = list[i];
       fn[end] = functions[list[i]];
       from += width[end];

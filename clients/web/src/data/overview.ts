@@ -14,6 +14,7 @@ export interface Lane {
 export interface Overview {
   origin_us: number;
   step_us: number;
+  period_us: number;
   steps: number;
   cpu: Float64Array; // processors in use, by step
   samples: Float64Array; // per second, by step
@@ -77,7 +78,8 @@ export function overview(
     lane.cpu_ns += cpu_ns.data[i];
     lane.states[step * states.length + state.data[i]]++;
   }
-  return { origin_us, step_us, steps, cpu, samples: counts, states: [...states], lanes, laneCount };
+  const { period_us } = profile;
+  return { origin_us, step_us, period_us, steps, cpu, samples: counts, states: [...states], lanes, laneCount };
 }
 
 /** Busiest first. */

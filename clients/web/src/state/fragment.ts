@@ -1,5 +1,5 @@
 // The selection as the fragment of a URL: what is as at the start is left out.
-import { type Selection, START } from "./selection";
+import { type Selection, START, VIEWS } from "./selection";
 
 export function toFragment(selection: Selection): string {
   const words = new URLSearchParams();
@@ -19,7 +19,8 @@ export function fromFragment(fragment: string): Selection {
     const text = words.get(name);
     if (text === null) continue;
     const value = typeof start === "string" ? text : parsed(text);
-    if (sameForm(value, start)) selection[name] = value;
+    const known = name !== "view" || (VIEWS as readonly unknown[]).includes(value);
+    if (known && sameForm(value, start)) selection[name] = value;
   }
   return selection as unknown as Selection;
 }

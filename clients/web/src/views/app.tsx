@@ -3,6 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { useAnswer } from "../state/answer";
 import { look } from "../state/live";
 import { selection } from "../state/selection";
+import { BottomUpView } from "./bottom_up_view";
 import { Flame } from "./flame";
 import { Header } from "./header";
 import { Help } from "./help";
@@ -15,13 +16,15 @@ import { CallTreeView } from "./call_tree_view";
 import type { SearchResult } from "../worker/messages";
 import { isDark } from "./colours";
 
-/** Each view by its name; those that are not here are not written yet. */
+/** Each view by its name. */
 function View({ search }: { search: SearchResult | null }) {
   switch (selection.value.view) {
     case "flame":
       return <Flame search={search} />;
-    default:
+    case "tree":
       return <CallTreeView search={search} />;
+    case "bottom-up":
+      return <BottomUpView search={search} />;
   }
 }
 

@@ -1,11 +1,11 @@
 // Draws rows of boxes on a canvas: only what is visible, and thin neighbours as one hatch.
-import type { FlameRows } from "../data/flame_layout";
-import { boxAt } from "../data/flame_layout";
+import { boxAt, type FlameRows, JOINED } from "../data/flame_layout";
 import type { Ink } from "./colours";
 import { shortened } from "./format";
 
 export const ROW_PX = 20;
 const THIN_PX = 1; // below: part of a hatch
+const HATCH_PX = 4; // below: no lines are seen in a hatch
 const TEXT_PX = 28; // below: no text is tried
 const PAD_PX = 4;
 
@@ -121,6 +121,11 @@ class Painter {
       if (x[box] >= viewport.to) break;
       const left = (x[box] - viewport.from) * this.#scale;
       const right = left + width[box] * this.#scale;
+      if (this.boxes.fn[box] === JOINED) {
+        endRun();
+        this.#run(left, right, top);
+        continue;
+      }
       if (right - left >= THIN_PX) {
         endRun();
         this.#box(box, Math.max(left, -1), Math.min(right, viewport.width + 1), top);
@@ -135,8 +140,15 @@ class Painter {
 
   #run(left: number, right: number, top: number): void {
     if (right - left < 0.3) return; // not even a part of a pixel
-    this.context.fillStyle = this.#hatch;
-    this.context.fillRect(left, top, Math.max(1, right - left), ROW_PX - 1);
+    const { context } = this;
+    const width = Math.max(1, right - left);
+    context.globalAlpha = 0.35;
+    context.fillStyle = this.look.ink.hatch;
+    context.fillRect(left, top, width, ROW_PX - 1);
+    context.globalAlpha = 1;
+    if (width < HATCH_PX) return;
+    context.fillStyle = this.#hatch;
+    context.fillRect(left, top, width, ROW_PX - 1);
   }
 
   #box(box: number, left: number, right: number, top: number): void {

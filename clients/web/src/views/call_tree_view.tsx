@@ -28,6 +28,7 @@ export function CallTreeView({ search }: { search: SearchResult | null }) {
       onPick={(fn) => select({ picked: keyOfFunction(fn) })}
       search={search}
       label="Call tree"
+      withSelf
     />
   );
 }

@@ -61,6 +61,6 @@ export const ink = computed<Ink>(() =>
         hit: "#f0b400",
         pick: "#000000",
         hatch: "#a9b0b9",
-        states: ["#1f5fbf", "#5b93e0", "#b06a1f", "#dba266", "#dfe3e8"],
+        states: ["#1f5fbf", "#5b93e0", "#b06a1f", "#dba266", "#ccd3da"],
       },
 );

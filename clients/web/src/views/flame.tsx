@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { boxAt, type FlameRows } from "../data/flame_layout";
 import type { SearchResult } from "../worker/messages";
 import { useAnswer } from "../state/answer";
-import { data, keyOfFunction, look, names, order } from "../state/live";
+import { data, keyOfFunction, libraryOf, look, nameOf, names, order } from "../state/live";
 import { select, selection } from "../state/selection";
 import { BoxCanvas, type Range } from "./box_canvas";
 import type { Look, Thin } from "./box_draw";
@@ -33,21 +33,20 @@ export function rangeOf(boxes: FlameRows, path: readonly string[]): Range {
 }
 
 export function boxLook(boxes: FlameRows, search: SearchResult | null, picked: string): Look {
-  const { functions, libraries } = names;
-  const fills = new Map<number, string>();
+  const fills = new Map<string, string>();
   const hits = search?.hits;
   return {
     ink: ink.value,
     fill(box) {
-      const library = functions[boxes.fn[box]].library;
-      let colour = fills.get(library);
-      if (!colour) {
-        colour = fill(libraries[library].name, libraries[library].system);
-        fills.set(library, colour);
-      }
+      const { name, system } = libraryOf(boxes.fn[box]);
+      const self = boxes.self.length ? boxes.self[box] / boxes.width[box] : 0;
+      const step = Math.round(3 * self);
+      const key = `${step} ${name}`;
+      let colour = fills.get(key);
+      if (!colour) fills.set(key, (colour = fill(name, system, step / 3)));
       return colour;
     },
-    label: (box) => functions[boxes.fn[box]].name,
+    label: (box) => nameOf(boxes.fn[box]),
     emphasis: (box) => (!hits ? 1 : hits[boxes.fn[box]] ? 2 : 0),
     isPicked: (box) => picked !== "" && keyOfFunction(boxes.fn[box]) === picked,
   };
@@ -70,11 +69,13 @@ export function Flame({ search }: { search: SearchResult | null }) {
     const share = (weight: number) => percent(weight, boxes.whole, samples(weight));
     if (thin && thin.boxes > 1)
       return [`${grouped(thin.boxes)} frames under 1 px`, `${shown(thin.weight)}, ${share(thin.weight)}`];
-    const { name, library, file, line } = names.functions[boxes.fn[box]];
-    const place = file ? `${file}${line ? `:${line}` : ""}` : "";
+    const fn = boxes.fn[box];
+    const { file = "", line = 0 } = names.functions[fn] ?? {};
     const weight = boxes.width[box];
-    const lines = [name, `${shown(weight)}, ${share(weight)}`, names.libraries[library].name];
-    return place ? [...lines, place] : lines;
+    const lines = [nameOf(fn), `${shown(weight)}, ${share(weight)}`];
+    if (boxes.self[box] > 0) lines.push(`self ${shown(boxes.self[box])}, ${share(boxes.self[box])}`);
+    const place = file ? `${file}${line ? `:${line}` : ""}` : "";
+    return [...lines, libraryOf(fn).name, place].filter(Boolean);
   };
   const zoomTo = (box: number, row: number) => {
     const path = pathOf(boxes, box, row).map((one) => keyOfFunction(boxes.fn[one]));

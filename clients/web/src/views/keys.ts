@@ -15,9 +15,9 @@ const one = (wanted: string) => (key: string) => key === wanted;
 
 export const KEYS: Key[] = [
   {
-    keys: "1 – 6",
+    keys: `1 – ${VIEWS.length}`,
     does: "views",
-    match: (key) => key >= "1" && key <= "6" && key.length === 1,
+    match: (key) => Number(key) >= 1 && Number(key) <= VIEWS.length,
     act: (key) => select({ view: VIEWS[Number(key) - 1] }),
   },
   { keys: "space", does: "hold the view, or live again", match: one(" "), act: () => hold(!held.value) },
@@ -38,6 +38,16 @@ export const KEYS: Key[] = [
     does: "hide the picked function: its samples are its caller's",
     match: one("h"),
     act: () => withPicked((fn) => transform({ kind: "hide-function", fn })),
+  },
+  {
+    keys: "g",
+    does: "group: one tree, by process, thread, tag",
+    match: one("g"),
+    act: () => {
+      const groups = ["", "process", "thread", "tag"] as const;
+      const next = (groups.indexOf(selection.value.group) + 1) % groups.length;
+      select({ group: groups[next], zoom: [] });
+    },
   },
   { keys: "z", does: "zoom the overview to the window", match: one("z"), act: () => zoomOverview(true) },
   {

@@ -27,13 +27,12 @@ export function drawLanes(
   threads: readonly number[] | null,
   window_us: readonly [number, number] | null,
 ): void {
-  const { lanes, steps, states, step_us, origin_us } = overview;
+  const { lanes, steps, states, step_us, period_us, origin_us } = overview;
   const pixels = (width - LABEL_PX) / steps;
   const colours = states.map((state) => ink.states[Math.max(0, STATES.indexOf(state))]);
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
-  // The busiest step of all is full: the height is a share of time only where the period is kept.
-  const full = Math.max(1, ...lanes.map((lane) => fullest(lane.states, states.length)));
+  const full = Math.max(1, step_us / period_us); // as many samples fill a step
   lanes.forEach((lane, i) => {
     const top = i * LANE_PX;
     context.globalAlpha = threads && !threads.includes(lane.tid) ? 0.35 : 1;
@@ -44,7 +43,7 @@ export function drawLanes(
       for (let state = 0; state < states.length; state++) {
         const count = lane.states[step * states.length + state];
         if (!count) continue;
-        const height = Math.max(1, (count / full) * (LANE_PX - 3));
+        const height = Math.min(Math.max(1, (count / full) * (LANE_PX - 3)), bottom - top - 1);
         context.fillStyle = colours[state];
         context.fillRect(LABEL_PX + step * pixels, bottom - height, Math.max(1, pixels), height);
         bottom -= height;
@@ -63,16 +62,6 @@ export function drawLanes(
   context.fillRect(LABEL_PX, 0, Math.max(0, left - LABEL_PX), height);
   context.fillRect(right, 0, Math.max(0, width - right), height);
   context.globalAlpha = 1;
-}
-
-function fullest(counts: Uint16Array, stateCount: number): number {
-  let most = 0;
-  for (let at = 0; at < counts.length; at += stateCount) {
-    let sum = 0;
-    for (let state = 0; state < stateCount; state++) sum += counts[at + state];
-    if (sum > most) most = sum;
-  }
-  return most;
 }
 
 function cut(context: CanvasRenderingContext2D, text: string, room: number): string {

@@ -97,11 +97,20 @@ function Plot({ overview, width }: Drawn) {
             size: 16,
             gap: 1,
             font,
+            space: 70,
+            splits: (_u, _i, low, high, step) => splitsFrom(origin(), low, high, step),
             values: (_u, splits) => splits.map((at) => `${+(at - origin()).toFixed(3)} s`),
           },
-          { ...axis, size: LABEL_PX, font, splits: (_u, _i, _low, high) => [0, Math.floor(high)] },
+          {
+            ...axis,
+            size: LABEL_PX,
+            font,
+            splits: (_u, _i, _low, high) => [0, Math.floor(high)],
+            values: (_u, splits) => splits.map((at) => (at ? String(at) : "")), // 0 s stands there
+          },
         ],
-        hooks: { setSelect: [(u) => selectWindow(u)] },
+        // Scales are new only when it draws.
+        hooks: { setSelect: [(u) => selectWindow(u)], draw: [(u) => showWindow(u)] },
       },
       plotData(overview),
       place.current!,
@@ -113,13 +122,20 @@ function Plot({ overview, width }: Drawn) {
   useEffect(() => {
     spans.set(plot.current!, overview);
     plot.current?.setData(plotData(overview));
-    showWindow(plot.current!);
   }, [overview, text, selection.value.filter.window_us]);
   return (
     <div class="plot" ref={place}>
       <label>CPU</label>
     </div>
   );
+}
+
+/** Round numbers of seconds since the profile's start, not since the machine's. */
+function splitsFrom(origin: number, low: number, high: number, step: number): number[] {
+  const splits = [];
+  for (let i = Math.ceil((low - origin) / step - 1e-6); origin + i * step <= high; i++)
+    splits.push(origin + i * step);
+  return splits;
 }
 
 // uPlot's own range pads; lanes below want the same start and end.

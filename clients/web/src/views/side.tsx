@@ -1,7 +1,7 @@
 // The picked function: its share, where it is, who calls it, whom it calls.
 import { type Neighbour } from "../data/neighbours";
 import { useAnswer } from "../state/answer";
-import { data, functionOfKey, keyOfFunction, look, names } from "../state/live";
+import { data, functionOfKey, keyOfFunction, look, nameOf, names } from "../state/live";
 import { select, selection, transform } from "../state/selection";
 import { duration, grouped, percent } from "./format";
 
@@ -23,7 +23,7 @@ function List({ title, list, whole }: { title: string; list: Neighbour[]; whole:
             {unit === "samples" ? percent(samples, whole, samples) : duration(time_ns)}
           </span>
           <span class="name" dir="auto">
-            {fn < 0 ? "(thread's start)" : names.functions[fn]?.name}
+            {fn < 0 ? "(thread's start)" : nameOf(fn)}
           </span>
         </button>
       ))}
@@ -34,7 +34,7 @@ function List({ title, list, whole }: { title: string; list: Neighbour[]; whole:
 
 export function Side() {
   const { picked } = selection.value;
-  const fn = data.value ? functionOfKey(picked) : -1;
+  const fn = data.value ? functionOfKey(picked) : -1; // a group has no function
   const around = useAnswer("neighbours", fn < 0 ? null : { ...look.value, fn });
   const table = useAnswer("functions", fn < 0 ? null : look.value);
   if (!picked) return <aside class="faint">Click a frame to read about it.</aside>;

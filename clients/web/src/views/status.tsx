@@ -17,7 +17,7 @@ const CAUSES: Record<string, string> = {
 };
 
 function Lost() {
-  const lost = Object.entries(newest.value?.lost ?? {});
+  const lost = Object.entries(newest.value?.lost ?? {}).sort((a, b) => b[1] - a[1]);
   if (!lost.length) return null;
   const total = lost.reduce((sum, [, count]) => sum + count, 0);
   const why = lost.map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`).join("\n");

@@ -1,15 +1,20 @@
 // The views by name, and the breadcrumbs: what was done to the tree, each of it to be undone.
+import type { GroupBy } from "../data/group";
 import type { Transform } from "../data/shape";
-import { names } from "../state/live";
+import { data, names } from "../state/live";
 import { select, selection, systemHidden, transform, untransform, type View } from "../state/selection";
 
 const TABS: [View, string][] = [
   ["flame", "Flame"],
-  ["chart", "Chart"],
   ["tree", "Call tree"],
   ["bottom-up", "Bottom-up"],
-  ["table", "Table"],
-  ["source", "Source"],
+];
+
+const GROUPS: [GroupBy, string][] = [
+  ["", "one tree"],
+  ["process", "by process"],
+  ["thread", "by thread"],
+  ["tag", "by tag"],
 ];
 
 const nameOf = (key: string) => key.slice(key.indexOf("!") + 1);
@@ -76,8 +81,8 @@ function Crumbs() {
 }
 
 export function Tabs() {
-  const { view, unit } = selection.value;
-  const systems = names.libraries.some(({ system }) => system);
+  const { view, unit, group } = selection.value;
+  const systems = data.value !== null && names.libraries.some(({ system }) => system);
   return (
     <div class="tabs">
       <div role="tablist">
@@ -89,6 +94,18 @@ export function Tabs() {
       </div>
       <Crumbs />
       <i class="space" />
+      <select
+        aria-label="Group"
+        title="What the roots of the trees are (g)"
+        value={group}
+        onChange={({ currentTarget }) =>
+          select({ group: currentTarget.value as GroupBy, zoom: [] })
+        }
+      >
+        {GROUPS.map(([by, text]) => (
+          <option value={by}>{text}</option>
+        ))}
+      </select>
       {systems && (
         <button
           aria-pressed={systemHidden.value}

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ROOT_KEY, type TreeRows } from "../data/tree_rows";
 import type { SearchResult, Unit } from "../worker/messages";
-import { keyOfFunction, names } from "../state/live";
+import { keyOfFunction, libraryOf, nameOf } from "../state/live";
 import { fill, isDark } from "./colours";
 import { duration, grouped, percent } from "./format";
 import { hotPath, visibleRows, type Visible } from "./tree_open";
@@ -20,6 +20,7 @@ export interface TreeTableProps {
   onPick(fn: number): void;
   search: SearchResult | null;
   label: string;
+  withSelf: boolean; // false: a row has none of its own
 }
 
 interface Numbers {
@@ -98,9 +99,9 @@ export function TreeTable(props: TreeTableProps) {
     <div class="table">
       <div class="head" aria-hidden="true">
         <span class="share">total</span>
-        <span class="share">self</span>
+        {props.withSelf && <span class="share">self</span>}
         <span class="number">{props.unit}</span>
-        <span class="number">self</span>
+        {props.withSelf && <span class="number">self</span>}
         <span class="name">function</span>
       </div>
       <div
@@ -140,11 +141,11 @@ interface RowProps extends TreeTableProps {
   pick(): void;
 }
 
-function Row({ one, y, current, numbers, toggle, pick, rows, unit, picked, search }: RowProps) {
+function Row(props: RowProps) {
+  const { one, y, current, numbers, toggle, pick, rows, unit, picked, search, withSelf } = props;
   const { row, depth, isOpen, canOpen } = one;
   const fn = rows.fn[row];
-  const { name, library } = names.functions[fn] ?? { name: "?", library: 0 };
-  const owner = names.libraries[library];
+  const owner = libraryOf(fn);
   const { self, total, whole } = numbers;
   const text = unit === "samples" ? grouped : duration;
   const share = (weight: number, samples: number) => percent(weight, whole, samples);
@@ -167,12 +168,14 @@ function Row({ one, y, current, numbers, toggle, pick, rows, unit, picked, searc
         <i class="bar" style={{ width: `${(100 * total[row]) / (whole || 1)}%` }} />
         {share(total[row], rows.total[row])}
       </span>
-      <span class="share">
+      {withSelf && (
+        <span class="share">
         <i class="bar" style={{ width: `${(100 * self[row]) / (whole || 1)}%` }} />
         {self[row] > 0 ? share(self[row], rows.self[row]) : ""}
-      </span>
+        </span>
+      )}
       <span class="number">{text(total[row])}</span>
-      <span class="number">{self[row] > 0 ? text(self[row]) : ""}</span>
+      {withSelf && <span class="number">{self[row] > 0 ? text(self[row]) : ""}</span>}
       <span class="name" style={{ paddingLeft: `${Math.min(depth, 60) * 12}px` }}>
         <button
           class="twisty"
@@ -185,9 +188,12 @@ function Row({ one, y, current, numbers, toggle, pick, rows, unit, picked, searc
         >
           {canOpen ? (isOpen ? "▾" : "▸") : ""}
         </button>
-        <i class="swatch" style={{ background: fill(owner?.name ?? "", owner?.system ?? false, 1) }} data-dark={isDark.value} />
-        <bdi>{name}</bdi>
-        <bdi class="faint">{owner?.name}</bdi>
+        <i class="swatch" style={{ background: fill(owner.name, owner.system, 1) }} data-dark={isDark.value} />
+        <bdi>{nameOf(fn)}</bdi>
+        <bdi class="faint">
+          {rows.inlined[row] ? "inlined · " : ""}
+          {owner.name}
+        </bdi>
       </span>
     </div>
   );

@@ -52,9 +52,10 @@ export class Answers {
     },
     flame: ({ order, unit, ...look }) => {
       const counted = this.#count(look);
-      const { total } = weightOf(counted, unit);
+      const totals = weightOf(counted, unit);
       const { calls } = counted;
-      return flameLayout(calls, total, childrenOf(calls, total, order, this.#nameRanks()));
+      const children = childrenOf(calls, totals.total, order, this.#nameRanks());
+      return flameLayout(calls, totals, children);
     },
     chart: ({ origin_us, extent_us, thin_us, ...look }) =>
       chartLayout(this.profile, this.#shape(look), look.filter, origin_us, extent_us, thin_us),
