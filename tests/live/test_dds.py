@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 import websocket
 from conftest import Socket
-from harness import until, workload
+from harness import Client, until, workload
 from test_wire import get, program_of, token
 
 KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455
@@ -124,6 +124,16 @@ def test_a_proxy_takes_over_and_its_leaving_gives_back(proxied):
     direct = until(lambda: accepted(running), "the service takes clients again")
     assert direct.rpc("getVersion")["major"] == 4
     assert proxy.passed == ["getVM"]
+
+
+def test_the_python_client_goes_where_the_proxy_is(proxied):
+    """As a DDS says it: a http URI, without the socket's path."""
+    running, proxy = proxied
+    uri = proxy.uri.replace("ws:", "http:").removesuffix("ws")
+    proxy.behind.rpc("_yieldControlToDDS", uri=uri)
+    with Client(running.uri) as client:
+        assert client.call("getVM")["name"] == "isoscope"
+    assert "getVM" in proxy.passed
 
 
 def accepted(running):
