@@ -125,30 +125,39 @@ static int note_entered(struct survey *survey)
     return 0;
 }
 
-static int add_signpost(struct survey *survey)
+/* The unit's own DIE is around everything. */
+static bool only_namespaces_around(const struct survey *survey)
 {
     const struct walk *walk = &survey->walk;
-    struct scope_map *map = survey->map;
-    uint32_t inside = innermost(survey, walk->count);
 
-    /* The unit's own DIE is around everything. */
-    if (walk->depth != walk->count + 1 || (walk->count && inside == NONE))
-        return 0;
+    return walk->depth == walk->count + 1 &&
+           (!walk->count || innermost(survey, walk->count) != NONE);
+}
+
+static int add_signpost(struct survey *survey)
+{
+    struct scope_map *map = survey->map;
+
     if (!GROW(map->posts, map->post_count, map->post_capacity))
         return -ISOSCOPE_NO_MEMORY;
-    map->posts[map->post_count++] = (struct signpost){ place_of(walk), inside };
+    map->posts[map->post_count++] =
+        (struct signpost){ place_of(&survey->walk), innermost(survey, survey->walk.count) };
     return 0;
 }
 
 static int survey_unit(struct survey *survey)
 {
     struct walk *walk = &survey->walk;
+    uint64_t steps = 0; /* since the last signpost */
 
-    for (uint64_t steps = 0; cursor_left(&walk->cursor); steps++) {
+    while (cursor_left(&walk->cursor)) {
         uint32_t count = walk->count;
 
-        if (steps % STEPS_PER_SIGNPOST == 0 && add_signpost(survey) < 0)
-            return -ISOSCOPE_NO_MEMORY;
+        if (++steps >= STEPS_PER_SIGNPOST && only_namespaces_around(survey)) {
+            steps = 0;
+            if (add_signpost(survey) < 0)
+                return -ISOSCOPE_NO_MEMORY;
+        }
         step(walk, &survey->map->abbrevs, NULL);
         if (walk->count > count && note_entered(survey) < 0)
             return -ISOSCOPE_NO_MEMORY;
