@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+enum { TEXT_BYTES = 12 };
+
 /* What stands after a dot. gcc: cold, part, isra, constprop, lto_priv, localalias, omp_fn. clang:
  * llvm, uniq, cfi. */
 static const struct {
-    const char *text, *word;
+    char text[TEXT_BYTES]; /* ends with zeros */
+    const char *word;
 } known[] = {
     { "cold", "cold" },         { "part", "part" },
     { "isra", "isra" },         { "constprop", "constprop" },
@@ -37,8 +40,10 @@ bool suffix_last(const char *name, size_t bytes, struct suffix *out)
     if (!dot || dot == name)
         return false;
     length = end - (size_t)(dot + 1 - name);
+    if (length >= TEXT_BYTES)
+        return false;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (strncmp(known[i].text, dot + 1, length) != 0 || known[i].text[length])
+        if (known[i].text[length] || memcmp(known[i].text, dot + 1, length) != 0)
             continue;
         *out = (struct suffix){ (size_t)(dot - name), known[i].word, i == 0 };
         return true;
