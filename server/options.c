@@ -82,7 +82,7 @@ static const char help[] =
     "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
     "                             is seen too, at --period of wall time, 1000 at least\n"
     "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
-    "                             events; sigtrap costs less and does not see the kernel), cpu\n"
+    "                             events; sigtrap costs less, signal survives any exec), cpu\n"
     "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
     "                             (one thread that signals the others; where perf is refused)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
