@@ -14,6 +14,7 @@ enum {
     HOST_BYTES = 256,
     BODY_BYTES = 1024,
     HEADERS_BYTES = BODY_BYTES + 512,
+    CLOSE = -1, /* to libwebsockets: end the connection */
 };
 
 struct answer {

@@ -15,7 +15,7 @@ struct http_answer {
     const char *status; /* "200 OK" */
     const char *type;
     const char *headers; /* more of them, each with its line end, or "" */
-    const void *body; /* NULL: the answer has none, as 304 */
+    const void *body;    /* NULL: the answer has none, as 304 */
     size_t size;
 };
 

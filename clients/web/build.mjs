@@ -31,7 +31,8 @@ writeFileSync(join(out, "index.html"), readFileSync("index.html"));
 
 function bytes(data) {
   const lines = [];
-  for (let i = 0; i < data.length; i += 24) lines.push(`    ${data.subarray(i, i + 24).join(",")},`);
+  for (let i = 0; i < data.length; i += 24)
+    lines.push(`    ${data.subarray(i, i + 24).join(",")},`);
   return lines.join("\n");
 }
 

@@ -34,7 +34,10 @@ test("an expression is one only when asked for", () => {
 
 test("two trees are compared as shares, function by function, also of different profiles", () => {
   const before = profileOf(["x", { stack: "main a", times: 1 }, { stack: "main b", times: 2 }]);
-  const after = profileOf([{ stack: "main b", times: 1 }, { stack: "main c", times: 1 }]);
+  const after = profileOf([
+    { stack: "main b", times: 1 },
+    { stack: "main c", times: 1 },
+  ]);
   const side = (profile: Profile) => {
     const { calls, samples } = counted(profile);
     return { calls, totals: samples, keyOf: (fn: number) => functionKey(profile, fn) };
@@ -42,7 +45,10 @@ test("two trees are compared as shares, function by function, also of different 
   const both = diff(side(before), side(after));
   const rows = new Map<string, [number, number]>();
   for (let node = 1; node < both.calls.length; node++)
-    rows.set(both.keys[both.calls.functions[node]], [both.before.total[node], both.after.total[node]]);
+    rows.set(both.keys[both.calls.functions[node]], [
+      both.before.total[node],
+      both.after.total[node],
+    ]);
   assert.deepEqual(rows.get("app!main"), [0.75, 1]);
   assert.deepEqual(rows.get("app!b"), [0.5, 0.5]);
   assert.deepEqual(rows.get("app!c"), [0, 0.5]);
@@ -59,7 +65,10 @@ test("the overview counts processors in use and states by step, busiest threads 
   assert.deepEqual([all.step_us, all.steps], [1000, 2]);
   assert.deepEqual([...all.cpu], [2, 0]);
   assert.deepEqual([...all.samples], [2000, 1000]);
-  assert.deepEqual(all.lanes.map(({ tid }) => tid), [2]);
+  assert.deepEqual(
+    all.lanes.map(({ tid }) => tid),
+    [2],
+  );
   assert.equal(all.laneCount, 2);
   assert.deepEqual([...all.lanes[0].states], [1, 0, 0, 1]);
 });

@@ -29,12 +29,20 @@ const MIXED = ["main z", { stack: "main b y", times: 3 }, "main b x", "main b"];
 
 test("by name, siblings keep their places whatever they weigh", () => {
   const profile = profileOf(MIXED);
-  assert.deepEqual(told(profile, flame(profile, "name")), ["main@0+6", "b@0+5 z@5+1", "x@0+1 y@1+3"]);
+  assert.deepEqual(told(profile, flame(profile, "name")), [
+    "main@0+6",
+    "b@0+5 z@5+1",
+    "x@0+1 y@1+3",
+  ]);
 });
 
 test("left heavy: the heaviest stands first", () => {
   const profile = profileOf(MIXED);
-  assert.deepEqual(told(profile, flame(profile, "weight")), ["main@0+6", "b@0+5 z@5+1", "y@0+3 x@3+1"]);
+  assert.deepEqual(told(profile, flame(profile, "weight")), [
+    "main@0+6",
+    "b@0+5 z@5+1",
+    "y@0+3 x@3+1",
+  ]);
 });
 
 test("no samples are no rows", () => {
@@ -46,7 +54,9 @@ test("no samples are no rows", () => {
 test("a box is found by what it covers, a gap by what follows it", () => {
   const profile = profileOf(["main a q", "main b", { stack: "main c q", times: 2 }]);
   const boxes = flame(profile, "name");
-  const names = [0, 0.99, 1, 2, 3.9].map((x) => profile.functions[boxes.fn[boxAt(boxes, 1, x)]].name);
+  const names = [0, 0.99, 1, 2, 3.9].map(
+    (x) => profile.functions[boxes.fn[boxAt(boxes, 1, x)]].name,
+  );
   assert.deepEqual(names, ["a", "a", "b", "c", "c"]);
   assert.equal(boxes.x[boxAt(boxes, 2, 1.5)], 2);
   assert.equal(boxAt(boxes, 1, 4), boxes.rows[2]);
@@ -60,7 +70,10 @@ test("in the chart, neighbours with the same callers are one box, and a gap part
     { stack: "main b", time_us: 20_000 },
   ]);
   const boxes = chartLayout(profile, new Shaper(profile, []).shape(), {}, 10_000, 11_000);
-  assert.deepEqual(told(profile, boxes), ["main@0+4000 main@10000+1000", "a@0+1000 b@1000+3000 b@10000+1000"]);
+  assert.deepEqual(told(profile, boxes), [
+    "main@0+4000 main@10000+1000",
+    "a@0+1000 b@1000+3000 b@10000+1000",
+  ]);
 });
 
 test("samples that came out of order are drawn in the order of time", () => {
@@ -75,6 +88,8 @@ test("samples that came out of order are drawn in the order of time", () => {
 test("what is too thin for the chart is joined, and nobody's; what is wide stays", () => {
   const profile = profileOf(["a", "b", "a", { stack: "c", times: 30 }, "b", "a"]);
   const boxes = chartLayout(profile, new Shaper(profile, []).shape(), {}, 0, 35_000, 5000);
-  const words = [...boxes.fn].map((fn, i) => `${profile.functions[fn]?.name}@${boxes.x[i]}+${boxes.width[i]}`);
+  const words = [...boxes.fn].map(
+    (fn, i) => `${profile.functions[fn]?.name}@${boxes.x[i]}+${boxes.width[i]}`,
+  );
   assert.deepEqual(words, ["undefined@0+3000", "c@3000+30000", "undefined@33000+2000"]);
 });

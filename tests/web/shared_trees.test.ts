@@ -87,7 +87,7 @@ class Made {
   /** With everything opened. */
   bottomUp(): unknown[][] {
     const opened = new Set<number>();
-    for (let before = -1; before !== opened.size; ) {
+    for (let before = -1; before !== opened.size;) {
       before = opened.size;
       const tree = bottomUp(
         this.counted,
@@ -106,10 +106,17 @@ class Made {
     const samples = byFunction(counted.calls, counted.samples, profile.functions.length);
     const time = byFunction(counted.calls, counted.time_ns, profile.functions.length);
     const named = (list: Neighbour[]) =>
-      Object.fromEntries(list.filter(({ fn }) => fn >= 0).map(({ fn, samples }) => [this.nameOf(fn), samples]));
+      Object.fromEntries(
+        list.filter(({ fn }) => fn >= 0).map(({ fn, samples }) => [this.nameOf(fn), samples]),
+      );
     return [...profile.functions.keys()]
       .filter((fn) => samples.total[fn] > 0)
-      .sort((a, b) => samples.self[b] - samples.self[a] || samples.total[b] - samples.total[a] || this.ranks[a] - this.ranks[b])
+      .sort(
+        (a, b) =>
+          samples.self[b] - samples.self[a] ||
+          samples.total[b] - samples.total[a] ||
+          this.ranks[a] - this.ranks[b],
+      )
       .map((fn) => {
         const { callers, callees } = neighbours(counted, fn);
         return {
@@ -148,7 +155,10 @@ for (const file of files)
     const made = new Made(one);
     const { count, cpu_ns, cut } = weigh(made.profile, {});
     const { expect } = one;
-    assert.deepEqual([count, cpu_ns / MICRO, cut], [expect.sampleCount, expect.cpuMicros, expect.cutCount]);
+    assert.deepEqual(
+      [count, cpu_ns / MICRO, cut],
+      [expect.sampleCount, expect.cpuMicros, expect.cutCount],
+    );
     assert.deepEqual(made.callTree(), expect.callTree);
     assert.deepEqual(made.bottomUp(), expect.bottomUp);
     assert.deepEqual(made.table(), expect.table);

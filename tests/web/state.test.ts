@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromFragment, toFragment } from "../../clients/web/src/state/fragment";
-import { select, selection, type Selection, START, transform, undo } from "../../clients/web/src/state/selection";
+import {
+  select,
+  selection,
+  type Selection,
+  START,
+  transform,
+  undo,
+} from "../../clients/web/src/state/selection";
 
 test("a selection comes back out of its fragment, names with signs in them too", () => {
   const one: Selection = {
@@ -41,5 +48,8 @@ test("one focus takes the place of the other", () => {
   selection.value = START;
   transform({ kind: "focus-function", fn: "a!f" });
   transform({ kind: "focus-library", library: "b" });
-  assert.deepEqual(selection.value.transforms, [{ kind: "hide-system" }, { kind: "focus-library", library: "b" }]);
+  assert.deepEqual(selection.value.transforms, [
+    { kind: "hide-system" },
+    { kind: "focus-library", library: "b" },
+  ]);
 });

@@ -31,7 +31,11 @@ function tree(profile: Profile, filter?: Filter, transforms?: Transform[]): stri
 }
 
 test("a call tree counts self where the stack ends and total on the way", () => {
-  const profile = profileOf([{ stack: "main a b", times: 3 }, "main a", { stack: "main c", times: 2 }]);
+  const profile = profileOf([
+    { stack: "main a b", times: 3 },
+    "main a",
+    { stack: "main c", times: 2 },
+  ]);
   assert.equal(tree(profile), "main 0/6 (a 1/4 (b 3/3) c 2/2)");
 });
 
@@ -49,7 +53,10 @@ test("a function that recurs counts once per sample in its total", () => {
 });
 
 test("CPU time adds up beside the samples", () => {
-  const profile = profileOf([{ stack: "main a", cpu_ns: 5e6 }, { stack: "main", cpu_ns: 1e6 }]);
+  const profile = profileOf([
+    { stack: "main a", cpu_ns: 5e6 },
+    { stack: "main", cpu_ns: 1e6 },
+  ]);
   const { time_ns } = counted(profile);
   assert.deepEqual([...time_ns.total], [6e6, 6e6, 5e6]);
 });
@@ -86,7 +93,10 @@ test("a shape goes on where it was when the profile grows", () => {
   const profile = profileOf(["main a"]);
   const shaper = new Shaper(profile, [{ kind: "hide-function", fn: "app!a" }]);
   shaper.shape();
-  const more = profile.stack(profile.samples.stack.data[0], profile.place(functionOf(profile, "b"), "", 0));
+  const more = profile.stack(
+    profile.samples.stack.data[0],
+    profile.place(functionOf(profile, "b"), "", 0),
+  );
   const { calls, nodeOf } = shaper.shape();
   const node = nodeOf[profile.callOf[more]];
   assert.equal(profile.functions[calls.functions[node]].name, "b");

@@ -49,9 +49,24 @@ function reply(more: Partial<SamplesTable>, samples: Rows, tree = {}): SamplesTa
   };
 }
 
-const LIBRARY = { id: "libraries/1", uri: "", name: "app", path: "/app", buildId: "", system: false, loadBias: 0 };
+const LIBRARY = {
+  id: "libraries/1",
+  uri: "",
+  name: "app",
+  path: "/app",
+  buildId: "",
+  system: false,
+  loadBias: 0,
+};
 const fn = (name: string, line = 0) =>
-  ({ id: name, name, owner: { type: "@Library", id: "libraries/1" }, kind: "Native", file: "a.c", line }) as const;
+  ({
+    id: name,
+    name,
+    owner: { type: "@Library", id: "libraries/1" },
+    kind: "Native",
+    file: "a.c",
+    line,
+  }) as const;
 const THREAD = { isolateId: "isolates/7", tid: 8, name: "main", userTag: "main" };
 
 const FIRST = reply(
@@ -99,7 +114,13 @@ test("the next reply goes on: numbers stay, a new tree begins anew, a thread tak
   reader.add(reply(tables, [[0, 0, 1, 1]], named));
   assert.equal(reader.profile.samples.stack.data[2], reader.profile.samples.stack.data[0]);
   assert.equal(reader.profile.threads[0].name, "worker");
-  reader.add(reply(tables, [[0, 0, 1, 0]], { tree: 2, nodes: { callers: [0], frames: [1] }, threads: [THREAD] }));
+  reader.add(
+    reply(tables, [[0, 0, 1, 0]], {
+      tree: 2,
+      nodes: { callers: [0], frames: [1] },
+      threads: [THREAD],
+    }),
+  );
   assert.deepEqual(stackOf(reader, 3), ["main a.c:10", "inlined b.h:41", "outer a.c:20"]);
 });
 
@@ -120,7 +141,10 @@ test("what does not go on or points nowhere is said, with its name", () => {
   ];
   for (const [part, message] of broken)
     assert.throws(() => new TableReader().add(reply(part, [])), message);
-  assert.throws(() => new TableReader().add({ ...FIRST, trees: [{ ...FIRST.trees[0], threads: [] }] }), /no thread 0/);
+  assert.throws(
+    () => new TableReader().add({ ...FIRST, trees: [{ ...FIRST.trees[0], threads: [] }] }),
+    /no thread 0/,
+  );
 });
 
 test("members that nobody knows yet do no harm", () => {
@@ -136,10 +160,21 @@ test("answers find their questions, errors say which, and the end ends those tha
     (text) => sent.push(JSON.parse(text)),
     (stream, event) => events.push(`${stream} ${event.kind}`),
   );
-  const [vm, flags, version] = [rpc.call("getVM", {}), rpc.call("getFlagList", {}), rpc.call("getVersion", {})];
+  const [vm, flags, version] = [
+    rpc.call("getVM", {}),
+    rpc.call("getFlagList", {}),
+    rpc.call("getVersion", {}),
+  ];
   rpc.receive(JSON.stringify({ id: sent[1].id, result: { type: "FlagList", flags: [] } }));
-  rpc.receive(JSON.stringify({ id: sent[0].id, error: { code: 100, message: "Feature is disabled" } }));
-  rpc.receive(JSON.stringify({ method: "streamNotify", params: { streamId: "VM", event: { kind: "VMUpdate" } } }));
+  rpc.receive(
+    JSON.stringify({ id: sent[0].id, error: { code: 100, message: "Feature is disabled" } }),
+  );
+  rpc.receive(
+    JSON.stringify({
+      method: "streamNotify",
+      params: { streamId: "VM", event: { kind: "VMUpdate" } },
+    }),
+  );
   assert.deepEqual(await flags, { type: "FlagList", flags: [] });
   await assert.rejects(vm, /getVM: Feature is disabled/);
   assert.deepEqual(events, ["VM VMUpdate"]);

@@ -122,7 +122,10 @@ function flat(rows: Row[], whole: number, functions: Int32Array): FlameRows {
   };
   rows.forEach((row, depth) => {
     boxes.x.set(row.from.view(), ends[depth]);
-    boxes.width.set(row.to.view().map((to, i) => to - row.from.data[i]), ends[depth]);
+    boxes.width.set(
+      row.to.view().map((to, i) => to - row.from.data[i]),
+      ends[depth],
+    );
     boxes.node.set(row.node.view(), ends[depth]);
   });
   for (let box = 0; box < count; box++)

@@ -40,6 +40,7 @@ export function childrenOf(
   const byWeight = (a: number, b: number) => total[b] - total[a] || byName(a, b);
   const compare = order === "name" ? byName : byWeight;
   for (let node = 0; node < total.length; node++)
-    if (first[node + 1] - first[node] > 1) list.subarray(first[node], first[node + 1]).sort(compare);
+    if (first[node + 1] - first[node] > 1)
+      list.subarray(first[node], first[node + 1]).sort(compare);
   return { first, list };
 }

@@ -35,7 +35,10 @@ function allowedThreads(profile: Profile, filter: Filter): Uint8Array | null {
 }
 
 function allowedLeaves(profile: Profile, filter: Filter): Uint8Array | null {
-  const libraries = allowed(filter.libraries, profile.libraries.map(({ name }) => name));
+  const libraries = allowed(
+    filter.libraries,
+    profile.libraries.map(({ name }) => name),
+  );
   if (!libraries) return null;
   const passes = new Uint8Array(profile.calls.length);
   const functions = profile.calls.functions;

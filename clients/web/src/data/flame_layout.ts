@@ -46,7 +46,7 @@ export function flameLayout(calls: Calls, { self, total }: Totals, children: Chi
     }
   };
   lay(ROOT, 0);
-  for (let start = 0; start < end; ) {
+  for (let start = 0; start < end;) {
     rows.push(end);
     const last = end;
     for (; start < last; start++) lay(node[start], x[start]);

@@ -46,4 +46,3 @@ export function neighbours(counted: Counted, fn: number): Neighbours {
     [...all.values()].sort((a, b) => b.samples - a.samples || a.fn - b.fn);
   return { callers: sorted(callers), callees: sorted(callees) };
 }
-

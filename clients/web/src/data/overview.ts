@@ -79,7 +79,17 @@ export function overview(
     lane.states[step * states.length + state.data[i]]++;
   }
   const { period_us } = profile;
-  return { origin_us, step_us, period_us, steps, cpu, samples: counts, states: [...states], lanes, laneCount };
+  return {
+    origin_us,
+    step_us,
+    period_us,
+    steps,
+    cpu,
+    samples: counts,
+    states: [...states],
+    lanes,
+    laneCount,
+  };
 }
 
 /** Busiest first. */

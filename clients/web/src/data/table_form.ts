@@ -68,8 +68,7 @@ export class TableReader {
     }
     goesOn("firstNode", tree.firstNode, this.#nodes.length);
     const { callers, frames } = tree.nodes;
-    for (let i = 0; i < callers.length; i++)
-      this.#nodes.push(this.#stack(callers[i], frames[i]));
+    for (let i = 0; i < callers.length; i++) this.#nodes.push(this.#stack(callers[i], frames[i]));
     this.#threads.length = tree.firstThread;
     for (const { isolateId, tid, name, userTag } of tree.threads) {
       const pid = Number(/\d+/.exec(isolateId)?.[0] ?? 0);
@@ -82,7 +81,8 @@ export class TableReader {
   #stack(caller: number, frame: number): number {
     if (!(caller < this.#nodes.length)) throw new Error(`nodes: there is no caller ${caller}`);
     let node = this.#nodes.data[caller];
-    for (const place of within("frame", this.#frames, frame)) node = this.profile.stack(node, place);
+    for (const place of within("frame", this.#frames, frame))
+      node = this.profile.stack(node, place);
     return node;
   }
 

@@ -31,7 +31,10 @@ function View({ search }: { search: SearchResult | null }) {
 export function App() {
   const { search } = selection.value;
   const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
-  const found = useMemo(() => (search.text && answer && !answer.error ? answer : null), [search.text, answer]);
+  const found = useMemo(
+    () => (search.text && answer && !answer.error ? answer : null),
+    [search.text, answer],
+  );
   useEffect(() => {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -2,7 +2,15 @@
 // picks, a double click zooms to the box. What is drawn and what a pick means is the caller's.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FlameRows } from "../data/flame_layout";
-import { boxUnder, drawBoxes, type Look, ROW_PX, rowCount, type Thin, type Viewport } from "./box_draw";
+import {
+  boxUnder,
+  drawBoxes,
+  type Look,
+  ROW_PX,
+  rowCount,
+  type Thin,
+  type Viewport,
+} from "./box_draw";
 
 export interface Range {
   from: number;
@@ -36,7 +44,9 @@ export function BoxCanvas(props: BoxCanvasProps) {
   const [byHand, setByHand] = useState<Range | null>(null); // parts of the whole, 0 to 1
   const [top, setTop] = useState(0);
   const [tip, setTip] = useState<Tip | null>(null);
-  const drag = useRef<{ x: number; y: number; top: number; seen: Range; moved: boolean } | null>(null);
+  const drag = useRef<{ x: number; y: number; top: number; seen: Range; moved: boolean } | null>(
+    null,
+  );
 
   const whole = boxes.whole || 1;
   const seen = byHand ? { from: byHand.from * whole, to: byHand.to * whole } : range;

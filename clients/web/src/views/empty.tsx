@@ -8,12 +8,15 @@ export function Empty() {
   const filtered = Object.keys(filter).length > 0;
   const focused = transforms.some(({ kind }) => kind !== "hide-system");
   const button = (text: string, act: () => void) => <button onClick={act}>{text}</button>;
-  if (link.value.state === "refused") return <p class="empty">The service refuses: {link.value.reason}</p>;
+  if (link.value.state === "refused")
+    return <p class="empty">The service refuses: {link.value.reason}</p>;
   if (data.value?.samples && (filtered || focused))
     return (
       <p class="empty">
         No samples in this selection.{" "}
-        {button("Show all", () => select({ filter: START.filter, transforms: START.transforms, zoom: [] }))}
+        {button("Show all", () =>
+          select({ filter: START.filter, transforms: START.transforms, zoom: [] }),
+        )}
       </p>
     );
   if (service && !service.profiler)

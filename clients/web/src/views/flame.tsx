@@ -25,7 +25,8 @@ export function rangeOf(boxes: FlameRows, path: readonly string[]): Range {
   for (let row = 0; row < path.length && row + 1 < boxes.rows.length; row++) {
     let box = boxAt(boxes, row, range.from);
     const end = boxes.rows[row + 1];
-    while (box < end && boxes.x[box] < range.to && keyOfFunction(boxes.fn[box]) !== path[row]) box++;
+    while (box < end && boxes.x[box] < range.to && keyOfFunction(boxes.fn[box]) !== path[row])
+      box++;
     if (box >= end || boxes.x[box] >= range.to) break;
     range = { from: boxes.x[box], to: boxes.x[box] + boxes.width[box] };
   }
@@ -63,17 +64,22 @@ export function Flame({ search }: { search: SearchResult | null }) {
   );
   if (!boxes || !range || !drawn) return null;
   if (!boxes.whole) return <Empty />;
-  const shown = (weight: number) => (unit === "samples" ? `${grouped(weight)} samples` : duration(weight));
+  const shown = (weight: number) =>
+    unit === "samples" ? `${grouped(weight)} samples` : duration(weight);
   const samples = unit === "samples" ? (weight: number) => weight : () => Infinity;
   const tip = (box: number, thin: Thin | null): string[] => {
     const share = (weight: number) => percent(weight, boxes.whole, samples(weight));
     if (thin && thin.boxes > 1)
-      return [`${grouped(thin.boxes)} frames under 1 px`, `${shown(thin.weight)}, ${share(thin.weight)}`];
+      return [
+        `${grouped(thin.boxes)} frames under 1 px`,
+        `${shown(thin.weight)}, ${share(thin.weight)}`,
+      ];
     const fn = boxes.fn[box];
     const { file = "", line = 0 } = names.functions[fn] ?? {};
     const weight = boxes.width[box];
     const lines = [nameOf(fn), `${shown(weight)}, ${share(weight)}`];
-    if (boxes.self[box] > 0) lines.push(`self ${shown(boxes.self[box])}, ${share(boxes.self[box])}`);
+    if (boxes.self[box] > 0)
+      lines.push(`self ${shown(boxes.self[box])}, ${share(boxes.self[box])}`);
     const place = file ? `${file}${line ? `:${line}` : ""}` : "";
     return [...lines, libraryOf(fn).name, place].filter(Boolean);
   };

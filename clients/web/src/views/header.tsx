@@ -45,7 +45,9 @@ function Recording() {
   const service = info.value;
   const linked = link.value.state === "open";
   const off = !linked || !service;
-  const known = service ? [...new Set([...PERIODS_US, service.period_us])].sort((a, b) => a - b) : PERIODS_US;
+  const known = service
+    ? [...new Set([...PERIODS_US, service.period_us])].sort((a, b) => a - b)
+    : PERIODS_US;
   return (
     <div class="controls">
       <button
@@ -63,7 +65,11 @@ function Recording() {
       >
         {service?.profiler === false ? "Record" : "Stop"}
       </button>
-      <button disabled={off} title="Forgets all samples so far" onClick={() => command({ set: "clear" })}>
+      <button
+        disabled={off}
+        title="Forgets all samples so far"
+        onClick={() => command({ set: "clear" })}
+      >
         Clear
       </button>
       <select

@@ -3,7 +3,6 @@ import { held, hold } from "../state/live";
 import { select, selection, START, transform, undo, VIEWS } from "../state/selection";
 import { helpShown, zoomOverview } from "../state/page";
 
-
 interface Key {
   keys: string; // as the help sheet shows them
   does: string;
@@ -20,7 +19,12 @@ export const KEYS: Key[] = [
     match: (key) => Number(key) >= 1 && Number(key) <= VIEWS.length,
     act: (key) => select({ view: VIEWS[Number(key) - 1] }),
   },
-  { keys: "space", does: "hold the view, or live again", match: one(" "), act: () => hold(!held.value) },
+  {
+    keys: "space",
+    does: "hold the view, or live again",
+    match: one(" "),
+    act: () => hold(!held.value),
+  },
   {
     keys: "/",
     does: "search",
@@ -49,7 +53,12 @@ export const KEYS: Key[] = [
       select({ group: groups[next], zoom: [] });
     },
   },
-  { keys: "z", does: "zoom the overview to the window", match: one("z"), act: () => zoomOverview(true) },
+  {
+    keys: "z",
+    does: "zoom the overview to the window",
+    match: one("z"),
+    act: () => zoomOverview(true),
+  },
   {
     keys: "0",
     does: "the whole: no zoom, no window",
@@ -73,7 +82,12 @@ export const KEYS: Key[] = [
     act: () => select({ rootBelow: !selection.value.rootBelow }),
   },
   { keys: "Esc", does: "one step back", match: one("Escape"), act: () => void undo() },
-  { keys: "?", does: "this sheet", match: one("?"), act: () => (helpShown.value = !helpShown.value) },
+  {
+    keys: "?",
+    does: "this sheet",
+    match: one("?"),
+    act: () => (helpShown.value = !helpShown.value),
+  },
 ];
 
 function withPicked(act: (fn: string) => void): void {

@@ -37,7 +37,11 @@ export function drawLanes(
     const top = i * LANE_PX;
     context.globalAlpha = threads && !threads.includes(lane.tid) ? 0.35 : 1;
     context.fillStyle = ink.text;
-    context.fillText(cut(context, lane.name || String(lane.tid), LABEL_PX - 12), 6, top + LANE_PX / 2);
+    context.fillText(
+      cut(context, lane.name || String(lane.tid), LABEL_PX - 12),
+      6,
+      top + LANE_PX / 2,
+    );
     for (let step = 0; step < steps; step++) {
       let bottom = top + LANE_PX - 1;
       for (let state = 0; state < states.length; state++) {

@@ -85,12 +85,24 @@ function Plot({ overview, width }: Drawn) {
         height: PLOT_PX,
         padding: [6, 0, 0, 0],
         legend: { show: false },
-        cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
+        cursor: {
+          drag: { x: true, y: false, setScale: false },
+          points: { show: false },
+          y: false,
+        },
         scales: {
           x: { time: false, range: (u) => spanOf(u) },
           y: { range: (_u, _low, high) => [0, Math.max(1, high * 1.05)] },
         },
-        series: [{}, { stroke: states[0], fill: `${states[0]}40`, width: 1, points: { show: false } }],
+        series: [
+          {},
+          {
+            stroke: states[0],
+            fill: `${states[0]}40`,
+            width: 1,
+            points: { show: false },
+          },
+        ],
         axes: [
           {
             ...axis,
@@ -187,10 +199,15 @@ function Lanes({ overview, width }: Drawn) {
         ref={canvas}
         style={{ width: `${width}px`, height: `${height}px` }}
         role="img"
-        aria-label={overview.lanes.map(({ name, samples }) => `${name}: ${samples} samples`).join(", ")}
+        aria-label={overview.lanes
+          .map(({ name, samples }) => `${name}: ${samples} samples`)
+          .join(", ")}
         onClick={(event) => {
           const lane = overview.lanes[Math.floor(event.offsetY / LANE_PX)];
-          if (lane) select({ filter: threadsOf(selection.value.filter, lane.tid, event.shiftKey) });
+          if (lane)
+            select({
+              filter: threadsOf(selection.value.filter, lane.tid, event.shiftKey),
+            });
         }}
       />
       {more > 0 && <p class="faint">and {grouped(more)} threads with fewer samples</p>}

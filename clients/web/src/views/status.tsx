@@ -20,7 +20,9 @@ function Lost() {
   const lost = Object.entries(newest.value?.lost ?? {}).sort((a, b) => b[1] - a[1]);
   if (!lost.length) return null;
   const total = lost.reduce((sum, [, count]) => sum + count, 0);
-  const why = lost.map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`).join("\n");
+  const why = lost
+    .map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`)
+    .join("\n");
   return (
     <span class="warn" title={why}>
       {grouped(total)} ticks without a sample: {CAUSES[lost[0][0]] ?? lost[0][0]}
@@ -30,7 +32,8 @@ function Lost() {
 
 function Rate() {
   const service = info.value;
-  if (!service || !service.truePeriod_us || service.truePeriod_us <= 1.05 * service.period_us) return null;
+  if (!service || !service.truePeriod_us || service.truePeriod_us <= 1.05 * service.period_us)
+    return null;
   return (
     <span class="warn">
       asked {periodText(service.period_us)}, the timer ({service.timer}) keeps{" "}
@@ -41,7 +44,11 @@ function Rate() {
 
 function Symbols() {
   const { done, asked } = info.value?.symbols ?? { done: 0, asked: 0 };
-  return done < asked ? <span>Symbols loading: {done} of {asked} modules</span> : null;
+  return done < asked ? (
+    <span>
+      Symbols loading: {done} of {asked} modules
+    </span>
+  ) : null;
 }
 
 function Link() {
@@ -80,7 +87,8 @@ export function Status() {
 export function Banner() {
   const service = info.value;
   const state = link.value.state;
-  const ended = service !== null && service.processes.length > 0 && !service.processes.some(({ live }) => live);
+  const ended =
+    service !== null && service.processes.length > 0 && !service.processes.some(({ live }) => live);
   if (state === "refused") return null; // the view says it
   if (ended) return <div class="banner">The program has ended; this is what was recorded.</div>;
   if (state === "lost" && data.value)

@@ -2,7 +2,14 @@
 import type { GroupBy } from "../data/group";
 import type { Transform } from "../data/shape";
 import { data, names } from "../state/live";
-import { select, selection, systemHidden, transform, untransform, type View } from "../state/selection";
+import {
+  select,
+  selection,
+  systemHidden,
+  transform,
+  untransform,
+  type View,
+} from "../state/selection";
 
 const TABS: [View, string][] = [
   ["flame", "Flame"],
@@ -68,7 +75,11 @@ function Crumbs() {
               <i>›</i>
               <button
                 dir="auto"
-                onClick={() => select({ zoom: zoom.slice(0, zoom.length - shown.length + i + 1) })}
+                onClick={() =>
+                  select({
+                    zoom: zoom.slice(0, zoom.length - shown.length + i + 1),
+                  })
+                }
               >
                 {nameOf(key)}
               </button>

@@ -34,7 +34,7 @@ export function visibleRows(rows: TreeRows, opened: ReadonlySet<number>): Visibl
 /** The keys of a row and of its heaviest descendants, until one spends more itself than in any other. */
 export function hotPath(rows: TreeRows, from: number): number[] {
   const keys: number[] = [];
-  for (let row = from; ; ) {
+  for (let row = from; ;) {
     let heaviest = -1;
     for (let i = rows.first[row]; i < rows.first[row + 1]; i++)
       if (heaviest < 0 || rows.total[rows.list[i]] > rows.total[heaviest]) heaviest = rows.list[i];

@@ -48,7 +48,10 @@ export function TreeTable(props: TreeTableProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const at = Math.max(0, visible.findIndex(({ row }) => rows.key[row] === current));
+  const at = Math.max(
+    0,
+    visible.findIndex(({ row }) => rows.key[row] === current),
+  );
   const open = (row: number, on: boolean) => {
     const next = new Set(opened);
     if (on) next.add(rows.key[row]);
@@ -170,8 +173,8 @@ function Row(props: RowProps) {
       </span>
       {withSelf && (
         <span class="share">
-        <i class="bar" style={{ width: `${(100 * self[row]) / (whole || 1)}%` }} />
-        {self[row] > 0 ? share(self[row], rows.self[row]) : ""}
+          <i class="bar" style={{ width: `${(100 * self[row]) / (whole || 1)}%` }} />
+          {self[row] > 0 ? share(self[row], rows.self[row]) : ""}
         </span>
       )}
       <span class="number">{text(total[row])}</span>
@@ -188,7 +191,11 @@ function Row(props: RowProps) {
         >
           {canOpen ? (isOpen ? "▾" : "▸") : ""}
         </button>
-        <i class="swatch" style={{ background: fill(owner.name, owner.system, 1) }} data-dark={isDark.value} />
+        <i
+          class="swatch"
+          style={{ background: fill(owner.name, owner.system, 1) }}
+          data-dark={isDark.value}
+        />
         <bdi>{nameOf(fn)}</bdi>
         <bdi class="faint">
           {rows.inlined[row] ? "inlined · " : ""}

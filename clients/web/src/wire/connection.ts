@@ -66,7 +66,11 @@ export class Connection {
     }
     const retryMs = this.#retryMs;
     this.#retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
-    this.events.state({ state: "lost", retryMs, reason: reason || "the service does not answer" });
+    this.events.state({
+      state: "lost",
+      retryMs,
+      reason: reason || "the service does not answer",
+    });
     this.#timer = setTimeout(() => this.start(), retryMs);
   }
 

@@ -33,7 +33,11 @@ export class Follower {
 
   async #ask(rpc: Rpc, run: number): Promise<boolean> {
     const place = this.#cursor ? { cursor: this.#cursor } : {};
-    const reply = await rpc.call("_getCpuSamples", { form: "table", count: SAMPLES_MAX, ...place });
+    const reply = await rpc.call("_getCpuSamples", {
+      form: "table",
+      count: SAMPLES_MAX,
+      ...place,
+    });
     if (run !== this.#run || reply.type !== "_CpuSamplesTable") return false;
     this.#cursor = reply.next;
     this.add(reply, Boolean(reply.more));
