@@ -7,7 +7,7 @@ import type { Search } from "../data/search";
 import type { Transform } from "../data/shape";
 import type { Unit } from "../worker/messages";
 
-export const VIEWS = ["flame", "tree", "bottom-up"] as const;
+export const VIEWS = ["flame", "chart", "tree", "bottom-up", "table", "source"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Selection {

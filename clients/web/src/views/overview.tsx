@@ -71,7 +71,8 @@ function Told({ overview }: { overview: Data }) {
         <span>
           {states.map((state) => (
             <>
-              <i class="swatch" style={{ background: stateColour(state, ink.value) }} /> {state}{" "}
+              <i class="swatch" style={{ background: stateColour(state, ink.value) }} />{" "}
+              {state}{" "}
             </>
           ))}
         </span>
@@ -79,7 +80,10 @@ function Told({ overview }: { overview: Data }) {
       {window_us && <span>{`${seconds(window_us[0])} … ${seconds(window_us[1])}`}</span>}
       <span>{grouped(summary.count)} samples</span>
       <span>{duration(summary.cpu_ns)} CPU</span>
-      <span title="Samples whose stack reaches the thread's start">
+      <span
+        class={summary.cut > 0.01 * summary.count ? "warn" : ""}
+        title={`${grouped(summary.cut)} stacks do not reach their thread's start: they are deeper than is kept (isoscope run --depth), or go through code that cannot be walked`}
+      >
         {percent(summary.count - summary.cut, summary.count)} whole
       </span>
     </div>

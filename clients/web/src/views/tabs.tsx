@@ -13,8 +13,11 @@ import {
 
 const TABS: [View, string][] = [
   ["flame", "Flame"],
+  ["chart", "Chart"],
   ["tree", "Call tree"],
   ["bottom-up", "Bottom-up"],
+  ["table", "Table"],
+  ["source", "Source"],
 ];
 
 const GROUPS: [GroupBy, string][] = [

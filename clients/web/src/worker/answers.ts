@@ -5,18 +5,22 @@ import { chartLayout } from "../data/chart_layout";
 import { type Weights, weigh } from "../data/filter";
 import { flameLayout } from "../data/flame_layout";
 import { countGroups } from "../data/group";
+import { linesOf } from "../data/lines";
 import { neighbours } from "../data/neighbours";
 import { extent, overview } from "../data/overview";
 import type { Profile } from "../data/profile";
 import { found, shareOf } from "../data/search";
 import { type Shape, Shaper } from "../data/shape";
 import { byFunction, type Counted, count } from "../data/totals";
+import { byThread } from "../data/thread_totals";
 import { treeRows } from "../data/tree_rows";
 import { ROOT } from "../data/call_tree";
 import { Kept } from "./kept";
 import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
-type Handlers = { [K in Kind]: (args: Questions[K]["args"]) => Questions[K]["answer"] };
+/** What is answered from the profile alone. */
+export type Computed = Exclude<Kind, "source">;
+type Handlers = { [K in Computed]: (args: Questions[K]["args"]) => Questions[K]["answer"] };
 
 // Views ask for one look, comparison for two, and the one before is often the next one.
 const LOOKS_KEPT = 3;
@@ -37,7 +41,7 @@ export class Answers {
     this.#counted.clear();
   }
 
-  answer<K extends Kind>(kind: K, args: Questions[K]["args"]): Questions[K]["answer"] {
+  answer<K extends Computed>(kind: K, args: Questions[K]["args"]): Questions[K]["answer"] {
     return this.#handlers[kind](args);
   }
 
@@ -57,8 +61,11 @@ export class Answers {
       const children = childrenOf(calls, totals.total, order, this.#nameRanks());
       return flameLayout(calls, totals, children);
     },
-    chart: ({ origin_us, extent_us, thin_us, ...look }) =>
-      chartLayout(this.profile, this.#shape(look), look.filter, origin_us, extent_us, thin_us),
+    chart: ({ origin_us, extent_us, thin_us, ...look }) => {
+      const shape = this.#shape(look);
+      const rows = chartLayout(this.profile, shape, look.filter, origin_us, extent_us, thin_us);
+      return { ...rows, origin_us };
+    },
     tree: ({ order, ...look }) => {
       const counted = this.#count(look);
       const { total } = counted.samples;
@@ -82,6 +89,8 @@ export class Answers {
       };
     },
     neighbours: ({ fn, ...look }) => neighbours(this.#count(look), fn),
+    threads: ({ filter }) => byThread(this.profile, filter),
+    lines: ({ fn, file, filter }) => linesOf(this.profile, filter, fn, file),
     search: ({ search, ...look }) => this.#search(look, search),
   };
 

@@ -3,10 +3,12 @@ import { extent } from "../data/overview";
 import { TableReader } from "../data/table_form";
 import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
+import type { EventIsolateExit } from "../wire/protocol";
 import { RpcError, type Rpc } from "../wire/rpc";
-import { type Command, command, listen, readInfo } from "../wire/service";
+import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
+import { readSource } from "../wire/source";
 import { Answers } from "./answers";
-import type { FromWorker, ToWorker } from "./messages";
+import type { FromWorker, Questions, ToWorker } from "./messages";
 import { buffersOf } from "./transfer";
 
 // Of some 30 bytes each. The service keeps fewer; this bounds a page that is open for days.
@@ -29,6 +31,7 @@ class Server {
   #version = 0;
   #told = { resets: 0, functions: 0, libraries: 0 };
   #infoWanted = false;
+  #ended = new Map<number, number>(); // pid, and when
   #follower = new Follower((table, more) => {
     this.#reader.add(table);
     this.#reader.profile.keep(SAMPLES_KEPT);
@@ -56,17 +59,25 @@ class Server {
       case "command":
         return void this.#command(message.command);
       case "ask":
-        return this.#answer(message);
+        return void this.#answer(message);
     }
   }
 
-  #answer({ id, kind, args }: Extract<ToWorker, { say: "ask" }>): void {
+  async #answer({ id, kind, args }: Extract<ToWorker, { say: "ask" }>): Promise<void> {
     try {
-      const answer = this.#answers.answer(kind, args as never);
+      const answer =
+        kind === "source"
+          ? await this.#source((args as Questions["source"]["args"]).file)
+          : this.#answers.answer(kind, args as never);
       this.#say({ say: "answer", id, answer }, buffersOf(answer));
     } catch (error) {
       this.#say({ say: "failed", id, reason: textOf(error) });
     }
+  }
+
+  async #source(file: string): Promise<string | null> {
+    if (!this.#rpc) throw new Error("not connected");
+    return readSource(this.#rpc, file);
   }
 
   #connect(base: string): void {
@@ -82,6 +93,7 @@ class Server {
       },
       // Whatever it is that changed: all of it is asked again.
       event: (_stream, event) => {
+        if (event.kind === "IsolateExit") this.#noteEnd(event as unknown as EventIsolateExit);
         if (event.kind !== "_SamplesAvailable") void this.#readInfo();
       },
     });
@@ -93,6 +105,10 @@ class Server {
     this.#say({ say: "problem", problem: textOf(error) });
   };
 
+  #noteEnd({ isolate, timestamp }: EventIsolateExit): void {
+    this.#ended.set(Number(isolate.number), timestamp);
+  }
+
   /** Once more behind the one that runs, however many events come. */
   async #readInfo(): Promise<void> {
     if (this.#infoWanted || !this.#rpc) return;
@@ -101,7 +117,11 @@ class Server {
     this.#infoWanted = false;
     const rpc = this.#rpc;
     if (!rpc) return;
-    await readInfo(rpc).then((info) => this.#say({ say: "info", info }), this.#failed);
+    const told = (info: ServiceInfo) => {
+      for (const process of info.processes) process.endMs = this.#ended.get(process.pid) ?? 0;
+      this.#say({ say: "info", info });
+    };
+    await readInfo(rpc).then(told, this.#failed);
   }
 
   async #command(wanted: Command): Promise<void> {
