@@ -1,6 +1,7 @@
 // A canvas of boxes that one looks around in: wheel zooms at the pointer, dragging moves, a click
 // picks, a double click zooms to the box; with the focus, arrows go from box to box. What is drawn and
 // what a pick means is the caller's.
+import { useSignal } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type FlameRows, JOINED } from "../data/flame_layout";
 import {
@@ -45,7 +46,7 @@ export function BoxCanvas(props: BoxCanvasProps) {
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [byHand, setByHand] = useState<Range | null>(null); // parts of the whole, 0 to 1
   const [top, setTop] = useState(0);
-  const [tip, setTip] = useState<Tip | null>(null);
+  const tip = useSignal<Tip | null>(null);
   const drag = useRef<{ x: number; y: number; top: number; seen: Range; moved: boolean } | null>(
     null,
   );
@@ -113,11 +114,11 @@ export function BoxCanvas(props: BoxCanvasProps) {
       const by = (-dx / size.width) * (from.seen.to - from.seen.from);
       show(from.seen.from + by, from.seen.to + by);
       setTop(Math.max(0, Math.min(highest, from.top + (rootBelow ? dy : -dy))));
-      return setTip(null);
+      return void (tip.value = null);
     }
     const found = under(event);
     const lines = found && props.tip(found.box, found.thin);
-    setTip(lines && { x: event.offsetX, y: event.offsetY, lines });
+    tip.value = lines && { x: event.offsetX, y: event.offsetY, lines };
   };
   const onUp = (event: PointerEvent) => {
     const moved = drag.current?.moved;
@@ -185,7 +186,7 @@ export function BoxCanvas(props: BoxCanvasProps) {
         }}
         onPointerMove={onMove}
         onPointerUp={onUp}
-        onPointerLeave={() => setTip(null)}
+        onPointerLeave={() => (tip.value = null)}
         onDblClick={(event) => {
           const found = under(event);
           if (found && !found.thin && boxes.fn[found.box] !== JOINED)
@@ -199,7 +200,7 @@ export function BoxCanvas(props: BoxCanvasProps) {
           words={(box) => props.tip(box, null).join(", ")}
         />
       </canvas>
-      {tip && <PointerTip tip={tip} width={size.width} height={size.height} />}
+      <PointerTip tip={tip} width={size.width} height={size.height} />
     </div>
   );
 }

@@ -24,10 +24,11 @@ const AROUND = 0.02; // of a box that is zoomed to, on both sides
 
 /** The thread that is filtered for, where it is one; else the busiest. Its number; -1: there is none. */
 function threadShown(threads: readonly ThreadInfo[], samples: Float64Array): number {
-  const { threads: tids } = selection.value.filter;
+  const { threads: tids, processes: pids } = selection.value.filter;
   let best = -1;
   samples.forEach((count, thread) => {
-    if (!threads[thread] || (tids && !tids.includes(threads[thread].tid))) return;
+    const one = threads[thread];
+    if (!one || (tids && !tids.includes(one.tid)) || (pids && !pids.includes(one.pid))) return;
     if (count > 0 && (best < 0 || count > samples[best])) best = thread;
   });
   return best;

@@ -1,6 +1,6 @@
 // All functions of the selection as a table that can be sorted; below it who calls the picked one,
 // and whom it calls.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { type FunctionColumn, functionRows, type FunctionSort } from "../data/function_rows";
 import { useAnswer } from "../state/answer";
 import { data, functionOfKey, keyOfFunction, libraryOf, look, nameOf } from "../state/live";
@@ -48,6 +48,7 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
     const library = (fn: number) => libraryOf(fn).name;
     return functionRows(weights, sort, hits, { name: nameOf, library });
   }, [weights, sort, hits]);
+  const id = useId();
   const sight = useRowsInSight(rows.length);
   const fn = data.value ? functionOfKey(picked) : -1;
   const at = rows.indexOf(fn);
@@ -76,7 +77,16 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
     setSort({ by, ascending: sort.by === by ? !sort.ascending : text });
   };
   return (
-    <div class="table" role="grid" aria-label="Functions" aria-rowcount={rows.length + 1}>
+    <div
+      class="table"
+      role="grid"
+      aria-label="Functions; arrows pick one"
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={at >= 0 ? id : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onCopy={(event) => copyTable(event, text)}
+    >
       <div class="head" role="row">
         {COLUMNS.map(([by, kind, title]) => (
           <span
@@ -91,21 +101,14 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
           </span>
         ))}
       </div>
-      <div
-        class="body"
-        ref={sight.body}
-        tabIndex={0}
-        aria-label="Functions; arrows pick one"
-        onKeyDown={onKeyDown}
-        onScroll={sight.onScroll}
-        onCopy={(event) => copyTable(event, text)}
-      >
+      <div class="body" ref={sight.body} role="rowgroup" onScroll={sight.onScroll}>
         <div style={{ height: `${rows.length * ROW_PX}px` }}>
           {rows.slice(sight.first, sight.last).map((one, i) => (
             <div
               key={one}
               class={one === fn ? "row current picked" : "row"}
               role="row"
+              id={one === fn ? id : undefined}
               aria-rowindex={sight.first + i + 2}
               aria-selected={one === fn}
               style={{ top: `${(sight.first + i) * ROW_PX}px` }}

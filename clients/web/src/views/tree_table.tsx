@@ -1,6 +1,6 @@
 // A tree as a table: only the rows in sight are elements. What is opened is known by keys, so it stays
 // open when the data change. It is also what those have who do not see the flame graph.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { ROOT_KEY, type TreeRows } from "../data/tree_rows";
 import type { SearchResult, Unit } from "../worker/messages";
 import { keyOfFunction, nameOf } from "../state/live";
@@ -38,6 +38,7 @@ export function TreeTable(props: TreeTableProps) {
   const { rows, opened, setOpened } = props;
   const [current, setCurrent] = useState(ROOT_KEY);
   const visible = useMemo(() => visibleRows(rows, opened), [rows, opened]);
+  const id = useId();
   const sight = useRowsInSight(visible.length);
   const at = Math.max(
     0,
@@ -90,6 +91,7 @@ export function TreeTable(props: TreeTableProps) {
         ref={sight.body}
         role="tree"
         aria-label={props.label}
+        aria-activedescendant={id}
         tabIndex={0}
         onKeyDown={onKeyDown}
         onScroll={sight.onScroll}
@@ -101,6 +103,7 @@ export function TreeTable(props: TreeTableProps) {
               key={rows.key[one.row]}
               one={one}
               y={(first + i) * ROW_PX}
+              id={first + i === at ? id : undefined}
               current={first + i === at}
               numbers={numbers}
               toggle={() => open(one.row, !one.isOpen)}
@@ -131,6 +134,7 @@ function textRows(
 
 interface RowProps extends TreeTableProps {
   one: Visible;
+  id: string | undefined;
   y: number;
   current: boolean;
   numbers: Numbers;
@@ -151,6 +155,7 @@ function Row(props: RowProps) {
     <div
       class={classes.join(" ")}
       role="treeitem"
+      id={props.id}
       aria-level={depth + 1}
       aria-expanded={canOpen ? isOpen : undefined}
       aria-selected={current}
