@@ -80,6 +80,10 @@ export class Profile {
     return this.#places.a.data[place] >> 1;
   }
 
+  isInlined(place: number): boolean {
+    return (this.#places.a.data[place] & 1) === 1;
+  }
+
   /** Where a place lies; line 0: not known. */
   lineOf(place: number): { file: string; line: number } {
     const at = this.#places.b.data[place];

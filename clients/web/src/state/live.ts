@@ -4,7 +4,7 @@ import { groupOf } from "../data/group";
 import { functionKey } from "../data/shape";
 import type { FunctionInfo, LibraryInfo } from "../data/profile";
 import type { Backend } from "../worker/client";
-import type { DataState, FromWorker, Look } from "../worker/messages";
+import type { DataState, Files, FromWorker, Look } from "../worker/messages";
 import type { LinkState } from "../wire/connection";
 import type { ServiceInfo } from "../wire/service";
 import { selection } from "./selection";
@@ -12,6 +12,7 @@ import { selection } from "./selection";
 export const link = signal<LinkState>({ state: "connecting" });
 export const info = signal<ServiceInfo | null>(null);
 export const problem = signal("");
+export const files = signal<Files>({ shown: null, compared: null });
 /** The newest that came. */
 export const newest = signal<DataState | null>(null);
 /** What is shown: the newest, or that of when it was held. */
@@ -78,6 +79,9 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
         break;
       case "info":
         info.value = message.info;
+        break;
+      case "files":
+        files.value = message.files;
         break;
       case "problem":
         problem.value = message.problem;
