@@ -25,7 +25,8 @@ function Lost() {
     .join("\n");
   return (
     <span class="warn" title={why}>
-      {grouped(total)} ticks without a sample: {CAUSES[lost[0][0]] ?? lost[0][0]}
+      {grouped(total)} {total === 1 ? "tick" : "ticks"} without a sample:{" "}
+      {CAUSES[lost[0][0]] ?? lost[0][0]}
     </span>
   );
 }
