@@ -1,14 +1,19 @@
 // The page: its parts from top to bottom.
 import { useEffect, useMemo } from "preact/hooks";
 import { useAnswer } from "../state/answer";
-import { look } from "../state/live";
+import { keyOfFunction, look } from "../state/live";
+import { hits } from "../state/page";
 import { selection } from "../state/selection";
 import { BottomUpView } from "./bottom_up_view";
+import { Compare } from "./compare";
+import { Drop, FileBanner } from "./drop";
+import { Filters } from "./filters";
 import { Flame } from "./flame";
 import { Header } from "./header";
 import { Help } from "./help";
 import { onKey } from "./keys";
 import { Overview } from "./overview";
+import { Save } from "./save";
 import { Side } from "./side";
 import { Banner, Status } from "./status";
 import { Tabs } from "./tabs";
@@ -25,6 +30,8 @@ function View({ search }: { search: SearchResult | null }) {
       return <CallTreeView search={search} />;
     case "bottom-up":
       return <BottomUpView search={search} />;
+    case "compare":
+      return <Compare search={search} />;
   }
 }
 
@@ -36,6 +43,9 @@ export function App() {
     [search.text, answer],
   );
   useEffect(() => {
+    hits.value = found ? Array.from(found.order, keyOfFunction) : [];
+  }, [found]);
+  useEffect(() => {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
@@ -46,6 +56,7 @@ export function App() {
     <>
       <Header search={search.text ? answer : null} />
       <Banner />
+      <FileBanner />
       <Overview />
       <Tabs />
       <main>
@@ -56,6 +67,9 @@ export function App() {
       </main>
       <Status />
       <Help />
+      <Filters />
+      <Save />
+      <Drop />
     </>
   );
 }

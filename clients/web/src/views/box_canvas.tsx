@@ -23,7 +23,7 @@ export interface BoxCanvasProps {
   range: Range; // what is seen when nothing was zoomed by hand
   rootBelow: boolean;
   label: string; // for those who do not see the canvas
-  onPick(box: number): void;
+  onPick(box: number, row: number): void;
   onZoom(box: number, row: number): void;
   tip(box: number, thin: Thin | null): string[]; // the first line is the name
 }
@@ -114,7 +114,7 @@ export function BoxCanvas(props: BoxCanvasProps) {
     const moved = drag.current?.moved;
     drag.current = null;
     const under = moved ? null : at(event);
-    if (under && !under.thin) props.onPick(under.box);
+    if (under && !under.thin) props.onPick(under.box, under.row);
   };
   return (
     <div class="boxes">

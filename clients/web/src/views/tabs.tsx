@@ -2,6 +2,7 @@
 import type { GroupBy } from "../data/group";
 import type { Transform } from "../data/shape";
 import { data, names } from "../state/live";
+import { filtersShown } from "../state/page";
 import {
   select,
   selection,
@@ -15,6 +16,7 @@ const TABS: [View, string][] = [
   ["flame", "Flame"],
   ["tree", "Call tree"],
   ["bottom-up", "Bottom-up"],
+  ["compare", "Compare"],
 ];
 
 const GROUPS: [GroupBy, string][] = [
@@ -23,6 +25,8 @@ const GROUPS: [GroupBy, string][] = [
   ["thread", "by thread"],
   ["tag", "by tag"],
 ];
+
+const FILTERS = ["processes", "threads", "tags", "states", "libraries"] as const;
 
 const nameOf = (key: string) => key.slice(key.indexOf("!") + 1);
 
@@ -54,7 +58,7 @@ function Crumbs() {
     const seconds = (filter.window_us[1] - filter.window_us[0]) / 1e6;
     chips.push([`${seconds.toFixed(2)} s`, without("window_us")]);
   }
-  for (const name of ["processes", "threads", "tags", "states", "libraries"] as const) {
+  for (const name of FILTERS) {
     const values = filter[name];
     if (values) chips.push([`${name}: ${values.join(", ")}`, without(name)]);
   }
@@ -105,6 +109,13 @@ export function Tabs() {
       </div>
       <Crumbs />
       <i class="space" />
+      <button
+        title="Threads, processes, tags, states, libraries (t)"
+        aria-pressed={FILTERS.some((kind) => selection.value.filter[kind])}
+        onClick={() => (filtersShown.value = true)}
+      >
+        Filter…
+      </button>
       <select
         aria-label="Group"
         title="What the roots of the trees are (g)"
