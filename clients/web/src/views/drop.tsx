@@ -1,16 +1,15 @@
 // Files that are dropped on the page, or picked: to be shown instead, or to compare with.
 import { useEffect, useState } from "preact/hooks";
 import type { FileUse } from "../worker/messages";
-import { backend, files } from "../state/live";
-import { select, selection } from "../state/selection";
+import { backend, files, problem } from "../state/live";
 
 async function open(as: FileUse, file: File): Promise<void> {
-  const content = await file.arrayBuffer();
-  // What was selected by time and thread is of other samples.
-  const { window_us: _, threads: __, processes: ___, ...filter } = selection.value.filter;
-  if (as === "shown") select({ filter, zoom: [], group: "" });
-  else select({ view: "compare", before: { kind: "file" } });
-  backend().say({ say: "open", as, name: file.name, content });
+  try {
+    const content = await file.arrayBuffer();
+    backend().say({ say: "open", as, name: file.name, content });
+  } catch (error) {
+    problem.value = `cannot read ${file.name}: ${(error as Error).message}`;
+  }
 }
 
 export function openByHand(as: FileUse): void {
@@ -74,10 +73,7 @@ export function FileBanner() {
     <div class="banner">
       <b dir="auto">{shown.name}</b> ({shown.form}) is shown.{" "}
       <button
-        onClick={() => {
-          select({ filter: {}, zoom: [], group: "" });
-          backend().say({ say: "close", as: "shown" });
-        }}
+        onClick={() => backend().say({ say: "close", as: "shown" })}
       >
         Back to the program
       </button>

@@ -121,7 +121,7 @@ export type FromWorker =
   | { say: "link"; link: LinkState }
   | { say: "info"; info: ServiceInfo }
   | { say: "data"; data: DataState }
-  | { say: "files"; files: Files }
+  | { say: "files"; files: Files; changed: FileUse }
   | { say: "problem"; problem: string }
   | { say: "answer"; id: number; answer: Questions[Kind]["answer"] }
   | { say: "failed"; id: number; reason: string };

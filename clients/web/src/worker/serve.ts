@@ -6,7 +6,7 @@ import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
 import { RpcError, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo } from "../wire/service";
-import type { FromWorker, ToWorker } from "./messages";
+import type { FileUse, FromWorker, ToWorker } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
@@ -61,7 +61,7 @@ class Server {
         return void this.#open(message);
       case "close":
         this.#sources.close(message.as);
-        return this.#tellFiles();
+        return this.#tellFiles(message.as);
     }
   }
 
@@ -77,14 +77,14 @@ class Server {
   async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
     try {
       await this.#sources.open(as, name, content);
-      this.#tellFiles();
+      this.#tellFiles(as);
     } catch (error) {
       this.#say({ say: "problem", problem: `cannot open ${name}: ${textOf(error)}` });
     }
   }
 
-  #tellFiles(): void {
-    this.#say({ say: "files", files: this.#sources.files });
+  #tellFiles(changed: FileUse): void {
+    this.#say({ say: "files", files: this.#sources.files, changed });
     this.#tellData();
   }
 

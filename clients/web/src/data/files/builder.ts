@@ -48,11 +48,9 @@ export class Builder {
     return this.profile.functions.push({ name, library: owner, file, line, kind }) - 1;
   }
 
-  /** A frame below caller; line 0 and no file: those of the function. */
-  frame(caller: number, fn: number, line = 0, inlined = false, file = ""): number {
-    const info = this.profile.functions[fn];
-    if (!info) throw new BadFile(`there is no function ${fn}`);
-    return this.profile.stack(caller, this.profile.place(fn, file || info.file, line, inlined ? 1 : 0));
+  /** No file: that of the function. */
+  place(fn: number, line = 0, inlined = false, file = ""): number {
+    return this.profile.place(fn, file || this.profile.functions[fn].file, line, inlined ? 1 : 0);
   }
 
   add(one: SampleOf): void {
@@ -71,8 +69,8 @@ export class Builder {
     if (!Number.isInteger(count) || count < 0) throw new BadFile(`a count of ${count} samples`);
     if (this.profile.samples.length + count > SAMPLES_MOST)
       throw new BadFile(`more than ${SAMPLES_MOST.toLocaleString("en-US")} samples`);
-    const cpu_ns = (one.cpu_ns ?? 0) / (count || 1);
-    for (let i = 0; i < count; i++) this.add({ ...one, cpu_ns });
+    const each = { ...one, cpu_ns: (one.cpu_ns ?? 0) / (count || 1) };
+    for (let i = 0; i < count; i++) this.add(each);
   }
 
   /** As the period, for files that do not tell it: the middle of the samples' CPU times. */

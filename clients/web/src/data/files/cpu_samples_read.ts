@@ -70,31 +70,33 @@ function listStacks(builder: Builder, functions: Json[], value: Json): StackOf {
       const fn = numbers.get(id);
       if (fn === undefined) throw new BadFile(`there is no function ${id}`);
       const line = numberOf("line", frame.line ?? 0);
-      node = builder.frame(node, fn, line, frame.inlined === true, textOf(frame.file));
+      const place = builder.place(fn, line, frame.inlined === true, textOf(frame.file));
+      node = builder.profile.stack(node, place);
     }
     return node;
   };
 }
 
 function publicStacks(builder: Builder, functions: Json[]): StackOf {
-  const numbers = functions.map((entry) => {
+  const places = functions.map((entry) => {
     const told = record("function", entry.function);
     const url = textOf(entry.resolvedUrl);
     const location = (told.location ?? {}) as Json;
-    return builder.fn({
+    const fn = builder.fn({
       name: nameOf(told),
       library: libraryOf(builder, told, url),
       file: url,
       line: Number(location.line) || 0,
       kind: textOf(entry.kind),
     });
+    return builder.place(fn);
   });
   return (stack) => {
     let node = 0;
     for (let i = stack.length - 1; i >= 0; i--) {
-      const fn = numbers[stack[i] as number];
-      if (fn === undefined) throw new BadFile(`there is no function ${stack[i]}`);
-      node = builder.frame(node, fn);
+      const place = places[stack[i] as number];
+      if (place === undefined) throw new BadFile(`there is no function ${stack[i]}`);
+      node = builder.profile.stack(node, place);
     }
     return node;
   };

@@ -13,7 +13,7 @@ export function isFolded(text: string): boolean {
 
 export function readFolded(text: string): Profile {
   const builder = new Builder();
-  const functions = new Map<string, number>();
+  const places = new Map<string, number>();
   const thread = builder.profile.thread(0, 0, "");
   let number = 0;
   for (const line of text.split("\n")) {
@@ -23,9 +23,9 @@ export function readFolded(text: string): Profile {
     if (!match) throw new BadFile(`line ${number}: a stack and a number should be there`);
     let stack = 0;
     for (const name of match[1].split(";")) {
-      let fn = functions.get(name);
-      if (fn === undefined) functions.set(name, (fn = builder.fn({ name })));
-      stack = builder.frame(stack, fn);
+      let place = places.get(name);
+      if (place === undefined) places.set(name, (place = builder.place(builder.fn({ name }))));
+      stack = builder.profile.stack(stack, place);
     }
     builder.addMany(Number(match[2]), { stack, thread });
   }

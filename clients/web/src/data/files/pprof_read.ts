@@ -12,11 +12,6 @@ const UNIT_NS: Record<string, number> = {
   seconds: 1e9,
 };
 
-interface Line {
-  fn: number; // of the builder
-  line: number;
-}
-
 export function readPprof(bytes: Uint8Array): Profile {
   return new Reader(bytes).profile();
 }
@@ -25,7 +20,7 @@ class Reader {
   #builder = new Builder();
   #parts = new Map<number, Value[]>();
   #texts: string[];
-  #locations = new Map<number, Line[]>(); // innermost first
+  #locations = new Map<number, number[]>(); // places, innermost first
   #tids = new Map<string, number>();
 
   constructor(bytes: Uint8Array) {
@@ -109,17 +104,18 @@ class Reader {
   ): void {
     const entry = numberFields(bytes);
     const library = mappings.get(entry.get(LOCATION.mapping) ?? 0);
-    const lines: Line[] = [];
+    const lines: [number, number][] = []; // function, line
     fields(bytes, (field, value) => {
       if (field !== LOCATION.line) return;
       const line = numberFields(value);
-      lines.push({ fn: fn(line.get(LINE.function) ?? 0, library), line: signed(line.get(LINE.line) ?? 0) });
+      lines.push([fn(line.get(LINE.function) ?? 0, library), signed(line.get(LINE.line) ?? 0)]);
     });
     if (!lines.length) {
       const name = `0x${(entry.get(LOCATION.address) ?? 0).toString(16)}`; // nobody has named it
-      lines.push({ fn: this.#builder.fn({ name, library }), line: 0 });
+      lines.push([this.#builder.fn({ name, library }), 0]);
     }
-    this.#locations.set(entry.get(LOCATION.id) ?? 0, lines);
+    const places = lines.map(([fn, line], i) => this.#builder.place(fn, line, i + 1 < lines.length));
+    this.#locations.set(entry.get(LOCATION.id) ?? 0, places);
   }
 
   #add(sample: Value, countAt: number, timeAt: number, unit_ns: number): void {
@@ -134,10 +130,9 @@ class Reader {
     const builder = this.#builder;
     let stack = 0;
     for (const id of locations.reverse()) {
-      const lines = this.#locations.get(id);
-      if (!lines) throw new BadFile(`there is no location ${id}`);
-      for (let i = lines.length - 1; i >= 0; i--)
-        stack = builder.frame(stack, lines[i].fn, lines[i].line, i + 1 < lines.length);
+      const places = this.#locations.get(id);
+      if (!places) throw new BadFile(`there is no location ${id}`);
+      for (let i = places.length - 1; i >= 0; i--) stack = builder.profile.stack(stack, places[i]);
     }
     if (!stack) return;
     const text = (key: string) => String(labels.get(key) ?? "");

@@ -24,11 +24,11 @@ export function isSpeedscope(value: Json): boolean {
 
 export function readSpeedscope(value: Json): Profile {
   const builder = new Builder();
-  const functions = list("shared.frames", record("shared", value.shared).frames).map((frame, i) =>
-    readFrame(builder, record(`frame ${i}`, frame)),
+  const places = list("shared.frames", record("shared", value.shared).frames).map((frame, i) =>
+    builder.place(readFrame(builder, record(`frame ${i}`, frame))),
   );
   list("profiles", value.profiles).forEach((one, i) =>
-    readThread(builder, functions, record(`profile ${i}`, one), i),
+    readThread(builder, places, record(`profile ${i}`, one), i),
   );
   builder.middlePeriod();
   return builder.profile;
@@ -43,7 +43,7 @@ function readFrame(builder: Builder, frame: Json): number {
     : builder.fn({ name, file, line });
 }
 
-function readThread(builder: Builder, functions: number[], one: Json, number: number): void {
+function readThread(builder: Builder, places: number[], one: Json, number: number): void {
   const label = textOf(one.name) || `profile ${number + 1}`;
   const ours = LABEL.exec(label);
   const thread = ours
@@ -57,8 +57,8 @@ function readThread(builder: Builder, functions: number[], one: Json, number: nu
     if (!stack.length) continue;
     let node = 0;
     for (const frame of stack) {
-      if (functions[frame] === undefined) throw new BadFile(`there is no frame ${frame}`);
-      node = builder.frame(node, functions[frame]);
+      if (places[frame] === undefined) throw new BadFile(`there is no frame ${frame}`);
+      node = builder.profile.stack(node, places[frame]);
     }
     if (unit === "none") builder.addMany(weight, { stack: node, thread });
     else builder.add({ stack: node, thread, time_us: end * factor, cpu_ns: weight * factor * 1000 });
