@@ -1,7 +1,6 @@
 // One file for both: the page, and the worker that it starts with the same address.
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { fromFragment, toFragment } from "./state/fragment";
 import { told, useBackend } from "./state/live";

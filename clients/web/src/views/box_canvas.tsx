@@ -11,6 +11,7 @@ import {
   type Thin,
   type Viewport,
 } from "./box_draw";
+import { PointerTip, type Tip } from "./tip";
 
 export interface Range {
   from: number;
@@ -26,12 +27,6 @@ export interface BoxCanvasProps {
   onPick(box: number, row: number): void;
   onZoom(box: number, row: number): void;
   tip(box: number, thin: Thin | null): string[]; // the first line is the name
-}
-
-interface Tip {
-  x: number;
-  y: number;
-  lines: string[];
 }
 
 const ZOOM_STEP = 1.0015; // per unit of the wheel
@@ -137,24 +132,7 @@ export function BoxCanvas(props: BoxCanvasProps) {
           if (under && !under.thin) props.onZoom(under.box, under.row);
         }}
       />
-      {tip && <BoxTip tip={tip} width={size.width} height={size.height} />}
-    </div>
-  );
-}
-
-/** Beside the pointer, on the side where there is more room. */
-function BoxTip({ tip, width, height }: { tip: Tip; width: number; height: number }) {
-  const style: Record<string, string> = {};
-  if (tip.x < width / 2) style.left = `${tip.x + 14}px`;
-  else style.right = `${width - tip.x + 14}px`;
-  if (tip.y < height / 2) style.top = `${tip.y + 14}px`;
-  else style.bottom = `${height - tip.y + 14}px`;
-  return (
-    <div class="tip" style={style} dir="auto">
-      <b>{tip.lines[0]}</b>
-      {tip.lines.slice(1).map((line) => (
-        <div>{line}</div>
-      ))}
+      {tip && <PointerTip tip={tip} width={size.width} height={size.height} />}
     </div>
   );
 }

@@ -7,7 +7,12 @@ export const LANE_PX = 16;
 export const LABEL_PX = 120;
 
 // In the order of the palette; what the service may add later is drawn as the last.
-const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+export const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+
+export function stateColour(state: string, ink: Ink): string {
+  const place = STATES.indexOf(state);
+  return ink.states[place < 0 ? STATES.length - 1 : place];
+}
 
 /** The filter with only this thread, or (together) with it besides; without threads when it was that. */
 export function threadsOf(filter: Filter, tid: number, together: boolean): Filter {
@@ -29,7 +34,11 @@ export function drawLanes(
 ): void {
   const { lanes, steps, states, step_us, period_us, origin_us } = overview;
   const pixels = (width - LABEL_PX) / steps;
-  const colours = states.map((state) => ink.states[Math.max(0, STATES.indexOf(state))]);
+  const colours = states.map((state) => stateColour(state, ink));
+  // What runs stands at the bottom in each step, what sleeps on top.
+  const stacked = [...states.keys()].sort(
+    (a, b) => STATES.indexOf(states[a]) - STATES.indexOf(states[b]),
+  );
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
   const full = Math.max(1, step_us / period_us); // as many samples fill a step
@@ -44,7 +53,7 @@ export function drawLanes(
     );
     for (let step = 0; step < steps; step++) {
       let bottom = top + LANE_PX - 1;
-      for (let state = 0; state < states.length; state++) {
+      for (const state of stacked) {
         const count = lane.states[step * states.length + state];
         if (!count) continue;
         const height = Math.min(Math.max(1, (count / full) * (LANE_PX - 3)), bottom - top - 1);
@@ -59,12 +68,12 @@ export function drawLanes(
   });
   if (!window_us) return;
   const at = (time_us: number) => LABEL_PX + ((time_us - origin_us) / step_us) * pixels;
-  const [left, right] = window_us.map(at);
+  const [left, right] = window_us.map((time_us) => Math.min(width, Math.max(LABEL_PX, at(time_us))));
   context.fillStyle = ink.paper;
   context.globalAlpha = 0.6;
   const height = lanes.length * LANE_PX;
-  context.fillRect(LABEL_PX, 0, Math.max(0, left - LABEL_PX), height);
-  context.fillRect(right, 0, Math.max(0, width - right), height);
+  context.fillRect(LABEL_PX, 0, left - LABEL_PX, height);
+  context.fillRect(right, 0, width - right, height);
   context.globalAlpha = 1;
 }
 

@@ -1,17 +1,23 @@
 // Time: processors in use, and a lane of states for each thread. Dragging selects a window.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
-import type { Overview as Data } from "../data/overview";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Lane, Overview as Data } from "../data/overview";
 import { useAnswer } from "../state/answer";
+import { data } from "../state/live";
 import { overviewRange } from "../state/page";
 import { select, selection } from "../state/selection";
-import { data } from "../state/live";
+import { Canvas } from "./canvas";
 import { ink } from "./colours";
-import { drawLanes, LABEL_PX, LANE_PX, threadsOf } from "./lanes";
+import { drawCurve, drawWindow } from "./cpu_curve";
 import { duration, grouped, percent } from "./format";
+import { laneTip, stepAt } from "./lane_tip";
+import { drawLanes, LABEL_PX, LANE_PX, stateColour, STATES, threadsOf } from "./lanes";
+import { timeAt, type TimeView } from "./time_axis";
+import { setWindow, useTimeDrag, zoomTime } from "./time_drag";
+import { onTimeKey } from "./time_keys";
+import { PointerTip, type Tip } from "./tip";
 
 const MAX_LANES = 100;
-const PLOT_PX = 64;
+const CURVE_PX = 78;
 
 interface Drawn {
   overview: Data;
@@ -29,28 +35,47 @@ export function Overview() {
   const maxSteps = Math.max(100, Math.floor((width - LABEL_PX) / 2));
   const args = { range_us: overviewRange.value, maxSteps, maxLanes: MAX_LANES };
   const overview = useAnswer("overview", width ? args : null);
+  const tids = overview?.lanes.map(({ tid }) => tid) ?? [];
   return (
-    <div class="overview" ref={box}>
+    <div
+      class="overview"
+      id="overview"
+      ref={box}
+      tabIndex={0}
+      role="group"
+      aria-label="Time and threads. Arrows left and right move the window, with Shift its end; up and down pick a thread; + and - zoom."
+      onKeyDown={(event) => onTimeKey(event, tids)}
+    >
       {overview && width > LABEL_PX && (
         <>
-          <Plot overview={overview} width={width} />
-          <Lanes overview={overview} width={width} />
-          <Told />
+          <Strip overview={overview} width={width} />
+          <Told overview={overview} />
         </>
       )}
     </div>
   );
 }
 
-/** The selected window in words. */
-function Told() {
-  const { window_us } = selection.value.filter;
-  const summary = useAnswer("summary", lookOfSelection());
+/** The selected window and what the colours mean, in words. */
+function Told({ overview }: { overview: Data }) {
+  const { filter, transforms } = selection.value;
+  const { window_us } = filter;
+  const summary = useAnswer("summary", { filter, transforms, group: "" });
   const origin = data.value?.extent_us?.[0] ?? 0;
   const seconds = (time_us: number) => `${((time_us - origin) / 1e6).toFixed(2)} s`;
+  const states = STATES.filter((state) => overview.states.includes(state));
   if (!summary) return null;
   return (
-    <div class="told">
+    <div class="told" aria-live="polite">
+      {states.length > 1 && (
+        <span>
+          {states.map((state) => (
+            <>
+              <i class="swatch" style={{ background: stateColour(state, ink.value) }} /> {state}{" "}
+            </>
+          ))}
+        </span>
+      )}
       {window_us && <span>{`${seconds(window_us[0])} … ${seconds(window_us[1])}`}</span>}
       <span>{grouped(summary.count)} samples</span>
       <span>{duration(summary.cpu_ns)} CPU</span>
@@ -61,156 +86,71 @@ function Told() {
   );
 }
 
-function lookOfSelection() {
-  const { filter, transforms } = selection.value;
-  return { filter, transforms, group: "" as const };
-}
-
-function plotData({ origin_us, step_us, steps, cpu }: Data): uPlot.AlignedData {
-  const x = Float64Array.from({ length: steps }, (_, i) => (origin_us + (i + 0.5) * step_us) / 1e6);
-  return [x as unknown as number[], cpu as unknown as number[]];
-}
-
-function Plot({ overview, width }: Drawn) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const { text, faint, line, states } = ink.value;
-  useEffect(() => {
-    const axis = { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { show: false } };
-    const font = "11px system-ui, sans-serif";
-    const origin = () => (data.value?.extent_us?.[0] ?? 0) / 1e6;
-    const made = new uPlot(
-      {
-        width,
-        height: PLOT_PX,
-        padding: [6, 0, 0, 0],
-        legend: { show: false },
-        cursor: {
-          drag: { x: true, y: false, setScale: false },
-          points: { show: false },
-          y: false,
-        },
-        scales: {
-          x: { time: false, range: (u) => spanOf(u) },
-          y: { range: (_u, _low, high) => [0, Math.max(1, high * 1.05)] },
-        },
-        series: [
-          {},
-          {
-            stroke: states[0],
-            fill: `${states[0]}40`,
-            width: 1,
-            points: { show: false },
-          },
-        ],
-        axes: [
-          {
-            ...axis,
-            size: 16,
-            gap: 1,
-            font,
-            space: 70,
-            splits: (_u, _i, low, high, step) => splitsFrom(origin(), low, high, step),
-            values: (_u, splits) => splits.map((at) => `${+(at - origin()).toFixed(3)} s`),
-          },
-          {
-            ...axis,
-            size: LABEL_PX,
-            font,
-            splits: (_u, _i, _low, high) => [0, Math.floor(high)],
-            values: (_u, splits) => splits.map((at) => (at ? String(at) : "")), // 0 s stands there
-          },
-        ],
-        // Scales are new only when it draws.
-        hooks: { setSelect: [(u) => selectWindow(u)], draw: [(u) => showWindow(u)] },
-      },
-      plotData(overview),
-      place.current!,
-    );
-    plot.current = made;
-    return () => made.destroy();
-  }, [text]);
-  useEffect(() => plot.current?.setSize({ width, height: PLOT_PX }), [width]);
-  useEffect(() => {
-    spans.set(plot.current!, overview);
-    plot.current?.setData(plotData(overview));
-  }, [overview, text, selection.value.filter.window_us]);
-  return (
-    <div class="plot" ref={place}>
-      <label>CPU</label>
-    </div>
-  );
-}
-
-/** Round numbers of seconds since the profile's start, not since the machine's. */
-function splitsFrom(origin: number, low: number, high: number, step: number): number[] {
-  const splits = [];
-  for (let i = Math.ceil((low - origin) / step - 1e-6); origin + i * step <= high; i++)
-    splits.push(origin + i * step);
-  return splits;
-}
-
-// uPlot's own range pads; lanes below want the same start and end.
-const spans = new WeakMap<uPlot, Data>();
-
-function spanOf(plot: uPlot): [number, number] {
-  const one = spans.get(plot);
-  if (!one) return [0, 1];
-  return [one.origin_us / 1e6, (one.origin_us + one.steps * one.step_us) / 1e6];
-}
-
-function selectWindow(plot: uPlot): void {
-  const { left, width } = plot.select;
-  const { filter } = selection.value;
-  if (width < 3) {
-    const { window_us: _, ...rest } = filter;
-    return select({ filter: rest });
-  }
-  const at = (x: number) => Math.round(plot.posToVal(x, "x") * 1e6);
-  const window_us: [number, number] = [at(left), at(left + width)];
-  select({ filter: { ...filter, window_us } });
-}
-
-function showWindow(plot: uPlot): void {
-  const { window_us } = selection.value.filter;
-  const height = plot.over.clientHeight;
-  if (!window_us) return plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-  const [left, right] = window_us.map((at) => plot.valToPos(at / 1e6, "x"));
-  plot.setSelect({ left, width: right - left, top: 0, height }, false);
-}
-
-function Lanes({ overview, width }: Drawn) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const height = overview.lanes.length * LANE_PX;
+function Strip({ overview, width }: Drawn) {
+  const [tip, setTip] = useState<Tip | null>(null);
   const { threads, window_us } = selection.value.filter;
-  useLayoutEffect(() => {
-    const context = canvas.current?.getContext("2d");
-    if (!canvas.current || !context) return;
-    const ratio = devicePixelRatio || 1;
-    canvas.current.width = Math.round(width * ratio);
-    canvas.current.height = Math.round(height * ratio);
-    context.scale(ratio, ratio);
-    drawLanes(context, overview, width, ink.value, threads ?? null, window_us ?? null);
+  const { origin_us, steps, step_us, lanes } = overview;
+  const zero_us = data.value?.extent_us?.[0] ?? origin_us;
+  const to_us = origin_us + steps * step_us;
+  const view: TimeView = {
+    ...{ from_us: origin_us, to_us, zero_us },
+    ...{ left: LABEL_PX, width: width - LABEL_PX },
+  };
+  const laneAt = (event: PointerEvent): Lane | undefined =>
+    lanes[Math.floor(event.offsetY / LANE_PX)];
+  const onCurve = useTimeDrag(view, () => setWindow(null, true));
+  const onLanes = useTimeDrag(view, (event) => {
+    const lane = laneAt(event);
+    if (lane) select({ filter: threadsOf(selection.value.filter, lane.tid, event.shiftKey) });
   });
-  const more = overview.laneCount - overview.lanes.length;
+  const showTip = (event: PointerEvent, lane: Lane | null) => {
+    const step = stepAt(overview, timeAt(view, event.offsetX));
+    const strip = (event.currentTarget as Element).closest(".overview")!.getBoundingClientRect();
+    const [x, y] = [event.clientX - strip.left, event.clientY - strip.top];
+    setTip({ x, y, lines: laneTip(overview, lane, step, zero_us) });
+  };
+  const both = { role: "img" as const, onPointerLeave: () => setTip(null) };
+  const lanesHeight = lanes.length * LANE_PX;
+  const more = overview.laneCount - lanes.length;
   return (
-    <div class="lanes">
-      <canvas
-        ref={canvas}
-        style={{ width: `${width}px`, height: `${height}px` }}
-        role="img"
-        aria-label={overview.lanes
-          .map(({ name, samples }) => `${name}: ${samples} samples`)
-          .join(", ")}
-        onClick={(event) => {
-          const lane = overview.lanes[Math.floor(event.offsetY / LANE_PX)];
-          if (lane)
-            select({
-              filter: threadsOf(selection.value.filter, lane.tid, event.shiftKey),
-            });
+    <>
+      <Canvas
+        {...both}
+        {...onCurve}
+        onPointerMove={(event) => {
+          onCurve.onPointerMove(event);
+          showTip(event, null);
+        }}
+        onWheel={(event) => zoomTime(view, event)}
+        aria-label="Processors in use over time"
+        pixels={[width, CURVE_PX]}
+        draw={(context) => {
+          drawCurve(context, overview, view, CURVE_PX, ink.value);
+          if (window_us) drawWindow(context, window_us, view, CURVE_PX, ink.value);
         }}
       />
-      {more > 0 && <p class="faint">and {grouped(more)} threads with fewer samples</p>}
-    </div>
+      <div class="lanes">
+        <Canvas
+          {...both}
+          {...onLanes}
+          onPointerMove={(event) => {
+            onLanes.onPointerMove(event);
+            const lane = laneAt(event);
+            if (lane) showTip(event, lane);
+          }}
+          onWheel={(event) => {
+            const { scrollHeight, clientHeight } = event.currentTarget.parentElement!;
+            if (scrollHeight <= clientHeight || event.ctrlKey) zoomTime(view, event);
+          }}
+          aria-label={lanes.map(({ name, samples }) => `${name}: ${samples} samples`).join(", ")}
+          pixels={[width, lanesHeight]}
+          draw={(context) =>
+            drawLanes(context, overview, width, ink.value, threads ?? null, window_us ?? null)
+          }
+        />
+        {more > 0 && <p class="faint">and {grouped(more)} threads with fewer samples</p>}
+      </div>
+      {tip && <PointerTip tip={tip} width={width} height={Infinity} />}
+    </>
   );
 }

@@ -1,0 +1,66 @@
+// The curve of processors in use over time, with its two scales.
+import type { Overview } from "../data/overview";
+import type { Ink } from "./colours";
+import { AXIS_FONT, drawTicks, type TimeView, xOf } from "./time_axis";
+
+const AXIS_PX = 16; // below the curve
+const TOP_PX = 22; // for the words about the selection
+
+export function drawCurve(
+  context: CanvasRenderingContext2D,
+  overview: Overview,
+  view: TimeView,
+  height: number,
+  ink: Ink,
+): void {
+  const base = height - AXIS_PX;
+  let high = 1;
+  for (const value of overview.cpu) if (value > high) high = value;
+  const y = (value: number) => base - (value / (high * 1.05)) * (base - TOP_PX);
+  const whole = Math.floor(high);
+
+  drawTicks(context, view, ink, [TOP_PX, base], height - AXIS_PX / 2);
+  context.font = AXIS_FONT;
+  context.fillStyle = ink.line;
+  for (const value of [0, whole]) context.fillRect(view.left, Math.round(y(value)), view.width, 1);
+  context.fillStyle = ink.faint;
+  context.textAlign = "right";
+  context.fillText(String(whole), view.left - 6, Math.max(8, y(whole)));
+  context.textAlign = "left";
+  context.fillStyle = ink.text;
+  context.fillText("CPU", 6, base / 2 + 2);
+
+  const { origin_us, step_us, steps, cpu } = overview;
+  const x = (step: number) => xOf(view, origin_us + (step + 0.5) * step_us);
+  context.beginPath();
+  context.moveTo(x(0), base);
+  for (let step = 0; step < steps; step++) context.lineTo(x(step), y(cpu[step]));
+  context.lineTo(x(steps - 1), base);
+  context.globalAlpha = 0.25;
+  context.fillStyle = ink.states[0];
+  context.fill();
+  context.globalAlpha = 1;
+  context.beginPath();
+  for (let step = 0; step < steps; step++) context.lineTo(x(step), y(cpu[step]));
+  context.strokeStyle = ink.states[0];
+  context.stroke();
+}
+
+/** What is selected of it. */
+export function drawWindow(
+  context: CanvasRenderingContext2D,
+  window_us: readonly [number, number],
+  view: TimeView,
+  height: number,
+  ink: Ink,
+): void {
+  const [left, right] = window_us.map((time_us) =>
+    Math.min(view.left + view.width, Math.max(view.left, xOf(view, time_us))),
+  );
+  context.fillStyle = ink.states[0];
+  context.globalAlpha = 0.18;
+  context.fillRect(left, 0, right - left, height);
+  context.globalAlpha = 1;
+  context.fillRect(left - 0.5, 0, 1, height);
+  context.fillRect(right - 0.5, 0, 1, height);
+}

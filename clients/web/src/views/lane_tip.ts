@@ -1,0 +1,37 @@
+// What stands beside the pointer over the curve or a lane.
+import type { Lane, Overview } from "../data/overview";
+import { percent } from "./format";
+
+export function stepAt(overview: Overview, time_us: number): number {
+  const step = Math.floor((time_us - overview.origin_us) / overview.step_us);
+  return Math.min(overview.steps - 1, Math.max(0, step));
+}
+
+function seconds(overview: Overview, step: number, zero_us: number): string {
+  const digits = Math.max(0, Math.ceil(6 - Math.log10(overview.step_us)));
+  const at = (overview.origin_us + step * overview.step_us - zero_us) / 1e6;
+  return `${at.toFixed(digits)} s`;
+}
+
+/** lane null: all threads together. */
+export function laneTip(
+  overview: Overview,
+  lane: Lane | null,
+  step: number,
+  zero_us: number,
+): string[] {
+  const { states, period_us, step_us } = overview;
+  const time = seconds(overview, step, zero_us);
+  if (!lane) {
+    const processors = overview.cpu[step].toFixed(2);
+    const samples = Math.round((overview.samples[step] * step_us) / 1e6);
+    return [time, `${processors} processors in use`, `${samples} samples`];
+  }
+  const full = Math.max(1, step_us / period_us);
+  const shares = [...states.keys()]
+    .map((state) => [state, lane.states[step * states.length + state]])
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${states[state]} ${percent(Math.min(count, full), full)}`);
+  const who = lane.name ? `${lane.name} (${lane.tid})` : String(lane.tid);
+  return [who, time, ...(shares.length ? shares : ["no samples"])];
+}
