@@ -75,15 +75,22 @@ test("tags, states and cut stacks survive in pprof and CpuSamples, libraries too
 
 test("what is inlined stays so, and lines stay", async () => {
   const inlined = profileOf(["main"]);
-  const fn = inlined.functions.push({ name: "tiny", library: 0, file: "t.h", line: 3, kind: "Native" }) - 1;
-  inlined.samples.stack.push(inlined.stack(inlined.samples.stack.data[0], inlined.place(fn, "t.h", 12, 1)));
+  const fn =
+    inlined.functions.push({ name: "tiny", library: 0, file: "t.h", line: 3, kind: "Native" }) - 1;
+  inlined.samples.stack.push(
+    inlined.stack(inlined.samples.stack.data[0], inlined.place(fn, "t.h", 12, 1)),
+  );
   for (const column of ["time_us", "cpu_ns", "thread", "tag", "state"] as const)
     inlined.samples[column].push(0);
   inlined.samples.whole.push(1);
   for (const form of ["pprof", "cpusamples"] as const) {
     const read = await again(inlined, form);
     const place = read.stackPlaces[read.samples.stack.data[1]];
-    assert.deepEqual([read.isInlined(place), read.lineOf(place)], [true, { file: "t.h", line: 12 }], form);
+    assert.deepEqual(
+      [read.isInlined(place), read.lineOf(place)],
+      [true, { file: "t.h", line: 12 }],
+      form,
+    );
   }
 });
 
@@ -96,7 +103,9 @@ test("speedscope's evented profiles and other units are read", async () => {
   ];
   const file = {
     shared: { frames: [{ name: "a" }, { name: "b", file: "b.js", line: 4 }] },
-    profiles: [{ type: "evented", name: "x", unit: "milliseconds", startValue: 0, endValue: 6, events }],
+    profiles: [
+      { type: "evented", name: "x", unit: "milliseconds", startValue: 0, endValue: 6, events },
+    ],
   };
   const { profile: read, form } = await openFile(bytesOf(JSON.stringify(file)));
   assert.equal(form, "speedscope");
@@ -114,7 +123,11 @@ test("a Dart VM's reply is read: names with their class, its own libraries as th
     pid: 4,
     samples: [{ tid: 9, timestamp: 3, vmTag: "Dart", userTag: "Default", stack: [1, 0] }],
     functions: [
-      { kind: "Dart", resolvedUrl: "package:a/a.dart", function: dart("main", library("package:a/a.dart")) },
+      {
+        kind: "Dart",
+        resolvedUrl: "package:a/a.dart",
+        function: dart("main", library("package:a/a.dart")),
+      },
       {
         kind: "Dart",
         resolvedUrl: "dart:core",
@@ -122,9 +135,14 @@ test("a Dart VM's reply is read: names with their class, its own libraries as th
       },
     ],
   };
-  const { profile: read } = await openFile(bytesOf(JSON.stringify({ jsonrpc: "2.0", result: reply })));
+  const { profile: read } = await openFile(
+    bytesOf(JSON.stringify({ jsonrpc: "2.0", result: reply })),
+  );
   assert.deepEqual(Object.keys(totals(read)).sort(), ["List.add", "main"]);
-  assert.deepEqual(read.libraries.map(({ system }) => system), [false, true]);
+  assert.deepEqual(
+    read.libraries.map(({ system }) => system),
+    [false, true],
+  );
 });
 
 test("bad files say what is wrong with them", async () => {
@@ -132,15 +150,21 @@ test("bad files say what is wrong with them", async () => {
     ["", /empty/],
     ["{", /damaged, or cut off/],
     ["[1]", /no form that is known/],
-    ["{\"a\":1}", /no form that is known/],
+    ['{"a":1}', /no form that is known/],
     ["<html>", /page or picture/],
     ["hello\nworld\n", /text of no form/],
     ["main;a 3\nmain;b\n", /line 2/],
     ["main 99999999999\n", /more than 20,000,000/],
     ['{"shared":{"frames":[]},"profiles":[]}', /without samples/],
-    ['{"shared":{"frames":[{"name":"a"}]},"profiles":[{"type":"sampled","unit":"none","samples":[[1]],"weights":[1]}]}', /no frame 1/],
+    [
+      '{"shared":{"frames":[{"name":"a"}]},"profiles":[{"type":"sampled","unit":"none","samples":[[1]],"weights":[1]}]}',
+      /no frame 1/,
+    ],
     ['{"shared":{"frames":[]},"profiles":[{"unit":"bytes"}]}', /in bytes/],
-    ['{"type":"CpuSamples","functions":[],"samples":[{"stack":[4],"tid":1,"timestamp":1}]}', /frame/],
+    [
+      '{"type":"CpuSamples","functions":[],"samples":[{"stack":[4],"tid":1,"timestamp":1}]}',
+      /frame/,
+    ],
     [new Uint8Array([1, 2, 3, 4]), /pprof|cut off|message/],
     [new Uint8Array(gzipSync("main 1\n").subarray(0, 12)), /gzip/],
   ];

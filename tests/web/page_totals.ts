@@ -11,7 +11,7 @@ import { byFunction, count } from "../../clients/web/src/data/totals";
 /** Writes page.pb.gz, page.speedscope.json, ... into a folder; gives rows by name. */
 export async function pageTotals(uri: string, folder: string) {
   const reader = new TableReader();
-  for (let [cursor, more] = ["", true]; more; ) {
+  for (let [cursor, more] = ["", true]; more;) {
     const place = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
     const response = await fetch(`${uri}_getCpuSamples?form=table&count=1000${place}`);
     const { result } = await response.json();

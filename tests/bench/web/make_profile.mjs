@@ -3,7 +3,11 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-const [folder, samples, nodes] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
+const [folder, samples, nodes] = [
+  process.argv[2],
+  Number(process.argv[3]),
+  Number(process.argv[4]),
+];
 const FUNCTIONS = 5000;
 const DEPTH_MOST = 40;
 
@@ -15,7 +19,7 @@ const parents = new Int32Array(nodes);
 const functions = new Int32Array(nodes);
 const depths = new Int32Array(nodes);
 const children = Array.from({ length: nodes }, () => new Map());
-for (let node = 1; node < nodes; ) {
+for (let node = 1; node < nodes;) {
   // Near the newest: deep rather than wide.
   const parent = Math.floor(node * Math.sqrt(chance()));
   const fn = Math.floor(FUNCTIONS * chance() ** 2);
@@ -57,8 +61,12 @@ function writer(path) {
 }
 
 const out = writer(join(folder, "profile.speedscope.json"));
-const frames = Array.from({ length: FUNCTIONS }, (_, fn) => JSON.stringify({ name: name(fn), file: "/app" }));
-out.put(`{"$schema":"https://www.speedscope.app/file-format-schema.json","name":"made","shared":{"frames":[`);
+const frames = Array.from({ length: FUNCTIONS }, (_, fn) =>
+  JSON.stringify({ name: name(fn), file: "/app" }),
+);
+out.put(
+  `{"$schema":"https://www.speedscope.app/file-format-schema.json","name":"made","shared":{"frames":[`,
+);
 out.put(`${frames.join()}]},"profiles":[{"type":"sampled","name":"main","unit":"microseconds",`);
 out.put(`"startValue":0,"endValue":${samples * 1000},"samples":[`);
 leaves.forEach((leaf, i) => out.put(`${i ? "," : ""}[${stacks[leaf]}]`));
@@ -70,7 +78,9 @@ for (const leaf of leaves) totals[leaf]++;
 for (let node = nodes - 1; node > 0; node--) totals[parents[node]] += totals[node];
 const tree = writer(join(folder, "profile.d3.json"));
 const put = (node) => {
-  tree.put(`{"name":${JSON.stringify(node ? name(functions[node]) : "all")},"value":${totals[node]},"children":[`);
+  tree.put(
+    `{"name":${JSON.stringify(node ? name(functions[node]) : "all")},"value":${totals[node]},"children":[`,
+  );
   let first = true;
   for (const child of children[node].values()) {
     if (!first) tree.put(",");

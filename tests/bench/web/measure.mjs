@@ -19,20 +19,25 @@ function addClock() {
     );
   window.longest = 0;
   new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+    for (const { duration } of list.getEntries())
+      window.longest = Math.max(window.longest, duration);
   }).observe({ type: "longtask" });
 }
 
 async function firstPaint(browser) {
   const service = await Service.of(busy(1000));
   try {
-    const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+    const page = await (
+      await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    ).newPage();
     await page.goto(service.uri);
     const paints = () => performance.getEntriesByName("first-contentful-paint").length;
     await until(() => page.evaluate(paints), "the first paint");
     return await page.evaluate(() => {
       const [navigation] = performance.getEntriesByType("navigation");
-      return performance.getEntriesByName("first-contentful-paint")[0].startTime - navigation.responseEnd;
+      return (
+        performance.getEntriesByName("first-contentful-paint")[0].startTime - navigation.responseEnd
+      );
     });
   } finally {
     await service.end();
@@ -58,7 +63,13 @@ async function measure(browser, one) {
     const search = [];
     for (let i = 0; i < EVENTS; i++) zoom.push(await one.zoom(page, i));
     for (let i = 0; i < EVENTS; i++) search.push(await one.search(page, `function_${10 + i}`));
-    return { load: load / 1000, blocked, memory: memory / 1e6, zoom: middle(zoom), search: middle(search) };
+    return {
+      load: load / 1000,
+      blocked,
+      memory: memory / 1e6,
+      zoom: middle(zoom),
+      search: middle(search),
+    };
   } finally {
     await opened.end();
   }
@@ -67,7 +78,9 @@ async function measure(browser, one) {
 const browser = await launch();
 try {
   const found =
-    subject === "live" ? { paint: await firstPaint(browser) } : await measure(browser, SUBJECTS[subject]);
+    subject === "live"
+      ? { paint: await firstPaint(browser) }
+      : await measure(browser, SUBJECTS[subject]);
   console.log(JSON.stringify(found));
 } finally {
   await browser.close();

@@ -7,7 +7,12 @@ import { extname, join } from "node:path";
 import { ROOT, Service } from "../../web/browser/service.mjs";
 
 const PROFILE = "profile.speedscope.json";
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".json": "application/json",
+};
 
 /** A folder at a port of its own. */
 function serve(folder) {
@@ -16,7 +21,10 @@ function serve(folder) {
       try {
         const path = new URL(request.url, "http://x").pathname;
         const content = readFileSync(join(folder, path.endsWith("/") ? `${path}index.html` : path));
-        response.setHeader("Content-Type", TYPES[extname(path) || ".html"] ?? "application/octet-stream");
+        response.setHeader(
+          "Content-Type",
+          TYPES[extname(path) || ".html"] ?? "application/octet-stream",
+        );
         response.end(content);
       } catch {
         response.statusCode = 404;
@@ -55,10 +63,14 @@ async function loadBy(page, input, file) {
 async function drawnAfter(page, event, act) {
   await page.evaluate((event) => {
     window.answered = new Promise((resolve) =>
-      addEventListener(event, async ({ timeStamp }) => resolve((await window.drawn()) - timeStamp), {
-        once: true,
-        capture: true,
-      }),
+      addEventListener(
+        event,
+        async ({ timeStamp }) => resolve((await window.drawn()) - timeStamp),
+        {
+          once: true,
+          capture: true,
+        },
+      ),
     );
   }, event);
   await act();
@@ -88,7 +100,9 @@ const isoscope = {
       input.addEventListener("change", () => {
         const dataTransfer = new DataTransfer();
         dataTransfer.items.add(input.files[0]);
-        document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
+        document
+          .querySelector("main")
+          .dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
       });
     });
   },
@@ -174,9 +188,9 @@ const d3 = {
       const start = performance.now();
       if (i % 2) window.chart.resetZoom();
       else
-        document.querySelectorAll("#chart g.frame")[1 + (i >> 1)].dispatchEvent(
-          new MouseEvent("click", { bubbles: true }),
-        );
+        document
+          .querySelectorAll("#chart g.frame")
+          [1 + (i >> 1)].dispatchEvent(new MouseEvent("click", { bubbles: true }));
       return (await window.drawn()) - start;
     }, i),
   search: (page, text) =>

@@ -57,7 +57,10 @@ visiting("search counts what it finds, and [ and ] go through it", async (visit)
   await visit.when(() => / %/.test(document.querySelector(".search output").textContent));
   const plain = await output.innerText();
   assert.match(plain, /^\d[\d,]* functions?, [\d,]+ places?, \d+(\.\d)? %/);
-  await visit.page.locator(".boxes canvas").focus().catch(() => {});
+  await visit.page
+    .locator(".boxes canvas")
+    .focus()
+    .catch(() => {});
   await visit.page.locator("#search").blur();
   await visit.page.keyboard.press("]");
   await visit.page.locator("aside h2", { hasText: "rule" }).waitFor();
@@ -74,7 +77,9 @@ visiting("search counts what it finds, and [ and ] go through it", async (visit)
   await visit.button(".*").click();
   await visit.when(() => /^[1-9]/.test(document.querySelector(".search output").textContent));
   await visit.page.fill("#search", "(");
-  await visit.when(() => /not an expression/.test(document.querySelector(".search output").textContent));
+  await visit.when(() =>
+    /not an expression/.test(document.querySelector(".search output").textContent),
+  );
 });
 
 visiting("focus and hide change the tree, are breadcrumbs, and are undone", async (visit) => {
@@ -85,9 +90,15 @@ visiting("focus and hide change the tree, are breadcrumbs, and are undone", asyn
   const focused = await visit.flame();
   assert.ok(numberIn(focused) < samples);
   await visit.page.locator(".crumbs .chip", { hasText: "_PyPegen_run_parser" }).click();
-  await visit.when((label) => document.querySelector(".boxes canvas").getAttribute("aria-label") === label, whole);
+  await visit.when(
+    (label) => document.querySelector(".boxes canvas").getAttribute("aria-label") === label,
+    whole,
+  );
   await visit.page.keyboard.press("Escape");
-  await visit.when((label) => document.querySelector(".boxes canvas").getAttribute("aria-label") === label, focused);
+  await visit.when(
+    (label) => document.querySelector(".boxes canvas").getAttribute("aria-label") === label,
+    focused,
+  );
 });
 
 visiting("filters tell what there is, and choose", async (visit) => {
@@ -116,7 +127,10 @@ visiting("the address holds the view: opened anew it shows the same", async (vis
   const address = visit.page.url();
   const again = await Visit.of(browser, address);
   await again.exactly(count);
-  assert.equal(await again.page.getByRole("tab", { selected: true }).innerText(), await visit.page.getByRole("tab", { selected: true }).innerText());
+  assert.equal(
+    await again.page.getByRole("tab", { selected: true }).innerText(),
+    await visit.page.getByRole("tab", { selected: true }).innerText(),
+  );
   assert.match(await again.text("aside h2"), /_PyPegen_run_parser/);
   await again.close();
 });
@@ -142,20 +156,27 @@ for (const form of ["speedscope", "folded", "pprof", "cpusamples"])
     await visit.drop(file, "shown");
     await visit.page.locator(".banner", { hasText: file.name }).waitFor();
     await visit.exactly(samples);
-    await visit.when((all) => document.querySelector(".boxes canvas")?.getAttribute("aria-label").includes(` ${all} `), samples.toLocaleString("en-US"));
+    await visit.when(
+      (all) =>
+        document.querySelector(".boxes canvas")?.getAttribute("aria-label").includes(` ${all} `),
+      samples.toLocaleString("en-US"),
+    );
     await visit.button("Back to the program").click();
     await visit.page.locator(".banner", { hasText: file.name }).waitFor({ state: "detached" });
     await visit.exactly(samples);
   });
 
-visiting("a file is compared with what is shown: with itself nothing has changed", async (visit) => {
-  const file = await visit.saved("cpusamples");
-  await visit.drop(file, "compared");
-  const table = visit.page.getByRole("table", { name: /before and now/ });
-  await table.getByRole("row").nth(3).waitFor();
-  for (const row of (await table.getByRole("row").all()).slice(1))
-    assert.match(await row.innerText(), /±0\.0/);
-});
+visiting(
+  "a file is compared with what is shown: with itself nothing has changed",
+  async (visit) => {
+    const file = await visit.saved("cpusamples");
+    await visit.drop(file, "compared");
+    const table = visit.page.getByRole("table", { name: /before and now/ });
+    await table.getByRole("row").nth(3).waitFor();
+    for (const row of (await table.getByRole("row").all()).slice(1))
+      assert.match(await row.innerText(), /±0\.0/);
+  },
+);
 
 visiting("what cannot be opened is said to be so, and nothing else changes", async (visit) => {
   await visit.drop({ name: "x.txt", content: "hello" }, "shown");
@@ -166,8 +187,12 @@ visiting("what cannot be opened is said to be so, and nothing else changes", asy
 visiting("the picked stack is copied as text, outermost first", async (visit) => {
   await pickFunction(visit, "_PyPegen_run_parser");
   await visit.page.keyboard.press("y");
-  await visit.when(async () => (await navigator.clipboard.readText()).includes("_PyPegen_run_parser"));
-  const lines = (await visit.page.evaluate(() => navigator.clipboard.readText())).trimEnd().split("\n");
+  await visit.when(async () =>
+    (await navigator.clipboard.readText()).includes("_PyPegen_run_parser"),
+  );
+  const lines = (await visit.page.evaluate(() => navigator.clipboard.readText()))
+    .trimEnd()
+    .split("\n");
   assert.match(lines[0], /^_start/);
   assert.match(lines.at(-1), /^_PyPegen_run_parser  python3/);
 });
@@ -227,5 +252,8 @@ async function pickFunction(visit, name) {
 }
 
 async function changedFrom(visit, label) {
-  await visit.when((before) => document.querySelector(".boxes canvas").getAttribute("aria-label") !== before, label);
+  await visit.when(
+    (before) => document.querySelector(".boxes canvas").getAttribute("aria-label") !== before,
+    label,
+  );
 }

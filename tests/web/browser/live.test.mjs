@@ -22,15 +22,18 @@ function visiting(name, act, ...options) {
   });
 }
 
-visiting("samples come by themselves; stop and record switch the profiler", async (visit, service) => {
-  const first = await visit.moreThan(0);
-  await visit.moreThan(first);
-  await visit.button("Stop").click();
-  await until(async () => (await service.flag("profiler")) === "false", "the profiler's stop");
-  await visit.button("Record").click();
-  await until(async () => (await service.flag("profiler")) === "true", "the profiler's start");
-  await visit.moreThan(await visit.samples());
-});
+visiting(
+  "samples come by themselves; stop and record switch the profiler",
+  async (visit, service) => {
+    const first = await visit.moreThan(0);
+    await visit.moreThan(first);
+    await visit.button("Stop").click();
+    await until(async () => (await service.flag("profiler")) === "false", "the profiler's stop");
+    await visit.button("Record").click();
+    await until(async () => (await service.flag("profiler")) === "true", "the profiler's start");
+    await visit.moreThan(await visit.samples());
+  },
+);
 
 visiting("clear forgets, and what comes then is shown", async (visit) => {
   const many = await visit.moreThan(1500);
@@ -39,17 +42,23 @@ visiting("clear forgets, and what comes then is shown", async (visit) => {
   await visit.moreThan(0);
 });
 
-visiting("a view that is held stays while samples come, and then has them all", async (visit, service) => {
-  await visit.moreThan(500);
-  await visit.page.keyboard.press(" ");
-  await visit.page.getByRole("button", { name: "held" }).waitFor();
-  const held = await visit.flame();
-  const { sampleCount } = await service.ask("_getCpuSamples");
-  await until(async () => (await service.ask("_getCpuSamples")).sampleCount > sampleCount + 2500, "samples");
-  assert.equal(await visit.flame(), held);
-  await visit.page.keyboard.press(" ");
-  await visit.moreThan(sampleCount);
-});
+visiting(
+  "a view that is held stays while samples come, and then has them all",
+  async (visit, service) => {
+    await visit.moreThan(500);
+    await visit.page.keyboard.press(" ");
+    await visit.page.getByRole("button", { name: "held" }).waitFor();
+    const held = await visit.flame();
+    const { sampleCount } = await service.ask("_getCpuSamples");
+    await until(
+      async () => (await service.ask("_getCpuSamples")).sampleCount > sampleCount + 2500,
+      "samples",
+    );
+    assert.equal(await visit.flame(), held);
+    await visit.page.keyboard.press(" ");
+    await visit.moreThan(sampleCount);
+  },
+);
 
 visiting("the period and the mode are the service's", async (visit, service) => {
   await visit.moreThan(0);
@@ -60,18 +69,24 @@ visiting("the period and the mode are the service's", async (visit, service) => 
   await until(async () => (await service.flag("profile_mode")) === "wall", "the mode");
 });
 
-visiting("the program is killed: the page says so, and goes on with what was recorded", async (visit, service) => {
-  await visit.moreThan(500);
-  service.killProgram();
-  await visit.page.getByText(/program.*ended|ended.*program/i).first().waitFor();
-  const count = await visit.samples();
-  await visit.tab("Bottom-up").click();
-  await visit.page.getByRole("treeitem").first().waitFor();
-  await visit.page.getByRole("treeitem").first().click();
-  await visit.page.locator("aside h2").waitFor();
-  assert.equal(await visit.samples(), count);
-  await visit.picture("ended");
-});
+visiting(
+  "the program is killed: the page says so, and goes on with what was recorded",
+  async (visit, service) => {
+    await visit.moreThan(500);
+    service.killProgram();
+    await visit.page
+      .getByText(/program.*ended|ended.*program/i)
+      .first()
+      .waitFor();
+    const count = await visit.samples();
+    await visit.tab("Bottom-up").click();
+    await visit.page.getByRole("treeitem").first().waitFor();
+    await visit.page.getByRole("treeitem").first().click();
+    await visit.page.locator("aside h2").waitFor();
+    assert.equal(await visit.samples(), count);
+    await visit.picture("ended");
+  },
+);
 
 test("the service is gone: the page keeps what it has, and goes on with the next one", async () => {
   const port = String(await freePort());

@@ -11,12 +11,16 @@ const BUILD = resolve(process.env.ISOSCOPE_BUILD ?? join(ROOT, "build"));
 const DEADLINE_MS = 60_000;
 
 /** Python parsing its own library: one thread that is always busy. */
-export const busy = (seconds) => ["/usr/bin/python3", join(ROOT, "examples/stdlib_parse.py"), String(seconds)];
+export const busy = (seconds) => [
+  "/usr/bin/python3",
+  join(ROOT, "examples/stdlib_parse.py"),
+  String(seconds),
+];
 export const workload = (name, ...words) => [join(BUILD, "tests/workloads", name), ...words];
 
 /** The condition's first true value; it may be a promise. */
 export async function until(condition, what) {
-  for (const end = Date.now() + DEADLINE_MS; ; ) {
+  for (const end = Date.now() + DEADLINE_MS; ;) {
     const value = await condition();
     if (value) return value;
     if (Date.now() > end) throw new Error(`${what}: not within ${DEADLINE_MS / 1000} s`);
@@ -34,7 +38,16 @@ export class Service {
   static async of(command, ...options) {
     const folder = mkdtempSync(join(tmpdir(), "isoscope-page-"));
     const info = join(folder, "service.json");
-    const words = ["run", "--keep", "--quiet", "--write-service-info", info, ...options, "--", ...command];
+    const words = [
+      "run",
+      "--keep",
+      "--quiet",
+      "--write-service-info",
+      info,
+      ...options,
+      "--",
+      ...command,
+    ];
     const process = spawn(join(BUILD, "bin/isoscope"), words, { stdio: "ignore" });
     await until(() => {
       if (process.exitCode !== null) throw new Error(`isoscope ended with ${process.exitCode}`);

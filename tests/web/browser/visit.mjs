@@ -15,8 +15,7 @@ export function launch() {
   return chromium.launch({ executablePath: CHROMIUM, args: sandbox });
 }
 
-const isLocal = (url) =>
-  /^(data|blob|about):/.test(url) || new URL(url).hostname === "127.0.0.1";
+const isLocal = (url) => /^(data|blob|about):/.test(url) || new URL(url).hostname === "127.0.0.1";
 
 /** Runs in the page. -1: it tells none. */
 function addReader() {

@@ -16,7 +16,10 @@ export interface Facets {
   libraries: Facet<string>[]; // of the leaf
 }
 
-function counted<T>(counts: Float64Array, of: (number: number) => { value: T; text: string }): Facet<T>[] {
+function counted<T>(
+  counts: Float64Array,
+  of: (number: number) => { value: T; text: string },
+): Facet<T>[] {
   const known = new Map<T, Facet<T>>();
   counts.forEach((samples, number) => {
     if (!samples) return;

@@ -14,7 +14,9 @@ export function useAnswer<K extends Kind>(
   kind: K,
   args: Questions[K]["args"] | null,
 ): Questions[K]["answer"] | null {
-  const [answer, setAnswer] = useState<{ value: Questions[K]["answer"]; resets: number } | null>(null);
+  const [answer, setAnswer] = useState<{ value: Questions[K]["answer"]; resets: number } | null>(
+    null,
+  );
   const running = useRef(false);
   const next = useRef<Ask | null>(null);
   const version = data.value?.version ?? -1;

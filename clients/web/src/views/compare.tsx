@@ -31,7 +31,10 @@ export function compareWithWindow(): void {
 function Sides({ result }: { result: Comparison | null }) {
   const { before, filter } = selection.value;
   const file = files.value.compared;
-  const was = before.kind === "file" ? (file?.name ?? "a file") : before.window_us && seconds(before.window_us);
+  const was =
+    before.kind === "file"
+      ? (file?.name ?? "a file")
+      : before.window_us && seconds(before.window_us);
   const now = filter.window_us ? seconds(filter.window_us) : "all of it";
   const of = (side: 0 | 1) => result && <i class="faint">{grouped(result.samples[side])}</i>;
   const swap = () => {
@@ -101,7 +104,10 @@ export function Compare({ search }: { search: SearchResult | null }) {
     () => result && drawnAs(result, search, picked),
     [result, search, picked, isDark.value],
   );
-  const range = useMemo(() => result && rangeOf(result.boxes, zoom, (fn) => result.keys[fn]), [result, zoom]);
+  const range = useMemo(
+    () => result && rangeOf(result.boxes, zoom, (fn) => result.keys[fn]),
+    [result, zoom],
+  );
   if (!before.kind || !result || !drawn || !range)
     return (
       <div class="compare">
@@ -126,7 +132,9 @@ export function Compare({ search }: { search: SearchResult | null }) {
             select({ zoom: path });
           }}
           tip={(box, thin) => [
-            thin && thin.boxes > 1 ? `${grouped(thin.boxes)} frames under 1 px` : shortKey(keys[boxes.fn[box]]),
+            thin && thin.boxes > 1
+              ? `${grouped(thin.boxes)} frames under 1 px`
+              : shortKey(keys[boxes.fn[box]]),
             ...(thin
               ? []
               : [

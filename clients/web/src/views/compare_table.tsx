@@ -23,7 +23,13 @@ function sorted({ before, after, keys }: Comparison, by: Column): Int32Array {
   return rows.sort((a, b) => change[b] - change[a] || after[by][b] - after[by][a] || a - b);
 }
 
-export function CompareTable({ result, search }: { result: Comparison; search: SearchResult | null }) {
+export function CompareTable({
+  result,
+  search,
+}: {
+  result: Comparison;
+  search: SearchResult | null;
+}) {
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(0);
@@ -57,7 +63,12 @@ export function CompareTable({ result, search }: { result: Comparison; search: S
     </span>
   );
   return (
-    <div class="table half" role="table" aria-label="Functions, before and now" aria-rowcount={rows.length}>
+    <div
+      class="table half"
+      role="table"
+      aria-label="Functions, before and now"
+      aria-rowcount={rows.length}
+    >
       <div class="head" role="row">
         {head("self", "self change", "change")}
         <span class="number">before</span>

@@ -72,9 +72,7 @@ export function FileBanner() {
   return (
     <div class="banner">
       <b dir="auto">{shown.name}</b> ({shown.form}) is shown.{" "}
-      <button
-        onClick={() => backend().say({ say: "close", as: "shown" })}
-      >
+      <button onClick={() => backend().say({ say: "close", as: "shown" })}>
         Back to the program
       </button>
     </div>

@@ -37,7 +37,15 @@ function textOf(kind: keyof Facets, facet: Facet<unknown>): string {
   return process ? `${process.name} (${facet.text})` : facet.text;
 }
 
-function Kind({ kind, title, list }: { kind: keyof Facets; title: string; list: Facet<unknown>[] }) {
+function Kind({
+  kind,
+  title,
+  list,
+}: {
+  kind: keyof Facets;
+  title: string;
+  list: Facet<unknown>[];
+}) {
   const wanted = selection.value.filter[kind] as unknown[] | undefined;
   const all = list.map(({ value }) => value);
   return (
@@ -82,7 +90,12 @@ export function Filters() {
     else dialog.current?.close();
   }, [isShown]);
   return (
-    <dialog ref={dialog} class="filters" onClose={() => (filtersShown.value = false)} aria-label="Filters">
+    <dialog
+      ref={dialog}
+      class="filters"
+      onClose={() => (filtersShown.value = false)}
+      aria-label="Filters"
+    >
       <form method="dialog">
         <div class="kinds">
           {found &&

@@ -30,8 +30,7 @@ export function rangeOf(
   for (let row = 0; row < path.length && row + 1 < boxes.rows.length; row++) {
     let box = boxAt(boxes, row, range.from);
     const end = boxes.rows[row + 1];
-    while (box < end && boxes.x[box] < range.to && keyOf(boxes.fn[box]) !== path[row])
-      box++;
+    while (box < end && boxes.x[box] < range.to && keyOf(boxes.fn[box]) !== path[row]) box++;
     if (box >= end || boxes.x[box] >= range.to) break;
     range = { from: boxes.x[box], to: boxes.x[box] + boxes.width[box] };
   }

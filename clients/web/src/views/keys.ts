@@ -73,7 +73,12 @@ export const KEYS: Key[] = [
     match: one("c"),
     act: compareWithWindow,
   },
-  { keys: "y", does: "copy the picked stack as text", match: one("y"), act: () => void copyStack() },
+  {
+    keys: "y",
+    does: "copy the picked stack as text",
+    match: one("y"),
+    act: () => void copyStack(),
+  },
   {
     keys: "e",
     does: "save and open files",

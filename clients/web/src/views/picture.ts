@@ -36,7 +36,8 @@ function plainColours(): (colour: string) => string {
 export async function svgPicture(title: string): Promise<string> {
   const boxes = await asked();
   const { unit, zoom, rootBelow } = selection.value;
-  const shown = (weight: number) => (unit === "samples" ? `${grouped(weight)} samples` : duration(weight));
+  const shown = (weight: number) =>
+    unit === "samples" ? `${grouped(weight)} samples` : duration(weight);
   const plain = plainColours();
   const drawn = boxLook(boxes, null, "");
   return flameSvg({

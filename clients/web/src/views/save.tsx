@@ -1,7 +1,16 @@
 // The sheet of what can be saved, and the clipboard.
 import { useEffect, useRef } from "preact/hooks";
 import { type Form, FORMS } from "../data/files/save";
-import { backend, files, functionOfKey, info, libraryOf, look, nameOf, problem } from "../state/live";
+import {
+  backend,
+  files,
+  functionOfKey,
+  info,
+  libraryOf,
+  look,
+  nameOf,
+  problem,
+} from "../state/live";
 import { pickedStack, savingShown } from "../state/page";
 import { selection } from "../state/selection";
 import { openByHand } from "./drop";
@@ -9,7 +18,9 @@ import { pngPicture, svgPicture } from "./picture";
 
 /** As the file's name and the profile's: of the program, or of the file that is shown. */
 function nameOfAll(): string {
-  return files.value.shown?.name.replace(/\..*$/, "") ?? info.value?.processes[0]?.name ?? "profile";
+  return (
+    files.value.shown?.name.replace(/\..*$/, "") ?? info.value?.processes[0]?.name ?? "profile"
+  );
 }
 
 function download(content: BlobPart, suffix: string): void {
@@ -72,12 +83,16 @@ export function Save() {
     <dialog ref={dialog} onClose={() => (savingShown.value = false)} aria-label="Save and open">
       <p>The samples of the window and the filters, their stacks whole:</p>
       <table>
-        {(Object.keys(FORMS) as Form[]).map((form) => row(form, FORMS[form].summary, () => save(form)))}
+        {(Object.keys(FORMS) as Form[]).map((form) =>
+          row(form, FORMS[form].summary, () => save(form)),
+        )}
       </table>
       <p>The flame graph as it is:</p>
       <table>
         {row("SVG", "a picture with names to read under the pointer", () =>
-          tried("cannot save the picture", async () => download(await svgPicture(nameOfAll()), ".svg")),
+          tried("cannot save the picture", async () =>
+            download(await svgPicture(nameOfAll()), ".svg"),
+          ),
         )}
         {row("PNG", "pixels", () =>
           tried("cannot save the picture", async () => download(await pngPicture(), ".png")),

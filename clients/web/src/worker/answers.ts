@@ -117,7 +117,13 @@ export class Answers {
       return { error: "", hits, order, nodes, share };
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      return { error: error.message, hits: new Uint8Array(0), order: new Int32Array(0), nodes: 0, share: 0 };
+      return {
+        error: error.message,
+        hits: new Uint8Array(0),
+        order: new Int32Array(0),
+        nodes: 0,
+        share: 0,
+      };
     }
   }
 

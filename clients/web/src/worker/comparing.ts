@@ -17,9 +17,14 @@ function sideOf(answers: Answers, look: Look, unit: Unit): Side {
 
 /** Of the file only what means the same there: neither its times nor its threads do. */
 function lookBefore(look: Look, before: Before): Look {
-  if (before.kind !== "file") return { ...look, filter: { ...look.filter, window_us: before.window_us } };
+  if (before.kind !== "file")
+    return { ...look, filter: { ...look.filter, window_us: before.window_us } };
   const { tags, states, libraries } = look.filter;
-  const filter = { ...(tags && { tags }), ...(states && { states }), ...(libraries && { libraries }) };
+  const filter = {
+    ...(tags && { tags }),
+    ...(states && { states }),
+    ...(libraries && { libraries }),
+  };
   return { ...look, filter };
 }
 

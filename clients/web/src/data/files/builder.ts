@@ -75,7 +75,10 @@ export class Builder {
 
   /** As the period, for files that do not tell it: the middle of the samples' CPU times. */
   middlePeriod(): void {
-    const times = this.profile.samples.cpu_ns.view().filter((time) => time > 0).sort();
+    const times = this.profile.samples.cpu_ns
+      .view()
+      .filter((time) => time > 0)
+      .sort();
     this.profile.period_us = times.length ? Math.round(times[times.length >> 1] / 1000) : 0;
   }
 }

@@ -14,9 +14,13 @@ export function readCpuSamples(value: Json): Profile {
   if (value.type === "_CpuSamplesTable") return readTable(value);
   const builder = new Builder();
   builder.profile.period_us = numberOf("samplePeriod", value.samplePeriod ?? 0);
-  const functions = list("functions", value.functions).map((one, i) => record(`function ${i}`, one));
+  const functions = list("functions", value.functions).map((one, i) =>
+    record(`function ${i}`, one),
+  );
   const isPublic = functions.some((one) => "function" in one);
-  const stackOf = isPublic ? publicStacks(builder, functions) : listStacks(builder, functions, value);
+  const stackOf = isPublic
+    ? publicStacks(builder, functions)
+    : listStacks(builder, functions, value);
   const pid = Number(value.pid) || 0;
   list("samples", value.samples).forEach((one, i) => {
     const sample = record(`sample ${i}`, one);
@@ -59,7 +63,13 @@ function listStacks(builder: Builder, functions: Json[], value: Json): StackOf {
   for (const one of functions) {
     const library = libraries.get(record("owner", one.owner).id);
     const line = numberOf("line", one.line ?? 0);
-    const told = { name: textOf(one.name), library, file: textOf(one.file), line, kind: textOf(one.kind) };
+    const told = {
+      name: textOf(one.name),
+      library,
+      file: textOf(one.file),
+      line,
+      kind: textOf(one.kind),
+    };
     numbers.set(one.id, builder.fn(told));
   }
   return (stack) => {
@@ -104,7 +114,11 @@ function publicStacks(builder: Builder, functions: Json[]): StackOf {
 
 function ownersOf(told: Json): Json[] {
   const owners = [];
-  for (let at = told.owner; at && typeof at === "object" && owners.length < 20; at = (at as Json).owner)
+  for (
+    let at = told.owner;
+    at && typeof at === "object" && owners.length < 20;
+    at = (at as Json).owner
+  )
     owners.push(at as Json);
   return owners;
 }
@@ -121,7 +135,8 @@ function nameOf(told: Json): string {
 
 function libraryOf(builder: Builder, told: Json, url: string): number {
   const owners = ownersOf(told);
-  const library = owners.find(({ type }) => type === "@Library") ?? owners.find((one) => one.library)?.library;
+  const library =
+    owners.find(({ type }) => type === "@Library") ?? owners.find((one) => one.library)?.library;
   const uri = textOf((library as Json | undefined)?.uri) || url;
   const isDart = /^(package|dart):/.test(uri);
   return builder.library(uri.replace(/^file:\/\//, ""), isDart ? uri : undefined);

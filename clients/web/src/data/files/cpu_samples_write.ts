@@ -14,7 +14,8 @@ export function writeCpuSamples(chosen: Chosen): string {
   const stacks = new Map<number, ListFrame[]>();
   const stackOf = (node: number) => {
     let stack = stacks.get(node);
-    if (!stack) stacks.set(node, (stack = placesOf(profile, node).map((one) => frame(profile, one))));
+    if (!stack)
+      stacks.set(node, (stack = placesOf(profile, node).map((one) => frame(profile, one))));
     return stack;
   };
   const many = new Set(threads.map(({ pid }) => pid)).size > 1;
@@ -49,7 +50,8 @@ export function writeCpuSamples(chosen: Chosen): string {
       ...library,
     })),
   };
-  for (const stack of stacks.values()) reply.maxStackDepth = Math.max(reply.maxStackDepth, stack.length);
+  for (const stack of stacks.values())
+    reply.maxStackDepth = Math.max(reply.maxStackDepth, stack.length);
   return JSON.stringify(reply);
 }
 
@@ -73,7 +75,8 @@ function functionsOf({ profile, places }: Chosen): ListFunction[] {
   const { callOf } = profile;
   const { parents, functions, outermost, length } = profile.calls;
   for (const i of places) weights[callOf[profile.samples.stack.data[i]]]++;
-  for (let node = length - 1; node > 0; node--) if (weights[node]) own[functions[node]] += weights[node];
+  for (let node = length - 1; node > 0; node--)
+    if (weights[node]) own[functions[node]] += weights[node];
   for (let node = length - 1; node > 0; node--) {
     weights[parents[node]] += weights[node];
     if (outermost[node]) total[functions[node]] += weights[node];

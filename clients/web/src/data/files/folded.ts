@@ -34,7 +34,10 @@ export function readFolded(text: string): Profile {
 
 /** A semicolon would be another frame, a line's end another stack. */
 function written(name: string): string {
-  return name.split(/[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+/).join(" ").replaceAll(";", ":");
+  return name
+    .split(/[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+/)
+    .join(" ")
+    .replaceAll(";", ":");
 }
 
 export function writeFolded({ profile, places }: Chosen): string {

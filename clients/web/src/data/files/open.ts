@@ -74,7 +74,8 @@ function parsed(text: string): Json {
     throw new BadFile(`JSON that is damaged, or cut off: ${(error as Error).message}`);
   }
   if (value && "jsonrpc" in value) value = value.result as Json; // a reply as it came
-  if (!value || typeof value !== "object") throw new BadFile(`JSON that holds no profile; ${ADVICE}`);
+  if (!value || typeof value !== "object")
+    throw new BadFile(`JSON that holds no profile; ${ADVICE}`);
   return value;
 }
 

@@ -2,7 +2,16 @@
 // is one; a profile that measures no time has none here.
 import type { Profile } from "../profile";
 import { BadFile, Builder } from "./builder";
-import { FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, VALUE_TYPE } from "./pprof_fields";
+import {
+  FUNCTION,
+  LABEL,
+  LINE,
+  LOCATION,
+  MAPPING,
+  PROFILE,
+  SAMPLE,
+  VALUE_TYPE,
+} from "./pprof_fields";
 import { fields, message, numberFields, numbers, signed, type Value } from "./protobuf";
 
 const UNIT_NS: Record<string, number> = {
@@ -86,7 +95,8 @@ class Reader {
       const entry = raw.get(id);
       if (!entry) throw new BadFile(`there is no function ${id}`);
       number = this.#builder.fn({
-        name: this.#text(entry.get(FUNCTION.name)) || this.#text(entry.get(FUNCTION.systemName)) || "?",
+        name:
+          this.#text(entry.get(FUNCTION.name)) || this.#text(entry.get(FUNCTION.systemName)) || "?",
         library,
         file: this.#text(entry.get(FUNCTION.file)),
         line: signed(entry.get(FUNCTION.line) ?? 0),
@@ -94,7 +104,8 @@ class Reader {
       made.set(id, number);
       return number;
     };
-    for (const value of this.#all(PROFILE.location)) this.#readLocation(message(value), mappings, fn);
+    for (const value of this.#all(PROFILE.location))
+      this.#readLocation(message(value), mappings, fn);
   }
 
   #readLocation(
@@ -114,7 +125,9 @@ class Reader {
       const name = `0x${(entry.get(LOCATION.address) ?? 0).toString(16)}`; // nobody has named it
       lines.push([this.#builder.fn({ name, library }), 0]);
     }
-    const places = lines.map(([fn, line], i) => this.#builder.place(fn, line, i + 1 < lines.length));
+    const places = lines.map(([fn, line], i) =>
+      this.#builder.place(fn, line, i + 1 < lines.length),
+    );
     this.#locations.set(entry.get(LOCATION.id) ?? 0, places);
   }
 
@@ -164,7 +177,8 @@ class Reader {
     const type = this.#all(PROFILE.periodType)[0];
     const unit = type === undefined ? "" : this.#text(numberFields(type).get(VALUE_TYPE.unit));
     const period = Number(this.#all(PROFILE.period)[0] ?? 0);
-    if (unit in UNIT_NS && period) this.#builder.profile.period_us = (period * UNIT_NS[unit]) / 1000;
+    if (unit in UNIT_NS && period)
+      this.#builder.profile.period_us = (period * UNIT_NS[unit]) / 1000;
     else this.#builder.middlePeriod();
   }
 }

@@ -4,7 +4,16 @@
 // Inlined frames are further lines of their location. Lost: the time of each sample.
 import { IntColumn, PairIndex } from "../columns";
 import { type Chosen, libraryPath, placesOf, spanOf } from "./chosen";
-import { FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, VALUE_TYPE } from "./pprof_fields";
+import {
+  FUNCTION,
+  LABEL,
+  LINE,
+  LOCATION,
+  MAPPING,
+  PROFILE,
+  SAMPLE,
+  VALUE_TYPE,
+} from "./pprof_fields";
 import { Message } from "./protobuf";
 
 export function writePprof(chosen: Chosen): Uint8Array<ArrayBuffer> {
@@ -26,7 +35,9 @@ class Writer {
     const { first_us, last_us } = spanOf(chosen);
     const file = new Message();
     const cpu = this.#valueType("cpu", "nanoseconds");
-    file.data(PROFILE.sampleType, this.#valueType("samples", "count")).data(PROFILE.sampleType, cpu);
+    file
+      .data(PROFILE.sampleType, this.#valueType("samples", "count"))
+      .data(PROFILE.sampleType, cpu);
     this.#samples(file);
     file
       .number(PROFILE.duration_ns, Math.round((last_us - first_us) * 1000))

@@ -15,7 +15,8 @@ class Cursor {
   varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
-      if (this.at >= this.bytes.length || scale > 2 ** 63) throw new BadFile("a number that is cut off");
+      if (this.at >= this.bytes.length || scale > 2 ** 63)
+        throw new BadFile("a number that is cut off");
       const byte = this.bytes[this.at++];
       value += (byte & 127) * scale;
       if (byte < 128) return value;
@@ -124,7 +125,8 @@ export class Message {
   #varint(value: number): void {
     if (!(value >= 0)) throw new Error(`not a number to be written: ${value}`);
     this.#room(10);
-    for (; value >= 128; value = Math.floor(value / 128)) this.#bytes[this.#length++] = (value % 128) | 128;
+    for (; value >= 128; value = Math.floor(value / 128))
+      this.#bytes[this.#length++] = (value % 128) | 128;
     this.#bytes[this.#length++] = value;
   }
 }

@@ -15,13 +15,21 @@ interface Writer {
 
 export const FORMS: Record<Form, Writer> = {
   speedscope: { suffix: ".speedscope.json", summary: "speedscope.app", write: writeSpeedscope },
-  folded: { suffix: ".folded.txt", summary: "folded stacks, for flamegraph.pl", write: writeFolded },
+  folded: {
+    suffix: ".folded.txt",
+    summary: "folded stacks, for flamegraph.pl",
+    write: writeFolded,
+  },
   pprof: {
     suffix: ".pb.gz",
     summary: "go tool pprof",
     write: (chosen) => zipped(writePprof(chosen)),
   },
-  cpusamples: { suffix: ".cpusamples.json", summary: "all of it, for this page", write: writeCpuSamples },
+  cpusamples: {
+    suffix: ".cpusamples.json",
+    summary: "all of it, for this page",
+    write: writeCpuSamples,
+  },
 };
 
 async function zipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

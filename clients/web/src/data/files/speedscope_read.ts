@@ -52,7 +52,9 @@ function readThread(builder: Builder, places: number[], one: Json, number: numbe
   const unit = textOf(one.unit);
   const factor = UNIT_US[unit];
   if (unit !== "none" && !factor)
-    throw new BadFile(`a speedscope profile in ${unit || "no unit"}: only times and counts can be read`);
+    throw new BadFile(
+      `a speedscope profile in ${unit || "no unit"}: only times and counts can be read`,
+    );
   for (const { end, weight, stack } of one.type === "evented" ? evented(one) : sampled(one)) {
     if (!stack.length) continue;
     let node = 0;
@@ -61,7 +63,8 @@ function readThread(builder: Builder, places: number[], one: Json, number: numbe
       node = builder.profile.stack(node, places[frame]);
     }
     if (unit === "none") builder.addMany(weight, { stack: node, thread });
-    else builder.add({ stack: node, thread, time_us: end * factor, cpu_ns: weight * factor * 1000 });
+    else
+      builder.add({ stack: node, thread, time_us: end * factor, cpu_ns: weight * factor * 1000 });
   }
 }
 
@@ -69,7 +72,9 @@ function* sampled(one: Json): Generator<Span> {
   const samples = list("samples", one.samples);
   const weights = list("weights", one.weights);
   if (samples.length !== weights.length)
-    throw new BadFile(`a speedscope profile of ${samples.length} samples and ${weights.length} weights`);
+    throw new BadFile(
+      `a speedscope profile of ${samples.length} samples and ${weights.length} weights`,
+    );
   let end = numberOf("startValue", one.startValue ?? 0);
   for (let i = 0; i < samples.length; i++) {
     const weight = numberOf("weight", weights[i]);
