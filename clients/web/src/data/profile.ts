@@ -80,10 +80,20 @@ export class Profile {
     return this.#places.a.data[place] >> 1;
   }
 
+  isInlined(place: number): boolean {
+    return (this.#places.a.data[place] & 1) === 1;
+  }
+
   /** Where a place lies: a number of files; line 0: not known. */
   linePlace(place: number): { file: number; line: number } {
     const at = this.#places.b.data[place];
     return { file: this.#lines.a.data[at], line: this.#lines.b.data[at] };
+  }
+
+  /** The same in words. */
+  lineOf(place: number): { file: string; line: number } {
+    const { file, line } = this.linePlace(place);
+    return { file: this.files.texts[file], line };
   }
 
   stack(caller: number, place: number): number {

@@ -14,7 +14,9 @@ export function useAnswer<K extends Kind>(
   kind: K,
   args: Questions[K]["args"] | null,
 ): Questions[K]["answer"] | null {
-  const [answer, setAnswer] = useState<{ value: Questions[K]["answer"] } | null>(null);
+  const [answer, setAnswer] = useState<{ value: Questions[K]["answer"]; resets: number } | null>(
+    null,
+  );
   const running = useRef(false);
   const next = useRef<Ask | null>(null);
   const version = data.value?.version ?? -1;
@@ -30,12 +32,14 @@ export function useAnswer<K extends Kind>(
       next.current = null;
       try {
         const value = await backend().ask(kind, ask.args as Questions[K]["args"]);
-        setAnswer({ value });
+        // The worker tells of a reset before it answers by the new numbers.
+        setAnswer({ value, resets: data.value?.resets ?? 0 });
       } catch (error) {
         problem.value = `${kind}: ${(error as Error).message}`;
       }
     }
     running.current = false;
   }
-  return answer && answer.value;
+  // Numbers of functions in an older one mean something else now.
+  return answer && answer.resets === data.value?.resets ? answer.value : null;
 }

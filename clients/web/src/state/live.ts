@@ -4,14 +4,15 @@ import { groupOf } from "../data/group";
 import { functionKey } from "../data/shape";
 import type { FunctionInfo, LibraryInfo } from "../data/profile";
 import type { Backend } from "../worker/client";
-import type { DataState, FromWorker, Look } from "../worker/messages";
+import type { DataState, Files, FileUse, FromWorker, Look } from "../worker/messages";
 import type { LinkState } from "../wire/connection";
 import type { ServiceInfo } from "../wire/service";
-import { selection } from "./selection";
+import { select, selection } from "./selection";
 
 export const link = signal<LinkState>({ state: "connecting" });
 export const info = signal<ServiceInfo | null>(null);
 export const problem = signal("");
+export const files = signal<Files>({ shown: null, compared: null });
 /** The newest that came. */
 export const newest = signal<DataState | null>(null);
 /** What is shown: the newest, or that of when it was held. */
@@ -28,7 +29,8 @@ export const names = {
 /** Of a group, too: in a path it stands where a function does. */
 export function keyOfFunction(fn: number): string {
   const group = groupOf(fn);
-  return group === null ? functionKey(names, fn) : `!${group}`;
+  if (group !== null) return `!${group}`;
+  return names.functions[fn] ? functionKey(names, fn) : ""; // "": names are newer than what has fn
 }
 
 /** A function or a group, as it is written. */
@@ -70,6 +72,13 @@ function addNames(state: DataState): void {
   }
 }
 
+/** What was selected by time and thread is of other samples. */
+function filesChanged(changed: FileUse): void {
+  const { window_us: _, threads: __, processes: ___, ...filter } = selection.value.filter;
+  if (changed === "shown") select({ filter, zoom: [], group: "" });
+  else if (files.value.compared) select({ view: "compare", before: { kind: "file" } });
+}
+
 export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>): void {
   batch(() => {
     switch (message.say) {
@@ -78,6 +87,10 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
         break;
       case "info":
         info.value = message.info;
+        break;
+      case "files":
+        files.value = message.files;
+        filesChanged(message.changed);
         break;
       case "problem":
         problem.value = message.problem;

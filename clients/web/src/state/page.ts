@@ -3,6 +3,13 @@ import { signal } from "@preact/signals";
 import { selection } from "./selection";
 
 export const helpShown = signal(false);
+export const savingShown = signal(false);
+export const filtersShown = signal(false);
+
+/** The stack of the box that was picked last, outermost first; another function is picked: of no use. */
+export const pickedStack = signal<readonly string[]>([]);
+/** Functions that search found, heaviest first. */
+export const hits = signal<readonly string[]>([]);
 
 /** The part of time that the overview shows; null: all there is, growing. */
 export const overviewRange = signal<[number, number] | null>(null);

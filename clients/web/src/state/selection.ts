@@ -5,9 +5,9 @@ import type { Filter } from "../data/filter";
 import type { GroupBy } from "../data/group";
 import type { Search } from "../data/search";
 import type { Transform } from "../data/shape";
-import type { Unit } from "../worker/messages";
+import type { Before, Unit } from "../worker/messages";
 
-export const VIEWS = ["flame", "chart", "tree", "bottom-up", "table", "source"] as const;
+export const VIEWS = ["flame", "chart", "tree", "bottom-up", "table", "source", "compare"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Selection {
@@ -21,6 +21,7 @@ export interface Selection {
   unit: Unit;
   order: SiblingOrder | "auto"; // auto: by name while live, by weight while held
   rootBelow: boolean;
+  before: Before; // what the view "compare" compares with
 }
 
 export const START: Selection = {
@@ -34,6 +35,7 @@ export const START: Selection = {
   unit: "samples",
   order: "auto",
   rootBelow: false,
+  before: { kind: "" },
 };
 
 const UNDO_MOST = 100;

@@ -1,16 +1,21 @@
 // The page: its parts from top to bottom.
 import { useEffect, useMemo } from "preact/hooks";
 import { useAnswer } from "../state/answer";
-import { look } from "../state/live";
+import { keyOfFunction, look } from "../state/live";
+import { hits } from "../state/page";
 import { selection } from "../state/selection";
 import { BottomUpView } from "./bottom_up_view";
 import { Chart } from "./chart";
+import { Compare } from "./compare";
+import { Drop, FileBanner } from "./drop";
+import { Filters } from "./filters";
 import { Flame } from "./flame";
 import { FunctionTable } from "./function_table";
 import { Header } from "./header";
 import { Help } from "./help";
 import { onKey } from "./keys";
 import { Overview } from "./overview";
+import { Save } from "./save";
 import { Side } from "./side";
 import { Source } from "./source";
 import { Banner, Status } from "./status";
@@ -34,6 +39,8 @@ function View({ search }: { search: SearchResult | null }) {
       return <FunctionTable search={search} />;
     case "source":
       return <Source />;
+    case "compare":
+      return <Compare search={search} />;
   }
 }
 
@@ -45,6 +52,9 @@ export function App() {
     [search.text, answer],
   );
   useEffect(() => {
+    hits.value = found ? Array.from(found.order, keyOfFunction) : [];
+  }, [found]);
+  useEffect(() => {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
@@ -55,6 +65,7 @@ export function App() {
     <>
       <Header search={search.text ? answer : null} />
       <Banner />
+      <FileBanner />
       <Overview />
       <Tabs />
       <main>
@@ -65,6 +76,9 @@ export function App() {
       </main>
       <Status />
       <Help />
+      <Filters />
+      <Save />
+      <Drop />
     </>
   );
 }

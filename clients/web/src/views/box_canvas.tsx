@@ -32,7 +32,7 @@ export interface BoxCanvasProps {
   onRange?(range: Range | null): void;
   rootBelow: boolean;
   label: string; // for those who do not see the canvas
-  onPick(box: number): void;
+  onPick(box: number, row: number): void;
   onZoom(box: number, row: number): void;
   tip(box: number, thin: Thin | null): string[]; // the first line is the name
 }
@@ -126,13 +126,13 @@ export function BoxCanvas(props: BoxCanvasProps) {
     const found = moved ? null : under(event);
     if (!found || found.thin || boxes.fn[found.box] === JOINED) return;
     setPlace(placeOf(boxes, found.box, found.row));
-    props.onPick(found.box);
+    props.onPick(found.box, found.row);
   };
   const goTo = (next: Place) => {
     const box = boxOf(boxes, next);
     if (box < 0) return;
     setPlace(next);
-    props.onPick(box);
+    props.onPick(box, next.row);
     const y = next.row * ROW_PX;
     setTop(Math.max(y + ROW_PX - size.height, Math.min(viewport.top, y)));
     const [from, to] = [boxes.x[box], boxes.x[box] + boxes.width[box]];

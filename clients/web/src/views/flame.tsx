@@ -4,6 +4,7 @@ import { boxAt, type FlameRows } from "../data/flame_layout";
 import type { SearchResult } from "../worker/messages";
 import { useAnswer } from "../state/answer";
 import { data, keyOfFunction, libraryOf, look, nameOf, names, order } from "../state/live";
+import { pickedStack } from "../state/page";
 import { select, selection } from "../state/selection";
 import { BoxCanvas, type Range } from "./box_canvas";
 import type { Look, Thin } from "./box_draw";
@@ -13,13 +14,16 @@ import { Empty } from "./empty";
 import { duration, grouped, percent } from "./format";
 
 /** Where the path of functions leads, as far as it goes. */
-export function rangeOf(boxes: FlameRows, path: readonly string[]): Range {
+export function rangeOf(
+  boxes: FlameRows,
+  path: readonly string[],
+  keyOf: (fn: number) => string = keyOfFunction,
+): Range {
   let range = { from: 0, to: boxes.whole || 1 };
   for (let row = 0; row < path.length && row + 1 < boxes.rows.length; row++) {
     let box = boxAt(boxes, row, range.from);
     const end = boxes.rows[row + 1];
-    while (box < end && boxes.x[box] < range.to && keyOfFunction(boxes.fn[box]) !== path[row])
-      box++;
+    while (box < end && boxes.x[box] < range.to && keyOf(boxes.fn[box]) !== path[row]) box++;
     if (box >= end || boxes.x[box] >= range.to) break;
     range = { from: boxes.x[box], to: boxes.x[box] + boxes.width[box] };
   }
@@ -88,7 +92,10 @@ export function Flame({ search }: { search: SearchResult | null }) {
       rangeOf={zoom.join("\n")}
       rootBelow={rootBelow}
       label={`Flame graph of ${shown(boxes.whole)}`}
-      onPick={(box) => select({ picked: keyOfFunction(boxes.fn[box]) })}
+      onPick={(box, row) => {
+        pickedStack.value = pathOf(boxes, box, row).map((one) => keyOfFunction(boxes.fn[one]));
+        select({ picked: keyOfFunction(boxes.fn[box]) });
+      }}
       onZoom={zoomTo}
       tip={tip}
     />

@@ -2,11 +2,11 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SearchResult } from "../worker/messages";
 import type { Command } from "../wire/service";
-import { backend, held, hold, info, link } from "../state/live";
+import { backend, functionOfKey, held, hold, info, link } from "../state/live";
 import { adjust, selection, START } from "../state/selection";
 import { isDark, theme } from "./colours";
 import { clock, grouped, percent, periodText } from "./format";
-import { helpShown } from "../state/page";
+import { helpShown, savingShown } from "../state/page";
 
 const PERIODS_US = [100, 250, 500, 1000, 2000, 5000, 10000];
 
@@ -136,10 +136,12 @@ function SearchBox({ result }: { result: SearchResult | null }) {
   );
 }
 
-function describe({ error, hits, nodes, share }: SearchResult): string {
+function describe({ error, hits, order, nodes, share }: SearchResult): string {
   if (error) return "not an expression";
   const functions = hits.reduce((sum, one) => sum + one, 0);
-  return `${grouped(functions)} functions, ${grouped(nodes)} places, ${percent(share, 1)}`;
+  const at = order.indexOf(functionOfKey(selection.value.picked));
+  const place = at < 0 ? "" : `${grouped(at + 1)} of `;
+  return `${place}${grouped(functions)} functions, ${grouped(nodes)} places, ${percent(share, 1)}`;
 }
 
 export function Header({ search }: { search: SearchResult | null }) {
@@ -148,6 +150,9 @@ export function Header({ search }: { search: SearchResult | null }) {
       <Program />
       <Recording />
       <SearchBox result={search} />
+      <button title="Save and open files (e)" onClick={() => (savingShown.value = true)}>
+        Save…
+      </button>
       <button title="Keys (?)" onClick={() => (helpShown.value = true)}>
         ?
       </button>

@@ -1,7 +1,9 @@
 // What keys do, wherever the page is; rows of tables have the arrows for themselves.
 import { held, hold } from "../state/live";
 import { select, selection, START, transform, undo, VIEWS } from "../state/selection";
-import { helpShown, zoomOverview } from "../state/page";
+import { filtersShown, helpShown, hits, savingShown, zoomOverview } from "../state/page";
+import { compareWithWindow } from "./compare";
+import { copyStack } from "./save";
 
 interface Key {
   keys: string; // as the help sheet shows them
@@ -32,6 +34,12 @@ export const KEYS: Key[] = [
     act: () => document.getElementById("search")?.focus(),
   },
   {
+    keys: "[ ]",
+    does: "the function before or after among those that search found, heaviest first",
+    match: (key) => key === "[" || key === "]",
+    act: (key) => pickHit(key === "]" ? 1 : -1),
+  },
+  {
     keys: "f",
     does: "focus the picked function: only stacks with it, from it on",
     match: one("f"),
@@ -54,6 +62,30 @@ export const KEYS: Key[] = [
     },
   },
   {
+    keys: "t",
+    does: "filter: threads, processes, tags, states, libraries",
+    match: one("t"),
+    act: () => (filtersShown.value = true),
+  },
+  {
+    keys: "c",
+    does: "compare with the window that is selected now",
+    match: one("c"),
+    act: compareWithWindow,
+  },
+  {
+    keys: "y",
+    does: "copy the picked stack as text",
+    match: one("y"),
+    act: () => void copyStack(),
+  },
+  {
+    keys: "e",
+    does: "save and open files",
+    match: one("e"),
+    act: () => (savingShown.value = true),
+  },
+  {
     keys: "z",
     does: "zoom the overview to the window",
     match: one("z"),
@@ -70,9 +102,9 @@ export const KEYS: Key[] = [
     },
   },
   {
-    keys: "t",
-    does: "to time and threads: arrows move the window (with Shift its end) and pick a thread; + and - zoom",
-    match: one("t"),
+    keys: "o",
+    does: "to the overview: arrows move the window (with Shift its end) and pick a thread; + and - zoom",
+    match: one("o"),
     act: () => document.getElementById("overview")?.focus(),
   },
   {
@@ -101,6 +133,14 @@ export const KEYS: Key[] = [
     act: () => (helpShown.value = !helpShown.value),
   },
 ];
+
+function pickHit(step: number): void {
+  const { length } = hits.value;
+  if (!length) return;
+  const at = hits.value.indexOf(selection.value.picked);
+  const next = at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
+  select({ picked: hits.value[next] });
+}
 
 function withPicked(act: (fn: string) => void): void {
   if (selection.value.picked !== START.picked) act(selection.value.picked);

@@ -2,6 +2,7 @@
 import type { GroupBy } from "../data/group";
 import type { Transform } from "../data/shape";
 import { data, names } from "../state/live";
+import { filtersShown } from "../state/page";
 import {
   select,
   selection,
@@ -18,6 +19,7 @@ const TABS: [View, string][] = [
   ["bottom-up", "Bottom-up"],
   ["table", "Table"],
   ["source", "Source"],
+  ["compare", "Compare"],
 ];
 
 const GROUPS: [GroupBy, string][] = [
@@ -26,6 +28,8 @@ const GROUPS: [GroupBy, string][] = [
   ["thread", "by thread"],
   ["tag", "by tag"],
 ];
+
+const FILTERS = ["processes", "threads", "tags", "states", "libraries"] as const;
 
 const nameOf = (key: string) => key.slice(key.indexOf("!") + 1);
 
@@ -57,7 +61,7 @@ function Crumbs() {
     const seconds = (filter.window_us[1] - filter.window_us[0]) / 1e6;
     chips.push([`${seconds.toFixed(2)} s`, without("window_us")]);
   }
-  for (const name of ["processes", "threads", "tags", "states", "libraries"] as const) {
+  for (const name of FILTERS) {
     const values = filter[name];
     if (values) chips.push([`${name}: ${values.join(", ")}`, without(name)]);
   }
@@ -108,6 +112,13 @@ export function Tabs() {
       </div>
       <Crumbs />
       <i class="space" />
+      <button
+        title="Threads, processes, tags, states, libraries (t)"
+        aria-pressed={FILTERS.some((kind) => selection.value.filter[kind])}
+        onClick={() => (filtersShown.value = true)}
+      >
+        Filter…
+      </button>
       <select
         aria-label="Group"
         title="What the roots of the trees are (g)"

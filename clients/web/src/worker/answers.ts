@@ -2,9 +2,13 @@
 import { childrenOf, nameRanks } from "../data/children";
 import { bottomUp } from "../data/bottom_up";
 import { chartLayout } from "../data/chart_layout";
+import { facets } from "../data/facets";
+import { choose } from "../data/files/chosen";
+import { FORMS } from "../data/files/save";
 import { type Weights, weigh } from "../data/filter";
 import { flameLayout } from "../data/flame_layout";
 import { countGroups } from "../data/group";
+import { heaviestStack } from "../data/heaviest_stack";
 import { linesOf } from "../data/lines";
 import { neighbours } from "../data/neighbours";
 import { extent, overview } from "../data/overview";
@@ -15,12 +19,17 @@ import { byFunction, type Counted, count } from "../data/totals";
 import { byThread } from "../data/thread_totals";
 import { treeRows } from "../data/tree_rows";
 import { ROOT } from "../data/call_tree";
+import { comparison } from "./comparing";
 import { Kept } from "./kept";
 import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
-/** What is answered from the profile alone. */
+/** What is answered from a profile alone. */
 export type Computed = Exclude<Kind, "source">;
-type Handlers = { [K in Computed]: (args: Questions[K]["args"]) => Questions[K]["answer"] };
+type Handlers = {
+  [K in Computed]: (
+    args: Questions[K]["args"],
+  ) => Questions[K]["answer"] | Promise<Questions[K]["answer"]>;
+};
 
 // Views ask for one look, comparison for two, and the one before is often the next one.
 const LOOKS_KEPT = 3;
@@ -32,6 +41,9 @@ export class Answers {
   #counted = new Kept<Counted>(LOOKS_KEPT);
   #ranks: Int32Array = new Int32Array(0);
 
+  /** What it can be compared with. */
+  other: Answers | null = null;
+
   constructor(readonly profile: Profile) {}
 
   /** Samples came: what was counted is void. Shapes go on. */
@@ -41,21 +53,24 @@ export class Answers {
     this.#counted.clear();
   }
 
-  answer<K extends Computed>(kind: K, args: Questions[K]["args"]): Questions[K]["answer"] {
+  async answer<K extends Computed>(
+    kind: K,
+    args: Questions[K]["args"],
+  ): Promise<Questions[K]["answer"]> {
     return this.#handlers[kind](args);
   }
 
   #handlers: Handlers = {
     summary: (look) => {
       const { count, cpu_ns, cut } = this.#weigh(look);
-      return { count, cpu_ns, cut, shown: this.#count(look).samples.total[ROOT] };
+      return { count, cpu_ns, cut, shown: this.count(look).samples.total[ROOT] };
     },
     overview: ({ range_us, maxSteps, maxLanes }) => {
       const range = range_us ?? extent(this.profile);
       return range && overview(this.profile, range, maxSteps, maxLanes);
     },
     flame: ({ order, unit, ...look }) => {
-      const counted = this.#count(look);
+      const counted = this.count(look);
       const totals = weightOf(counted, unit);
       const { calls } = counted;
       const children = childrenOf(calls, totals.total, order, this.#nameRanks());
@@ -67,20 +82,20 @@ export class Answers {
       return { ...rows, origin_us };
     },
     tree: ({ order, ...look }) => {
-      const counted = this.#count(look);
+      const counted = this.count(look);
       const { total } = counted.samples;
       return treeRows(counted, childrenOf(counted.calls, total, order, this.#nameRanks()));
     },
     bottomUp: ({ opened, ...look }) => {
       const ranks = this.#nameRanks();
       return bottomUp(
-        this.#count(look),
+        this.count(look),
         new Set(opened),
         (a, b) => b.total - a.total || ranks[a.fn] - ranks[b.fn],
       );
     },
     functions: (look) => {
-      const { calls, samples, time_ns } = this.#count(look);
+      const { calls, samples, time_ns } = this.count(look);
       const functionCount = this.profile.functions.length;
       return {
         samples: byFunction(calls, samples, functionCount),
@@ -88,22 +103,36 @@ export class Answers {
         whole: { samples: samples.total[ROOT], time_ns: time_ns.total[ROOT] },
       };
     },
-    neighbours: ({ fn, ...look }) => neighbours(this.#count(look), fn),
+    neighbours: ({ fn, ...look }) => neighbours(this.count(look), fn),
     threads: ({ filter }) => byThread(this.profile, filter),
     lines: ({ fn, file, filter }) => linesOf(this.profile, filter, fn, file),
     search: ({ search, ...look }) => this.#search(look, search),
+    compare: ({ before, unit, ...look }) => comparison(this, this.other, look, before, unit),
+    facets: ({ filter }) => facets(this.profile, filter),
+    stack: ({ fn, ...look }) => heaviestStack(this.count(look), fn),
+    save: ({ filter, form, name }) => FORMS[form].write(choose(this.profile, filter), name),
   };
 
   #search(look: Look, search: Questions["search"]["args"]["search"]): SearchResult {
     try {
       const hits = found(search, this.profile.functions, this.profile.libraries);
-      const counted = this.#count(look);
+      const counted = this.count(look);
       const { nodes, samples } = shareOf(counted, hits);
       const share = samples / (counted.samples.total[ROOT] || 1);
-      return { error: "", hits, nodes, share };
+      const { total } = byFunction(counted.calls, counted.samples, hits.length);
+      const order = Int32Array.from(hits.keys())
+        .filter((fn) => hits[fn] && total[fn] > 0)
+        .sort((a, b) => total[b] - total[a] || a - b);
+      return { error: "", hits, order, nodes, share };
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      return { error: error.message, hits: new Uint8Array(0), nodes: 0, share: 0 };
+      return {
+        error: error.message,
+        hits: new Uint8Array(0),
+        order: new Int32Array(0),
+        nodes: 0,
+        share: 0,
+      };
     }
   }
 
@@ -117,7 +146,7 @@ export class Answers {
     return this.#shapes.get(key, () => shaper.shape());
   }
 
-  #count(look: Look): Counted {
+  count(look: Look): Counted {
     const { filter, transforms, group } = look;
     const key = JSON.stringify([filter, transforms, group]);
     return this.#counted.get(key, () =>

@@ -27,7 +27,7 @@ export class Backend {
   }
 
   say(message: Exclude<ToWorker, { say: "ask" }>): void {
-    this.worker.postMessage(message);
+    this.worker.postMessage(message, message.say === "open" ? [message.content] : []);
   }
 
   ask<K extends Kind>(kind: K, args: Questions[K]["args"]): Promise<Questions[K]["answer"]> {

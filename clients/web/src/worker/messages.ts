@@ -1,7 +1,9 @@
 // What page and worker say to each other. The worker owns connection and data; the page asks.
 //
 // Ownership  Typed arrays in an answer are the page's: they are moved, not copied.
-import type { Diff } from "../data/diff";
+import type { Comparison } from "../data/compare";
+import type { Facets } from "../data/facets";
+import type { Form } from "../data/files/save";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
 import type { FlameRows } from "../data/flame_layout";
@@ -42,12 +44,22 @@ export interface FunctionTable {
 export interface SearchResult {
   error: string; // of the expression; "" when it is one
   hits: Uint8Array; // by function
+  order: Int32Array; // of these the ones that have samples, heaviest first
   nodes: number;
   share: number; // of the samples, 0 to 1
 }
 
-export interface DiffResult extends Pick<Diff, "keys" | "before" | "after"> {
-  boxes: FlameRows; // widths: the larger share of the two sides
+/** What the look is compared with. */
+export interface Before {
+  kind: "" | "window" | "file"; // "": nothing yet
+  window_us?: [number, number];
+}
+
+/** A file that was opened. */
+export interface OpenedFile {
+  name: string;
+  form: string;
+  samples: number;
 }
 
 /** Each kind of question: what it takes and gives. */
@@ -70,14 +82,24 @@ export interface Questions {
   lines: { args: Look & { fn: number; file: string }; answer: Lines };
   source: { args: { file: string }; answer: string | null }; // null: the service does not give it
   search: { args: Look & { search: Search }; answer: SearchResult };
+  compare: { args: Look & { before: Before; unit: Unit }; answer: Comparison | null };
+  facets: { args: Look; answer: Facets };
+  stack: { args: Look & { fn: number }; answer: number[] }; // the heaviest one, outermost first
+  save: { args: Look & { form: Form; name: string }; answer: string | Uint8Array<ArrayBuffer> };
 }
 
 export type Kind = keyof Questions;
+
+/** shown: instead of what the service sends; compared: beside what is shown. */
+export type FileUse = "shown" | "compared";
+export type Files = Record<FileUse, OpenedFile | null>;
 
 export type ToWorker =
   | { say: "connect"; base: string }
   | { say: "retry" }
   | { say: "command"; command: Command }
+  | { say: "open"; as: FileUse; name: string; content: ArrayBuffer }
+  | { say: "close"; as: FileUse }
   | { say: "ask"; id: number; kind: Kind; args: Questions[Kind]["args"] };
 
 /** What is known of the data, after each change of it. */
@@ -103,6 +125,7 @@ export type FromWorker =
   | { say: "link"; link: LinkState }
   | { say: "info"; info: ServiceInfo }
   | { say: "data"; data: DataState }
+  | { say: "files"; files: Files; changed: FileUse }
   | { say: "problem"; problem: string }
   | { say: "answer"; id: number; answer: Questions[Kind]["answer"] }
   | { say: "failed"; id: number; reason: string };

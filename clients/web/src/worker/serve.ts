@@ -1,5 +1,6 @@
 // The worker: follows the service, keeps the profile, answers the page.
 import { extent } from "../data/overview";
+import type { Profile } from "../data/profile";
 import { TableReader } from "../data/table_form";
 import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
@@ -7,12 +8,13 @@ import type { EventIsolateExit } from "../wire/protocol";
 import { RpcError, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
 import { readSource } from "../wire/source";
-import { Answers } from "./answers";
-import type { FromWorker, Questions, ToWorker } from "./messages";
+import type { FileUse, FromWorker, Questions, ToWorker } from "./messages";
+import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
 // Of some 30 bytes each. The service keeps fewer; this bounds a page that is open for days.
 const SAMPLES_KEPT = 4_000_000;
+const NOTHING = { profile: null, functions: 0, libraries: 0 };
 
 export interface Port {
   postMessage(message: FromWorker, transfer: Transferable[]): void;
@@ -25,21 +27,19 @@ export function serve(port: Port): void {
 
 class Server {
   #reader = new TableReader();
-  #answers = new Answers(this.#reader.profile);
+  #sources = new Sources(this.#reader.profile);
   #connection: Connection | null = null;
   #rpc: Rpc | null = null;
   #version = 0;
-  #told = { resets: 0, functions: 0, libraries: 0 };
+  #told: { profile: Profile | null; functions: number; libraries: number } = NOTHING;
+  #resets = 0;
   #infoWanted = false;
   #ended = new Map<number, number>(); // pid, and when
   #follower = new Follower((table, more) => {
     this.#reader.add(table);
     this.#reader.profile.keep(SAMPLES_KEPT);
-    if (this.#reader.profile !== this.#answers.profile)
-      this.#answers = new Answers(this.#reader.profile);
-    else this.#answers.changed();
-    this.#version++;
-    if (!more) this.#tellData();
+    this.#sources.liveChanged(this.#reader.profile);
+    if (!more && this.#sources.isLive) this.#tellData();
   });
 
   constructor(private readonly port: Port) {
@@ -60,6 +60,11 @@ class Server {
         return void this.#command(message.command);
       case "ask":
         return void this.#answer(message);
+      case "open":
+        return void this.#open(message);
+      case "close":
+        this.#sources.close(message.as);
+        return this.#tellFiles(message.as);
     }
   }
 
@@ -68,7 +73,7 @@ class Server {
       const answer =
         kind === "source"
           ? await this.#source((args as Questions["source"]["args"]).file)
-          : this.#answers.answer(kind, args as never);
+          : await this.#sources.shown.answer(kind, args as never);
       this.#say({ say: "answer", id, answer }, buffersOf(answer));
     } catch (error) {
       this.#say({ say: "failed", id, reason: textOf(error) });
@@ -78,6 +83,20 @@ class Server {
   async #source(file: string): Promise<string | null> {
     if (!this.#rpc) throw new Error("not connected");
     return readSource(this.#rpc, file);
+  }
+
+  async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
+    try {
+      await this.#sources.open(as, name, content);
+      this.#tellFiles(as);
+    } catch (error) {
+      this.#say({ say: "problem", problem: `cannot open ${name}: ${textOf(error)}` });
+    }
+  }
+
+  #tellFiles(changed: FileUse): void {
+    this.#say({ say: "files", files: this.#sources.files, changed });
+    this.#tellData();
   }
 
   #connect(base: string): void {
@@ -133,19 +152,22 @@ class Server {
   }
 
   #tellData(): void {
-    const { profile, resets, lost } = this.#reader;
-    if (resets !== this.#told.resets) this.#told = { resets, functions: 0, libraries: 0 };
+    const { profile } = this.#sources.shown;
+    if (profile !== this.#told.profile) {
+      if (this.#told.profile) this.#resets++;
+      this.#told = { ...NOTHING, profile };
+    }
     const { functions: firstFunction, libraries: firstLibrary } = this.#told;
     this.#told.functions = profile.functions.length;
     this.#told.libraries = profile.libraries.length;
     const data = {
-      version: this.#version,
-      resets,
+      version: ++this.#version,
+      resets: this.#resets,
       samples: profile.samples.length + profile.evicted,
       evicted: profile.evicted,
       extent_us: extent(profile),
       period_us: profile.period_us,
-      lost,
+      lost: this.#sources.isLive ? this.#reader.lost : {},
       threads: profile.threads,
       tags: profile.tags.texts,
       states: profile.states.texts,

@@ -1,0 +1,84 @@
+// Makes a profile of what a file says. Samples that a file only counts are added one by one.
+import { Profile } from "../profile";
+
+/** The file is not what it should be; the message says what is wrong with it. */
+export class BadFile extends Error {}
+
+export const SAMPLES_MOST = 20_000_000;
+
+const SYSTEM = /^(\/usr)?\/lib(32|64|x32)?\/|^\[|^dart:|^org-dartlang-sdk:/;
+
+export interface SampleOf {
+  stack: number;
+  thread: number;
+  time_us?: number;
+  cpu_ns?: number;
+  tag?: string;
+  state?: string;
+  whole?: boolean;
+}
+
+export interface FunctionOf {
+  name: string;
+  library?: number;
+  file?: string;
+  line?: number;
+  kind?: string;
+}
+
+export class Builder {
+  readonly profile = new Profile();
+  #libraries = new Map<string, number>();
+
+  /** By path, or by name where a file tells no path. system undefined: by where it lies. */
+  library(path: string, name = path.replace(/^.*\//, ""), system?: boolean): number {
+    const key = `${path}\n${name}`;
+    let number = this.#libraries.get(key);
+    if (number === undefined) {
+      const { libraries } = this.profile;
+      number = libraries.push({ name, path, system: system ?? SYSTEM.test(path) }) - 1;
+      this.#libraries.set(key, number);
+    }
+    return number;
+  }
+
+  /** A new one with each call. */
+  fn({ name, library, file = "", line = 0, kind = "Native" }: FunctionOf): number {
+    const owner = library ?? this.library("");
+    return this.profile.functions.push({ name, library: owner, file, line, kind }) - 1;
+  }
+
+  /** No file: that of the function. */
+  place(fn: number, line = 0, inlined = false, file = ""): number {
+    return this.profile.place(fn, file || this.profile.functions[fn].file, line, inlined ? 1 : 0);
+  }
+
+  add(one: SampleOf): void {
+    const { samples, tags, states } = this.profile;
+    samples.stack.push(one.stack);
+    samples.time_us.push(one.time_us ?? 0);
+    samples.cpu_ns.push(one.cpu_ns ?? 0);
+    samples.thread.push(one.thread);
+    samples.tag.push(tags.intern(one.tag ?? ""));
+    samples.state.push(states.intern(one.state ?? ""));
+    samples.whole.push(one.whole === false ? 0 : 1);
+  }
+
+  /** count samples that share the CPU time of all. */
+  addMany(count: number, one: SampleOf): void {
+    if (!Number.isInteger(count) || count < 0) throw new BadFile(`a count of ${count} samples`);
+    if (this.profile.samples.length + count > SAMPLES_MOST)
+      throw new BadFile(`more than ${SAMPLES_MOST.toLocaleString("en-US")} samples`);
+    const each = { ...one, cpu_ns: (one.cpu_ns ?? 0) / (count || 1) };
+    for (let i = 0; i < count; i++) this.add(each);
+  }
+
+  /** As the period, for files that do not tell it: the middle of the samples' CPU times. */
+  middlePeriod(): void {
+    const times = this.profile.samples.cpu_ns
+      .view()
+      .filter((time) => time > 0)
+      .sort();
+    this.profile.period_us = times.length ? Math.round(times[times.length >> 1] / 1000) : 0;
+  }
+}

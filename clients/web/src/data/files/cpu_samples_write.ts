@@ -1,0 +1,94 @@
+// The wire's own CpuSamples: as a reply of `_getCpuSamples` in the list form.
+//
+// Lost: the names of processes and threads, build ids, why names are missing.
+import type { SamplesList, ListFrame, ListFunction, WireLibrary } from "../../wire/protocol";
+import type { Profile } from "../profile";
+import { type Chosen, placesOf, spanOf } from "./chosen";
+
+const KINDS = ["Native", "Stub", "Jit", "Interpreted", "Unnamed"];
+
+export function writeCpuSamples(chosen: Chosen): string {
+  const { profile, places } = chosen;
+  const { samples, threads, states, tags } = profile;
+  const { first_us, last_us } = spanOf(chosen);
+  const stacks = new Map<number, ListFrame[]>();
+  const stackOf = (node: number) => {
+    let stack = stacks.get(node);
+    if (!stack)
+      stacks.set(node, (stack = placesOf(profile, node).map((one) => frame(profile, one))));
+    return stack;
+  };
+  const many = new Set(threads.map(({ pid }) => pid)).size > 1;
+  const reply: SamplesList = {
+    type: "CpuSamples",
+    samplePeriod: profile.period_us,
+    maxStackDepth: 0,
+    sampleCount: places.length,
+    timeOriginMicros: first_us,
+    timeExtentMicros: last_us - first_us,
+    pid: threads[0]?.pid ?? 0,
+    _counters: {},
+    samples: Array.from(places, (i) => {
+      const { pid, tid } = threads[samples.thread.data[i]];
+      return {
+        timestamp: samples.time_us.data[i],
+        tid,
+        ...(many ? { isolateId: `isolates/${pid}` } : {}),
+        stack: stackOf(samples.stack.data[i]),
+        vmTag: states.texts[samples.state.data[i]],
+        userTag: tags.texts[samples.tag.data[i]],
+        cpuNanos: samples.cpu_ns.data[i],
+        ...(samples.whole.data[i] ? {} : { truncated: true as const }),
+      };
+    }),
+    functions: functionsOf(chosen),
+    libraries: profile.libraries.map((library, i): WireLibrary => ({
+      id: `libraries/${i}`,
+      uri: library.path ? `file://${library.path}` : "",
+      buildId: "",
+      loadBias: 0,
+      ...library,
+    })),
+  };
+  for (const stack of stacks.values())
+    reply.maxStackDepth = Math.max(reply.maxStackDepth, stack.length);
+  return JSON.stringify(reply);
+}
+
+function frame(profile: Profile, place: number): ListFrame {
+  const fn = profile.functionAt(place);
+  const { file, line } = profile.lineOf(place);
+  return {
+    function: { type: "@Function", id: `functions/${fn}` },
+    kind: "Native",
+    ...(line ? { line } : {}),
+    ...(file && file !== profile.functions[fn].file ? { file } : {}),
+    ...(profile.isInlined(place) ? { inlined: true as const } : {}),
+  };
+}
+
+/** All of the profile's, so that numbers stay; their ticks are of the chosen. */
+function functionsOf({ profile, places }: Chosen): ListFunction[] {
+  const own = new Float64Array(profile.functions.length);
+  const total = new Float64Array(profile.functions.length);
+  const weights = new Float64Array(profile.calls.length);
+  const { callOf } = profile;
+  const { parents, functions, outermost, length } = profile.calls;
+  for (const i of places) weights[callOf[profile.samples.stack.data[i]]]++;
+  for (let node = length - 1; node > 0; node--)
+    if (weights[node]) own[functions[node]] += weights[node];
+  for (let node = length - 1; node > 0; node--) {
+    weights[parents[node]] += weights[node];
+    if (outermost[node]) total[functions[node]] += weights[node];
+  }
+  return profile.functions.map(({ name, library, file, line, kind }, fn) => ({
+    id: `functions/${fn}`,
+    name,
+    owner: { type: "@Library" as const, id: `libraries/${library}` },
+    inclusiveTicks: total[fn],
+    exclusiveTicks: own[fn],
+    kind: (KINDS.includes(kind) ? kind : "Native") as ListFunction["kind"],
+    ...(file ? { file } : {}),
+    ...(line ? { line } : {}),
+  }));
+}

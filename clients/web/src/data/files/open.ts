@@ -1,0 +1,103 @@
+// From a file to a profile, by what is in it.
+//
+//   bytes -> unzipped -> JSON?   -> the row of READERS that knows it -> Profile
+//                     -> folded? -> its reader
+//                     -> else    -> pprof
+//
+// Errors  BadFile.
+import type { Profile } from "../profile";
+import { BadFile } from "./builder";
+import { isCpuSamples, readCpuSamples } from "./cpu_samples_read";
+import { isFolded, readFolded } from "./folded";
+import type { Json } from "./json";
+import { readPprof } from "./pprof_read";
+import { isSpeedscope, readSpeedscope } from "./speedscope_read";
+
+export interface Opened {
+  form: string;
+  profile: Profile;
+}
+
+interface Reader {
+  form: string;
+  knows(value: Json): boolean;
+  read(value: Json): Profile;
+}
+
+// A further form of JSON, such as saved sessions, is a further row.
+const READERS: Reader[] = [
+  { form: "speedscope", knows: isSpeedscope, read: readSpeedscope },
+  { form: "CpuSamples", knows: isCpuSamples, read: readCpuSamples },
+];
+
+const ADVICE = "speedscope, CpuSamples, pprof and folded stacks can be opened";
+const BYTES_MOST = 2 ** 31; // unzipped: what is small as a file need not be so in memory
+
+export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<Opened> {
+  if (!content.length) throw new BadFile("the file is empty");
+  const zipped = content[0] === 0x1f && content[1] === 0x8b;
+  const opened = readBytes(zipped ? await unzipped(content) : content);
+  if (!opened.profile.samples.length) throw new BadFile(`a ${opened.form} file without samples`);
+  return opened;
+}
+
+export function readBytes(bytes: Uint8Array): Opened {
+  const start = new TextDecoder().decode(bytes.subarray(0, 4100)).trimStart();
+  if (start[0] === "{" || start[0] === "[") return readJson(new TextDecoder().decode(bytes));
+  if (start[0] === "<") throw new BadFile(`a page or picture; ${ADVICE}`);
+  // Whatever is not text may be pprof; it has no mark.
+  if (!/[^\t\r\n\x20-\uffff]/.test(start)) {
+    const text = new TextDecoder().decode(bytes);
+    if (isFolded(text)) return { form: "folded", profile: readFolded(text) };
+    throw new BadFile(`text of no form that is known; ${ADVICE}`);
+  }
+  try {
+    return { form: "pprof", profile: readPprof(bytes) };
+  } catch (error) {
+    if (!(error instanceof BadFile)) throw error;
+    throw new BadFile(`${error.message}; ${ADVICE}`);
+  }
+}
+
+function readJson(text: string): Opened {
+  const value = parsed(text);
+  const known = READERS.find(({ knows }) => knows(value));
+  if (!known) throw new BadFile(`JSON of no form that is known; ${ADVICE}`);
+  return { form: known.form, profile: known.read(value) };
+}
+
+function parsed(text: string): Json {
+  let value: Json | null;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new BadFile(`JSON that is damaged, or cut off: ${(error as Error).message}`);
+  }
+  if (value && "jsonrpc" in value) value = value.result as Json; // a reply as it came
+  if (!value || typeof value !== "object")
+    throw new BadFile(`JSON that holds no profile; ${ADVICE}`);
+  return value;
+}
+
+async function unzipped(content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const stream = new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: Error) => {
+      throw new BadFile(`a gzip file that is damaged or cut off: ${error.message}`);
+    });
+    if (done) break;
+    parts.push(value);
+    length += value.length;
+    if (length > BYTES_MOST) throw new BadFile("a gzip file of more than 2 GiB");
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

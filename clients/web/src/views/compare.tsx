@@ -1,0 +1,152 @@
+// Two parts of what was recorded, or a file and what is shown: a differential flame graph above, a table
+// below. Orange: more than before; blue: less.
+import { useMemo } from "preact/hooks";
+import type { Comparison } from "../data/compare";
+import type { SearchResult } from "../worker/messages";
+import { useAnswer } from "../state/answer";
+import { data, files, functionOfKey, look } from "../state/live";
+import { select, selection } from "../state/selection";
+import { BoxCanvas } from "./box_canvas";
+import type { Look } from "./box_draw";
+import { ink, isDark } from "./colours";
+import { CompareTable } from "./compare_table";
+import { changeFill, points } from "./diff_colours";
+import { openByHand } from "./drop";
+import { pathOf } from "./box_place";
+import { rangeOf } from "./flame";
+import { grouped, percent } from "./format";
+
+export const shortKey = (key: string) => key.slice(key.indexOf("!") + 1);
+
+function seconds(window_us: readonly [number, number]): string {
+  const from = data.value?.extent_us?.[0] ?? 0;
+  return window_us.map((at) => ((at - from) / 1e6).toFixed(2)).join(" – ") + " s";
+}
+
+/** The window that is selected now becomes what is compared with. */
+export function compareWithWindow(): void {
+  const { window_us } = selection.value.filter;
+  if (window_us) select({ view: "compare", before: { kind: "window", window_us } });
+}
+
+function Sides({ result }: { result: Comparison | null }) {
+  const { before, filter } = selection.value;
+  const file = files.value.compared;
+  const was =
+    before.kind === "file"
+      ? (file?.name ?? "a file")
+      : before.window_us && seconds(before.window_us);
+  const now = filter.window_us ? seconds(filter.window_us) : "all of it";
+  const of = (side: 0 | 1) => result && <i class="faint">{grouped(result.samples[side])}</i>;
+  const swap = () => {
+    if (!before.window_us || !filter.window_us) return;
+    const swapped = { kind: "window" as const, window_us: filter.window_us };
+    select({ before: swapped, filter: { ...filter, window_us: before.window_us } });
+  };
+  return (
+    <div class="sides">
+      <span>
+        before: <b dir="auto">{was || "–"}</b> {of(0)}
+      </span>
+      <span>
+        now: <b>{now}</b> {of(1)}
+      </span>
+      <button disabled={!filter.window_us} title="c" onClick={compareWithWindow}>
+        Take this window as before
+      </button>
+      <button onClick={() => openByHand("compared")}>Compare with a file…</button>
+      {file && before.kind !== "file" && (
+        <button dir="auto" onClick={() => select({ before: { kind: "file" } })}>
+          {file.name}
+        </button>
+      )}
+      {before.kind === "window" && (
+        <button disabled={!filter.window_us} onClick={swap}>
+          Swap
+        </button>
+      )}
+      <i class="space" />
+      <span>
+        <i class="swatch" style={{ background: changeFill(1, 0) }} /> less{" "}
+        <i class="swatch" style={{ background: changeFill(0, 1) }} /> more
+      </span>
+    </div>
+  );
+}
+
+function Missing() {
+  const { before } = selection.value;
+  return (
+    <p class="empty">
+      {before.kind === "file"
+        ? "The file that this was compared with is not open any more: open it again."
+        : "Select a window in the overview and take it as before, then select another one. Or drop a file here."}
+    </p>
+  );
+}
+
+/** Hits are numbers of the profile; the boxes' are the comparison's own. */
+function drawnAs(result: Comparison, search: SearchResult | null, picked: string): Look {
+  const { boxes, keys, boxBefore, boxAfter } = result;
+  const hit = search && keys.map((key) => search.hits[functionOfKey(key)] === 1);
+  return {
+    ink: ink.value,
+    fill: (box) => changeFill(boxBefore[box], boxAfter[box]),
+    label: (box) => shortKey(keys[boxes.fn[box]]),
+    emphasis: (box) => (!hit ? 1 : hit[boxes.fn[box]] ? 2 : 0),
+    isPicked: (box) => picked !== "" && keys[boxes.fn[box]] === picked,
+  };
+}
+
+export function Compare({ search }: { search: SearchResult | null }) {
+  const { before, unit, picked, zoom, rootBelow } = selection.value;
+  const result = useAnswer("compare", before.kind ? { ...look.value, before, unit } : null);
+  const drawn = useMemo(
+    () => result && drawnAs(result, search, picked),
+    [result, search, picked, isDark.value],
+  );
+  const range = useMemo(
+    () => result && rangeOf(result.boxes, zoom, (fn) => result.keys[fn]),
+    [result, zoom],
+  );
+  if (!before.kind || !result || !drawn || !range)
+    return (
+      <div class="compare">
+        <Sides result={null} />
+        <Missing />
+      </div>
+    );
+  const { boxes, keys, boxBefore, boxAfter } = result;
+  return (
+    <div class="compare">
+      <Sides result={result} />
+      <div class="half">
+        <BoxCanvas
+          boxes={boxes}
+          look={drawn}
+          range={range}
+          rangeOf={zoom.join("\n")}
+          rootBelow={rootBelow}
+          label="Differential flame graph. The table below shows the same as rows."
+          onPick={(box) => select({ picked: keys[boxes.fn[box]] })}
+          onZoom={(box, row) => {
+            const path = pathOf(boxes, box, row).map((one) => keys[boxes.fn[one]]);
+            select({ zoom: path });
+          }}
+          tip={(box, thin) => [
+            thin && thin.boxes > 1
+              ? `${grouped(thin.boxes)} frames under 1 px`
+              : shortKey(keys[boxes.fn[box]]),
+            ...(thin
+              ? []
+              : [
+                  `${percent(boxBefore[box], 1)} before, ${percent(boxAfter[box], 1)} now`,
+                  points(boxBefore[box], boxAfter[box]),
+                ]),
+          ]}
+        />
+      </div>
+      <CompareTable result={result} search={search} />
+    </div>
+  );
+}

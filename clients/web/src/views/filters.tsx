@@ -1,0 +1,110 @@
+// The sheet of filters: what processes, threads, tags, states and libraries there are in the window.
+import { useEffect, useRef } from "preact/hooks";
+import type { Filter } from "../data/filter";
+import type { Facet, Facets } from "../data/facets";
+import { useAnswer } from "../state/answer";
+import { info, look } from "../state/live";
+import { filtersShown } from "../state/page";
+import { select, selection } from "../state/selection";
+import { grouped } from "./format";
+
+const SHOWN = 200; // of a kind: the busiest
+
+const KINDS: { kind: keyof Facets; title: string }[] = [
+  { kind: "processes", title: "Process" },
+  { kind: "threads", title: "Thread" },
+  { kind: "tags", title: "User tag" },
+  { kind: "states", title: "State" },
+  { kind: "libraries", title: "Library of the leaf" },
+];
+
+/** With value in or out; all of them is no filter. */
+function toggled<T>(wanted: T[] | undefined, all: T[], value: T): T[] | undefined {
+  const now = wanted ?? all;
+  const next = now.includes(value) ? now.filter((one) => one !== value) : [...now, value];
+  return all.every((one) => next.includes(one)) ? undefined : next;
+}
+
+function change(kind: keyof Facets, values: unknown[] | undefined): void {
+  const filter: Filter = { ...selection.value.filter, [kind]: values };
+  if (!values) delete filter[kind];
+  select({ filter, zoom: [] });
+}
+
+function textOf(kind: keyof Facets, facet: Facet<unknown>): string {
+  if (kind !== "processes") return facet.text || "(none)";
+  const process = info.value?.processes.find(({ pid }) => pid === facet.value);
+  return process ? `${process.name} (${facet.text})` : facet.text;
+}
+
+function Kind({
+  kind,
+  title,
+  list,
+}: {
+  kind: keyof Facets;
+  title: string;
+  list: Facet<unknown>[];
+}) {
+  const wanted = selection.value.filter[kind] as unknown[] | undefined;
+  const all = list.map(({ value }) => value);
+  return (
+    <fieldset>
+      <legend>
+        {title}{" "}
+        {wanted && (
+          <button type="button" onClick={() => change(kind, undefined)}>
+            all
+          </button>
+        )}
+      </legend>
+      <div>
+        {list.slice(0, SHOWN).map((facet) => (
+          <label dir="auto">
+            <input
+              type="checkbox"
+              checked={!wanted || wanted.includes(facet.value)}
+              onChange={() => change(kind, toggled(wanted, all, facet.value))}
+            />{" "}
+            <span class="name">{textOf(kind, facet)}</span>
+            <button type="button" title="Only this one" onClick={() => change(kind, [facet.value])}>
+              only
+            </button>
+            <span class="number">{grouped(facet.samples)}</span>
+          </label>
+        ))}
+        {list.length > SHOWN && <p class="faint">and {grouped(list.length - SHOWN)} more</p>}
+      </div>
+    </fieldset>
+  );
+}
+
+export function Filters() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isShown = filtersShown.value;
+  const { window_us, until } = look.value.filter;
+  const filter = { ...(window_us && { window_us }), ...(until !== undefined && { until }) };
+  const found = useAnswer("facets", isShown ? { ...look.value, filter } : null);
+  useEffect(() => {
+    if (isShown) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isShown]);
+  return (
+    <dialog
+      ref={dialog}
+      class="filters"
+      onClose={() => (filtersShown.value = false)}
+      aria-label="Filters"
+    >
+      <form method="dialog">
+        <div class="kinds">
+          {found &&
+            KINDS.map(({ kind, title }) => (
+              <Kind key={kind} kind={kind} title={title} list={found[kind] as Facet<unknown>[]} />
+            ))}
+        </div>
+        <button>Close</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,51 @@
+// Whose samples are shown: the service's, or those of a file; and the file that they are compared with.
+import { openFile } from "../data/files/open";
+import type { Profile } from "../data/profile";
+import { Answers } from "./answers";
+import type { Files, FileUse, OpenedFile } from "./messages";
+
+interface Opened {
+  answers: Answers;
+  file: OpenedFile;
+}
+
+export class Sources {
+  #live: Answers;
+  #opened: Record<FileUse, Opened | null> = { shown: null, compared: null };
+
+  constructor(profile: Profile) {
+    this.#live = new Answers(profile);
+  }
+
+  /** The service's samples grew, or are others. */
+  liveChanged(profile: Profile): void {
+    if (profile === this.#live.profile) this.#live.changed();
+    else this.#live = new Answers(profile);
+  }
+
+  get isLive(): boolean {
+    return this.#opened.shown === null;
+  }
+
+  get shown(): Answers {
+    const answers = this.#opened.shown?.answers ?? this.#live;
+    answers.other = this.#opened.compared?.answers ?? null;
+    return answers;
+  }
+
+  get files(): Files {
+    const { shown, compared } = this.#opened;
+    return { shown: shown && shown.file, compared: compared && compared.file };
+  }
+
+  /** Errors  BadFile; then all is as before. */
+  async open(as: FileUse, name: string, content: ArrayBuffer): Promise<void> {
+    const { form, profile } = await openFile(new Uint8Array(content));
+    const file = { name, form, samples: profile.samples.length };
+    this.#opened[as] = { answers: new Answers(profile), file };
+  }
+
+  close(as: FileUse): void {
+    this.#opened[as] = null;
+  }
+}

@@ -1,0 +1,108 @@
+"""The browser page, beside speedscope and d3-flame-graph, on the same profile in headless Chromium.
+
+    web.py [BUILD_FOLDER] [--samples N] [--nodes N] [--rounds N]
+
+A made profile of 1,000,000 samples in a call tree of 100,000 nodes is opened by each as it can: speedscope and
+the page as speedscope's JSON, d3-flame-graph as a tree whose sums are made already. A figure is the median
+over the rounds, each in a browser of its own:
+
+    load      from the file's being given until its flame graph is drawn
+    blocked   the longest task on the main thread meanwhile
+    memory    private and shared memory of the page's process (PSS) after that, garbage collected
+    zoom      from an event of the wheel (d3: a click) until the frame that shows it is drawn
+    search    the same for a text that is searched for
+
+And of the live page: the first paint after the HTML is there. Packages of the two come from npm into the
+build folder. Ends with status 1 when a bound is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent / "web"
+PACKAGES = ["speedscope@1.25.0", "d3-flame-graph@5.0.0", "d3-selection@3.0.0"]
+COLUMNS = {"load": "s", "blocked": "ms", "memory": "MB", "zoom": "ms", "search": "ms"}
+PART_MAX = 1 / 3  # of speedscope's load and memory
+REDRAW_MS_MAX = 30
+BLOCKED_MS_MAX = 100
+FIRST_PAINT_MS_MAX = 300
+
+
+class Missed:
+    def __init__(self) -> None:
+        self.any = False
+
+    def check(self, what: str, value: str, bound: str, holds: bool) -> None:
+        print(f"    {what:<44} {value:>12}  {bound:<10} {'' if holds else 'MISSED'}", flush=True)
+        self.any |= not holds
+
+
+def packages(folder: Path) -> None:
+    if (folder / "node_modules" / "speedscope").is_dir():
+        return
+    (folder / "package.json").write_text('{"private": true}\n')
+    subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", *PACKAGES],
+                   cwd=folder, check=True)  # fmt: skip
+
+
+def node(script: str, arguments: argparse.Namespace, *words: str) -> dict[str, float]:
+    environment = {**os.environ, "ISOSCOPE_BUILD": str(arguments.build.resolve())}
+    command = ["node", str(HERE / script), *words]
+    out = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, timeout=900)
+    return json.loads(out.stdout) if out.stdout else {}
+
+
+def measured(subject: str, arguments: argparse.Namespace, folder: Path) -> dict[str, float]:
+    rounds = [node("measure.mjs", arguments, subject, str(folder)) for _ in range(arguments.rounds)]
+    return {name: median(one[name] for one in rounds) for name in rounds[0]}
+
+
+def show(name: str, found: dict[str, float]) -> None:
+    cells = [f"{found[key]:>9.1f} {unit:<2}" for key, unit in COLUMNS.items()]
+    print(f"    {name:<18}{' '.join(cells)}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", type=Path, default=ROOT / "build")
+    parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    folder = arguments.build / "tests/bench/web"
+    folder.mkdir(parents=True, exist_ok=True)
+    packages(folder)
+    node("make_profile.mjs", arguments, str(folder), str(arguments.samples), str(arguments.nodes))
+    size = (folder / "profile.speedscope.json").stat().st_size
+    print(f"{arguments.samples:,} samples in {arguments.nodes:,} nodes, {size / 1e6:,.0f} MB of JSON")
+    print(f"    {'':<18}{' '.join(f'{name:>12}' for name in COLUMNS)}", flush=True)
+    found = {}
+    for subject in ("isoscope", "speedscope", "d3-flame-graph"):
+        found[subject] = measured(subject, arguments, folder)
+        show(subject, found[subject])
+    ours, theirs = found["isoscope"], found["speedscope"]
+    missed = Missed()
+    for key in ("load", "memory"):
+        part = ours[key] / theirs[key]
+        missed.check(f"{key}: of speedscope's", f"1/{1 / part:.1f}", "<= 1/3", part <= PART_MAX)
+    for key in ("zoom", "search"):
+        missed.check(key, f"{ours[key]:.0f} ms", f"<= {REDRAW_MS_MAX} ms", ours[key] <= REDRAW_MS_MAX)
+    missed.check("main thread blocked", f"{ours['blocked']:.0f} ms", f"<= {BLOCKED_MS_MAX} ms",
+                 ours["blocked"] <= BLOCKED_MS_MAX)  # fmt: skip
+    paint = measured("live", arguments, folder)["paint"]
+    missed.check("live page: first paint after the HTML", f"{paint:.0f} ms",
+                 f"<= {FIRST_PAINT_MS_MAX} ms", paint <= FIRST_PAINT_MS_MAX)  # fmt: skip
+    return int(missed.any)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+// What one does with a recording: select, search, filter, focus, compare, save and open again.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { busy, Service } from "./service.mjs";
+import { launch, numberIn, Visit } from "./visit.mjs";
+
+let browser;
+let service; // its program has ended: nothing changes any more
+let samples;
+
+before(async () => {
+  browser = await launch();
+  service = await Service.of(busy(3));
+  await service.programEnds();
+  ({ sampleCount: samples } = await service.ask("_getCpuSamples"));
+});
+after(async () => {
+  await browser.close();
+  await service.end();
+});
+
+function visiting(name, act, options) {
+  test(name, async () => {
+    const visit = await Visit.of(browser, service.uri, options);
+    await visit.exactly(samples);
+    await act(visit);
+    await visit.close();
+  });
+}
+
+visiting("each view shows the recording, by its tab and by its key", async (visit) => {
+  const tabs = await visit.page.getByRole("tab").all();
+  assert.ok(tabs.length >= 4);
+  for (const [i, tab] of tabs.entries()) {
+    await visit.page.keyboard.press(String(i + 1));
+    assert.equal(await tab.getAttribute("aria-selected"), "true");
+    await visit.page.locator(".view > *").first().waitFor();
+  }
+});
+
+visiting("a window that is dragged selects its samples, and Esc takes it back", async (visit) => {
+  await visit.dragTime(0.25, 0.5);
+  await visit.when((all) => {
+    const label = document.querySelector(".boxes canvas").getAttribute("aria-label");
+    return !label.includes(` ${all} `);
+  }, samples.toLocaleString("en-US"));
+  const part = await visit.samples();
+  assert.ok(part > 0 && part < 0.5 * samples, `${part} of ${samples}`);
+  await visit.page.keyboard.press("Escape");
+  await visit.exactly(samples);
+});
+
+visiting("search counts what it finds, and [ and ] go through it", async (visit) => {
+  await visit.page.keyboard.press("/");
+  await visit.page.keyboard.type("rule");
+  const output = visit.page.locator(".search output");
+  await visit.when(() => / %/.test(document.querySelector(".search output").textContent));
+  const plain = await output.innerText();
+  assert.match(plain, /^\d[\d,]* functions?, [\d,]+ places?, \d+(\.\d)? %/);
+  await visit.page
+    .locator(".boxes canvas")
+    .focus()
+    .catch(() => {});
+  await visit.page.locator("#search").blur();
+  await visit.page.keyboard.press("]");
+  await visit.page.locator("aside h2", { hasText: "rule" }).waitFor();
+  const first = await visit.text("aside h2");
+  await visit.when(() => document.querySelector(".search output").textContent.startsWith("1 of"));
+  await visit.page.keyboard.press("]");
+  await visit.when((name) => document.querySelector("aside h2").textContent !== name, first);
+  await visit.page.keyboard.press("[");
+  await visit.when((name) => document.querySelector("aside h2").textContent === name, first);
+  await visit.picture("search");
+
+  await visit.page.fill("#search", "^_PyPegen_(parse|run)");
+  await visit.when(() => document.querySelector(".search output").textContent.startsWith("0"));
+  await visit.button(".*").click();
+  await visit.when(() => /^[1-9]/.test(document.querySelector(".search output").textContent));
+  await visit.page.fill("#search", "(");
+  await visit.when(() =>
+    /not an expression/.test(document.querySelector(".search output").textContent),
+  );
+});
+
+visiting("focus and hide change the tree, are breadcrumbs, and are undone", async (visit) => {
+  await pickFunction(visit, "_PyPegen_run_parser");
+  const whole = await visit.flame();
+  await visit.page.keyboard.press("f");
+  await changedFrom(visit, whole);
+  const focused = await visit.flame();
+  assert.ok(numberIn(focused) < samples);
+  await visit.page.locator(".crumbs .chip", { hasText: "_PyPegen_run_parser" }).click();
+  await visit.when(
+    (label) => document.querySelector(".boxes canvas").getAttribute("aria-label") === label,
+    whole,
+  );
+  await visit.page.keyboard.press("Escape");
+  await visit.when(
+    (label) => document.querySelector(".boxes canvas").getAttribute("aria-label") === label,
+    focused,
+  );
+});
+
+visiting("filters tell what there is, and choose", async (visit) => {
+  await visit.page.keyboard.press("t");
+  const sheet = visit.page.getByRole("dialog", { name: "Filters" });
+  await sheet.getByText("python3").first().waitFor();
+  await visit.picture("filters");
+  const library = sheet.locator("fieldset", { hasText: "Library of the leaf" });
+  const rows = await library.locator("label").all();
+  assert.ok(rows.length >= 2, "the program and the C library");
+  const wanted = numberIn(await rows[1].locator(".number").innerText());
+  await rows[1].hover();
+  await rows[1].getByRole("button", { name: "only" }).click();
+  await visit.exactly(wanted);
+  await library.getByRole("button", { name: "all", exact: true }).click();
+  await visit.exactly(samples);
+});
+
+visiting("the address holds the view: opened anew it shows the same", async (visit) => {
+  await pickFunction(visit, "_PyPegen_run_parser");
+  await visit.dragTime(0.2, 0.8);
+  await visit.moreThan(0);
+  await visit.page.keyboard.press("2");
+  await visit.when(() => /view=/.test(location.hash) && /window_us/.test(location.hash));
+  const count = await visit.samples();
+  const address = visit.page.url();
+  const again = await Visit.of(browser, address);
+  await again.exactly(count);
+  assert.equal(
+    await again.page.getByRole("tab", { selected: true }).innerText(),
+    await visit.page.getByRole("tab", { selected: true }).innerText(),
+  );
+  assert.match(await again.text("aside h2"), /_PyPegen_run_parser/);
+  await again.close();
+});
+
+visiting("two windows are compared", async (visit) => {
+  await visit.dragTime(0.05, 0.4);
+  await visit.moreThan(0);
+  await visit.page.keyboard.press("c");
+  await visit.dragTime(0.5, 0.95);
+  const table = visit.page.getByRole("table", { name: /before and now/ });
+  await table.getByRole("row").nth(5).waitFor();
+  assert.match(await table.getByRole("row").nth(1).innerText(), /[+−±]\d/);
+  await table.getByRole("row").nth(1).click();
+  await visit.page.locator("aside h2").waitFor();
+  await visit.page.mouse.move(300, 400);
+  await visit.picture("compare");
+});
+
+for (const form of ["speedscope", "folded", "pprof", "cpusamples"])
+  visiting(`${form}: what is saved has all samples, and is opened by drop`, async (visit) => {
+    const file = await visit.saved(form);
+    assert.match(file.name, /^python3/);
+    await visit.drop(file, "shown");
+    await visit.page.locator(".banner", { hasText: file.name }).waitFor();
+    await visit.exactly(samples);
+    await visit.when(
+      (all) =>
+        document.querySelector(".boxes canvas")?.getAttribute("aria-label").includes(` ${all} `),
+      samples.toLocaleString("en-US"),
+    );
+    await visit.button("Back to the program").click();
+    await visit.page.locator(".banner", { hasText: file.name }).waitFor({ state: "detached" });
+    await visit.exactly(samples);
+  });
+
+visiting(
+  "a file is compared with what is shown: with itself nothing has changed",
+  async (visit) => {
+    const file = await visit.saved("cpusamples");
+    await visit.drop(file, "compared");
+    const table = visit.page.getByRole("table", { name: /before and now/ });
+    await table.getByRole("row").nth(3).waitFor();
+    for (const row of (await table.getByRole("row").all()).slice(1))
+      assert.match(await row.innerText(), /±0\.0/);
+  },
+);
+
+visiting("what cannot be opened is said to be so, and nothing else changes", async (visit) => {
+  await visit.drop({ name: "x.txt", content: "hello" }, "shown");
+  await visit.page.locator("footer", { hasText: "cannot open x.txt" }).waitFor();
+  await visit.exactly(samples);
+});
+
+visiting("the picked stack is copied as text, outermost first", async (visit) => {
+  await pickFunction(visit, "_PyPegen_run_parser");
+  await visit.page.keyboard.press("y");
+  await visit.when(async () =>
+    (await navigator.clipboard.readText()).includes("_PyPegen_run_parser"),
+  );
+  const lines = (await visit.page.evaluate(() => navigator.clipboard.readText()))
+    .trimEnd()
+    .split("\n");
+  assert.match(lines[0], /^_start/);
+  assert.match(lines.at(-1), /^_PyPegen_run_parser  python3/);
+});
+
+visiting("the flame graph is saved as a picture", async (visit) => {
+  const svg = (await visit.saved("SVG")).content.toString();
+  assert.match(svg, /^<\?xml/);
+  assert.match(svg, /<title>_start \(/);
+  assert.doesNotMatch(svg, /oklch|script|href/);
+  const png = (await visit.saved("PNG")).content;
+  assert.deepEqual([...png.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
+  assert.ok(png.length > 5000, `${png.length} bytes`);
+});
+
+test("hostile, long and right-to-left names are text everywhere", async () => {
+  const visit = await Visit.of(browser, service.uri);
+  await visit.exactly(samples);
+  const names = [
+    "<img src=x onerror=window.hacked=1>",
+    "<script>window.hacked=1</script>",
+    '"><svg onload=window.hacked=1>',
+    "\u202e\u05d0\u05d1\u05d2 rtl",
+    "n".repeat(2000),
+    "javascript:window.hacked=1",
+    "a;b{}</style>",
+  ];
+  const content = `${names.map((name) => name.replaceAll(";", ":")).join(";")} 9\n`;
+  await visit.drop({ name: "<b>x.txt", content }, "shown");
+  await visit.exactly(9);
+  for (const tab of await visit.page.getByRole("tab").all()) {
+    await tab.click();
+    await visit.page.locator(".view > *").first().waitFor();
+  }
+  await visit.tab("Call tree").click();
+  const row = visit.page.getByRole("treeitem").first();
+  await row.waitFor();
+  assert.match(await row.innerText(), /<img src=x onerror/);
+  await row.click();
+  await visit.page.locator("aside h2", { hasText: "<img" }).waitFor();
+  await visit.page.fill("#search", "onerror");
+  await visit.picture("hostile");
+  const { content: svg } = await visit.saved("SVG");
+  assert.doesNotMatch(svg.toString(), /<img|<script/);
+  assert.equal(await visit.page.locator("main img, aside script, .banner b b").count(), 0);
+  await visit.close();
+});
+
+/** By the search, as a user would. */
+async function pickFunction(visit, name) {
+  await visit.page.fill("#search", name);
+  await visit.when(() => / %/.test(document.querySelector(".search output").textContent));
+  await visit.page.locator("#search").blur();
+  await visit.page.keyboard.press("]");
+  await visit.page.locator("aside h2", { hasText: name }).waitFor();
+  await visit.page.fill("#search", "");
+  await visit.page.locator("#search").blur();
+}
+
+async function changedFrom(visit, label) {
+  await visit.when(
+    (before) => document.querySelector(".boxes canvas").getAttribute("aria-label") !== before,
+    label,
+  );
+}

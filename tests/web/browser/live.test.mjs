@@ -1,0 +1,143 @@
+// The page beside a program that runs: recording, holding, the program's end, the service's.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { busy, freePort, Service, until } from "./service.mjs";
+import { launch, Visit } from "./visit.mjs";
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser.close());
+
+/** A page at a service of its own; both are ended, whatever came. */
+function visiting(name, act, ...options) {
+  test(name, async () => {
+    const service = await Service.of(busy(1000), ...options);
+    try {
+      const visit = await Visit.of(browser, service.uri);
+      await act(visit, service);
+      await visit.close();
+    } finally {
+      await service.end();
+    }
+  });
+}
+
+visiting(
+  "samples come by themselves; stop and record switch the profiler",
+  async (visit, service) => {
+    const first = await visit.moreThan(0);
+    await visit.moreThan(first);
+    await visit.button("Stop").click();
+    await until(async () => (await service.flag("profiler")) === "false", "the profiler's stop");
+    await visit.button("Record").click();
+    await until(async () => (await service.flag("profiler")) === "true", "the profiler's start");
+    await visit.moreThan(await visit.samples());
+  },
+);
+
+visiting("clear forgets, and what comes then is shown", async (visit) => {
+  const many = await visit.moreThan(1500);
+  await visit.button("Clear").click();
+  await visit.when((before) => window.shownSamples() < before, many);
+  await visit.moreThan(0);
+});
+
+visiting(
+  "a view that is held stays while samples come, and then has them all",
+  async (visit, service) => {
+    await visit.moreThan(500);
+    await visit.page.keyboard.press(" ");
+    await visit.page.getByRole("button", { name: "held" }).waitFor();
+    const held = await visit.flame();
+    const { sampleCount } = await service.ask("_getCpuSamples");
+    await until(
+      async () => (await service.ask("_getCpuSamples")).sampleCount > sampleCount + 2500,
+      "samples",
+    );
+    assert.equal(await visit.flame(), held);
+    await visit.page.keyboard.press(" ");
+    await visit.moreThan(sampleCount);
+  },
+);
+
+visiting("the period and the mode are the service's", async (visit, service) => {
+  await visit.moreThan(0);
+  const [period, mode] = await visit.page.locator("header select").all();
+  await period.selectOption("500");
+  await until(async () => (await service.flag("profile_period")) === "500", "the period");
+  await mode.selectOption("wall");
+  await until(async () => (await service.flag("profile_mode")) === "wall", "the mode");
+});
+
+visiting(
+  "the program is killed: the page says so, and goes on with what was recorded",
+  async (visit, service) => {
+    await visit.moreThan(500);
+    service.killProgram();
+    await visit.page
+      .getByText(/program.*ended|ended.*program/i)
+      .first()
+      .waitFor();
+    const count = await visit.samples();
+    await visit.tab("Bottom-up").click();
+    await visit.page.getByRole("treeitem").first().waitFor();
+    await visit.page.getByRole("treeitem").first().click();
+    await visit.page.locator("aside h2").waitFor();
+    assert.equal(await visit.samples(), count);
+    await visit.picture("ended");
+  },
+);
+
+test("the service is gone: the page keeps what it has, and goes on with the next one", async () => {
+  const port = String(await freePort());
+  const options = ["--port", port, "--disable-service-auth-codes"];
+  const first = await Service.of(busy(1000), ...options);
+  let second;
+  try {
+    const visit = await Visit.of(browser, first.uri);
+    await visit.moreThan(500);
+    await first.end();
+    await visit.page.getByText("not connected").waitFor();
+    assert.ok((await visit.samples()) > 0);
+    await visit.picture("gone");
+    second = await Service.of(busy(1000), ...options);
+    await visit.page.getByText(/· connected/).waitFor();
+    await visit.page.getByText(`pid ${await second.ask("getVM").then(({ pid }) => pid)}`).waitFor();
+    await visit.moreThan(0);
+    await visit.close();
+  } finally {
+    await first.end();
+    await second?.end();
+  }
+});
+
+test("the service came back with another token: the page says that it is refused", async () => {
+  const port = String(await freePort());
+  const first = await Service.of(busy(1000), "--port", port);
+  let second;
+  try {
+    const visit = await Visit.of(browser, first.uri);
+    await visit.moreThan(0);
+    await first.end();
+    second = await Service.of(["/bin/sleep", "1000"], "--port", port);
+    await visit.page.locator("footer", { hasText: /refused: .*authentication code/ }).waitFor();
+    assert.ok((await visit.samples()) > 0, "what had come is still there");
+    await visit.close();
+  } finally {
+    await first.end();
+    await second?.end();
+  }
+});
+
+test("a program that uses no CPU: the page says why nothing is seen, and what to do", async () => {
+  const service = await Service.of(["/bin/sleep", "1000"]);
+  try {
+    const visit = await Visit.of(browser, service.uri);
+    await visit.page.locator(".empty").getByRole("button", { name: /wall/i }).click();
+    await until(async () => (await service.flag("profile_mode")) === "wall", "the mode");
+    await visit.moreThan(0);
+    await visit.close();
+  } finally {
+    await service.end();
+  }
+});

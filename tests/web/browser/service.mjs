@@ -1,0 +1,106 @@
+// Programs under `isoscope run --keep`, for a page to look at. Only what is started here is ended here.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
+const BUILD = resolve(process.env.ISOSCOPE_BUILD ?? join(ROOT, "build"));
+const DEADLINE_MS = 60_000;
+
+/** Python parsing its own library: one thread that is always busy. */
+export const busy = (seconds) => [
+  "/usr/bin/python3",
+  join(ROOT, "examples/stdlib_parse.py"),
+  String(seconds),
+];
+export const workload = (name, ...words) => [join(BUILD, "tests/workloads", name), ...words];
+
+/** The condition's first true value; it may be a promise. */
+export async function until(condition, what) {
+  for (const end = Date.now() + DEADLINE_MS; ;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what}: not within ${DEADLINE_MS / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export class Service {
+  constructor(process, uri, folder) {
+    this.process = process;
+    this.uri = uri;
+    this.folder = folder;
+  }
+
+  static async of(command, ...options) {
+    const folder = mkdtempSync(join(tmpdir(), "isoscope-page-"));
+    const info = join(folder, "service.json");
+    const words = [
+      "run",
+      "--keep",
+      "--quiet",
+      "--write-service-info",
+      info,
+      ...options,
+      "--",
+      ...command,
+    ];
+    const process = spawn(join(BUILD, "bin/isoscope"), words, { stdio: "ignore" });
+    await until(() => {
+      if (process.exitCode !== null) throw new Error(`isoscope ended with ${process.exitCode}`);
+      return existsSync(info);
+    }, "the service");
+    return new Service(process, JSON.parse(readFileSync(info, "utf8")).uri, folder);
+  }
+
+  /** Over HTTP: what the page is held against. */
+  async ask(method, parameters = {}) {
+    const response = await fetch(`${this.uri}${method}?${new URLSearchParams(parameters)}`);
+    return (await response.json()).result;
+  }
+
+  async flag(name) {
+    const { flags } = await this.ask("getFlagList");
+    return flags.find((one) => one.name === name).valueAsString;
+  }
+
+  async programEnds() {
+    const pid = this.process.pid;
+    const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+    await until(() => !children(), "the program's end");
+  }
+
+  killProgram() {
+    const pid = this.process.pid;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    process.kill(Number(children[0]), "SIGKILL");
+  }
+
+  /** The service, and the program with it. */
+  async end() {
+    const { process: own, folder } = this;
+    if (own.exitCode === null && own.signalCode === null) {
+      try {
+        this.killProgram();
+        await this.programEnds();
+      } catch {
+        // it had ended before
+      }
+      own.kill("SIGTERM");
+      await until(() => own.exitCode !== null || own.signalCode !== null, "isoscope's end");
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

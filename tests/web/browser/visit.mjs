@@ -1,0 +1,155 @@
+// A page in headless Chromium, and what is read from it. Whatever it asks of another machine, any error in
+// its console and any script that a name became fail the test.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { ROOT, until } from "./service.mjs";
+
+const { chromium } = createRequire(join(ROOT, "clients/web/package.json"))("playwright-core");
+const CHROMIUM = process.env.ISOSCOPE_CHROMIUM ?? "/usr/bin/chromium";
+const PICTURES = process.env.ISOSCOPE_PICTURES;
+
+export function launch() {
+  const sandbox = process.getuid() === 0 ? ["--no-sandbox"] : [];
+  return chromium.launch({ executablePath: CHROMIUM, args: sandbox });
+}
+
+const isLocal = (url) => /^(data|blob|about):/.test(url) || new URL(url).hostname === "127.0.0.1";
+
+/** Runs in the page. -1: it tells none. */
+function addReader() {
+  window.shownSamples = () => {
+    for (const { textContent } of document.querySelectorAll(".told span"))
+      if (/^[\d,]+ samples$/.test(textContent)) return Number(textContent.replace(/\D/g, ""));
+    return -1;
+  };
+}
+
+export class Visit {
+  outside = []; // requests to other machines
+  errors = [];
+
+  constructor(page) {
+    this.page = page;
+  }
+
+  static async of(browser, uri, options = {}) {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      permissions: ["clipboard-read", "clipboard-write"],
+      ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const visit = new Visit(page);
+    const seen = (url) => {
+      if (!isLocal(url)) visit.outside.push(url);
+    };
+    context.on("request", (request) => seen(request.url()));
+    page.on("websocket", (socket) => seen(socket.url()));
+    page.on("pageerror", (error) => visit.errors.push(String(error)));
+    page.on("console", (message) => {
+      // What the browser itself says of a service that is gone is no fault of the page.
+      if (message.type() === "error" && !/ERR_CONNECTION|WebSocket connection/.test(message.text()))
+        visit.errors.push(message.text());
+    });
+    await page.addInitScript(addReader);
+    await page.goto(uri);
+    return visit;
+  }
+
+  async close() {
+    const hacked = await this.page.evaluate("window.hacked");
+    await this.page.context().close();
+    assert.deepEqual(this.outside, [], "requests that leave the machine");
+    assert.deepEqual(this.errors, [], "errors in the page");
+    assert.equal(hacked, undefined, "a name was run");
+  }
+
+  text(selector) {
+    return this.page.locator(selector).innerText();
+  }
+
+  /** Samples of the selection, as the overview tells them. */
+  samples() {
+    return this.page.evaluate(() => window.shownSamples());
+  }
+
+  /** Until that is so in the page. (Playwright's own waiting would need eval there, which the page forbids.) */
+  async when(condition, argument) {
+    await until(() => this.page.evaluate(condition, argument), String(condition));
+  }
+
+  /** Until the selection has more than so many samples. */
+  async moreThan(count) {
+    await this.when((least) => window.shownSamples() > least, count);
+    return this.samples();
+  }
+
+  async exactly(count) {
+    await this.when((wanted) => window.shownSamples() === wanted, count);
+  }
+
+  /** What the flame graph says of itself. */
+  async flame() {
+    return this.page.locator(".boxes canvas").getAttribute("aria-label");
+  }
+
+  tab(name) {
+    return this.page.getByRole("tab", { name, exact: true });
+  }
+
+  button(name) {
+    return this.page.getByRole("button", { name, exact: true });
+  }
+
+  /** Selects a part of the time that the overview shows, 0 to 1. */
+  async dragTime(from, to) {
+    const box = await this.page.locator(".overview canvas").first().boundingBox();
+    const left = 122; // where labels end
+    const x = (part) => box.x + left + part * (box.width - left - 2);
+    await this.page.mouse.move(x(from), box.y + 30);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x((from + to) / 2), box.y + 30, { steps: 4 });
+    await this.page.mouse.move(x(to), box.y + 30, { steps: 4 });
+    await this.page.mouse.up();
+  }
+
+  /** The bytes of the file that is saved by a click on it. */
+  async saved(name) {
+    await this.page.keyboard.press("e");
+    const coming = this.page.waitForEvent("download");
+    await this.page.locator("dialog[open]").getByRole("button", { name, exact: true }).click();
+    const download = await coming;
+    return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+  }
+
+  /** As a user drops it, on the half that shows it or on the one that compares. */
+  async drop({ name, content }, use) {
+    const transfer = await this.page.evaluateHandle(
+      ([name, base64]) => {
+        const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([bytes], name));
+        return transfer;
+      },
+      [name, Buffer.from(content).toString("base64")],
+    );
+    await this.page.dispatchEvent("main", "dragenter", { dataTransfer: transfer });
+    const half = this.page.locator(`.drop [data-use=${use}]`);
+    await half.waitFor();
+    await half.dispatchEvent("drop", { dataTransfer: transfer });
+  }
+
+  /** A picture for people, where one is wanted. */
+  async picture(name) {
+    if (!PICTURES) return;
+    if (!existsSync(PICTURES)) mkdirSync(PICTURES, { recursive: true });
+    await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  }
+}
+
+export function numberIn(text) {
+  return Number(/[\d,]+/.exec(text)[0].replaceAll(",", ""));
+}

@@ -1,0 +1,38 @@
+// A service's samples as the page reads them: their totals, and what the page saves of them.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { choose } from "../../clients/web/src/data/files/chosen";
+import { FORMS } from "../../clients/web/src/data/files/save";
+import { weigh } from "../../clients/web/src/data/filter";
+import { Shaper } from "../../clients/web/src/data/shape";
+import { TableReader } from "../../clients/web/src/data/table_form";
+import { byFunction, count } from "../../clients/web/src/data/totals";
+
+/** Writes page.pb.gz, page.speedscope.json, ... into a folder; gives rows by name. */
+export async function pageTotals(uri: string, folder: string) {
+  const reader = new TableReader();
+  for (let [cursor, more] = ["", true]; more;) {
+    const place = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
+    const response = await fetch(`${uri}_getCpuSamples?form=table&count=1000${place}`);
+    const { result } = await response.json();
+    reader.add(result);
+    [cursor, more] = [result.next, Boolean(result.more)];
+  }
+  const { profile } = reader;
+  const counted = count(new Shaper(profile, []).shape(), weigh(profile, {}));
+  const { functions } = profile;
+  const samples = byFunction(counted.calls, counted.samples, functions.length);
+  const time_ns = byFunction(counted.calls, counted.time_ns, functions.length);
+  for (const { suffix, write } of Object.values(FORMS))
+    writeFileSync(join(folder, `page${suffix}`), await write(choose(profile, {}), "page"));
+  return {
+    samples: profile.samples.length,
+    functions: functions.map(({ name }, fn) => ({
+      name,
+      self: samples.self[fn],
+      total: samples.total[fn],
+      self_ns: time_ns.self[fn],
+      total_ns: time_ns.total[fn],
+    })),
+  };
+}
