@@ -1,13 +1,14 @@
-// A canvas of a size in CSS pixels, drawn anew at each rendering, sharp on every screen.
+// A canvas of a size in CSS pixels, sharp on every screen.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CanvasHTMLAttributes } from "preact";
 
 interface Props extends CanvasHTMLAttributes<HTMLCanvasElement> {
   pixels: [number, number]; // width and height
+  of: unknown[]; // what is drawn: it is drawn anew when one of them is another one
   draw(context: CanvasRenderingContext2D): void;
 }
 
-export function Canvas({ pixels: [width, height], draw, ...rest }: Props) {
+export function Canvas({ pixels: [width, height], of, draw, ...rest }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     const element = canvas.current;
@@ -18,6 +19,6 @@ export function Canvas({ pixels: [width, height], draw, ...rest }: Props) {
     element.height = Math.round(height * ratio);
     context.scale(ratio, ratio);
     draw(context);
-  });
+  }, [width, height, ...of]);
   return <canvas {...rest} ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} />;
 }

@@ -46,7 +46,7 @@ export function Chart({ search }: { search: SearchResult | null }) {
   const thread = threadShown(state.threads, samples);
   if (thread < 0) return <Empty />;
   const [from, to] = state.extent_us;
-  const whole: Span = filter.window_us ?? [from, to + state.period_us];
+  const whole: Span = filter.window_us ?? [from, to + Math.max(1, state.period_us)];
   return <ThreadChart thread={thread} whole={whole} samples={samples} search={search} />;
 }
 
@@ -77,9 +77,9 @@ function ThreadChart({ thread, whole, samples, search }: Props) {
       <Canvas
         pixels={[width, AXIS_PX]}
         aria-hidden="true"
+        of={[seen[0], seen[1], zero_us, ink.value]}
         draw={(context) => {
           const view = { from_us: seen[0], to_us: seen[1], zero_us, left: 0, width };
-          context.clearRect(0, 0, width, AXIS_PX);
           drawTicks(context, view, ink.value, [0, AXIS_PX], AXIS_PX / 2);
         }}
       />

@@ -45,22 +45,3 @@ export function drawCurve(
   context.strokeStyle = ink.states[0];
   context.stroke();
 }
-
-/** What is selected of it. */
-export function drawWindow(
-  context: CanvasRenderingContext2D,
-  window_us: readonly [number, number],
-  view: TimeView,
-  height: number,
-  ink: Ink,
-): void {
-  const [left, right] = window_us.map((time_us) =>
-    Math.min(view.left + view.width, Math.max(view.left, xOf(view, time_us))),
-  );
-  context.fillStyle = ink.states[0];
-  context.globalAlpha = 0.18;
-  context.fillRect(left, 0, right - left, height);
-  context.globalAlpha = 1;
-  context.fillRect(left - 0.5, 0, 1, height);
-  context.fillRect(right - 0.5, 0, 1, height);
-}

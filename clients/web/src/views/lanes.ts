@@ -30,9 +30,8 @@ export function drawLanes(
   width: number,
   ink: Ink,
   threads: readonly number[] | null,
-  window_us: readonly [number, number] | null,
 ): void {
-  const { lanes, steps, states, step_us, period_us, origin_us } = overview;
+  const { lanes, steps, states, step_us, period_us } = overview;
   const pixels = (width - LABEL_PX) / steps;
   const colours = states.map((state) => stateColour(state, ink));
   // What runs stands at the bottom in each step, what sleeps on top.
@@ -41,6 +40,7 @@ export function drawLanes(
   );
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
+  const bottoms = new Float64Array(steps); // how far each step is filled, in pixels
   const full = Math.max(1, step_us / period_us); // as many samples fill a step
   lanes.forEach((lane, i) => {
     const top = i * LANE_PX;
@@ -51,32 +51,22 @@ export function drawLanes(
       6,
       top + LANE_PX / 2,
     );
-    for (let step = 0; step < steps; step++) {
-      let bottom = top + LANE_PX - 1;
-      for (const state of stacked) {
+    bottoms.fill(top + LANE_PX - 1);
+    for (const state of stacked) {
+      context.fillStyle = colours[state];
+      for (let step = 0; step < steps; step++) {
         const count = lane.states[step * states.length + state];
         if (!count) continue;
-        const height = Math.min(Math.max(1, (count / full) * (LANE_PX - 3)), bottom - top - 1);
-        context.fillStyle = colours[state];
-        context.fillRect(LABEL_PX + step * pixels, bottom - height, Math.max(1, pixels), height);
-        bottom -= height;
+        const room = bottoms[step] - top - 1;
+        const height = Math.min(Math.max(1, (count / full) * (LANE_PX - 3)), room);
+        bottoms[step] -= height;
+        context.fillRect(LABEL_PX + step * pixels, bottoms[step], Math.max(1, pixels), height);
       }
     }
     context.globalAlpha = 1;
     context.fillStyle = ink.line;
     context.fillRect(0, top + LANE_PX - 1, width, 1);
   });
-  if (!window_us) return;
-  const at = (time_us: number) => LABEL_PX + ((time_us - origin_us) / step_us) * pixels;
-  const [left, right] = window_us.map((time_us) =>
-    Math.min(width, Math.max(LABEL_PX, at(time_us))),
-  );
-  context.fillStyle = ink.paper;
-  context.globalAlpha = 0.6;
-  const height = lanes.length * LANE_PX;
-  context.fillRect(LABEL_PX, 0, left - LABEL_PX, height);
-  context.fillRect(right, 0, width - right, height);
-  context.globalAlpha = 1;
 }
 
 function cut(context: CanvasRenderingContext2D, text: string, room: number): string {

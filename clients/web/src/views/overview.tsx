@@ -8,11 +8,11 @@ import { overviewRange } from "../state/page";
 import { select, selection } from "../state/selection";
 import { Canvas } from "./canvas";
 import { ink } from "./colours";
-import { drawCurve, drawWindow } from "./cpu_curve";
+import { drawCurve } from "./cpu_curve";
 import { duration, grouped, percent } from "./format";
 import { laneTip, stepAt } from "./lane_tip";
 import { drawLanes, LABEL_PX, LANE_PX, stateColour, STATES, threadsOf } from "./lanes";
-import { timeAt, type TimeView } from "./time_axis";
+import { timeAt, type TimeView, xOf } from "./time_axis";
 import { setWindow, useTimeDrag, zoomTime } from "./time_drag";
 import { onTimeKey } from "./time_keys";
 import { PointerTip, type Tip } from "./tip";
@@ -97,6 +97,7 @@ function Strip({ overview, width }: Drawn) {
     ...{ from_us: origin_us, to_us, zero_us },
     ...{ left: LABEL_PX, width: width - LABEL_PX },
   };
+  const edges = window_us?.map((edge) => Math.min(width, Math.max(LABEL_PX, xOf(view, edge))));
   const laneAt = (event: PointerEvent): Lane | undefined =>
     lanes[Math.floor(event.offsetY / LANE_PX)];
   const onCurve = useTimeDrag(view, () => setWindow(null, true));
@@ -125,30 +126,41 @@ function Strip({ overview, width }: Drawn) {
         onWheel={(event) => zoomTime(view, event)}
         aria-label="Processors in use over time"
         pixels={[width, CURVE_PX]}
-        draw={(context) => {
-          drawCurve(context, overview, view, CURVE_PX, ink.value);
-          if (window_us) drawWindow(context, window_us, view, CURVE_PX, ink.value);
-        }}
+        of={[overview, zero_us, ink.value]}
+        draw={(context) => drawCurve(context, overview, view, CURVE_PX, ink.value)}
       />
-      <div class="lanes">
-        <Canvas
-          {...both}
-          {...onLanes}
-          onPointerMove={(event) => {
-            onLanes.onPointerMove(event);
-            const lane = laneAt(event);
-            if (lane) showTip(event, lane);
-          }}
-          onWheel={(event) => {
-            const { scrollHeight, clientHeight } = event.currentTarget.parentElement!;
-            if (scrollHeight <= clientHeight || event.ctrlKey) zoomTime(view, event);
-          }}
-          aria-label={lanes.map(({ name, samples }) => `${name}: ${samples} samples`).join(", ")}
-          pixels={[width, lanesHeight]}
-          draw={(context) =>
-            drawLanes(context, overview, width, ink.value, threads ?? null, window_us ?? null)
-          }
+      {edges && (
+        <i
+          class="window"
+          style={{ left: edges[0], width: edges[1] - edges[0], height: CURVE_PX }}
         />
+      )}
+      <div class="lanes">
+        <div>
+          <Canvas
+            {...both}
+            {...onLanes}
+            onPointerMove={(event) => {
+              onLanes.onPointerMove(event);
+              const lane = laneAt(event);
+              if (lane) showTip(event, lane);
+            }}
+            onWheel={(event) => {
+              const { scrollHeight, clientHeight } = event.currentTarget.closest(".lanes")!;
+              if (scrollHeight <= clientHeight || event.ctrlKey) zoomTime(view, event);
+            }}
+            aria-label={lanes.map(({ name, samples }) => `${name}: ${samples} samples`).join(", ")}
+            pixels={[width, lanesHeight]}
+            of={[overview, threads, ink.value]}
+            draw={(context) => drawLanes(context, overview, width, ink.value, threads ?? null)}
+          />
+          {edges && (
+            <>
+              <i class="shade" style={{ left: LABEL_PX, width: edges[0] - LABEL_PX }} />
+              <i class="shade" style={{ left: edges[1], right: 0 }} />
+            </>
+          )}
+        </div>
         {more > 0 && <p class="faint">and {grouped(more)} threads with fewer samples</p>}
       </div>
       <PointerTip tip={tip} width={width} height={Infinity} />
