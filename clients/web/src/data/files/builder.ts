@@ -6,7 +6,8 @@ export class BadFile extends Error {}
 
 export const SAMPLES_MOST = 20_000_000;
 
-const SYSTEM = /^(\/usr)?\/lib(32|64|x32)?\/|^\[|^dart:|^org-dartlang-sdk:/;
+// As the service has it, and the Dart VM's own.
+const SYSTEM = /^(\/usr)?\/lib(32|64|x32|exec)?\/|^\[vdso\]$|^dart:|^org-dartlang-sdk:/;
 
 export interface SampleOf {
   stack: number;
