@@ -59,7 +59,7 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "state": ("wire", "data", "worker"),
     "views": ("wire", "data", "worker", "state"),
 }
-WEB_PACKAGES: dict[str, str] = {"state": r"preact|@preact/signals", "views": r"preact|@preact/signals|uplot"}
+WEB_PACKAGES: dict[str, str] = {"state": r"preact|@preact/signals", "views": r"preact|@preact/signals"}
 WEB_GENERATED = "schemas/generated/"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')

@@ -2,7 +2,7 @@
 import { Profile } from "../../clients/web/src/data/profile";
 
 export interface Told {
-  stack: string; // names with blanks between; "libc.so!malloc" is in another library
+  stack: string; // names with blanks between; "libc.so!malloc" is in another library, "f@a.c:3" at that line
   time_us?: number;
   tid?: number;
   pid?: number;
@@ -30,8 +30,10 @@ export function profileOf(told: (string | Told)[]): Profile {
 
 function add(profile: Profile, one: Told): void {
   let stack = 0;
-  for (const word of one.stack.split(" ").filter(Boolean))
-    stack = profile.stack(stack, profile.place(functionOf(profile, word), "", 0));
+  for (const word of one.stack.split(" ").filter(Boolean)) {
+    const [fn, file = "", line = "0"] = word.split(/[@:]/);
+    stack = profile.stack(stack, profile.place(functionOf(profile, fn), file, Number(line)));
+  }
   const { samples } = profile;
   samples.stack.push(stack);
   samples.time_us.push(one.time_us ?? 0);

@@ -136,7 +136,7 @@ visiting("two windows are compared", async (visit) => {
   await visit.moreThan(0);
   await visit.page.keyboard.press("c");
   await visit.dragTime(0.5, 0.95);
-  const table = visit.page.getByRole("table", { name: /before and now/ });
+  const table = visit.page.getByRole("grid", { name: /before and now/ });
   await table.getByRole("row").nth(5).waitFor();
   assert.match(await table.getByRole("row").nth(1).innerText(), /[+−±]\d/);
   await table.getByRole("row").nth(1).click();
@@ -167,7 +167,7 @@ visiting(
   async (visit) => {
     const file = await visit.saved("cpusamples");
     await visit.drop(file, "compared");
-    const table = visit.page.getByRole("table", { name: /before and now/ });
+    const table = visit.page.getByRole("grid", { name: /before and now/ });
     await table.getByRole("row").nth(3).waitFor();
     for (const row of (await table.getByRole("row").all()).slice(1))
       assert.match(await row.innerText(), /±0\.0/);

@@ -84,10 +84,10 @@ export class Profile {
     return (this.#places.a.data[place] & 1) === 1;
   }
 
-  /** Where a place lies; line 0: not known. */
-  lineOf(place: number): { file: string; line: number } {
+  /** Where a place lies: a number of files; line 0: not known. */
+  linePlace(place: number): { file: number; line: number } {
     const at = this.#places.b.data[place];
-    return { file: this.files.texts[this.#lines.a.data[at]], line: this.#lines.b.data[at] };
+    return { file: this.#lines.a.data[at], line: this.#lines.b.data[at] };
   }
 
   stack(caller: number, place: number): number {

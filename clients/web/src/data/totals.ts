@@ -16,7 +16,7 @@ export interface Counted {
 }
 
 /** self by node -> with totals: callees have larger numbers than their callers. */
-export function totalsOf(calls: Calls, self: Float64Array): Totals {
+export function totalsOf(calls: Pick<Calls, "length" | "parents">, self: Float64Array): Totals {
   const total = self.slice();
   const parents = calls.parents;
   for (let node = calls.length - 1; node > ROOT; node--) total[parents[node]] += total[node];

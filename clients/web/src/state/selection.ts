@@ -7,7 +7,15 @@ import type { Search } from "../data/search";
 import type { Transform } from "../data/shape";
 import type { Before, Unit } from "../worker/messages";
 
-export const VIEWS = ["flame", "tree", "bottom-up", "compare"] as const;
+export const VIEWS = [
+  "flame",
+  "chart",
+  "tree",
+  "bottom-up",
+  "table",
+  "source",
+  "compare",
+] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Selection {

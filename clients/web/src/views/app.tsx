@@ -5,16 +5,19 @@ import { keyOfFunction, look } from "../state/live";
 import { hits } from "../state/page";
 import { selection } from "../state/selection";
 import { BottomUpView } from "./bottom_up_view";
+import { Chart } from "./chart";
 import { Compare } from "./compare";
 import { Drop, FileBanner } from "./drop";
 import { Filters } from "./filters";
 import { Flame } from "./flame";
+import { FunctionTable } from "./function_table";
 import { Header } from "./header";
 import { Help } from "./help";
 import { onKey } from "./keys";
 import { Overview } from "./overview";
 import { Save } from "./save";
 import { Side } from "./side";
+import { Source } from "./source";
 import { Banner, Status } from "./status";
 import { Tabs } from "./tabs";
 import { CallTreeView } from "./call_tree_view";
@@ -26,10 +29,16 @@ function View({ search }: { search: SearchResult | null }) {
   switch (selection.value.view) {
     case "flame":
       return <Flame search={search} />;
+    case "chart":
+      return <Chart search={search} />;
     case "tree":
       return <CallTreeView search={search} />;
     case "bottom-up":
       return <BottomUpView search={search} />;
+    case "table":
+      return <FunctionTable search={search} />;
+    case "source":
+      return <Source />;
     case "compare":
       return <Compare search={search} />;
   }

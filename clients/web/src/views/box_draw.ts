@@ -91,6 +91,26 @@ export function drawBoxes(
   for (let row = Math.max(0, rows[0]); row <= last; row++) painter.row(row);
 }
 
+/** Around the box that keys are on. */
+export function outline(
+  context: CanvasRenderingContext2D,
+  boxes: FlameRows,
+  viewport: Viewport,
+  { box, row }: { box: number; row: number },
+  colour: string,
+): void {
+  const scale = viewport.width / (viewport.to - viewport.from);
+  const left = (boxes.x[box] - viewport.from) * scale;
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.strokeRect(
+    left,
+    rowTop(viewport, row),
+    Math.max(2, boxes.width[box] * scale),
+    ROW_PX - 1,
+  );
+}
+
 class Painter {
   readonly #scale: number;
   readonly #hatch: CanvasPattern | string;

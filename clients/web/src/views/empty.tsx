@@ -1,42 +1,72 @@
 // Why there is nothing to see, and what to do.
-import { backend, data, info, link } from "../state/live";
+import type { ComponentChildren } from "preact";
+import type { Command } from "../wire/service";
+import { backend, data, held, hold, info, link } from "../state/live";
 import { select, selection, START } from "../state/selection";
+
+const run = (command: Command) => backend().say({ say: "command", command });
+
+/** The act that helps, where there is one. */
+function Said({ children, act }: { children: ComponentChildren; act?: [string, () => void] }) {
+  return (
+    <p class="empty" role="status">
+      {children} {act && <button onClick={act[1]}>{act[0]}</button>}
+    </p>
+  );
+}
+
+function NothingSelected() {
+  const { filter, transforms } = selection.value;
+  const { window_us, ...others } = filter;
+  const focused = transforms.some(({ kind }) => kind !== "hide-system");
+  const all = () => select({ filter: START.filter, transforms: START.transforms, zoom: [] });
+  if (window_us && !Object.keys(others).length && !focused && info.value?.mode === "cpu")
+    return (
+      <Said act={["Show all time", all]}>
+        No samples in this window: the program used no CPU then. In wall mode, threads that wait are
+        sampled too.
+      </Said>
+    );
+  return (
+    <Said act={["Show all", all]}>
+      No samples in this selection: of{" "}
+      {[
+        window_us && "its time",
+        Object.keys(others).length > 0 && "its filters",
+        focused && "its focus",
+      ]
+        .filter(Boolean)
+        .join(", ") || "what is shown"}{" "}
+      there are none.
+    </Said>
+  );
+}
 
 export function Empty() {
   const service = info.value;
   const { filter, transforms } = selection.value;
-  const filtered = Object.keys(filter).length > 0;
-  const focused = transforms.some(({ kind }) => kind !== "hide-system");
-  const button = (text: string, act: () => void) => <button onClick={act}>{text}</button>;
-  if (link.value.state === "refused")
-    return <p class="empty">The service refuses: {link.value.reason}</p>;
-  if (data.value?.samples && (filtered || focused))
+  const narrowed =
+    Object.keys(filter).length > 0 || transforms.some(({ kind }) => kind !== "hide-system");
+  if (link.value.state === "refused") return <Said>The service refuses: {link.value.reason}</Said>;
+  if (data.value?.samples && narrowed) return <NothingSelected />;
+  if (held.value)
     return (
-      <p class="empty">
-        No samples in this selection.{" "}
-        {button("Show all", () =>
-          select({ filter: START.filter, transforms: START.transforms, zoom: [] }),
-        )}
-      </p>
+      <Said act={["Go live", () => hold(false)]}>There were no samples when this was held.</Said>
     );
-  if (service && !service.profiler)
+  if (!service) return <Said>Waiting for the service…</Said>;
+  if (!service.profiler)
     return (
-      <p class="empty">
-        The profiler is off.{" "}
-        {button("Turn it on", () =>
-          backend().say({ say: "command", command: { set: "profiler", on: true } }),
-        )}
-      </p>
+      <Said act={["Turn it on", () => run({ set: "profiler", on: true })]}>
+        The profiler is off.
+      </Said>
     );
-  if (service && service.mode === "cpu" && service.processes.some(({ live }) => live))
+  if (!service.processes.some(({ live }) => live))
+    return <Said>The program has ended, and used too little CPU to be sampled.</Said>;
+  if (service.mode === "cpu")
     return (
-      <p class="empty">
-        No samples yet: the program used no CPU.{" "}
-        {button("Try wall mode", () =>
-          backend().say({ say: "command", command: { set: "mode", mode: "wall" } }),
-        )}
-      </p>
+      <Said act={["Try wall mode", () => run({ set: "mode", mode: "wall" })]}>
+        No samples yet: the program has used no CPU.
+      </Said>
     );
-  if (service) return <p class="empty">There are no samples.</p>;
-  return <p class="empty">Waiting for the service…</p>;
+  return <Said>No samples yet.</Said>;
 }

@@ -8,17 +8,10 @@ import { pickedStack } from "../state/page";
 import { select, selection } from "../state/selection";
 import { BoxCanvas, type Range } from "./box_canvas";
 import type { Look, Thin } from "./box_draw";
+import { pathOf } from "./box_place";
 import { fill, ink, isDark } from "./colours";
 import { Empty } from "./empty";
 import { duration, grouped, percent } from "./format";
-
-/** The boxes from row 0 down to a box, by what contains its left edge. */
-export function pathOf(boxes: FlameRows, box: number, row: number): number[] {
-  const path = [box];
-  const inside = boxes.x[box] + boxes.width[box] / 2;
-  for (let above = row - 1; above >= 0; above--) path.unshift(boxAt(boxes, above, inside));
-  return path;
-}
 
 /** Where the path of functions leads, as far as it goes. */
 export function rangeOf(
@@ -96,8 +89,9 @@ export function Flame({ search }: { search: SearchResult | null }) {
       boxes={boxes}
       look={drawn}
       range={range}
+      rangeOf={zoom.join("\n")}
       rootBelow={rootBelow}
-      label={`Flame graph of ${shown(boxes.whole)}. The call tree shows the same as rows.`}
+      label={`Flame graph of ${shown(boxes.whole)}`}
       onPick={(box, row) => {
         pickedStack.value = pathOf(boxes, box, row).map((one) => keyOfFunction(boxes.fn[one]));
         select({ picked: keyOfFunction(boxes.fn[box]) });

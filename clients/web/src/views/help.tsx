@@ -22,8 +22,9 @@ export function Help() {
         ))}
       </table>
       <p>
-        In flame graph and chart: the wheel zooms at the pointer, with Shift it moves; dragging
-        moves; a click picks, a double click zooms. A share with ~ is of fewer than 30 samples.
+        In flame graph and chart: the wheel zooms at the pointer, with Shift it moves; arrows go
+        from frame to frame, Enter zooms to one, + and - zoom; dragging moves; a click picks, a
+        double click zooms. A share with ~ is of fewer than 30 samples.
       </p>
       <form method="dialog">
         <button>Close</button>

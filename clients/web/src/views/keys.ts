@@ -102,6 +102,18 @@ export const KEYS: Key[] = [
     },
   },
   {
+    keys: "t",
+    does: "to time and threads: arrows move the window (with Shift its end) and pick a thread; + and - zoom",
+    match: one("t"),
+    act: () => document.getElementById("overview")?.focus(),
+  },
+  {
+    keys: "s",
+    does: "source of the picked function",
+    match: one("s"),
+    act: () => select({ view: "source" }),
+  },
+  {
     keys: "u",
     does: "samples or time",
     match: one("u"),

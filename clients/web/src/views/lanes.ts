@@ -68,7 +68,9 @@ export function drawLanes(
   });
   if (!window_us) return;
   const at = (time_us: number) => LABEL_PX + ((time_us - origin_us) / step_us) * pixels;
-  const [left, right] = window_us.map((time_us) => Math.min(width, Math.max(LABEL_PX, at(time_us))));
+  const [left, right] = window_us.map((time_us) =>
+    Math.min(width, Math.max(LABEL_PX, at(time_us))),
+  );
   context.fillStyle = ink.paper;
   context.globalAlpha = 0.6;
   const height = lanes.length * LANE_PX;

@@ -1,5 +1,6 @@
 // Time: processors in use, and a lane of states for each thread. Dragging selects a window.
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import type { Lane, Overview as Data } from "../data/overview";
 import { useAnswer } from "../state/answer";
 import { data } from "../state/live";
@@ -15,6 +16,7 @@ import { timeAt, type TimeView } from "./time_axis";
 import { setWindow, useTimeDrag, zoomTime } from "./time_drag";
 import { onTimeKey } from "./time_keys";
 import { PointerTip, type Tip } from "./tip";
+import { useSize } from "./use_size";
 
 const MAX_LANES = 100;
 const CURVE_PX = 78;
@@ -26,12 +28,7 @@ interface Drawn {
 
 export function Overview() {
   const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
+  const { width } = useSize(box);
   const maxSteps = Math.max(100, Math.floor((width - LABEL_PX) / 2));
   const args = { range_us: overviewRange.value, maxSteps, maxLanes: MAX_LANES };
   const overview = useAnswer("overview", width ? args : null);
@@ -66,12 +63,13 @@ function Told({ overview }: { overview: Data }) {
   const states = STATES.filter((state) => overview.states.includes(state));
   if (!summary) return null;
   return (
-    <div class="told" aria-live="polite">
+    <div class="told">
       {states.length > 1 && (
         <span>
           {states.map((state) => (
             <>
-              <i class="swatch" style={{ background: stateColour(state, ink.value) }} /> {state}{" "}
+              <i class="swatch" style={{ background: stateColour(state, ink.value) }} />{" "}
+              {state}{" "}
             </>
           ))}
         </span>
@@ -79,7 +77,10 @@ function Told({ overview }: { overview: Data }) {
       {window_us && <span>{`${seconds(window_us[0])} … ${seconds(window_us[1])}`}</span>}
       <span>{grouped(summary.count)} samples</span>
       <span>{duration(summary.cpu_ns)} CPU</span>
-      <span title="Samples whose stack reaches the thread's start">
+      <span
+        class={summary.cut > 0.01 * summary.count ? "warn" : ""}
+        title={`${grouped(summary.cut)} stacks do not reach their thread's start: they are deeper than is kept (isoscope run --depth), or go through code that cannot be walked`}
+      >
         {percent(summary.count - summary.cut, summary.count)} whole
       </span>
     </div>
@@ -87,7 +88,7 @@ function Told({ overview }: { overview: Data }) {
 }
 
 function Strip({ overview, width }: Drawn) {
-  const [tip, setTip] = useState<Tip | null>(null);
+  const tip = useSignal<Tip | null>(null);
   const { threads, window_us } = selection.value.filter;
   const { origin_us, steps, step_us, lanes } = overview;
   const zero_us = data.value?.extent_us?.[0] ?? origin_us;
@@ -107,9 +108,9 @@ function Strip({ overview, width }: Drawn) {
     const step = stepAt(overview, timeAt(view, event.offsetX));
     const strip = (event.currentTarget as Element).closest(".overview")!.getBoundingClientRect();
     const [x, y] = [event.clientX - strip.left, event.clientY - strip.top];
-    setTip({ x, y, lines: laneTip(overview, lane, step, zero_us) });
+    tip.value = { x, y, lines: laneTip(overview, lane, step, zero_us) };
   };
-  const both = { role: "img" as const, onPointerLeave: () => setTip(null) };
+  const both = { role: "img" as const, onPointerLeave: () => void (tip.value = null) };
   const lanesHeight = lanes.length * LANE_PX;
   const more = overview.laneCount - lanes.length;
   return (
@@ -150,7 +151,7 @@ function Strip({ overview, width }: Drawn) {
         />
         {more > 0 && <p class="faint">and {grouped(more)} threads with fewer samples</p>}
       </div>
-      {tip && <PointerTip tip={tip} width={width} height={Infinity} />}
+      <PointerTip tip={tip} width={width} height={Infinity} />
     </>
   );
 }

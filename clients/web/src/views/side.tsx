@@ -64,9 +64,11 @@ export function Side() {
         {kind !== "Native" && ` · ${kind}`}
       </p>
       {file && (
-        <p class="faint" dir="auto">
-          {file}
-          {line > 0 && `:${line}`}
+        <p dir="auto">
+          <button class="link" title="Source (s)" onClick={() => select({ view: "source" })}>
+            {file}
+            {line > 0 && `:${line}`}
+          </button>
         </p>
       )}
       <p>

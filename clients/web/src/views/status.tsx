@@ -20,14 +20,26 @@ function Lost() {
   const lost = Object.entries(newest.value?.lost ?? {}).sort((a, b) => b[1] - a[1]);
   if (!lost.length) return null;
   const total = lost.reduce((sum, [, count]) => sum + count, 0);
-  const why = lost
-    .map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`)
-    .join("\n");
   return (
-    <span class="warn" title={why}>
+    <span class="warn">
       {grouped(total)} {total === 1 ? "tick" : "ticks"} without a sample:{" "}
       {CAUSES[lost[0][0]] ?? lost[0][0]}
+      {lost.length > 1 && (
+        <Why>
+          {lost.map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`).join("\n")}
+        </Why>
+      )}
     </span>
+  );
+}
+
+/** What has no room in the line, on a click. */
+function Why({ children }: { children: string }) {
+  return (
+    <details>
+      <summary>why?</summary>
+      <div>{children}</div>
+    </details>
   );
 }
 
@@ -59,7 +71,7 @@ function Link() {
   if (state.state === "refused") return <span class="warn">refused: {state.reason}</span>;
   return (
     <span class="warn">
-      {location.host} · not connected{" "}
+      {location.host} · not connected, next try in {Math.ceil(state.retryMs / 1000)} s{" "}
       <button onClick={() => backend().say({ say: "retry" })}>Try now</button>
     </span>
   );
@@ -88,10 +100,14 @@ export function Status() {
 export function Banner() {
   const service = info.value;
   const state = link.value.state;
-  const ended =
-    service !== null && service.processes.length > 0 && !service.processes.some(({ live }) => live);
+  const processes = service?.processes ?? [];
+  const ended = processes.length > 0 && !processes.some(({ live }) => live);
   if (state === "refused") return null; // the view says it
-  if (ended) return <div class="banner">The program has ended; this is what was recorded.</div>;
+  if (ended) {
+    const last = Math.max(...processes.map(({ endMs }) => endMs));
+    const when = last ? `ended at ${new Date(last).toLocaleTimeString()}` : "has ended";
+    return <div class="banner">The program {when}; this is what was recorded.</div>;
+  }
   if (state === "lost" && data.value)
     return <div class="banner">The service does not answer; this is what came until then.</div>;
   return null;

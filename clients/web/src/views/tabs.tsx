@@ -14,8 +14,11 @@ import {
 
 const TABS: [View, string][] = [
   ["flame", "Flame"],
+  ["chart", "Chart"],
   ["tree", "Call tree"],
   ["bottom-up", "Bottom-up"],
+  ["table", "Table"],
+  ["source", "Source"],
   ["compare", "Compare"],
 ];
 

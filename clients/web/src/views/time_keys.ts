@@ -11,7 +11,9 @@ const KEY_ZOOM = 460; // as much of the wheel: to a half, or twice as much
 /** tids: of the lanes, from above. */
 function pickThread(tids: number[], direction: 1 | -1): void {
   const { filter } = selection.value;
-  const at = filter.threads ? tids.indexOf(filter.threads[direction < 0 ? 0 : filter.threads.length - 1]) : -1;
+  const at = filter.threads
+    ? tids.indexOf(filter.threads[direction < 0 ? 0 : filter.threads.length - 1])
+    : -1;
   const next = tids[at < 0 ? (direction < 0 ? tids.length - 1 : 0) : at + direction];
   const { threads: _, ...rest } = filter;
   // Beyond the first and the last: all of them.
@@ -27,7 +29,8 @@ export function onTimeKey(event: KeyboardEvent, tids: number[]): void {
     const part = Math.min(1, Math.max(0, (middle - shown[0]) / (shown[1] - shown[0])));
     overviewRange.value = zoomed(shown, all, delta, part);
   };
-  const move = (direction: 1 | -1) => setWindow(moved(window, shown, direction, event.shiftKey), true);
+  const move = (direction: 1 | -1) =>
+    setWindow(moved(window, shown, direction, event.shiftKey), true);
   const acts: Record<string, () => void> = {
     ArrowLeft: () => move(-1),
     ArrowRight: () => move(1),

@@ -1,4 +1,5 @@
 // Words beside the pointer, on the side where there is more room.
+import type { Signal } from "@preact/signals";
 
 export interface Tip {
   x: number; // of the pointer, in the element that holds it
@@ -7,12 +8,13 @@ export interface Tip {
 }
 
 interface Props {
-  tip: Tip;
+  tip: Signal<Tip | null>; // a signal: what lies below is not drawn anew when the pointer moves
   width: number; // of the element
   height: number;
 }
 
-export function PointerTip({ tip, width, height }: Props) {
+export function PointerTip({ tip: { value: tip }, width, height }: Props) {
+  if (!tip) return null;
   const style: Record<string, string> = {};
   if (tip.x < width / 2) style.left = `${tip.x + 14}px`;
   else style.right = `${width - tip.x + 14}px`;

@@ -1,15 +1,14 @@
 // A tree as a table: only the rows in sight are elements. What is opened is known by keys, so it stays
 // open when the data change. It is also what those have who do not see the flame graph.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { ROOT_KEY, type TreeRows } from "../data/tree_rows";
 import type { SearchResult, Unit } from "../worker/messages";
-import { keyOfFunction, libraryOf, nameOf } from "../state/live";
-import { fill, isDark } from "./colours";
-import { duration, grouped, percent } from "./format";
+import { keyOfFunction, nameOf } from "../state/live";
+import { copyTable } from "./aligned";
+import { FunctionName, Share, Weight, weightText } from "./cells";
+import { percent } from "./format";
+import { ROW_PX, rowAfter, useRowsInSight } from "./rows_in_sight";
 import { hotPath, visibleRows, type Visible } from "./tree_open";
-
-export const ROW_PX = 20;
-const BEYOND = 8; // rows above and below those in sight
 
 export interface TreeTableProps {
   rows: TreeRows;
@@ -37,17 +36,10 @@ function numbersOf(rows: TreeRows, unit: Unit): Numbers {
 
 export function TreeTable(props: TreeTableProps) {
   const { rows, opened, setOpened } = props;
-  const body = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(0);
   const [current, setCurrent] = useState(ROOT_KEY);
   const visible = useMemo(() => visibleRows(rows, opened), [rows, opened]);
-  useLayoutEffect(() => {
-    const element = body.current!;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const id = useId();
+  const sight = useRowsInSight(visible.length);
   const at = Math.max(
     0,
     visible.findIndex(({ row }) => rows.key[row] === current),
@@ -64,39 +56,26 @@ export function TreeTable(props: TreeTableProps) {
     setCurrent(rows.key[target.row]);
     props.onPick(rows.fn[target.row]);
   };
-  useEffect(() => {
-    const element = body.current!;
-    const y = at * ROW_PX;
-    if (y < element.scrollTop) element.scrollTop = y;
-    else if (y + ROW_PX > element.scrollTop + element.clientHeight)
-      element.scrollTop = y + ROW_PX - element.clientHeight;
-  }, [current]);
+  useEffect(() => sight.reveal(at), [current]);
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, depth, isOpen, canOpen } = visible[at] ?? {};
     if (row === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-    const page = Math.max(1, Math.floor(height / ROW_PX) - 1);
     const parent = () => {
       for (let i = at; i >= 0; i--) if (visible[i].depth < depth!) return i;
       return at;
     };
     const acts: Record<string, () => void> = {
-      ArrowDown: () => go(at + 1),
-      ArrowUp: () => go(at - 1),
-      PageDown: () => go(at + page),
-      PageUp: () => go(at - page),
-      Home: () => go(0),
-      End: () => go(visible.length - 1),
       ArrowRight: () => (canOpen && !isOpen ? open(row, true) : go(at + 1)),
       ArrowLeft: () => (isOpen ? open(row, false) : go(parent())),
       "*": () => setOpened(new Set([...opened, ...hotPath(rows, row)])),
     };
-    const act = acts[event.key];
-    if (!act) return;
+    const next = rowAfter(event.key, at, visible.length, sight.page);
+    if (next === null && !acts[event.key]) return;
     event.preventDefault();
-    act();
+    if (next === null) acts[event.key]();
+    else go(next);
   };
-  const first = Math.max(0, Math.floor(top / ROW_PX) - BEYOND);
-  const last = Math.min(visible.length, Math.ceil((top + height) / ROW_PX) + BEYOND);
+  const { first, last } = sight;
   const numbers = numbersOf(rows, props.unit);
   return (
     <div class="table">
@@ -109,12 +88,14 @@ export function TreeTable(props: TreeTableProps) {
       </div>
       <div
         class="body"
-        ref={body}
+        ref={sight.body}
         role="tree"
         aria-label={props.label}
+        aria-activedescendant={id}
         tabIndex={0}
         onKeyDown={onKeyDown}
-        onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+        onScroll={sight.onScroll}
+        onCopy={(event) => copyTable(event, () => textRows(props, numbers, visible))}
       >
         <div style={{ height: `${visible.length * ROW_PX}px` }}>
           {visible.slice(first, last).map((one, i) => (
@@ -122,6 +103,7 @@ export function TreeTable(props: TreeTableProps) {
               key={rows.key[one.row]}
               one={one}
               y={(first + i) * ROW_PX}
+              id={first + i === at ? id : undefined}
               current={first + i === at}
               numbers={numbers}
               toggle={() => open(one.row, !one.isOpen)}
@@ -135,8 +117,24 @@ export function TreeTable(props: TreeTableProps) {
   );
 }
 
+function textRows(
+  { rows, unit, withSelf }: TreeTableProps,
+  { self, total, whole }: Numbers,
+  visible: Visible[],
+): string[][] {
+  const head = ["total", ...(withSelf ? ["self"] : []), unit, "function"];
+  const lines = visible.map(({ row, depth }) => [
+    percent(total[row], whole, rows.total[row]),
+    ...(withSelf ? [percent(self[row], whole, rows.self[row])] : []),
+    weightText(total[row], unit),
+    `${"  ".repeat(depth)}${nameOf(rows.fn[row])}`,
+  ]);
+  return [head, ...lines];
+}
+
 interface RowProps extends TreeTableProps {
   one: Visible;
+  id: string | undefined;
   y: number;
   current: boolean;
   numbers: Numbers;
@@ -148,10 +146,7 @@ function Row(props: RowProps) {
   const { one, y, current, numbers, toggle, pick, rows, unit, picked, search, withSelf } = props;
   const { row, depth, isOpen, canOpen } = one;
   const fn = rows.fn[row];
-  const owner = libraryOf(fn);
   const { self, total, whole } = numbers;
-  const text = unit === "samples" ? grouped : duration;
-  const share = (weight: number, samples: number) => percent(weight, whole, samples);
   const classes = ["row"];
   if (current) classes.push("current");
   if (picked && keyOfFunction(fn) === picked) classes.push("picked");
@@ -160,6 +155,7 @@ function Row(props: RowProps) {
     <div
       class={classes.join(" ")}
       role="treeitem"
+      id={props.id}
       aria-level={depth + 1}
       aria-expanded={canOpen ? isOpen : undefined}
       aria-selected={current}
@@ -167,18 +163,10 @@ function Row(props: RowProps) {
       onClick={pick}
       onDblClick={toggle}
     >
-      <span class="share">
-        <i class="bar" style={{ width: `${(100 * total[row]) / (whole || 1)}%` }} />
-        {share(total[row], rows.total[row])}
-      </span>
-      {withSelf && (
-        <span class="share">
-          <i class="bar" style={{ width: `${(100 * self[row]) / (whole || 1)}%` }} />
-          {self[row] > 0 ? share(self[row], rows.self[row]) : ""}
-        </span>
-      )}
-      <span class="number">{text(total[row])}</span>
-      {withSelf && <span class="number">{self[row] > 0 ? text(self[row]) : ""}</span>}
+      <Share part={total[row]} whole={whole} samples={rows.total[row]} />
+      {withSelf && <Share part={self[row]} whole={whole} samples={rows.self[row]} />}
+      <Weight weight={total[row]} unit={unit} />
+      {withSelf && <Weight weight={self[row]} unit={unit} />}
       <span class="name" style={{ paddingLeft: `${Math.min(depth, 60) * 12}px` }}>
         <button
           class="twisty"
@@ -191,16 +179,7 @@ function Row(props: RowProps) {
         >
           {canOpen ? (isOpen ? "▾" : "▸") : ""}
         </button>
-        <i
-          class="swatch"
-          style={{ background: fill(owner.name, owner.system, 1) }}
-          data-dark={isDark.value}
-        />
-        <bdi>{nameOf(fn)}</bdi>
-        <bdi class="faint">
-          {rows.inlined[row] ? "inlined · " : ""}
-          {owner.name}
-        </bdi>
+        <FunctionName fn={fn} note={rows.inlined[row] ? "inlined · " : ""} />
       </span>
     </div>
   );

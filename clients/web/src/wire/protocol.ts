@@ -1,5 +1,6 @@
 // What schemas/ says of the wire, under the names that this page uses.
 export type {
+  EventIsolateExit,
   Flag,
   Isolate,
   Methods,

@@ -7,6 +7,7 @@ export interface ProcessInfo {
   name: string;
   live: boolean;
   startMs: number;
+  endMs: number; // 0: it lives, or its end was not heard of
   excludesKernel: boolean;
 }
 
@@ -33,12 +34,13 @@ function described(isolate: Isolate): ProcessInfo {
     name: process.exe.replace(/^.*\//, "") || isolate.name,
     live: process.live,
     startMs: isolate.startTime,
+    endMs: 0,
     excludesKernel: process.excludesKernel,
   };
 }
 
 // Threads are isolates as well; a process is the one whose number is its pid.
-function processIsolates(vm: VM): string[] {
+export function processIsolates(vm: VM): string[] {
   const groups = new Set(vm.isolateGroups.map((group) => group.number));
   return vm.isolates.filter((isolate) => groups.has(isolate.number)).map(({ id }) => id);
 }

@@ -9,22 +9,25 @@ import { type Weights, weigh } from "../data/filter";
 import { flameLayout } from "../data/flame_layout";
 import { countGroups } from "../data/group";
 import { heaviestStack } from "../data/heaviest_stack";
+import { linesOf } from "../data/lines";
 import { neighbours } from "../data/neighbours";
 import { extent, overview } from "../data/overview";
 import type { Profile } from "../data/profile";
 import { found, shareOf } from "../data/search";
 import { type Shape, Shaper } from "../data/shape";
 import { byFunction, type Counted, count } from "../data/totals";
+import { byThread } from "../data/thread_totals";
 import { treeRows } from "../data/tree_rows";
 import { ROOT } from "../data/call_tree";
 import { comparison } from "./comparing";
 import { Kept } from "./kept";
 import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
+/** What is answered from profiles alone. */
+export type Computed = Exclude<Kind, "source">;
+type Answer<K extends Kind> = Questions[K]["answer"];
 type Handlers = {
-  [K in Kind]: (
-    args: Questions[K]["args"],
-  ) => Questions[K]["answer"] | Promise<Questions[K]["answer"]>;
+  [K in Computed]: (args: Questions[K]["args"]) => Answer<K> | Promise<Answer<K>>;
 };
 
 // Views ask for one look, comparison for two, and the one before is often the next one.
@@ -49,10 +52,7 @@ export class Answers {
     this.#counted.clear();
   }
 
-  async answer<K extends Kind>(
-    kind: K,
-    args: Questions[K]["args"],
-  ): Promise<Questions[K]["answer"]> {
+  async answer<K extends Computed>(kind: K, args: Questions[K]["args"]): Promise<Answer<K>> {
     return this.#handlers[kind](args);
   }
 
@@ -72,8 +72,11 @@ export class Answers {
       const children = childrenOf(calls, totals.total, order, this.#nameRanks());
       return flameLayout(calls, totals, children);
     },
-    chart: ({ origin_us, extent_us, thin_us, ...look }) =>
-      chartLayout(this.profile, this.#shape(look), look.filter, origin_us, extent_us, thin_us),
+    chart: ({ origin_us, extent_us, thin_us, ...look }) => {
+      const shape = this.#shape(look);
+      const rows = chartLayout(this.profile, shape, look.filter, origin_us, extent_us, thin_us);
+      return { ...rows, origin_us };
+    },
     tree: ({ order, ...look }) => {
       const counted = this.count(look);
       const { total } = counted.samples;
@@ -97,6 +100,8 @@ export class Answers {
       };
     },
     neighbours: ({ fn, ...look }) => neighbours(this.count(look), fn),
+    threads: ({ filter }) => byThread(this.profile, filter),
+    lines: ({ fn, file, filter }) => linesOf(this.profile, filter, fn, file),
     search: ({ search, ...look }) => this.#search(look, search),
     compare: ({ before, unit, ...look }) => comparison(this, this.other, look, before, unit),
     facets: ({ filter }) => facets(this.profile, filter),

@@ -8,6 +8,7 @@ import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
 import type { FlameRows } from "../data/flame_layout";
 import type { GroupBy } from "../data/group";
+import type { Lines } from "../data/lines";
 import type { Neighbours } from "../data/neighbours";
 import type { Overview } from "../data/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
@@ -71,12 +72,15 @@ export interface Questions {
   flame: { args: Look & { order: SiblingOrder; unit: Unit }; answer: FlameRows };
   chart: {
     args: Look & { origin_us: number; extent_us: number; thin_us: number };
-    answer: FlameRows; // boxes that are joined have fn -1
+    answer: FlameRows & { origin_us: number }; // boxes that are joined have fn -1
   };
   tree: { args: Look & { order: SiblingOrder }; answer: TreeRows };
   bottomUp: { args: Look & { opened: number[] }; answer: TreeRows };
   functions: { args: Look; answer: FunctionTable };
   neighbours: { args: Look & { fn: number }; answer: Neighbours };
+  threads: { args: Look; answer: Float64Array }; // samples by thread
+  lines: { args: Look & { fn: number; file: string }; answer: Lines };
+  source: { args: { file: string }; answer: string | null }; // null: the service does not give it
   search: { args: Look & { search: Search }; answer: SearchResult };
   compare: { args: Look & { before: Before; unit: Unit }; answer: Comparison | null };
   facets: { args: Look; answer: Facets };

@@ -4,9 +4,11 @@ import type { Profile } from "../data/profile";
 import { TableReader } from "../data/table_form";
 import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
+import type { EventIsolateExit } from "../wire/protocol";
 import { RpcError, type Rpc } from "../wire/rpc";
-import { type Command, command, listen, readInfo } from "../wire/service";
-import type { FileUse, FromWorker, ToWorker } from "./messages";
+import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
+import { readSource } from "../wire/source";
+import type { FileUse, FromWorker, Questions, ToWorker } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
@@ -32,6 +34,7 @@ class Server {
   #told: { profile: Profile | null; functions: number; libraries: number } = NOTHING;
   #resets = 0;
   #infoWanted = false;
+  #ended = new Map<number, number>(); // pid, and when
   #follower = new Follower((table, more) => {
     this.#reader.add(table);
     this.#reader.profile.keep(SAMPLES_KEPT);
@@ -67,11 +70,19 @@ class Server {
 
   async #answer({ id, kind, args }: Extract<ToWorker, { say: "ask" }>): Promise<void> {
     try {
-      const answer = await this.#sources.shown.answer(kind, args as never);
+      const answer =
+        kind === "source"
+          ? await this.#source((args as Questions["source"]["args"]).file)
+          : await this.#sources.shown.answer(kind, args as never);
       this.#say({ say: "answer", id, answer }, buffersOf(answer));
     } catch (error) {
       this.#say({ say: "failed", id, reason: textOf(error) });
     }
+  }
+
+  async #source(file: string): Promise<string | null> {
+    if (!this.#rpc) throw new Error("not connected");
+    return readSource(this.#rpc, file);
   }
 
   async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
@@ -101,6 +112,7 @@ class Server {
       },
       // Whatever it is that changed: all of it is asked again.
       event: (_stream, event) => {
+        if (event.kind === "IsolateExit") this.#noteEnd(event as unknown as EventIsolateExit);
         if (event.kind !== "_SamplesAvailable") void this.#readInfo();
       },
     });
@@ -112,6 +124,10 @@ class Server {
     this.#say({ say: "problem", problem: textOf(error) });
   };
 
+  #noteEnd({ isolate, timestamp }: EventIsolateExit): void {
+    this.#ended.set(Number(isolate.number), timestamp);
+  }
+
   /** Once more behind the one that runs, however many events come. */
   async #readInfo(): Promise<void> {
     if (this.#infoWanted || !this.#rpc) return;
@@ -120,7 +136,11 @@ class Server {
     this.#infoWanted = false;
     const rpc = this.#rpc;
     if (!rpc) return;
-    await readInfo(rpc).then((info) => this.#say({ say: "info", info }), this.#failed);
+    const told = (info: ServiceInfo) => {
+      for (const process of info.processes) process.endMs = this.#ended.get(process.pid) ?? 0;
+      this.#say({ say: "info", info });
+    };
+    await readInfo(rpc).then(told, this.#failed);
   }
 
   async #command(wanted: Command): Promise<void> {

@@ -1,0 +1,47 @@
+// A long list of rows of one height, of which only those in sight are elements.
+import { useRef, useState } from "preact/hooks";
+import { useSize } from "./use_size";
+
+export const ROW_PX = 20;
+const BEYOND = 8; // rows above and below those in sight
+
+export function useRowsInSight(count: number) {
+  const body = useRef<HTMLDivElement>(null);
+  const { height } = useSize(body);
+  const [top, setTop] = useState(0);
+  return {
+    body,
+    first: Math.max(0, Math.floor(top / ROW_PX) - BEYOND),
+    last: Math.min(count, Math.ceil((top + height) / ROW_PX) + BEYOND),
+    page: Math.max(1, Math.floor(height / ROW_PX) - 1), // rows that a page key moves by
+    onScroll: (event: Event) => setTop((event.currentTarget as Element).scrollTop),
+    /** Scrolls as little as it can. */
+    reveal(index: number): void {
+      const element = body.current;
+      if (!element) return;
+      const y = index * ROW_PX;
+      if (y < element.scrollTop) element.scrollTop = y;
+      else if (y + ROW_PX > element.scrollTop + element.clientHeight)
+        element.scrollTop = y + ROW_PX - element.clientHeight;
+    },
+    /** To the middle of what is seen. */
+    centre(index: number): void {
+      const element = body.current;
+      if (element) element.scrollTop = index * ROW_PX - element.clientHeight / 2;
+    },
+  };
+}
+
+/** Where a key of those that move in a list leads; null: it is none of them. */
+export function rowAfter(key: string, at: number, count: number, page: number): number | null {
+  const wanted: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + page,
+    PageUp: at - page,
+    Home: 0,
+    End: count - 1,
+  };
+  if (!(key in wanted)) return null;
+  return Math.max(0, Math.min(count - 1, wanted[key]));
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { linesOf } from "../../clients/web/src/data/lines";
+import type { Profile } from "../../clients/web/src/data/profile";
+import { functionOf, profileOf } from "./samples";
+
+/** line: self/total. */
+function told(profile: Profile, fn: number, file = ""): Record<number, string> {
+  const { lines, self, total } = linesOf(profile, {}, fn, file);
+  return Object.fromEntries([...lines].map((line, i) => [line, `${self[i]}/${total[i]}`]));
+}
+
+test("a line has what is spent in it, and what it called", () => {
+  const profile = profileOf(["main@a.c:3 work@a.c:10", "main@a.c:3 work@a.c:11", "main@a.c:4"]);
+  assert.deepEqual(told(profile, -1), { 3: "0/2", 4: "1/1", 10: "1/1", 11: "1/1" });
+});
+
+test("a line that recurs in a stack counts once", () => {
+  const profile = profileOf([{ stack: "main@a.c:1 f@a.c:5 f@a.c:5 f@a.c:6", times: 2 }]);
+  assert.deepEqual(told(profile, -1), { 1: "0/2", 5: "0/2", 6: "2/2" });
+});
+
+test("a function's file is the one where most of it is: what was inlined may lie elsewhere", () => {
+  const profile = profileOf([
+    { stack: "main@a.c:1 f@f.h:7", times: 3 },
+    "main@a.c:1 f@g.h:9",
+    "main@a.c:2",
+  ]);
+  const f = functionOf(profile, "f");
+  assert.equal(linesOf(profile, {}, f, "").file, "f.h");
+  assert.deepEqual(told(profile, f), { 7: "3/3" });
+  assert.deepEqual(told(profile, f, "g.h"), { 9: "1/1" });
+});
+
+test("files are told heaviest first, and without those that are not known", () => {
+  const profile = profileOf(["m@a.c:1", { stack: "m@a.c:1 g@b.c:1", times: 2 }, "m@a.c:1 x"]);
+  assert.deepEqual(linesOf(profile, {}, -1, "").files, [
+    { file: "b.c", samples: 2 },
+    { file: "a.c", samples: 1 },
+  ]);
+});
+
+test("a function without lines has no file, and no lines", () => {
+  const profile = profileOf(["main@a.c:1 strange"]);
+  const lines = linesOf(profile, {}, functionOf(profile, "strange"), "");
+  assert.equal(lines.file, "");
+  assert.equal(lines.lines.length, 0);
+  assert.equal(lines.whole.samples, 1);
+});
+
+test("lines are of the samples that pass", () => {
+  const profile = profileOf(["m@a.c:1", "m@a.c:2", "m@a.c:2"]);
+  const { lines, self, selfTime_ns } = linesOf(profile, { window_us: [1000, 3000] }, -1, "");
+  assert.deepEqual([...lines], [2]);
+  assert.deepEqual([...self], [2]);
+  assert.deepEqual([...selfTime_ns], [2e6]);
+});

@@ -1,0 +1,187 @@
+// What views compute for themselves: time, ways among boxes, rows and text of tables.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chartLayout } from "../../clients/web/src/data/chart_layout";
+import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
+import { weigh } from "../../clients/web/src/data/filter";
+import { flameLayout } from "../../clients/web/src/data/flame_layout";
+import { functionRows, type FunctionSort } from "../../clients/web/src/data/function_rows";
+import { overview } from "../../clients/web/src/data/overview";
+import { Shaper } from "../../clients/web/src/data/shape";
+import { byThread } from "../../clients/web/src/data/thread_totals";
+import { byFunction, count } from "../../clients/web/src/data/totals";
+import { aligned } from "../../clients/web/src/views/aligned";
+import {
+  boxOf,
+  calleesOf,
+  placeOf,
+  type Step,
+  stepFrom,
+} from "../../clients/web/src/views/box_place";
+import { laneTip } from "../../clients/web/src/views/lane_tip";
+import { rowAfter } from "../../clients/web/src/views/rows_in_sight";
+import { ticks, timeAt, type TimeView, xOf } from "../../clients/web/src/views/time_axis";
+import { inside, moved, panned, zoomed } from "../../clients/web/src/views/time_window";
+import { profileOf } from "./samples";
+
+const view = (from_us: number, to_us: number, width = 1000): TimeView => ({
+  ...{ from_us, to_us, zero_us: 5_000_000 },
+  ...{ left: 120, width },
+});
+
+test("times are counted from the first sample, with as many digits as the step needs", () => {
+  const labels = (from: number, to: number) => ticks(view(from, to)).map(({ label }) => label);
+  assert.deepEqual(labels(5_000_000, 15_000_000).slice(0, 3), ["0 s", "1 s", "2 s"]);
+  assert.deepEqual(labels(5_100_000, 5_200_000).slice(0, 2), ["0.10 s", "0.11 s"]);
+  assert.deepEqual(labels(5_000_000, 5_001_000).slice(0, 2), ["0.0000 s", "0.0001 s"]);
+});
+
+test("labels of time never meet, however long or short the time is", () => {
+  for (let length = 100; length < 1e11; length *= 3) {
+    const one = view(5_000_123, 5_000_123 + length);
+    const at = ticks(one).map(({ time_us }) => xOf(one, time_us));
+    assert.ok(at.length >= 2 && at.length <= 13, `${at.length} for ${length} us`);
+    for (let i = 1; i < at.length; i++) assert.ok(at[i] - at[i - 1] >= 79);
+  }
+});
+
+test("a time is where it is drawn, and beyond the ends it is the end", () => {
+  const one = view(5_000_000, 6_000_000);
+  assert.equal(xOf(one, 5_250_000), 370);
+  assert.equal(timeAt(one, 370), 5_250_000);
+  assert.equal(timeAt(one, 5), 5_000_000);
+  assert.equal(timeAt(one, 5000), 6_000_000);
+});
+
+test("arrows move a window by a tenth of itself, or its end, and keep it inside", () => {
+  assert.deepEqual(moved([20_000, 30_000], [0, 100_000], 1, false), [21_000, 31_000]);
+  assert.deepEqual(moved([20_000, 30_000], [0, 100_000], -1, true), [20_000, 29_000]);
+  assert.deepEqual(moved([95_000, 100_000], [0, 100_000], 1, false), [95_000, 100_000]);
+  assert.deepEqual(moved([20_000, 21_000], [0, 100_000], -1, true), [20_000, 21_000]);
+});
+
+test("without a window, arrows begin with the first or the last tenth", () => {
+  assert.deepEqual(moved(null, [0, 100_000], 1, false), [0, 10_000]);
+  assert.deepEqual(moved(null, [0, 100_000], -1, false), [90_000, 100_000]);
+});
+
+test("zooming holds the point under the pointer, and out of all there is it is nothing", () => {
+  const near = zoomed([0, 1_000_000], [0, 1_000_000], -460, 0.25)!;
+  const held = near[0] + 0.25 * (near[1] - near[0]);
+  assert.ok(Math.abs(held - 250_000) < 1);
+  assert.ok(near[1] - near[0] < 510_000);
+  assert.equal(zoomed(near, [0, 1_000_000], 2000, 0.5), null);
+  assert.deepEqual(panned([0, 100], [0, 1000], 0.5), [50, 150]);
+  assert.deepEqual(inside([950, 1050], [0, 1000]), [900, 1000]);
+});
+
+function flame() {
+  const profile = profileOf([
+    { stack: "main a x", times: 2 },
+    "main b y",
+    { stack: "main b", times: 4 },
+  ]);
+  const { calls, samples } = count(new Shaper(profile, []).shape(), weigh(profile, {}));
+  const ranks = nameRanks(profile.functions.map(({ name }) => name));
+  const boxes = flameLayout(calls, samples, childrenOf(calls, samples.total, "name", ranks));
+  return { boxes, name: (box: number) => profile.functions[boxes.fn[box]].name };
+}
+
+test("steps lead into the widest frame, out to the caller, and along a row to its ends", () => {
+  const { boxes, name } = flame();
+  let at = { box: 0, row: 0 };
+  const go = (step: Step) => {
+    const place = stepFrom(boxes, at.box, at.row, step);
+    if (!place) return "none";
+    at = { box: boxOf(boxes, place), row: place.row };
+    return name(at.box);
+  };
+  assert.deepEqual((["in", "left", "in", "right", "out"] as const).map(go), [
+    "b",
+    "a",
+    "x",
+    "y",
+    "b",
+  ]);
+  assert.deepEqual((["right", "out", "out"] as const).map(go), ["none", "main", "none"]);
+});
+
+test("a place beside all frames of its row is nobody's", () => {
+  const { boxes } = flame();
+  assert.equal(boxOf(boxes, { row: 2, at: 0.99 }), -1);
+  assert.equal(boxOf(boxes, { row: 7, at: 0.5 }), -1);
+});
+
+test("in the chart, what is joined is nobody's callee", () => {
+  const profile = profileOf(["m a", "m b", "m a", { stack: "m c", times: 30 }]);
+  const shape = new Shaper(profile, []).shape();
+  const boxes = chartLayout(profile, shape, {}, 0, 33_000, 5000);
+  const names = calleesOf(boxes, 0, 0).map((box) => profile.functions[boxes.fn[box]].name);
+  assert.deepEqual(names, ["c"]);
+  assert.equal(placeOf(boxes, 0, 0).at, 0.5);
+});
+
+test("functions are sorted by any column, the heavier one first where they are equal", () => {
+  const profile = profileOf(["z b", "z b", "a b", "a libx.so!c"]);
+  const { calls, samples } = count(new Shaper(profile, []).shape(), weigh(profile, {}));
+  const { functions, libraries } = profile;
+  const totals = byFunction(calls, samples, functions.length);
+  const texts = {
+    name: (fn: number) => functions[fn].name,
+    library: (fn: number) => libraries[functions[fn].library].name,
+  };
+  const sorted = (by: FunctionSort["by"], ascending = false, hits: Uint8Array | null = null) =>
+    functionRows(totals, { by, ascending }, hits, texts).map(texts.name).join(" ");
+  assert.equal(sorted("total"), "b a z c");
+  assert.equal(sorted("self"), "b c a z");
+  assert.equal(sorted("name", true), "a b c z");
+  assert.equal(sorted("library", true), "b a z c");
+  const hits = Uint8Array.from(functions, ({ name }) => (name === "z" || name === "c" ? 1 : 0));
+  assert.equal(sorted("total", false, hits), "z c");
+});
+
+test("a table as text has its numbers under each other, and names as they are", () => {
+  assert.equal(
+    aligned([
+      ["self", "function"],
+      ["1,000", "main"],
+      ["7", "  parse"],
+    ]),
+    " self  function\n1,000  main\n    7    parse\n",
+  );
+});
+
+test("a table that is too long for the clipboard says how much is left out", () => {
+  const rows = Array.from({ length: 10_002 }, (_, i) => [String(i)]);
+  assert.match(aligned(rows), /\n9999\nand 2 more\n$/);
+});
+
+test("keys of lists stay in the list", () => {
+  assert.equal(rowAfter("ArrowDown", 9, 10, 5), 9);
+  assert.equal(rowAfter("PageUp", 3, 10, 5), 0);
+  assert.equal(rowAfter("End", 0, 10, 5), 9);
+  assert.equal(rowAfter("ArrowDown", -1, 10, 5), 0);
+  assert.equal(rowAfter("x", 0, 10, 5), null);
+});
+
+test("a lane says in which states its thread was, as shares of the time", () => {
+  const profile = profileOf([
+    { stack: "a", times: 3 },
+    { stack: "a", state: "Lock" },
+  ]);
+  const told = overview(profile, [0, 3999], 1, 10);
+  assert.equal(told.steps, 1);
+  assert.deepEqual(laneTip(told, told.lanes[0], 0, 0), [
+    "thread 1 (1)",
+    "0.000 s",
+    "Running 60.0 %",
+    "Lock 20.0 %",
+  ]);
+  assert.deepEqual(laneTip(told, null, 0, 0), ["0.000 s", "0.80 processors in use", "4 samples"]);
+});
+
+test("samples by thread follow the filter", () => {
+  const profile = profileOf(["a", { stack: "a", tid: 2, times: 3 }, { stack: "b", tid: 2 }]);
+  assert.deepEqual([...byThread(profile, {})], [1, 4]);
+  assert.deepEqual([...byThread(profile, { window_us: [0, 2000] })], [1, 1]);
+});
