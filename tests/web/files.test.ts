@@ -180,3 +180,18 @@ test("a gzip file of any form is read, and folded stacks with comments", async (
   assert.equal(form, "folded");
   assert.deepEqual(totals(read, false), { main: [1, 4], "a b": [3, 3] });
 });
+
+test("samples of files that tell no times stand one after another, each thread's for itself", async () => {
+  const folded = await openFile(bytesOf("main;a 2\nmain;b 1\n"));
+  assert.ok(folded.timeless);
+  assert.deepEqual([...folded.profile.samples.time_us.view()], [1000, 2000, 3000]);
+  const two = profileOf([
+    { stack: "a", tid: 1, cpu_ns: 3e6 },
+    { stack: "b", tid: 2, cpu_ns: 2e6 },
+    { stack: "a c", tid: 1, cpu_ns: 1e6 },
+  ]);
+  const read = await again(two, "pprof");
+  assert.deepEqual([...read.samples.time_us.view()], [3000, 2000, 4000]);
+  const timed = await FORMS.cpusamples.write(choose(two, {}), "");
+  assert.ok(!(await openFile(bytesOf(timed as string))).timeless);
+});

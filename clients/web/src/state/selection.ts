@@ -7,15 +7,7 @@ import type { Search } from "../data/search";
 import type { Transform } from "../data/shape";
 import type { Before, Unit } from "../worker/messages";
 
-export const VIEWS = [
-  "flame",
-  "chart",
-  "tree",
-  "bottom-up",
-  "table",
-  "source",
-  "compare",
-] as const;
+export const VIEWS = ["flame", "chart", "tree", "bottom-up", "table", "source", "compare"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Selection {
@@ -84,6 +76,12 @@ export function untransform(removed: Transform): void {
   const text = JSON.stringify(removed);
   const transforms = selection.value.transforms.filter((one) => JSON.stringify(one) !== text);
   select({ transforms, zoom: [] });
+}
+
+export function toggle(one: Transform): void {
+  const text = JSON.stringify(one);
+  if (selection.value.transforms.some((other) => JSON.stringify(other) === text)) untransform(one);
+  else transform(one);
 }
 
 function isFocus({ kind }: Transform): boolean {
