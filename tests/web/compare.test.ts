@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { facets } from "../../clients/web/src/data/facets";
 import { weigh } from "../../clients/web/src/data/filter";
+import { groupOf } from "../../clients/web/src/data/group";
 import { heaviestStack } from "../../clients/web/src/data/heaviest_stack";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
@@ -193,4 +194,27 @@ test("changes are told in points of a percent, with a sign", () => {
     [points(0.1, 0.123), points(0.5, 0.25), points(0.2, 0.2001)],
     ["+2.3", "\u221225.0", "±0.0"],
   );
+});
+
+test("trees are grouped by state, and by the library of the leaf", async () => {
+  const profile = profileOf([
+    { stack: "main libc.so!read", state: "IO", times: 2 },
+    { stack: "main", times: 3 },
+  ]);
+  const roots = async (group: "state" | "library") => {
+    const rows = await new Answers(profile).answer("tree", { ...ALL, group, order: "weight" });
+    return Array.from(rows.list.slice(rows.first[0], rows.first[1]), (row) => [
+      groupOf(rows.fn[row]),
+      rows.total[row],
+    ]);
+  };
+  assert.deepEqual(await roots("state"), [
+    [profile.states.find("Running"), 3],
+    [profile.states.find("IO"), 2],
+  ]);
+  const library = (name: string) => profile.libraries.findIndex((one) => one.name === name);
+  assert.deepEqual(await roots("library"), [
+    [library("app"), 3],
+    [library("libc.so"), 2],
+  ]);
 });

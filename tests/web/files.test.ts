@@ -86,11 +86,9 @@ test("what is inlined stays so, and lines stay", async () => {
   for (const form of ["pprof", "cpusamples"] as const) {
     const read = await again(inlined, form);
     const place = read.stackPlaces[read.samples.stack.data[1]];
-    assert.deepEqual(
-      [read.isInlined(place), read.lineOf(place)],
-      [true, { file: "t.h", line: 12 }],
-      form,
-    );
+    const { file, line } = read.linePlace(place);
+    assert.ok(read.isInlined(place), form);
+    assert.deepEqual([read.files.texts[file], line], ["t.h", 12], form);
   }
 });
 
@@ -181,4 +179,19 @@ test("a gzip file of any form is read, and folded stacks with comments", async (
   const { form, profile: read } = await openFile(zipped);
   assert.equal(form, "folded");
   assert.deepEqual(totals(read, false), { main: [1, 4], "a b": [3, 3] });
+});
+
+test("samples of files that tell no times stand one after another, each thread's for itself", async () => {
+  const folded = await openFile(bytesOf("main;a 2\nmain;b 1\n"));
+  assert.ok(folded.timeless);
+  assert.deepEqual([...folded.profile.samples.time_us.view()], [1000, 2000, 3000]);
+  const two = profileOf([
+    { stack: "a", tid: 1, cpu_ns: 3e6 },
+    { stack: "b", tid: 2, cpu_ns: 2e6 },
+    { stack: "a c", tid: 1, cpu_ns: 1e6 },
+  ]);
+  const read = await again(two, "pprof");
+  assert.deepEqual([...read.samples.time_us.view()], [3000, 2000, 4000]);
+  const timed = await FORMS.cpusamples.write(choose(two, {}), "");
+  assert.ok(!(await openFile(bytesOf(timed as string))).timeless);
 });

@@ -24,7 +24,7 @@ export async function until(condition, what) {
     const value = await condition();
     if (value) return value;
     if (Date.now() > end) throw new Error(`${what}: not within ${DEADLINE_MS / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 
@@ -68,15 +68,23 @@ export class Service {
   }
 
   async programEnds() {
+    await until(() => !this.#children()[0], "the program's end");
+  }
+
+  #children() {
     const pid = this.process.pid;
-    const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-    await until(() => !children(), "the program's end");
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+  }
+
+  /** The program's pid. */
+  program() {
+    const [pid] = this.#children();
+    if (!pid) throw new Error("the program has ended"); // 0 would be our own group
+    return pid;
   }
 
   killProgram() {
-    const pid = this.process.pid;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-    process.kill(Number(children[0]), "SIGKILL");
+    process.kill(this.program(), "SIGKILL");
   }
 
   /** The service, and the program with it. */

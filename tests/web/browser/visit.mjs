@@ -2,6 +2,7 @@
 // its console and any script that a name became fail the test.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { ROOT, until } from "./service.mjs";
@@ -10,9 +11,26 @@ const { chromium } = createRequire(join(ROOT, "clients/web/package.json"))("play
 const CHROMIUM = process.env.ISOSCOPE_CHROMIUM ?? "/usr/bin/chromium";
 const PICTURES = process.env.ISOSCOPE_PICTURES;
 
-export function launch() {
+/** What any part of the browser, workers too, wanted of another machine: it all goes to this proxy. */
+export const left = [];
+
+export async function launch() {
+  const proxy = createServer((request, response) => {
+    left.push(request.url);
+    response.writeHead(502).end();
+  });
+  proxy.on("connect", (request, socket) => {
+    left.push(request.url);
+    socket.destroy();
+  });
+  await new Promise((listening) => proxy.listen(0, "127.0.0.1", listening));
+  proxy.unref();
   const sandbox = process.getuid() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath: CHROMIUM, args: sandbox });
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: sandbox,
+    proxy: { server: `http://127.0.0.1:${proxy.address().port}`, bypass: "127.0.0.1" },
+  });
 }
 
 const isLocal = (url) => /^(data|blob|about):/.test(url) || new URL(url).hostname === "127.0.0.1";
@@ -62,7 +80,7 @@ export class Visit {
   async close() {
     const hacked = await this.page.evaluate("window.hacked");
     await this.page.context().close();
-    assert.deepEqual(this.outside, [], "requests that leave the machine");
+    assert.deepEqual([...this.outside, ...left], [], "requests that leave the machine");
     assert.deepEqual(this.errors, [], "errors in the page");
     assert.equal(hacked, undefined, "a name was run");
   }

@@ -1,5 +1,5 @@
-// The call tree once for each process, thread or tag, which are its roots. They stand where functions
-// do, as numbers below NOBODY.
+// The call tree once for each process, thread, tag, state or library of the leaf, which are its roots.
+// They stand where functions do, as numbers below NOBODY.
 import { CallTree, NOBODY, ROOT } from "./call_tree";
 import { FloatColumn, IntColumn, PairIndex } from "./columns";
 import { type Filter, passing } from "./filter";
@@ -7,9 +7,10 @@ import type { Profile } from "./profile";
 import type { Shape } from "./shape";
 import { type Counted, totalsOf } from "./totals";
 
-export type GroupBy = "" | "process" | "thread" | "tag"; // "": one tree
+export const GROUPS = ["", "process", "thread", "tag", "state", "library"] as const; // "": one tree
+export type GroupBy = (typeof GROUPS)[number];
 
-/** of: a pid, or the number of a thread or tag of the profile. */
+/** of: a pid, or the number of a thread, tag, state or library of the profile. */
 export function groupFunction(of: number): number {
   return NOBODY - 1 - of;
 }
@@ -20,9 +21,15 @@ export function groupOf(fn: number): number | null {
 }
 
 function groupsOf(profile: Profile, by: GroupBy): (sample: number) => number {
-  const { thread, tag } = profile.samples;
+  const { thread, tag, state, stack } = profile.samples;
+  const { callOf, calls, functions } = profile;
   if (by === "tag") return (sample) => tag.data[sample];
+  if (by === "state") return (sample) => state.data[sample];
   if (by === "thread") return (sample) => thread.data[sample];
+  if (by === "library") {
+    const leaves = calls.functions;
+    return (sample) => functions[leaves[callOf[stack.data[sample]]]]?.library ?? 0;
+  }
   return (sample) => profile.threads[thread.data[sample]].pid;
 }
 

@@ -41,6 +41,10 @@ export function nameOf(fn: number): string {
   switch (selection.value.group) {
     case "tag":
       return state?.tags[group] ?? "?";
+    case "state":
+      return state?.states[group] ?? "?";
+    case "library":
+      return names.libraries[group]?.name ?? "?";
     case "thread": {
       const thread = state?.threads[group];
       return thread ? `${thread.name} (${thread.tid})` : "?";

@@ -78,6 +78,12 @@ export function untransform(removed: Transform): void {
   select({ transforms, zoom: [] });
 }
 
+export function toggle(one: Transform): void {
+  const text = JSON.stringify(one);
+  if (selection.value.transforms.some((other) => JSON.stringify(other) === text)) untransform(one);
+  else transform(one);
+}
+
 function isFocus({ kind }: Transform): boolean {
   return kind === "focus-function" || kind === "focus-library";
 }

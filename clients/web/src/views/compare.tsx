@@ -9,14 +9,12 @@ import { select, selection } from "../state/selection";
 import { BoxCanvas } from "./box_canvas";
 import type { Look } from "./box_draw";
 import { ink, isDark } from "./colours";
-import { CompareTable } from "./compare_table";
+import { CompareTable, shortKey } from "./compare_table";
 import { changeFill, points } from "./diff_colours";
 import { openByHand } from "./drop";
 import { pathOf } from "./box_place";
 import { rangeOf } from "./flame";
 import { grouped, percent } from "./format";
-
-export const shortKey = (key: string) => key.slice(key.indexOf("!") + 1);
 
 function seconds(window_us: readonly [number, number]): string {
   const from = data.value?.extent_us?.[0] ?? 0;
@@ -111,16 +109,16 @@ export function Compare({ search }: { search: SearchResult | null }) {
   );
   if (!before.kind || !result || !drawn || !range)
     return (
-      <div class="compare">
+      <div class="stacked">
         <Sides result={null} />
         <Missing />
       </div>
     );
   const { boxes, keys, boxBefore, boxAfter } = result;
   return (
-    <div class="compare">
+    <div class="stacked">
       <Sides result={result} />
-      <div class="half">
+      <div class="rest">
         <BoxCanvas
           boxes={boxes}
           look={drawn}
@@ -146,7 +144,9 @@ export function Compare({ search }: { search: SearchResult | null }) {
           ]}
         />
       </div>
-      <CompareTable result={result} search={search} />
+      <div class="rest below">
+        <CompareTable result={result} search={search} />
+      </div>
     </div>
   );
 }

@@ -1,104 +1,116 @@
-// Functions by how much their shares changed; only the rows in sight are elements.
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+// Functions by how much their shares changed.
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import type { Comparison } from "../data/compare";
 import type { SearchResult } from "../worker/messages";
 import { functionOfKey } from "../state/live";
 import { select, selection } from "../state/selection";
+import { copyTable } from "./aligned";
 import { changeFill, points } from "./diff_colours";
 import { percent } from "./format";
-import { ROW_PX } from "./rows_in_sight";
+import { ROW_PX, rowAfter, useRowsInSight } from "./rows_in_sight";
 
-const BEYOND = 8; // rows above and below those in sight
-const BAR_PX = 40; // of the largest change
+const BAR_PX = 40; // of a change of a quarter or more
 
 type Column = "total" | "self" | "name";
+
+export const shortKey = (key: string) => key.slice(key.indexOf("!") + 1);
+const libraryOfKey = (key: string) => key.slice(0, key.indexOf("!"));
 
 function sorted({ before, after, keys }: Comparison, by: Column): Int32Array {
   const rows = Int32Array.from(keys.keys());
   if (by === "name") {
-    const names = keys.map((key) => key.slice(key.indexOf("!") + 1));
+    const names = keys.map(shortKey);
     return rows.sort((a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
   }
   const change = before[by].map((share, fn) => Math.abs(after[by][fn] - share));
   return rows.sort((a, b) => change[b] - change[a] || after[by][b] - after[by][a] || a - b);
 }
 
-export function CompareTable({
-  result,
-  search,
-}: {
+/** Before, now and the change of a share, as text. */
+function cellsOf({ before, after, samples }: Comparison, by: "self" | "total", fn: number): string[] {
+  const [was, is] = [before[by][fn], after[by][fn]];
+  return [
+    points(was, is),
+    percent(was, 1, was * samples[0]),
+    percent(is, 1, is * samples[1]),
+  ];
+}
+
+interface Props {
   result: Comparison;
   search: SearchResult | null;
-}) {
-  const body = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(0);
+}
+
+export function CompareTable({ result, search }: Props) {
+  const { keys } = result;
   const [by, setBy] = useState<Column>("self");
   const rows = useMemo(() => sorted(result, by), [result, by]);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setHeight(body.current!.clientHeight));
-    observer.observe(body.current!);
-    return () => observer.disconnect();
-  }, []);
+  const sight = useRowsInSight(rows.length);
+  const id = useId();
   const { picked } = selection.value;
-  const at = rows.findIndex((fn) => result.keys[fn] === picked);
-  const go = (row: number) => {
-    const next = Math.max(0, Math.min(rows.length - 1, row));
-    select({ picked: result.keys[rows[next]] });
-    const y = next * ROW_PX;
-    const element = body.current!;
-    if (y < element.scrollTop) element.scrollTop = y;
-    else if (y + ROW_PX > element.scrollTop + element.clientHeight)
-      element.scrollTop = y + ROW_PX - element.clientHeight;
+  const at = rows.findIndex((fn) => keys[fn] === picked);
+  useEffect(() => {
+    if (at >= 0) sight.reveal(at);
+  }, [picked, by]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const next = rowAfter(event.key, at, rows.length, sight.page);
+    if (next === null || !rows.length) return;
+    event.preventDefault();
+    select({ picked: keys[rows[next]] });
   };
-  const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
-  const first = Math.max(0, Math.floor(top / ROW_PX) - BEYOND);
-  const shown = rows.subarray(first, Math.ceil((top + height) / ROW_PX) + BEYOND);
-  const head = (column: Column, text: string, classes: string) => (
-    <span class={classes} role="columnheader" aria-sort={by === column ? "descending" : "none"}>
-      <button class="plain" onClick={() => setBy(column)}>
-        {text}
-        {by === column && " ↓"}
+  const text = () => [
+    ["self", "before", "now", "total", "before", "now", "function"],
+    ...Array.from(rows, (fn) => [
+      ...cellsOf(result, "self", fn),
+      ...cellsOf(result, "total", fn),
+      `${shortKey(keys[fn])}  ${libraryOfKey(keys[fn])}`,
+    ]),
+  ];
+  const head = (column: Column, title: string, kind: string) => (
+    <span class={kind} role="columnheader" aria-sort={by === column ? "descending" : "none"}>
+      <button onClick={() => setBy(column)}>
+        {title}
+        {by === column && " ▾"}
       </button>
     </span>
   );
+  const plain = (title: string) => (
+    <span class="number" role="columnheader">
+      {title}
+    </span>
+  );
+  const isHit = (fn: number) => search && search.hits[functionOfKey(keys[fn])] === 1;
   return (
     <div
-      class="table half"
-      role="table"
-      aria-label="Functions, before and now"
-      aria-rowcount={rows.length}
+      class="table"
+      role="grid"
+      aria-label="Functions, before and now; arrows pick one"
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={at >= 0 ? id : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onCopy={(event) => copyTable(event, text)}
     >
       <div class="head" role="row">
-        {head("self", "self change", "change")}
-        <span class="number">before</span>
-        <span class="number">now</span>
-        {head("total", "total change", "change")}
-        <span class="number">before</span>
-        <span class="number">now</span>
+        {head("self", "self", "change")}
+        {plain("before")}
+        {plain("now")}
+        {head("total", "total", "change")}
+        {plain("before")}
+        {plain("now")}
         {head("name", "function", "name")}
       </div>
-      <div
-        class="body"
-        role="rowgroup"
-        ref={body}
-        tabIndex={0}
-        onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
-        onKeyDown={(event) => {
-          if (!(event.key in steps)) return;
-          event.preventDefault();
-          go(at + steps[event.key]);
-        }}
-      >
+      <div class="body" ref={sight.body} role="rowgroup" onScroll={sight.onScroll}>
         <div style={{ height: `${rows.length * ROW_PX}px` }}>
-          {Array.from(shown, (fn, i) => (
+          {Array.from(rows.subarray(sight.first, sight.last), (fn, i) => (
             <Row
               key={fn}
+              id={sight.first + i === at ? id : undefined}
               fn={fn}
-              row={first + i}
+              row={sight.first + i}
               result={result}
-              hit={search ? search.hits[functionOfKey(result.keys[fn])] === 1 : null}
-              picked={first + i === at}
+              hit={isHit(fn)}
             />
           ))}
         </div>
@@ -108,32 +120,31 @@ export function CompareTable({
 }
 
 interface RowProps {
+  id: string | undefined; // of the one that is picked
   fn: number;
   row: number;
   result: Comparison;
   hit: boolean | null; // null: nothing is searched for
-  picked: boolean;
 }
 
-function Row({ fn, row, result, hit, picked }: RowProps) {
-  const { before, after, keys, samples } = result;
-  const [library, ...name] = keys[fn].split("!");
+function Row({ id, fn, row, result, hit }: RowProps) {
+  const { before, after, keys } = result;
   const classes = ["row"];
-  if (picked) classes.push("current", "picked");
+  if (id) classes.push("current", "picked");
   if (hit !== null) classes.push(hit ? "hit" : "miss");
   const cells = (by: "self" | "total") => {
-    const [was, is] = [before[by][fn], after[by][fn]];
+    const [change, was, is] = cellsOf(result, by, fn);
     return (
       <>
-        <span class="change" role="cell">
-          <i class="delta" style={bar(was, is)} />
-          {points(was, is)}
+        <span class="change" role="gridcell">
+          <i class="delta" style={bar(before[by][fn], after[by][fn])} />
+          {change}
         </span>
-        <span class="number" role="cell">
-          {percent(was, 1, was * samples[0])}
+        <span class="number" role="gridcell">
+          {was}
         </span>
-        <span class="number" role="cell">
-          {percent(is, 1, is * samples[1])}
+        <span class="number" role="gridcell">
+          {is}
         </span>
       </>
     );
@@ -142,15 +153,17 @@ function Row({ fn, row, result, hit, picked }: RowProps) {
     <div
       class={classes.join(" ")}
       role="row"
-      aria-rowindex={row + 1}
+      id={id}
+      aria-rowindex={row + 2}
+      aria-selected={id !== undefined}
       style={{ top: `${row * ROW_PX}px` }}
       onClick={() => select({ picked: keys[fn] })}
     >
       {cells("self")}
       {cells("total")}
-      <span class="name" role="cell">
-        <bdi>{name.join("!")}</bdi>
-        <bdi class="faint">{library}</bdi>
+      <span class="name" role="gridcell">
+        <bdi>{shortKey(keys[fn])}</bdi>
+        <bdi class="faint">{libraryOfKey(keys[fn])}</bdi>
       </span>
     </div>
   );

@@ -71,7 +71,8 @@ export function FileBanner() {
   if (!shown) return null;
   return (
     <div class="banner">
-      <b dir="auto">{shown.name}</b> ({shown.form}) is shown.{" "}
+      <b dir="auto">{shown.name}</b> ({shown.form}) is shown
+      {shown.timeless ? "; it tells no times, its samples stand one after another" : ""}.{" "}
       <button onClick={() => backend().say({ say: "close", as: "shown" })}>
         Back to the program
       </button>

@@ -1,6 +1,7 @@
 // What keys do, wherever the page is; rows of tables have the arrows for themselves.
+import { GROUPS } from "../data/group";
 import { held, hold } from "../state/live";
-import { select, selection, START, transform, undo, VIEWS } from "../state/selection";
+import { select, selection, START, toggle, transform, undo, VIEWS } from "../state/selection";
 import { filtersShown, helpShown, hits, savingShown, zoomOverview } from "../state/page";
 import { compareWithWindow } from "./compare";
 import { copyStack } from "./save";
@@ -53,13 +54,18 @@ export const KEYS: Key[] = [
   },
   {
     keys: "g",
-    does: "group: one tree, by process, thread, tag",
+    does: "group: one tree, by process, thread, tag, state, library",
     match: one("g"),
     act: () => {
-      const groups = ["", "process", "thread", "tag"] as const;
-      const next = (groups.indexOf(selection.value.group) + 1) % groups.length;
-      select({ group: groups[next], zoom: [] });
+      const next = (GROUPS.indexOf(selection.value.group) + 1) % GROUPS.length;
+      select({ group: GROUPS[next], zoom: [] });
     },
+  },
+  {
+    keys: "j",
+    does: "join recursion: a function that calls itself is one frame",
+    match: one("j"),
+    act: () => toggle({ kind: "join-recursion" }),
   },
   {
     keys: "t",

@@ -78,6 +78,11 @@ export function Side() {
         <button title="h" onClick={() => transform({ kind: "hide-function", fn: picked })}>
           Hide
         </button>{" "}
+      </p>
+      <p>
+        <button onClick={() => transform({ kind: "focus-library", library: owner.name })}>
+          Focus library
+        </button>{" "}
         <button onClick={() => transform({ kind: "hide-library", library: owner.name })}>
           Hide library
         </button>

@@ -7,7 +7,7 @@ import {
   select,
   selection,
   systemHidden,
-  transform,
+  toggle,
   untransform,
   type View,
 } from "../state/selection";
@@ -27,6 +27,8 @@ const GROUPS: [GroupBy, string][] = [
   ["process", "by process"],
   ["thread", "by thread"],
   ["tag", "by tag"],
+  ["state", "by state"],
+  ["library", "by library"],
 ];
 
 const FILTERS = ["processes", "threads", "tags", "states", "libraries"] as const;
@@ -135,11 +137,7 @@ export function Tabs() {
         <button
           aria-pressed={systemHidden.value}
           title="System libraries are their callers' time"
-          onClick={() =>
-            systemHidden.value
-              ? untransform({ kind: "hide-system" })
-              : transform({ kind: "hide-system" })
-          }
+          onClick={() => toggle({ kind: "hide-system" })}
         >
           fold system
         </button>

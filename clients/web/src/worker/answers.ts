@@ -23,12 +23,11 @@ import { comparison } from "./comparing";
 import { Kept } from "./kept";
 import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
-/** What is answered from a profile alone. */
+/** What is answered from profiles alone. */
 export type Computed = Exclude<Kind, "source">;
+type Answer<K extends Kind> = Questions[K]["answer"];
 type Handlers = {
-  [K in Computed]: (
-    args: Questions[K]["args"],
-  ) => Questions[K]["answer"] | Promise<Questions[K]["answer"]>;
+  [K in Computed]: (args: Questions[K]["args"]) => Answer<K> | Promise<Answer<K>>;
 };
 
 // Views ask for one look, comparison for two, and the one before is often the next one.
@@ -53,10 +52,7 @@ export class Answers {
     this.#counted.clear();
   }
 
-  async answer<K extends Computed>(
-    kind: K,
-    args: Questions[K]["args"],
-  ): Promise<Questions[K]["answer"]> {
+  async answer<K extends Computed>(kind: K, args: Questions[K]["args"]): Promise<Answer<K>> {
     return this.#handlers[kind](args);
   }
 

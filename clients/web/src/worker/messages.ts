@@ -60,6 +60,7 @@ export interface OpenedFile {
   name: string;
   form: string;
   samples: number;
+  timeless: boolean; // it tells no times: samples stand one after another
 }
 
 /** Each kind of question: what it takes and gives. */

@@ -40,8 +40,8 @@ export class Sources {
 
   /** Errors  BadFile; then all is as before. */
   async open(as: FileUse, name: string, content: ArrayBuffer): Promise<void> {
-    const { form, profile } = await openFile(new Uint8Array(content));
-    const file = { name, form, samples: profile.samples.length };
+    const { form, profile, timeless } = await openFile(new Uint8Array(content));
+    const file = { name, form, timeless, samples: profile.samples.length };
     this.#opened[as] = { answers: new Answers(profile), file };
   }
 

@@ -6,7 +6,8 @@ export class BadFile extends Error {}
 
 export const SAMPLES_MOST = 20_000_000;
 
-const SYSTEM = /^(\/usr)?\/lib(32|64|x32)?\/|^\[|^dart:|^org-dartlang-sdk:/;
+// As the service has it, and the Dart VM's own.
+const SYSTEM = /^(\/usr)?\/lib(32|64|x32|exec)?\/|^\[vdso\]$|^dart:|^org-dartlang-sdk:/;
 
 export interface SampleOf {
   stack: number;
@@ -24,6 +25,17 @@ export interface FunctionOf {
   file?: string;
   line?: number;
   kind?: string;
+}
+
+/** For files that tell no times: the samples of each thread one after another, as long as they weigh. */
+export function lineUp(profile: Profile): void {
+  const { time_us, cpu_ns, thread, length } = profile.samples;
+  profile.period_us ||= 1000; // of samples that have no weight, either
+  const ends = new Float64Array(profile.threads.length);
+  for (let i = 0; i < length; i++) {
+    ends[thread.data[i]] += cpu_ns.data[i] / 1000 || profile.period_us;
+    time_us.data[i] = ends[thread.data[i]];
+  }
 }
 
 export class Builder {

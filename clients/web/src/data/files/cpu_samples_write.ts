@@ -57,7 +57,8 @@ export function writeCpuSamples(chosen: Chosen): string {
 
 function frame(profile: Profile, place: number): ListFrame {
   const fn = profile.functionAt(place);
-  const { file, line } = profile.lineOf(place);
+  const { line, file: fileNumber } = profile.linePlace(place);
+  const file = profile.files.texts[fileNumber];
   return {
     function: { type: "@Function", id: `functions/${fn}` },
     kind: "Native",

@@ -6,7 +6,7 @@
 //
 // Errors  BadFile.
 import type { Profile } from "../profile";
-import { BadFile } from "./builder";
+import { BadFile, lineUp } from "./builder";
 import { isCpuSamples, readCpuSamples } from "./cpu_samples_read";
 import { isFolded, readFolded } from "./folded";
 import type { Json } from "./json";
@@ -16,6 +16,10 @@ import { isSpeedscope, readSpeedscope } from "./speedscope_read";
 export interface Opened {
   form: string;
   profile: Profile;
+}
+
+export interface OpenedFile extends Opened {
+  timeless: boolean; // it tells no times: samples stand one after another
 }
 
 interface Reader {
@@ -33,12 +37,14 @@ const READERS: Reader[] = [
 const ADVICE = "speedscope, CpuSamples, pprof and folded stacks can be opened";
 const BYTES_MOST = 2 ** 31; // unzipped: what is small as a file need not be so in memory
 
-export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<Opened> {
+export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<OpenedFile> {
   if (!content.length) throw new BadFile("the file is empty");
   const zipped = content[0] === 0x1f && content[1] === 0x8b;
   const opened = readBytes(zipped ? await unzipped(content) : content);
   if (!opened.profile.samples.length) throw new BadFile(`a ${opened.form} file without samples`);
-  return opened;
+  const timeless = opened.profile.samples.time_us.view().every((time) => time === 0);
+  if (timeless) lineUp(opened.profile);
+  return { ...opened, timeless };
 }
 
 export function readBytes(bytes: Uint8Array): Opened {

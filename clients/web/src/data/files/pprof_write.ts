@@ -146,7 +146,7 @@ class Writer {
     for (const place of places) {
       const line = new Message()
         .number(LINE.function, this.#function(profile.functionAt(place)))
-        .number(LINE.line, profile.lineOf(place).line);
+        .number(LINE.line, profile.linePlace(place).line);
       message.data(LOCATION.line, line.bytes());
     }
     this.#tables.data(PROFILE.location, message.bytes());
