@@ -1,6 +1,7 @@
 // What views compute for themselves: time, ways among boxes, rows and text of tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { activity } from "../../clients/web/src/data/activity";
 import { chartLayout } from "../../clients/web/src/data/chart_layout";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { weigh } from "../../clients/web/src/data/filter";
@@ -184,4 +185,17 @@ test("samples by thread follow the filter", () => {
   const profile = profileOf(["a", { stack: "a", tid: 2, times: 3 }, { stack: "b", tid: 2 }]);
   assert.deepEqual([...byThread(profile, {})], [1, 4]);
   assert.deepEqual([...byThread(profile, { window_us: [0, 2000] })], [1, 1]);
+});
+
+test("when a function ran is told in processors, once for stacks that hold it twice", () => {
+  const profile = profileOf([
+    { stack: "main f f", times: 2 },
+    "main",
+    { stack: "main f g", tid: 2, cpu_ns: 500_000, time_us: 4500 },
+  ]);
+  const { functions } = profile;
+  const f = functions.findIndex(({ name }) => name === "f");
+  const steps = { origin_us: 0, step_us: 1000, steps: 5 };
+  assert.deepEqual([...activity(profile, {}, f, steps)], [1, 1, 0, 0, 0.5]);
+  assert.deepEqual([...activity(profile, { threads: [2] }, f, steps)], [0, 0, 0, 0, 0.5]);
 });

@@ -159,7 +159,7 @@ export function BoxCanvas(props: BoxCanvasProps) {
     if (step) {
       const next = current
         ? stepFrom(boxes, current.box, current.row, step)
-        : rowCount(boxes) > 0 && placeOf(boxes, 0, 0);
+        : rowCount(boxes) > 0 && stepFrom(boxes, -1, 0, "right"); // the first that is somebody's
       if (next) goTo(next);
     } else if (event.key === "Enter" && current) props.onZoom(current.box, current.row);
     else if (event.key === "+") zoomKey(0.5);

@@ -27,13 +27,13 @@ function sorted({ before, after, keys }: Comparison, by: Column): Int32Array {
 }
 
 /** Before, now and the change of a share, as text. */
-function cellsOf({ before, after, samples }: Comparison, by: "self" | "total", fn: number): string[] {
+function cellsOf(
+  { before, after, samples }: Comparison,
+  by: "self" | "total",
+  fn: number,
+): string[] {
   const [was, is] = [before[by][fn], after[by][fn]];
-  return [
-    points(was, is),
-    percent(was, 1, was * samples[0]),
-    percent(is, 1, is * samples[1]),
-  ];
+  return [points(was, is), percent(was, 1, was * samples[0]), percent(is, 1, is * samples[1])];
 }
 
 interface Props {

@@ -9,6 +9,7 @@ const TOP_PX = 22; // for the words about the selection
 export function drawCurve(
   context: CanvasRenderingContext2D,
   overview: Overview,
+  picked: Float64Array | null, // of the picked function, by step
   view: TimeView,
   height: number,
   ink: Ink,
@@ -30,18 +31,23 @@ export function drawCurve(
   context.fillStyle = ink.text;
   context.fillText("CPU", 6, base / 2 + 2);
 
-  const { origin_us, step_us, steps, cpu } = overview;
-  const x = (step: number) => xOf(view, origin_us + (step + 0.5) * step_us);
-  context.beginPath();
-  context.moveTo(x(0), base);
-  for (let step = 0; step < steps; step++) context.lineTo(x(step), y(cpu[step]));
-  context.lineTo(x(steps - 1), base);
+  const { origin_us, step_us, steps } = overview;
+  const along = (values: Float64Array) => {
+    const x = (step: number) => xOf(view, origin_us + (step + 0.5) * step_us);
+    context.beginPath();
+    context.moveTo(x(0), base);
+    for (let step = 0; step < steps; step++) context.lineTo(x(step), y(values[step]));
+    context.lineTo(x(steps - 1), base);
+  };
+  along(overview.cpu);
   context.globalAlpha = 0.25;
   context.fillStyle = ink.states[0];
   context.fill();
   context.globalAlpha = 1;
-  context.beginPath();
-  for (let step = 0; step < steps; step++) context.lineTo(x(step), y(cpu[step]));
   context.strokeStyle = ink.states[0];
   context.stroke();
+  if (!picked) return;
+  along(picked);
+  context.fillStyle = ink.hit;
+  context.fill();
 }

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Lane, Overview as Data } from "../data/overview";
 import { useAnswer } from "../state/answer";
-import { data } from "../state/live";
+import { data, functionOfKey, look } from "../state/live";
 import { overviewRange } from "../state/page";
 import { select, selection } from "../state/selection";
 import { Canvas } from "./canvas";
@@ -87,6 +87,15 @@ function Told({ overview }: { overview: Data }) {
   );
 }
 
+/** Processors that the picked function uses, by step; of all time, as the curve is. */
+function usePicked({ origin_us, step_us, steps }: Data): Float64Array | null {
+  const fn = data.value ? functionOfKey(selection.value.picked) : -1;
+  const { window_us: _, ...filter } = look.value.filter;
+  const args = { filter, fn, origin_us, step_us, steps };
+  const used = useAnswer("activity", fn < 0 ? null : args);
+  return fn >= 0 && used && used.length === steps ? used : null;
+}
+
 function Strip({ overview, width }: Drawn) {
   const tip = useSignal<Tip | null>(null);
   const { threads, window_us } = selection.value.filter;
@@ -97,6 +106,7 @@ function Strip({ overview, width }: Drawn) {
     ...{ from_us: origin_us, to_us, zero_us },
     ...{ left: LABEL_PX, width: width - LABEL_PX },
   };
+  const picked = usePicked(overview);
   const edges = window_us?.map((edge) => Math.min(width, Math.max(LABEL_PX, xOf(view, edge))));
   const laneAt = (event: PointerEvent): Lane | undefined =>
     lanes[Math.floor(event.offsetY / LANE_PX)];
@@ -126,8 +136,8 @@ function Strip({ overview, width }: Drawn) {
         onWheel={(event) => zoomTime(view, event)}
         aria-label="Processors in use over time"
         pixels={[width, CURVE_PX]}
-        of={[overview, zero_us, ink.value]}
-        draw={(context) => drawCurve(context, overview, view, CURVE_PX, ink.value)}
+        of={[overview, picked, zero_us, ink.value]}
+        draw={(context) => drawCurve(context, overview, picked, view, CURVE_PX, ink.value)}
       />
       {edges && (
         <i

@@ -1,4 +1,5 @@
 // Answers questions about one profile. What several questions build on is kept until it changes.
+import { activity } from "../data/activity";
 import { childrenOf, nameRanks } from "../data/children";
 import { bottomUp } from "../data/bottom_up";
 import { chartLayout } from "../data/chart_layout";
@@ -100,6 +101,7 @@ export class Answers {
       };
     },
     neighbours: ({ fn, ...look }) => neighbours(this.count(look), fn),
+    activity: ({ filter, fn, ...steps }) => activity(this.profile, filter, fn, steps),
     threads: ({ filter }) => byThread(this.profile, filter),
     lines: ({ fn, file, filter }) => linesOf(this.profile, filter, fn, file),
     search: ({ search, ...look }) => this.#search(look, search),

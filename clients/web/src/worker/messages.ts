@@ -4,6 +4,7 @@
 import type { Comparison } from "../data/compare";
 import type { Facets } from "../data/facets";
 import type { Form } from "../data/files/save";
+import type { Steps } from "../data/activity";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
 import type { FlameRows } from "../data/flame_layout";
@@ -79,6 +80,7 @@ export interface Questions {
   bottomUp: { args: Look & { opened: number[] }; answer: TreeRows };
   functions: { args: Look; answer: FunctionTable };
   neighbours: { args: Look & { fn: number }; answer: Neighbours };
+  activity: { args: Steps & { filter: Filter; fn: number }; answer: Float64Array };
   threads: { args: Look; answer: Float64Array }; // samples by thread
   lines: { args: Look & { fn: number; file: string }; answer: Lines };
   source: { args: { file: string }; answer: string | null }; // null: the service does not give it
