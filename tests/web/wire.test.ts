@@ -90,10 +90,8 @@ function stackOf(reader: TableReader, sample: number): string[] {
   const words = [];
   for (let at = profile.samples.stack.data[sample]; at > 0; at = profile.stackParents[at]) {
     const place = profile.stackPlaces[at];
-    const { file, line } = profile.linePlace(place);
-    words.push(
-      `${profile.functions[profile.functionAt(place)].name} ${profile.files.texts[file]}:${line}`,
-    );
+    const { file, line } = profile.lineOf(place);
+    words.push(`${profile.functions[profile.functionAt(place)].name} ${file}:${line}`);
   }
   return words;
 }

@@ -90,6 +90,12 @@ export class Profile {
     return { file: this.#lines.a.data[at], line: this.#lines.b.data[at] };
   }
 
+  /** The same in words. */
+  lineOf(place: number): { file: string; line: number } {
+    const { file, line } = this.linePlace(place);
+    return { file: this.files.texts[file], line };
+  }
+
   stack(caller: number, place: number): number {
     const before = this.#stacks.length;
     const node = this.#stacks.intern(caller, place);

@@ -4,10 +4,12 @@ import { JOINED } from "../data/flame_layout";
 import type { ThreadInfo } from "../data/profile";
 import { useAnswer } from "../state/answer";
 import { data, keyOfFunction, libraryOf, look, nameOf, names } from "../state/live";
+import { pickedStack } from "../state/page";
 import { select, selection } from "../state/selection";
 import type { SearchResult } from "../worker/messages";
 import { BoxCanvas, type Range } from "./box_canvas";
 import type { Thin } from "./box_draw";
+import { pathOf } from "./box_place";
 import { Canvas } from "./canvas";
 import { ink, isDark } from "./colours";
 import { Empty } from "./empty";
@@ -93,7 +95,11 @@ function ThreadChart({ thread, whole, samples, search }: Props) {
             }
             rootBelow={false}
             label="Flame chart: stacks in the order of time"
-            onPick={(box) => select({ picked: keyOfFunction(rows.fn[box]) })}
+            onPick={(box, row) => {
+              const path = pathOf(rows, box, row).map((one) => rows.fn[one]);
+              pickedStack.value = path.filter((fn) => fn !== JOINED).map(keyOfFunction);
+              select({ picked: keyOfFunction(rows.fn[box]) });
+            }}
             onZoom={(box) => {
               const around = AROUND * rows.width[box];
               const start = origin + rows.x[box];

@@ -108,9 +108,9 @@ export const KEYS: Key[] = [
     },
   },
   {
-    keys: "t",
-    does: "to time and threads: arrows move the window (with Shift its end) and pick a thread; + and - zoom",
-    match: one("t"),
+    keys: "o",
+    does: "to the overview: arrows move the window (with Shift its end) and pick a thread; + and - zoom",
+    match: one("o"),
     act: () => document.getElementById("overview")?.focus(),
   },
   {

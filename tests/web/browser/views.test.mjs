@@ -1,0 +1,211 @@
+// The views on a program of two threads whose source is there: chart, table, source, lanes, keys.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, Service } from "./service.mjs";
+import { launch, numberIn, Visit } from "./visit.mjs";
+
+const SOURCE = join(ROOT, "tests/workloads/threads.c");
+const CALL = "burn_rounds(burn, burn_draw(burn));"; // a line of it
+
+let browser;
+let folder;
+let service; // its program has ended: nothing changes any more
+let samples;
+
+async function recorded(...options) {
+  const started = await Service.of([join(folder, "threads"), "2", "1"], ...options);
+  await started.programEnds();
+  return started;
+}
+
+before(async () => {
+  browser = await launch();
+  folder = mkdtempSync(join(tmpdir(), "isoscope-views-"));
+  const flags = ["-O1", "-g", "-pthread", "-D_GNU_SOURCE", "-o", join(folder, "threads")];
+  const compiled = spawnSync(process.env.CC ?? "cc", [...flags, SOURCE], { encoding: "utf8" });
+  assert.equal(compiled.status, 0, compiled.stderr);
+  service = await recorded("--source-root", ROOT);
+  ({ sampleCount: samples } = await service.ask("_getCpuSamples"));
+});
+after(async () => {
+  await browser.close();
+  await service.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function visiting(name, act) {
+  test(name, async () => {
+    const visit = await Visit.of(browser, service.uri);
+    await visit.exactly(samples);
+    await act(visit);
+    await visit.close();
+  });
+}
+
+/** What the arrows are on, as a screen reader has it. */
+function current() {
+  const canvas = document.querySelector(".boxes canvas");
+  return document.getElementById(canvas?.getAttribute("aria-activedescendant"))?.textContent ?? "";
+}
+
+async function pickInTable(visit, name) {
+  await visit.tab("Table").click();
+  await visit.page.getByRole("grid").getByRole("row").filter({ hasText: name }).first().click();
+  await visit.page.locator("aside h2", { hasText: name }).waitFor();
+}
+
+visiting(
+  "the chart shows one thread in the order of time, and another by the list",
+  async (visit) => {
+    await visit.tab("Chart").click();
+    await visit.page.locator(".boxes canvas").waitFor();
+    const list = visit.page.getByLabel("Thread", { exact: true });
+    const options = await list.locator("option").allInnerTexts();
+    assert.ok(
+      options.some((text) => /^spin-0 /.test(text)),
+      String(options),
+    );
+    assert.ok(
+      options.some((text) => /^spin-1 /.test(text)),
+      String(options),
+    );
+    const other = options.find((text) => /^spin-1 /.test(text));
+    await list.selectOption({ label: other });
+    await visit.exactly(numberIn(other.slice(other.indexOf("):"))));
+    await visit.page.locator(".boxes canvas").focus();
+    await visit.page.keyboard.press("ArrowDown");
+    await visit.when(() =>
+      /\d s, for [\d.]+ (s|ms|µs)/.test(
+        document.querySelector(".boxes canvas [aria-selected=true]")?.textContent ?? "",
+      ),
+    );
+    await visit.page.keyboard.press("+");
+    await visit.button("Select this time").click();
+    await visit.when(() => /window_us/.test(decodeURIComponent(location.hash)));
+    await visit.picture("chart");
+  },
+);
+
+visiting("arrows go from frame to frame, and each is told as an item of a tree", async (visit) => {
+  await visit.page.locator(".boxes canvas").focus();
+  await visit.page.keyboard.press("ArrowDown");
+  await visit.when(() => document.querySelector(".boxes canvas [aria-level='1']"));
+  const first = await visit.page.evaluate(current);
+  assert.match(first, /samples, \d/);
+  await visit.page.keyboard.press("ArrowDown");
+  await visit.when(() =>
+    document.querySelector(".boxes canvas [aria-level='2'][aria-selected=true]"),
+  );
+  const second = await visit.page.evaluate(current);
+  assert.ok(second.startsWith(await visit.text("aside h2")), second);
+  await visit.page.keyboard.press("ArrowUp");
+  await visit.when(() =>
+    document.querySelector(".boxes canvas [aria-level='1'][aria-selected=true]"),
+  );
+  assert.equal(await visit.page.evaluate(current), first);
+});
+
+visiting("the table is sorted by its headers, and picks by arrows", async (visit) => {
+  await visit.tab("Table").click();
+  const grid = visit.page.getByRole("grid");
+  await grid.getByRole("row").nth(2).waitFor();
+  await grid.getByRole("button", { name: "function" }).click();
+  await visit.when(() => document.querySelector("[role=columnheader][aria-sort=ascending]"));
+  const names = await grid.locator(".row bdi:first-of-type").allInnerTexts();
+  assert.deepEqual(
+    names,
+    [...names].sort((a, b) => (a < b ? -1 : 1)),
+  );
+  await grid.focus();
+  await visit.page.keyboard.press("Home");
+  await visit.page.locator("aside h2").getByText(names[0], { exact: true }).waitFor();
+  await visit.page.keyboard.press("ArrowDown");
+  await visit.page.locator("aside h2").getByText(names[1], { exact: true }).waitFor();
+});
+
+visiting("below the table stand all callers and callees of what is picked", async (visit) => {
+  await pickInTable(visit, "thread_spin");
+  const callers = visit.page.getByRole("region", { name: "Callers of thread_spin" });
+  await callers.getByRole("button", { name: "thread_main" }).waitFor();
+  await visit.picture("table");
+  await callers.getByRole("button", { name: "thread_main" }).click();
+  const callees = visit.page.getByRole("region", { name: "Callees of thread_main" });
+  await callees.getByRole("button", { name: "thread_spin" }).waitFor();
+});
+
+visiting("a table is copied as aligned text", async (visit) => {
+  await pickInTable(visit, "thread_spin");
+  await visit.page.getByRole("grid").focus();
+  await visit.page.keyboard.press("Control+c");
+  await visit.when(async () => (await navigator.clipboard.readText()).includes("thread_spin"));
+  const text = await visit.page.evaluate(() => navigator.clipboard.readText());
+  const [head, ...lines] = text.trimEnd().split("\n");
+  const column = head.indexOf("function");
+  for (const line of lines) assert.match(line.slice(column - 2), /^ {2}\S/);
+});
+
+visiting("source stands beside what its lines cost, at the function's begin", async (visit) => {
+  await pickInTable(visit, "thread_spin");
+  await visit.page.keyboard.press("s");
+  const line = visit.page.locator(".source .row", { hasText: CALL });
+  await line.waitFor();
+  assert.match(await line.locator(".share").first().innerText(), /\d %/);
+  assert.ok(await line.isVisible());
+  await visit.picture("source");
+});
+
+visiting(
+  "a lane picks its thread, dragging in lanes selects time, and arrows do both",
+  async (visit) => {
+    const lanes = visit.page.locator(".lanes canvas");
+    const box = await lanes.boundingBox();
+    await visit.page.mouse.click(box.x + 20, box.y + 4);
+    await visit.when((all) => window.shownSamples() < all, samples);
+    await visit.page.keyboard.press("Escape");
+    await visit.exactly(samples);
+    await visit.page.mouse.move(box.x + 0.4 * box.width, box.y + 4);
+    await visit.page.mouse.down();
+    await visit.page.mouse.move(box.x + 0.6 * box.width, box.y + 8, { steps: 4 });
+    await visit.page.mouse.up();
+    await visit.when((all) => window.shownSamples() < all, samples);
+    const part = await visit.samples();
+    assert.ok(part > 0);
+    await visit.page.keyboard.press("Escape"); // the whole drag is one step
+    await visit.exactly(samples);
+    await visit.page.keyboard.press("o");
+    await visit.page.keyboard.press("ArrowLeft");
+    await visit.when((all) => window.shownSamples() < all, samples);
+    const tenth = await visit.samples();
+    await visit.page.keyboard.press("Shift+ArrowLeft");
+    await visit.when((before) => window.shownSamples() < before, tenth);
+    await visit.page.keyboard.press("0");
+    await visit.exactly(samples);
+    await visit.page.keyboard.press("ArrowDown");
+    await visit.when((all) => window.shownSamples() < all, samples);
+  },
+);
+
+visiting("a window without samples says why, and leads back", async (visit) => {
+  await visit.page.evaluate(() => (location.hash = "filter=%7B%22window_us%22%3A%5B1%2C2%5D%7D"));
+  const words = visit.page.locator(".empty");
+  await words.getByText(/used no CPU/).waitFor();
+  await words.getByRole("button", { name: "Show all time" }).click();
+  await visit.exactly(samples);
+});
+
+test("where the service does not give the text, lines stand by number, and it is said", async () => {
+  const bare = await recorded();
+  const visit = await Visit.of(browser, bare.uri);
+  await visit.moreThan(0);
+  await pickInTable(visit, "thread_spin");
+  await visit.page.keyboard.press("s");
+  await visit.page.getByText(/--source-root DIR/).waitFor();
+  await visit.page.locator(".source .row .line").first().waitFor();
+  assert.equal((await visit.page.locator(".source code").allInnerTexts()).join("").trim(), "");
+  await visit.close();
+  await bare.end();
+});
