@@ -75,7 +75,7 @@ async function measure(browser, one) {
   }
 }
 
-const browser = await launch();
+const browser = await launch("--js-flags=--expose-gc");
 try {
   const found =
     subject === "live"

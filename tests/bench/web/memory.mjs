@@ -3,9 +3,7 @@ import { readFileSync } from "node:fs";
 
 /** Bytes. The browser has no other page, so all its renderers are this one's. */
 export async function memoryOf(browser, page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send("HeapProfiler.enable");
-  await session.send("HeapProfiler.collectGarbage");
+  for (const heap of [page, ...page.workers()]) await heap.evaluate(() => gc());
   const whole = await browser.newBrowserCDPSession();
   const { processInfo } = await whole.send("SystemInfo.getProcessInfo");
   const renderers = processInfo.filter(({ type }) => type === "renderer");

@@ -14,7 +14,8 @@ const PICTURES = process.env.ISOSCOPE_PICTURES;
 /** What any part of the browser, workers too, wanted of another machine: it all goes to this proxy. */
 export const left = [];
 
-export async function launch() {
+/** options: further ones of Chromium. */
+export async function launch(...options) {
   const proxy = createServer((request, response) => {
     left.push(request.url);
     response.writeHead(502).end();
@@ -28,7 +29,7 @@ export async function launch() {
   const sandbox = process.getuid() === 0 ? ["--no-sandbox"] : [];
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: sandbox,
+    args: [...sandbox, ...options],
     proxy: { server: `http://127.0.0.1:${proxy.address().port}`, bypass: "127.0.0.1" },
   });
 }
