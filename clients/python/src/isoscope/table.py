@@ -33,6 +33,7 @@ class Update:
     lost: Mapping[str, int]  # ticks without a sample since the start, by cause
     # Functions without a name that samples had before this, by id, and what they are: a function,
     # and what it is inlined into, innermost first. Only where names were asked for as available.
+    # (What is inlined into a function that had its name already is there in later samples only.)
     renamed: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
 
 
