@@ -537,7 +537,7 @@ static void samples_come_in_order_however_they_were_stored(void **state)
 {
     enum { COUNT = 100003, STRIDE = 40009 }; /* no common divisor: each time is met once */
     struct fixture *fixture = *state;
-    const uint64_t frames[] = { PROFILE_FRAME(1, A) };
+    const uint64_t frames[] = { PROFILE_FRAME(0, A) }; /* in no module */
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL, *half = NULL;
     struct owner_thread *thread;
     struct snapshot_sample got;
