@@ -2,12 +2,12 @@
 
     protocol.py [BUILD_FOLDER] [--seconds N] [--package FOLDER]
 
-Replies: 100,000 samples, 32 deep, as getCpuSamples, and the same snapshot as a jansson tree, in turn;
-medians. Live: one second of new samples, after the first minute and after an hour. Memory: what each
-of eight clients holds that has read the beginning of such a reply, also of 1,000,000 samples, and how
-long others wait for a piece of it. Compression: the same replies with permessage-deflate. Round trips: getVersion. Polling:
-50 clients, each ten times a second, over 16 threads at 1 kHz. Ends with status 1 when a
-bound is missed.
+Replies: 100,000 samples, 32 deep, as getCpuSamples, and the same snapshot as a jansson tree, in
+turn; medians. Live: one second of new samples, after the first minute and after an hour. Memory:
+what each of eight clients holds that has read the beginning of such a reply, also of 1,000,000
+samples, and how long others wait for a piece of it. Compression: the same replies with
+permessage-deflate. Round trips: getVersion. Polling: 50 clients, each ten times a second, over 16
+threads at 1 kHz. Ends with status 1 when a bound is missed.
 
 The VM is that of an npm package, fetched into the build folder; where it cannot be fetched or does
 not start (it wants Debian's libc6-i386), its column is missing.
@@ -119,7 +119,7 @@ def memory(folder: Path, missed: Missed) -> None:
 
 
 def compressed(build: Path, missed: Missed) -> None:
-    print(f"\npermessage-deflate, {compression.CLIENTS} clients, the same replies with and without it")
+    print(f"\nthe same replies with and without permessage-deflate; {compression.CLIENTS} clients")
     program = [str(build / "tests/bench/eight_threads"), PACKED_UNITS, "2"]
     for method in ("_getCpuSamples", "getCpuSamples"):
         costs = []
@@ -177,7 +177,9 @@ def wait_until(condition, what: str):
 
 
 @contextmanager
-def isoscope(build: Path, program: list[str], *options: str) -> Iterator[tuple[subprocess.Popen, str]]:
+def isoscope(
+    build: Path, program: list[str], *options: str
+) -> Iterator[tuple[subprocess.Popen, str]]:
     with tempfile.TemporaryDirectory() as folder:
         info = Path(folder) / "service.json"
         command = [str(build / "bin/isoscope"), "run", "--quiet", "--keep",

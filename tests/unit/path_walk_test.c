@@ -40,7 +40,8 @@ static int open_fixture(void **state)
         owner_thread_new(&fixture->threads[0], fixture->owner, 1, "main") < 0 ||
         owner_thread_new(&fixture->threads[1], fixture->owner, 2, "worker") < 0)
         return -1;
-    fixture->module = registry_number(fixture->profile->registry, "/usr/bin/app", NULL, 0);
+    fixture->module =
+        registry_number(fixture->profile->registry, "/usr/bin/app", (uint8_t[]){ 1 }, 1);
     return 0;
 }
 
