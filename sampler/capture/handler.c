@@ -20,6 +20,14 @@ SIGNAL_SAFE_INLINE void ask_for_stack(struct watch *watch, const ucontext_t *con
     sampler_wake();
 }
 
+/* Of the thread's own time. */
+SIGNAL_SAFE_INLINE uint64_t time_since(uint64_t began_ns, uint64_t began_cpu_ns)
+{
+    uint64_t wall_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+
+    return overload_is_doubtful(wall_ns) ? clock_thread_cpu_ns() - began_cpu_ns : wall_ns;
+}
+
 SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
                              const struct own_thread *own, const struct code_map *map,
                              const ucontext_t *context, uint32_t frames_max)
@@ -55,7 +63,7 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     count(&header->status.ends[result.end], 1);
     if (result.unknown_code)
         sampler_modules_unknown();
-    overload_tick_done(&watch->load, clock_ns(CLOCK_MONOTONIC) - began_ns);
+    overload_tick_done(&watch->load, time_since(began_ns, cpu_ns));
 }
 
 SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const struct code_map *map,

@@ -93,18 +93,26 @@ class Client:
         return CpuSamples.parse(self._name(reply) if self._name else reply)
 
     def samples_table(
-        self, process: Optional[Process] = None, *, since_us: int = 0, count: int = 0
+        self,
+        process: Optional[Process] = None,
+        *,
+        since_us: int = 0,
+        count: int = 0,
+        available: bool = False,
     ) -> Iterator[Update]:
         """What is new, for views that follow: each step asks once, and costs what is new.
 
-        None: of all processes. count: at most so many samples a step; 0: all. Ends when the process
-        is gone. Pace it yourself, or by the event _SamplesAvailable.
+        None: of all processes. count: at most so many samples a step; 0: all. available: do not
+        wait for names; those that come later are told in Update.renamed. Ends when the process is
+        gone. Pace it yourself, or by the event _SamplesAvailable.
         """
         table = SamplesTable()
         while True:
             params: dict[str, Any] = {"form": "table", "timestamp": since_us, "count": count}
             if process is not None:
                 params["isolateId"] = process.id
+            if available:
+                params["symbols"] = "available"
             if table.cursor:
                 params["cursor"] = table.cursor
             reply = self.call("_getCpuSamples", **params)

@@ -11,11 +11,16 @@ Errors   ProtocolError names what is missing, points nowhere or does not go on w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Mapping, cast
+from typing import Any, Mapping, Union, cast
 
 from .errors import ProtocolError
 from .model import Function, Library, Sample, function_of, library_of
-from .protocol import PrivateCpuSamplesTable, PrivateTableFrame, PrivateTableTree
+from .protocol import (
+    PrivateCpuSamplesTable,
+    PrivateTableFrame,
+    PrivateTableRenamed,
+    PrivateTableTree,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,10 @@ class Update:
     reset: bool  # what was had before is void: it was cleared, or this client was too slow
     more: bool  # there are more already
     lost: Mapping[str, int]  # ticks without a sample since the start, by cause
+    # Functions without a name that samples had before this, by id, and what they are: a function,
+    # and what it is inlined into, innermost first. Only where names were asked for as available.
+    # (What is inlined into a function that had its name already is there in later samples only.)
+    renamed: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class SamplesTable:
         try:
             if wire.get("reset"):
                 self._forget()
-            self._add_tables(wire)
+            renamed = self._add_tables(wire)
             samples: list[Sample] = []
             for tree in wire["trees"]:
                 samples += self._add_tree(tree, wire["vmTags"])
@@ -74,9 +83,9 @@ class SamplesTable:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ProtocolError(f"_getCpuSamples: the table lacks or breaks {error}") from error
         lost = {name[5:]: n for name, n in counters.items() if name.startswith("lost_") and n}
-        return Update(samples, bool(wire.get("reset")), bool(wire.get("more")), lost)
+        return Update(samples, bool(wire.get("reset")), bool(wire.get("more")), lost, renamed)
 
-    def _add_tables(self, wire: PrivateCpuSamplesTable) -> None:
+    def _add_tables(self, wire: PrivateCpuSamplesTable) -> dict[str, tuple[Function, ...]]:
         _goes_on("firstLibrary", wire["firstLibrary"], self.libraries)
         _goes_on("firstFunction", wire["firstFunction"], self.functions)
         _goes_on("firstFrame", wire["firstFrame"], self._frames)
@@ -84,8 +93,21 @@ class SamplesTable:
         self._by_id = {library.id: library for library in self.libraries}
         self.functions += [function_of(cast(Any, e), self._by_id) for e in wire["functions"]]
         self._frames += [self._frame(entry) for entry in wire["frames"]]
+        return self._rename(wire["renamed"])
 
-    def _frame(self, entry: PrivateTableFrame) -> _Frame:
+    def _rename(self, entries: list[PrivateTableRenamed]) -> dict[str, tuple[Function, ...]]:
+        renamed = {}
+        for entry in entries:
+            number = entry["frame"]
+            (before, *_), after = self._frames[number].functions, self._frame(entry)
+            if before.kind == "Unnamed" and before is not after.functions[0]:
+                renamed[before.id] = after.functions
+            self._frames[number] = after
+        if entries:
+            self._tree.stacks.clear()
+        return renamed
+
+    def _frame(self, entry: Union[PrivateTableFrame, PrivateTableRenamed]) -> _Frame:
         functions = tuple([self.functions[number] for number in entry["functions"]])
         inlined = (True,) * (len(functions) - 1) + (False,)
         return _Frame(functions, tuple(entry["lines"]), inlined)
