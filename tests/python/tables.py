@@ -20,7 +20,7 @@ class TableMaker:
         self._functions: dict[str, int] = {}
         self._frames: dict[str, int] = {}
         self._nodes: dict[tuple[int, int], int] = {}
-        self._threads: dict[tuple[int, str], int] = {}
+        self._threads: dict[tuple[int, str, str], int] = {}
         self._sent = [0, 0, 0, 0, 0]
         self._time_us = 0
 
@@ -35,7 +35,7 @@ class TableMaker:
             node = 0
             for pc in callers:
                 node = self._nodes.setdefault((node, self._frame(pc)), len(self._nodes) + 1)
-            thread = (told.get("tid", 7), told.get("tag", "Default"))
+            thread = (told.get("tid", 7), told.get("tag", "Default"), told.get("isolate", self._isolate))
             columns["timeDeltas"].append(told.get("after", 1000) if place else 0)
             columns["threads"].append(self._threads.setdefault(thread, len(self._threads)))
             columns["callers"].append(node)
@@ -62,8 +62,8 @@ class TableMaker:
         tree = {
             "tree": 1, "firstNode": node + 1, "firstThread": thread, "timeOriginMicros": origin_us,
             "nodes": {"callers": [c for c, _ in nodes], "frames": [f for _, f in nodes]},
-            "threads": [{"isolateId": self._isolate, "tid": tid, "name": f"thread {tid}", "userTag": tag}
-                        for tid, tag in list(self._threads)[thread:]],
+            "threads": [{"isolateId": isolate, "tid": tid, "name": f"thread {tid}", "userTag": tag}
+                        for tid, tag, isolate in list(self._threads)[thread:]],
             "samples": columns,
         }  # fmt: skip
         return {

@@ -2,7 +2,8 @@
 
 from fakes import profile
 from isoscope import CallTree
-from isoscope.trees.text import Style, render_hot, render_path, render_summary, render_tree
+from isoscope.text import Style
+from isoscope.trees.text import render_hot, render_path, render_summary, render_tree
 
 SPLIT = {"_start;main;spin_twice": 665, "_start;main;spin_once": 333, "_start;main": 2}
 

@@ -13,12 +13,16 @@ import sys
 from typing import Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import completion, dump, export, overhead, stats, top, tree, watch
+from . import completion, diff, dump, export, hot, overhead, stats, table, top, tree, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
 COMMANDS = {
     "tree": tree.add,
+    "bottomup": tree.add_bottom_up,
+    "table": table.add,
+    "hot": hot.add,
+    "diff": diff.add,
     "top": top.add,
     "export": export.add,
     "flame": export.add_flame,

@@ -5,20 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
-from typing import Optional
 
+from ..text import Style
 
-@dataclass(frozen=True)
-class Style:
-    width: Optional[int] = None  # None: any
-    colour: bool = False
-
-    def dim(self, text: str) -> str:
-        return f"\x1b[2m{text}\x1b[0m" if self.colour and text.strip() else text
-
-    def bold(self, text: str) -> str:
-        return f"\x1b[1m{text}\x1b[0m" if self.colour and text.strip() else text
+__all__ = ["Style", "style_here"]
 
 
 def style_here() -> Style:

@@ -1,17 +1,20 @@
-"""Profiles as call trees, bottom-up trees, tables, hot spots, differences. (flame.py has the boxes.)
+"""Profiles as call trees, bottom-up trees, tables, flame graphs, hot spots, differences.
 
-    Profile -> call_tree -> CallTree -> bottom_up, Table.of, difference    Profile -> hot_spots
+    Profile -> call_tree -> CallTree -> bottom_up, Table.of, layout, difference
+    Profile -> hot_spots
                                      -> text.py for people, data.py for programs, html.py for notebooks
 """
 
 from .bottomup import bottom_up
 from .calltree import CallTree, call_tree
 from .diff import Change, Difference, difference
+from .flame import Box, Layout, layout
 from .hot import HotSpot, HotSpots, hot_spots
 from .nodes import Item, Node, Tree
 from .table import FunctionRow, Table
 
 __all__ = [
+    "Box",
     "CallTree",
     "Change",
     "Difference",
@@ -19,6 +22,7 @@ __all__ = [
     "HotSpot",
     "HotSpots",
     "Item",
+    "Layout",
     "Node",
     "Table",
     "Tree",
@@ -26,4 +30,5 @@ __all__ = [
     "call_tree",
     "difference",
     "hot_spots",
+    "layout",
 ]
