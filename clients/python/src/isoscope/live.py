@@ -95,7 +95,7 @@ class LiveWindow:
             first.end_us = step.end_us
             return
         self._steps.append(step)
-        while self.length_us is not None and self._begins_before(step.end_us - self.length_us):
+        while len(self._steps) > 1 and self._begins_before(step.end_us - (self.length_us or 0)):
             self._steps.popleft()
 
     def _begins_before(self, time_us: int) -> bool:

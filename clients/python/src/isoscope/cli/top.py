@@ -69,14 +69,13 @@ def run(args: argparse.Namespace) -> int:
         if args.command is not None:
             if live:
                 written = stack.enter_context(tempfile.TemporaryFile())
+                stack.callback(_pass_on, written)  # when the command has ended
             recording = stack.enter_context(source.record(args, written))
             uri = recording.uri
         with source.connect(args, uri) as client:
             look = _Look(client, args)
             show = _on_screen if live else _printed
             status = show(look, view, args, recording)
-    if written is not None:
-        _pass_on(written)
     return status if recording is None else recording.status
 
 
