@@ -22,6 +22,7 @@ from itertools import accumulate
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from .collector import no_collector
+from .frames import data_frame, profile_columns
 from .model import CpuSamples, Function, Process
 from .table import Piece, TableFrame, Update
 
@@ -242,6 +243,16 @@ class Profile:
                 self.vm_tags[state],
                 place not in self.cut,
             )
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.profile_columns)."""
+        return data_frame(profile_columns(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the call tree."""
+        from .trees import call_tree  # which is made of profiles
+
+        return call_tree(self)._repr_html_()
 
     @property
     def processes(self) -> list[Process]:

@@ -66,7 +66,7 @@ class Difference:
         while waiting:
             node = waiting.pop()
             yield node
-            waiting.extend(sorted(node.children.values(), key=lambda n: abs(n.change)))
+            waiting += sorted(node.children.values(), key=lambda n: -abs(n.change))[::-1]
 
 
 def difference(before: Tree, after: Tree) -> Difference:
