@@ -3,8 +3,9 @@
 
     python3 examples/notebook.py http://127.0.0.1:8181/TOKEN=/ [FOLDER]
 
-Editors that know `# %%` (VS Code, Spyder, PyCharm) run it a cell at a time; Jupyter opens it by jupytext. There
-a tree or a table as a cell's last line shows itself. Run as a script it writes them into FOLDER.
+Editors that know `# %%` (VS Code, Spyder, PyCharm) run it a cell at a time; Jupyter opens it by
+jupytext. There a tree or a table as a cell's last line shows itself. Run as a script it writes them
+into FOLDER.
 """
 
 # %% What is there

@@ -1,4 +1,5 @@
-"""The Python client on a real Dart VM, where ./dev conformance has fetched one into the build folder."""
+"""The Python client on a real Dart VM, where ./dev conformance has fetched one into the build
+folder."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ def test_the_example_runs_from_cell_to_cell(tmp_path):
             env={**os.environ, "PYTHONPATH": packages},
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert "samples of spin_two_to_one" in done.stdout and "spin_twice  called by main" in done.stdout
+    assert "samples of spin_two_to_one" in done.stdout
+    assert "spin_twice  called by main" in done.stdout
     for name in ("tree", "bottom_up", "table"):
         assert "spin_twice" in (tmp_path / f"{name}.html").read_text()
     if importlib.util.find_spec("pandas") is None:

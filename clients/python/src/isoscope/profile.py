@@ -56,7 +56,8 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of time."""
+    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
+    time."""
 
     def __init__(self) -> None:
         self.threads: list[Thread] = []
@@ -300,8 +301,9 @@ class _Index:
 
 
 class _TableMap:
-    """Where the table form's frames and nodes stand in the profile. What is done here is done once for
-    each node of the wire, of which a profile has hundreds of thousands: hence no calls in the loops."""
+    """Where the table form's frames and nodes stand in the profile. What is done here is done once
+    for each node of the wire, of which a profile has hundreds of thousands: hence no calls in the
+    loops."""
 
     def __init__(self) -> None:
         self._source: Any = None  # the table's frames

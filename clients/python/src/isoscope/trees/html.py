@@ -63,7 +63,8 @@ def _line(tree: Tree, node: Node) -> str:
 
 
 def table_html(table: Table) -> str:
-    head = "".join(f"<th>{word}</th>" for word in ("self", "total", "CPU ms", "function", "library"))
+    titles = ("self", "total", "CPU ms", "function", "library")
+    head = "".join(f"<th>{title}</th>" for title in titles)
     count = max(table.sample_count, 1)
     rows = [
         f"<tr><td>{row.self_count / count:.1%}</td><td>{row.total_count / count:.1%}</td>"
