@@ -3,11 +3,11 @@
 
     ./dev bench trees [SAMPLES]
 
-The replies are made here, in the table form, page by page as Client.profile asks for them: a new tree of
-callers every 10,000 samples, as the service has it. Stacks are walks through a program of 3,000 functions,
-the same for every run. Measured in seconds of CPU time, each apart: JSON text to objects, to a Profile, to each kind of tree.
-Beside it stand the times in which speedscope and `go tool pprof` load the same profile, where
-they are installed.
+The replies are made here, in the table form, page by page as Client.profile asks for them: a new
+tree of callers every 10,000 samples, as the service has it. Stacks are walks through a program of
+3,000 functions, the same for every run. Measured in seconds of CPU time, each apart: JSON text to
+objects, to a Profile, to each kind of tree. Beside it stand the times in which speedscope and `go
+tool pprof` load the same profile, where they are installed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ T = TypeVar("T")
 
 
 class Program:
-    """Functions that call a few others each; a stack is a walk, and the next one begins in its middle."""
+    """Functions that call a few others each; a stack is a walk, and the next one begins in its
+    middle."""
 
     def __init__(self) -> None:
         self._random = random.Random(1)
@@ -97,7 +98,8 @@ def pages(samples: int) -> list[str]:
             "firstFrame": FUNCTIONS if made else 0,
             "libraries": [] if made else [{"id": "libraries/1", "uri": "file:///usr/bin/app"}],
             "functions": [{"id": f"functions/1/{n:x}", "name": f"function_{n}", "kind": "Native",
-                           "owner": {"type": "@Library", "id": "libraries/1"}} for n in range(tables)],
+                           "owner": {"type": "@Library", "id": "libraries/1"}}
+                          for n in range(tables)],
             "frames": [{"functions": [n], "lines": [10 + n % 90]} for n in range(tables)],
             "trees": trees,
         }}, separators=(",", ":")))  # fmt: skip
@@ -105,8 +107,8 @@ def pages(samples: int) -> list[str]:
 
 
 def _cpu_s() -> float:
-    """Of this process, which has one thread, and of those it waited for: others on the machine do not
-    count."""
+    """Of this process, which has one thread, and of those it waited for: others on the machine do
+    not count."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -154,7 +156,8 @@ def main(words: list[str]) -> int:
     samples = int(words[1]) if len(words) > 1 else SAMPLES
     texts = pages(samples)
     size_mb = sum(map(len, texts)) / 1e6
-    print(f"{samples:,} samples of {DEPTH} frames: {size_mb:.1f} MB of JSON in {len(texts)} replies")
+    told = f"{size_mb:.1f} MB of JSON in {len(texts)} replies"
+    print(f"{samples:,} samples of {DEPTH} frames: {told}")
     replies, parse_s = timed("JSON text to objects", lambda: read(texts))
     profile, columns_s = timed("to a profile (columns)", lambda: gathered(replies))
     del replies

@@ -22,6 +22,7 @@ from itertools import accumulate
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from .collector import no_collector
+from .frames import data_frame, profile_columns
 from .model import CpuSamples, Function, Process
 from .table import Piece, TableFrame, Update
 
@@ -55,7 +56,8 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of time."""
+    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
+    time."""
 
     def __init__(self) -> None:
         self.threads: list[Thread] = []
@@ -243,6 +245,16 @@ class Profile:
                 place not in self.cut,
             )
 
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.profile_columns)."""
+        return data_frame(profile_columns(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the call tree."""
+        from .trees import call_tree  # which is made of profiles
+
+        return call_tree(self)._repr_html_()
+
     @property
     def processes(self) -> list[Process]:
         """In the order of their first threads."""
@@ -289,8 +301,9 @@ class _Index:
 
 
 class _TableMap:
-    """Where the table form's frames and nodes stand in the profile. What is done here is done once for
-    each node of the wire, of which a profile has hundreds of thousands: hence no calls in the loops."""
+    """Where the table form's frames and nodes stand in the profile. What is done here is done once
+    for each node of the wire, of which a profile has hundreds of thousands: hence no calls in the
+    loops."""
 
     def __init__(self) -> None:
         self._source: Any = None  # the table's frames

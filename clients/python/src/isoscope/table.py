@@ -2,9 +2,9 @@
 
     reply of _getCpuSamples in the table form -> SamplesTable.add -> Update (the new samples)
 
-The table keeps what replies build on: libraries, functions, frames, and the tree of callers that the
-newest samples are in. It forgets all when the service says so, and each tree when the next begins. What
-it has given away stays good: it begins anew with new lists, and lists only grow.
+The table keeps what replies build on: libraries, functions, frames, and the tree of callers that
+the newest samples are in. It forgets all when the service says so, and each tree when the next
+begins. What it has given away stays good: it begins anew with new lists, and lists only grow.
 
 Errors   ProtocolError names what is missing, points nowhere or does not go on where it should.
 """

@@ -31,8 +31,8 @@ def tell(
     data: Callable[[], dict[str, Any]],
     parts: Callable[[], list[list[str]]],
 ) -> int:
-    """Prints it, as --json says; parts with an empty line between. JSON is printed of nothing, too, and
-    then fails like the text."""
+    """Prints it, as --json says; parts with an empty line between. JSON is printed of nothing, too,
+    and then fails like the text."""
     if args.json:
         print(json.dumps(data()))
     else:

@@ -41,8 +41,8 @@ def add_bottom_up(commands: Any) -> None:
     parser = commands.add_parser(
         "bottomup",
         help="print who calls the functions that execute",
-        description="Print the functions that executed, the busiest first, and below each the ways on "
-        "which it was called: a line's share is of the samples that came by it.",
+        description="Print the functions that executed, the busiest first, and below each the ways "
+        "on which it was called: a line's share is of the samples that came by it.",
         epilog=epilog(
             "isoscope bottomup http://127.0.0.1:8181/TOKEN=/",
             "isoscope bottomup --depth 3 profile.pb.gz",

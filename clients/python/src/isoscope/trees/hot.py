@@ -1,4 +1,5 @@
-"""Hot spots: functions with more than a share of all samples, where in them, and on which way there.
+"""Hot spots: functions with more than a share of all samples, where in them, and on which way
+there.
 
     Profile -> hot_spots -> [HotSpot], the hottest first
 """
@@ -34,7 +35,8 @@ def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") ->
     if by not in ("self", "total"):
         raise IsoscopeError(f"hot by '{by}': it is 'self' or 'total'")
     tree = call_tree(profile)
-    counts = {row: row.self_count if by == "self" else row.total_count for row in Table.of(tree).rows}
+    rows = Table.of(tree).rows
+    counts = {row: row.self_count if by == "self" else row.total_count for row in rows}
     hot = [r for r, count in counts.items() if count and count >= threshold * tree.sample_count]
     hot.sort(key=lambda row: -counts[row])  # stable: self, then total, then name
     ways = _busiest(list(node for node, _ in tree.walk()), by)

@@ -44,7 +44,9 @@ class Line:
 def render_summary(tree: Tree) -> list[str]:
     """How much was seen, and what of it is missing, where that could change a conclusion."""
     groups = f" of {len(tree.roots)} {_root_words(tree)[1]}" if len(tree.roots) > 1 else ""
-    seen = f"{counted(tree.sample_count, 'sample')}{groups} over {tree.extent_us / 1e6:.2f} s"
+    # Some files keep no times.
+    over = f" over {tree.extent_us / 1e6:.2f} s" if tree.extent_us else ""
+    seen = f"{counted(tree.sample_count, 'sample')}{groups}{over}"
     lines = [f"{seen}, one per {_period(tree)} of CPU time"]
     lost = sum(tree.lost.values())
     if lost >= max(1, _WORTH_A_WORD * tree.sample_count):
