@@ -61,5 +61,8 @@ class Terminal:
         except AssertionError as error:
             raise AssertionError(f"{error}; there is:\n{last}") from None
 
+    def resize(self, columns: int, lines: int) -> None:
+        self._run("resize-window", "-x", str(columns), "-y", str(lines))
+
     def press(self, *keys: str) -> None:
         self._run("send-keys", *keys)

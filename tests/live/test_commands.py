@@ -79,6 +79,16 @@ def test_top_can_be_paused_sorted_and_asked_for_its_keys(running, tmp_path):
         terminal.wait_for("ended with 0")
 
 
+def test_top_follows_the_terminals_size(running, tmp_path):
+    with Terminal(tmp_path, f"{ISOSCOPE} top {running.uri} --interval 3600") as terminal:
+        terminal.wait_for("q quit")
+        terminal.resize(60, 12)
+        until(lambda: "q quit" in terminal.text().splitlines()[-1], "the keys in the last line")
+        assert len(terminal.text().splitlines()) == 12
+        terminal.press("q")
+        terminal.wait_for("ended with 0")
+
+
 def test_top_leaves_the_terminal_as_it_was_when_it_is_ended(running, tmp_path):
     pid = tmp_path / "pid"
     command = f"sh -c 'echo $$ > {pid}; exec {ISOSCOPE} top {running.uri}'"

@@ -59,13 +59,18 @@ def test_the_man_page_is_right_for_man():
     assert "isoscope run [OPTIONS] [--] PROGRAM" in done.stdout and "EXIT STATUS" in done.stdout
 
 
-def test_the_man_page_is_installed(tmp_path):
+def test_the_man_page_and_all_of_the_package_are_installed(tmp_path):
     cmake = shutil.which("cmake") or pytest.skip("needs cmake")
     subprocess.run(
         [cmake, "--install", str(BUILD), "--prefix", str(tmp_path)], check=True, timeout=120,
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
     assert list(tmp_path.glob("share/man/man1/isoscope.1"))
+    package = ROOT / "clients" / "python" / "src" / "isoscope"
+    there = tmp_path / "share" / "isoscope" / "python" / "isoscope"
+    for pattern in ("*.py", "py.typed", "*.html", "*.css", "*.js"):
+        for file in package.rglob(pattern):
+            assert (there / file.relative_to(package)).exists(), file
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
