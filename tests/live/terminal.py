@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 class Terminal:
-    def __init__(self, folder, command: str, columns: int = 80, lines: int = 24, **env: str) -> None:
+    def __init__(self, folder, command: str, columns=80, lines=24, **env: str) -> None:
         tmux = shutil.which("tmux") or pytest.skip("needs tmux")
         # Not the socket of one before: its server may not be through with ending.
         socket = str(folder / f"tmux-{next(_numbers)}")

@@ -51,7 +51,7 @@ def painter(request, tmp_path):
 
 
 @pytest.mark.parametrize("columns", [80, 160])
-def test_top_shows_functions_then_threads_then_one_threads_functions(running, tmp_path, painter, columns):
+def test_top_shows_functions_then_threads_then_those_of_one(running, tmp_path, painter, columns):
     with Terminal(tmp_path, f"{ISOSCOPE} top {running.uri}", columns, **painter) as terminal:
         screen = terminal.wait_for("thread_spin", "self", "total", "q quit")
         assert screen.startswith("isoscope top: threads (")
@@ -198,7 +198,8 @@ def test_watch_hears_events(running):
 
 
 def test_watch_of_a_command_hears_its_output_and_its_end():
-    done = isoscope("watch", "Isolate", "Stdout", "--", "sh", "-c", f"{' '.join(SPIN)}; echo hello; exit 3")
+    script = f"{' '.join(SPIN)}; echo hello; exit 3"
+    done = isoscope("watch", "Isolate", "Stdout", "--", "sh", "-c", script)
     assert done.returncode == 3
     assert re.search(r"Stdout +WriteEvent +hello", done.stdout)
     assert re.search(r"Isolate +IsolateExit", done.stdout)
@@ -239,7 +240,7 @@ def test_ctrl_c_ends_the_command_and_its_profile_is_shown():
         [ISOSCOPE, "dump", "--", workload("threads"), "1", "60"], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    program = until(lambda: [p for r in children(process.pid) for p in children(r)], "the program")[0]
+    (program,) = until(lambda: [p for r in children(process.pid) for p in children(r)], "a start")
     until(lambda: cpu_ticks(program) > 20, "some work")
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=DEADLINE_S)
@@ -265,7 +266,7 @@ def test_a_wrong_token_and_a_missing_service_cannot_be_connected_to(running, com
     [
         (["watch", "URI", "Nothing"], 2, "the service has no stream 'Nothing'"),
         (["top", "URI", "--sort", "tid"], 2, "invalid choice: 'tid'"),
-        (["top", "URI", "--threads", "--sort", "self"], 2, "threads can be sorted by CPU, samples, name"),
+        (["top", "URI", "--threads", "--sort", "self"], 2, "can be sorted by CPU, samples, name"),
         (["top", "/etc/passwd"], 2, "is not the URI of a service"),
         (["top", "URI", "--process", "zsh"], 1, "there is no process 'zsh'; there are: threads ("),
         (["dump", "URI", "--thread", "spin-9"], 1, "there is no thread 'spin-9'; near it: spin-"),

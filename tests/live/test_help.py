@@ -35,12 +35,13 @@ def test_help_of_a_command_is_its_help(command):
 @pytest.mark.parametrize("command", [*COMMANDS])
 def test_every_command_has_examples_and_tells_its_statuses(command):
     text = said(command, "--help")
-    assert f"  isoscope {command} " in text.partition("examples:\n")[2] or "isoscope completion" in text
+    assert f"isoscope {command} " in text.partition("examples:\n")[2]
     assert "exit status: 0 done, 1 failed or nothing to show" in text
 
 
 def test_the_man_page_is_what_the_commands_say():
-    env = {**os.environ, "ISOSCOPE_COMMAND": ISOSCOPE, "PYTHONPATH": str(ROOT / "clients/python/src")}
+    package = str(ROOT / "clients" / "python" / "src")
+    env = {**os.environ, "ISOSCOPE_COMMAND": ISOSCOPE, "PYTHONPATH": package}
     made = subprocess.run(
         [sys.executable, "-B", "-m", "isoscope.cli.man"], capture_output=True, text=True, env=env,
         timeout=DEADLINE_S,

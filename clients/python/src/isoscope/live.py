@@ -2,11 +2,11 @@
 
     Update (table form) -> LiveWindow.add -> LiveWindow.functions, .threads -> rows
 
-The memory held is that of the distinct stacks, and of as many steps as the window is long; samples are
-counted and let go.
+The memory held is that of the distinct stacks, and of as many steps as the window is long; samples
+are counted and let go.
 
-Units    *_us: microseconds, of one clock. counts: samples. self: the function is the leaf. total: it
-         is anywhere on the stack, once a sample.
+Units    *_us: microseconds, of one clock. counts: samples. self: the function is the leaf. total:
+         it is anywhere on the stack, once a sample.
 Errors   None of its own.
 """
 
