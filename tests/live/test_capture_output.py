@@ -86,7 +86,7 @@ def test_a_terminal_stays_a_terminal():
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
     os.close(theirs)
     assert process.wait(timeout=60) == 0
-    assert os.read(ours, 1000) == b"True True False 77\r\n"
+    assert b"True True False 77\r\n" in os.read(ours, 1000)  # a notice may follow it
     os.close(ours)
 
 

@@ -131,7 +131,7 @@ def test_code_of_a_program_that_writes_a_perf_map_is_walked_by_frame_pointer():
         ((_, samples),) = service.profile()
     for name in ("called_back", "called_later"):
         stacks = called(samples, name)
-        assert len(stacks) >= 150
+        assert len(stacks) >= 150 * default_timer().kept
         whole = [s for s in stacks if s.whole and "main" in [frame.name for frame in s.stack]]
         assert len(whole) >= 0.9 * len(stacks)
 
@@ -162,7 +162,7 @@ def test_stacks_of_node_reach_the_root_through_its_just_in_time_code(tmp_path):
         Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
     ((_, samples),) = processes
     jitted = [s for s in samples.samples if any("JSEntry" in f.name for f in s.stack)]
-    assert len(jitted) >= 100
+    assert len(jitted) >= 100 * default_timer().kept
     assert sum(s.whole for s in jitted) >= 0.95 * len(jitted)
 
 

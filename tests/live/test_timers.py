@@ -168,6 +168,7 @@ def set_period(client: Client, period_us: int) -> int:
 
 def test_a_new_period_reaches_working_and_sleeping_threads_within_100_ms():
     quicker, slower = [], []
+    exact = default_timer().is_perf  # else a tick waits for the kernel's, and for one while it runs
     options = ("--period", str(SLOWEST_US))
     with service_of([workload("works_and_naps"), "60"], *options) as service:
         with Client(service.uri) as client:
@@ -183,7 +184,8 @@ def test_a_new_period_reaches_working_and_sleeping_threads_within_100_ms():
                 # The first tick stands for what came before; all others are a period of CPU time
                 # apart, on a busy machine too.
                 weights_us = [w for ticks in by_thread.values() for _, w in ticks[1:]]
-                assert sum(w <= 2 * FAST_US for w in weights_us) >= 0.95 * len(weights_us)
+                if exact:
+                    assert sum(w <= 2 * FAST_US for w in weights_us) >= 0.95 * len(weights_us)
                 quicker.append(max(t[0][0] for name, t in by_thread.items() if "works" in name))
 
                 asked_us = set_period(client, SLOWEST_US)

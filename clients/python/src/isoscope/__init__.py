@@ -19,7 +19,7 @@ from .errors import (
 )
 from .model import CpuSamples, Function, Library, Process, Sample
 from .profile import Frame, Profile, Row, Thread
-from .trees import CallTree, Filter, FunctionRow, Node, bottom_up, call_tree
+from .trees import CallTree, FunctionRow, Node, bottom_up, call_tree
 
 __all__ = [
     "AsyncClient",
@@ -28,7 +28,6 @@ __all__ = [
     "CannotConnect",
     "Client",
     "CpuSamples",
-    "Filter",
     "Frame",
     "Function",
     "FunctionRow",

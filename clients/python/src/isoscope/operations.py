@@ -1,11 +1,12 @@
 """What can be asked of a service, as conversations without a connection.
 
-    an operation yields a Call, is sent its result (or thrown its RpcError), and returns what it was for
+    an operation yields a Call, is sent its result (or thrown its RpcError), and returns what
+    it was for
 
 So Client and AsyncClient have the same methods: each only knows how to make a call.
 
-Errors   ProtocolError where a reply lacks what is needed. RpcError passes through, but where an older
-         or other service is asked in its own way then.
+Errors   ProtocolError where a reply lacks what is needed. RpcError passes through, but where an
+         older or other service is asked in its own way then.
 """
 
 from __future__ import annotations
@@ -137,7 +138,10 @@ def profile(wanted: Wanted) -> Operation[Profile]:
     one_by_one = wanted.processes is not None or wanted.count > 0
     targets: list[Optional[Process]] = list(chosen) if one_by_one else [None]
     try:
-        if wanted.name is not None or not (yield from _all_tables(gathered, targets, chosen, wanted)):
+        has_tables = wanted.name is None
+        if has_tables:
+            has_tables = yield from _all_tables(gathered, targets, chosen, wanted)
+        if not has_tables:
             yield from _all_lists(gathered, chosen, wanted)
     except RpcError as error:
         if len(gathered) or error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):

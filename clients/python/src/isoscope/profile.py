@@ -19,8 +19,10 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional
 
+from .collector import no_collector
+from .frames import data_frame, profile_columns
 from .model import CpuSamples, Function, Process
 from .table import Piece, TableFrame, Update
 
@@ -54,7 +56,8 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of time."""
+    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
+    time."""
 
     def __init__(self) -> None:
         self.threads: list[Thread] = []
@@ -183,11 +186,11 @@ class Profile:
         self._tell(update.period_us, update.true_period_us)
         self.lost = Counter(update.lost)  # counted since the start, not since the last update
         known = {process.id: process for process in processes}
-        for piece in update.pieces:
-            self._add_piece(piece, known)
+        with no_collector():
+            for piece in update.pieces:
+                self._add_piece(piece, known)
 
     def _add_piece(self, piece: Piece, processes: Mapping[str, Process]) -> None:
-        self._table.follow(self, piece)
         columns = piece.samples
         threads, tags = [], []
         for source in piece.tree.threads:
@@ -202,8 +205,7 @@ class Profile:
         self.times_us.extend(times)
         self.sample_threads.extend(map(threads.__getitem__, columns["threads"]))
         self.user_tags.extend(map(tags.__getitem__, columns["threads"]))
-        leaves = zip(columns["callers"], columns["frames"])
-        self.nodes.extend(map(self._table.leaves.__getitem__, leaves))
+        self.nodes.extend(self._table.leaves(self, piece))
         self.weights_us.extend([(ns + 500) // 1000 for ns in columns["cpuNanos"]])
         self.states.extend(map(states.__getitem__, columns["vmTags"]))
         self.cut.update([first + place for place in columns["incomplete"]])
@@ -242,6 +244,16 @@ class Profile:
                 self.vm_tags[state],
                 place not in self.cut,
             )
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.profile_columns)."""
+        return data_frame(profile_columns(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the call tree."""
+        from .trees import call_tree  # which is made of profiles
+
+        return call_tree(self)._repr_html_()
 
     @property
     def processes(self) -> list[Process]:
@@ -289,51 +301,45 @@ class _Index:
 
 
 class _TableMap:
-    """Where the table form's frames and nodes stand in the profile."""
+    """Where the table form's frames and nodes stand in the profile. What is done here is done once
+    for each node of the wire, of which a profile has hundreds of thousands: hence no calls in the
+    loops."""
 
     def __init__(self) -> None:
         self._source: Any = None  # the table's frames
         self._tree: Any = None
         self._chains: list[tuple[int, ...]] = []  # table's frame -> ours, outermost first
         self._nodes: list[int] = [0]  # table's node -> ours
-        self.leaves = _Leaves(self)
+        self._leaves: dict[tuple[int, int], int] = {}  # table's caller and frame -> our node
 
-    def follow(self, profile: Profile, piece: Piece) -> None:
-        """Takes in what is new. A table or tree that is not the one before begins anew."""
+    def leaves(self, profile: Profile, piece: Piece) -> Iterator[int]:
+        """Of each sample our node. A table or tree that is not the one before begins anew."""
         if piece.frames is not self._source:
             self._source, self._chains, self._tree = piece.frames, [], None
         for frame in piece.frames[len(self._chains) :]:
             self._chains.append(_chain(profile, frame))
         if piece.tree is not self._tree:
-            self._tree, self._nodes = piece.tree, [0]
-            self.leaves = _Leaves(self)
-        for place in range(len(self._nodes), len(piece.tree.callers)):
-            caller = self._nodes[piece.tree.callers[place]]
-            self._nodes.append(self.below(profile, caller, piece.tree.frames[place]))
-        self.leaves.profile = profile
+            self._tree, self._nodes, self._leaves = piece.tree, [0], {}
+        begin = len(self._nodes)
+        new_nodes = zip(piece.tree.callers[begin:], piece.tree.frames[begin:])
+        self._put(profile, new_nodes, self._nodes.append)
+        callers, frames = piece.samples["callers"], piece.samples["frames"]
+        new_leaves = list(set(zip(callers, frames)).difference(self._leaves))
+        found: list[int] = []
+        self._put(profile, new_leaves, found.append)
+        self._leaves.update(zip(new_leaves, found))
+        return map(self._leaves.__getitem__, zip(callers, frames))
 
-    def below(self, profile: Profile, node: int, frame: int) -> int:
-        for ours in self._chains[frame]:
-            node = profile.node(node, ours)
-        return node
-
-    def leaf(self, profile: Profile, caller: int, frame: int) -> int:
-        return self.below(profile, self._nodes[caller], frame)
-
-
-class _Leaves(dict[tuple[int, int], int]):
-    """(caller, frame) of the table's tree -> our node, found on first use: a lookup of what is
-    known is one call of C code, a million times a profile."""
-
-    def __init__(self, table: _TableMap) -> None:
-        super().__init__()
-        self._table = table
-        self.profile: Optional[Profile] = None
-
-    def __missing__(self, key: tuple[int, int]) -> int:
-        assert self.profile is not None
-        node = self[key] = self._table.leaf(self.profile, *key)
-        return node
+    def _put(
+        self, profile: Profile, pairs: Iterable[tuple[int, int]], tell: Callable[[int], None]
+    ) -> None:
+        """Tells our node of each (caller, frame) of the table."""
+        chains, nodes, known = self._chains, self._nodes, profile._index.nodes.get
+        for caller, frame in pairs:
+            node = nodes[caller]
+            for ours in chains[frame]:
+                node = known((node, ours)) or profile.node(node, ours)
+            tell(node)
 
 
 def _chain(profile: Profile, frame: TableFrame) -> tuple[int, ...]:

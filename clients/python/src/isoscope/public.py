@@ -2,8 +2,8 @@
 
     reply of getCpuSamples -> from_public -> CpuSamples
 
-There a stack is a list of numbers in a table of functions, libraries stand in the functions' owners,
-and nothing tells lines or CPU time of a sample.
+There a stack is a list of numbers in a table of functions, libraries stand in the functions'
+owners, and nothing tells lines or CPU time of a sample.
 
 Errors   ProtocolError names what is missing or points nowhere.
 """
@@ -94,5 +94,6 @@ def _library(
     key = str(owner.get("id") or uri) if isinstance(owner, dict) else uri
     if key not in libraries:
         name = uri if uri.startswith(("package:", "dart:")) else uri.rpartition("/")[2]
-        libraries[key] = Library(key, uri, name)
+        system = uri.startswith(("dart:", "org-dartlang-sdk:"))
+        libraries[key] = Library(key, uri, name, system=system)
     return libraries[key]

@@ -2,9 +2,9 @@
 
     reply of _getCpuSamples in the table form -> SamplesTable.add -> Update (the new samples)
 
-The table keeps what replies build on: libraries, functions, frames, and the tree of callers that the
-newest samples are in. It forgets all when the service says so, and each tree when the next begins. What
-it has given away stays good: it begins anew with new lists, and lists only grow.
+The table keeps what replies build on: libraries, functions, frames, and the tree of callers that
+the newest samples are in. It forgets all when the service says so, and each tree when the next
+begins. What it has given away stays good: it begins anew with new lists, and lists only grow.
 
 Errors   ProtocolError names what is missing, points nowhere or does not go on where it should.
 """
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
+from operator import lt
 from typing import Any, Iterator, Mapping, cast
 
 from .errors import ProtocolError
@@ -217,6 +219,6 @@ def _within(what: str, numbers: list[int], count: int) -> None:
 
 
 def _downwards(callers: list[int], first: int) -> None:
-    for node, caller in enumerate(callers, first):
-        if not 0 <= caller < node:
-            raise ValueError(f"node {node}: its caller {caller} is not before it")
+    if callers and not (min(callers) >= 0 and all(map(lt, callers, count(first)))):
+        wrong = [(node, c) for node, c in enumerate(callers, first) if not 0 <= c < node]
+        raise ValueError("node {}: its caller {} is not before it".format(*wrong[0]))

@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Optional
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the place where the text goes can show it."""
+
+    width: Optional[int] = None  # columns; None: any
+    colour: bool = False
+
+    def dim(self, text: str) -> str:
+        return f"\x1b[2m{text}\x1b[0m" if self.colour and text.strip() else text
+
+    def bold(self, text: str) -> str:
+        return f"\x1b[1m{text}\x1b[0m" if self.colour and text.strip() else text
+
 
 def printable(text: str) -> str:
     """No control characters to the terminal."""

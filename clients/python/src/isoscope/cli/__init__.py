@@ -10,18 +10,27 @@ import argparse
 import io
 import os
 import sys
-from typing import NoReturn, Optional, Sequence
+from typing import Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import export, top, tree
-from .exits import FAILED, INTERRUPTED, USAGE, status_of
+from . import completion, diff, dump, export, hot, overhead, stats, table, top, tree, watch
+from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
 COMMANDS = {
     "tree": tree.add,
+    "bottomup": tree.add_bottom_up,
+    "table": table.add,
+    "hot": hot.add,
+    "diff": diff.add,
     "top": top.add,
     "export": export.add,
     "flame": export.add_flame,
+    "dump": dump.add,
+    "stats": stats.add,
+    "watch": watch.add,
+    "overhead": overhead.add,
+    "completion": completion.add,
 }
 
 
@@ -42,6 +51,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         status: int = args.run(args)
         sys.stdout.flush()
         return status
+    except NotStarted as error:  # isoscope run has said why
+        return error.status
     except IsoscopeError as error:
         print(f"isoscope: {error}", file=sys.stderr)
         return status_of(error)
@@ -59,8 +70,12 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     if "--" in words:
         place = words.index("--")
         words, command = words[:place], list(words[place + 1 :])
-    args = parser().parse_args(words, argparse.Namespace(command=command))
-    args.word = words[0]
+    top, commands = _parsers()
+    if not words or words[0].startswith("-"):
+        top.parse_args(words)  # --help, or an error
+    # Intermixed: SOURCE may stand behind options that stand behind other words.
+    known = argparse.Namespace(command=command, word=words[0])
+    args: argparse.Namespace = commands[words[0]].parse_intermixed_args(words[1:], known)
     if command is None:
         return args
     if not getattr(args, "takes_command", False):
@@ -73,11 +88,16 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def parser() -> argparse.ArgumentParser:
+    """Of all commands, each below its word."""
+    return _parsers()[0]
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     top = _Parser(prog="isoscope", description="Read profiles from an isoscope service.")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for add in COMMANDS.values():
         add(commands)
-    return top
+    return top, commands.choices
 
 
 def _reject_unknown_word(words: Sequence[str]) -> None:

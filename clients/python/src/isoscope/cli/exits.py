@@ -41,8 +41,6 @@ class NotStarted(IsoscopeError):
 
 
 def status_of(error: IsoscopeError) -> int:
-    if isinstance(error, NotStarted):
-        return error.status
     if isinstance(error, UsageError):
         return USAGE
     if isinstance(error, CannotConnect):

@@ -13,6 +13,7 @@ import re
 from typing import Any, Optional
 
 from ..transport import unix_path, websocket_uri
+from .exits import UsageError
 
 _IS_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|unix:")
 
@@ -32,6 +33,10 @@ def add_place(parser: Any, *, files: bool = True) -> None:
     parser.add_argument(
         "source", metavar="SOURCE", nargs="?", type=place if files else uri, help=what
     )
+    add_run_options(parser)
+
+
+def add_run_options(parser: Any) -> None:
     parser.set_defaults(takes_command=True)
     run = parser.add_argument_group("with -- COMMAND ARGS in the place of SOURCE")
     run.add_argument("--period", metavar="US", type=positive, help="as isoscope run --period")
@@ -73,6 +78,14 @@ def uri(text: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return text
+
+
+def checked_uri(text: str) -> str:
+    """For words that argparse has taken already."""
+    try:
+        return uri(text)
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(str(error)) from error
 
 
 def place(text: str) -> str:

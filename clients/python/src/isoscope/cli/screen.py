@@ -60,7 +60,7 @@ class Screen:
         self._on(signal.SIGWINCH, lambda number, frame: None)
         for number in (signal.SIGTERM, signal.SIGHUP):
             self._on(number, _leave)
-        _write("\x1b[?1049h\x1b[?25l")
+        _write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # what is too wide is cut, not wrapped
         return self
 
     def _on(self, number: int, act: Callable[[int, Optional[FrameType]], None]) -> None:
@@ -72,7 +72,7 @@ class Screen:
         exc: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        _write("\x1b[?25h\x1b[?1049l")
+        _write("\x1b[?7h\x1b[?25h\x1b[?1049l")
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
         signal.set_wakeup_fd(-1)
         for number, act in self._before.items():

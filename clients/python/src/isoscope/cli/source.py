@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import IO, Optional
+from typing import IO, Optional, Sequence
 
 from .. import filters
 from ..client import Client
@@ -72,18 +72,20 @@ def _of_command(args: argparse.Namespace) -> Source:
     return Source(source.profile, " ".join(args.command), recording.status, source.why_empty)
 
 
-def record(args: argparse.Namespace, output: Optional[IO[bytes]] = None) -> Recording:
-    """output: where what the command writes goes; None: where ours does."""
+def record(
+    args: argparse.Namespace, output: Optional[IO[bytes]] = None, more: Sequence[str] = ()
+) -> Recording:
+    """output: where what the command writes goes; None: where ours does. more: options of run."""
     options = ["--period", str(args.period)] if args.period else []
     options += ["--mode", args.mode] if args.mode else []
-    return Recording(args.command, options, output)
+    return Recording(args.command, [*options, *more], output)
 
 
 def _of_service(args: argparse.Namespace, uri: str) -> Source:
     with connect(args, uri) as client:
-        profile = _pull(client, args)
+        profile = pull(client, args)
         why_empty = "" if len(profile) else why_no_samples(client, profile)
-    return _filtered(args, Source(profile, uri, why_empty=why_empty))
+    return filtered(args, Source(profile, uri, why_empty=why_empty))
 
 
 def _of_file(args: argparse.Namespace) -> Source:
@@ -92,17 +94,19 @@ def _of_file(args: argparse.Namespace) -> Source:
     with working(f"reading {args.source}"):
         profile = formats.open(args.source)
     why_empty = "" if len(profile) else f"no samples: {args.source} holds none"
-    return _filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
+    return filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
 
 
 def connect(args: argparse.Namespace, uri: str) -> Client:
     return Client(uri, name=named if getattr(args, "name_here", False) else None)
 
 
-def _pull(client: Client, args: argparse.Namespace) -> Profile:
+def pull(client: Client, args: argparse.Namespace, *, since_us: int = 0) -> Profile:
     chosen = processes(client, args) if args.process is not None else None
     with working("reading samples"):
-        return client.profile(processes=chosen, count=getattr(args, "count", None) or 0)
+        return client.profile(
+            since_us=since_us, processes=chosen, count=getattr(args, "count", None) or 0
+        )
 
 
 def processes(client: Client, args: argparse.Namespace) -> list[Process]:
@@ -117,7 +121,8 @@ def processes(client: Client, args: argparse.Namespace) -> list[Process]:
     return chosen
 
 
-def _filtered(args: argparse.Namespace, source: Source) -> Source:
+def filtered(args: argparse.Namespace, source: Source) -> Source:
+    """What the options leave of it."""
     if source.why_empty:
         return source
     profile = source.profile
@@ -165,6 +170,17 @@ NO_PROCESS = (
     "no samples: no process has reported to the service yet; "
     "a static or privileged program never will"
 )
+
+
+def now_us(client: Client) -> int:
+    """On the samples' clock."""
+    return int(client.call("getVMTimelineMicros")["timestamp"])
+
+
+def is_live(client: Client, process: Process) -> bool:
+    """False: it has ended, and only its samples are there."""
+    isolate = client.call("getIsolate", isolateId=process.id)
+    return bool(isolate.get("_process", {}).get("live", isolate.get("type") != "Sentinel"))
 
 
 def why_no_samples(client: Client, profile: Profile) -> str:

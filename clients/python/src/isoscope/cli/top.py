@@ -15,7 +15,6 @@ from typing import IO, Any, Optional
 from ..client import Client
 from ..errors import ServiceEnded
 from ..live import LiveWindow
-from ..model import Process
 from . import options, source
 from .exits import DONE, FAILED, UsageError, epilog
 from .page import text_of
@@ -95,7 +94,7 @@ class _Look:
     def __init__(self, client: Client, args: argparse.Namespace) -> None:
         self._client = client
         self._args = args
-        self._offset_us = int(client.call("getVMTimelineMicros")["timestamp"]) - _clock_us()
+        self._offset_us = source.now_us(client) - _clock_us()
         self.processes = source.processes(client, args)
         begin_us = max(self._now_us() - args.window, 0)
         self._updates = client.samples_table(since_us=begin_us)
@@ -138,7 +137,7 @@ class _Look:
                 return source.PROFILER_OFF
             if not self.processes:
                 return source.NO_PROCESS
-            if not any(_is_live(self._client, process) for process in self.processes):
+            if not any(source.is_live(self._client, process) for process in self.processes):
                 return "no samples: the program has ended; `isoscope tree` shows what it did"
         except ServiceEnded as error:
             return str(error)
@@ -222,11 +221,6 @@ def _wait(recording: Recording, args: argparse.Namespace) -> bool:
 
 def _width() -> Optional[int]:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _is_live(client: Client, process: Process) -> bool:
-    isolate = client.call("getIsolate", isolateId=process.id)
-    return bool(isolate.get("_process", {}).get("live", isolate.get("type") != "Sentinel"))
 
 
 def _clock_us() -> int:

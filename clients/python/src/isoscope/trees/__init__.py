@@ -1,15 +1,15 @@
 """Profiles as call trees, bottom-up trees, tables, flame graphs, hot spots, differences.
 
-    Profile -> call_tree -> CallTree -> bottom_up, Table.of, layout, hot_spots, difference
-                                     -> text.py for people, data.py for programs, html.py for notebooks
+    Profile -> call_tree -> CallTree -> bottom_up, Table.of, layout, difference
+    Profile -> hot_spots
+    text.py shows them to people, data.py gives them to programs, html.py to notebooks
 """
 
 from .bottomup import bottom_up
 from .calltree import CallTree, call_tree
 from .diff import Change, Difference, difference
-from .filters import Filter, is_system
 from .flame import Box, Layout, layout
-from .hot import HotSpot, hot_spots
+from .hot import HotSpot, HotSpots, hot_spots
 from .nodes import Item, Node, Tree
 from .table import FunctionRow, Table
 
@@ -18,9 +18,9 @@ __all__ = [
     "CallTree",
     "Change",
     "Difference",
-    "Filter",
     "FunctionRow",
     "HotSpot",
+    "HotSpots",
     "Item",
     "Layout",
     "Node",
@@ -30,6 +30,5 @@ __all__ = [
     "call_tree",
     "difference",
     "hot_spots",
-    "is_system",
     "layout",
 ]

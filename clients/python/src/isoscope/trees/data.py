@@ -8,21 +8,30 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Optional
 
+from .diff import Difference
+from .hot import HotSpots
 from .nodes import Item, Node, Tree
 from .table import FunctionRow, Table
 
 
-def tree_json(tree: Tree) -> dict[str, Any]:
+def call_tree_json(tree: Tree) -> dict[str, Any]:
+    functions = [row_json(row) for row in Table.of(tree).rows]
+    return {"type": "CallTree", **_summary(tree), "nodes": _nodes(tree, 0), "functions": functions}
+
+
+def bottom_up_json(tree: Tree, min_share: float) -> dict[str, Any]:
+    """min_share: whole, it would be many times as big as the call tree."""
+    nodes = _nodes(tree, min_share * tree.sample_count)
+    return {"type": "BottomUp", **_summary(tree), "nodes": nodes}
+
+
+def _nodes(tree: Tree, min_count: float) -> list[dict[str, Any]]:
     nodes: list[dict[str, Any]] = []
     index: dict[Node, int] = {}
-    for node, parent in tree.walk():
+    for node, parent in tree.walk(min_count):
         index[node] = len(nodes)
         nodes.append(_node(node, None if parent is None else index[parent]))
-    return {"type": "CallTree", **_summary(tree), "nodes": nodes}
-
-
-def call_tree_json(tree: Tree) -> dict[str, Any]:
-    return {**tree_json(tree), "functions": [row_json(row) for row in Table.of(tree).rows]}
+    return nodes
 
 
 def table_json(tree: Tree, rows: Iterable[FunctionRow]) -> dict[str, Any]:
@@ -31,6 +40,36 @@ def table_json(tree: Tree, rows: Iterable[FunctionRow]) -> dict[str, Any]:
         for row in rows
     ]
     return {"type": "Table", **_summary(tree), "functions": told}
+
+
+def hot_json(tree: Tree, spots: HotSpots) -> dict[str, Any]:
+    told = [
+        {
+            **row_json(spot.row),
+            "share": spot.share,
+            "path": [node.item.name for node in spot.path],
+            "lines": [{"line": line or None, "self": count} for line, count in spot.lines],
+        }
+        for spot in spots.spots
+    ]
+    return {"type": "HotSpots", **_summary(tree), "functions": told}
+
+
+def difference_json(difference: Difference) -> dict[str, Any]:
+    """Shares, from 0 to 1."""
+    told = [
+        {
+            "name": change.item.label,
+            "library": change.item.library or None,
+            "selfBefore": change.self_before,
+            "selfAfter": change.self_after,
+            "totalBefore": change.total_before,
+            "totalAfter": change.total_after,
+        }
+        for change in difference.rows
+    ]
+    counts = {"samplesBefore": difference.before_count, "samplesAfter": difference.after_count}
+    return {"type": "Difference", **counts, "functions": told}
 
 
 def _summary(tree: Tree) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Hot spots: functions with more than a share of all samples, where in them, and on which way there.
+"""Hot spots: functions with more than a share of all samples, where in them, and on which way
+there.
 
     Profile -> hot_spots -> [HotSpot], the hottest first
 """
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from ..errors import IsoscopeError
 from ..profile import Profile
 from .calltree import call_tree
-from .filters import Filter
 from .nodes import Item, Node
 from .table import FunctionRow, Table
 
@@ -30,18 +30,17 @@ class HotSpots:
     sample_count: int  # of all, hot or not
 
 
-def hot_spots(
-    profile: Profile, *, threshold: float = 0.05, by: str = "self", only: Filter = Filter()
-) -> HotSpots:
+def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") -> HotSpots:
     """threshold: a share from 0 to 1. by: "self" or "total"."""
     if by not in ("self", "total"):
         raise IsoscopeError(f"hot by '{by}': it is 'self' or 'total'")
-    tree = call_tree(profile, only=only)
-    counts = {row: row.self_count if by == "self" else row.total_count for row in Table.of(tree).rows}
+    tree = call_tree(profile)
+    rows = Table.of(tree).rows
+    counts = {row: row.self_count if by == "self" else row.total_count for row in rows}
     hot = [r for r, count in counts.items() if count and count >= threshold * tree.sample_count]
     hot.sort(key=lambda row: -counts[row])  # stable: self, then total, then name
     ways = _busiest(list(node for node, _ in tree.walk()), by)
-    lines = _lines(profile, only)
+    lines = _lines(profile)
     spots = [
         HotSpot(
             row,
@@ -69,10 +68,10 @@ def _count(node: Node, by: str) -> int:
     return node.self_count if by == "self" else node.total_count
 
 
-def _lines(profile: Profile, only: Filter) -> dict[str, Counter[int]]:
+def _lines(profile: Profile) -> dict[str, Counter[int]]:
     """Own samples by line, of each function's id."""
     lines: dict[str, Counter[int]] = {}
-    for row in Table.of(call_tree(profile, merge="line", only=only)).rows:
+    for row in Table.of(call_tree(profile, merge="line")).rows:
         if row.self_count:
             lines.setdefault(row.item.key, Counter())[row.item.line] += row.self_count
     return lines

@@ -11,7 +11,7 @@ from typing import Callable, Optional
 
 from ..errors import IsoscopeError
 from ..model import Library
-from ..profile import Frame, Profile
+from ..profile import Frame, Profile, Thread
 from .nodes import Item
 
 MERGES = ("function", "line", "library")
@@ -31,25 +31,32 @@ class Items:
         self.of_frame: Callable[[Frame], Item] = by_merge[merge]
         self._group = group
 
-    def root(self, thread: int, tag: int, state: int) -> Item:
+    def roots(self) -> list[Item]:
+        """By number: of the thread, tag or state in the profile; of processes in the order of their
+        first threads."""
         profile = self._profile
         if self._group == "tag":
-            name = profile.tags[tag]
-            return self._root(name, name, name or "[no tag]")
+            return [self._root(name, name, name or "[no tag]") for name in profile.tags]
         if self._group == "state":
-            name = profile.vm_tags[state]
-            return self._root(name, name, name or "[no state]")
+            return [self._root(name, name, name or "[no state]") for name in profile.vm_tags]
         if self._group == "all":
             name = profile.meta.get("program") or "all"
-            return self._root("", name, name)
-        source = profile.threads[thread]
-        process = source.process
-        if self._group == "process":
-            return self._root(process.id, process.name, process.label)
-        label = f"{source.name or 'thread'} ({source.tid})"
-        if len(profile.processes) > 1:
-            label += f" of {process.label}"
-        return self._root(f"{process.id}/{source.tid}", source.name or str(source.tid), label)
+            return [self._root("", name, name)]
+        if self._group == "thread":
+            return [self._thread(thread) for thread in profile.threads]
+        return [self._root(p.id, p.name, p.label) for p in profile.processes]
+
+    def process_numbers(self) -> list[int]:
+        """Of each thread that of its process."""
+        numbers = {process.id: n for n, process in enumerate(self._profile.processes)}
+        return [numbers[thread.process.id] for thread in self._profile.threads]
+
+    def _thread(self, thread: Thread) -> Item:
+        label = f"{thread.name or 'thread'} ({thread.tid})"
+        if len(self._profile.processes) > 1:
+            label += f" of {thread.process.label}"
+        key = f"{thread.process.id}/{thread.tid}"
+        return self._root(key, thread.name or str(thread.tid), label)
 
     def _root(self, key: str, name: str, label: str) -> Item:
         made = self._items.get((key,))

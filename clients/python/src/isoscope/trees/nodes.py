@@ -129,13 +129,14 @@ class Tree:
     def share(self, count: int) -> float:
         return count / self.sample_count if self.sample_count else 0.0
 
-    def walk(self) -> Iterator[tuple[Node, Optional[Node]]]:
-        """Every node with its parent; parents first, the busiest child first."""
+    def walk(self, min_count: float = 0) -> Iterator[tuple[Node, Optional[Node]]]:
+        """Every node of so many samples with its parent; parents first, the busiest child first."""
         waiting = self.roots[::-1]
         while waiting:
             node = waiting.pop()
-            yield node, node.parent
-            waiting.extend(reversed(node.sorted_children()))
+            if node.total_count >= min_count:
+                yield node, node.parent
+                waiting.extend(reversed(node.sorted_children()))
 
     def hot_path(self) -> list[Node]:
         """From the busiest root down the busiest calls, until a function spends more samples in

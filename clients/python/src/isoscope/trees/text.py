@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Optional
 
+from ..text import Style, counted, duration, printable, shorten
 from .items import GROUPS
 from .nodes import Node, Tree
 from .table import Table
@@ -26,20 +27,6 @@ _NUMBERS_WIDTH = len("100.0 %  100.0 %  ")
 _NAME_WIDTH_MIN = 20
 _WORTH_A_WORD = 0.01  # of all samples missing or cut
 _HOT_SHARE = 0.1  # of all samples in one function itself: worth a second look
-
-
-@dataclass(frozen=True)
-class Style:
-    """How the place where the text goes can show it."""
-
-    width: Optional[int] = None
-    colour: bool = False
-
-    def dim(self, text: str) -> str:
-        return f"\x1b[2m{text}\x1b[0m" if self.colour and text.strip() else text
-
-    def bold(self, text: str) -> str:
-        return f"\x1b[1m{text}\x1b[0m" if self.colour and text.strip() else text
 
 
 @dataclass(frozen=True)
@@ -56,13 +43,15 @@ class Line:
 
 def render_summary(tree: Tree) -> list[str]:
     """How much was seen, and what of it is missing, where that could change a conclusion."""
-    processes = f" of {len(tree.roots)} processes" if len(tree.roots) > 1 else ""
-    seen = f"{_counted(tree.sample_count, 'sample')}{processes} over {tree.extent_us / 1e6:.2f} s"
+    groups = f" of {len(tree.roots)} {_root_words(tree)[1]}" if len(tree.roots) > 1 else ""
+    # Some files keep no times.
+    over = f" over {tree.extent_us / 1e6:.2f} s" if tree.extent_us else ""
+    seen = f"{counted(tree.sample_count, 'sample')}{groups}{over}"
     lines = [f"{seen}, one per {_period(tree)} of CPU time"]
     lost = sum(tree.lost.values())
     if lost >= max(1, _WORTH_A_WORD * tree.sample_count):
         causes = ", ".join(f"{cause} {count:,}" for cause, count in tree.lost.most_common())
-        lines.append(f"{_counted(lost, 'sample')} lost: {causes}")
+        lines.append(f"{counted(lost, 'sample')} lost: {causes}")
     if tree.cut_count >= max(1, _WORTH_A_WORD * tree.sample_count):
         share = tree.cut_count / tree.sample_count
         lines.append(f"{_percent(share).strip()} of the stacks lack their outer end")
@@ -75,8 +64,14 @@ def render_tree(
     limits = _Limits(min_share * tree.sample_count, depth, _indent_max(style))
     busy = [root for root in tree.roots if root.total_count >= limits.min_count]
     lines = [line for root in busy for line in _tree_lines(tree, root, limits)]
-    small = _rest(tree, tree.roots, busy, limits, "process", "processes")
-    return _table("call tree", lines + small, style)
+    small = _rest(tree, tree.roots, busy, limits, *_root_words(tree))
+    return _table(tree.title, lines + small, style)
+
+
+def _root_words(tree: Tree) -> tuple[str, str]:
+    """One of them, and many."""
+    kind = tree.roots[0].item.kind if tree.roots else "process"
+    return (kind, "processes" if kind == "process" else f"{kind}s")
 
 
 def render_hot(tree: Tree, style: Style, count: int) -> list[str]:
@@ -162,7 +157,7 @@ def _deeper(tree: Tree, children: list[Node], indent: str) -> Line:
 
 def _spread(tree: Tree, node: Node) -> Line:
     share = (node.total_count - node.self_count) / tree.sample_count
-    callees = _counted(len(node.children), "callee")
+    callees = counted(len(node.children), "callee")
     return Line(share, None, f"... spread over {callees}")
 
 
@@ -197,9 +192,9 @@ def _table(title: str, lines: list[Line], style: Style) -> list[str]:
 
 
 def _row(line: Line, name_width: int, library_width: int, style: Style) -> str:
-    name = _shorten(_printable(line.name), name_width - len(line.prefix))
+    name = shorten(printable(line.name), name_width - len(line.prefix))
     padding = " " * max(0, name_width - len(line.prefix) - len(name))
-    library = _shorten(_printable(line.library), library_width)
+    library = shorten(printable(line.library), library_width)
     own = _percent(line.self)
     hot = line.self is not None and line.self >= _HOT_SHARE
     if hot or line.heading:
@@ -212,30 +207,8 @@ def _percent(share: Optional[float]) -> str:
     return f"{share * 100:5.1f} %" if share else " " * 7
 
 
-def _shorten(text: str, width: int) -> str:
-    """Cut in the middle: a C++ name begins with its namespace and ends with its function."""
-    if len(text) <= width:
-        return text
-    if width < 4:
-        return text[:max(width, 0)]
-    tail = (width - 3) * 2 // 3
-    return text[: width - 3 - tail] + "..." + text[len(text) - tail :]
-
-
-def _printable(text: str) -> str:
-    """Names come from other people's symbol tables: no control characters to the terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _period(tree: Tree) -> str:
     if tree.true_period_us <= tree.period_us:
-        return _duration(tree.period_us)
-    return f"{_duration(tree.true_period_us)} ({_duration(tree.period_us)} was asked for)"
+        return duration(tree.period_us)
+    return f"{duration(tree.true_period_us)} ({duration(tree.period_us)} was asked for)"
 
-
-def _duration(us: int) -> str:
-    return f"{us / 1000:g} ms" if us >= 1000 else f"{us} us"
