@@ -184,10 +184,12 @@ def _markers(
     profile: Profile, shared: _Shared, places: list[int], times: list[float]
 ) -> dict[str, Any]:
     markers = _Table("name", "startTime", "endTime", "phase", "category", "data")
+    thread = profile.threads[profile.sample_threads[places[0]]]
+    untagged = {"", "Default", thread.name, thread.process.name}  # what the service says then
     tagged = zip([profile.tags[profile.user_tags[place]] for place in places], times)
     for tag, group in groupby(tagged, key=lambda pair: pair[0]):
         span = [time for _, time in group]
-        if tag and tag != "Default":
+        if tag not in untagged:
             data = {"type": "UserTag", "name": tag}
             markers.add(shared.string(tag), span[0], span[-1], _INTERVAL, _OTHER, data)
     return markers.json()
