@@ -209,6 +209,22 @@ def test_a_cpuprofile_has_gaps_a_last_sample_and_lines():
     assert one["main"]["callFrame"]["url"] == "file:///src/main.c"
 
 
+def test_a_cpuprofiles_times_are_eighths_of_milliseconds_and_keep_the_cpu_time():
+    """Chrome loses self times else."""
+    profile = Profile()
+    profile.period_us = 1000
+    thread = profile.thread(Process("isolates/1", "a", 1), 1)
+    node = profile.node(0, profile.frame(Function("f", "f", None)))
+    for place in range(1, 1001):
+        profile.add_sample(10**9 + place * 1003, thread, node, weight_us=998)
+    value = as_json("cpuprofile", profile)
+    assert value["startTime"] % 125 == 0 and all(delta % 125 == 0 for delta in value["timeDeltas"])
+    idle = [d for d, sample in zip(value["timeDeltas"][1:], value["samples"]) if sample == 2]
+    assert len(idle) == 5000 // 500 - 1 and min(idle) >= 500
+    assert abs(sum(value["timeDeltas"]) - sum(idle) - 998_000) <= 125 * len(idle)
+    assert value["endTime"] - value["startTime"] == sum(value["timeDeltas"])
+
+
 def test_a_cpuprofile_does_not_begin_at_nought():
     """Chrome takes that for an empty one."""
     profile = Profile()

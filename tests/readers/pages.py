@@ -124,36 +124,53 @@ class ChromeDevTools:
         click(browser, *browser.until(overview, "the overview"), times=2)
 
     def functions(self) -> dict[str, tuple[float, float]]:
-        """Of the rows that are in sight, in microseconds, once they change no more."""
-        before: dict[str, tuple[float, float]] = {}
+        """In microseconds, once they change no more."""
+        before: list[list[str]] = []
         same, deadline = 0, time.monotonic() + 60
         while same < 3:
             assert time.monotonic() < deadline, "the table Bottom-up does not come to rest"
             self._show_all()
             time.sleep(0.3)
-            rows = self._rows() if self._browser.value(_DEEP + _WHOLE) else {}
+            rows = self._in_sight() if self._browser.value(_DEEP + _WHOLE) else []
             same, before = (same + 1 if rows and rows == before else 0), rows
-        return before
+        table: dict[str, tuple[float, float]] = {}
+        for cells in self._all_rows():
+            name = cells[2].splitlines()[0]
+            own, total = table.get(name, (0, 0))
+            table[name] = own + _micros(cells[0]), total + _micros(cells[1])
+        return table
 
-    def _rows(self) -> dict[str, tuple[float, float]]:
-        rows: dict[str, tuple[float, float]] = {}
-        for cells in self._browser.value(_DEEP + _CELLS):
-            if len(cells) < 3 or not (own := _AMOUNT.match(cells[0])):
-                continue
-            total, name = _AMOUNT.match(cells[1]), cells[2].splitlines()[0]
-            before = rows.get(name, (0, 0))
-            rows[name] = before[0] + _micros(own), before[1] + _micros(total)
-        return rows
+    def _in_sight(self) -> list[list[str]]:
+        rows = self._browser.value(_DEEP + _CELLS)
+        return [cells for cells in rows if len(cells) >= 3 and _AMOUNT.match(cells[0])]
+
+    def _all_rows(self) -> list[list[str]]:
+        """Only those in sight are in the page: it is scrolled from the top to the end."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        deadline = time.monotonic() + 120
+        top = self._browser.value(_DEEP + _SCROLL % "0")
+        while time.monotonic() < deadline:
+            rows = self._in_sight()
+            found.update({tuple(cells[:3]): cells for cells in rows})
+            before, top = top, self._browser.value(_DEEP + _SCROLL % "grid.scrollTop + 60")
+            if top == before:
+                return list(found.values())
+            drawn = time.monotonic() + 1  # the last steps may be too small for new rows
+            while self._in_sight() == rows and time.monotonic() < drawn:
+                time.sleep(0.02)
+        raise AssertionError("the table Bottom-up has no end")
 
 
-def _micros(shown: re.Match[str]) -> float:
-    return float(shown[1].replace(",", "")) * 1000
+def _micros(cell: str) -> float:
+    return float(_AMOUNT.match(cell)[1].replace(",", "")) * 1000
 
 
 _AMOUNT = re.compile(r"([0-9.,]+)\s*ms")
 _CELLS = """deep('.data-grid tr').map(
     (row) => [...row.querySelectorAll('td')].map((cell) => cell.innerText.trim()))"""
 
+_SCROLL = """(() => { const grid = deep('.data-grid .data-container').find(
+    (one) => one.getClientRects().length); grid.scrollTop = %s; return grid.scrollTop; })()"""
 _WHOLE = """(() => { const ends = deep('.overview-grid-window-resizer').map(
     (one) => one.getBoundingClientRect().right); return Math.max(...ends) >= innerWidth - 10; })()"""
 
