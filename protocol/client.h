@@ -17,6 +17,7 @@
 #include "service.h"
 #include "services.h"
 #include "streams.h"
+#include "tagged_samples.h"
 
 #define SERVICE_VM_NAME "isoscope" /* until a client gives another */
 
@@ -26,6 +27,7 @@ enum {
 };
 
 enum close_code {
+    CLOSE_NORMAL = 1000,
     CLOSE_POLICY = 1008,
     CLOSE_NO_MEMORY = 1011,
     CLOSE_NO_JSON = 4000,
@@ -49,7 +51,10 @@ struct service {
     int64_t samples_told_us;
     char host_cpu[128];
     char vm_name[128];
-    uint32_t timeline_streams; /* 1 << enum timeline_stream */
+    uint32_t timeline_streams;                  /* 1 << enum timeline_stream */
+    bool user_resumes_start, user_resumes_exit; /* requireUserPermissionToResume */
+    struct client *dds; /* the Dart Development Service that has taken over; NULL: none */
+    char *dds_uri;      /* its own */
 };
 
 struct id_zones {
@@ -64,7 +69,8 @@ struct client {
     uint32_t streams;         /* 1 << enum stream_id */
     uint32_t replayed;        /* streams whose history it was sent */
     struct services services; /* that it offers */
-    char *name;               /* NULL: "client<number>" */
+    struct tagged_samples tagged;
+    char *name; /* NULL: "client<number>" */
     struct id_zones zones;
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
@@ -72,6 +78,8 @@ struct client {
     struct rpc_failure failure; /* of its handler */
     int64_t second_us;          /* when its second began in which requests are counted */
     uint32_t second_requests;
+    bool by_get;           /* it is one request from a URL: no events */
+    bool dismissed;        /* closing, after what it is owed */
     uint16_t closing_code; /* 0: it may stay */
     char closing_reason[CLOSE_REASON_MAX + 1];
 };
@@ -82,6 +90,8 @@ int service_refresh(struct service *service);
 /* Takes over text; NULL (no memory left to make it) closes the client. */
 void client_push_text(struct client *client, char *text);
 void client_close(struct client *client, enum close_code code, const char *reason);
+/* The same, but what it is owed goes out before. */
+void client_dismiss(struct client *client, enum close_code code, const char *reason);
 
 /*
  * In a handler: return fail(client, RPC_INVALID_PARAMS, "%s: ...", name). Returns -error.

@@ -57,7 +57,7 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_literal(text, ",\"vmTag\":");
     json_text_string(text, sample_vm_tag(sample->state));
     json_text_literal(text, ",\"userTag\":");
-    json_text_string(text, sample_user_tag(sample->tag, sample->thread_name));
+    json_text_string(text, snapshot_user_tag(sample->tag, sample->thread_name));
     json_text_literal(text, ",\"cpuNanos\":");
     json_text_uint(text, sample->cpu_ns);
     if (view->several) {

@@ -26,23 +26,11 @@ static void put_frame(struct json_text *text, const struct cpu_samples_view *vie
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,
                        const struct snapshot_sample *sample)
 {
-    const char *vm_tag = sample_vm_tag(sample->state),
-               *user_tag = sample_user_tag(sample->tag, sample->thread_name);
-
-    tags_add(&view->tags, vm_tag);
-    tags_add(&view->tags, user_tag);
-    json_text_literal(text, "{\"tid\":");
-    json_text_int(text, sample->tid);
-    json_text_literal(text, ",\"timestamp\":");
-    json_text_int(text, sample->timestamp_us);
-    json_text_literal(text, ",\"vmTag\":");
-    json_text_string(text, vm_tag);
-    json_text_literal(text, ",\"userTag\":");
-    json_text_string(text, user_tag);
-    if (sample->end != FEED_END_ROOT) {
-        json_text_literal(text, ",\"truncated\":true");
-        view->truncated++;
-    }
+    tags_add(&view->tags, sample_vm_tag(sample->state));
+    tags_add(&view->tags, snapshot_user_tag(sample->tag, sample->thread_name));
+    view->truncated += sample->end != FEED_END_ROOT;
+    json_text_literal(text, "{");
+    sample_members(text, sample);
     json_text_literal(text, ",\"stack\":");
     cpu_samples_stack(text, view, sample);
     json_text_literal(text, "}");

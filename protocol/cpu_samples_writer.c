@@ -68,6 +68,18 @@ static void put_member(struct json_text *text, const char *name, int64_t value)
     json_text_int(text, value);
 }
 
+static void put_type(struct json_text *text, const struct cpu_samples_options *options)
+{
+    if (!options->user_tag)
+        return json_text_literal(text, "{\"type\":\"CpuSamples\"");
+    json_text_literal(text, "{\"type\":\"CachedCpuSamples\",\"userTag\":");
+    json_text_string(text, options->user_tag);
+    if (options->evicted)
+        json_text_literal(text, ",\"truncated\":true");
+    else
+        json_text_literal(text, ",\"truncated\":false");
+}
+
 /* timeOriginMicros and timeExtentMicros tell of the samples that are there, not of the window
  * that was asked for: clients poll on from what they got. */
 static void put_head(struct json_text *text, const struct snapshot *snapshot,
@@ -76,7 +88,8 @@ static void put_head(struct json_text *text, const struct snapshot *snapshot,
     int64_t first = snapshot_first_us(snapshot);
 
     json_text_raw(text, options->envelope, strlen(options->envelope));
-    put_member(text, "{\"type\":\"CpuSamples\",\"samplePeriod\":", snapshot_period_us(snapshot));
+    put_type(text, options);
+    put_member(text, ",\"samplePeriod\":", snapshot_period_us(snapshot));
     put_member(text, ",\"maxStackDepth\":", snapshot_depth_max(snapshot));
     put_member(text, ",\"sampleCount\":", snapshot_sample_count(snapshot));
     put_member(text, ",\"timeOriginMicros\":", first);

@@ -30,7 +30,9 @@ struct cpu_samples_options {
     int32_t pid;
     bool tells_progress; /* of what symbols says: names may be missing */
     struct profile_symbols symbols;
-    bool several; /* processes were asked for, so samples say whose they are */
+    bool several;         /* processes were asked for, so samples say whose they are */
+    const char *user_tag; /* they are CachedCpuSamples of it; NULL: they are CpuSamples */
+    bool evicted;         /* older ones of them may be gone */
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */

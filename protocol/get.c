@@ -22,6 +22,7 @@ void client_receive_get(struct client *client, const char *method, const char *c
 {
     struct json_text text = { 0 };
 
+    client->by_get = true;
     json_text_literal(&text, "{\"id\":\"\",\"method\":");
     json_text_string(&text, method);
     json_text_literal(&text, ",\"params\":{");

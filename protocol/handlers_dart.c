@@ -45,12 +45,14 @@ int handle_private_get_vm_metric_list(struct client *client, struct reply *reply
     return answer_none(client, reply, TYPE_METRIC_LIST, "metrics");
 }
 
-int handle_get_source_report(struct client *client, const struct get_source_report_params *params,
-                             struct reply *reply)
+/* There are none, so nothing has the id. */
+int handle_private_get_isolate_metric(struct client *client,
+                                      const struct private_get_isolate_metric_params *params,
+                                      struct reply *reply)
 {
-    (void)params;
-    return answer(client, reply,
-                  json_pack("{s:s, s:[], s:[]}", "type", TYPE_SOURCE_REPORT, "ranges", "scripts"));
+    (void)reply;
+    return fail(client, RPC_INVALID_PARAMS, "_getIsolateMetric: invalid 'metricId' parameter: %s",
+                params->metric_id);
 }
 
 int handle_ext_dart_io_get_version(struct client *client,

@@ -16,16 +16,6 @@ int handle_get_dart_development_service_version(struct client *client, struct re
         json_pack("{s:s, s:i, s:i}", "type", TYPE_VERSION, "major", DDS_MAJOR, "minor", DDS_MINOR));
 }
 
-int handle_private_yield_control_to_dds(struct client *client,
-                                        const struct private_yield_control_to_dds_params *params,
-                                        struct reply *reply)
-{
-    (void)params, (void)reply;
-    return fail_routing(client, RPC_FEATURE_DISABLED,
-                        "isoscope answers the methods of the Dart Development Service itself: "
-                        "connect to it directly, without a DDS in between");
-}
-
 int handle_get_client_name(struct client *client, struct reply *reply)
 {
     char number[24];
@@ -60,6 +50,23 @@ int handle_require_permission_to_resume(struct client *client,
 
 int handle_require_user_permission_to_resume(
     struct client *client, const struct require_user_permission_to_resume_params *params,
+    struct reply *reply)
+{
+    client->service->user_resumes_start = params->on_pause_start;
+    client->service->user_resumes_exit = params->on_pause_exit;
+    return answer_success(client, reply);
+}
+
+int handle_get_require_user_permission_to_resume(struct client *client, struct reply *reply)
+{
+    return answer(client, reply,
+                  json_pack("{s:s, s:b, s:b}", "type", TYPE_RESUME_PERMISSIONS_REQUIRED,
+                            "onPauseStart", client->service->user_resumes_start, "onPauseExit",
+                            client->service->user_resumes_exit));
+}
+
+int handle_private_set_stream_include_private_members(
+    struct client *client, const struct private_set_stream_include_private_members_params *params,
     struct reply *reply)
 {
     (void)params;

@@ -2,6 +2,7 @@
 #include "counters.h"
 #include "handlers.h"
 #include "heaps.h"
+#include "tag_counters.h"
 
 /* "Resume" is the kind of an isolate that runs: DevTools takes every other one for a pause. */
 static json_t *pause_event(const struct service *service, const struct isolate *isolate)
@@ -41,8 +42,9 @@ static json_t *isolate_private(const struct service *service, const struct isola
     bool whole = !isolate->tid && process->live;
     struct host_memory memory = whole ? host_memory(process->pid) : (struct host_memory){ 0 };
 
-    return json_pack("{s:o, s:{s:[], s:[]}, s:o}", "_heaps", heaps_json(&memory), "_tagCounters",
-                     "names", "counters", "_process", process_json(service, process));
+    return json_pack("{s:o, s:o, s:o}", "_heaps", heaps_json(&memory), "_tagCounters",
+                     tag_counters_json(service->options.profile, isolate), "_process",
+                     process_json(service, process));
 }
 
 int handle_get_isolate(struct client *client, const struct get_isolate_params *params,

@@ -7,6 +7,8 @@
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
+#include <string.h>
+
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
                          const struct cpu_samples_dialect *dialect, const struct isolate *isolate,
@@ -23,6 +25,8 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
         .tells_progress = window->available,
         .symbols = profile_symbols(client->service->options.profile),
         .several = !process,
+        .user_tag = window->user_tags ? window->user_tags[0] : NULL,
+        .evicted = process && process->evicted,
     };
 
     if (!counters || !envelope) {
@@ -62,6 +66,36 @@ int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_p
     if (params->time_origin_us != -1 && params->time_extent_us != -1)
         window = window_between(params->time_origin_us, params->time_extent_us);
     window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
+    return take_samples(client, reply, &window, &cpu_samples_public, params->isolate);
+}
+
+struct wanted_tag {
+    const char *name;
+    bool found;
+};
+
+static void compare_tag(void *context, const char *user_tag)
+{
+    struct wanted_tag *wanted = context;
+
+    wanted->found |= !strcmp(user_tag, wanted->name);
+}
+
+/* The store keeps samples of all tags: each that has some is cached. */
+int handle_get_cached_cpu_samples(struct client *client,
+                                  const struct get_cached_cpu_samples_params *params,
+                                  struct reply *reply)
+{
+    const char *const tags[] = { params->user_tag, NULL };
+    struct snapshot_window window = { .user_tags = tags };
+    struct wanted_tag wanted = { .name = params->user_tag };
+
+    if (profile_user_tags(client->service->options.profile, compare_tag, &wanted) < 0)
+        return answer(client, reply, NULL);
+    if (!wanted.found)
+        return fail(client, RPC_INVALID_PARAMS,
+                    "getCachedCpuSamples: there are no samples with the userTag '%s'",
+                    params->user_tag);
     return take_samples(client, reply, &window, &cpu_samples_public, params->isolate);
 }
 

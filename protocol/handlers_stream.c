@@ -16,6 +16,8 @@ int handle_stream_listen(struct client *client, const struct stream_listen_param
     if (params->stream_id == STREAM_ID_SERVICE || params->stream_id == STREAM_ID_PRIVATE_SERVICE)
         services_tell(client, params->stream_id);
     streams_replay(client, params->stream_id);
+    if (params->stream_id == STREAM_ID_PROFILER)
+        tagged_samples_send(client);
     return answer_success(client, reply);
 }
 

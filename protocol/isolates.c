@@ -1,8 +1,7 @@
 #include "isolates.h"
 
 #include "generated/words.h"
-#include "json_writer.h"
-#include "uris.h"
+#include "isolate_labels.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <inttypes.h>
@@ -11,12 +10,6 @@
 #include <string.h>
 
 enum { SPARE_PROCESSES = 8 };
-
-struct isolate_label {
-    struct isolate_label *next;
-    uint64_t number;
-    char name[ISOLATE_NAME_MAX + 1];
-};
 
 static int fetch(struct process_list *list, struct profile *profile)
 {
@@ -50,20 +43,13 @@ static uint64_t number_of(const struct thread_isolate *thread)
     return (uint64_t)thread->thread.tid * THREAD_NUMBER + thread->process_id;
 }
 
-static void rename_if_asked(const struct isolates *isolates, struct isolate *isolate)
-{
-    for (const struct isolate_label *label = isolates->labels; label; label = label->next)
-        if (label->number == isolate->number)
-            memcpy(isolate->name, label->name, sizeof(label->name));
-}
-
 static struct isolate of_process(const struct isolates *isolates,
                                  const struct process_info *process)
 {
     struct isolate isolate = { .process = process, .number = process->id };
 
     snprintf(isolate.name, sizeof(isolate.name), "%s:main()", process->name);
-    rename_if_asked(isolates, &isolate);
+    isolate_labels_apply(isolates->labels, &isolate);
     return isolate;
 }
 
@@ -76,7 +62,7 @@ static struct isolate of_thread(const struct isolates *isolates, const struct pr
 
     snprintf(isolate.name, sizeof(isolate.name), "%s (%" PRId32 ")", thread->thread.name,
              isolate.tid);
-    rename_if_asked(isolates, &isolate);
+    isolate_labels_apply(isolates->labels, &isolate);
     return isolate;
 }
 
@@ -235,12 +221,7 @@ void isolates_free(struct isolates *isolates)
     free(isolates->now.items);
     free(isolates->before.items);
     free(isolates->items);
-    while (isolates->labels) {
-        struct isolate_label *next = isolates->labels->next;
-
-        free(isolates->labels);
-        isolates->labels = next;
-    }
+    isolate_labels_free(isolates->labels);
 }
 
 static bool listed(const struct isolates *isolates, const struct process_info *process)
@@ -280,96 +261,10 @@ const struct process_info *isolates_next(const struct isolates *isolates,
     return next < end ? next : NULL;
 }
 
-json_t *isolate_text(const char *bytes)
-{
-    struct json_text text = { 0 };
-    json_t *string = NULL;
-
-    json_text_string(&text, bytes);
-    if (!text.failed)
-        string = json_loadb(text.data, text.length, JSON_DECODE_ANY, NULL);
-    json_text_free(&text);
-    return string;
-}
-
-/* One label for each isolate that was renamed; the newest name is written over the last. */
-static struct isolate_label *label_of(struct isolates *isolates, uint64_t number)
-{
-    struct isolate_label *label;
-
-    for (label = isolates->labels; label; label = label->next)
-        if (label->number == number)
-            return label;
-    label = calloc(1, sizeof(*label));
-    if (!label)
-        return NULL;
-    label->number = number;
-    label->next = isolates->labels;
-    isolates->labels = label;
-    return label;
-}
-
 int isolates_set_name(struct isolates *isolates, const struct isolate *isolate, const char *name)
 {
-    struct isolate_label *label = label_of(isolates, isolate->number);
-
-    if (!label)
+    if (isolate_labels_put(&isolates->labels, isolate->number, name) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    snprintf(label->name, sizeof(label->name), "%s", name);
     fill(isolates);
     return 0;
-}
-
-json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < isolates->count; i++) {
-        const struct isolate *isolate = &isolates->items[i];
-
-        if (process && process != isolate->process)
-            continue;
-        if (json_array_append_new(list, isolate_ref(isolate)) < 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
-json_t *isolate_ref(const struct isolate *isolate)
-{
-    char id[40], group[40];
-
-    snprintf(id, sizeof(id), "isolates/%" PRIu64, isolate->number);
-    snprintf(group, sizeof(group), "isolateGroups/%" PRIu64, isolate->process->id);
-    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s}", "type", TYPE_ISOLATE_REF, "id", id, "name",
-                     isolate_text(isolate->name), "number", strchr(id, '/') + 1, "isSystemIsolate",
-                     0, "isolateGroupId", group);
-}
-
-json_t *isolate_group_ref(const struct process_info *process)
-{
-    char id[40];
-
-    snprintf(id, sizeof(id), "isolateGroups/%" PRIu64, process->id);
-    return json_pack("{s:s, s:s, s:o, s:s, s:b}", "type", TYPE_ISOLATE_GROUP_REF, "id", id, "name",
-                     isolate_text(process->exe), "number", strchr(id, '/') + 1,
-                     "isSystemIsolateGroup", 0);
-}
-
-json_t *isolate_root_library(const struct process_info *process)
-{
-    struct json_text uri = { 0 };
-    json_t *library = NULL;
-    char id[40];
-
-    snprintf(id, sizeof(id), "libraries/@%" PRIu64, process->id);
-    uri_package(&uri, process->name);
-    if (!uri.failed)
-        library =
-            json_pack("{s:s, s:b, s:s, s:o, s:s%}", "type", TYPE_LIBRARY_REF, "fixedId", 1, "id",
-                      id, "name", isolate_text(process->name), "uri", uri.data, uri.length);
-    json_text_free(&uri);
-    return library;
 }

@@ -70,7 +70,7 @@ static uint32_t tag_entry(struct tries *tries, const char *name)
 static uint32_t tags_above(struct tries *tries, const struct snapshot_sample *sample,
                            enum profile_tags wanted, uint32_t tags[2])
 {
-    uint32_t user = tag_entry(tries, sample_user_tag(sample->tag, sample->thread_name));
+    uint32_t user = tag_entry(tries, snapshot_user_tag(sample->tag, sample->thread_name));
     uint32_t vm = tag_entry(tries, sample_vm_tag(sample->state));
 
     switch (wanted) {
@@ -266,7 +266,7 @@ static void put_event(struct json_text *text, const struct isolate *isolate,
     json_text_literal(text, ",\"sf\":");
     put_frame_id(text, isolate, node);
     json_text_literal(text, ",\"args\":{\"userTag\":");
-    json_text_string(text, sample_user_tag(sample->tag, sample->thread_name));
+    json_text_string(text, snapshot_user_tag(sample->tag, sample->thread_name));
     json_text_literal(text, ",\"vmTag\":");
     json_text_string(text, sample_vm_tag(sample->state));
     json_text_literal(text, "}}");

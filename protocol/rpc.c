@@ -170,6 +170,8 @@ static json_t *error_data(const struct request *request, const struct rpc_failur
                                       params_echo(request)));
     if (failure->details)
         json_object_set_new(data, "details", json_string(failure->details));
+    if (failure->dds_uri)
+        json_object_set_new(data, "ddsUri", json_string(failure->dds_uri));
     return data;
 }
 

@@ -26,6 +26,7 @@ struct rpc_failure {
     enum rpc_error error;
     char *details; /* NULL: none */
     bool routing;  /* it went wrong before the method was reached: the request is not echoed */
+    const char *dds_uri; /* lent: who is there already; NULL: that is not what went wrong */
 };
 
 struct request {

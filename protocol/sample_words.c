@@ -16,16 +16,23 @@ const char *sample_vm_tag(uint8_t state)
     return state < FEED_STATE_COUNT ? texts[state] : "Blocked";
 }
 
-const char *sample_user_tag(const char *tag, const char *thread_name)
-{
-    if (tag)
-        return tag;
-    return thread_name && *thread_name ? thread_name : "Default";
-}
-
 const char *sample_end_word(enum feed_end end)
 {
     bool known = end != FEED_END_ROOT && (size_t)end < sizeof(end_names) / sizeof(*end_names);
 
     return known ? end_names[end] : NULL;
+}
+
+void sample_members(struct json_text *text, const struct snapshot_sample *sample)
+{
+    json_text_literal(text, "\"tid\":");
+    json_text_int(text, sample->tid);
+    json_text_literal(text, ",\"timestamp\":");
+    json_text_int(text, sample->timestamp_us);
+    json_text_literal(text, ",\"vmTag\":");
+    json_text_string(text, sample_vm_tag(sample->state));
+    json_text_literal(text, ",\"userTag\":");
+    json_text_string(text, snapshot_user_tag(sample->tag, sample->thread_name));
+    if (sample->end != FEED_END_ROOT)
+        json_text_literal(text, ",\"truncated\":true");
 }

@@ -4,6 +4,7 @@
 #include "dispatch.h"
 #include "host.h"
 #include "json_writer.h"
+#include "yield.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <assert.h>
@@ -106,6 +107,8 @@ void client_free(struct client *client)
     if (client->next)
         client->next->link = client->link;
     services_end(client);
+    yield_ends(client);
+    tagged_samples_free(&client->tagged);
     dispatch_clear(client);
     free(client->name);
     outbox_clear(&client->outbox);
@@ -128,6 +131,16 @@ static void copy_reason(char out[CLOSE_REASON_MAX + 1], const char *reason)
     }
     memcpy(out, reason, length);
     out[length] = '\0';
+}
+
+void client_dismiss(struct client *client, enum close_code code, const char *reason)
+{
+    if (client->closing_code)
+        return;
+    client->dismissed = true;
+    client->closing_code = code;
+    copy_reason(client->closing_reason, reason);
+    client->streams = 0;
 }
 
 /* It gets nothing any more, so what it was owed need not be kept. */
@@ -232,7 +245,7 @@ void client_receive_binary(struct client *client)
 
 bool client_wants_send(const struct client *client)
 {
-    return client->outbox.first && !client->closing_code;
+    return client->outbox.first && (!client->closing_code || client->dismissed);
 }
 
 size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends)
@@ -247,6 +260,8 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
     case OUTBOX_MORE:
         return count;
     case OUTBOX_BROKE:
+        client->closing_code = 0; /* also where it was to go anyhow */
+        client->dismissed = false;
         client_close(client, CLOSE_NO_MEMORY, "out of memory");
         return 0;
     case OUTBOX_ENDED:
@@ -256,6 +271,7 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
     /* There is room for samples again, and nothing else need wake the waiting. */
     if (client->outbox.samples < samples)
         dispatch_waiting(client);
+    tagged_samples_resume(client);
     return count;
 }
 

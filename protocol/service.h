@@ -25,6 +25,7 @@ struct service_options {
     const char *version;       /* of isoscope: "0.1.0" */
     int64_t (*epoch_ms)(void); /* clocks come from outside */
     int64_t (*monotonic_us)(void);
+    bool allow_dds;          /* a client may become the only one: _yieldControlToDDS */
     const char *source_root; /* the only folder that source text may come from; NULL: none */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
@@ -36,6 +37,10 @@ void service_free(struct service *service); /* ends its clients too; NULL is fin
 
 /* The profile changed: answers what waited for names, sends events. Call it often; it is cheap. */
 void service_poll(struct service *service);
+
+/* Where new clients are to go: a Dart Development Service that is the only client now. NULL: they
+ * may come in. An absolute http or ws URI of plain characters; lent until the next call. */
+const char *service_dds_uri(const struct service *service);
 
 enum service_output { SERVICE_STDOUT, SERVICE_STDERR };
 

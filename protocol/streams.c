@@ -135,6 +135,8 @@ void streams_samples_came(struct service *service)
     uint64_t samples;
 
     streams_follow(service);
+    for (struct client *client = service->clients; client; client = client->next)
+        tagged_samples_poll(client);
     samples = samples_ever(service);
     if (!service->follows || samples == service->samples_told ||
         now_us - service->samples_told_us < SAMPLES_EVENT_US)

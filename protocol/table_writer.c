@@ -159,7 +159,7 @@ static void put_thread(struct table_writer *writer, struct json_text *text, uint
     json_text_literal(text, ",\"name\":");
     json_text_string(text, thread.name ? thread.name : "");
     json_text_literal(text, ",\"userTag\":");
-    json_text_string(text, sample_user_tag(thread.tag, thread.name));
+    json_text_string(text, snapshot_user_tag(thread.tag, thread.name));
     json_text_literal(text, "}");
 }
 

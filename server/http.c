@@ -154,6 +154,16 @@ static int answer_missing_slash(struct lws *wsi, const struct http_site *site)
     return answer_with(wsi, &elsewhere);
 }
 
+/* Who asks for the redirect with the token may know where the proxy is. */
+static int answer_proxy(struct lws *wsi, const char *uri)
+{
+    char location[BODY_BYTES];
+    int length = snprintf(location, sizeof(location), "Location: %s\r\n", uri);
+
+    const struct answer elsewhere = { "302 Found", location, "" };
+    return length > 0 && (size_t)length < sizeof(location) ? answer_with(wsi, &elsewhere) : CLOSE;
+}
+
 int http_begin_chunks(struct lws *wsi)
 {
     char text[LWS_PRE + HEADERS_BYTES], origin[HOST_BYTES];
@@ -249,8 +259,10 @@ int http_upgrade(struct lws *wsi, const struct http_site *site, bool full,
         return answer_with(wsi, &bad_token);
     if (path != ACCESS_SOCKET)
         return answer_with(wsi, &not_found);
-    refusal = check_upgrade(wsi, full);
+    refusal = check_upgrade(wsi, full && !site->dds_uri);
     if (refusal)
         return answer_with(wsi, refusal);
+    if (site->dds_uri)
+        return answer_proxy(wsi, site->dds_uri);
     return choose_subprotocol(wsi, subprotocol) ? 0 : answer_with(wsi, &bad_upgrade);
 }

@@ -22,6 +22,7 @@ enum {
 struct http_site {
     const char *token; /* "": none is asked for */
     const struct access_rules *rules;
+    const char *dds_uri; /* where WebSockets are sent instead (302); NULL: they may come in */
 };
 
 /* Answers the request: what the libwebsockets callback is to return. Or HTTP_CALL, with method. */

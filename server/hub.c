@@ -134,6 +134,7 @@ static int open_service(struct hub *hub, const struct hub_options *hub_options)
         .source_root = hub_options->source_root,
         .protocol_major = hub_options->protocol_major,
         .protocol_minor = hub_options->protocol_minor,
+        .allow_dds = hub_options->allow_dds,
         .rate_max = hub_options->rate_max,
     };
 

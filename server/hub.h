@@ -29,6 +29,7 @@ struct hub_options {
     const char *socket; /* a unix socket instead of a port; NULL: none */
     bool no_token;
     struct access_rules access;
+    bool allow_dds;
     uint32_t rate_max; /* requests of one client in a second */
     int patience_seconds;
     bool deflate;

@@ -17,6 +17,7 @@ enum {
     OPTION_NO_TOKEN,
     OPTION_ALLOW_HOST,
     OPTION_ALLOW_ORIGIN,
+    OPTION_ALLOW_DDS,
     OPTION_RATE,
     OPTION_PATIENCE,
     OPTION_DEFLATE,
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
     { "disable-service-auth-codes", no_argument, NULL, OPTION_NO_TOKEN },
     { "allow-host", required_argument, NULL, OPTION_ALLOW_HOST },
     { "allow-origin", required_argument, NULL, OPTION_ALLOW_ORIGIN },
+    { "allow-dds", no_argument, NULL, OPTION_ALLOW_DDS },
     { "client-rate", required_argument, NULL, OPTION_RATE },
     { "client-patience", required_argument, NULL, OPTION_PATIENCE },
     { "deflate", no_argument, NULL, OPTION_DEFLATE },
@@ -82,7 +84,7 @@ static const char help[] =
     "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
     "                             is seen too, at --period of wall time, 1000 at least\n"
     "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
-    "                             events; sigtrap costs less and does not see the kernel), cpu\n"
+    "                             events; sigtrap costs less, signal survives any exec), cpu\n"
     "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
     "                             (one thread that signals the others; where perf is refused)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
@@ -105,6 +107,8 @@ static const char help[] =
     "  --allow-host NAME          requests may name this host too, as behind a proxy; repeatable\n"
     "  --allow-origin ORIGIN      pages of this origin may connect too; 'x:*' is all that begins\n"
     "                             with 'x:'; repeatable\n"
+    "  --allow-dds                a Dart Development Service may take the service over: all other\n"
+    "                             clients are then sent to it, until it leaves\n"
     "  --client-rate N            requests one client may send in a second (default: 100000)\n"
     "  --client-patience S        drop a client that reads nothing, or leaves a message "
     "unfinished,\n"
@@ -349,6 +353,9 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return take_rate(options, optarg, error, error_size);
     case OPTION_PATIENCE:
         return take_patience(options, optarg, error, error_size);
+    case OPTION_ALLOW_DDS:
+        options->allow_dds = true;
+        return 0;
     case OPTION_DEFLATE:
         options->deflate = true;
         return 0;

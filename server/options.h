@@ -26,6 +26,7 @@ struct run_options {
                                         */
     bool no_token;                     /* serve without a token in the path */
     struct access_rules access;
+    bool allow_dds;            /* one client may take the place of all others */
     uint32_t rate_max;         /* requests of one client in a second */
     uint32_t patience_seconds; /* how long a client may stand still */
     bool deflate;              /* agree to permessage-deflate */

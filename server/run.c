@@ -122,6 +122,7 @@ static int prepare(struct run *run)
         .access = run->options->access,
         .rate_max = run->options->rate_max,
         .patience_seconds = (int)run->options->patience_seconds,
+        .allow_dds = run->options->allow_dds,
         .deflate = run->options->deflate,
         .period_us = run->options->period_us,
         .depth_max = run->options->depth_max,

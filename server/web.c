@@ -75,9 +75,15 @@ static int receive(struct web *web, struct session *session, const char *bytes, 
     return status;
 }
 
+static struct http_site site_of(const struct web *web)
+{
+    return (struct http_site){ web->options.token, &web->options.access,
+                               service_dds_uri(web->options.service) };
+}
+
 static int serve(struct web *web, struct session *session, struct lws *wsi)
 {
-    const struct http_site site = { web->options.token, &web->options.access };
+    const struct http_site site = site_of(web);
     char method[ACCESS_METHOD_BYTES];
     int status = http_serve(wsi, &site, method);
 
@@ -96,7 +102,7 @@ static int serve(struct web *web, struct session *session, struct lws *wsi)
 
 static int upgrade(struct web *web, struct session *session, struct lws *wsi, const char *wanted)
 {
-    const struct http_site site = { web->options.token, &web->options.access };
+    const struct http_site site = site_of(web);
 
     /* "h2c" from curl and its like: an offer, which HTTP lets us pass over. */
     if (strcasecmp(wanted, "websocket") != 0)

@@ -138,9 +138,18 @@ static const struct param private_get_heap_map_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_heap_map, isolate) },
 };
 
+static const struct param private_get_isolate_metric_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_isolate_metric, isolate) },
+    { .name = "metricId", .kind = PARAM_STRING, .required = true, AT(private_get_isolate_metric, metric_id) },
+};
+
 static const struct param private_get_isolate_metric_list_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_isolate_metric_list, isolate) },
     { .name = "type", .kind = PARAM_STRING, .required = true, AT(private_get_isolate_metric_list, type) },
+};
+
+static const struct param private_get_object_store_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_object_store, isolate) },
 };
 
 static const struct param private_get_persistent_handles_rows[] = {
@@ -149,6 +158,20 @@ static const struct param private_get_persistent_handles_rows[] = {
 
 static const struct param private_get_ports_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_ports, isolate) },
+};
+
+static const struct param private_get_reachable_size_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_reachable_size, isolate) },
+    { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(private_get_reachable_size, target_id) },
+};
+
+static const struct param private_get_retained_size_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_retained_size, isolate) },
+    { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(private_get_retained_size, target_id) },
+};
+
+static const struct param private_get_tag_profile_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_tag_profile, isolate) },
 };
 
 static const struct param private_get_vm_metric_list_rows[] = {
@@ -170,11 +193,22 @@ static const struct param private_register_service_rows[] = {
     { .name = "alias", .kind = PARAM_STRING, .required = true, AT(private_register_service, alias) },
 };
 
+static const struct param private_set_stream_include_private_members_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ABSENT },
+    { .name = "streamId", .kind = PARAM_WORD, .words = stream_id_words, .required = true, AT(private_set_stream_include_private_members, stream_id) },
+    { .name = "includePrivateMembers", .kind = PARAM_BOOL, .required = true, AT(private_set_stream_include_private_members, include_private_members) },
+};
+
 static const struct param private_set_vm_timeline_flags_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
     { .name = "recordedStreams", .kind = PARAM_LIST, AT(private_set_vm_timeline_flags, recorded_streams) },
     { .name = "fixedNames", .kind = PARAM_LIST, AT(private_set_vm_timeline_flags, fixed_names) },
     { .name = "streamId", .kind = PARAM_STRING, AT(private_set_vm_timeline_flags, stream_id) },
+};
+
+static const struct param private_write_cpu_profile_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_write_cpu_profile_timeline, isolate) },
+    { .name = "tags", .kind = PARAM_WORD, .words = profile_tags_words, AT(private_write_cpu_profile_timeline, tags), .missing = PROFILE_TAGS_NONE },
 };
 
 static const struct param private_yield_control_to_dds_rows[] = {
@@ -258,6 +292,11 @@ static const struct param get_allocation_traces_rows[] = {
     { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_allocation_traces, time_origin_us), .missing = -1 },
     { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_allocation_traces, time_extent_us), .missing = -1 },
     { .name = "classId", .kind = PARAM_STRING, AT(get_allocation_traces, class_id) },
+};
+
+static const struct param get_cached_cpu_samples_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(get_cached_cpu_samples, isolate) },
+    { .name = "userTag", .kind = PARAM_STRING, .required = true, AT(get_cached_cpu_samples, user_tag) },
 };
 
 static const struct param get_class_list_rows[] = {
@@ -369,6 +408,7 @@ static const struct param get_source_report_rows[] = {
     { .name = "tokenPos", .kind = PARAM_UNSIGNED, AT(get_source_report, token_pos) },
     { .name = "endTokenPos", .kind = PARAM_UNSIGNED, AT(get_source_report, end_token_pos) },
     { .name = "forceCompile", .kind = PARAM_BOOL, AT(get_source_report, force_compile) },
+    { .name = "reportLines", .kind = PARAM_BOOL, AT(get_source_report, report_lines) },
 };
 
 static const struct param get_stack_rows[] = {
@@ -482,6 +522,10 @@ static const struct param resume_rows[] = {
     { .name = "frameIndex", .kind = PARAM_UNSIGNED, AT(resume, frame_index) },
 };
 
+static const struct param send_dap_request_rows[] = {
+    { .name = "message", .kind = PARAM_STRING, .required = true, AT(send_dap_request, message) },
+};
+
 static const struct param set_breakpoint_state_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(set_breakpoint_state, isolate) },
     { .name = "breakpointId", .kind = PARAM_STRING, .required = true, AT(set_breakpoint_state, breakpoint_id) },
@@ -544,6 +588,10 @@ static const struct param stream_cancel_rows[] = {
     { .name = "streamId", .kind = PARAM_STRING, .required = true, AT(stream_cancel, stream_id) },
 };
 
+static const struct param stream_cpu_samples_with_user_tag_rows[] = {
+    { .name = "userTags", .kind = PARAM_LIST, .required = true, AT(stream_cpu_samples_with_user_tag, user_tags) },
+};
+
 static const struct param stream_listen_rows[] = {
     { .name = "streamId", .kind = PARAM_WORD, .words = stream_id_words, .required = true, AT(stream_listen, stream_id) },
 };
@@ -594,9 +642,19 @@ static int call_private_get_heap_map(struct client *client, const union method_p
     return handle_private_get_heap_map(client, &params->private_get_heap_map, reply);
 }
 
+static int call_private_get_isolate_metric(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_isolate_metric(client, &params->private_get_isolate_metric, reply);
+}
+
 static int call_private_get_isolate_metric_list(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_isolate_metric_list(client, &params->private_get_isolate_metric_list, reply);
+}
+
+static int call_private_get_object_store(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_object_store(client, &params->private_get_object_store, reply);
 }
 
 static int call_private_get_persistent_handles(struct client *client, const union method_params *params, struct reply *reply)
@@ -607,6 +665,21 @@ static int call_private_get_persistent_handles(struct client *client, const unio
 static int call_private_get_ports(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_ports(client, &params->private_get_ports, reply);
+}
+
+static int call_private_get_reachable_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_reachable_size(client, &params->private_get_reachable_size, reply);
+}
+
+static int call_private_get_retained_size(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_retained_size(client, &params->private_get_retained_size, reply);
+}
+
+static int call_private_get_tag_profile(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_tag_profile(client, &params->private_get_tag_profile, reply);
 }
 
 static int call_private_get_vm_metric_list(struct client *client, const union method_params *params, struct reply *reply)
@@ -631,9 +704,19 @@ static int call_private_register_service(struct client *client, const union meth
     return handle_private_register_service(client, &params->private_register_service, reply);
 }
 
+static int call_private_set_stream_include_private_members(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_set_stream_include_private_members(client, &params->private_set_stream_include_private_members, reply);
+}
+
 static int call_private_set_vm_timeline_flags(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_set_vm_timeline_flags(client, &params->private_set_vm_timeline_flags, reply);
+}
+
+static int call_private_write_cpu_profile_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_write_cpu_profile_timeline(client, &params->private_write_cpu_profile_timeline, reply);
 }
 
 static int call_private_yield_control_to_dds(struct client *client, const union method_params *params, struct reply *reply)
@@ -710,6 +793,17 @@ static int call_get_allocation_profile(struct client *client, const union method
 static int call_get_allocation_traces(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_allocation_traces(client, &params->get_allocation_traces, reply);
+}
+
+static int call_get_available_cached_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_available_cached_cpu_samples(client, reply);
+}
+
+static int call_get_cached_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_get_cached_cpu_samples(client, &params->get_cached_cpu_samples, reply);
 }
 
 static int call_get_class_list(struct client *client, const union method_params *params, struct reply *reply)
@@ -820,6 +914,12 @@ static int call_get_process_memory_usage(struct client *client, const union meth
 static int call_get_queued_microtasks(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_get_queued_microtasks(client, &params->get_queued_microtasks, reply);
+}
+
+static int call_get_require_user_permission_to_resume(struct client *client, const union method_params *params, struct reply *reply)
+{
+    (void)params;
+    return handle_get_require_user_permission_to_resume(client, reply);
 }
 
 static int call_get_retaining_path(struct client *client, const union method_params *params, struct reply *reply)
@@ -963,6 +1063,11 @@ static int call_rpc_discover(struct client *client, const union method_params *p
     return handle_rpc_discover(client, reply);
 }
 
+static int call_send_dap_request(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_send_dap_request(client, &params->send_dap_request, reply);
+}
+
 static int call_set_breakpoint_state(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_set_breakpoint_state(client, &params->set_breakpoint_state, reply);
@@ -1023,6 +1128,11 @@ static int call_stream_cancel(struct client *client, const union method_params *
     return handle_stream_cancel(client, &params->stream_cancel, reply);
 }
 
+static int call_stream_cpu_samples_with_user_tag(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_stream_cpu_samples_with_user_tag(client, &params->stream_cpu_samples_with_user_tag, reply);
+}
+
 static int call_stream_listen(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_stream_listen(client, &params->stream_listen, reply);
@@ -1038,14 +1148,21 @@ const struct method methods[] = {
     { .name = "_getCpuProfileTimeline", .call = call_private_get_cpu_profile_timeline, TAKES(private_get_cpu_profile_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "_getHeapMap", .call = call_private_get_heap_map, TAKES(private_get_heap_map_rows) },
+    { .name = "_getIsolateMetric", .call = call_private_get_isolate_metric, TAKES(private_get_isolate_metric_rows) },
     { .name = "_getIsolateMetricList", .call = call_private_get_isolate_metric_list, TAKES(private_get_isolate_metric_list_rows) },
+    { .name = "_getObjectStore", .call = call_private_get_object_store, TAKES(private_get_object_store_rows) },
     { .name = "_getPersistentHandles", .call = call_private_get_persistent_handles, TAKES(private_get_persistent_handles_rows) },
     { .name = "_getPorts", .call = call_private_get_ports, TAKES(private_get_ports_rows) },
+    { .name = "_getReachableSize", .call = call_private_get_reachable_size, TAKES(private_get_reachable_size_rows) },
+    { .name = "_getRetainedSize", .call = call_private_get_retained_size, TAKES(private_get_retained_size_rows) },
+    { .name = "_getTagProfile", .call = call_private_get_tag_profile, TAKES(private_get_tag_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_getVMMetricList", .call = call_private_get_vm_metric_list, TAKES(private_get_vm_metric_list_rows) },
     { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows) },
     { .name = "_getVMTimelineFlags", .call = call_private_get_vm_timeline_flags, TAKES(private_get_vm_timeline_flags_rows) },
     { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
+    { .name = "_setStreamIncludePrivateMembers", .call = call_private_set_stream_include_private_members, TAKES(private_set_stream_include_private_members_rows) },
     { .name = "_setVMTimelineFlags", .call = call_private_set_vm_timeline_flags, TAKES(private_set_vm_timeline_flags_rows) },
+    { .name = "_writeCpuProfileTimeline", .call = call_private_write_cpu_profile_timeline, TAKES(private_write_cpu_profile_timeline_rows) },
     { .name = "_yieldControlToDDS", .call = call_private_yield_control_to_dds, TAKES(private_yield_control_to_dds_rows), .traits = METHOD_ROUTING },
     { .name = "addBreakpoint", .call = call_add_breakpoint, TAKES(add_breakpoint_rows) },
     { .name = "addBreakpointAtEntry", .call = call_add_breakpoint_at_entry, TAKES(add_breakpoint_at_entry_rows) },
@@ -1061,6 +1178,8 @@ const struct method methods[] = {
     { .name = "ext.dart.io.getVersion", .call = call_ext_dart_io_get_version, TAKES(ext_dart_io_get_version_rows) },
     { .name = "getAllocationProfile", .call = call_get_allocation_profile, TAKES(get_allocation_profile_rows) },
     { .name = "getAllocationTraces", .call = call_get_allocation_traces, TAKES(get_allocation_traces_rows) },
+    { .name = "getAvailableCachedCpuSamples", .call = call_get_available_cached_cpu_samples, .traits = METHOD_DRAINS },
+    { .name = "getCachedCpuSamples", .call = call_get_cached_cpu_samples, TAKES(get_cached_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "getClassList", .call = call_get_class_list, TAKES(get_class_list_rows) },
     { .name = "getClientName", .call = call_get_client_name },
     { .name = "getCpuSamples", .call = call_get_cpu_samples, TAKES(get_cpu_samples_rows), .traits = METHOD_DRAINS },
@@ -1082,9 +1201,10 @@ const struct method methods[] = {
     { .name = "getPorts", .call = call_get_ports, TAKES(get_ports_rows) },
     { .name = "getProcessMemoryUsage", .call = call_get_process_memory_usage, TAKES(get_process_memory_usage_rows) },
     { .name = "getQueuedMicrotasks", .call = call_get_queued_microtasks, TAKES(get_queued_microtasks_rows) },
+    { .name = "getRequireUserPermissionToResume", .call = call_get_require_user_permission_to_resume },
     { .name = "getRetainingPath", .call = call_get_retaining_path, TAKES(get_retaining_path_rows) },
     { .name = "getScripts", .call = call_get_scripts, TAKES(get_scripts_rows) },
-    { .name = "getSourceReport", .call = call_get_source_report, TAKES(get_source_report_rows) },
+    { .name = "getSourceReport", .call = call_get_source_report, TAKES(get_source_report_rows), .traits = METHOD_DRAINS },
     { .name = "getStack", .call = call_get_stack, TAKES(get_stack_rows), .traits = METHOD_DRAINS },
     { .name = "getStreamHistory", .call = call_get_stream_history, TAKES(get_stream_history_rows) },
     { .name = "getSupportedProtocols", .call = call_get_supported_protocols, .traits = METHOD_ROUTING },
@@ -1109,6 +1229,7 @@ const struct method methods[] = {
     { .name = "requireUserPermissionToResume", .call = call_require_user_permission_to_resume, TAKES(require_user_permission_to_resume_rows) },
     { .name = "resume", .call = call_resume, TAKES(resume_rows) },
     { .name = "rpc.discover", .call = call_rpc_discover },
+    { .name = "sendDapRequest", .call = call_send_dap_request, TAKES(send_dap_request_rows) },
     { .name = "setBreakpointState", .call = call_set_breakpoint_state, TAKES(set_breakpoint_state_rows) },
     { .name = "setClientName", .call = call_set_client_name, TAKES(set_client_name_rows) },
     { .name = "setExceptionPauseMode", .call = call_set_exception_pause_mode, TAKES(set_exception_pause_mode_rows) },
@@ -1121,6 +1242,7 @@ const struct method methods[] = {
     { .name = "setVMName", .call = call_set_vm_name, TAKES(set_vm_name_rows) },
     { .name = "setVMTimelineFlags", .call = call_set_vm_timeline_flags, TAKES(set_vm_timeline_flags_rows) },
     { .name = "streamCancel", .call = call_stream_cancel, TAKES(stream_cancel_rows), .traits = METHOD_ROUTING },
+    { .name = "streamCpuSamplesWithUserTag", .call = call_stream_cpu_samples_with_user_tag, TAKES(stream_cpu_samples_with_user_tag_rows), .traits = METHOD_ROUTING | METHOD_DRAINS },
     { .name = "streamListen", .call = call_stream_listen, TAKES(stream_listen_rows), .traits = METHOD_ROUTING },
 };
 const size_t method_count = sizeof(methods) / sizeof(*methods);

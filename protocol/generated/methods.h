@@ -57,9 +57,18 @@ struct private_get_heap_map_params {
     const struct isolate *isolate;
 };
 
+struct private_get_isolate_metric_params {
+    const struct isolate *isolate;
+    const char *metric_id;
+};
+
 struct private_get_isolate_metric_list_params {
     const struct isolate *isolate;
     const char *type;
+};
+
+struct private_get_object_store_params {
+    const struct isolate *isolate;
 };
 
 struct private_get_persistent_handles_params {
@@ -67,6 +76,20 @@ struct private_get_persistent_handles_params {
 };
 
 struct private_get_ports_params {
+    const struct isolate *isolate;
+};
+
+struct private_get_reachable_size_params {
+    const struct isolate *isolate;
+    const char *target_id;
+};
+
+struct private_get_retained_size_params {
+    const struct isolate *isolate;
+    const char *target_id;
+};
+
+struct private_get_tag_profile_params {
     const struct isolate *isolate;
 };
 
@@ -80,10 +103,20 @@ struct private_register_service_params {
     const char *alias;
 };
 
+struct private_set_stream_include_private_members_params {
+    enum stream_id stream_id;
+    bool include_private_members;
+};
+
 struct private_set_vm_timeline_flags_params {
     json_t *recorded_streams; /* not given: NULL */
     json_t *fixed_names; /* not given: NULL */
     const char *stream_id; /* not given: NULL */
+};
+
+struct private_write_cpu_profile_timeline_params {
+    const struct isolate *isolate;
+    enum profile_tags tags; /* not given: PROFILE_TAGS_NONE */
 };
 
 struct private_yield_control_to_dds_params {
@@ -163,6 +196,11 @@ struct get_allocation_traces_params {
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
     const char *class_id; /* not given: NULL */
+};
+
+struct get_cached_cpu_samples_params {
+    const struct isolate *isolate;
+    const char *user_tag;
 };
 
 struct get_class_list_params {
@@ -265,6 +303,7 @@ struct get_source_report_params {
     int64_t token_pos; /* not given: 0 */
     int64_t end_token_pos; /* not given: 0 */
     bool force_compile; /* not given: 0 */
+    bool report_lines; /* not given: 0 */
 };
 
 struct get_stack_params {
@@ -361,6 +400,10 @@ struct resume_params {
     int64_t frame_index; /* not given: 0 */
 };
 
+struct send_dap_request_params {
+    const char *message;
+};
+
 struct set_breakpoint_state_params {
     const struct isolate *isolate;
     const char *breakpoint_id;
@@ -420,6 +463,10 @@ struct stream_cancel_params {
     const char *stream_id;
 };
 
+struct stream_cpu_samples_with_user_tag_params {
+    json_t *user_tags;
+};
+
 struct stream_listen_params {
     enum stream_id stream_id;
 };
@@ -433,12 +480,19 @@ union method_params {
     struct private_get_cpu_profile_timeline_params private_get_cpu_profile_timeline;
     struct private_get_cpu_samples_params private_get_cpu_samples;
     struct private_get_heap_map_params private_get_heap_map;
+    struct private_get_isolate_metric_params private_get_isolate_metric;
     struct private_get_isolate_metric_list_params private_get_isolate_metric_list;
+    struct private_get_object_store_params private_get_object_store;
     struct private_get_persistent_handles_params private_get_persistent_handles;
     struct private_get_ports_params private_get_ports;
+    struct private_get_reachable_size_params private_get_reachable_size;
+    struct private_get_retained_size_params private_get_retained_size;
+    struct private_get_tag_profile_params private_get_tag_profile;
     struct private_get_vm_timeline_params private_get_vm_timeline;
     struct private_register_service_params private_register_service;
+    struct private_set_stream_include_private_members_params private_set_stream_include_private_members;
     struct private_set_vm_timeline_flags_params private_set_vm_timeline_flags;
+    struct private_write_cpu_profile_timeline_params private_write_cpu_profile_timeline;
     struct private_yield_control_to_dds_params private_yield_control_to_dds;
     struct add_breakpoint_params add_breakpoint;
     struct add_breakpoint_at_entry_params add_breakpoint_at_entry;
@@ -453,6 +507,7 @@ union method_params {
     struct ext_dart_io_get_version_params ext_dart_io_get_version;
     struct get_allocation_profile_params get_allocation_profile;
     struct get_allocation_traces_params get_allocation_traces;
+    struct get_cached_cpu_samples_params get_cached_cpu_samples;
     struct get_class_list_params get_class_list;
     struct get_cpu_samples_params get_cpu_samples;
     struct get_inbound_references_params get_inbound_references;
@@ -490,6 +545,7 @@ union method_params {
     struct require_permission_to_resume_params require_permission_to_resume;
     struct require_user_permission_to_resume_params require_user_permission_to_resume;
     struct resume_params resume;
+    struct send_dap_request_params send_dap_request;
     struct set_breakpoint_state_params set_breakpoint_state;
     struct set_client_name_params set_client_name;
     struct set_exception_pause_mode_params set_exception_pause_mode;
@@ -502,6 +558,7 @@ union method_params {
     struct set_vm_name_params set_vm_name;
     struct set_vm_timeline_flags_params set_vm_timeline_flags;
     struct stream_cancel_params stream_cancel;
+    struct stream_cpu_samples_with_user_tag_params stream_cpu_samples_with_user_tag;
     struct stream_listen_params stream_listen;
 };
 
@@ -514,14 +571,21 @@ int handle_private_get_cpu_profile(struct client *client, const struct private_g
 int handle_private_get_cpu_profile_timeline(struct client *client, const struct private_get_cpu_profile_timeline_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
 int handle_private_get_heap_map(struct client *client, const struct private_get_heap_map_params *params, struct reply *reply);
+int handle_private_get_isolate_metric(struct client *client, const struct private_get_isolate_metric_params *params, struct reply *reply);
 int handle_private_get_isolate_metric_list(struct client *client, const struct private_get_isolate_metric_list_params *params, struct reply *reply);
+int handle_private_get_object_store(struct client *client, const struct private_get_object_store_params *params, struct reply *reply);
 int handle_private_get_persistent_handles(struct client *client, const struct private_get_persistent_handles_params *params, struct reply *reply);
 int handle_private_get_ports(struct client *client, const struct private_get_ports_params *params, struct reply *reply);
+int handle_private_get_reachable_size(struct client *client, const struct private_get_reachable_size_params *params, struct reply *reply);
+int handle_private_get_retained_size(struct client *client, const struct private_get_retained_size_params *params, struct reply *reply);
+int handle_private_get_tag_profile(struct client *client, const struct private_get_tag_profile_params *params, struct reply *reply);
 int handle_private_get_vm_metric_list(struct client *client, struct reply *reply);
 int handle_private_get_vm_timeline(struct client *client, const struct private_get_vm_timeline_params *params, struct reply *reply);
 int handle_private_get_vm_timeline_flags(struct client *client, struct reply *reply);
 int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
+int handle_private_set_stream_include_private_members(struct client *client, const struct private_set_stream_include_private_members_params *params, struct reply *reply);
 int handle_private_set_vm_timeline_flags(struct client *client, const struct private_set_vm_timeline_flags_params *params, struct reply *reply);
+int handle_private_write_cpu_profile_timeline(struct client *client, const struct private_write_cpu_profile_timeline_params *params, struct reply *reply);
 int handle_private_yield_control_to_dds(struct client *client, const struct private_yield_control_to_dds_params *params, struct reply *reply);
 int handle_add_breakpoint(struct client *client, const struct add_breakpoint_params *params, struct reply *reply);
 int handle_add_breakpoint_at_entry(struct client *client, const struct add_breakpoint_at_entry_params *params, struct reply *reply);
@@ -537,6 +601,8 @@ int handle_ext_dart_io_get_socket_profile(struct client *client, const struct ex
 int handle_ext_dart_io_get_version(struct client *client, const struct ext_dart_io_get_version_params *params, struct reply *reply);
 int handle_get_allocation_profile(struct client *client, const struct get_allocation_profile_params *params, struct reply *reply);
 int handle_get_allocation_traces(struct client *client, const struct get_allocation_traces_params *params, struct reply *reply);
+int handle_get_available_cached_cpu_samples(struct client *client, struct reply *reply);
+int handle_get_cached_cpu_samples(struct client *client, const struct get_cached_cpu_samples_params *params, struct reply *reply);
 int handle_get_class_list(struct client *client, const struct get_class_list_params *params, struct reply *reply);
 int handle_get_client_name(struct client *client, struct reply *reply);
 int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params, struct reply *reply);
@@ -558,6 +624,7 @@ int handle_get_perfetto_vm_timeline_with_cpu_samples(struct client *client, cons
 int handle_get_ports(struct client *client, const struct get_ports_params *params, struct reply *reply);
 int handle_get_process_memory_usage(struct client *client, struct reply *reply);
 int handle_get_queued_microtasks(struct client *client, const struct get_queued_microtasks_params *params, struct reply *reply);
+int handle_get_require_user_permission_to_resume(struct client *client, struct reply *reply);
 int handle_get_retaining_path(struct client *client, const struct get_retaining_path_params *params, struct reply *reply);
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params, struct reply *reply);
 int handle_get_source_report(struct client *client, const struct get_source_report_params *params, struct reply *reply);
@@ -585,6 +652,7 @@ int handle_require_permission_to_resume(struct client *client, const struct requ
 int handle_require_user_permission_to_resume(struct client *client, const struct require_user_permission_to_resume_params *params, struct reply *reply);
 int handle_resume(struct client *client, const struct resume_params *params, struct reply *reply);
 int handle_rpc_discover(struct client *client, struct reply *reply);
+int handle_send_dap_request(struct client *client, const struct send_dap_request_params *params, struct reply *reply);
 int handle_set_breakpoint_state(struct client *client, const struct set_breakpoint_state_params *params, struct reply *reply);
 int handle_set_client_name(struct client *client, const struct set_client_name_params *params, struct reply *reply);
 int handle_set_exception_pause_mode(struct client *client, const struct set_exception_pause_mode_params *params, struct reply *reply);
@@ -597,6 +665,7 @@ int handle_set_trace_class_allocation(struct client *client, const struct set_tr
 int handle_set_vm_name(struct client *client, const struct set_vm_name_params *params, struct reply *reply);
 int handle_set_vm_timeline_flags(struct client *client, const struct set_vm_timeline_flags_params *params, struct reply *reply);
 int handle_stream_cancel(struct client *client, const struct stream_cancel_params *params, struct reply *reply);
+int handle_stream_cpu_samples_with_user_tag(struct client *client, const struct stream_cpu_samples_with_user_tag_params *params, struct reply *reply);
 int handle_stream_listen(struct client *client, const struct stream_listen_params *params, struct reply *reply);
 
 #endif

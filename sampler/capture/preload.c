@@ -312,6 +312,7 @@ const char *isoscope_strerror(int error)
 __attribute__((constructor)) static void preloaded(void)
 {
     preload_find_syscall();
+    preload_find_exec_calls();
     if (getenv(FEED_ENV_SOCKET))
         isoscope_start(NULL);
 }

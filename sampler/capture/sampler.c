@@ -279,6 +279,14 @@ static void take_signals(void)
     rights->trap =
         (rights->wish == FEED_TIMER_WISH_AUTO || rights->wish == FEED_TIMER_WISH_SIGTRAP) &&
         tick_signal_take_trap(handler_trap);
+    rights->trap_in_kernel = tick_signal_trap_in_kernel();
+}
+
+/* Until the last trap is gone, execs wait for it. */
+static void rearm(int signal_number)
+{
+    threads_rearm(&sampler.threads, signal_number);
+    sampler.threads.rights.kernel_traps = false;
 }
 
 /* The program may take the signal for itself, or all of them; then it keeps what it took. A
@@ -296,7 +304,7 @@ static void keep_signals(void)
         return;
     if (trap_lost)
         rights->trap = false;
-    threads_rearm(&sampler.threads, number);
+    rearm(number);
 }
 
 /* The program waits for it: its handler must not see a tick. */
@@ -309,9 +317,8 @@ static void yield_signal(void)
         return;
     if (number == SIGTRAP)
         rights->trap = false;
-    threads_rearm(&sampler.threads, number == sampler.threads.signal_number
-                                        ? tick_signal_choose(handler_tick)
-                                        : sampler.threads.signal_number);
+    rearm(number == sampler.threads.signal_number ? tick_signal_choose(handler_tick)
+                                                  : sampler.threads.signal_number);
     atomic_store_explicit(&sampler.yielding, 0, memory_order_release);
     sys_futex(&sampler.yielding, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
 }
@@ -419,6 +426,7 @@ static void body(void *unused)
         asked = standstill_serve();
         if (asked != STANDSTILL_GO_ON)
             break;
+        threads_rest(&sampler.threads);
         yield_signal();
         follow_service(&turn);
         obey(&turn);
@@ -552,6 +560,7 @@ static void forget_threads(void)
     memset(sampler.threads.slot_of_fd, 0, sizeof sampler.threads.slot_of_fd);
     atomic_store(&sampler.threads.used, 0);
     atomic_store(&sampler.threads.live, 0);
+    memset(&sampler.threads.rests, 0, sizeof sampler.threads.rests);
     sampler.threads.period_us = 0;
 }
 

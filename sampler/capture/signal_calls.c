@@ -106,7 +106,7 @@ static bool means_all(const sigset_t *set)
     return count >= ALL_SIGNALS_MIN;
 }
 
-/* What is read from it cannot be passed over here, so the signal is left out. */
+/* What is read from it cannot be passed over here, so the signals of ticks are left out. */
 ISOSCOPE_API int signalfd(int fd, const sigset_t *mask, int flags)
 {
     sigset_t without;
@@ -116,6 +116,8 @@ ISOSCOPE_API int signalfd(int fd, const sigset_t *mask, int flags)
         return NEXT(signalfd)(fd, mask, flags);
     without = *mask;
     sigdelset(&without, sampler.threads.signal_number);
+    if (sampler.threads.rights.trap)
+        sigdelset(&without, SIGTRAP);
     return NEXT(signalfd)(fd, &without, flags);
 }
 

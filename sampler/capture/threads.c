@@ -123,11 +123,10 @@ static void report_timer(struct threads *threads, uint32_t slot, const struct ti
     atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
                           memory_order_relaxed);
     atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
-    atomic_store_explicit(
-        &status->exclude_kernel,
-        timer->kind == FEED_TIMER_PERF_TRAP ||
-            (timer->kind == FEED_TIMER_PERF_SIGNAL && threads->rights.exclude_kernel),
-        memory_order_relaxed);
+    atomic_store_explicit(&status->exclude_kernel,
+                          threads->rights.exclude_kernel && (timer->kind == FEED_TIMER_PERF_TRAP ||
+                                                             timer->kind == FEED_TIMER_PERF_SIGNAL),
+                          memory_order_relaxed);
 }
 
 static uint32_t period_of(const struct threads *threads, const struct watch *watch)
@@ -138,9 +137,11 @@ static uint32_t period_of(const struct threads *threads, const struct watch *wat
     return period_us < FEED_PERIOD_MAX_US ? (uint32_t)period_us : FEED_PERIOD_MAX_US;
 }
 
-static void set_timer(const struct threads *threads, struct watch *watch)
+static void set_timer(struct threads *threads, struct watch *watch)
 {
-    timer_set(&watch->timer, threads->timers_rest ? 0 : period_of(threads, watch));
+    bool rests = threads->timers_rest || rests_hold(&threads->rests, watch->tid);
+
+    timer_set(&watch->timer, rests ? 0 : period_of(threads, watch));
     atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_release);
 }
 
@@ -171,7 +172,8 @@ static void start_timer(struct threads *threads, struct watch *watch)
 {
     uint32_t period_us = period_of(threads, watch), first_us;
 
-    if (watch->begun || watch->scanned || threads->timers_rest || !period_us) {
+    if (watch->begun || watch->scanned || threads->timers_rest || !period_us ||
+        rests_hold(&threads->rests, watch->tid)) {
         set_timer(threads, watch);
         return;
     }
@@ -274,6 +276,30 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     memcpy(watch->name, name, sizeof watch->name);
     atomic_store_explicit(&watch->named, 1, memory_order_release);
     segment_thread_name(threads->segment, slot, watch->name);
+}
+
+static void serve_rest(struct threads *threads, struct rest *rest)
+{
+    int32_t tid;
+    enum rest_state state = rests_state(rest, &tid);
+    uint32_t slot = state == REST_NONE ? 0 : threads_find(threads, tid);
+
+    if (state == REST_ASKED) {
+        if (slot)
+            timer_set(&threads->watches[slot].timer, 0);
+        rests_answer(rest, tid);
+    } else if (state == REST_OVER && rests_drop(rest, tid) && slot &&
+               atomic_load(&threads->watches[slot].state) == WATCH_ARMED) {
+        start_timer(threads, &threads->watches[slot]);
+    }
+}
+
+void threads_rest(struct threads *threads)
+{
+    if (!rests_look(&threads->rests))
+        return;
+    for (int i = 0; i < RESTS_MAX; i++)
+        serve_rest(threads, &threads->rests.list[i]);
 }
 
 bool threads_interrupt(struct threads *threads)

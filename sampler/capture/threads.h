@@ -16,6 +16,7 @@
 #include "../feed/segment.h"
 #include "overload.h"
 #include "own_thread.h"
+#include "rests.h"
 #include "timer.h"
 #include "unwind.h"
 
@@ -71,6 +72,7 @@ struct threads {
     bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
     uint32_t name_next;         /* slot whose name is looked at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
+    struct rests rests;         /* threads that are about to exec */
     uint32_t random;
 };
 
@@ -92,6 +94,8 @@ SIGNAL_SAFE uint32_t threads_slot_of_tick(const struct threads *threads, const v
 
 /* Arms new threads, lets ended ones go, answers handlers that know no stack. */
 void threads_poll(struct threads *threads);
+/* Stops the timers of threads that ask for it (rests.h), and starts those that have done so. */
+void threads_rest(struct threads *threads);
 /* The interrupter's round: a tick to each thread that has used a period of CPU time since its last.
  * True when there is such a timer at all. */
 bool threads_interrupt(struct threads *threads);

@@ -3,6 +3,7 @@
 #include "../feed/sys.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -108,13 +109,27 @@ uint32_t tick_signal_queued(void)
     return status_number("SigQ:\t");
 }
 
+/* One that needs no library makes its system calls itself (Go's, without cgo). */
+static bool program_calls_libc(void)
+{
+    for (const ElfW(Dyn) *entry = _r_debug.r_map->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED)
+            return true;
+    return false;
+}
+
 bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction now;
 
-    return kernel_is_at_least(5, 18) && !tick_signal_traced() &&
+    return kernel_is_at_least(5, 18) && program_calls_libc() && !tick_signal_traced() &&
            call_sigaction(SIGTRAP, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
            install(SIGTRAP, handler);
+}
+
+bool tick_signal_trap_in_kernel(void)
+{
+    return kernel_is_at_least(6, 15);
 }
 
 void tick_signal_default(int number)

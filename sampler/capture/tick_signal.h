@@ -26,8 +26,12 @@ int tick_signal_choose(void (*handler)(int, siginfo_t *, void *));
 /* False when somebody has changed the signal's action since. */
 bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
 /* SIGTRAP too, for perf events that trap: not where the program handles it, a debugger is attached,
- * or the kernel is older than 5.18 (there a blocked trap kills). */
+ * the kernel is older than 5.18 (there a blocked trap kills), or the program goes past libc: what
+ * it does to its signals, and its execs, would not be seen. */
 bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *));
+/* A trap that counts in the kernel may wait there, as long as its thread sleeps. Before Linux 6.15
+ * (its commit 56799bc03565) whoever closes the event may have to wait as long. */
+bool tick_signal_trap_in_kernel(void);
 /* A debugger is attached to this process. */
 bool tick_signal_traced(void);
 /* Signals that wait for this user's processes; 0 when /proc does not say. */

@@ -66,7 +66,7 @@ static int signal_by(long fd, int tid, int signal_number)
 
 static bool traps(const struct timer_rights *rights)
 {
-    return rights->trap && rights->exclude_kernel && rights->wish != FEED_TIMER_WISH_SIGNAL;
+    return rights->trap && (rights->exclude_kernel || rights->trap_in_kernel);
 }
 
 static int open_perf(struct timer *out, struct timer_rights *rights, int tid, int signal_number,
@@ -75,7 +75,7 @@ static int open_perf(struct timer *out, struct timer_rights *rights, int tid, in
     long fd;
     int error;
 
-    if (rights->wish == FEED_TIMER_WISH_SIGTRAP && rights->trap)
+    if (rights->wish == FEED_TIMER_WISH_SIGTRAP && rights->trap && !rights->trap_in_kernel)
         rights->exclude_kernel = true;
     fd = open_event(tid, rights->exclude_kernel, traps(rights), slot);
     if (for_want_of_rights(fd) && !rights->exclude_kernel) {
@@ -87,6 +87,7 @@ static int open_perf(struct timer *out, struct timer_rights *rights, int tid, in
         return (int)fd;
     }
     if (traps(rights)) {
+        rights->kernel_traps |= !rights->exclude_kernel;
         *out = (struct timer){ FEED_TIMER_PERF_TRAP, (int)fd };
         return 0;
     }

@@ -3,11 +3,10 @@
  *
  *   timer_open -> (kernel) -> the tick signal, in the thread itself
  *
- * In this order, unless a wish says otherwise: a perf event that also counts in the kernel,
- * delivered as a signal; where only user mode may be counted, a perf event that traps (half the
- * cost of the signal); the thread's CPU clock, at most once a kernel tick; and on request only, the
- * interrupter. A trap that counts in the kernel is out: one that falls into an exec kills the new
- * program.
+ * In this order, unless a wish says otherwise: a perf event that traps (half the cost of a signal),
+ * and counts in the kernel where it may; one delivered as a signal; the thread's CPU clock, at most
+ * once a kernel tick; and on request only, the interrupter. A trap that falls into an exec would
+ * kill the new program: exec_guard.h.
  *
  * Units      period_us: CPU time between two ticks.
  * Threads    The sampler's thread only: descriptors live in its own table (sampler.h).
@@ -32,8 +31,10 @@ struct timer {
 struct timer_rights {
     uint8_t wish;        /* feed_timer_wish */
     bool trap;           /* SIGTRAP is ours */
+    bool trap_in_kernel; /* and may wait there: tick_signal_trap_in_kernel */
     bool no_perf;        /* perf_event_open was refused for good */
     bool exclude_kernel; /* the kernel grants ticks in user mode only */
+    bool kernel_traps;   /* there are traps that count in the kernel, of threads older than that */
 };
 
 /* Opens a stopped timer for a thread. slot comes back in the signal of a CPU clock timer (si_value)

@@ -73,15 +73,15 @@ enum {
     X(NONE, "none")                                                                                \
     X(PERF_SIGNAL, "perf")        /* perf task-clock event, delivered by F_SETSIG */               \
     X(CPU_CLOCK, "cpu-timer")     /* timer_create on the thread's CPU clock: at most HZ */         \
-    X(PERF_TRAP, "sigtrap")       /* perf task-clock event that traps: user mode only */           \
+    X(PERF_TRAP, "sigtrap")       /* perf task-clock event that traps */                           \
     X(INTERRUPTER, "interrupter") /* the sampler's thread signals those that used CPU */
 
 /* What a user may ask for (`--timer`). */
 #define FEED_TIMER_WISHES(X)                                                                       \
     X(AUTO, "auto")                                                                                \
-    X(SIGNAL, "signal")   /* perf, delivered by F_SETSIG */                                        \
-    X(SIGTRAP, "sigtrap") /* perf, delivered as a trap: cheaper, and blind in the kernel */        \
-    X(CPU, "cpu")         /* the thread's CPU-time timer */                                        \
+    X(SIGNAL, "signal")           /* perf, delivered by F_SETSIG */                                \
+    X(SIGTRAP, "sigtrap")         /* perf, delivered as a trap: cheaper */                         \
+    X(CPU, "cpu")                 /* the thread's CPU-time timer */                                \
     X(INTERRUPTER, "interrupter") /* one thread that signals the others */
 
 /* What is sampled: CPU mode samples threads that run, wall mode all of them. */

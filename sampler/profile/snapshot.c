@@ -20,6 +20,7 @@ struct snapshot {
     struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
     struct pick *picks;
     uint32_t pick_count;
+    struct snapshot_mark end;
     struct tables tables;
     uint32_t *stack; /* snapshot_next's result; room for the deepest */
 };
@@ -140,13 +141,16 @@ static int fill(struct snapshot *snapshot, struct profile *profile,
     struct span span = window_span(window);
     struct store_ask ask = { .process_id = window->process_id,
                              .first_us = span.first_us,
-                             .last_us = span.last_us };
-    int error;
+                             .last_us = span.last_us,
+                             .serial_min = window->since ? window->since->chunk : 0 };
+    int error = store_views(profile->store, &ask, &snapshot->views, &snapshot->view_count, NULL);
 
-    if ((error = store_views(profile->store, &ask, &snapshot->views, &snapshot->view_count, NULL)) <
-            0 ||
-        (error = window_pick(&snapshot->picks, &snapshot->pick_count, snapshot->views,
-                             snapshot->view_count, window)) < 0 ||
+    if (error)
+        return error;
+    window_choose_sources(snapshot->views, snapshot->view_count, window,
+                          registry_names(profile->registry));
+    if ((error = window_pick(&snapshot->picks, &snapshot->pick_count, &snapshot->end,
+                             snapshot->views, snapshot->view_count, window)) < 0 ||
         (error = map_chains(snapshot)) < 0 ||
         (error = stacks_find(&stacks, snapshot->views, snapshot->picks, snapshot->pick_count)) <
             0 ||
@@ -224,6 +228,11 @@ uint32_t snapshot_period_us(const struct snapshot *snapshot)
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
     return snapshot->depth_max;
+}
+
+struct snapshot_mark snapshot_end(const struct snapshot *snapshot)
+{
+    return snapshot->end;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)

@@ -71,6 +71,25 @@ void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BY
 /* False, and nothing changes: the list is empty or too long. */
 bool profile_set_wall_threads(struct profile *profile, const char *list);
 
+/* The word that a sample goes by when users group them: what the program said it was doing, else
+ * who did it. */
+static inline const char *snapshot_user_tag(const char *tag, const char *thread_name)
+{
+    if (tag)
+        return tag;
+    return thread_name && *thread_name ? thread_name : "Default";
+}
+
+/* Tells each user tag that a sample in the store has, some of them more than once. 0 or
+ * -ISOSCOPE_NO_MEMORY. */
+int profile_user_tags(struct profile *profile, void (*found)(void *context, const char *user_tag),
+                      void *context);
+
+/* Samples in the store by state: counts[FEED_STATE_COUNT] are those of a number above. tid 0: of
+ * every thread. 0, -ISOSCOPE_NO_MEMORY or -ISOSCOPE_NOT_FOUND. */
+int profile_states(struct profile *profile, uint64_t process_id, int32_t tid,
+                   uint64_t counts[FEED_STATE_COUNT + 1]);
+
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);
 
@@ -88,9 +107,19 @@ struct profile_symbols {
 
 struct profile_symbols profile_symbols(struct profile *profile);
 
+/* How far somebody has read, in the order in which samples came; zeroed: nothing yet. */
+struct snapshot_mark {
+    uint64_t chunk;
+    uint32_t sample;
+};
+
 struct snapshot_window {
-    uint64_t process_id;          /* 0: every process */
-    int32_t tid;                  /* of that process; 0: every thread */
+    uint64_t process_id; /* 0: every process */
+    int32_t tid;         /* of that process; 0: every thread */
+    /* Only those with one of these, up to a NULL; NULL: all. */
+    const char *const *user_tags;
+    /* Only what came behind it, of which count_max are the first that came; NULL: not asked. */
+    const struct snapshot_mark *since;
     bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* both ends belong to it */
     uint64_t count_max;           /* the oldest so many; 0: all */
@@ -175,6 +204,8 @@ int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is n
 int64_t snapshot_last_us(const struct snapshot *snapshot);
 uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
 uint32_t snapshot_depth_max(const struct snapshot *snapshot); /* the asked one */
+/* Where a next window goes on that has this one's "since". */
+struct snapshot_mark snapshot_end(const struct snapshot *snapshot);
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);

@@ -7,6 +7,7 @@
 #ifndef ISOSCOPE_WINDOW_H
 #define ISOSCOPE_WINDOW_H
 
+#include "names.h"
 #include "snapshot.h"
 #include "store.h"
 
@@ -23,8 +24,13 @@ struct span {
 };
 
 struct span window_span(const struct snapshot_window *window);
-int window_pick(struct pick **out, uint32_t *count, const struct store_view *views,
-                uint32_t view_count, const struct snapshot_window *window);
+/* Sources that have none of the window's user tags are not asked for any more. */
+void window_choose_sources(struct store_view *views, uint32_t view_count,
+                           const struct snapshot_window *window, const struct names *names);
+/* end: of the window, in the order in which samples came. */
+int window_pick(struct pick **out, uint32_t *count, struct snapshot_mark *end,
+                const struct store_view *views, uint32_t view_count,
+                const struct snapshot_window *window);
 
 static inline int64_t pick_us(const struct store_view *views, struct pick pick)
 {

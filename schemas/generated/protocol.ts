@@ -77,6 +77,13 @@ export interface LibraryRef {
   uri: string;
 }
 
+/** An object, by its id alone: getObject gives the rest. */
+export interface ObjectRef {
+  type: "@Object";
+  fixedId: true;
+  id: string;
+}
+
 /** A source file of a module. */
 export interface ScriptRef {
   type: "@Script";
@@ -98,6 +105,34 @@ export interface AllocationProfile {
   members: unknown[];
   /** Only of _getAllocationProfile. */
   _heaps?: PrivateHeaps;
+}
+
+/** User tags of which there are samples. */
+export interface AvailableCachedCpuSamples {
+  type: "AvailableCachedCpuSamples";
+  cacheNames: string[];
+}
+
+/** Samples of one user tag. */
+export interface CachedCpuSamples {
+  type: "CachedCpuSamples";
+  /** Microseconds of CPU time between two samples of a thread. */
+  samplePeriod: number;
+  /** Frames kept of a stack. */
+  maxStackDepth: number;
+  /** How many samples follow. */
+  sampleCount: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  pid: number;
+  _counters: PrivateCounters;
+  samples: CpuSample[];
+  /** Those of the samples, then the tags. */
+  functions: ProfileFunction[];
+  _symbols?: PrivateSymbols;
+  userTag: string;
+  /** The store has let go of older samples of the process. */
+  truncated: boolean;
 }
 
 /** A native program has no Dart classes. */
@@ -155,6 +190,23 @@ export interface CpuSamples {
   /** Those of the samples, then the tags. */
   functions: ProfileFunction[];
   _symbols?: PrivateSymbols;
+}
+
+/** Samples that have a user tag the client has asked for. */
+export interface CpuSamplesEvent {
+  type: "CpuSamplesEvent";
+  /** Microseconds of CPU time between two samples of a thread. */
+  samplePeriod: number;
+  /** Frames kept of a stack. */
+  maxStackDepth: number;
+  /** How many samples follow. */
+  sampleCount: number;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  pid: number;
+  samples: CpuSample[];
+  /** All that events have told this client of, in the same order each time: an index means the same in every event, until there are more than 16,384. */
+  functions: (ObjectRef | NativeFunction)[];
 }
 
 /** What was asked for cannot be done. A result, not a JSON-RPC error. */
@@ -443,6 +495,13 @@ export interface ProtocolList {
   protocols: Protocol[];
 }
 
+/** After which pauses a person has to agree before an isolate goes on. */
+export interface ResumePermissionsRequired {
+  type: "ResumePermissionsRequired";
+  onPauseStart: boolean;
+  onPauseExit: boolean;
+}
+
 /** How far; a running program goes on in any case. */
 export type ResumeStep = "None" | "Into" | "Over" | "Out" | "Rewind" | "OverAsyncSuspension";
 
@@ -457,6 +516,8 @@ export interface RpcError {
 export interface RpcErrorData {
   details?: string;
   request?: RpcErrorRequest;
+  /** Of _yieldControlToDDS: the proxy that is there already. */
+  ddsUri?: string;
 }
 
 /** The request as the service read it. */
@@ -520,11 +581,31 @@ export interface SourceLocation {
   column: 1;
 }
 
-/** What a debugger asks of source: nothing is known. */
+/** What samples have met in source files. */
 export interface SourceReport {
   type: "SourceReport";
-  ranges: unknown[];
-  scripts: unknown[];
+  ranges: SourceReportRange[];
+  /** What the ranges' scriptIndex points to. */
+  scripts: ScriptRef[];
+}
+
+/** Lines that ran. That a line did not run nobody knows. */
+export interface SourceReportCoverage {
+  hits: number[];
+  misses: unknown[];
+}
+
+/** A part of a script. */
+export interface SourceReportRange {
+  scriptIndex: number;
+  startPos: number;
+  endPos: number;
+  compiled: true;
+  coverage?: SourceReportCoverage;
+  branchCoverage?: SourceReportCoverage;
+  possibleBreakpoints?: unknown[];
+  callSites?: unknown[];
+  profile?: PrivateProfileReport;
 }
 
 /** The newest sample's stack of an isolate; empty when there was none in the last second. */
@@ -554,6 +635,13 @@ export interface Success {
 
 /** complete: wait until all names and lines are read; available: answer with those that are known by now. */
 export type SymbolsWanted = "complete" | "available";
+
+/** Samples by VM tag, in two lists. */
+export interface TagProfile {
+  type: "TagProfile";
+  names: string[];
+  counters: number[];
+}
 
 /** Timeline events. Programs record none so far: the names of processes and threads. */
 export interface Timeline {
@@ -867,6 +955,19 @@ export interface PrivateProcess {
   counters: PrivateCounters;
 }
 
+/** Ticks by line: three lists of one length. */
+export interface PrivateProfileReport {
+  metadata: PrivateProfileReportMetadata;
+  positions: number[];
+  inclusiveTicks: number[];
+  exclusiveTicks: number[];
+}
+
+/** Of how many samples the ticks are. */
+export interface PrivateProfileReportMetadata {
+  sampleCount: number;
+}
+
 /** A sample as a trace event. */
 export interface PrivateSampleEvent {
   ph: "P";
@@ -989,10 +1090,29 @@ export interface PrivateTagCode {
   kind: "Native" | "Stub" | "Tag";
 }
 
-/** Ticks by VM tag. Not counted here: both lists are empty. */
+/** Samples by VM tag, in two lists. */
 export interface PrivateTagCounters {
-  names: unknown[];
-  counters: unknown[];
+  names: string[];
+  counters: number[];
+}
+
+/** Samples with the user tags of streamCpuSamplesWithUserTag, of one process; to the client that asked. */
+export interface EventCpuSamples {
+  type: "Event";
+  kind: "CpuSamples";
+  timestamp: Millis;
+  isolateGroup: IsolateGroupRef;
+  isolate: IsolateRef;
+  cpuSamples: CpuSamplesEvent;
+}
+
+/** A Dart Development Service has taken over: this client is closed, and finds the service at uri. To all but the proxy, whether they listen or not. */
+export interface EventDartDevelopmentServiceConnected {
+  type: "Event";
+  kind: "DartDevelopmentServiceConnected";
+  timestamp: Millis;
+  uri: string;
+  message: string;
 }
 
 /** A client posted it; also on ToolEvent, where it was posted there. */
@@ -1212,6 +1332,14 @@ export interface Methods {
     };
     result: Sentinel;
   };
+  /** A metric of an isolate. */
+  "_getIsolateMetric": {
+    params: {
+      isolateId: IsolateId;
+      metricId: string;
+    };
+    result: Sentinel;
+  };
   /** Metrics of an isolate. */
   "_getIsolateMetricList": {
     params: {
@@ -1219,6 +1347,13 @@ export interface Methods {
       type: string;
     };
     result: MetricList | Sentinel;
+  };
+  /** The VM's own objects. */
+  "_getObjectStore": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: Sentinel;
   };
   /** Handles to Dart objects. */
   "_getPersistentHandles": {
@@ -1233,6 +1368,29 @@ export interface Methods {
       isolateId: IsolateId;
     };
     result: PrivatePorts | Sentinel;
+  };
+  /** The memory that an object reaches. */
+  "_getReachableSize": {
+    params: {
+      isolateId: IsolateId;
+      targetId: string;
+    };
+    result: Sentinel;
+  };
+  /** The memory that only an object keeps. */
+  "_getRetainedSize": {
+    params: {
+      isolateId: IsolateId;
+      targetId: string;
+    };
+    result: Sentinel;
+  };
+  /** Samples by what their thread was doing. */
+  "_getTagProfile": {
+    params: {
+      isolateId: IsolateId;
+    };
+    result: TagProfile | Sentinel;
   };
   /** Metrics of the VM. */
   "_getVMMetricList": {
@@ -1260,6 +1418,14 @@ export interface Methods {
     };
     result: Success;
   };
+  /** Whether a stream's events have private members. */
+  "_setStreamIncludePrivateMembers": {
+    params: {
+      streamId: StreamId;
+      includePrivateMembers: boolean;
+    };
+    result: Success;
+  };
   /** setVMTimelineFlags, as it was called before 3.19, and as the DevTools article has it. */
   "_setVMTimelineFlags": {
     params: {
@@ -1269,7 +1435,15 @@ export interface Methods {
     };
     result: Success;
   };
-  /** A proxy asks to be the only client. */
+  /** Writes the samples into the timeline. */
+  "_writeCpuProfileTimeline": {
+    params: {
+      isolateId: IsolateId;
+      tags?: ProfileTags;
+    };
+    result: Sentinel;
+  };
+  /** A Dart Development Service asks to be the only client. */
   "_yieldControlToDDS": {
     params: {
       uri: string;
@@ -1394,6 +1568,19 @@ export interface Methods {
       classId?: string;
     };
     result: Sentinel;
+  };
+  /** The user tags whose samples getCachedCpuSamples can give. */
+  "getAvailableCachedCpuSamples": {
+    params: Record<string, never>;
+    result: AvailableCachedCpuSamples;
+  };
+  /** The samples of an isolate that have this user tag. */
+  "getCachedCpuSamples": {
+    params: {
+      isolateId: IsolateId;
+      userTag: string;
+    };
+    result: CachedCpuSamples | Sentinel;
   };
   /** The classes of an isolate. */
   "getClassList": {
@@ -1551,6 +1738,11 @@ export interface Methods {
     };
     result: Sentinel;
   };
+  /** After which pauses a person has to agree: what requireUserPermissionToResume said last. */
+  "getRequireUserPermissionToResume": {
+    params: Record<string, never>;
+    result: ResumePermissionsRequired;
+  };
   /** What keeps an object alive. */
   "getRetainingPath": {
     params: {
@@ -1576,6 +1768,7 @@ export interface Methods {
       tokenPos?: number;
       endTokenPos?: number;
       forceCompile?: boolean;
+      reportLines?: boolean;
     };
     result: SourceReport | Sentinel;
   };
@@ -1757,6 +1950,13 @@ export interface Methods {
     params: Record<string, never>;
     result: OpenRpc;
   };
+  /** A request of the Debug Adapter Protocol, for DevTools' debugger. */
+  "sendDapRequest": {
+    params: {
+      message: string;
+    };
+    result: Success;
+  };
   /** Switches a breakpoint. */
   "setBreakpointState": {
     params: {
@@ -1852,6 +2052,13 @@ export interface Methods {
     };
     result: Success;
   };
+  /** Sends the samples that have one of these user tags, as CpuSamples events on the stream Profiler. */
+  "streamCpuSamplesWithUserTag": {
+    params: {
+      userTags: string[];
+    };
+    result: Success;
+  };
   /** Subscribes this client to a stream. */
   "streamListen": {
     params: {
@@ -1870,10 +2077,10 @@ export interface Streams {
   Extension: EventExtension;
   Timeline: EventTimelineStreamSubscriptionsUpdate;
   Logging: EventLogging;
-  Service: EventServiceRegistered | EventServiceUnregistered;
+  Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;
   Stderr: EventWriteEvent;
-  Profiler: EventPrivateSamplesAvailable | EventPrivateSymbolsAvailable;
+  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSymbolsAvailable;
   HeapSnapshot: never;
   Timer: never;
   ToolEvent: EventExtension;

@@ -27,14 +27,10 @@ import websocket
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "schemas")]
 
-from wire_schema import WIRE, WireChecker  # noqa: E402
+from wire_schema import WireChecker  # noqa: E402
 
 Json = Any
 ANSWER_S = 30
-NOT_FOUND = -32601
-# Methods that are still to come: DevTools would trip over them, and this does not.
-NOT_YET = {name for name in json.loads((HERE / "not_yet.json").read_text())
-           if name not in WIRE.methods}
 WHOLE_BUFFER = 1 << 52  # the extent DevTools asks for
 
 
@@ -241,7 +237,6 @@ class DevTools:
         self.replies: dict[str, Json] = {}
         self.places: dict[str, str] = {}
         self.asked = 0
-        self.not_yet: list[str] = []
 
     def send(self, ask: Ask) -> str:
         request_id = str(next(self.ids))
@@ -277,9 +272,7 @@ class DevTools:
         if not (integer(error.get("code")) and text(error.get("message"))
                 and isinstance(error.get("data", {}), dict)):
             raise Tripped(f"{ask.method}: an error that DevTools cannot read: {error}")
-        if error["code"] == NOT_FOUND and ask.method in NOT_YET:
-            self.not_yet.append(ask.method)
-        elif ask.error != "caught":
+        if ask.error != "caught":
             raise Tripped(f"{ask.method}: error {error['code']} {error.get('data')}")
 
     def read(self, waiting_for: str) -> None:
@@ -422,7 +415,6 @@ def main() -> None:
     devtools.open_cpu_profiler()
     samples = devtools.record()
     print(f"cpu-profiler: {samples['sampleCount']} samples; {devtools.asked} requests in all")
-    print(f"not there yet: {sorted(set(devtools.not_yet))}")
 
 
 if __name__ == "__main__":

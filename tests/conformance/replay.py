@@ -27,7 +27,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "live")]
 
 from harness import Service, service_of, until, workload  # noqa: E402
 from shapes import Difference, Shapes  # noqa: E402
-from wire_schema import WIRE, WireChecker  # noqa: E402
+from wire_schema import WireChecker  # noqa: E402
 
 Json = Any
 DART_VM = json.loads((HERE / "dart_vm.json").read_text())
@@ -165,8 +165,6 @@ class Replay:
 
     def hear_call(self, step: Json) -> None:
         socket = self.socket(step["client"])
-        if "registerService" in not_yet():
-            return
         call = socket.take(lambda message: message.get("method") == step["called"])
         if call is None:
             self.report.add(Difference("registerService", "the callee was not called"), step)
@@ -378,39 +376,23 @@ def with_token(step: Json) -> Json:
     return {**step, "http": {**step["http"], "path": "/$token=" + step["http"]["path"]}}
 
 
-NOT_YET = "not yet"
-NOT_FOUND = "error -32601 *"
-
-
 @dataclass
 class Allowed:
-    """allowed.json: a list of {where, what, reason}; where and what are patterns.
-
-    not_yet.json names methods that are still to come. It counts only while schemas/ has them not.
-    """
+    """allowed.json: a list of {where, what, reason}; where and what are patterns."""
 
     entries: list[dict[str, str]]
 
     @classmethod
     def load(cls) -> Allowed:
-        return cls(json.loads((HERE / "allowed.json").read_text())
-                   + [{"where": method, "what": NOT_FOUND, "reason": NOT_YET}
-                      for method in not_yet()])
+        return cls(json.loads((HERE / "allowed.json").read_text()))
 
     def entry(self, difference: Difference) -> Optional[dict[str, str]]:
         return next((e for e in self.entries if fnmatch.fnmatchcase(difference.where, e["where"])
                      and fnmatch.fnmatchcase(difference.what, e["what"])), None)
 
     def unused(self, report: Report) -> list[dict[str, str]]:
-        """What comes with other work may come before or after it: "not yet" may be unused."""
         used = [id(self.entry(difference)) for difference in report.found]
-        return [entry for entry in self.entries
-                if id(entry) not in used and not entry["reason"].startswith(NOT_YET)]
-
-
-def not_yet() -> set[str]:
-    names = json.loads((HERE / "not_yet.json").read_text())
-    return {name for name in names if name not in WIRE.methods}
+        return [entry for entry in self.entries if id(entry) not in used]
 
 
 def main() -> None:

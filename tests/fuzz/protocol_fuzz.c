@@ -153,6 +153,7 @@ static void begin(struct scene *scene)
         .epoch_ms = fake_epoch_ms,
         .monotonic_us = fake_monotonic_us,
         .queue_bytes_max = 1 << 20,
+        .allow_dds = true,
     };
 
     fake_profile_init(&scene->profile);

@@ -70,6 +70,42 @@ def chains(reply) -> Counter:
     return found
 
 
+def source_lines(samples) -> list[list[int]]:
+    """Each stack as lines of the source, leaf first; 0: it lies elsewhere, or is not known."""
+    files = {f["id"]: f.get("file", "") for f in samples["functions"]}
+
+    def line(frame) -> int:
+        file = frame.get("file", files[frame["function"]["id"]])
+        return frame.get("line", 0) if file.endswith("/inlines.cpp") else 0
+
+    return [[line(frame) for frame in sample["stack"]] for sample in samples["samples"]]
+
+
+def test_a_source_report_has_the_lines_that_samples_met(program):
+    """Line by line what the samples' frames say, for the gutter of DevTools' debugger."""
+    with profiled([str(program), SECONDS]) as service, Client(service.uri) as client:
+        isolate = client.processes()[0].id
+        samples = client.call("_getCpuSamples", isolateId=isolate)
+        scripts = client.call("getScripts", isolateId=isolate)["scripts"]
+        (script,) = [s for s in scripts if s["uri"].endswith("/inlines.cpp")]
+        report = client.call("getSourceReport", isolateId=isolate, scriptId=script["id"],
+                             reports=["_Profile", "Coverage"], reportLines=True)
+    total: Counter = Counter()
+    own: Counter = Counter()
+    for lines in source_lines(samples):
+        total.update(set(lines) - {0})
+        own[lines[0]] += 1
+    (part,) = report["ranges"]
+    profile = part["profile"]
+    assert profile["metadata"]["sampleCount"] == len(samples["samples"])
+    assert dict(zip(profile["positions"], profile["inclusiveTicks"])) == total
+    assert dict(zip(profile["positions"], profile["exclusiveTicks"])) == {
+        line: own[line] for line in total}
+    assert part["coverage"] == {"hits": sorted(total), "misses": []}
+    assert (part["startPos"], part["endPos"]) == (min(total), max(total))
+    assert report["scripts"][part["scriptIndex"]]["id"] == script["id"]
+
+
 def line_of(text: str) -> int:
     return next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import defaultdict
 from statistics import median
@@ -90,7 +91,53 @@ def test_a_program_that_handles_traps_gets_its_own_and_no_other(run, compiled):
     assert 10 <= int(ended.stdout) <= 10 + 200
 
 
-@pytest.mark.parametrize("timer", ["signal", "sigtrap", "cpu", "interrupter"])
+# Nearly all of its time is the kernel's.
+READS = r"""
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+static char block[1 << 22];
+int main(void)
+{
+    int zero = open("/dev/zero", O_RDONLY);
+    while (clock() < CLOCKS_PER_SEC / 2)
+        if (read(zero, block, sizeof block) != sizeof block)
+            return 1;
+    return 0;
+}
+"""
+
+
+def figures(command, timer):
+    """Of a process that has ended, with this timer."""
+    with service_of(command, "--timer", timer, "--period", "1000") as service:
+        with Client(service.uri) as client:
+            (process,) = until(client.processes, "the program")
+
+            def told():
+                return client.call("getIsolate", isolateId=process.id)["_process"]
+
+            until(lambda: not told()["live"], "the program's end")
+            return told()
+
+
+def linux() -> tuple[int, ...]:
+    return tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
+
+
+def test_traps_are_the_choice_where_they_see_what_signals_see(compiled):
+    if not default_timer().is_perf:
+        pytest.skip("perf is refused")
+    reads = [compiled("reads", READS)]
+    signals, chosen = figures(reads, "signal"), figures(reads, "auto")
+    trapping = (6, 15) <= linux() or ((5, 18) <= linux() and signals["excludesKernel"])
+    assert chosen["timer"] == ("sigtrap" if trapping else "perf")
+    assert chosen["excludesKernel"] == signals["excludesKernel"]
+    if not chosen["excludesKernel"]:
+        assert chosen["counters"]["stored"] >= 0.7 * 500
+
+
+@pytest.mark.parametrize("timer", ["auto", "signal", "sigtrap", "cpu", "interrupter"])
 def test_no_tick_kills_an_execd_program(run, compiled, timer):
     ended = run([compiled("execs", EXECS), "100"], "--quiet", "--period", "50", "--timer", timer)
     assert (ended.stdout, ended.returncode) == ("through\n", 0)
@@ -136,7 +183,7 @@ def test_a_thread_that_blocks_all_signals_is_told_of(run, compiled, options):
 def test_stats_tell_what_the_sampling_did(run):
     ended = run([workload("spin_two_to_one"), "0.3"], "--stats", "--quiet")
     assert ended.returncode == 0
-    for word in ("ticks", "delivered", "the thread's first frame was reached", "own thread", "perf"):
+    for word in ("timer", "ticks", "delivered", "the thread's first frame was reached", "own thread"):
         assert word in ended.stderr
 
 

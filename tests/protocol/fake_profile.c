@@ -8,13 +8,15 @@
 
 struct snapshot {
     struct profile *profile;
-    struct snapshot_window window;
     struct snapshot_function functions[FAKE_MAX];
     uint32_t count;
     uint32_t script_count;         /* of the profile's samples, which may be cleared meanwhile */
     struct snapshot_frame *frames; /* FAKE_DEPTH_MAX of each sample of the script */
     uint32_t stack[FAKE_DEPTH_MAX];
-    uint32_t end; /* the cursor behind the last sample of it */
+    bool *shown; /* by sample of the script */
+    struct snapshot_mark mark;
+    uint32_t begin; /* the cursor before the first sample of it */
+    uint32_t end;   /* the cursor behind the last sample of it */
     int64_t first_us, last_us;
 };
 
@@ -47,9 +49,16 @@ int64_t fake_epoch_ms(void)
     return 1700000000000;
 }
 
+static int64_t passed_us;
+
 int64_t fake_monotonic_us(void)
 {
-    return 5000000;
+    return 5000000 + passed_us;
+}
+
+void fake_monotonic_pass(int64_t us)
+{
+    passed_us += us;
 }
 
 static void add_process(struct profile *profile, uint64_t id, const char *exe, uint64_t samples,
@@ -111,6 +120,7 @@ void fake_profile_init(struct profile *profile)
     struct snapshot_function *spin;
 
     memset(profile, 0, sizeof(*profile));
+    passed_us = 0;
     add_process(profile, 100, "/home/user/spin", 3, true);
     add_process(profile, 101, "/usr/bin/sh", 1, false);
     add_process(profile, 102, "/usr/bin/true", 0, false);
@@ -290,10 +300,19 @@ void profile_sync(struct profile *profile)
     profile->synced++;
 }
 
-static bool shows(const struct snapshot *snapshot, const struct fake_sample *sample)
+static bool has_tag(const char *const *user_tags, const struct fake_sample *sample)
 {
-    const struct snapshot_window *window = &snapshot->window;
+    for (; user_tags && *user_tags; user_tags++)
+        if (!strcmp(*user_tags, snapshot_user_tag(NULL, sample->thread_name)))
+            return true;
+    return !user_tags;
+}
 
+static bool shows(const struct snapshot *snapshot, const struct snapshot_window *window,
+                  const struct fake_sample *sample)
+{
+    if (!has_tag(window->user_tags, sample))
+        return false;
     if (window->tid && window->tid != fake_tid(snapshot->profile, sample))
         return false;
     if (window->process_id && window->process_id != sample->process_id)
@@ -341,9 +360,12 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
         return -ISOSCOPE_NO_MEMORY;
     }
     snapshot->profile = profile;
-    snapshot->window = *window;
+    snapshot->shown = calloc(profile->sample_count + 1, sizeof(*snapshot->shown));
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        snapshot->shown[i] = shows(snapshot, window, &profile->samples[i]);
     memcpy(snapshot->functions, profile->functions, sizeof(snapshot->functions));
     snapshot->script_count = profile->sample_count;
+    snapshot->begin = window->since ? window->since->sample : 0;
     snapshot->end = profile->sample_count * (profile->repeat ? profile->repeat : 1);
     while (snapshot_next(snapshot, &cursor, &sample)) {
         if (!snapshot->count++)
@@ -353,6 +375,7 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
         if (snapshot->count == window->count_max)
             snapshot->end = cursor;
     }
+    snapshot->mark = (struct snapshot_mark){ 1, snapshot->end };
     profile->snapshots++;
     *out = snapshot;
     return 0;
@@ -363,6 +386,7 @@ void snapshot_free(struct snapshot *snapshot)
     if (snapshot) {
         snapshot->profile->snapshots--;
         free(snapshot->frames);
+        free(snapshot->shown);
     }
     free(snapshot);
 }
@@ -397,6 +421,32 @@ uint32_t snapshot_depth_max(const struct snapshot *snapshot)
     return snapshot->profile->depth_max;
 }
 
+struct snapshot_mark snapshot_end(const struct snapshot *snapshot)
+{
+    return snapshot->mark;
+}
+
+int profile_user_tags(struct profile *profile, void (*found)(void *context, const char *user_tag),
+                      void *context)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        found(context, snapshot_user_tag(NULL, profile->samples[i].thread_name));
+    return 0;
+}
+
+int profile_states(struct profile *profile, uint64_t process_id, int32_t tid,
+                   uint64_t counts[FEED_STATE_COUNT + 1])
+{
+    memset(counts, 0, (FEED_STATE_COUNT + 1) * sizeof(*counts));
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        const struct fake_sample *sample = &profile->samples[i];
+
+        if (sample->process_id == process_id && (!tid || tid == fake_tid(profile, sample)))
+            counts[sample->state < FEED_STATE_COUNT ? sample->state : FEED_STATE_COUNT]++;
+    }
+    return 0;
+}
+
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
 {
     *count = snapshot->profile->function_count;
@@ -419,10 +469,12 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
 {
     const struct profile *profile = snapshot->profile;
 
+    if (*cursor < snapshot->begin)
+        *cursor = snapshot->begin;
     while (*cursor < snapshot->end) {
         const struct fake_sample *sample = &profile->samples[(*cursor)++ % snapshot->script_count];
 
-        if (!shows(snapshot, sample))
+        if (!snapshot->shown[sample - profile->samples])
             continue;
         *out = (struct snapshot_sample){
             .timestamp_us = sample->timestamp_us,

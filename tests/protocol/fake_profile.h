@@ -51,5 +51,7 @@ int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample
 /* What options.epoch_ms and options.monotonic_us are given. */
 int64_t fake_epoch_ms(void);
 int64_t fake_monotonic_us(void);
+/* Until the next fake_profile_init. */
+void fake_monotonic_pass(int64_t us);
 
 #endif

@@ -190,6 +190,37 @@ static void a_client_that_does_not_read_is_closed(void **state)
     service_free(service);
 }
 
+/* It would be closed if all were put before it at once. */
+static void who_reads_samples_of_a_tag_slowly_gets_all_of_them(void **state)
+{
+    enum { SAMPLES = 30000, QUEUE_BYTES = 2 * 1024 * 1024 };
+    json_int_t samples = 0;
+    unsigned events = 0;
+    json_t *message;
+    struct talk talk;
+
+    (void)state;
+    talk_begin_as(&talk, &(struct service_options){ .queue_bytes_max = QUEUE_BYTES });
+    talk.profile.repeat = SAMPLES;
+    json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Profiler\"}"));
+    talk_send(&talk, "{\"id\":\"t\",\"method\":\"streamCpuSamplesWithUserTag\","
+                     "\"params\":{\"userTags\":[\"spin\"]}}");
+    while ((message = talk_receive(&talk))) {
+        json_t *told = json_object_get(json_object_get(json_object_get(message, "params"), "event"),
+                                       "cpuSamples");
+        json_int_t count = json_integer_value(json_object_get(told, "sampleCount"));
+
+        assert_in_range(count, told ? 1 : 0, 1000);
+        samples += count;
+        events += count > 0;
+        json_decref(message);
+    }
+    assert_int_equal(talk_closed(&talk), 0);
+    assert_int_equal(samples, SAMPLES);
+    assert_int_equal(events, SAMPLES / 1000);
+    talk_end(&talk);
+}
+
 static void events_reach_every_client_that_listens(void **state)
 {
     static const char listen[] =
@@ -432,6 +463,7 @@ int main(void)
         cmocka_unit_test(waiting_requests_are_bounded),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_asked_for),
         cmocka_unit_test(a_client_that_does_not_read_is_closed),
+        cmocka_unit_test(who_reads_samples_of_a_tag_slowly_gets_all_of_them),
         cmocka_unit_test(events_reach_every_client_that_listens),
         cmocka_unit_test(a_client_that_asks_too_fast_is_told_so_until_the_second_ends),
         cmocka_unit_test(a_get_is_a_request_with_strings_and_an_empty_id),

@@ -34,13 +34,17 @@ static void record(const struct client *client, const char *direction, const cha
 
 void talk_begin(struct talk *talk)
 {
-    struct service_options options = {
-        .profile = &talk->profile,
-        .version = "1.2.3",
-        .epoch_ms = fake_epoch_ms,
-        .monotonic_us = fake_monotonic_us,
-    };
+    talk_begin_as(talk, &(struct service_options){ 0 });
+}
 
+void talk_begin_as(struct talk *talk, const struct service_options *wish)
+{
+    struct service_options options = *wish;
+
+    options.profile = &talk->profile;
+    options.version = "1.2.3";
+    options.epoch_ms = fake_epoch_ms;
+    options.monotonic_us = fake_monotonic_us;
     fake_profile_init(&talk->profile);
     assert_int_equal(service_new(&talk->service, &options), 0);
     assert_int_equal(client_new(&talk->client, talk->service), 0);

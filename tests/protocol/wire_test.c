@@ -6,7 +6,7 @@
  * ] }
  *
  * A step with "client": "B" is another client's (there are "A" to "D", and "A" is who speaks where
- * none is named); "leaves": true ends it.
+ * none is named); "leaves": true ends it. "allowDds": true beside the steps is that option's.
  *
  * No response and no close: nothing may come. In a response the text "<integer>", "<real>",
  * "<string>", "<list>", "<object>" or "<any>" stands for any value of that kind, and the member
@@ -106,6 +106,22 @@ static void add_recent_sample(struct profile *profile)
     profile->sample_count = 1;
 }
 
+/* One more behind the script's. */
+static void add_one_sample(struct profile *profile)
+{
+    static struct fake_sample more[FAKE_MAX];
+    uint32_t count = profile->sample_count;
+
+    assert_in_range(count, 0, FAKE_MAX - 1);
+    memcpy(more, profile->samples, count * sizeof(*more));
+    more[count] = (struct fake_sample){
+        100, 4900000, "spin", FEED_END_ROOT, 0, 2, { { 1, 12, 0, NULL }, { 0, 30, 0, NULL } }
+    };
+    profile->samples = more;
+    profile->sample_count = count + 1;
+    profile->processes[0].samples++;
+}
+
 /* A named one, a busy one, and one that is too quiet to be an isolate. */
 static void add_threads(struct profile *profile)
 {
@@ -148,6 +164,12 @@ static void act(struct talk *talk, const char *what)
         add_threads(profile);
     else if (!strcmp(what, "a_sample_was_just_taken"))
         add_recent_sample(profile);
+    else if (!strcmp(what, "spin_is_sampled"))
+        add_one_sample(profile);
+    else if (!strcmp(what, "samples_are_evicted"))
+        profile->processes[0].evicted = 1000;
+    else if (!strcmp(what, "a_second_passes"))
+        fake_monotonic_pass(1000000);
     else if (!strcmp(what, "worker_is_forgotten"))
         profile->processes[0].samples--;
     else if (!strcmp(what, "five_samples_come"))
@@ -228,11 +250,13 @@ static void wire_case(void **state)
     json_t *file = json_load_file(*state, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     json_t *steps = json_object_get(file, "steps");
     struct client *clients[CLIENTS_MAX] = { 0 };
+    struct service_options options = { .allow_dds =
+                                           json_is_true(json_object_get(file, "allowDds")) };
     struct talk talk;
 
     if (!file)
         fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
-    talk_begin(&talk);
+    talk_begin_as(&talk, &options);
     clients[0] = talk.client;
     for (size_t i = 0; i < json_array_size(steps); i++)
         run_step(&talk, clients, json_array_get(steps, i));

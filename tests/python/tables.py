@@ -75,7 +75,9 @@ class TableMaker:
             "_counters": dict(_COUNTERS), "vmTags": vm_tags,
             "firstLibrary": library, "firstFunction": function, "firstFrame": frame,
             "libraries": [
-                {"id": "libraries/1", "uri": f"file:///usr/bin/{self._library}"}][library:],
+                {"id": "libraries/1", "uri": f"file:///usr/bin/{self._library}",
+                 "name": self._library, "path": f"/usr/bin/{self._library}", "buildId": "ab01",
+                 "system": False, "loadBias": 0}][library:],
             "functions": [
                 {"id": f"functions/1/{n:x}", "name": name, "kind": "Native",
                  "owner": {"type": "@Library", "id": "libraries/1"}}

@@ -55,7 +55,9 @@ TYPED = [
     ("isoscope completion ", {"bash", "zsh", "fish"}),
 ]
 NASTY = [
-    Command("odd", "it's [so]: \\ odd", options=[Option(["--odd"], "N", "don't [do]: $(touch x) `ls`")])
+    Command(
+        "odd", "it's [so]: \\ odd", options=[Option(["--odd"], "N", "don't [do]: $(touch x) `ls`")]
+    )
 ]
 
 

@@ -1,4 +1,4 @@
-"""Where profiles come from, as the commands read them: `isoscope export folded -o -` shows all of one."""
+"""Where profiles come from, as the commands read them: `export folded -o -` shows all of one."""
 
 import pytest
 from fakes import client_of, service_of
@@ -141,11 +141,13 @@ def test_each_failure_of_a_service_has_its_status(run, error, status):
 def test_a_service_that_ends_while_it_is_read_is_said_to(run):
     service = service_of({"spin:42": SPLIT})
 
+    said = "the service at 127.0.0.1 ended while it was being read"
+
     def cut(params):
-        raise ServiceEnded("the service at 127.0.0.1 ended while it was being read")
+        raise ServiceEnded(said)
 
     service.answers["_getCpuSamples"] = cut
-    assert run(service, URI)[::2] == (1, "isoscope: the service at 127.0.0.1 ended while it was being read\n")
+    assert run(service, URI)[::2] == (1, f"isoscope: {said}\n")
 
 
 def test_half_a_reply_breaks_the_protocol(run):

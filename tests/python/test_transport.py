@@ -114,6 +114,24 @@ def test_a_wrong_token_is_told_apart_from_a_wrong_server():
     assert "not as a VM service (HTTP status 404)" in refusal(404)
 
 
+def moved(location):
+    return lambda request: f"HTTP/1.1 302 Found\r\nLocation: {location}\r\n\r\n".encode()
+
+
+def test_it_goes_where_the_service_sends_it_but_not_for_ever():
+    with server(accept, frame(TEXT, b"hello"), hold=True) as (uri, seen):
+        with server(moved(uri)) as (first, _):
+            transport = WebSocketTransport(first, timeout_s=5)
+        assert transport.receive() == b"hello"
+        assert seen[0].startswith(b"GET /token=/ws ")
+        transport.close()
+    with server(moved("nowhere")) as (uri, _), pytest.raises(CannotConnect, match="not as a VM"):
+        WebSocketTransport(uri, timeout_s=5)
+    with server(moved("http://127.0.0.1:1/")) as (last, _), server(moved(last)) as (next_one, _):
+        with server(moved(next_one)) as (uri, _), pytest.raises(CannotConnect, match="again"):
+            WebSocketTransport(uri, timeout_s=5)
+
+
 def test_a_server_of_another_kind_is_no_service():
     with server(lambda request: b"SSH-2.0-OpenSSH\r\n") as (uri, _):
         with pytest.raises(CannotConnect):

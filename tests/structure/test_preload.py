@@ -13,7 +13,8 @@ LIBRARY = Path(os.environ["ISOSCOPE_BUILD"]) / "lib/libisoscope.so"
 WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signal", "sigwait",
            "sigwaitinfo", "sigtimedwait", "signalfd", "setuid", "setgid", "seteuid", "setegid",
            "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
-           "prctl", "unshare", "setns", "syscall"}
+           "prctl", "unshare", "setns", "syscall", "execve", "execv", "execvp", "execvpe", "execl",
+           "execlp", "execle", "fexecve", "execveat"}
 
 
 def test_it_needs_libc_only():

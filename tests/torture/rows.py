@@ -46,6 +46,9 @@ PLUGIN = str(PROGRAMS / "plugin_0.so")
 # The loader puts it behind what is preloaded already.
 BEHIND = ["/bin/sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', OTHER]
 
+PIPELINES = ("for i in {1..40}; do test \"$(seq $i 2000 | sort -n | tail -n 1 | tr -d x)\" = 2000 "
+             "|| exit 1; (exec env true) || exit 1; done; echo fine")
+
 LOADER = [
     # In wall mode, after a dlclose a sleeper's stack ends in code that is not believed until the next
     # look at the maps, and stands for as many rounds as it sleeps: 78 to 97 % were seen.
@@ -72,8 +75,21 @@ PROCESSES = [
     Row("vfork and exec", program("starts_programs", "vfork"), 300, "spin", 0.5, 0.95, 20,
         wall=0.7),
     Row("posix_spawn", program("starts_programs", "spawn"), 300, "spin", processes=20),
+    *[Row(f"{how} and exec", program("starts_programs", how), 300, "spin", processes=20)
+      for how in ("fork", "system", "popen")],
+    Row("shell pipelines", ["/bin/bash", "-c", PIPELINES], 100, processes=20, whole=0.9),
     Row("clone with shared memory", program("clone_vm"), 200, "spin", 0.25),
     Row("exec, again and again", program("execs", "15"), 300, "spin", processes=1),
+    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150)
+      for way in ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve",
+                  "execveat", "syscall", "syscall at")],
+    Row("exec in a thread, others work", program("exec_ways", "thread", "300"), 300, whole=0.95),
+    Row("exec in a signal handler", program("exec_ways", "handler", "300"), 150),
+    Row("exec, all signals blocked", program("exec_ways", "blocked", "300"), 300),
+    # Its calls are its own; the stacks end at its start, which says nothing of how to unwind it.
+    Row("exec without libc", program("no_libc", "300"), 150, whole=0.0),
+    # Sampled as well as if it had not tried.
+    Row("exec fails", program("exec_ways", "fails", "300"), 1200, "spin", 0.7),
     Row("daemonise", program("daemonise"), 700, "daemon_spin", 0.4, processes=2),
     Row("PR_SET_PDEATHSIG", program("parent_death"), 400, "spin", processes=2),
 ]

@@ -47,7 +47,7 @@ static void a_program_alone_gets_the_defaults(void **state)
                  options.debuginfod);
     assert_null(options.service_info);
     assert_string_equal(options.socket, "");
-    assert_false(options.no_token || options.deflate);
+    assert_false(options.no_token || options.deflate || options.allow_dds);
     assert_int_equal(options.access.hosts.count + options.access.origins.count, 0);
     assert_int_equal(options.rate_max, 100000);
     assert_int_equal(options.patience_seconds, 120);
@@ -64,10 +64,10 @@ static void who_may_come_in_and_how_is_taken(void **state)
     assert_int_equal(PARSE(&options, "--socket", "/run/iso.sock", "--disable-service-auth-codes",
                            "--allow-host", "a.example", "--allow-host=b.example", "--allow-origin",
                            "null", "--client-rate", "10", "--client-patience", "5", "--deflate",
-                           "ls"),
+                           "--allow-dds", "ls"),
                      0);
     assert_string_equal(options.socket, "/run/iso.sock");
-    assert_true(options.no_token && options.deflate);
+    assert_true(options.no_token && options.deflate && options.allow_dds);
     assert_int_equal(options.access.hosts.count, 2);
     assert_string_equal(options.access.hosts.list[1], "b.example");
     assert_string_equal(options.access.origins.list[0], "null");

@@ -530,6 +530,103 @@ static void each_sample_has_the_tag_it_was_taken_under(void **state)
     }
 }
 
+static void a_window_may_hold_the_samples_of_some_tags_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const tags[] = { "send", "main", "nobody", NULL };
+    struct snapshot_window window = { .process_id = fixture->id, .user_tags = tags };
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+
+    tagged(fixture, 1, "parse", FEED_FRAME(fixture->module, A));
+    tagged(fixture, 2, "send", FEED_FRAME(fixture->module, B));
+    tagged(fixture, 3, "", FEED_FRAME(fixture->module, B)); /* by its thread's name: "main" */
+    tagged(fixture, 4, "sen", FEED_FRAME(fixture->module, A));
+    profile_sync(fixture->profile);
+    snapshot = take(fixture, window);
+    assert_int_equal(snapshot_sample_count(snapshot), 2);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.timestamp_us, 2);
+    assert_string_equal(got.tag, "send");
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.timestamp_us, 3);
+    assert_false(snapshot_next(snapshot, &cursor, &got));
+}
+
+/* In the order of arrival, however late a sample is by its own time. */
+static void who_reads_on_from_a_mark_gets_each_sample_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct snapshot_mark mark = { 0 };
+    struct snapshot_window window = { .since = &mark, .count_max = 2 };
+    static const uint32_t counts[] = { 2, 1, 0 };
+
+    SAMPLE(fixture, 10, A);
+    SAMPLE(fixture, 20, A);
+    SAMPLE(fixture, 30, B);
+    profile_sync(fixture->profile);
+    for (int i = 0; i < 3; i++) {
+        CLEANUP(snapshot_freep) struct snapshot *snapshot = take(fixture, window);
+
+        assert_int_equal(snapshot_sample_count(snapshot), counts[i]);
+        mark = snapshot_end(snapshot);
+    }
+    SAMPLE(fixture, 5, B);
+    profile_sync(fixture->profile);
+    {
+        CLEANUP(snapshot_freep) struct snapshot *snapshot = take(fixture, window);
+
+        assert_int_equal(snapshot_sample_count(snapshot), 1);
+        assert_int_equal(snapshot_first_us(snapshot), 5);
+        mark = snapshot_end(snapshot);
+    }
+    profile_clear(fixture->profile, 0);
+    SAMPLE(fixture, 50, A);
+    profile_sync(fixture->profile);
+    {
+        CLEANUP(snapshot_freep) struct snapshot *snapshot = take(fixture, window);
+
+        assert_int_equal(snapshot_sample_count(snapshot), 1);
+        assert_int_equal(snapshot_first_us(snapshot), 50);
+    }
+}
+
+static void note_tag(void *context, const char *user_tag)
+{
+    char *text = context;
+
+    strcat(strcat(text, user_tag), " ");
+}
+
+static void tags_and_states_are_those_of_the_samples_in_the_store(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t counts[FEED_STATE_COUNT + 1];
+    char text[64] = "";
+
+    tagged(fixture, 1, "parse", FEED_FRAME(fixture->module, A));
+    tagged(fixture, 2, "", FEED_FRAME(fixture->module, A));
+    tagged(fixture, 3, "parse", FEED_FRAME(fixture->module, A));
+    FAKE_SAMPLE(&fixture->feed, fake_feed_thread(&fixture->feed, 8, "worker"), 5,
+                FEED_FRAME(0, 0x10));
+    profile_sync(fixture->profile);
+    assert_int_equal(profile_user_tags(fixture->profile, note_tag, text), 0);
+    assert_string_equal(text, "parse main worker ");
+    assert_int_equal(profile_states(fixture->profile, fixture->id, 0, counts), 0);
+    assert_int_equal(counts[FEED_STATE_RUNNING], 4);
+    assert_int_equal(counts[FEED_STATE_SLEEP], 0);
+    assert_int_equal(profile_states(fixture->profile, fixture->id, 8, counts), 0);
+    assert_int_equal(counts[FEED_STATE_RUNNING], 1);
+    assert_int_equal(profile_states(fixture->profile, 999999999, 0, counts), -ISOSCOPE_NOT_FOUND);
+    profile_clear(fixture->profile, 0);
+    text[0] = '\0';
+    assert_int_equal(profile_user_tags(fixture->profile, note_tag, text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(profile_states(fixture->profile, fixture->id, 0, counts), 0);
+    assert_int_equal(counts[FEED_STATE_RUNNING], 0);
+}
+
 static void a_tag_that_lies_outside_the_names_is_none(void **state)
 {
     struct fixture *fixture = *state;
@@ -666,6 +763,9 @@ int main(void)
         SNAPSHOT_TEST(jit_code_has_the_name_that_its_perf_map_gave_at_the_time),
         SNAPSHOT_TEST(a_snapshot_knows_the_asked_period_and_depth),
         SNAPSHOT_TEST(each_sample_has_the_tag_it_was_taken_under),
+        SNAPSHOT_TEST(a_window_may_hold_the_samples_of_some_tags_alone),
+        SNAPSHOT_TEST(who_reads_on_from_a_mark_gets_each_sample_once),
+        SNAPSHOT_TEST(tags_and_states_are_those_of_the_samples_in_the_store),
         SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),
         SNAPSHOT_TEST(code_without_a_file_has_the_name_it_was_given),
         SNAPSHOT_TEST(without_symbols_offsets_and_build_ids_travel),

@@ -67,8 +67,8 @@ def by_stack(
     hide: Optional[str] = None,
     system: bool = True,
 ) -> Profile:
-    """focus: only samples with such a function anywhere on the stack. ignore: without those. hide: its
-    frames only; what they did counts as their callers'. system False: hides the system's libraries.
+    """focus: only samples with such a function anywhere on the stack. ignore: without those. hide:
+    its frames only; what they did counts as their callers'. system False: hides the system's libraries.
     Regular expressions, found anywhere in the function's name. A sample of which nothing is left
     is left out."""
     if focus is not None:

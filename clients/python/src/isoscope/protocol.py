@@ -108,6 +108,14 @@ class LibraryRef(TypedDict):
     uri: str
 
 
+class ObjectRef(TypedDict):
+    """An object, by its id alone: getObject gives the rest."""
+
+    type: Literal["@Object"]
+    fixedId: Literal[True]
+    id: str
+
+
 class ScriptRef(TypedDict):
     """A source file of a module."""
 
@@ -136,6 +144,36 @@ class AllocationProfile(_AllocationProfileRequired, total=False):
     """Allocations are not sampled: the memory, and no classes."""
 
     _heaps: PrivateHeaps
+
+
+class AvailableCachedCpuSamples(TypedDict):
+    """User tags of which there are samples."""
+
+    type: Literal["AvailableCachedCpuSamples"]
+    cacheNames: List[str]
+
+
+class _CachedCpuSamplesRequired(TypedDict):
+    """What every CachedCpuSamples has."""
+
+    type: Literal["CachedCpuSamples"]
+    samplePeriod: int
+    maxStackDepth: int
+    sampleCount: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    pid: int
+    _counters: PrivateCounters
+    samples: List[CpuSample]
+    functions: List[ProfileFunction]
+    userTag: str
+    truncated: bool
+
+
+class CachedCpuSamples(_CachedCpuSamplesRequired, total=False):
+    """Samples of one user tag."""
+
+    _symbols: PrivateSymbols
 
 
 class ClassList(TypedDict):
@@ -204,6 +242,20 @@ class CpuSamples(_CpuSamplesRequired, total=False):
     """Samples of a time, and the functions that their stacks point to. timeOriginMicros is the first sample's time, timeExtentMicros the last one's behind it."""
 
     _symbols: PrivateSymbols
+
+
+class CpuSamplesEvent(TypedDict):
+    """Samples that have a user tag the client has asked for."""
+
+    type: Literal["CpuSamplesEvent"]
+    samplePeriod: int
+    maxStackDepth: int
+    sampleCount: int
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    pid: int
+    samples: List[CpuSample]
+    functions: List[Union[ObjectRef, NativeFunction]]
 
 
 class Error(TypedDict):
@@ -483,6 +535,14 @@ class ProtocolList(TypedDict):
     protocols: List[Protocol]
 
 
+class ResumePermissionsRequired(TypedDict):
+    """After which pauses a person has to agree before an isolate goes on."""
+
+    type: Literal["ResumePermissionsRequired"]
+    onPauseStart: bool
+    onPauseExit: bool
+
+
 class _RpcErrorRequired(TypedDict):
     """What every RpcError has."""
 
@@ -501,6 +561,7 @@ class RpcErrorData(TypedDict, total=False):
 
     details: str
     request: RpcErrorRequest
+    ddsUri: str
 
 
 class RpcErrorRequest(TypedDict):
@@ -569,11 +630,37 @@ class SourceLocation(TypedDict):
 
 
 class SourceReport(TypedDict):
-    """What a debugger asks of source: nothing is known."""
+    """What samples have met in source files."""
 
     type: Literal["SourceReport"]
-    ranges: List[Any]
-    scripts: List[Any]
+    ranges: List[SourceReportRange]
+    scripts: List[ScriptRef]
+
+
+class SourceReportCoverage(TypedDict):
+    """Lines that ran. That a line did not run nobody knows."""
+
+    hits: List[int]
+    misses: List[Any]
+
+
+class _SourceReportRangeRequired(TypedDict):
+    """What every SourceReportRange has."""
+
+    scriptIndex: int
+    startPos: int
+    endPos: int
+    compiled: Literal[True]
+
+
+class SourceReportRange(_SourceReportRangeRequired, total=False):
+    """A part of a script."""
+
+    coverage: SourceReportCoverage
+    branchCoverage: SourceReportCoverage
+    possibleBreakpoints: List[Any]
+    callSites: List[Any]
+    profile: PrivateProfileReport
 
 
 class _StackRequired(TypedDict):
@@ -603,6 +690,14 @@ class Success(TypedDict):
     """Done; there is nothing to tell."""
 
     type: Literal["Success"]
+
+
+class TagProfile(TypedDict):
+    """Samples by VM tag, in two lists."""
+
+    type: Literal["TagProfile"]
+    names: List[str]
+    counters: List[int]
 
 
 class Timeline(TypedDict):
@@ -912,6 +1007,21 @@ class PrivateProcess(TypedDict):
     counters: PrivateCounters
 
 
+class PrivateProfileReport(TypedDict):
+    """Ticks by line: three lists of one length."""
+
+    metadata: PrivateProfileReportMetadata
+    positions: List[int]
+    inclusiveTicks: List[int]
+    exclusiveTicks: List[int]
+
+
+class PrivateProfileReportMetadata(TypedDict):
+    """Of how many samples the ticks are."""
+
+    sampleCount: int
+
+
 class PrivateSampleEvent(TypedDict):
     """A sample as a trace event."""
 
@@ -1037,10 +1147,31 @@ class PrivateTagCode(TypedDict):
 
 
 class PrivateTagCounters(TypedDict):
-    """Ticks by VM tag. Not counted here: both lists are empty."""
+    """Samples by VM tag, in two lists."""
 
-    names: List[Any]
-    counters: List[Any]
+    names: List[str]
+    counters: List[int]
+
+
+class EventCpuSamples(TypedDict):
+    """Samples with the user tags of streamCpuSamplesWithUserTag, of one process; to the client that asked."""
+
+    type: Literal["Event"]
+    kind: Literal["CpuSamples"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    cpuSamples: CpuSamplesEvent
+
+
+class EventDartDevelopmentServiceConnected(TypedDict):
+    """A Dart Development Service has taken over: this client is closed, and finds the service at uri. To all but the proxy, whether they listen or not."""
+
+    type: Literal["Event"]
+    kind: Literal["DartDevelopmentServiceConnected"]
+    timestamp: Millis
+    uri: str
+    message: str
 
 
 class EventExtension(TypedDict):
@@ -1281,11 +1412,24 @@ class PrivateGetHeapMapParams(TypedDict):
     isolateId: IsolateId
 
 
+class PrivateGetIsolateMetricParams(TypedDict):
+    """Of _getIsolateMetric."""
+
+    isolateId: IsolateId
+    metricId: str
+
+
 class PrivateGetIsolateMetricListParams(TypedDict):
     """Of _getIsolateMetricList."""
 
     isolateId: IsolateId
     type: str
+
+
+class PrivateGetObjectStoreParams(TypedDict):
+    """Of _getObjectStore."""
+
+    isolateId: IsolateId
 
 
 class PrivateGetPersistentHandlesParams(TypedDict):
@@ -1296,6 +1440,26 @@ class PrivateGetPersistentHandlesParams(TypedDict):
 
 class PrivateGetPortsParams(TypedDict):
     """Of _getPorts."""
+
+    isolateId: IsolateId
+
+
+class PrivateGetReachableSizeParams(TypedDict):
+    """Of _getReachableSize."""
+
+    isolateId: IsolateId
+    targetId: str
+
+
+class PrivateGetRetainedSizeParams(TypedDict):
+    """Of _getRetainedSize."""
+
+    isolateId: IsolateId
+    targetId: str
+
+
+class PrivateGetTagProfileParams(TypedDict):
+    """Of _getTagProfile."""
 
     isolateId: IsolateId
 
@@ -1324,12 +1488,31 @@ class PrivateRegisterServiceParams(TypedDict):
     alias: str
 
 
+class PrivateSetStreamIncludePrivateMembersParams(TypedDict):
+    """Of _setStreamIncludePrivateMembers."""
+
+    streamId: StreamId
+    includePrivateMembers: bool
+
+
 class PrivateSetVMTimelineFlagsParams(TypedDict, total=False):
     """Of _setVMTimelineFlags."""
 
     recordedStreams: List[str]
     fixedNames: List[str]
     streamId: str
+
+
+class _PrivateWriteCpuProfileTimelineParamsRequired(TypedDict):
+    """What every PrivateWriteCpuProfileTimelineParams has."""
+
+    isolateId: IsolateId
+
+
+class PrivateWriteCpuProfileTimelineParams(_PrivateWriteCpuProfileTimelineParamsRequired, total=False):
+    """Of _writeCpuProfileTimeline."""
+
+    tags: ProfileTags
 
 
 class PrivateYieldControlToDDSParams(TypedDict):
@@ -1482,6 +1665,18 @@ class GetAllocationTracesParams(_GetAllocationTracesParamsRequired, total=False)
     timeOriginMicros: Micros
     timeExtentMicros: Micros
     classId: str
+
+
+class GetAvailableCachedCpuSamplesParams(TypedDict):
+    """Of getAvailableCachedCpuSamples."""
+
+
+
+class GetCachedCpuSamplesParams(TypedDict):
+    """Of getCachedCpuSamples."""
+
+    isolateId: IsolateId
+    userTag: str
 
 
 class GetClassListParams(TypedDict):
@@ -1649,6 +1844,11 @@ class GetQueuedMicrotasksParams(TypedDict):
     isolateId: IsolateId
 
 
+class GetRequireUserPermissionToResumeParams(TypedDict):
+    """Of getRequireUserPermissionToResume."""
+
+
+
 class GetRetainingPathParams(TypedDict):
     """Of getRetainingPath."""
 
@@ -1677,6 +1877,7 @@ class GetSourceReportParams(_GetSourceReportParamsRequired, total=False):
     tokenPos: int
     endTokenPos: int
     forceCompile: bool
+    reportLines: bool
 
 
 class _GetStackParamsRequired(TypedDict):
@@ -1859,6 +2060,12 @@ class RpcDiscoverParams(TypedDict):
 
 
 
+class SendDapRequestParams(TypedDict):
+    """Of sendDapRequest."""
+
+    message: str
+
+
 class SetBreakpointStateParams(TypedDict):
     """Of setBreakpointState."""
 
@@ -1947,6 +2154,12 @@ class StreamCancelParams(TypedDict):
     streamId: str
 
 
+class StreamCpuSamplesWithUserTagParams(TypedDict):
+    """Of streamCpuSamplesWithUserTag."""
+
+    userTags: List[str]
+
+
 class StreamListenParams(TypedDict):
     """Of streamListen."""
 
@@ -1962,14 +2175,21 @@ PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
 PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
 PrivateGetHeapMapResult = Sentinel
+PrivateGetIsolateMetricResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
+PrivateGetObjectStoreResult = Sentinel
 PrivateGetPersistentHandlesResult = Sentinel
 PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
+PrivateGetReachableSizeResult = Sentinel
+PrivateGetRetainedSizeResult = Sentinel
+PrivateGetTagProfileResult = Union[TagProfile, Sentinel]
 PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline
 PrivateGetVMTimelineFlagsResult = TimelineFlags
 PrivateRegisterServiceResult = Success
+PrivateSetStreamIncludePrivateMembersResult = Success
 PrivateSetVMTimelineFlagsResult = Success
+PrivateWriteCpuProfileTimelineResult = Sentinel
 PrivateYieldControlToDDSResult = Success
 AddBreakpointResult = Sentinel
 AddBreakpointAtEntryResult = Sentinel
@@ -1985,6 +2205,8 @@ ExtDartIoGetSocketProfileResult = Union[SocketProfile, Sentinel]
 ExtDartIoGetVersionResult = Union[Version, Sentinel]
 GetAllocationProfileResult = Union[AllocationProfile, Sentinel]
 GetAllocationTracesResult = Sentinel
+GetAvailableCachedCpuSamplesResult = AvailableCachedCpuSamples
+GetCachedCpuSamplesResult = Union[CachedCpuSamples, Sentinel]
 GetClassListResult = Union[ClassList, Sentinel]
 GetClientNameResult = ClientName
 GetCpuSamplesResult = Union[CpuSamples, Sentinel]
@@ -2006,6 +2228,7 @@ GetPerfettoVMTimelineWithCpuSamplesResult = PerfettoTimeline
 GetPortsResult = Union[PortList, Sentinel]
 GetProcessMemoryUsageResult = ProcessMemoryUsage
 GetQueuedMicrotasksResult = Sentinel
+GetRequireUserPermissionToResumeResult = ResumePermissionsRequired
 GetRetainingPathResult = Sentinel
 GetScriptsResult = Union[ScriptList, Sentinel]
 GetSourceReportResult = Union[SourceReport, Sentinel]
@@ -2033,6 +2256,7 @@ RequirePermissionToResumeResult = Success
 RequireUserPermissionToResumeResult = Success
 ResumeResult = Union[Success, Sentinel]
 RpcDiscoverResult = OpenRpc
+SendDapRequestResult = Success
 SetBreakpointStateResult = Sentinel
 SetClientNameResult = Success
 SetExceptionPauseModeResult = Union[Success, Sentinel]
@@ -2045,4 +2269,5 @@ SetTraceClassAllocationResult = Sentinel
 SetVMNameResult = Success
 SetVMTimelineFlagsResult = Success
 StreamCancelResult = Success
+StreamCpuSamplesWithUserTagResult = Success
 StreamListenResult = Success

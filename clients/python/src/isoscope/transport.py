@@ -18,6 +18,7 @@ import websocket
 
 from .errors import CannotConnect, ProtocolError, ServiceEnded, TimedOut
 
+_REDIRECTS_MAX = 3
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
 
@@ -65,16 +66,7 @@ class WebSocketTransport:
 
     def _connect(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
         try:
-            return websocket.create_connection(
-                uri,
-                timeout=self._timeout_s,
-                socket=self._connect_unix(path) if path else None,
-                # The library's own check is Python code, 30 times slower than the rest of
-                # the transfer; json.loads rejects bad UTF-8 anyway.
-                skip_utf8_validation=True,
-                suppress_origin=True,
-                http_no_proxy=["*"],  # a profile never travels through a proxy unasked
-            )
+            return self._follow(uri, path)
         except websocket.WebSocketBadStatusException as error:
             raise CannotConnect(refusal(self._address, error.status_code)) from error
         except (TimeoutError, websocket.WebSocketTimeoutException) as error:
@@ -84,6 +76,32 @@ class WebSocketTransport:
             raise CannotConnect(f"{self._address} answers, but not as a VM service") from error
         except OSError as error:
             raise CannotConnect(no_service(self._address, error)) from error
+
+    def _follow(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
+        """A service that a Dart Development Service has taken over says where that one is: as a
+        http URI, which the library would not take."""
+        for _ in range(_REDIRECTS_MAX):
+            connection = self._open(uri, path)
+            if connection.getstatus() == 101:
+                return connection
+            location = connection.getheaders().get("location", "")
+            connection.shutdown()
+            uri, path = websocket_uri(location), None
+            self._address = urlsplit(location).netloc
+        raise CannotConnect(f"{self._address} sends its clients away, again and again")
+
+    def _open(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
+        return websocket.create_connection(
+            uri,
+            timeout=self._timeout_s,
+            socket=self._connect_unix(path) if path else None,
+            # The library's own check is Python code, 30 times slower than the rest of the
+            # transfer; json.loads rejects bad UTF-8 anyway.
+            skip_utf8_validation=True,
+            suppress_origin=True,
+            http_no_proxy=["*"],  # a profile never travels through a proxy unasked
+            redirect_limit=0,
+        )
 
     def _connect_unix(self, path: str) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX)

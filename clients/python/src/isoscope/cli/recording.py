@@ -123,9 +123,9 @@ def isoscope() -> str:
 
 
 def _has_reaped(pid: int) -> bool:
-    """Has the process waited for a child, and has no other? The kernel adds a child's page faults to
-    its parent's when it is waited for, and no program starts without any. Without this a command
-    that lives shorter than we sleep would look like one that is still to come."""
+    """Has the process waited for a child, and has no other? The kernel adds a child's page faults
+    to its parent's when it is waited for, and no program starts without any. Without this a
+    command that lives shorter than we sleep would look like one that is still to come."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

@@ -2,13 +2,13 @@
 
     with Screen() as screen:
         screen.show(page)
-        key = screen.key(timeout_s)      "q", "up", "escape", ...; "" when time is up or the size changed
+        key = screen.key(timeout_s)    "q", "up", "escape", ...; "": time is up, or the size is new
 
 Drawn by rich where it is installed, else by plain escape sequences. NO_COLOR takes the colours, not
 bold and reverse.
 
-Signals  SIGTERM and SIGHUP raise SystemExit inside the with block, so that the terminal is put right
-         on every way out. Ctrl-Z does nothing: a shell would get the terminal as it is.
+Signals  SIGTERM and SIGHUP raise SystemExit inside the with block, so that the terminal is put
+         right on every way out. Ctrl-Z does nothing: a shell would get the terminal as it is.
 """
 
 from __future__ import annotations

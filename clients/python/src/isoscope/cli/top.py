@@ -24,6 +24,7 @@ from .screen import Screen
 from .top_page import FUNCTIONS, KEYS, SORTS, THREADS, View, json_of, page_of, thread_rows
 
 _ROWS = 20  # printed, where there is no screen to fill
+_KEYS_NOTE = "h help  q quit  f functions  t threads  s sort  space pause"
 _LOOK_S = 0.25  # for the end of a command
 
 
@@ -32,8 +33,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "top",
         help="show what runs now, live",
-        description="Show the hottest functions or threads of the last seconds, live. On a terminal "
-        f"keys change the view ({keys}). Elsewhere one page is printed in each interval. "
+        description="Show the hottest functions or threads of the last seconds, live. On a "
+        f"terminal keys change the view ({keys}). Elsewhere one page is printed in each interval. "
         "What `-- COMMAND` writes while a terminal shows top comes after it.",
         epilog=epilog(
             "isoscope top http://127.0.0.1:8181/TOKEN=/",
@@ -57,7 +58,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--rows", metavar="N", type=options.positive, default=_ROWS,
                         help=f"printed, where there is no terminal ({_ROWS})")
     parser.add_argument("--plain", action="store_true", help="print pages, also on a terminal")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line in each interval")
+    parser.add_argument("--json", action="store_true", help="in each interval one JSON object a line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,14 +70,13 @@ def run(args: argparse.Namespace) -> int:
         if args.command is not None:
             if live:
                 written = stack.enter_context(tempfile.TemporaryFile())
+                stack.callback(_pass_on, written)  # when the command has ended
             recording = stack.enter_context(source.record(args, written))
             uri = recording.uri
         with source.connect(args, uri) as client:
             look = _Look(client, args)
             show = _on_screen if live else _printed
             status = show(look, view, args, recording)
-    if written is not None:
-        _pass_on(written)
     return status if recording is None else recording.status
 
 
@@ -177,7 +177,7 @@ def _note(look: _Look, view: View) -> str:
     if look.ended:
         return f"{look.ended}  (q quits)"
     empty = not look.window(view).threads()
-    return look.why_empty() if empty else "h help  q quit  f functions  t threads  s sort  space pause"
+    return look.why_empty() if empty else _KEYS_NOTE
 
 
 def _printed(

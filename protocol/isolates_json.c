@@ -1,0 +1,78 @@
+/*
+ * isolates_json.c - isolates and their groups as the wire refers to them.
+ */
+#include "isolates.h"
+
+#include "generated/words.h"
+#include "json_writer.h"
+#include "uris.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *isolate_text(const char *bytes)
+{
+    struct json_text text = { 0 };
+    json_t *string = NULL;
+
+    json_text_string(&text, bytes);
+    if (!text.failed)
+        string = json_loadb(text.data, text.length, JSON_DECODE_ANY, NULL);
+    json_text_free(&text);
+    return string;
+}
+
+json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < isolates->count; i++) {
+        const struct isolate *isolate = &isolates->items[i];
+
+        if (process && process != isolate->process)
+            continue;
+        if (json_array_append_new(list, isolate_ref(isolate)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+json_t *isolate_ref(const struct isolate *isolate)
+{
+    char id[40], group[40];
+
+    snprintf(id, sizeof(id), "isolates/%" PRIu64, isolate->number);
+    snprintf(group, sizeof(group), "isolateGroups/%" PRIu64, isolate->process->id);
+    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s}", "type", TYPE_ISOLATE_REF, "id", id, "name",
+                     isolate_text(isolate->name), "number", strchr(id, '/') + 1, "isSystemIsolate",
+                     0, "isolateGroupId", group);
+}
+
+json_t *isolate_group_ref(const struct process_info *process)
+{
+    char id[40];
+
+    snprintf(id, sizeof(id), "isolateGroups/%" PRIu64, process->id);
+    return json_pack("{s:s, s:s, s:o, s:s, s:b}", "type", TYPE_ISOLATE_GROUP_REF, "id", id, "name",
+                     isolate_text(process->exe), "number", strchr(id, '/') + 1,
+                     "isSystemIsolateGroup", 0);
+}
+
+json_t *isolate_root_library(const struct process_info *process)
+{
+    struct json_text uri = { 0 };
+    json_t *library = NULL;
+    char id[40];
+
+    snprintf(id, sizeof(id), "libraries/@%" PRIu64, process->id);
+    uri_package(&uri, process->name);
+    if (!uri.failed)
+        library =
+            json_pack("{s:s, s:b, s:s, s:o, s:s%}", "type", TYPE_LIBRARY_REF, "fixedId", 1, "id",
+                      id, "name", isolate_text(process->name), "uri", uri.data, uri.length);
+    json_text_free(&uri);
+    return library;
+}

@@ -1,0 +1,34 @@
+/*
+ * source_report.h - which lines of source samples have met, and how often.
+ *
+ *   snapshot's frames -> places (script, line) -> ticks -> ranges, one for each script
+ *
+ * A token position is a line.
+ */
+#ifndef ISOSCOPE_SOURCE_REPORT_H
+#define ISOSCOPE_SOURCE_REPORT_H
+
+#include "scripts.h"
+
+enum source_report_kind {
+    REPORT_COVERAGE = 1,
+    REPORT_POSSIBLE_BREAKPOINTS = 2,
+    REPORT_BRANCH_COVERAGE = 4,
+    REPORT_PROFILE = 8,
+    REPORT_CALL_SITES = 16,
+};
+
+/* The report's bit; 0: there is no such report. */
+unsigned source_report_kind(const char *word);
+
+struct source_report_wish {
+    unsigned kinds;                    /* of enum source_report_kind */
+    const struct profile_script *only; /* NULL: all scripts */
+    int64_t first_line, last_line;     /* both belong to it */
+};
+
+/* SourceReport; NULL when out of memory. */
+json_t *source_report_json(struct snapshot *snapshot, const struct scripts *scripts,
+                           const struct source_report_wish *wish);
+
+#endif

@@ -1,0 +1,276 @@
+#include "tagged_samples.h"
+
+#include "client.h"
+#include "refs.h"
+#include "sample_words.h"
+#include "../sampler/feed/cleanup.h"
+#include "../sampler/include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+
+/* Between two turns: a little less than the profile needs to tell of new samples. */
+enum { TURN_US = 200000 };
+
+/* One snapshot on its way into events. */
+struct batch {
+    struct client *client;
+    struct snapshot *snapshot;
+    const struct snapshot_frame *frames;
+    uint32_t *indices; /* by function of the snapshot: its index in events */
+};
+
+static void forget_functions(struct tagged_samples *tagged)
+{
+    tags_free(&tagged->functions);
+    json_text_free(&tagged->refs);
+    tagged->refs = (struct json_text){ 0 };
+}
+
+static void forget_tags(struct tagged_samples *tagged)
+{
+    free(tagged->tags);
+    json_decref(tagged->list);
+    tagged->tags = NULL;
+    tagged->list = NULL;
+}
+
+void tagged_samples_free(struct tagged_samples *tagged)
+{
+    forget_functions(tagged);
+    forget_tags(tagged);
+}
+
+int tagged_samples_want(struct client *client, json_t *tags)
+{
+    struct tagged_samples *tagged = &client->tagged;
+    size_t count = json_array_size(tags);
+    const char **names = count ? calloc(count + 1, sizeof(*names)) : NULL;
+
+    if (count && !names)
+        return -ISOSCOPE_NO_MEMORY;
+    forget_tags(tagged);
+    for (size_t i = 0; i < count; i++)
+        names[i] = json_string_value(json_array_get(tags, i));
+    tagged->tags = names;
+    tagged->list = json_incref(tags);
+    return 0;
+}
+
+static void put_ref(struct json_text *text, const struct snapshot_function *function,
+                    const struct snapshot_library *library)
+{
+    if (text->length)
+        json_text_literal(text, ",");
+    if (ref_has_location(function, library)) {
+        json_text_literal(text, "{\"type\":\"@Object\",\"fixedId\":true,\"id\":");
+        json_text_string(text, function->id);
+        return json_text_literal(text, "}");
+    }
+    json_text_literal(text, "{\"type\":\"NativeFunction\",\"name\":");
+    ref_name(text, function->name);
+    json_text_literal(text, ",\"_kind\":\"Native\"}");
+}
+
+/* False: out of memory. */
+static bool number_functions(struct batch *batch)
+{
+    struct tagged_samples *tagged = &batch->client->tagged;
+    uint32_t count, library_count;
+    const struct snapshot_function *functions = snapshot_functions(batch->snapshot, &count);
+    const struct snapshot_library *libraries = snapshot_libraries(batch->snapshot, &library_count);
+
+    if (tagged->functions.count > TAGGED_FUNCTIONS_MAX)
+        forget_functions(tagged);
+    batch->indices = calloc((size_t)count + 1, sizeof(*batch->indices));
+    if (!batch->indices)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t known = tagged->functions.count;
+
+        tags_add(&tagged->functions, functions[i].id);
+        batch->indices[i] = tagged->functions.last;
+        if (tagged->functions.count > known)
+            put_ref(&tagged->refs, &functions[i], &libraries[functions[i].library]);
+    }
+    return !tagged->functions.failed && !tagged->refs.failed;
+}
+
+static void put_sample(struct json_text *text, const struct batch *batch,
+                       const struct snapshot_sample *sample)
+{
+    json_text_literal(text, "{");
+    sample_members(text, sample);
+    json_text_literal(text, ",\"stack\":[");
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        if (i)
+            json_text_literal(text, ",");
+        json_text_uint(text, batch->indices[batch->frames[sample->frames[i]].function]);
+    }
+    json_text_literal(text, "]}");
+}
+
+/* What the event says of its samples. */
+struct extent {
+    uint32_t count;
+    int64_t first_us, last_us;
+};
+
+/* Appends those of the process. */
+static struct extent put_samples(struct json_text *text, const struct batch *batch,
+                                 uint64_t process_id)
+{
+    struct extent extent = { 0 };
+    struct snapshot_sample sample;
+    uint32_t cursor = 0;
+
+    while (snapshot_next(batch->snapshot, &cursor, &sample)) {
+        if (sample.process_id != process_id)
+            continue;
+        if (extent.count++)
+            json_text_literal(text, ",");
+        else
+            extent.first_us = sample.timestamp_us;
+        extent.last_us = sample.timestamp_us;
+        put_sample(text, batch, &sample);
+    }
+    return extent;
+}
+
+static void put_member(struct json_text *text, const char *name, int64_t value)
+{
+    json_text_literal(text, ",\"");
+    json_text_raw(text, name, strlen(name));
+    json_text_literal(text, "\":");
+    json_text_int(text, value);
+}
+
+static void put_head(struct json_text *text, const struct batch *batch,
+                     const struct process_info *process, const struct extent *extent)
+{
+    const struct json_text *refs = &batch->client->tagged.refs;
+
+    json_text_literal(text, "{\"type\":\"CpuSamplesEvent\"");
+    put_member(text, "samplePeriod", snapshot_period_us(batch->snapshot));
+    put_member(text, "maxStackDepth", snapshot_depth_max(batch->snapshot));
+    put_member(text, "sampleCount", extent->count);
+    put_member(text, "timeOriginMicros", extent->first_us);
+    put_member(text, "timeExtentMicros", extent->last_us - extent->first_us);
+    put_member(text, "pid", process->pid);
+    json_text_literal(text, ",\"functions\":[");
+    json_text_raw(text, refs->data, refs->length);
+    json_text_literal(text, "],\"samples\":[");
+}
+
+static char *event_text(const struct batch *batch, const struct process_info *process)
+{
+    const struct isolates *isolates = &batch->client->service->isolates;
+    const struct isolate *isolate = isolates_find(isolates, (int64_t)process->id);
+    struct json_text samples = { 0 }, text = { 0 };
+    struct extent extent = put_samples(&samples, batch, process->id);
+    json_t *event =
+        isolate_event(KIND_CPU_SAMPLES, isolate, batch->client->service->options.epoch_ms());
+    char *head = rpc_notification_text(stream_id_words[STREAM_ID_PROFILER], event);
+
+    if (head) /* without its three last braces: another member follows */
+        json_text_raw(&text, head, strlen(head) - strlen("}}}"));
+    json_text_literal(&text, ",\"cpuSamples\":");
+    put_head(&text, batch, process, &extent);
+    json_text_raw(&text, samples.data, samples.length);
+    json_text_raw(&text, "]}}}}", sizeof("]}}}}"));
+    if (!head || samples.failed || text.failed)
+        json_text_free(&text);
+    free(head);
+    json_text_free(&samples);
+    return text.data;
+}
+
+static bool has_samples(const struct batch *batch, const struct process_info *process)
+{
+    struct snapshot_sample sample;
+    uint32_t cursor = 0;
+
+    while (snapshot_next(batch->snapshot, &cursor, &sample))
+        if (sample.process_id == process->id)
+            return true;
+    return false;
+}
+
+/* False: out of memory, and nothing was sent. */
+static bool send_batch(struct batch *batch)
+{
+    const struct isolates *isolates = &batch->client->service->isolates;
+    const struct process_info *process = NULL;
+    uint32_t frame_count;
+
+    /* Some may be of a process that came just now. */
+    if (service_refresh(batch->client->service) < 0 || !number_functions(batch))
+        return false;
+    batch->frames = snapshot_frames(batch->snapshot, &frame_count);
+    while ((process = isolates_next(isolates, process)))
+        if (has_samples(batch, process))
+            client_push_text(batch->client, event_text(batch, process));
+    return true;
+}
+
+/* Returns whether there may be more. */
+static bool send_some(struct client *client)
+{
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct tagged_samples *tagged = &client->tagged;
+    struct snapshot_window window = { .user_tags = tagged->tags,
+                                      .since = &tagged->mark,
+                                      .count_max = TAGGED_SAMPLES_MAX };
+    struct batch batch = { .client = client };
+
+    /* While names are read it fails, too; who reads them calls the service again. */
+    if (snapshot_take(&snapshot, client->service->options.profile, &window) < 0)
+        return false;
+    batch.snapshot = snapshot;
+    if (snapshot_sample_count(snapshot)) {
+        bool sent = send_batch(&batch);
+
+        free(batch.indices);
+        if (!sent)
+            return false;
+        tagged->told_us = client->service->options.monotonic_us();
+    }
+    tagged->mark = snapshot_end(snapshot);
+    return snapshot_sample_count(snapshot) == TAGGED_SAMPLES_MAX;
+}
+
+void tagged_samples_send(struct client *client)
+{
+    struct tagged_samples *tagged = &client->tagged;
+    bool more = tagged->tags && client->streams & 1u << STREAM_ID_PROFILER;
+
+    tagged->behind = false;
+    while (more && !tagged->behind) {
+        more = send_some(client);
+        tagged->behind = more && client->outbox.bytes >= TAGGED_BYTES_MAX;
+    }
+}
+
+/* When all programs have ended, nobody calls again for what is left. */
+static bool its_turn(const struct client *client)
+{
+    const struct process_list *processes = &client->service->isolates.now;
+
+    if (client->service->options.monotonic_us() - client->tagged.told_us >= TURN_US)
+        return true;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->items[i].live)
+            return false;
+    return true;
+}
+
+void tagged_samples_poll(struct client *client)
+{
+    if (client->outbox.bytes < TAGGED_BYTES_MAX && its_turn(client))
+        tagged_samples_send(client);
+}
+
+void tagged_samples_resume(struct client *client)
+{
+    if (client->tagged.behind && client->outbox.bytes < TAGGED_BYTES_MAX)
+        tagged_samples_send(client);
+}

@@ -1,0 +1,54 @@
+/*
+ * tagged_samples.h - CpuSamples events: the samples with the user tags that a client asked for.
+ *
+ *   store -> snapshot since the client's mark -> one event for each process -> outbox
+ *
+ * A client gets a sample once at most, in the order of arrival, and first those that are there
+ * already. An event has at most TAGGED_SAMPLES_MAX samples; while TAGGED_BYTES_MAX wait for a
+ * client, it gets no more: who reads slowly is behind, and misses what the store lets go of
+ * meanwhile.
+ *
+ * The events' table of functions only grows, so that an index means the same in each: the Dart
+ * Development Service counts on that. Beyond TAGGED_FUNCTIONS_MAX it begins anew.
+ *
+ * Threads    The service thread.
+ * Errors     Out of memory: what could not be sent comes with a later event.
+ */
+#ifndef ISOSCOPE_TAGGED_SAMPLES_H
+#define ISOSCOPE_TAGGED_SAMPLES_H
+
+#include "json_writer.h"
+#include "tags.h"
+#include "../sampler/profile/snapshot.h"
+
+#include <jansson.h>
+
+struct client;
+
+enum {
+    TAGGED_SAMPLES_MAX = 1000,
+    TAGGED_BYTES_MAX = 1024 * 1024,
+    TAGGED_FUNCTIONS_MAX = 16384,
+};
+
+struct tagged_samples {
+    const char **tags; /* up to a NULL, borrowed from list; NULL: none were asked for */
+    json_t *list;
+    struct snapshot_mark mark;
+    int64_t told_us;
+    bool behind;           /* there is more, and no room for it */
+    struct tags functions; /* their ids; the place is the index in events */
+    struct json_text refs; /* the functions as events have them, with commas between */
+};
+
+/* tags: a list of texts, held; an empty one ends it. 0 or -ISOSCOPE_NO_MEMORY. */
+int tagged_samples_want(struct client *client, json_t *tags);
+/* Sends what there is, if the client listens. */
+void tagged_samples_send(struct client *client);
+/* The same, but not too often: to be called when there may be more. */
+void tagged_samples_poll(struct client *client);
+/* The same, when the client has read what was sent. */
+void tagged_samples_resume(struct client *client);
+void tagged_samples_free(struct tagged_samples *tagged);
+
+#endif
