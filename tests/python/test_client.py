@@ -66,6 +66,15 @@ def test_a_stream_is_listened_to_once_until_it_is_cancelled():
     ]
 
 
+def test_a_stream_that_is_listened_to_already_is_no_error():
+    service = listening_service()
+    service.errors["streamListen"] = lambda params: 103 if params["streamId"] == "VM" else -32602
+    client = client_of(service)
+    client.listen("VM")
+    with pytest.raises(RpcError):
+        client.listen("Nothing")
+
+
 def test_an_iterator_of_events_ends_with_the_service():
     events = client_of(listening_service()).events("VM")
     with pytest.raises(ServiceEnded):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from fakes import profile as listed
-from isoscope import Process, Profile, bottom_up, call_tree
+from isoscope import Function, Process, Profile, bottom_up, call_tree
 from isoscope.errors import IsoscopeError
 from isoscope.filters import by_stack
 from isoscope.frames import profile_columns
@@ -140,6 +140,32 @@ def test_what_is_in_one_only_is_a_change_from_or_to_nothing():
     assert {c.item.name: c.self_change for c in changes.rows} == {"old": -1, "new": 1, "main": 0}
     nothing = difference(before, call_tree(Profile(), group="all"))
     assert nothing.rows[0].self_change == -1 and nothing.after_count == 0
+
+
+def test_two_programs_of_different_names_are_compared_as_one():
+    profiles = profile_of("main"), profile_of("main")
+    for profile, name in zip(profiles, ("old", "new")):
+        profile.meta["program"] = name
+    changes = difference(*[call_tree(profile, group="all") for profile in profiles])
+    assert [(node.before, node.after) for node in changes.walk()] == [(1, 1), (1, 1)]
+
+
+def test_functions_of_equal_ids_keep_their_own_lines():
+    profile = Profile()
+    process = Process("isolates/1", "app")
+    thread = profile.thread(process, 1)
+    for name, line in (("one", 5), ("other", 9)):
+        frame = profile.frame(Function("native/0", name, None), line)
+        profile.add_sample(0, thread, profile.node(0, frame), weight_us=1)
+    spots = hot_spots(profile).spots
+    assert {s.row.name: s.lines for s in spots} == {"one": [(5, 1)], "other": [(9, 1)]}
+
+
+def test_samples_may_be_added_to_what_a_filter_left():
+    profile = by_stack(profile_of("main;lock;wait"), hide="lock")
+    frames = {frame.function.name: number for number, frame in enumerate(profile.frames)}
+    node = profile.node(profile.node(0, frames["main"]), frames["wait"])
+    assert node == profile.nodes[0]
 
 
 def test_the_same_function_of_two_profiles_is_found_by_its_name():

@@ -502,6 +502,48 @@ static void what_has_no_mangled_name_knows_the_scopes_around_it(void **state)
     assert_scopes_are_seen("g++ -g -flto " BUILD " scopes.cc");
 }
 
+enum { MANY_FUNCTIONS = 300, MANY_TEXT_BYTES = 64 * 1024 };
+
+/* In turns in a namespace in another one, and in none. */
+static void write_many_functions(const struct workshop *shop)
+{
+    static char text[MANY_TEXT_BYTES];
+    int bytes = 0;
+
+    for (int i = 0; i < MANY_FUNCTIONS; i++)
+        bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes,
+                          "namespace shop%d { namespace { __attribute__((used, noinline))\n"
+                          "int in%d(int *v) { *v ^= %d; return *v; } } }\n"
+                          "static __attribute__((used, noinline))\n"
+                          "int out%d(int *v) { *v += %d; return *v; }\n",
+                          i % 3, i, i, i, i);
+    assert_true(bytes < MANY_TEXT_BYTES);
+    write_file(shop, "many.cc", text);
+}
+
+/* Wherever in its unit a function is, and whichever is asked for first. */
+static void of_many_functions_each_knows_its_own_scopes(void **state)
+{
+    CLEANUP(workshop_close) struct workshop shop;
+    static struct addresses addresses;
+
+    (void)state;
+    workshop_open(&shop);
+    write_many_functions(&shop);
+    assert_true(run(&shop, "g++ -g " BUILD " many.cc"));
+    CLEANUP(close_lines) struct lines *lines = open_module(shop.module);
+    read_addresses(&addresses, shop.module, lines);
+    for (int i = MANY_FUNCTIONS; i-- > 0;) {
+        char scope[64], inside[32], outside[32];
+
+        snprintf(scope, sizeof(scope), "shop%d::(anonymous namespace)", i % 3);
+        snprintf(inside, sizeof(inside), "in%d", i);
+        snprintf(outside, sizeof(outside), "out%d", i);
+        assert_true(scope_is_seen(lines, &addresses, scope, inside));
+        assert_true(scope_is_seen(lines, &addresses, NULL, outside));
+    }
+}
+
 /* Forgotten units are read again, and libdw is closed and opened in between. */
 static void with_no_room_to_keep_anything_the_answers_are_the_same(void **state)
 {
@@ -642,6 +684,7 @@ int main(void)
         cmocka_unit_test(units_in_dwo_files_are_read),
         cmocka_unit_test(a_function_knows_where_it_is_defined),
         cmocka_unit_test(what_has_no_mangled_name_knows_the_scopes_around_it),
+        cmocka_unit_test(of_many_functions_each_knows_its_own_scopes),
         cmocka_unit_test(with_no_room_to_keep_anything_the_answers_are_the_same),
         cmocka_unit_test(a_module_without_debug_data_has_a_reason),
         cmocka_unit_test(references_in_a_circle_and_tables_without_end_are_left),

@@ -82,7 +82,8 @@ static uint32_t least_used(const struct lines *lines, uint32_t but)
     uint32_t found = UNIT_NONE;
 
     for (uint32_t i = 0; i < lines->units.count; i++)
-        if (i != but && (lines->caches[i].index || lines->caches[i].paths) &&
+        if (i != but &&
+            (lines->caches[i].index || lines->caches[i].paths || lines->caches[i].scopes) &&
             (found == UNIT_NONE || lines->caches[i].used < lines->caches[found].used))
             found = i;
     return found;
@@ -170,24 +171,40 @@ static const char *decl_file(struct lines *lines, uint32_t unit, struct function
                            &lines->texts);
 }
 
-/* Where a name is not mangled: what it is in. The definition may be inlined from another unit. */
-static const char *scope(struct lines *lines, const struct unit_dies *dies,
+static const struct scope_map *read_scopes(struct lines *lines, uint32_t unit,
+                                           const struct unit_dies *dies)
+{
+    struct unit_cache *cache = &lines->caches[unit];
+    size_t before = unit_cache_bytes(cache);
+
+    if (unit_cache_scopes(cache, dies) < 0)
+        return NULL;
+    lines->cache_bytes += unit_cache_bytes(cache) - before;
+    cache->used = lines->turn;
+    return cache->scopes;
+}
+
+/* Where a name is not mangled: what it is in. The definition may be inlined from another unit.
+ * dies: of the unit that it is inlined into. */
+static const char *scope(struct lines *lines, uint32_t unit, const struct unit_dies *dies,
                          struct function_names *names)
 {
     uint64_t place = dwarf_dieoffset(&names->name_die);
-    struct unit_dies other = *dies;
+    const struct scope_map *map;
+    struct unit_dies own = *dies;
     const char *kept = NULL;
-    uint32_t unit;
     char *text;
 
     if (names->linkage_name || !names->name || dwarf_cu_getdwarf(names->name_die.cu) != dies->dwarf)
         return NULL;
     if (dies->dwarf == lines->file.dwarf) {
         unit = units_holding(&lines->units, place);
-        if (unit == UNIT_NONE || !unit_dies_find(&other, &lines->file, &lines->units.units[unit]))
+        if (unit == UNIT_NONE || !unit_dies_find(&own, &lines->file, &lines->units.units[unit]))
             return NULL;
     }
-    text = scope_of(&other, place);
+    if (!lines->units.units[unit].scopes || !(map = read_scopes(lines, unit, &own)))
+        return NULL;
+    text = scope_of(map, &own, place);
     if (text)
         kept = text_pool_keep(&lines->texts, text);
     free(text);
@@ -208,7 +225,7 @@ static void find_names(struct lines *lines, uint32_t unit, uint64_t place,
     function_names_read(&names, &die);
     out->name = keep(lines, names.name);
     out->linkage_name = keep(lines, names.linkage_name);
-    out->scope = scope(lines, &dies, &names);
+    out->scope = scope(lines, unit, &dies, &names);
     out->decl_file = decl_file(lines, unit, &names);
     out->decl_line = names.decl_line;
 }

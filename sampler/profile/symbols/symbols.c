@@ -87,16 +87,17 @@ void symbols_free(struct symbols *symbols)
     free(symbols);
 }
 
-/* Two threads may make the same one at once: the first one's stays. NULL: out of memory. */
-static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number)
+/* Two threads may make the same one at once: the first one's stays. NULL: out of memory, or it is
+ * said as it is written. */
+static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number, const char *raw)
 {
-    const struct range_symbol *symbol = &symbols->ranges.symbols[number];
+    bool resolver = symbols->ranges.symbols[number].resolver;
     struct spoken *there = atomic_load_explicit(&symbols->spoken[number], memory_order_acquire);
     struct spoken *mine;
 
-    if (there)
+    if (there || !spoken_differs(raw, resolver))
         return there;
-    mine = spoken_new(ranges_name(&symbols->ranges, number), symbol->resolver);
+    mine = spoken_new(raw, resolver);
     if (!mine || atomic_compare_exchange_strong(&symbols->spoken[number], &there, mine))
         return mine;
     free(mine);
@@ -105,18 +106,13 @@ static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number)
 
 static void name_symbol(struct symbols *symbols, uint32_t number, struct symbol *out)
 {
-    const struct range_symbol *symbol = &symbols->ranges.symbols[number];
-    const struct spoken *spoken = NULL;
+    const char *raw = ranges_name(&symbols->ranges, number);
+    const struct spoken *spoken = spoken_of(symbols, number, raw);
 
-    *out = (struct symbol){ .start = symbol->start,
-                            .raw_name = ranges_name(&symbols->ranges, number) };
-    out->name = out->full_name = out->raw_name;
-    if (spoken_differs(out->raw_name, symbol->resolver))
-        spoken = spoken_of(symbols, number);
-    if (spoken) {
-        out->name = spoken->name;
-        out->full_name = spoken->full_name;
-    }
+    *out = (struct symbol){ .start = symbols->ranges.symbols[number].start,
+                            .raw_name = raw,
+                            .name = spoken ? spoken->name : raw,
+                            .full_name = spoken ? spoken->full_name : raw };
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)

@@ -101,7 +101,7 @@ class Client:
         self._connections += 1
         try:
             for stream in self._listening:
-                self.call("streamListen", streamId=stream)
+                self._do(operations.listen(stream))
         except IsoscopeError:
             self._transport.close()
             raise
@@ -137,7 +137,7 @@ class Client:
         """From now on their events come, also after reconnect(). No error where they do already."""
         for stream in streams:
             if stream not in self._listening:
-                self.call("streamListen", streamId=stream)
+                self._do(operations.listen(stream))
                 self._listening.append(stream)
 
     def cancel(self, *streams: str) -> None:

@@ -120,7 +120,8 @@ def _without(profile: Profile, hidden: set[Function]) -> Profile:
             node = trimmed.node(node, trimmed.frame(frame.function, frame.line, frame.inlined))
         nodes.append(node)
     kept = profile.choose([i for i, node in enumerate(profile.nodes) if nodes[node]])
-    for table in ("frames", "callers", "node_frames"):
+    # With what finds them by value, for who adds samples later.
+    for table in ("frames", "callers", "node_frames", "_index", "_table"):
         setattr(kept, table, getattr(trimmed, table))
     kept.nodes = array("I", [nodes[node] for node in kept.nodes])
     return kept

@@ -22,7 +22,7 @@ from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
 from .table import SamplesTable, Update
 
-METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
+METHOD_NOT_FOUND, INVALID_PARAMS, ALREADY_SUBSCRIBED = -32601, -32602, 103
 PAGE = 250_000  # samples asked for at a time: some 8 MB of text
 _FOREVER_US = 1 << 62
 
@@ -37,6 +37,15 @@ class Call:
 
 
 Operation = Generator[Call, Mapping[str, Any], T]
+
+
+def listen(stream: str) -> Operation[None]:
+    """No error where it is listened to already."""
+    try:
+        yield Call("streamListen", {"streamId": stream})
+    except RpcError as error:
+        if error.code != ALREADY_SUBSCRIBED:
+            raise
 
 
 def version() -> Operation[Version]:

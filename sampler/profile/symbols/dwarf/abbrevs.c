@@ -16,6 +16,12 @@ void abbrevs_free(struct abbrevs *abbrevs)
     *abbrevs = (struct abbrevs){ 0 };
 }
 
+size_t abbrevs_bytes(const struct abbrevs *abbrevs)
+{
+    return abbrevs->abbrev_capacity * sizeof(*abbrevs->abbrevs) +
+           abbrevs->attr_capacity * sizeof(*abbrevs->attrs);
+}
+
 static void add_bytes(struct abbrev *abbrev, struct abbrev_attr *attr,
                       const struct unit_shape *shape)
 {

@@ -10,6 +10,8 @@
 
 #include "unit_shape.h"
 
+#include <stddef.h>
+
 struct abbrev_attr {
     uint16_t name;    /* DW_AT_* */
     uint16_t form;    /* DW_FORM_* */
@@ -35,6 +37,7 @@ struct abbrevs {
 int abbrevs_read(struct abbrevs *out, struct bytes section, uint64_t place,
                  const struct unit_shape *shape);
 void abbrevs_free(struct abbrevs *abbrevs);
+size_t abbrevs_bytes(const struct abbrevs *abbrevs);
 
 /* Moves the cursor behind the DIE's attributes. Returns where in .debug_info its next sibling is;
  * 0: it does not say. */

@@ -58,7 +58,34 @@ void dwarf_sections_read(struct dwarf_sections *out, Dwarf *dwarf, bool split)
     out->str = debug_section(elf, "str", split);
 }
 
-/* libdw reads them all, also those that nobody asks for. */
+/* libdw unpacks all that it finds, also what neither it nor we look at for lines and functions: the
+ * places of variables, macros, other indexes. They are a quarter of python3.11's debug data. */
+static void hide_unused(Elf *elf)
+{
+    static const char *const unused[] = { ".debug_loclists", ".debug_loc",      ".debug_macro",
+                                          ".debug_macinfo",  ".debug_aranges",  ".debug_frame",
+                                          ".debug_names",    ".debug_pubnames", ".debug_pubtypes" };
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) < 0)
+        return;
+    while ((section = elf_nextscn(elf, section))) {
+        const char *name;
+
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_COMPRESSED) ||
+            !(name = elf_strptr(elf, names, header.sh_name)))
+            continue;
+        for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+            if (!strcmp(name, unused[i])) {
+                header.sh_type = SHT_NOBITS; /* in libelf's copy, not in the file */
+                gelf_update_shdr(section, &header);
+            }
+    }
+}
+
+/* Of what libdw reads. */
 static size_t debug_bytes(Elf *elf)
 {
     Elf_Scn *section = NULL;
@@ -70,7 +97,7 @@ static size_t debug_bytes(Elf *elf)
     while ((section = elf_nextscn(elf, section))) {
         const char *name = NULL;
 
-        if (gelf_getshdr(section, &header))
+        if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS)
             name = elf_strptr(elf, names, header.sh_name);
         if (name && strstr(name, "debug_"))
             bytes += header.sh_size;
@@ -131,6 +158,7 @@ bool dwarf_file_open(struct dwarf_file *out, const struct module_file *module, c
 
     if (!file.elf)
         return false;
+    hide_unused(elf_file_elf(file.elf));
     file.alt = debug_file_alt(module, file.elf);
     if (!file.alt && debug_file_has_altlink(file.elf)) {
         /* libdw would open whatever it names, also a pipe. */

@@ -2,6 +2,7 @@
 
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
+#include "../key_sort.h"
 #include "code_die.h"
 #include "grow.h"
 
@@ -168,35 +169,23 @@ static int walk_die(struct walk *walk)
     return status == 0 && inside && abbrev->children ? enter(walk, node) : status;
 }
 
-struct numbered {
-    uint64_t origin;
-    uint32_t node;
-};
-
-static int by_origin(const void *left, const void *right)
-{
-    const struct numbered *a = left, *b = right;
-
-    return (a->origin > b->origin) - (a->origin < b->origin);
-}
-
 /* Nodes of one origin are one function: its name is to be found once. */
 static int number_functions(struct walk *walk)
 {
     struct inline_tree *tree = walk->tree;
-    struct numbered *sorted = reallocarray(NULL, tree->count + 1, sizeof(*sorted));
+    struct sort_key *sorted = reallocarray(NULL, tree->count + 1, sizeof(*sorted));
+    int status = sorted ? 0 : -ISOSCOPE_NO_MEMORY;
 
-    if (!sorted)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < tree->count; i++)
-        sorted[i] = (struct numbered){ walk->origins[i], i };
-    qsort(sorted, tree->count, sizeof(*sorted), by_origin);
-    for (uint32_t i = 0; i < tree->count; i++) {
-        tree->function_count += i == 0 || sorted[i].origin != sorted[i - 1].origin;
-        tree->nodes[sorted[i].node].function = tree->function_count - 1;
+    for (uint32_t i = 0; status == 0 && i < tree->count; i++)
+        sorted[i] = (struct sort_key){ walk->origins[i], i };
+    if (status == 0)
+        status = key_sort(sorted, tree->count);
+    for (uint32_t i = 0; status == 0 && i < tree->count; i++) {
+        tree->function_count += i == 0 || sorted[i].key != sorted[i - 1].key;
+        tree->nodes[sorted[i].number].function = tree->function_count - 1;
     }
     free(sorted);
-    return 0;
+    return status;
 }
 
 int inline_tree_read(struct inline_tree *out, const struct unit_dies *dies)

@@ -2,6 +2,7 @@
 
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
+#include "../key_sort.h"
 #include "grow.h"
 #include "line_header.h"
 
@@ -131,17 +132,12 @@ static int run(struct machine *machine, struct cursor *program)
     return run_extended(machine, program);
 }
 
-static int by_start(const void *left, const void *right)
+/* Of two rows for one address. */
+static bool counts_more(const struct line_row *a, const struct line_row *b)
 {
-    const struct line_row *a = left, *b = right;
-
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
     if (a->end != b->end) /* where one sequence ends and another begins, code goes on */
-        return a->end ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+        return b->end;
+    return a->file != b->file ? a->file > b->file : a->line > b->line;
 }
 
 static bool same_line(const struct line_row *a, const struct line_row *b)
@@ -149,32 +145,52 @@ static bool same_line(const struct line_row *a, const struct line_row *b)
     return a->end == b->end && (a->end || (a->line == b->line && a->file == b->file));
 }
 
-/* Sorted, and without those that say nothing new. */
-static void put_in_order(struct line_rows *rows, const struct dwarf_file *file)
+/* Takes one row of each address, and none that says nothing new. order: by start. */
+static void take_in_order(const struct line_rows *rows, const struct sort_key *order,
+                          uint32_t count, struct line_rows *out)
 {
-    uint32_t kept = 0;
-    bool sorted = true;
+    for (uint32_t i = 0; i < count; i++) {
+        struct line_row row = rows->rows[order[i].number];
 
-    for (uint32_t i = 1; i < rows->count && sorted; i++)
-        sorted = by_start(&rows->rows[i - 1], &rows->rows[i]) <= 0;
-    if (!sorted)
-        qsort(rows->rows, rows->count, sizeof(*rows->rows), by_start);
-    for (uint32_t i = 0; i < rows->count; i++) {
-        struct line_row row = rows->rows[i];
-
-        if (row.start < file->code_start || row.start > file->code_end)
-            continue;
-        if (kept && rows->rows[kept - 1].start == row.start)
-            kept--;
-        if (!kept || !same_line(&rows->rows[kept - 1], &row))
-            rows->rows[kept++] = row;
+        for (; i + 1 < count && order[i + 1].key == row.start; i++)
+            if (counts_more(&rows->rows[order[i + 1].number], &row))
+                row = rows->rows[order[i + 1].number];
+        if (!out->count || !same_line(&out->rows[out->count - 1], &row))
+            out->rows[out->count++] = row;
     }
-    rows->count = kept;
+}
+
+static void free_order(struct sort_key **order)
+{
+    free(*order);
+}
+
+/* The rows of code that is in the file, sorted. */
+static int put_in_order(const struct line_rows *rows, const struct dwarf_file *file,
+                        struct line_rows *out)
+{
+    CLEANUP(free_order)
+    struct sort_key *order = reallocarray(NULL, (size_t)rows->count + 1, sizeof(*order));
+    uint32_t count = 0;
+
+    if (!order)
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->rows[i].start >= file->code_start && rows->rows[i].start <= file->code_end)
+            order[count++] = (struct sort_key){ rows->rows[i].start, i };
+    if (key_sort(order, count) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    out->rows = reallocarray(NULL, (size_t)count + 1, sizeof(*out->rows));
+    if (!out->rows)
+        return -ISOSCOPE_NO_MEMORY;
+    out->capacity = count + 1;
+    take_in_order(rows, order, count, out);
+    return 0;
 }
 
 int line_rows_read(struct line_rows *out, const struct dwarf_file *file, uint64_t place)
 {
-    struct line_rows rows = { 0 };
+    CLEANUP(line_rows_free) struct line_rows rows = { 0 };
     struct line_header header;
     struct machine machine = { .header = &header, .rows = &rows };
 
@@ -182,11 +198,7 @@ int line_rows_read(struct line_rows *out, const struct dwarf_file *file, uint64_
         return 0;
     start_sequence(&machine);
     while (cursor_left(&header.program) && !header.program.failed && rows.count < ROWS_MAX)
-        if (run(&machine, &header.program) < 0) {
-            line_rows_free(&rows);
+        if (run(&machine, &header.program) < 0)
             return -ISOSCOPE_NO_MEMORY;
-        }
-    put_in_order(&rows, file);
-    *out = rows;
-    return 0;
+    return put_in_order(&rows, file, out);
 }

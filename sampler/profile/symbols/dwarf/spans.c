@@ -2,6 +2,7 @@
 
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
+#include "../key_sort.h"
 #include "grow.h"
 
 #include <stdbool.h>
@@ -98,37 +99,40 @@ static void sweep_to(struct heap *heap, uint64_t address, struct cuts *cuts)
     }
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct span *a = left, *b = right;
-
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->turn < b->turn ? -1 : 1;
-}
-
 static void freep(void *pointer)
 {
     free(*(void **)pointer);
 }
 
-int spans_cut(struct spans *spans, struct cuts *out)
+/* By start, then by turn: they are in the order of their turns. */
+static struct sort_key *sorted_starts(const struct spans *spans)
 {
+    struct sort_key *order = reallocarray(NULL, spans->count + 1, sizeof(*order));
+
+    for (uint32_t i = 0; order && i < spans->count; i++)
+        order[i] = (struct sort_key){ spans->spans[i].start, i };
+    if (!order || key_sort(order, spans->count) == 0)
+        return order;
+    free(order);
+    return NULL;
+}
+
+int spans_cut(const struct spans *spans, struct cuts *out)
+{
+    CLEANUP(freep) struct sort_key *order = sorted_starts(spans);
     CLEANUP(freep) const struct span **places = NULL;
     struct heap heap = { 0 };
     struct cuts cuts = { 0 };
 
     places = reallocarray(NULL, spans->count + 1, sizeof(const struct span *));
     cuts.cuts = reallocarray(NULL, CUTS_PER_SPAN * spans->count + 1, sizeof(*cuts.cuts));
-    if (!places || !cuts.cuts) {
+    if (!order || !places || !cuts.cuts) {
         cuts_free(&cuts);
         return -ISOSCOPE_NO_MEMORY;
     }
     heap.spans = places;
-    if (spans->count) /* else the array is NULL */
-        qsort(spans->spans, spans->count, sizeof(*spans->spans), by_start);
     for (uint32_t i = 0; i < spans->count; i++) {
-        const struct span *span = &spans->spans[i];
+        const struct span *span = &spans->spans[order[i].number];
 
         sweep_to(&heap, span->start, &cuts);
         heap_push(&heap, span);

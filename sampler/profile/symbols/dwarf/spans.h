@@ -42,8 +42,8 @@ struct cuts {
 int spans_add(struct spans *spans, uint64_t start, uint64_t end, uint32_t id);
 void spans_free(struct spans *spans);
 
-/* Sorts spans; out: empty before. */
-int spans_cut(struct spans *spans, struct cuts *out);
+/* out: empty before. */
+int spans_cut(const struct spans *spans, struct cuts *out);
 void cuts_free(struct cuts *cuts);
 
 #endif

@@ -40,12 +40,18 @@ int unit_cache_files(struct unit_cache *cache, const struct dwarf_file *file,
     return -ISOSCOPE_NO_MEMORY;
 }
 
+int unit_cache_scopes(struct unit_cache *cache, const struct unit_dies *dies)
+{
+    return cache->scopes ? 0 : scope_map_read(&cache->scopes, dies);
+}
+
 void unit_cache_free(struct unit_cache *cache)
 {
     unit_index_free(cache->index);
     free(cache->functions);
     line_files_free(&cache->files);
     free(cache->paths);
+    scope_map_free(cache->scopes);
     *cache = (struct unit_cache){ 0 };
 }
 
@@ -57,6 +63,8 @@ size_t unit_cache_bytes(const struct unit_cache *cache)
     if (cache->index)
         bytes += unit_index_bytes(cache->index) +
                  cache->index->tree.function_count * sizeof(*cache->functions);
+    if (cache->scopes)
+        bytes += scope_map_bytes(cache->scopes);
     return bytes;
 }
 

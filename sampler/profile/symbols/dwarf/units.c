@@ -35,21 +35,27 @@ static int add_ranges(struct spans *spans, const struct dwarf_file *file, Dwarf_
     return 0;
 }
 
-/* Compilers put a C++ method's code outside of its class, with a reference to it. */
-static bool types_without_code(Dwarf_Die *die)
+static void set_language(struct unit *unit, int language)
 {
-    switch (dwarf_srclang(die)) {
+    switch (language) {
     case DW_LANG_C89:
     case DW_LANG_C:
     case DW_LANG_C99:
     case DW_LANG_C11:
+        unit->types_without_code = true;
+        unit->scopes = false;
+        break;
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
-        return true;
-    default:
-        return false;
+        /* Compilers put a method's code outside of its class, with a reference to it. */
+        unit->types_without_code = true;
+        unit->scopes = true;
+        break;
+    default: /* also of a skeleton, which may leave it to its .dwo file */
+        unit->types_without_code = false;
+        unit->scopes = true;
     }
 }
 
@@ -69,7 +75,7 @@ static int add_unit(struct units *units, const struct dwarf_file *file,
     unit.comp_dir = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
     if (unit.comp_dir && !dwarf_file_holds(file, unit.comp_dir))
         unit.comp_dir = NULL;
-    unit.types_without_code = types_without_code(&die);
+    set_language(&unit, dwarf_srclang(&die));
     unit.split = dwarf_hasattr(&die, DW_AT_dwo_name) || dwarf_hasattr(&die, DW_AT_GNU_dwo_name);
     if (units->count == UNIT_NONE || !GROW(units->units, units->count, units->capacity))
         return -ISOSCOPE_NO_MEMORY;

@@ -23,6 +23,7 @@ struct unit {
     uint64_t line_table;     /* place in .debug_line, or NO_LINE_TABLE */
     const char *comp_dir;    /* in the file's sections; NULL: not known */
     bool types_without_code; /* functions are defined outside of classes, as in C++ */
+    bool scopes;             /* functions may be in namespaces and classes, unlike in C */
     bool split;              /* a skeleton: its DIEs are in a .dwo file */
 };
 

@@ -9,28 +9,54 @@ enum { NAME_BYTES_MAX = 1 << 16 }; /* of one function */
 /* Many symbols may share one long name: what is copied of them in all. */
 static const uint64_t names_bytes_max = UINT64_C(1) << 29;
 
-/* False: the symbol is no function. */
-static bool is_function(Elf *elf, const GElf_Sym *symbol, struct elf_function *out)
+/* One symbol's section after the other is asked for, and most are in the same one. */
+struct code_section {
+    size_t number;
+    uint64_t start, end; /* equal: no code is in it */
+};
+
+static void look_at_section(Elf *elf, size_t number, struct code_section *out)
 {
-    int type = GELF_ST_TYPE(symbol->st_info), binding = GELF_ST_BIND(symbol->st_info);
-    Elf_Scn *section;
+    Elf_Scn *section = elf_getscn(elf, number);
     GElf_Shdr header;
+
+    *out = (struct code_section){ .number = number };
+    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+        return;
+    out->start = header.sh_addr;
+    out->end = header.sh_addr + header.sh_size;
+}
+
+/* False: the symbol is no function. section: that of an earlier symbol. */
+static bool is_function(Elf *elf, const Elf64_Sym *symbol, struct code_section *section,
+                        struct elf_function *out)
+{
+    int type = ELF64_ST_TYPE(symbol->st_info), binding = ELF64_ST_BIND(symbol->st_info);
 
     if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
         symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE)
         return false;
-    section = elf_getscn(elf, symbol->st_shndx);
-    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
-        symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr >= header.sh_size)
+    if (section->number != symbol->st_shndx)
+        look_at_section(elf, symbol->st_shndx, section);
+    if (symbol->st_value - section->start >= section->end - section->start)
         return false;
     out->start = symbol->st_value;
     out->size = symbol->st_size;
-    out->limit = header.sh_addr + header.sh_size;
+    out->limit = section->end;
     out->global = binding == STB_GLOBAL || binding == STB_GNU_UNIQUE;
     out->weak = binding == STB_WEAK;
     out->label = type == STT_NOTYPE;
     out->resolver = type == STT_GNU_IFUNC;
     return true;
+}
+
+/* The same bytes in every file that elf_file opens, wherever they lie. */
+static Elf64_Sym symbol_at(const Elf_Data *data, size_t number)
+{
+    Elf64_Sym symbol;
+
+    memcpy(&symbol, (const char *)data->d_buf + number * sizeof(symbol), sizeof(symbol));
+    return symbol;
 }
 
 static void functions_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
@@ -40,29 +66,28 @@ static void functions_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     Elf_Data *data = elf_section_data(section, header);
     size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
     const struct elf_texts texts = elf_texts_of(elf, header->sh_link);
+    struct code_section code = { .number = SHN_UNDEF };
     struct elf_function function;
-    GElf_Sym symbol;
     uint64_t named = 0;
     uint32_t source = 0;
 
     /* Symbol 0 stands for none. */
     for (size_t i = 1; i < count && i < INT32_MAX && named < names_bytes_max; i++) {
-        size_t bytes;
+        const Elf64_Sym symbol = symbol_at(data, i);
 
-        if (!gelf_getsym(data, (int)i, &symbol))
-            continue;
         /* It comes before the local symbols that it is the file of. */
-        if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE)
             source++;
-        if (!is_function(elf, &symbol, &function))
+        if (!is_function(elf, &symbol, &code, &function))
             continue;
-        function.file = GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? source : 0;
+        function.file = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? source : 0;
         function.name = elf_text_at(&texts, symbol.st_name);
-        bytes = strnlen(function.name, NAME_BYTES_MAX);
+        function.name_bytes = strnlen(function.name, NAME_BYTES_MAX);
         /* "$x" marks where code begins on some machines; it names nothing. */
-        if (!bytes || bytes == NAME_BYTES_MAX || function.name[0] == '$')
+        if (!function.name_bytes || function.name_bytes == NAME_BYTES_MAX ||
+            function.name[0] == '$')
             continue;
-        named += bytes;
+        named += function.name_bytes;
         if (!each(context, &function))
             return;
     }

@@ -12,6 +12,7 @@
 
 struct elf_function {
     const char *name;
+    size_t name_bytes; /* without its end */
     uint64_t start;
     uint64_t size;  /* 0: the file does not say */
     uint64_t limit; /* the section's end: no function goes further */

@@ -34,6 +34,16 @@ static const char *name_of(const struct ranges *ranges, uint32_t symbol)
     return ranges->texts + ranges->symbols[symbol].name;
 }
 
+/* Of symbols that are not sorted yet, whose names stand one after the other. */
+static size_t name_bytes_of(const struct ranges *ranges, uint32_t symbol)
+{
+    size_t end = ranges->texts_bytes;
+
+    if (symbol + 1 < ranges->symbol_count)
+        end = ranges->symbols[symbol + 1].name;
+    return end - 1 - ranges->symbols[symbol].name;
+}
+
 /* By eight bytes at a time, the last ones perhaps twice: all names of a module go through it. */
 static uint32_t hash_name(const char *name, size_t bytes)
 {
@@ -70,12 +80,10 @@ static int add_part(struct parts *parts, struct part part)
 static int collect(struct parts *parts, const struct ranges *ranges)
 {
     for (uint32_t i = 0; i < ranges->symbol_count; i++) {
-        const char *name = name_of(ranges, i);
         struct suffix suffix;
         struct part part = { .symbol = i, .found = NONE };
 
-        /* Few names have a dot at all. */
-        if (!strchr(name, '.') || !suffix_last(name, strlen(name), &suffix) || !suffix.cold)
+        if (!suffix_last(name_of(ranges, i), name_bytes_of(ranges, i), &suffix) || !suffix.cold)
             continue;
         part.name_bytes = (uint32_t)suffix.at;
         if (add_part(parts, part) < 0)
@@ -127,7 +135,7 @@ static void offer_all(struct parts *parts, const struct ranges *ranges)
 {
     for (uint32_t i = 0; i < ranges->symbol_count && parts->comparisons_left; i++) {
         const char *name = name_of(ranges, i);
-        size_t bytes = strlen(name);
+        size_t bytes = name_bytes_of(ranges, i);
         uint32_t at = parts->buckets[hash_name(name, bytes) & parts->mask];
 
         for (; at != NONE && parts->comparisons_left; at = parts->parts[at].next) {
@@ -180,7 +188,7 @@ static void find_all(struct parts *parts, struct ranges *ranges)
         const struct part *part = &parts->parts[i];
 
         if (part->found != NONE && !part->several)
-            ranges->symbols[part->symbol].home = ranges->symbols[part->found].start;
+            ranges->symbols[part->symbol].home = part->found;
     }
 }
 

@@ -88,7 +88,9 @@ static bool print(const char *mangled, bool brief, struct text *text)
 
 bool demangle_likely(const char *name)
 {
-    return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "_GLOBAL_", 8);
+    if (name[0] != '_')
+        return false;
+    return name[1] == 'Z' || name[1] == 'R' || !strncmp(name, "_GLOBAL_", 8);
 }
 
 char *demangle(const char *mangled, bool brief)

@@ -39,6 +39,8 @@ int frame_starts_read(struct frame_starts *out, struct elf_file *file)
     const uint8_t *bytes = elf_file_section(file, ".eh_frame_hdr", &size, &address);
     uint32_t count = bytes ? pair_count(bytes, size) : 0;
 
+    bool sorted = true;
+
     *out = (struct frame_starts){ 0 };
     if (!count)
         return 0;
@@ -51,9 +53,10 @@ int frame_starts_read(struct frame_starts *out, struct elf_file *file)
 
         memcpy(&relative, bytes + HEADER_BYTES + (size_t)i * PAIR_BYTES, sizeof(relative));
         out->starts[i] = address + (uint64_t)(int64_t)relative;
+        sorted = sorted && (i == 0 || out->starts[i - 1] <= out->starts[i]);
     }
-    /* The linker sorted them; a file may lie. */
-    qsort(out->starts, count, sizeof(*out->starts), by_address);
+    if (!sorted) /* the linker sorts them; a file may lie */
+        qsort(out->starts, count, sizeof(*out->starts), by_address);
     out->count = count;
     return 0;
 }

@@ -147,14 +147,19 @@ static int add_stub(struct plt *plt, const struct plt_stub *stub, uint64_t end, 
     const struct slot *slot = slot_at(plt, stub);
     const char *callee = NULL;
     char name[NAME_BYTES_MAX];
+    int bytes;
 
     if (slot && slot->symbol)
         callee = dynamic_name(plt, slot->symbol);
     else if (slot && slot->resolver && plt->ifunc_count++ < IFUNCS_MAX)
         callee = resolver_name(plt->ranges, slot->resolver);
-    if (!callee || snprintf(name, sizeof(name), "%s@plt", callee) >= (int)sizeof(name))
+    if (!callee)
+        return 0;
+    bytes = snprintf(name, sizeof(name), "%s@plt", callee);
+    if (bytes >= (int)sizeof(name))
         return 0;
     return ranges_add(plt->ranges, &(struct elf_function){ .name = name,
+                                                           .name_bytes = (size_t)bytes,
                                                            .start = stub->start,
                                                            .size = end - stub->start,
                                                            .limit = limit });

@@ -1,6 +1,7 @@
 #include "ranges.h"
 
 #include "../../../include/isoscope/isoscope.h"
+#include "../key_sort.h"
 #include "cold_parts.h"
 
 #include <stdlib.h>
@@ -9,11 +10,12 @@
 enum { RANK_LOCAL = 1, RANK_WEAK = 2, RANK_RESOLVER = 4, RANK_UNSIZED = 8, RANK_LABEL = 16 };
 
 /* Without its version: "write@@GLIBC_2.2.5" is called write. "write@plt" stays. */
-static size_t name_bytes(const char *name)
+static size_t name_bytes(const struct elf_function *function)
 {
-    const char *version = strchr(name + 1, '@');
+    const char *name = function->name, *version = memchr(name + 1, '@', function->name_bytes - 1);
 
-    return version && strcmp(version, "@plt") != 0 ? (size_t)(version - name) : strlen(name);
+    return version && strcmp(version, "@plt") != 0 ? (size_t)(version - name)
+                                                   : function->name_bytes;
 }
 
 static int add_text(struct ranges *ranges, const char *text, size_t bytes, uint32_t *place)
@@ -61,7 +63,7 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
     uint64_t size = function->size < room ? function->size : room;
     struct range_symbol symbol = { .start = function->start,
                                    .end = function->start + size,
-                                   .home = function->start,
+                                   .home = ranges->symbol_count,
                                    .file = function->file,
                                    .resolver = function->resolver,
                                    .filler = size == 0 || function->label };
@@ -76,7 +78,7 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
     if (size == 0)
         symbol.end = function->limit; /* ranges_build knows the next symbol */
     if (reserve_symbol(ranges) < 0 ||
-        add_text(ranges, function->name, name_bytes(function->name), &symbol.name) < 0)
+        add_text(ranges, function->name, name_bytes(function), &symbol.name) < 0)
         return -ISOSCOPE_NO_MEMORY;
     ranges->symbols[ranges->symbol_count++] = symbol;
     return 0;
@@ -87,49 +89,51 @@ static size_t underscores(const char *name)
     return strspn(name, "_");
 }
 
-static int by_start_and_rank(const void *left, const void *right, void *texts)
+/* Of two that start at the same address. */
+static bool is_better(const struct ranges *ranges, const struct range_symbol *a,
+                      const struct range_symbol *b)
 {
-    const struct range_symbol *a = left, *b = right;
-    const char *a_name = (const char *)texts + a->name, *b_name = (const char *)texts + b->name;
+    const char *a_name = ranges->texts + a->name, *b_name = ranges->texts + b->name;
 
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
     if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
+        return a->rank < b->rank;
     if (underscores(a_name) != underscores(b_name))
-        return underscores(a_name) < underscores(b_name) ? -1 : 1;
-    return strcmp(a_name, b_name);
+        return underscores(a_name) < underscores(b_name);
+    return strcmp(a_name, b_name) < 0;
 }
 
-static void keep_best_of_each_start(struct ranges *ranges)
+/* order: of all symbols, by start. Leaves the best of each start. Returns how many. */
+static uint32_t keep_best_of_each_start(const struct ranges *ranges, struct sort_key *order)
 {
+    const struct range_symbol *symbols = ranges->symbols;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < ranges->symbol_count; i++) {
-        struct range_symbol symbol = ranges->symbols[i];
-
-        if (kept && ranges->symbols[kept - 1].start == symbol.start)
-            continue;
-        ranges->symbols[kept++] = symbol;
+        if (!kept || order[kept - 1].key != order[i].key)
+            order[kept++] = order[i];
+        else if (is_better(ranges, &symbols[order[i].number], &symbols[order[kept - 1].number]))
+            order[kept - 1] = order[i];
     }
-    ranges->symbol_count = kept;
+    return kept;
 }
 
-static void end_unsized_at_the_next(struct ranges *ranges)
+static void end_unsized_at_the_next(struct ranges *ranges, const struct sort_key *order,
+                                    uint32_t count)
 {
-    for (uint32_t i = 0; i + 1 < ranges->symbol_count; i++) {
-        struct range_symbol *symbol = &ranges->symbols[i];
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        struct range_symbol *symbol = &ranges->symbols[order[i].number];
 
-        if ((symbol->rank & RANK_UNSIZED) && symbol->end > symbol[1].start)
-            symbol->end = symbol[1].start;
+        if ((symbol->rank & RANK_UNSIZED) && symbol->end > order[i + 1].key)
+            symbol->end = order[i + 1].key;
     }
 }
 
 static void emit(struct ranges *ranges, uint64_t start, uint32_t symbol)
 {
-    if (ranges->range_count && ranges->ranges[ranges->range_count - 1].start == start)
+    if (ranges->range_count && ranges->starts[ranges->range_count - 1] == start)
         ranges->range_count--;
-    ranges->ranges[ranges->range_count++] = (struct range){ start, symbol };
+    ranges->starts[ranges->range_count] = start;
+    ranges->range_symbols[ranges->range_count++] = symbol;
 }
 
 /* Ends the open symbols that lie wholly before the address, innermost first. Returns how many stay
@@ -150,46 +154,65 @@ static uint32_t close_before(struct ranges *ranges, const uint32_t *open, uint32
 }
 
 /* open: the symbols that cover the present address, innermost last. */
-static void sweep(struct ranges *ranges, uint32_t *open)
+static void sweep(struct ranges *ranges, const struct sort_key *order, uint32_t count,
+                  uint32_t *open)
 {
     uint32_t depth = 0;
 
-    for (uint32_t i = 0; i < ranges->symbol_count; i++) {
-        const struct range_symbol *symbol = &ranges->symbols[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct range_symbol *symbol = &ranges->symbols[order[i].number];
 
         depth = close_before(ranges, open, depth, symbol->start);
         if (symbol->filler && depth)
             continue;
-        emit(ranges, symbol->start, i);
-        open[depth++] = i;
+        emit(ranges, symbol->start, order[i].number);
+        open[depth++] = order[i].number;
     }
     close_before(ranges, open, depth, UINT64_MAX);
 }
 
+/* order: the best of each start. */
+static int make_ranges(struct ranges *ranges, const struct sort_key *order, uint32_t count)
+{
+    uint32_t *open = calloc((size_t)count + 1, sizeof(*open));
+    /* Each symbol begins a range and ends one. */
+    size_t ends = 2 * (size_t)count + 1;
+
+    ranges->starts = reallocarray(NULL, ends, sizeof(*ranges->starts));
+    ranges->range_symbols = reallocarray(NULL, ends, sizeof(*ranges->range_symbols));
+    if (!open || !ranges->starts || !ranges->range_symbols) {
+        free(open);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    sweep(ranges, order, count, open);
+    free(open);
+    return 0;
+}
+
 int ranges_build(struct ranges *ranges)
 {
-    uint32_t *open;
+    uint32_t count = ranges->symbol_count;
+    struct sort_key *order = reallocarray(NULL, (size_t)count + 1, sizeof(*order));
+    int error = order ? cold_parts_find_home(ranges) : -ISOSCOPE_NO_MEMORY;
 
-    if (cold_parts_find_home(ranges) < 0)
-        return -ISOSCOPE_NO_MEMORY;
-    if (ranges->symbol_count)
-        qsort_r(ranges->symbols, ranges->symbol_count, sizeof(*ranges->symbols), by_start_and_rank,
-                ranges->texts);
-    keep_best_of_each_start(ranges);
-    end_unsized_at_the_next(ranges);
-    open = calloc(ranges->symbol_count + 1, sizeof(*open));
-    /* Each symbol begins a range and ends one. */
-    ranges->ranges = calloc(2 * (size_t)ranges->symbol_count + 1, sizeof(*ranges->ranges));
-    if (open && ranges->ranges)
-        sweep(ranges, open);
-    free(open);
-    return open && ranges->ranges ? 0 : -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; !error && i < count; i++)
+        order[i] = (struct sort_key){ ranges->symbols[i].start, i };
+    if (!error)
+        error = key_sort(order, count);
+    if (!error) {
+        count = keep_best_of_each_start(ranges, order);
+        end_unsized_at_the_next(ranges, order, count);
+        error = make_ranges(ranges, order, count);
+    }
+    free(order);
+    return error;
 }
 
 void ranges_free(struct ranges *ranges)
 {
     free(ranges->symbols);
-    free(ranges->ranges);
+    free(ranges->starts);
+    free(ranges->range_symbols);
     free(ranges->texts);
     *ranges = (struct ranges){ 0 };
 }
@@ -208,12 +231,12 @@ static uint32_t symbol_at(const struct ranges *ranges, uint64_t address)
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (ranges->ranges[middle].start <= address)
+        if (ranges->starts[middle] <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low ? ranges->ranges[low - 1].symbol : UINT32_MAX;
+    return low ? ranges->range_symbols[low - 1] : UINT32_MAX;
 }
 
 bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number)
@@ -222,11 +245,11 @@ bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number
 
     if (symbol == UINT32_MAX)
         return false;
-    if (ranges->symbols[symbol].home != ranges->symbols[symbol].start) {
-        home = symbol_at(ranges, ranges->symbols[symbol].home);
-        symbol = home == UINT32_MAX ? symbol : home;
-    }
-    *number = symbol;
+    home = ranges->symbols[symbol].home;
+    /* Another name of the same function may be the better one. */
+    if (home != symbol)
+        home = symbol_at(ranges, ranges->symbols[home].start);
+    *number = home == UINT32_MAX ? symbol : home;
     return true;
 }
 

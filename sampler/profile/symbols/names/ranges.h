@@ -20,7 +20,7 @@
 
 struct range_symbol {
     uint64_t start, end; /* end = start: not known */
-    uint64_t home;       /* start of the function that it is a cold part of; else start */
+    uint32_t home;       /* number of the function that it is a cold part of; else its own */
     uint32_t name;       /* place in texts */
     uint32_t file;       /* as elf_function's */
     uint8_t rank;        /* the smaller the better */
@@ -28,15 +28,11 @@ struct range_symbol {
     bool resolver;
 };
 
-struct range {
-    uint64_t start;  /* it goes up to the next range's start */
-    uint32_t symbol; /* UINT32_MAX: none */
-};
-
 struct ranges {
-    struct range_symbol *symbols; /* once built: by start, one for each */
+    struct range_symbol *symbols; /* as they were added */
     uint32_t symbol_count, symbol_capacity;
-    struct range *ranges;
+    uint64_t *starts;        /* of the ranges, each of which goes up to the next one's; ascending */
+    uint32_t *range_symbols; /* by range; UINT32_MAX: none */
     uint32_t range_count;
     char *texts;
     size_t texts_bytes, texts_capacity;

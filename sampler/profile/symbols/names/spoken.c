@@ -4,14 +4,20 @@
 #include "demangle.h"
 #include "suffix.h"
 
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKS_MAX = 128 };
+enum { WORDS_MAX = 8, AFTER_BYTES_MAX = 128 };
 
 /* Said as they stand, after the name. */
 static const char plt[] = "@plt";
+
+/* What is said after a name. Every word has at most ten letters: all of them fit. */
+struct after {
+    char text[AFTER_BYTES_MAX];
+    size_t bytes;
+};
 
 static void free_text(char **text)
 {
@@ -27,60 +33,88 @@ static size_t without_plt(const char *raw, size_t bytes)
 
 bool spoken_differs(const char *raw, bool resolver)
 {
-    return resolver || demangle_likely(raw) ||
-           (strchr(raw, '.') && suffix_base_bytes(raw) < strlen(raw));
-}
-
-/* ", isra, constprop", in the order in which the compiler made them; without the name's end. */
-static void list_marks(const char *raw, size_t bytes, bool resolver, char out[MARKS_MAX])
-{
-    char before[MARKS_MAX] = "";
     struct suffix suffix;
 
-    snprintf(out, MARKS_MAX, "%s", resolver ? ", resolver" : "");
-    while (suffix_last(raw, bytes, &suffix)) {
-        memcpy(before, out, MARKS_MAX);
-        snprintf(out, MARKS_MAX, ", %s%.*s", suffix.word, MARKS_MAX - 32, before);
-        bytes = suffix.at;
-    }
+    return resolver || demangle_likely(raw) || suffix_last(raw, strlen(raw), &suffix);
 }
 
-static struct spoken *join(const char *name, const char *full_name, const char *after)
+static void append(struct after *after, const char *text)
 {
-    size_t name_bytes = strlen(name) + strlen(after) + 1, full_bytes = name_bytes;
-    bool same = !strcmp(name, full_name);
-    struct spoken *spoken;
+    size_t bytes = strlen(text);
 
-    full_bytes = same ? 0 : strlen(full_name) + strlen(after) + 1;
-    spoken = malloc(sizeof(*spoken) + name_bytes + full_bytes);
+    memcpy(after->text + after->bytes, text, bytes);
+    after->bytes += bytes;
+}
+
+/* " [isra, constprop]", in the order in which the compiler made them, which is that of the raw
+ * name; of more than WORDS_MAX the last ones. */
+static void append_marks(struct after *after, const char *raw, size_t bytes, bool resolver)
+{
+    const char *words[WORDS_MAX], *mark = " [";
+    struct suffix suffix;
+    uint32_t count = 0;
+
+    if (resolver)
+        words[count++] = "resolver";
+    while (count < WORDS_MAX && suffix_last(raw, bytes, &suffix)) {
+        words[count++] = suffix.word;
+        bytes = suffix.at;
+    }
+    if (!count)
+        return;
+    for (; count > 0; mark = ", ") {
+        append(after, mark);
+        append(after, words[--count]);
+    }
+    append(after, "]");
+}
+
+static char *write_name(char *out, const char *name, size_t bytes, const struct after *after)
+{
+    memcpy(out, name, bytes);
+    memcpy(out + bytes, after->text, after->bytes);
+    out[bytes + after->bytes] = 0;
+    return out + bytes + after->bytes + 1;
+}
+
+/* full_name NULL: the same. */
+static struct spoken *join(const char *name, size_t name_bytes, const char *full_name,
+                           const struct after *after)
+{
+    size_t full_bytes = full_name ? strlen(full_name) : 0;
+    struct spoken *spoken =
+        malloc(sizeof(*spoken) + name_bytes + full_bytes + 2 * (after->bytes + 1));
+    char *end;
+
     if (!spoken)
         return NULL;
-    snprintf(spoken->name, name_bytes, "%s%s", name, after);
     spoken->full_name = spoken->name;
-    if (!same) {
-        snprintf(spoken->name + name_bytes, full_bytes, "%s%s", full_name, after);
-        spoken->full_name = spoken->name + name_bytes;
+    end = write_name(spoken->name, name, name_bytes, after);
+    if (full_name) {
+        spoken->full_name = end;
+        write_name(end, full_name, full_bytes, after);
     }
     return spoken;
+}
+
+static struct spoken *join_demangled(const char *raw, size_t bytes, const struct after *after)
+{
+    CLEANUP(free_text) char *base = strndup(raw, bytes);
+    CLEANUP(free_text) char *name = base ? demangle(base, true) : NULL;
+    CLEANUP(free_text) char *full_name = base ? demangle(base, false) : NULL;
+    const char *brief = name ? name : base, *full = full_name ? full_name : base;
+
+    return base ? join(brief, strlen(brief), strcmp(brief, full) != 0 ? full : NULL, after) : NULL;
 }
 
 struct spoken *spoken_new(const char *raw, bool resolver)
 {
     size_t bytes = without_plt(raw, strlen(raw));
-    char marks[MARKS_MAX], after[MARKS_MAX + 16];
-    CLEANUP(free_text) char *base = NULL;
-    CLEANUP(free_text) char *name = NULL;
-    CLEANUP(free_text) char *full_name = NULL;
-    const char *end = raw + bytes;
+    struct after after = { .bytes = 0 };
 
-    list_marks(raw, bytes, resolver, marks);
-    snprintf(after, sizeof(after), "%s%s%s%s", end, marks[0] ? " [" : "", marks[0] ? marks + 2 : "",
-             marks[0] ? "]" : "");
-    base = strndup(raw, bytes);
-    if (!base)
-        return NULL;
-    base[suffix_base_bytes(base)] = 0;
-    name = demangle(base, true);
-    full_name = demangle(base, false);
-    return join(name ? name : base, full_name ? full_name : base, after);
+    append(&after, raw + bytes);
+    append_marks(&after, raw, bytes, resolver);
+    bytes = suffix_base_bytes(raw, bytes);
+    return demangle_likely(raw) ? join_demangled(raw, bytes, &after)
+                                : join(raw, bytes, NULL, &after);
 }

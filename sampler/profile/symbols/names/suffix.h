@@ -19,7 +19,7 @@ struct suffix {
 
 /* The last suffix of the name's first bytes; false: there is none. */
 bool suffix_last(const char *name, size_t bytes, struct suffix *out);
-/* The name's bytes without any suffix. */
-size_t suffix_base_bytes(const char *name);
+/* How many of the name's first bytes are no suffix. */
+size_t suffix_base_bytes(const char *name, size_t bytes);
 
 #endif

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..errors import IsoscopeError
+from ..model import Function
 from ..profile import Profile
 from .calltree import call_tree
 from .nodes import Item, Node
@@ -46,7 +47,7 @@ def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") ->
             row,
             tree.share(counts[row]),
             ways[row.item].path(),
-            lines.get(row.item.key, Counter()).most_common(),
+            lines.get(row.function, Counter()).most_common(),
         )
         for row in hot
     ]
@@ -68,10 +69,10 @@ def _count(node: Node, by: str) -> int:
     return node.self_count if by == "self" else node.total_count
 
 
-def _lines(profile: Profile) -> dict[str, Counter[int]]:
-    """Own samples by line, of each function's id."""
-    lines: dict[str, Counter[int]] = {}
+def _lines(profile: Profile) -> dict[Function, Counter[int]]:
+    """Own samples by line."""
+    lines: dict[Function, Counter[int]] = {}
     for row in Table.of(call_tree(profile, merge="line")).rows:
         if row.self_count:
-            lines.setdefault(row.item.key, Counter())[row.item.line] += row.self_count
+            lines.setdefault(row.function, Counter())[row.item.line] += row.self_count
     return lines
