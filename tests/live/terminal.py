@@ -61,6 +61,10 @@ class Terminal:
         except AssertionError as error:
             raise AssertionError(f"{error}; there is:\n{last}") from None
 
+    def pid(self) -> str:
+        """Of the shell in it."""
+        return self._run("display-message", "-p", "#{pane_pid}").strip()
+
     def resize(self, columns: int, lines: int) -> None:
         self._run("resize-window", "-x", str(columns), "-y", str(lines))
 

@@ -252,6 +252,45 @@ def test_ctrl_c_ends_the_command_and_its_profile_is_shown():
     assert (process.returncode, err) == (130, "") and "thread_spin" in out
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_reader_that_is_ended_leaves_no_service_behind(number):
+    process = subprocess.Popen(
+        [ISOSCOPE, "dump", "--", workload("threads"), "1", "600"], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    program, service = until(lambda: started(process.pid), "a start")
+    process.send_signal(number)
+    assert process.wait(DEADLINE_S) == (-9 if number == signal.SIGKILL else 128 + number)
+    until(lambda: has_ended(service), "the service's end")
+    if number == signal.SIGKILL:
+        os.kill(program, signal.SIGKILL)
+    until(lambda: has_ended(program), "the program's end")
+
+
+def started(pid: int) -> tuple[int, int] | None:
+    """The program and its service, once the program has worked."""
+    found = [(program, service) for service in children(pid) for program in children(service)]
+    return found[0] if found and cpu_ticks(found[0][0]) > 5 else None
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_terminal_that_goes_takes_top_and_its_command_with_it(tmp_path):
+    with Terminal(tmp_path, f"{ISOSCOPE} top -- {workload('threads')} 1 601") as terminal:
+        terminal.wait_for("thread_spin", "q quit")
+        shell = int(terminal.pid())
+        (top,) = children(shell)
+        program, service = until(lambda: started(top), "a start")
+    for pid in (top, service, program):
+        until(lambda pid=pid: has_ended(pid), "an end")
+
+
 def cpu_ticks(pid: int) -> int:
     with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
         return int(file.read().rpartition(")")[2].split()[11])

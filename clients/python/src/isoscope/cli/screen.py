@@ -72,8 +72,11 @@ class Screen:
         exc: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        _write("\x1b[?7h\x1b[?25h\x1b[?1049l")
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
+        try:
+            _write("\x1b[?7h\x1b[?25h\x1b[?1049l")
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
+        except (OSError, termios.error):
+            pass  # the terminal has gone
         signal.set_wakeup_fd(-1)
         for number, act in self._before.items():
             signal.signal(number, act)
