@@ -25,7 +25,7 @@ static int version_command(int argc, char **argv, const struct inherited *inheri
 static const struct command commands[] = {
     { "run", run_command, "run a program with the sampler in it and serve its profile" },
     { "symbolize", symbolize_command, "name addresses that a profile without symbols has left" },
-    { "help", help_command, "this list" },
+    { "help", help_command, "this list, or what a command takes: help COMMAND" },
     { "--help", help_command, NULL },
     { "-h", help_command, NULL },
     { "--version", version_command, NULL },
@@ -33,24 +33,61 @@ static const struct command commands[] = {
 
 /* Written in Python; named here so that one list shows them all. */
 static const struct command python_commands[] = {
-    { "tree", NULL, "print the call tree of a running service" },
+    { "tree", NULL, "print the call tree" },
+    { "bottomup", NULL, "print who calls the functions that execute" },
+    { "table", NULL, "print a table of functions, callers and callees" },
+    { "hot", NULL, "print hot spots: functions over a threshold" },
+    { "diff", NULL, "print what changed between two profiles" },
+    { "top", NULL, "show what runs now, live" },
+    { "export", NULL, "write a profile as a file for other tools" },
+    { "flame", NULL, "draw a flame graph" },
+    { "dump", NULL, "print one stack per thread, now" },
+    { "stats", NULL, "tell what the sampling itself does and costs" },
+    { "watch", NULL, "print events as they come" },
+    { "overhead", NULL, "measure what sampling costs a command" },
+    { "completion", NULL, "print a shell's completion of these commands" },
 };
+
+static const char usage[] = "Usage: isoscope COMMAND [OPTIONS]\n\n"
+                            "Makes native programs answer the Dart VM service protocol.\n\n";
+
+static const char examples[] =
+    "\nExamples:\n"
+    "  isoscope tree -- gzip -k big.txt          run it, and show where its time went\n"
+    "  isoscope run -- ./server --port 80        serve a profile while it runs; then, with the\n"
+    "                                            URI of the line \"listening on\":\n"
+    "  isoscope top URI                          what it does now\n"
+    "  isoscope tree --thread worker-1 URI       one thread's call tree so far\n"
+    "\n`isoscope COMMAND --help` tells more; `man isoscope` has it all.\n";
+
+static const struct command *find(const char *word)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (strcmp(word, commands[i].word) == 0)
+            return &commands[i];
+    return NULL;
+}
 
 static void list(const struct command *first, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (first[i].help)
-            printf("  %-9s %s\n", first[i].word, first[i].help);
+            printf("  %-10s %s\n", first[i].word, first[i].help);
 }
 
 static int help_command(int argc, char **argv, const struct inherited *inherited)
 {
-    (void)argc, (void)argv, (void)inherited;
-    printf("Usage: isoscope COMMAND [OPTIONS]\n\n"
-           "Makes native programs answer the Dart VM service protocol.\n\n");
+    char *help_of[] = { argc > 1 ? argv[1] : argv[0], (char *)"--help", NULL };
+    const struct command *command = find(help_of[0]);
+
+    if (!command)
+        return python_command(help_of);
+    if (command->act != help_command)
+        return command->act(2, help_of, inherited);
+    fputs(usage, stdout);
     list(commands, sizeof(commands) / sizeof(commands[0]));
     list(python_commands, sizeof(python_commands) / sizeof(python_commands[0]));
-    printf("\n`isoscope COMMAND --help` tells more.\n");
+    fputs(examples, stdout);
     return STATUS_OK;
 }
 
@@ -69,11 +106,10 @@ int main(int argc, char **argv)
         say("no command given; `isoscope help` lists them");
         return STATUS_USAGE;
     }
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (strcmp(argv[1], commands[i].word) != 0)
-            continue;
-        inherited_save(&inherited);
-        return commands[i].act(argc - 1, argv + 1, &inherited);
-    }
-    return python_command(argv + 1);
+
+    const struct command *command = find(argv[1]);
+    if (!command)
+        return python_command(argv + 1);
+    inherited_save(&inherited);
+    return command->act(argc - 1, argv + 1, &inherited);
 }

@@ -114,7 +114,8 @@ static const char help[] =
     "unfinished,\n"
     "                             for S seconds (default: 120)\n"
     "  --deflate                  agree when a client offers permessage-deflate\n"
-    "  --quiet                    do not print the listening line\n"
+    "  --quiet                    print neither the listening line nor, with --keep, the\n"
+    "                             program's end\n"
     "  --help                     this text\n";
 
 const char *options_help(void)

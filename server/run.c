@@ -99,10 +99,10 @@ static void program_ended(void *context, int wait_status)
         notice_no_hello(run->options->program[0]);
     if (run->options->stats)
         stats_say(run->hub.profile);
-    if (run->options->keep)
-        say_kept(run);
-    else
+    if (!run->options->keep)
         leave_begin(run->leave, false);
+    else if (!run->options->quiet)
+        say_kept(run);
 }
 
 static void asked_to_end(void *context)

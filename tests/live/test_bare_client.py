@@ -43,7 +43,7 @@ def our_tree(tree):
     paths = {}
     for node, parent in tree.walk():
         if parent is None:
-            paths[node] = (node.process.id,)
+            paths[node] = (node.key,)
         else:
             paths[node] = (*paths[parent], (node.function.name, node.function.library.uri))
     return {path: (node.self_count, node.total_count) for node, path in paths.items()}

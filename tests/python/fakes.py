@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Optional
 
 from isoscope import Client, CpuSamples, Process
 from isoscope.errors import ServiceEnded
@@ -22,12 +23,18 @@ class FakeService:
         self.requests: list[dict[str, Any]] = []
         self.unread: list[str] = []
         self.closed = False
+        self.ended = False
+        self.timeout_s: Optional[float] = None
+        self.errors: dict[str, Callable[[Mapping[str, Any]], Optional[int]]] = {}
 
     def send(self, text: str) -> None:
         request = json.loads(text)
         self.requests.append(request)
         answer = self.answers.get(request["method"])
-        if answer is None:
+        code = self.errors.get(request["method"], lambda params: None)(request["params"])
+        if code is not None:
+            reply = {"error": {"code": code, "message": "as the test wants it"}}
+        elif answer is None:
             reply = {"error": {"code": -32601, "message": "Method not found"}}
         else:
             reply = {"result": answer(request["params"])}
@@ -38,8 +45,33 @@ class FakeService:
             raise ServiceEnded("the service ended while it was being read")
         return self.unread.pop(0).encode()
 
+    def set_timeout(self, timeout_s: Optional[float]) -> None:
+        self.timeout_s = timeout_s
+
     def close(self) -> None:
         self.closed = True
+
+
+class AsyncFake:
+    """The same service, for an AsyncClient: replies come when the loop turns, in the order of
+    `unread`."""
+
+    def __init__(self, service: FakeService) -> None:
+        self.service = service
+        self._sent = asyncio.Event()
+
+    async def send(self, text: str) -> None:
+        self.service.send(text)
+        self._sent.set()
+
+    async def receive(self) -> bytes:
+        while not self.service.unread and not self.service.ended:
+            self._sent.clear()
+            await self._sent.wait()
+        return self.service.receive()
+
+    async def close(self) -> None:
+        self.service.close()
 
 
 def samples_reply(stacks: Mapping[str, int], *, library: str = "app") -> dict[str, Any]:
@@ -71,8 +103,10 @@ def samples_reply(stacks: Mapping[str, int], *, library: str = "app") -> dict[st
     }
 
 
-def profile(stacks: Mapping[str, int], *, name: str = "app", pid: int = 42) -> tuple[Process, CpuSamples]:
-    reply = samples_reply(stacks, library=name)
+def profile(
+    stacks: Mapping[str, int], *, name: str = "app", pid: int = 42, library: str = ""
+) -> tuple[Process, CpuSamples]:
+    reply = samples_reply(stacks, library=library or name)
     return Process(f"isolates/{pid}", name), CpuSamples.parse(reply)
 
 
@@ -89,9 +123,18 @@ def service_of(processes: Mapping[str, Mapping[str, int]], *, profiler: bool = T
         {
             "getVM": lambda params: {"type": "VM", "isolates": isolates},
             "getFlagList": lambda params: {"type": "FlagList", "flags": [flag]},
-            "_getCpuSamples": lambda params: replies[params["isolateId"]],
+            # Older than the table form, which needs no isolateId.
+            "_getCpuSamples": lambda params: replies.get(
+                params.get("isolateId"), samples_reply({})
+            ),
         }
     )
+
+
+def event(kind: str, stream: str = "Profiler") -> str:
+    """As it comes over the wire."""
+    params = {"streamId": stream, "event": {"type": "Event", "kind": kind, "timestamp": 1}}
+    return json.dumps({"jsonrpc": "2.0", "method": "streamNotify", "params": params})
 
 
 def client_of(service: FakeService) -> Client:

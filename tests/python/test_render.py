@@ -2,7 +2,8 @@
 
 from fakes import profile
 from isoscope import CallTree
-from isoscope.render import Style, render_hot, render_path, render_summary, render_tree
+from isoscope.text import Style
+from isoscope.trees.text import render_hot, render_path, render_summary, render_tree
 
 SPLIT = {"_start;main;spin_twice": 665, "_start;main;spin_once": 333, "_start;main": 2}
 
@@ -19,6 +20,18 @@ def test_a_tree_goes_right_only_where_the_ways_part():
         "100.0 %    0.2 %  main           app",
         " 66.5 %   66.5 %  ├─ spin_twice  app",
         " 33.3 %   33.3 %  └─ spin_once   app",
+    ]
+
+
+def test_the_same_in_samples_and_in_time():
+    tree = tree_of(profile({"main;work": 2000, "main": 1}))
+    assert render_tree(tree, Style(), unit="samples")[2:] == [
+        "  2,001        1  main       app",
+        "  2,000    2,000  work       app",
+    ]
+    assert render_tree(tree, Style(), unit="ms")[2:] == [
+        "2,001.0      1.0  main       app",
+        "2,000.0  2,000.0  work       app",
     ]
 
 
@@ -88,7 +101,7 @@ def test_the_summary_tells_samples_time_and_period():
         "2,001 samples over 2.00 s, one per 1 ms of CPU time"
     ]
     two = tree_of(profile({"main": 1}), profile({"main": 1}, pid=43))
-    assert render_summary(two)[0].startswith("2 samples of 2 processes over")
+    assert render_summary(two) == ["2 samples of 2 processes, one per 1 ms of CPU time"]
 
 
 def test_the_summary_tells_what_is_missing_when_it_is_more_than_a_little():

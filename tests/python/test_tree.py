@@ -35,10 +35,13 @@ def test_self_counts_of_all_functions_add_up_to_the_samples():
 
 def test_each_process_has_its_root_the_busiest_first():
     tree = CallTree.build(
-        [profile({"main": 1}, name="sh", pid=1), profile({"main": 3}, name="sort", pid=2)]
+        [
+            profile({"wait": 1}, name="sh", pid=1, library="libc"),
+            profile({"wait": 3}, name="sort", pid=2, library="libc"),
+        ]
     )
     assert names(tree.roots) == ["sort (2)", "sh (1)"]
-    assert table(tree) == {"main": (4, 4)}
+    assert table(tree) == {"wait": (4, 4)}
 
 
 def test_a_process_without_samples_has_no_root():

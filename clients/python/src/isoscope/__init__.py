@@ -1,12 +1,13 @@
 """isoscope: read the profile of a native program from its service, and build its call tree.
 
-    from isoscope import Client, CallTree
+    from isoscope import Client, call_tree
 
     with Client("http://127.0.0.1:8181/TOKEN=/") as client:
-        profile = [(p, s) for p in client.processes() if (s := client.cpu_samples(p))]
-    tree = CallTree.build(profile)
+        tree = call_tree(client.profile())
 """
 
+from .async_client import AsyncClient
+from .backoff import Backoff
 from .client import Client
 from .errors import (
     CannotConnect,
@@ -17,24 +18,33 @@ from .errors import (
     TimedOut,
 )
 from .model import CpuSamples, Function, Library, Process, Sample
-from .tree import CallTree, FunctionRow, Node
+from .profile import Frame, Profile, Row, Thread
+from .trees import CallTree, FunctionRow, Node, bottom_up, call_tree
 
 __all__ = [
+    "AsyncClient",
+    "Backoff",
     "CallTree",
     "CannotConnect",
     "Client",
     "CpuSamples",
+    "Frame",
     "Function",
     "FunctionRow",
     "IsoscopeError",
     "Library",
     "Node",
     "Process",
+    "Profile",
     "ProtocolError",
+    "Row",
     "RpcError",
     "Sample",
     "ServiceEnded",
+    "Thread",
     "TimedOut",
+    "bottom_up",
+    "call_tree",
 ]
 
 __version__ = "0.1.0"

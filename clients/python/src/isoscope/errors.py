@@ -1,4 +1,4 @@
-"""What can go wrong between a client and a service, each with a sentence a user can act on.
+"""What can go wrong between a client and a service, or a file, each with a sentence a user can act on.
 
     IsoscopeError
       CannotConnect    nothing answers, or it refuses us; no RPC was sent
@@ -6,6 +6,8 @@
       ServiceEnded     the connection went away while we waited
       ProtocolError    the service said something that the protocol does not allow
         RpcError       the service answered a request with an error
+      BadFile          a file holds no profile that can be read
+      CannotWrite      a file could not be written
 """
 
 from __future__ import annotations
@@ -46,3 +48,11 @@ class RpcError(ProtocolError):
         self.details: Optional[str] = details if isinstance(details, str) else None
         said = f"{self.message}: {self.details}" if self.details else self.message
         super().__init__(f"{method}: {said} (error {self.code})")
+
+
+class BadFile(IsoscopeError):
+    """A file that holds no profile we can read; says what is wrong with it."""
+
+
+class CannotWrite(IsoscopeError):
+    """Nothing was written; says why."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, cast
 
 from .errors import ProtocolError
+from .frames import data_frame, samples_columns
 from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, PrivateLibrary
 
 _MAIN_SUFFIX = ":main()"
@@ -29,6 +30,7 @@ class Library:
     uri: str
     name: str
     path: str = ""  # the file, where the service tells it
+    system: bool = False  # not the user's own code
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,9 @@ class Sample:
     user_tag: str = ""  # what the program said it was doing, or else the thread's name
     lines: tuple[int, ...] = ()  # of the frames; 0: not known. (): none is
     inlined: tuple[bool, ...] = ()  # into the next frame of the stack. (): none is
+    vm_tag: str = ""  # what it was doing: "Native", "Idle", ...
+    cpu_ns: Optional[int] = None  # the thread's CPU time since its last sample; None: not told
+    thread_name: str = ""  # "": not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,10 @@ class CpuSamples:
     pid: Optional[int] = None
     true_period_us: int = 0  # what the timer can do; 0: the service does not tell
     lost: Mapping[str, int] = field(default_factory=dict)  # ticks without a sample, by cause
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.samples_columns)."""
+        return data_frame(samples_columns(self))
 
     @classmethod
     def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:
@@ -140,7 +149,8 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
 def library_of(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
-    return Library(entry["id"], uri, name, str(entry.get("path") or ""))
+    path, system = str(entry.get("path") or ""), bool(entry.get("system"))
+    return Library(entry["id"], uri, name, path, system)
 
 
 def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
@@ -177,6 +187,8 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         inlined=_marks(entry["stack"], "inlined", False),
         whole=whole,
         user_tag=str(entry.get("userTag", "")),
+        vm_tag=str(entry.get("vmTag", "")),
+        cpu_ns=int(entry["cpuNanos"]) if "cpuNanos" in entry else None,
     )
 
 

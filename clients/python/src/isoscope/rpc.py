@@ -12,12 +12,11 @@ Errors   receive raises ProtocolError for what is no message of the protocol. An
 
 from __future__ import annotations
 
-import gc
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
+from .collector import no_collector
 from .errors import ProtocolError, RpcError
 
 
@@ -74,22 +73,9 @@ class Conversation:
         return _reply(str(message["id"]), method, message)
 
 
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """A profile is a million objects without a cycle, and the garbage collector looks for one
-    again and again while they are made: with it, decoding takes five times as long."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def _decode(text: Union[str, bytes]) -> dict[str, Any]:
     try:
-        with _no_collector():
+        with no_collector():
             message = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"the service sent something that is not JSON: {error}") from error

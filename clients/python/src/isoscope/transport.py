@@ -29,6 +29,8 @@ class Transport(Protocol):
 
     def receive(self) -> bytes: ...
 
+    def set_timeout(self, timeout_s: Optional[float]) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -57,25 +59,23 @@ class WebSocketTransport:
 
     def __init__(self, uri: str, timeout_s: float) -> None:
         path = unix_path(uri)
-        self._address = path or urlsplit(uri).netloc
-        self._timeout_s = timeout_s
+        self._address = service_address(uri)
+        self._timeout_s: Optional[float] = timeout_s
+        self._fragments: list[bytes] = []  # of a message under way: a timeout loses nothing
         self._socket = self._connect("ws://localhost/ws" if path else websocket_uri(uri), path)
 
     def _connect(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
         try:
             return self._follow(uri, path)
         except websocket.WebSocketBadStatusException as error:
-            raise CannotConnect(_refusal(self._address, error.status_code)) from error
+            raise CannotConnect(refusal(self._address, error.status_code)) from error
         except (TimeoutError, websocket.WebSocketTimeoutException) as error:
             raise CannotConnect(f"{self._address} does not answer") from error
         except (websocket.WebSocketException, ValueError, IndexError) as error:
             # The last two are how the library takes an answer that is not HTTP.
             raise CannotConnect(f"{self._address} answers, but not as a VM service") from error
         except OSError as error:
-            raise CannotConnect(
-                f"no service answers at {self._address} ({error.strerror or error}). "
-                "A service ends with its program, unless it was started with --keep."
-            ) from error
+            raise CannotConnect(no_service(self._address, error)) from error
 
     def _follow(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
         """A service that a Dart Development Service has taken over says where that one is: as a
@@ -125,17 +125,19 @@ class WebSocketTransport:
         Fragments are joined once at the end: the library joins them one by one, which for a
         profile of thousands of fragments copies gigabytes.
         """
-        fragments: list[bytes] = []
         while True:
             frame = self._next_frame()
             if frame.opcode == websocket.ABNF.OPCODE_CLOSE:
-                raise ServiceEnded(_farewell(self._address, frame.data))
+                reason = frame.data[2:].decode("utf-8", "replace")
+                raise ServiceEnded(farewell(self._address, reason))
             if frame.opcode == websocket.ABNF.OPCODE_BINARY:
                 raise ProtocolError("the service sent a binary message")
             if frame.opcode in (websocket.ABNF.OPCODE_TEXT, websocket.ABNF.OPCODE_CONT):
-                fragments.append(frame.data)
+                self._fragments.append(frame.data)
                 if frame.fin:
-                    return b"".join(fragments)
+                    message = b"".join(self._fragments)
+                    self._fragments = []
+                    return message
 
     def _next_frame(self) -> websocket.ABNF:
         try:
@@ -151,13 +153,30 @@ class WebSocketTransport:
             return TimedOut(f"{self._address} sent nothing for {self._timeout_s:g} s")
         if isinstance(error, websocket.WebSocketProtocolException):
             return ProtocolError(f"{self._address} sent a broken WebSocket frame: {error}")
-        return ServiceEnded(_farewell(self._address, b""))
+        return ServiceEnded(farewell(self._address, ""))
+
+    def set_timeout(self, timeout_s: Optional[float]) -> None:
+        """None: waits for ever."""
+        self._timeout_s = timeout_s
+        self._socket.settimeout(timeout_s)
 
     def close(self) -> None:
         self._socket.close(timeout=1)
 
 
-def _refusal(address: str, status: Optional[int]) -> str:
+def service_address(uri: str) -> str:
+    """What people see of it: never the token."""
+    return unix_path(uri) or urlsplit(uri).netloc
+
+
+def no_service(address: str, error: OSError) -> str:
+    return (
+        f"no service answers at {address} ({error.strerror or error}). "
+        "A service ends with its program, unless it was started with --keep."
+    )
+
+
+def refusal(address: str, status: Optional[int]) -> str:
     if status == 403:
         return (
             f"{address} refuses the token: take the whole URI of the line "
@@ -166,8 +185,7 @@ def _refusal(address: str, status: Optional[int]) -> str:
     return f"{address} answers, but not as a VM service (HTTP status {status})"
 
 
-def _farewell(address: str, data: bytes) -> str:
-    reason = data[2:].decode("utf-8", "replace")
+def farewell(address: str, reason: str) -> str:
     return f"the service at {address} ended while it was being read" + (
         f": {reason}" if reason else ""
     )

@@ -1,9 +1,7 @@
 """The client's commands: `isoscope WORD ...` for every word that the C command does not know.
 
-Results go to stdout, everything else to stderr. Exit statuses:
-
-    0 done    1 failed, or there is nothing to show    2 usage
-    3 cannot connect    4 the service's answer is an error or breaks the protocol    130 Ctrl-C
+Results go to stdout, everything else to stderr; exits.py has the statuses. What follows `--` is a
+command to run, for those that take one.
 """
 
 from __future__ import annotations
@@ -12,15 +10,28 @@ import argparse
 import io
 import os
 import sys
-from typing import NoReturn, Optional, Sequence
+from typing import Mapping, NoReturn, Optional, Sequence
 
-from ..errors import CannotConnect, IsoscopeError, ProtocolError
-from . import tree
-
-FAILED, USAGE, CANNOT_CONNECT, PROTOCOL, INTERRUPTED = 1, 2, 3, 4, 130
+from ..errors import IsoscopeError
+from . import completion, diff, dump, export, hot, overhead, stats, table, top, tree, watch
+from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
-_COMMANDS = {"tree": tree.add}
+COMMANDS = {
+    "tree": tree.add,
+    "bottomup": tree.add_bottom_up,
+    "table": table.add,
+    "hot": hot.add,
+    "diff": diff.add,
+    "top": top.add,
+    "export": export.add,
+    "flame": export.add_flame,
+    "dump": dump.add,
+    "stats": stats.add,
+    "watch": watch.add,
+    "overhead": overhead.add,
+    "completion": completion.add,
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -30,9 +41,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    words = sys.argv[1:] if argv is None else argv
+    words = sys.argv[1:] if argv is None else list(argv)
     _reject_unknown_word(words)
-    args = _parser().parse_args(words)
+    args = _parse(words)
     try:
         # A name in a symbol table need not fit the terminal's encoding.
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -40,9 +51,11 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         status: int = args.run(args)
         sys.stdout.flush()
         return status
+    except NotStarted as error:  # isoscope run has said why
+        return error.status
     except IsoscopeError as error:
         print(f"isoscope: {error}", file=sys.stderr)
-        return _status(error)
+        return status_of(error)
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,21 +64,43 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="isoscope", description="Read profiles from an isoscope service.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in _COMMANDS.values():
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """args.command: what follows the first `--`; None without one."""
+    command = None
+    if "--" in words:
+        place = words.index("--")
+        words, command = words[:place], list(words[place + 1 :])
+    top, commands = _parsers()
+    if not words or words[0].startswith("-"):
+        top.parse_args(words)  # --help, or an error
+    # Intermixed: SOURCE may stand behind options that stand behind other words.
+    known = argparse.Namespace(command=command, word=words[0])
+    args: argparse.Namespace = commands[words[0]].parse_intermixed_args(words[1:], known)
+    if command is None:
+        return args
+    if not getattr(args, "takes_command", False):
+        sys.stderr.write(f"isoscope: {args.word} takes no `-- COMMAND`\n")
+        sys.exit(USAGE)
+    if not command:
+        sys.stderr.write(f"isoscope: {args.word}: no command follows `--`\n")
+        sys.exit(USAGE)
+    return args
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of all commands, each below its word."""
+    return _parsers()[0]
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    top = _Parser(prog="isoscope", description="Read profiles from an isoscope service.")
+    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    for add in COMMANDS.values():
         add(commands)
-    return parser
+    return top, commands.choices
 
 
 def _reject_unknown_word(words: Sequence[str]) -> None:
-    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
         sys.stderr.write(f"isoscope: there is no command '{words[0]}'; see `isoscope help`\n")
         sys.exit(USAGE)
-
-
-def _status(error: IsoscopeError) -> int:
-    if isinstance(error, CannotConnect):
-        return CANNOT_CONNECT
-    return PROTOCOL if isinstance(error, ProtocolError) else FAILED

@@ -1,24 +1,17 @@
-"""`isoscope tree URI`: the call tree of all processes of a service."""
+"""`isoscope tree SOURCE` and `isoscope bottomup SOURCE`: the calls of a profile as a tree."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shutil
-import sys
 from typing import Any
 
-from ..client import Client
-from ..errors import IsoscopeError
-from ..export import tree_json
-from ..model import CpuSamples, Process
-from ..naming import named
-from ..render import Style, render_hot, render_path, render_summary, render_tree
-from ..transport import websocket_uri
-from ..tree import CallTree
-
-_NOTHING_TO_SHOW, _USAGE = 1, 2
+from ..trees import CallTree, bottom_up, call_tree
+from ..trees.data import bottom_up_json, call_tree_json
+from ..trees.text import render_hot, render_path, render_summary, render_tree
+from . import options, shown
+from .exits import UsageError, epilog
+from .source import read
+from .style import style_here
 
 
 def add(commands: Any) -> None:
@@ -27,110 +20,74 @@ def add(commands: Any) -> None:
         help="print the call tree",
         description="Print the call tree of a profile, with total and self shares. "
         "total: the function is anywhere on the stack; self: it is executing itself.",
-        epilog="Exit status: 0 done, 1 failed or no samples, 2 usage, 3 cannot connect, "
-        "4 protocol error.",
+        epilog=epilog(
+            "isoscope tree http://127.0.0.1:8181/TOKEN=/",
+            "isoscope tree --thread worker-3 --last 10 URI",
+            "isoscope tree --hot 10 --path -- python3 script.py",
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    parser.add_argument("uri", metavar="URI", type=_uri, help='after "listening on" in the line')
-    parser.add_argument("--process", metavar="NAME|ID", help="only this process; may be many")
-    parser.add_argument("--count", metavar="N", type=_positive, help="at most N samples a process")
-    parser.add_argument("--min", metavar="PERCENT", type=_percent, help="smallest share (1)")
-    parser.add_argument("--depth", metavar="N", type=_positive, help="at most N calls deep")
-    parser.add_argument("--hot", metavar="N", type=_positive, help="the N hottest functions")
+    options.add_options(parser)
+    shown.add_merge(parser, unit=True)
+    parser.add_argument("--count", metavar="N", type=options.positive,
+                        help="at most N samples a process")
+    parser.add_argument("--depth", metavar="N", type=options.positive, help="at most N calls deep")
+    parser.add_argument("--hot", metavar="N", type=options.positive, help="the N hottest functions")
     parser.add_argument("--path", action="store_true", help="only the hot path")
-    parser.add_argument(
-        "--name-here", action="store_true", help="name a --no-symbols profile by this machine's files"
+
+
+def add_bottom_up(commands: Any) -> None:
+    parser = commands.add_parser(
+        "bottomup",
+        help="print who calls the functions that execute",
+        description="Print the functions that executed, the busiest first, and below each the ways "
+        "on which it was called: a line's share is of the samples that came by it.",
+        epilog=epilog(
+            "isoscope bottomup http://127.0.0.1:8181/TOKEN=/",
+            "isoscope bottomup --depth 3 profile.pb.gz",
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    parser.set_defaults(run=run_bottom_up)
+    options.add_options(parser)
+    shown.add_merge(parser, group=False, unit=True)
+    parser.add_argument("--depth", metavar="N", type=options.positive, help="at most N callers up")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.json and (args.min is not None or args.depth or args.hot or args.path):
-        message = "--json holds everything; it takes no --min, --depth, --hot or --path"
-        print(f"isoscope: {message}", file=sys.stderr)
-        return _USAGE
-    with Client(args.uri, name=named if args.name_here else None) as client:
-        tree = _pull(client, args)
-        reason = "" if tree.sample_count else _why_empty(client)
-    if args.json:
-        print(json.dumps(tree_json(tree)))
-    elif tree.sample_count:
-        print("\n".join(_text(tree, args)))
-    if reason:
-        print(f"isoscope: {reason}", file=sys.stderr)
-    return _NOTHING_TO_SHOW if reason else 0
+        raise UsageError("--json holds everything; it takes no --min, --depth, --hot or --path")
+    source = read(args, empty_ok=args.json)
+    tree = call_tree(source.profile, merge=args.by, group=args.group)
+    return shown.tell(args, source, lambda: call_tree_json(tree), lambda: _parts(tree, args))
 
 
-def _pull(client: Client, args: argparse.Namespace) -> CallTree:
-    processes = client.processes()
-    if args.process is not None:
-        processes = _chosen(processes, args.process)
-    profile: list[tuple[Process, CpuSamples]] = []
-    for process in processes:
-        samples = client.cpu_samples(process, count=args.count)
-        if samples is not None:
-            profile.append((process, samples))
-    return CallTree.build(profile)
-
-
-def _chosen(processes: list[Process], wanted: str) -> list[Process]:
-    chosen = [p for p in processes if wanted in (p.name, p.number, p.id)]
-    if not chosen:
-        there = ", ".join(p.label for p in processes) or "none"
-        raise IsoscopeError(f"there is no process '{wanted}'; there are: {there}")
-    return chosen
-
-
-def _why_empty(client: Client) -> str:
-    if client.flags().get("profiler") != "true":
-        return "no samples: the profiler is off (the program was started with --paused?)"
-    if not client.processes():
-        return (
-            "no samples: no process has reported to the service yet; "
-            "a static or privileged program never will"
-        )
-    return "no samples yet: they are taken while the program uses the CPU, and it used none"
-
-
-def _text(tree: CallTree, args: argparse.Namespace) -> list[str]:
-    style = _style()
+def _parts(tree: CallTree, args: argparse.Namespace) -> list[list[str]]:
+    style = style_here()
     parts = [render_summary(tree)]
     if args.hot:
-        parts.append(render_hot(tree, style, args.hot))
+        parts.append(render_hot(tree, style, args.hot, args.unit))
     if args.path:
-        parts.append(render_path(tree, style))
+        parts.append(render_path(tree, style, args.unit))
     if not args.hot and not args.path:
-        share = 0.01 if args.min is None else args.min / 100
-        parts.append(render_tree(tree, style, min_share=share, depth=args.depth))
-    return "\n\n".join("\n".join(part) for part in parts).split("\n")
+        share = shown.min_share(args)
+        text = render_tree(tree, style, min_share=share, depth=args.depth, unit=args.unit)
+        parts.append(text)
+    return parts
 
 
-def _style() -> Style:
-    if not sys.stdout.isatty():
-        return Style()
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
-    return Style(width=shutil.get_terminal_size().columns, colour=not plain)
-
-
-def _uri(text: str) -> str:
-    try:
-        websocket_uri(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
-    return int(text)
-
-
-def _percent(text: str) -> float:
-    try:
-        percent = float(text.rstrip("%"))
-    except ValueError:
-        percent = -1.0
-    if not 0 <= percent <= 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 100")
-    return percent
+def run_bottom_up(args: argparse.Namespace) -> int:
+    source = read(args, empty_ok=args.json)
+    tree, share = call_tree(source.profile, merge=args.by), shown.min_share(args)
+    turned = bottom_up(tree)
+    depth = args.depth and args.depth - 1  # as many lines as calls: the first is the function
+    return shown.tell(
+        args,
+        source,
+        lambda: bottom_up_json(turned, share),
+        lambda: [
+            render_summary(tree),
+            render_tree(turned, style_here(), min_share=share, depth=depth, unit=args.unit),
+        ],
+    )

@@ -1,0 +1,137 @@
+"""The words that the commands share, and what is a right one.
+
+    add_options(parser): SOURCE, filters, --json, --min; or its parts, for commands that take less
+
+Units   Times come out in microseconds, shares in percent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from typing import Any, Optional
+
+from ..transport import unix_path, websocket_uri
+from .exits import UsageError
+
+_IS_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|unix:")
+
+
+def add_options(parser: Any, *, shares: bool = True) -> None:
+    """shares: the command shows rows that can be too small (--min)."""
+    add_place(parser)
+    add_filters(parser)
+    if shares:
+        parser.add_argument("--min", metavar="PERCENT", type=percent, help="smallest share (1)")
+    parser.add_argument("--json", action="store_true", help="everything, as JSON")
+
+
+def add_place(parser: Any, *, files: bool = True) -> None:
+    """SOURCE, or `-- COMMAND` with what `isoscope run` takes."""
+    what = "URI of a service (in the line \"listening on\")" + (", or a file" if files else "")
+    parser.add_argument(
+        "source", metavar="SOURCE", nargs="?", type=place if files else uri, help=what
+    )
+    add_run_options(parser)
+
+
+def add_run_options(parser: Any) -> None:
+    parser.set_defaults(takes_command=True)
+    run = parser.add_argument_group("with -- COMMAND ARGS in the place of SOURCE")
+    run.add_argument("--period", metavar="US", type=positive, help="as isoscope run --period")
+    run.add_argument("--mode", choices=("cpu", "wall"), help="as isoscope run --mode")
+
+
+def add_filters(parser: Any) -> None:
+    group = parser.add_argument_group("which samples")
+    group.add_argument("--process", metavar="NAME|ID", help="of this process")
+    group.add_argument("--thread", metavar="NAME|TID", help="of this thread")
+    group.add_argument("--tag", metavar="TAG", help="that the program gave this tag")
+    group.add_argument("--from", metavar="SECONDS", type=seconds, dest="from_us",
+                       help="from then on, counted from the first sample")
+    group.add_argument("--to", metavar="SECONDS", type=seconds, dest="to_us", help="until then")
+    group.add_argument("--last", metavar="SECONDS", type=seconds, dest="last_us",
+                       help="the last ones, counted from the newest sample")
+    group.add_argument("--focus", metavar="REGEX", type=regex,
+                       help="with such a function on the stack")
+    group.add_argument("--ignore", metavar="REGEX", type=regex, help="without one")
+    group.add_argument("--hide", metavar="REGEX", type=regex,
+                       help="take such functions out of the stacks: what they did is their "
+                       "callers'")
+    group.add_argument("--system", action=argparse.BooleanOptionalAction, default=True,
+                       help="show functions of the system's libraries, or hide them")
+    group.add_argument("--name-here", action="store_true",
+                       help="name a --no-symbols profile by this machine's files")
+
+
+# Types.
+
+
+def is_uri(text: str) -> bool:
+    return _IS_URI.match(text) is not None
+
+
+def uri(text: str) -> str:
+    try:
+        if unix_path(text) is None:
+            websocket_uri(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def checked_uri(text: str) -> str:
+    """For words that argparse has taken already."""
+    try:
+        return uri(text)
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(str(error)) from error
+
+
+def place(text: str) -> str:
+    if is_uri(text):
+        return uri(text)
+    if not os.path.exists(text):
+        raise argparse.ArgumentTypeError(
+            f"there is no file '{text}'; a service's URI looks like http://127.0.0.1:8181/TOKEN=/"
+        )
+    return text
+
+
+def positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return int(text)
+
+
+def percent(text: str) -> float:
+    value = _number(text.rstrip("%"))
+    if value is None or not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 100")
+    return value
+
+
+def seconds(text: str) -> int:
+    """In microseconds."""
+    unit = 1e3 if text.endswith("ms") else 1e6
+    value = _number(text[:-2] if text.endswith("ms") else text.rstrip("s"))
+    if value is None or not 0 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time, such as 2.5 or 300ms")
+    return round(value * unit)
+
+
+def regex(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from error
+    return text
+
+
+def _number(text: str) -> Optional[float]:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value == value else None

@@ -1,0 +1,158 @@
+"""A command run under `isoscope run --keep`, so that its profile can be read when it has ended.
+
+    with Recording(["sort", "big.txt"]) as recording:
+        recording.wait()                # for its end; Ctrl-C is the command's
+        ... Client(recording.uri) ...
+    recording.status                    # the command's
+
+Ownership  The with block ends the service, and the command if it still runs.
+Signals    SIGTERM and SIGHUP raise SystemExit inside the with block. Killed outright, we take the
+           service with us; the command runs on without it.
+Errors     NotStarted: isoscope run said why, on stderr.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import IO, Any, Optional, Sequence
+
+from ..errors import IsoscopeError
+from .exits import NotStarted
+
+_PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+_LOOK_S = 0.02
+_PATIENCE_S = 5.0
+_CHILDREN_FAULTS = 8  # place in /proc/PID/stat after the name: cminflt of proc(5)
+
+
+class Recording:
+    def __init__(
+        self,
+        command: Sequence[str],
+        options: Sequence[str] = (),
+        output: Optional[IO[bytes]] = None,
+    ) -> None:
+        """options: more of `isoscope run`. output: gets what the command writes, which then has no
+        standard input; else it has ours of both."""
+        self.uri = ""
+        self.status = 0
+        self._words = [isoscope(), "run", "--quiet", "--keep", *options]
+        self._command = list(command)
+        self._streams: dict[str, Any] = {}
+        if output is not None:
+            self._streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+
+    def __enter__(self) -> Recording:
+        self._folder = tempfile.mkdtemp(prefix="isoscope-")
+        info = Path(self._folder) / "service.json"
+        words = [*self._words, "--write-service-info", str(info), "--", *self._command]
+        # A Ctrl-C at the terminal is for the command: we want to tell what it did until then.
+        self._interrupt: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._before = {
+            number: signal.signal(number, _leave)
+            for number in (signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(number) != signal.SIG_IGN
+        }
+        self._libc = ctypes.CDLL(None)
+        try:
+            self._run = subprocess.Popen(
+                words, preexec_fn=self._prepare_child, **self._streams
+            )
+            while not info.exists():
+                self._check_started()
+                time.sleep(_LOOK_S)
+            self.uri = json.loads(info.read_text())["uri"]
+        except BaseException:
+            self._tidy()
+            raise
+        return self
+
+    def _check_started(self) -> None:
+        status = self._run.poll()
+        if status is not None and not (Path(self._folder) / "service.json").exists():
+            raise NotStarted(_shell_status(status))
+
+    def wait(self) -> None:
+        """Until the command has ended; its service has not."""
+        while self._run.poll() is None and not _has_reaped(self._run.pid):
+            time.sleep(_LOOK_S)
+        signal.signal(signal.SIGINT, self._interrupt)
+
+    @property
+    def over(self) -> bool:
+        return self._run.poll() is not None or _has_reaped(self._run.pid)
+
+    def __exit__(
+        self,
+        exc_type: Optional[type[BaseException]],
+        exc: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        for number in self._before:  # a terminal that goes sends more than one
+            signal.signal(number, signal.SIG_IGN)
+        deadline = time.monotonic() + _PATIENCE_S
+        try:
+            # While the command runs a signal is the command's; after that it ends the service.
+            while self._run.poll() is None and time.monotonic() < deadline:
+                self._run.terminate()
+                try:
+                    self._run.wait(0.5)
+                except subprocess.TimeoutExpired:
+                    continue
+            if self._run.poll() is None:
+                self._run.kill()
+            self.status = _shell_status(self._run.wait())
+        finally:
+            self._tidy()
+
+    def _prepare_child(self) -> None:
+        """What was ignored when we were started (nohup, a shell's background) stays so."""
+        self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ignored = self._interrupt == signal.SIG_IGN
+        signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
+
+    def _tidy(self) -> None:
+        signal.signal(signal.SIGINT, self._interrupt)
+        for number, act in self._before.items():
+            signal.signal(number, act)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _leave(number: int, frame: Optional[FrameType]) -> None:
+    raise SystemExit(128 + number)
+
+
+def isoscope() -> str:
+    """The C command: it starts us, and says where it is."""
+    command = os.environ.get("ISOSCOPE_COMMAND") or shutil.which("isoscope")
+    if not command:
+        raise IsoscopeError(
+            "the command `isoscope` is not on the PATH, and ISOSCOPE_COMMAND does not name it"
+        )
+    return command
+
+
+def _has_reaped(pid: int) -> bool:
+    """Has the process waited for a child, and has no other? The kernel adds a child's page faults
+    to its parent's when it is waited for, and no program starts without any. Without this a
+    command that lives shorter than we sleep would look like one that is still to come."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return True
+    return not children and int(stat[_CHILDREN_FAULTS]) > 0
+
+
+def _shell_status(status: int) -> int:
+    return 128 - status if status < 0 else status
+

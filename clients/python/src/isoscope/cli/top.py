@@ -1,0 +1,242 @@
+"""`isoscope top SOURCE`: what the program does now, again and again."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from typing import IO, Any, Optional
+
+from ..client import Client
+from ..errors import ServiceEnded
+from ..live import LiveWindow
+from . import options, source
+from .exits import DONE, FAILED, UsageError, epilog
+from .page import text_of
+from .progress import working
+from .recording import Recording
+from .screen import Screen
+from .top_page import FUNCTIONS, KEYS, SORTS, THREADS, View, json_of, page_of, thread_rows
+
+_ROWS = 20  # printed, where there is no screen to fill
+_KEYS_NOTE = "h help  q quit  f functions  t threads  s sort  space pause"
+_LONG_US = 1 << 62
+_LOOK_S = 0.25  # for the end of a command
+
+
+def add(commands: Any) -> None:
+    keys = "; ".join(f"{key}: {does}" for key, does in KEYS)
+    parser = commands.add_parser(
+        "top",
+        help="show what runs now, live",
+        description="Show the hottest functions or threads of the last seconds, live. On a "
+        f"terminal keys change the view ({keys}). Elsewhere one page is printed in each interval. "
+        "What `-- COMMAND` writes while a terminal shows top comes after it.",
+        epilog=epilog(
+            "isoscope top http://127.0.0.1:8181/TOKEN=/",
+            "isoscope top -n 1 --threads URI | head",
+            "isoscope top -- python3 script.py",
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    options.add_place(parser, files=False)
+    parser.add_argument("--process", metavar="NAME|ID", help="only this process")
+    parser.add_argument("--interval", metavar="SECONDS", type=options.seconds, default=1_000_000,
+                        help="between two looks (1)")
+    parser.add_argument("--window", metavar="SECONDS", type=options.seconds, default=5_000_000,
+                        help="how much of the past is shown (5)")
+    parser.add_argument("-n", metavar="N", type=options.positive, dest="pages",
+                        help="end after N looks, and COMMAND with it")
+    parser.add_argument("--threads", action="store_true", help="begin with threads")
+    parser.add_argument("--sort", choices=("self", "total", "name", "CPU", "samples"),
+                        help="begin with the rows in this order")
+    parser.add_argument("--rows", metavar="N", type=options.positive, default=_ROWS,
+                        help=f"printed, where there is no terminal ({_ROWS})")
+    parser.add_argument("--plain", action="store_true", help="print pages, also on a terminal")
+    parser.add_argument("--json", action="store_true", help="in each interval one JSON object a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    source.check(args)
+    view = _first_view(args)
+    live = sys.stdin.isatty() and sys.stdout.isatty() and not (args.plain or args.json)
+    with ExitStack() as stack:
+        recording, written, uri = None, None, args.source
+        if args.command is not None:
+            if live:
+                written = stack.enter_context(tempfile.TemporaryFile())
+                stack.callback(_pass_on, written)  # when the command has ended
+            recording = stack.enter_context(source.record(args, written))
+            uri = recording.uri
+        with source.connect(args, uri) as client:
+            look = _Look(client, args)
+            show = _on_screen if live else _printed
+            status = show(look, view, args, recording)
+    return status if recording is None else recording.status
+
+
+def _first_view(args: argparse.Namespace) -> View:
+    view = THREADS if args.threads else FUNCTIONS
+    if args.sort and args.sort not in SORTS[view]:
+        there = ", ".join(SORTS[view])
+        raise UsageError(f"top: {view} can be sorted by {there}, not by {args.sort}")
+    return View(view, args.sort or SORTS[view][0])
+
+
+class _Look:
+    """The service, looked at again and again."""
+
+    def __init__(self, client: Client, args: argparse.Namespace) -> None:
+        self._client = client
+        self._args = args
+        self._offset_us = source.now_us(client) - _clock_us()
+        self.processes = source.processes(client, args)
+        # A program younger than the window has not used the CPU before it was there.
+        begin_us = max(self._now_us() - min(args.window, _age_us(client)), 0)
+        self._updates = client.samples_table(since_us=begin_us)
+        self._recent = LiveWindow(begin_us, args.window)
+        self._all = LiveWindow(begin_us, None)
+        self.ended = ""  # why no more comes
+
+    def _now_us(self) -> int:
+        return _clock_us() + self._offset_us
+
+    def step(self) -> None:
+        try:
+            update = next(self._updates)
+            now_us = self._now_us()
+            self.processes = source.processes(self._client, self._args)
+            only = None
+            if self._args.process is not None:
+                only = {process.id for process in self.processes}
+            self._recent.add(update, self.processes, now_us, only)
+            self._all.add(update, self.processes, now_us, only)
+        except ServiceEnded as error:
+            self.ended = str(error)
+
+    def window(self, view: View) -> LiveWindow:
+        return self._all if view.whole else self._recent
+
+    @property
+    def title(self) -> str:
+        names = [process.label for process in self.processes[:4]]
+        more = len(self.processes) - len(names)
+        return "isoscope top: " + ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+    def why_empty(self) -> str:
+        """Of the last step."""
+        if self.ended:
+            return self.ended
+        try:
+            flags = self._client.flags()
+            if flags.get("profiler") != "true":
+                return source.PROFILER_OFF
+            if not self.processes:
+                return source.NO_PROCESS
+            if not any(source.is_live(self._client, process) for process in self.processes):
+                return "no samples: the program has ended; `isoscope tree` shows what it did"
+        except ServiceEnded as error:
+            return str(error)
+        hint = "" if flags.get("profile_mode") == "wall" else "; wall mode shows what sleeps"
+        return f"no samples in this time: the program used no CPU{hint}"
+
+
+def _on_screen(
+    look: _Look, view: View, args: argparse.Namespace, recording: Optional[Recording]
+) -> int:
+    interval_s = args.interval / 1e6
+    with working("reading samples and names"):
+        look.step()
+    looks, due = 1, time.monotonic() + interval_s
+    with Screen() as screen:
+        while True:
+            window = look.window(view)
+            screen.show(page_of(window, view, title=look.title, note=_note(look, view)))
+            if looks == args.pages:
+                return DONE
+            key = screen.key(due - time.monotonic())
+            if key == "q":
+                return DONE
+            view.press(key, thread_rows(window, view))
+            if time.monotonic() < due:
+                continue
+            due = time.monotonic() + interval_s
+            # The service keeps what comes during a pause; the next look has it all.
+            if not look.ended and not view.paused:
+                over = recording is not None and recording.over
+                look.step()
+                looks += 1
+                look.ended = look.ended or ("the command has ended" if over else "")
+
+
+def _note(look: _Look, view: View) -> str:
+    if look.ended:
+        return f"{look.ended}  (q quits)"
+    empty = not look.window(view).threads()
+    return look.why_empty() if empty else _KEYS_NOTE
+
+
+def _printed(
+    look: _Look, view: View, args: argparse.Namespace, recording: Optional[Recording]
+) -> int:
+    shown = False
+    for looks in itertools.count(1):
+        over = recording is not None and _wait(recording, args)
+        look.step()
+        look.ended = look.ended or ("the command has ended" if over else "")
+        shown = _print_page(look, view, args) or shown
+        if look.ended or looks == args.pages:
+            break
+        if recording is None:
+            time.sleep(args.interval / 1e6)
+    return DONE if shown else FAILED
+
+
+def _print_page(look: _Look, view: View, args: argparse.Namespace) -> bool:
+    """Was there anything to show?"""
+    window = look.window(view)
+    filled = bool(window.threads())
+    reason = "" if filled else look.why_empty()
+    if args.json:
+        print(json.dumps(json_of(window, view, reason=reason)), flush=True)
+    elif filled:
+        page = page_of(window, view, title=look.title, rows_max=args.rows)
+        print("\n".join(text_of(page, _width())) + "\n", flush=True)
+    if reason or look.ended:
+        print(f"isoscope: {reason or look.ended}", file=sys.stderr)
+    return filled
+
+
+def _wait(recording: Recording, args: argparse.Namespace) -> bool:
+    """For the interval's end or the command's. True: the command's."""
+    deadline = time.monotonic() + args.interval / 1e6
+    while not recording.over and time.monotonic() < deadline:
+        time.sleep(min(_LOOK_S, args.interval / 1e6))
+    return recording.over
+
+
+def _width() -> Optional[int]:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _age_us(client: Client) -> int:
+    """Of the service, by its machine's clock of the day and ours."""
+    age_us = round(time.time() * 1e6) - 1000 * int(client.call("getVM").get("startTime", 0))
+    return age_us if age_us > 0 else _LONG_US
+
+
+def _clock_us() -> int:
+    return time.monotonic_ns() // 1000
+
+
+def _pass_on(written: IO[bytes]) -> None:
+    written.seek(0)
+    sys.stdout.flush()
+    shutil.copyfileobj(written, sys.stdout.buffer)
+    sys.stdout.flush()

@@ -1,0 +1,143 @@
+"""A part of a profile: by thread, by tag, by what stands in the stacks.
+
+    Profile -> by_process, by_thread, by_tag, by_stack -> Profile
+
+What is left out is gone from all that is made of the result: its trees, files, shares.
+
+Errors   NoMatch for a name that nothing has, with those that come near.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from array import array
+from typing import Iterable, Optional
+
+from .errors import IsoscopeError
+from .model import Function
+from .profile import Frame, Profile
+
+_NEAR, _LISTED = 0.5, 8
+
+
+class NoMatch(IsoscopeError):
+    """A filter names what is not there."""
+
+
+def by_process(profile: Profile, wanted: str) -> Profile:
+    """wanted: a process' name, its pid or its id."""
+    chosen = {
+        number
+        for number, thread in enumerate(profile.threads)
+        if wanted in (thread.process.name, thread.process.number, thread.process.id)
+        or wanted == str(thread.process.pid)
+    }
+    if not chosen:
+        there = ", ".join(process.label for process in profile.processes) or "none"
+        raise NoMatch(f"there is no process '{wanted}'; there are: {there}")
+    return _where(profile, profile.sample_threads, chosen)
+
+
+def by_thread(profile: Profile, wanted: str) -> Profile:
+    """wanted: a thread's name or its tid."""
+    chosen = {
+        number
+        for number, thread in enumerate(profile.threads)
+        if wanted in (thread.name, str(thread.tid))
+    }
+    if not chosen:
+        names = [thread.name or str(thread.tid) for thread in profile.threads]
+        raise NoMatch(f"there is no thread '{wanted}'; {_suggestion(wanted, names)}")
+    return _where(profile, profile.sample_threads, chosen)
+
+
+def by_tag(profile: Profile, wanted: str) -> Profile:
+    """wanted: a user tag."""
+    if wanted not in profile.tags:
+        raise NoMatch(f"there is no tag '{wanted}'; {_suggestion(wanted, profile.tags)}")
+    return _where(profile, profile.user_tags, {profile.tags.index(wanted)})
+
+
+def by_stack(
+    profile: Profile,
+    *,
+    focus: Optional[str] = None,
+    ignore: Optional[str] = None,
+    hide: Optional[str] = None,
+    system: bool = True,
+) -> Profile:
+    """focus: only samples with such a function anywhere on the stack. ignore: without those. hide:
+    its frames only; what they did counts as their callers'. system False: hides the system's libraries.
+    Regular expressions, found anywhere in the function's name. A sample of which nothing is left
+    is left out."""
+    if focus is not None:
+        below = _below(profile, _matching(profile, "--focus", focus))
+        profile = profile.choose([i for i, node in enumerate(profile.nodes) if below[node]])
+    if ignore is not None:
+        below = _below(profile, _matching(profile, "--ignore", ignore))
+        profile = profile.choose([i for i, node in enumerate(profile.nodes) if not below[node]])
+    hidden: set[Function] = set()
+    if hide is not None:
+        hidden |= _matching(profile, "--hide", hide)
+    if not system:
+        hidden |= {f.function for f in profile.frames if _is_system(f.function)}
+    return _without(profile, hidden) if hidden else profile
+
+
+def _is_system(function: Function) -> bool:
+    return function.library is not None and function.library.system
+
+
+def _matching(profile: Profile, option: str, text: str) -> set[Function]:
+    pattern = re.compile(text)
+    functions = {frame.function for frame in profile.frames}
+    found = {f for f in functions if pattern.search(f.name) or pattern.search(f.full_name)}
+    if not found:
+        near = _suggestion(text, [function.name for function in functions])
+        raise NoMatch(f"{option} '{text}' matches no function; {near}")
+    return found
+
+
+def _below(profile: Profile, functions: set[Function]) -> bytearray:
+    """Of each node: is one of the functions on its stack?"""
+    frames = bytearray([frame.function in functions for frame in profile.frames])
+    below = bytearray(len(profile.callers))
+    for node in range(1, len(below)):
+        below[node] = below[profile.callers[node]] or frames[profile.node_frames[node]]
+    return below
+
+
+def _without(profile: Profile, hidden: set[Function]) -> Profile:
+    shown: list[Optional[Frame]] = [
+        None if frame.function in hidden else frame for frame in profile.frames
+    ]
+    trimmed = Profile()
+    nodes = [0]  # of the profile -> of what is left of the stack
+    for caller, number in zip(profile.callers[1:], profile.node_frames[1:]):
+        frame, node = shown[number], nodes[caller]
+        if frame is not None:
+            node = trimmed.node(node, trimmed.frame(frame.function, frame.line, frame.inlined))
+        nodes.append(node)
+    kept = profile.choose([i for i, node in enumerate(profile.nodes) if nodes[node]])
+    # With what finds them by value, for who adds samples later.
+    for table in ("frames", "callers", "node_frames", "_index", "_table"):
+        setattr(kept, table, getattr(trimmed, table))
+    kept.nodes = array("I", [nodes[node] for node in kept.nodes])
+    return kept
+
+
+def _where(profile: Profile, column: Iterable[int], chosen: set[int]) -> Profile:
+    return profile.choose([place for place, number in enumerate(column) if number in chosen])
+
+
+def _suggestion(wanted: str, names: Iterable[str]) -> str:
+    names = sorted({name for name in names if name})
+    folded = {name.casefold(): name for name in names}
+    plain = re.sub(r"[\\^$.*+?()\[\]{}|]", "", wanted).casefold()
+    near = difflib.get_close_matches(plain, folded, n=_LISTED, cutoff=_NEAR)
+    if near:
+        return "near it: " + ", ".join(folded[name] for name in near)
+    if len(names) <= _LISTED:
+        return "there are: " + (", ".join(names) or "none")
+    return f"none of the {len(names):,} names comes near it"

@@ -1,0 +1,128 @@
+"""Files of profiles: one module a format, one door in each direction.
+
+    formats.save(profile, "speedscope", Path("out.json"))      by the names in FORMATS
+    profile = formats.open(Path("out.json"))                   by what is in it
+
+Each format's module says what of a profile is lost in it. The same profile gives the same bytes.
+
+Errors   BadFile names the file and what is wrong with it; CannotWrite, why not.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Callable, NamedTuple
+
+from ..errors import CannotWrite
+from ..profile import Profile
+from . import cpu_samples, cpuprofile, devtools, firefox, folded, html, perf, pprof, speedscope
+from . import spreadsheet, svg
+from .common import MICROS, SAMPLES, by_thread
+from .recognise import open, parse
+
+__all__ = ["FORMATS", "MICROS", "SAMPLES", "Format", "check_place", "open", "parse", "save", "write"]
+
+
+class Format(NamedTuple):
+    """One row of what can be written."""
+
+    suffix: str
+    summary: str
+    write: Callable[..., None]  # (profile, out), and weight= where it is weighted
+    weighted: bool = False  # counts samples or microseconds
+    one_thread: bool = False  # a file a thread
+
+
+FORMATS: dict[str, Format] = {
+    "cpuprofile": Format(
+        ".cpuprofile", "Chrome DevTools, VS Code; a file a thread", cpuprofile.write, one_thread=True
+    ),
+    "cpusamples": Format(".json", "the service's own CpuSamples", cpu_samples.write),
+    "csv": Format(".csv", "a row a function, for spreadsheets", spreadsheet.write),
+    "csv-samples": Format(".csv", "a row a sample, for spreadsheets", spreadsheet.write_samples),
+    "devtools": Format(".json", "Dart DevTools' CPU profiler, offline", devtools.write),
+    "firefox": Format(".json", "profiler.firefox.com, profiler-cli", firefox.write),
+    "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True),
+    "html": Format(".html", "a flame graph to click through", html.write, weighted=True),
+    "perf": Format(".txt", "text as perf script prints it", perf.write),
+    "pprof": Format(".pb.gz", "go tool pprof", pprof.write),
+    "speedscope": Format(".json", "speedscope.app", speedscope.write),
+    "svg": Format(".svg", "a flame graph as a picture", svg.write, weighted=True),
+}
+
+
+def write(profile: Profile, name: str, out: BinaryIO, *, weight: str = "") -> None:
+    """weight: of a format that has a choice; "": its own."""
+    form = _checked(profile, name, weight)
+    form.write(profile, out, **_options(weight))
+
+
+def save(profile: Profile, name: str, path: Path, *, weight: str = "") -> list[Path]:
+    """Writes it whole or not at all; the files that were made. Of a format with one thread a file
+    there are several when the profile has several threads: with the tid before the suffix."""
+    form = _checked(profile, name, weight)
+    made = []
+    for part, target in _parts(profile, form, path):
+        _write(target, partial(form.write, part, **_options(weight)))
+        made.append(target)
+    return made
+
+
+def check_place(path: Path) -> None:
+    """That a file could be written there, as far as one can tell before."""
+    if path.is_dir():
+        raise CannotWrite(f"cannot write {path}: it is a folder")
+    if not path.exists():
+        if not path.parent.is_dir():
+            raise CannotWrite(f"cannot write {path}: there is no folder {path.parent}")
+        path = path.parent
+    if not os.access(path, os.W_OK):
+        raise CannotWrite(f"cannot write {path}: permission denied")
+
+
+def _checked(profile: Profile, name: str, weight: str) -> Format:
+    form = FORMATS.get(name)
+    if form is None:
+        raise CannotWrite(f"there is no format '{name}'; there are: {', '.join(FORMATS)}")
+    if weight and not form.weighted:
+        raise CannotWrite(f"{name} holds samples and CPU time: there is nothing to choose")
+    if weight not in ("", SAMPLES, MICROS):
+        raise CannotWrite(f"no weight '{weight}'; there are: {SAMPLES}, {MICROS}")
+    if not len(profile):
+        raise CannotWrite("the profile has no samples: there is nothing to write")
+    return form
+
+
+def _options(weight: str) -> dict[str, str]:
+    return {"weight": weight} if weight else {}
+
+
+def _parts(profile: Profile, form: Format, path: Path) -> list[tuple[Profile, Path]]:
+    threads = by_thread(profile) if form.one_thread else []
+    if len(threads) < 2:
+        return [(profile, path)]
+    return [
+        (profile.choose(places), path.with_name(f"{path.stem}-{thread.tid}{path.suffix}"))
+        for thread, places in threads
+    ]
+
+
+def _write(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    try:
+        if path.exists() and not path.is_file():  # /dev/stdout, a pipe
+            with path.open("wb") as out:
+                write(out)
+            return
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with part.open("xb") as out:
+                write(out)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error

@@ -1,0 +1,139 @@
+"""The wire's own CpuSamples: a reply of `_getCpuSamples` in the list form, or of a Dart VM's getCpuSamples.
+
+Lost: the names of processes and threads. Of files where a sample lies in another one than its
+function, the function's is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, Mapping, Optional
+
+from ..errors import BadFile, ProtocolError
+from ..model import CpuSamples, Function, Library, Process
+from ..profile import Frame, Profile
+from ..public import from_public
+from .common import in_time, pid_of, write_json
+from .spreadsheet import function_table
+
+_KINDS = ("Native", "Stub", "Jit", "Interpreted", "Unnamed")
+
+
+def write(profile: Profile, out: BinaryIO) -> None:
+    write_json(_Writer(profile).reply(), out)
+
+
+class _Writer:
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._libraries: dict[Optional[Library], dict[str, Any]] = {}
+        self._functions: dict[Function, dict[str, Any]] = {}
+        self._stacks: dict[int, list[dict[str, Any]]] = {}
+        self._table = function_table(profile)
+
+    def reply(self) -> dict[str, Any]:
+        profile = self._profile
+        processes = profile.processes
+        samples = [self._sample(place, len(processes) > 1) for place in in_time(profile)]
+        counters = {f"lost_{cause}": count for cause, count in sorted(profile.lost.items())}
+        return {
+            "type": "CpuSamples",
+            "samplePeriod": profile.period_us,
+            "maxStackDepth": max((len(stack) for stack in self._stacks.values()), default=0),
+            "sampleCount": len(profile),
+            "timeOriginMicros": profile.first_us,
+            "timeExtentMicros": profile.last_us - profile.first_us,
+            "pid": pid_of(processes[0]) if processes else 0,
+            "_counters": {"true_period_us": profile.true_period_us, **counters},
+            "samples": samples,
+            "functions": list(self._functions.values()),
+            "libraries": list(self._libraries.values()),
+        }
+
+    def _sample(self, place: int, many: bool) -> dict[str, Any]:
+        profile, node = self._profile, self._profile.nodes[place]
+        if node not in self._stacks:
+            self._stacks[node] = [self._frame(frame) for frame in profile.stack(node)]
+        thread = profile.threads[profile.sample_threads[place]]
+        whose = {"isolateId": thread.process.id} if many else {}
+        cut = {"truncated": True} if place in profile.cut else {}
+        return {
+            "timestamp": profile.times_us[place],
+            "tid": thread.tid,
+            **whose,
+            "stack": self._stacks[node],
+            "vmTag": profile.vm_tags[profile.states[place]],
+            "userTag": profile.tags[profile.user_tags[place]],
+            "cpuNanos": profile.weights_us[place] * 1000,
+            **cut,
+        }
+
+    def _frame(self, frame: Frame) -> dict[str, Any]:
+        entry: dict[str, Any] = {
+            "function": {"type": "@Function", "id": self._function(frame.function)},
+            "kind": "Native",
+        }
+        if frame.line:
+            entry["line"] = frame.line
+        if frame.inlined:
+            entry["inlined"] = True
+        return entry
+
+    def _function(self, function: Function) -> str:
+        if function not in self._functions:
+            self._functions[function] = self._function_entry(function)
+        return str(self._functions[function]["id"])
+
+    def _function_entry(self, function: Function) -> dict[str, Any]:
+        own, total = self._table.get(function, [0, 0])[:2]
+        entry: dict[str, Any] = {
+            "id": f"functions/{len(self._functions)}",
+            "name": function.name,
+            "owner": {"type": "@Library", "id": self._library(function.library)},
+            "inclusiveTicks": total,
+            "exclusiveTicks": own,
+            "kind": function.kind if function.kind in _KINDS else "Native",
+        }
+        if function.full_name and function.full_name != function.name:
+            entry["fullName"] = function.full_name
+        if function.file:
+            entry["file"] = function.file
+        if function.line:
+            entry["line"] = function.line
+        return entry
+
+    def _library(self, library: Optional[Library]) -> str:
+        if library not in self._libraries:
+            self._libraries[library] = {
+                "id": f"libraries/{len(self._libraries)}",
+                "uri": library.uri if library else "",
+                "name": library.name if library else "",
+                "path": library.path if library else "",
+                "buildId": "",
+                "system": False,
+                "loadBias": 0,
+            }
+        return str(self._libraries[library]["id"])
+
+
+def read(value: Mapping[str, Any]) -> Profile:
+    """A Dart VM's functions are entries that hold one; ours are the functions themselves."""
+    profile = Profile()
+    public = any("function" in entry for entry in value.get("functions") or ())
+    pid = int(value.get("pid") or 0)
+    whose: dict[str, list[Any]] = {}
+    try:
+        for sample in value["samples"]:
+            whose.setdefault(str(sample.get("isolateId") or f"isolates/{pid}"), []).append(sample)
+        for isolate, samples in (whose or {f"isolates/{pid}": []}).items():
+            process = Process(isolate, "process")
+            part: dict[str, Any] = {**value, "samples": samples}
+            if len(whose) > 1:
+                part["pid"] = pid_of(process)
+            profile.add(process, from_public(part) if public else CpuSamples.parse(part))
+    except (AttributeError, KeyError, TypeError, ValueError, ProtocolError) as error:
+        raise BadFile(f"a CpuSamples reply that lacks or breaks {error}") from error
+    # Each part carries the counters of all.
+    counters = value.get("_counters") or {}
+    profile.lost.clear()
+    profile.lost.update({k[5:]: n for k, n in counters.items() if k.startswith("lost_") and n})
+    return profile

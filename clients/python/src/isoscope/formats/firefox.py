@@ -1,0 +1,240 @@
+"""The Firefox Profiler's processed form, version 66 (newer readers upgrade it).
+
+Times are from the profile's first sample on. User tags are markers, one from the first to the last of
+samples in a row. Lost: states, cut stacks, build ids.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, BinaryIO
+
+from ..model import Function, Library
+from ..profile import Frame, Profile
+from .common import ThreadSamples, by_thread, pid_of, start_us, write_json
+
+VERSION = 66
+_CATEGORIES = [("Other", "grey"), ("Program", "yellow"), ("Library", "blue"), ("No source", "orange")]
+_OTHER, _PROGRAM, _LIBRARY, _GENERATED = range(4)
+_RESOURCE_IS_LIBRARY = 1
+_INTERVAL = 1  # a marker's phase
+
+
+def write(profile: Profile, out: BinaryIO) -> None:
+    shared = _Shared(profile)
+    zero_us = min((start_us(profile, place) for place in range(len(profile))), default=0)
+    threads = [_thread(profile, shared, one, zero_us) for one in by_thread(profile)]
+    value = {
+        "meta": _meta(profile),
+        "libs": [_library(library) for library in shared.libraries],
+        "pages": [],
+        "counters": [],
+        "profilerOverhead": [],
+        "shared": shared.tables(),
+        "threads": threads,
+    }
+    write_json(value, out)
+
+
+class _Table:
+    """Rows into columns."""
+
+    def __init__(self, *columns: str) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in columns}
+        self.length = 0
+
+    def add(self, *row: Any) -> int:
+        for column, value in zip(self._columns.values(), row):
+            column.append(value)
+        self.length += 1
+        return self.length - 1
+
+    def json(self) -> dict[str, Any]:
+        return {"length": self.length, **self._columns}
+
+
+class _Shared:
+    """The tables that all threads point into."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._strings: dict[str, int] = {}
+        self._programs = {process.name for process in profile.processes}
+        self.libraries: dict[Library, int] = {}
+        self._functions: dict[Function, int] = {}
+        self._sources: dict[str, int] = {}
+        self._frame_table = _Table(
+            *("address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol"),
+            *("innerWindowID", "line", "column", "originalLocation"),
+        )
+        self._func_table = _Table(
+            *("name", "isJS", "relevantForJS", "resource", "source", "lineNumber"),
+            *("columnNumber", "originalLocation"),
+        )
+        self._resource_table = _Table("lib", "name", "host", "type")
+        self._source_table = _Table(
+            "id", "filename", "startLine", "startColumn", "sourceMapURL", "content"
+        )
+        self._stack_table = _Table("frame", "prefixOffset")
+        self._add_stacks(profile)
+
+    def string(self, text: str) -> int:
+        return self._strings.setdefault(text, len(self._strings))
+
+    def _add_stacks(self, profile: Profile) -> None:
+        """Node n becomes stack n - 1."""
+        frames: dict[tuple[int, int], int] = {}
+        depths = [0]  # of inlining; 0: a call was made
+        for node in range(1, len(profile.callers)):
+            number, caller = profile.node_frames[node], profile.callers[node]
+            depths.append(depths[caller] + 1 if _inlined_into(profile, node) else 0)
+            key = number, depths[node]
+            if key not in frames:
+                frames[key] = self._frame(profile.frames[number], depths[node])
+            self._stack_table.add(frames[key], node - caller if caller else 0)
+
+    def _frame(self, frame: Frame, depth: int) -> int:
+        function = frame.function
+        category = self._category(function)
+        number = self._function(function)
+        return self._frame_table.add(
+            -1, depth, category, 0, number, None, None, frame.line or None, None, None
+        )
+
+    def _category(self, function: Function) -> int:
+        if function.kind in ("Jit", "Interpreted"):
+            return _GENERATED
+        if function.library is None:
+            return _OTHER
+        return _PROGRAM if function.library.name in self._programs else _LIBRARY
+
+    def _function(self, function: Function) -> int:
+        known = self._functions.get(function)
+        if known is None:
+            resource = self._resource(function.library) if function.library else -1
+            source = self._source(function.file) if function.file else None
+            line = function.line or None
+            name = self.string(function.name)
+            known = self._func_table.add(name, False, False, resource, source, line, None, None)
+            self._functions[function] = known
+        return known
+
+    def _resource(self, library: Library) -> int:
+        known = self.libraries.get(library)
+        if known is None:
+            known = self.libraries[library] = len(self.libraries)
+            name = self.string(library.name)
+            self._resource_table.add(known, name, None, _RESOURCE_IS_LIBRARY)
+        return known
+
+    def _source(self, file: str) -> int:
+        known = self._sources.get(file)
+        if known is None:
+            known = self._source_table.add(None, self.string(file), 1, 1, None, None)
+            self._sources[file] = known
+        return known
+
+    def tables(self) -> dict[str, Any]:
+        return {
+            "stackTable": self._stack_table.json(),
+            "frameTable": self._frame_table.json(),
+            "funcTable": self._func_table.json(),
+            "resourceTable": self._resource_table.json(),
+            "nativeSymbols": _Table("libIndex", "address", "name", "functionSize").json(),
+            "sources": self._source_table.json(),
+            "sourceLocationTable": _Table("source", "line", "column").json(),
+            "stringArray": list(self._strings),
+        }
+
+
+def _inlined_into(profile: Profile, node: int) -> bool:
+    """Its frame may say so, and its caller be missing."""
+    return profile.frames[profile.node_frames[node]].inlined and profile.callers[node] != 0
+
+
+def _thread(profile: Profile, shared: _Shared, one: ThreadSamples, zero_us: int) -> dict[str, Any]:
+    thread, places = one
+    times = [(profile.times_us[place] - zero_us) / 1000 for place in places]
+    pid = pid_of(thread.process)
+    return {
+        "processType": "default",
+        "processName": thread.process.name,
+        "processStartupTime": 0,
+        "processShutdownTime": None,
+        "registerTime": 0,
+        "unregisterTime": None,
+        "pausedRanges": [],
+        "name": thread.name or thread.process.name,
+        "isMainThread": thread.tid == pid,
+        "showMarkersInTimeline": True,
+        "pid": str(pid),
+        "tid": thread.tid,
+        "samples": {
+            "length": len(places),
+            "stack": [profile.nodes[place] - 1 for place in places],
+            "time": times,
+            "weight": None,
+            "weightType": "samples",
+            "threadCPUDelta": [profile.weights_us[place] for place in places],
+        },
+        "markers": _markers(profile, shared, places, times),
+    }
+
+
+def _markers(
+    profile: Profile, shared: _Shared, places: list[int], times: list[float]
+) -> dict[str, Any]:
+    markers = _Table("name", "startTime", "endTime", "phase", "category", "data")
+    thread = profile.threads[profile.sample_threads[places[0]]]
+    untagged = {"", "Default", thread.name, thread.process.name}  # what the service says then
+    tagged = zip([profile.tags[profile.user_tags[place]] for place in places], times)
+    for tag, group in groupby(tagged, key=lambda pair: pair[0]):
+        span = [time for _, time in group]
+        if tag not in untagged:
+            data = {"type": "UserTag", "name": tag}
+            markers.add(shared.string(tag), span[0], span[-1], _INTERVAL, _OTHER, data)
+    return markers.json()
+
+
+def _library(library: Library) -> dict[str, str]:
+    path = library.path or library.uri
+    return {
+        "arch": "",
+        "name": library.name,
+        "path": path,
+        "debugName": library.name,
+        "debugPath": path,
+        "breakpadId": "",
+        "codeId": "",
+    }
+
+
+def _meta(profile: Profile) -> dict[str, Any]:
+    return {
+        "interval": profile.period_us / 1000,
+        "startTime": 0,
+        "processType": 0,
+        "product": profile.meta.get("program") or ", ".join(p.name for p in profile.processes),
+        "importedFrom": "isoscope",
+        "stackwalk": 1,
+        "version": 24,
+        "preprocessedProfileVersion": VERSION,
+        "symbolicated": True,
+        "categories": [
+            {"name": name, "color": color, "subcategories": ["Other"]} for name, color in _CATEGORIES
+        ],
+        "markerSchema": [
+            {
+                "name": "UserTag",
+                "tooltipLabel": "{marker.data.name}",
+                "chartLabel": "{marker.data.name}",
+                "tableLabel": "{marker.data.name}",
+                "display": ["marker-chart", "marker-table", "timeline-overview"],
+                "fields": [{"key": "name", "label": "Tag", "format": "string"}],
+            }
+        ],
+        "sampleUnits": {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "µs"},
+        "usesOnlyOneStackType": True,
+        "sourceCodeIsNotOnSearchfox": True,
+        "pausedRanges": [],
+        "extensions": {"length": 0, "baseURL": [], "id": [], "name": []},
+    }

@@ -1,0 +1,120 @@
+"""What the pictures of flame graphs have in common: words, colours, what is worth saying.
+
+Colours are by library, from Paul Tol's light scheme, which colour-blind people can tell apart and
+which black letters can be read on. Functions of one library differ a little in lightness.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Optional
+
+from ..profile import Profile
+from ..trees.calltree import call_tree
+from ..trees.flame import Box, Layout, layout
+from .common import MICROS, SAMPLES
+
+PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#aaaa00")
+OTHERS = "#dddddd"  # further libraries, and what has none
+_SHADES = (0.0, 0.12, 0.24)  # towards white
+_WORTH_A_WORD = 0.01  # of all samples missing or cut
+
+
+@dataclass
+class Picture:
+    """A flame graph with all that is written on it."""
+
+    boxes: list[Optional[Box]]  # callers first, then from left to right; None: all of it, row 0
+    rows: int
+    total: int
+    title: str
+    summary: list[str]  # the first line says what was seen, others what is missing
+    unit: str  # SAMPLES or MICROS
+    libraries: list[tuple[str, int, str]]  # name, self, colour; the rest is OTHERS
+
+    def colour(self, library: str) -> str:
+        return next((c for name, _, c in self.libraries if name == library), OTHERS)
+
+    def row(self, box: Box) -> int:
+        return box.row + (self.boxes[0] is None)
+
+    def own(self, box: Box) -> int:
+        """Of the width, what no callee has."""
+        return _own(box, self.unit)
+
+    def value(self, value: int) -> str:
+        """As "1,234 samples" or "1.23 s"."""
+        if self.unit == MICROS:
+            return duration(value)
+        return f"{value:,} sample{'' if value == 1 else 's'}"
+
+    def share(self, value: int) -> str:
+        return f"{100 * value / self.total:.1f} %" if self.total else "0 %"
+
+
+def picture(profile: Profile, weight: str) -> Picture:
+    drawn = layout(call_tree(profile), weight="cpu" if weight == MICROS else SAMPLES)
+    # Of two boxes that begin at one place the upper one is the caller.
+    in_order = sorted(drawn.boxes(), key=lambda box: (box.start, box.row))
+    boxes: list[Optional[Box]] = [*in_order]
+    rows = len(drawn.rows)
+    if rows == 0 or len(drawn.rows[0]) != 1:  # several processes, or a CPU time of 0
+        boxes.insert(0, None)
+        rows += 1
+    libraries = _libraries(drawn, weight)
+    return Picture(boxes, rows, drawn.width, _title(profile), _summary(profile), weight, libraries)
+
+
+def shaded(colour: str, name: str) -> str:
+    """Always the same for the same name."""
+    part = _SHADES[zlib.crc32(name.encode("utf-8", "replace")) % len(_SHADES)]
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(one + (255 - one) * part):02x}" for one in parts)
+
+
+def duration(us: int) -> str:
+    if us >= 1_000_000:
+        return f"{us / 1e6:,.2f} s"
+    return f"{us / 1e3:,.1f} ms" if us >= 1000 else f"{us} us"
+
+
+def _own(box: Box, unit: str) -> int:
+    return box.node.self_us if unit == MICROS else box.node.self_count
+
+
+def _libraries(drawn: Layout, unit: str) -> list[tuple[str, int, str]]:
+    """Those with a colour of their own, the busiest first."""
+    selves: Counter[str] = Counter()
+    for box in drawn.boxes():
+        if box.node.library:
+            selves[box.node.library] += _own(box, unit)
+    busiest = sorted(selves.items(), key=lambda entry: (-entry[1], entry[0]))
+    return [(name, own, colour) for (name, own), colour in zip(busiest, PALETTE)]
+
+
+def _title(profile: Profile) -> str:
+    labels = [process.label for process in profile.processes]
+    more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
+    return profile.meta.get("program") or ", ".join(labels[:3]) + more or "profile"
+
+
+def _summary(profile: Profile) -> list[str]:
+    count = len(profile)
+    parts = [f"{count:,} sample{'' if count == 1 else 's'}"]
+    if cpu_us := sum(profile.weights_us):
+        parts.append(f"{duration(cpu_us)} of CPU time")
+    if profile.period_us:
+        parts.append(f"one per {duration(profile.period_us)}")
+    if extent := profile.last_us - profile.first_us:
+        parts.append(f"over {duration(extent)}")
+    threads = len(set(profile.sample_threads))
+    parts.append(f"{threads:,} thread{'' if threads == 1 else 's'}")
+    lines = [" · ".join(parts)]
+    lost = sum(profile.lost.values())
+    if lost >= max(1, _WORTH_A_WORD * count):
+        lines.append(f"{lost:,} samples were lost")
+    if len(profile.cut) >= max(1, _WORTH_A_WORD * count):
+        lines.append(f"{100 * len(profile.cut) / count:.1f} % of the stacks lack their outer end")
+    return lines

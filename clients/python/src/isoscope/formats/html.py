@@ -1,0 +1,105 @@
+"""A flame graph as one HTML page to zoom and search in. It asks no network for anything, which its
+content security policy makes sure of.
+
+The page holds every box, and draws those that are wider than half a pixel where it is zoomed to. Lost:
+time, threads, tags, lines but those of definitions.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib import resources
+from typing import BinaryIO, Callable, Union
+
+from ..profile import Profile
+from ..trees.flame import Box
+from ..trees.nodes import Item
+from .common import SAMPLES, UTF8, library_path
+from .flame_style import OTHERS, Picture, picture, shaded
+
+
+def write(profile: Profile, out: BinaryIO, *, weight: str = SAMPLES) -> None:
+    drawn = picture(profile, weight)
+    style, script = _part("flame.css"), _part("flame.js")
+    policy = (
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
+        f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "POLICY": html.escape(policy),
+        "TITLE": html.escape(drawn.title),
+        "SUMMARY": "".join(f"<p>{html.escape(line)}</p>" for line in drawn.summary),
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": _data(drawn),
+    }
+    # In one go: what is put in is not looked through again.
+    page = re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _part("flame.html"))
+    out.write(page.encode(*UTF8))
+
+
+def _part(name: str) -> str:
+    folder = resources.files(__package__)
+    return (folder / "page" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _data(drawn: Picture) -> str:
+    names = _Names(drawn)
+    columns: dict[str, list[int]] = {"name": [], "row": [], "start": [], "width": [], "self": []}
+    inlined = []
+    for number, box in enumerate(drawn.boxes):
+        row = (names.of_all(), 0, 0, drawn.total, 0)
+        if box is not None:
+            row = (names.of(box), drawn.row(box), box.start, box.width, drawn.own(box))
+            if box.node.inlined:
+                inlined.append(number)
+        for column, entry in zip(columns.values(), row):
+            column.append(entry)
+    value = {
+        "unit": drawn.unit,
+        "legend": [[name, own, colour] for name, own, colour in drawn.libraries],
+        "others": OTHERS,
+        "names": names.rows,
+        "boxes": {**columns, "inlined": inlined},
+    }
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")  # no name can end the script element
+
+
+class _Names:
+    """What boxes are called: [name, full name, library, where, colour]."""
+
+    def __init__(self, drawn: Picture) -> None:
+        self._drawn = drawn
+        self._numbers: dict[Union[Item, str], int] = {}
+        self.rows: list[list[str]] = []
+
+    def of_all(self) -> int:
+        return self._number("all", lambda: ["all", "", "", "", OTHERS])
+
+    def of(self, box: Box) -> int:
+        return self._number(box.node.item.base, lambda: self._row(box))
+
+    def _number(self, key: Union[Item, str], row: Callable[[], list[str]]) -> int:
+        number = self._numbers.setdefault(key, len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(row())
+        return number
+
+    def _row(self, box: Box) -> list[str]:
+        node, function = box.node, box.node.function
+        fill = shaded(self._drawn.colour(node.library), node.name)
+        if function is None:
+            return [node.name, "", "", "", fill]
+        where = f"{function.file}:{function.line}" if function.line else function.file
+        full = function.full_name if function.full_name != function.name else ""
+        return [function.name, full, library_path(function), where, fill]

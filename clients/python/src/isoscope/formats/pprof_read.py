@@ -1,0 +1,192 @@
+"""Reading pprof's profile.proto, unzipped, into a Profile (pprof.py says what is in it)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from ..errors import BadFile
+from ..model import Function, Library, Process
+from ..profile import Profile
+from .common import middle_weight, repeated
+from .pprof_fields import FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, VALUE_TYPE
+from .protobuf import fields, number_fields, numbers, signed
+
+_UNIT_NS = {"nanoseconds": 1, "microseconds": 1000, "milliseconds": 10**6, "seconds": 10**9}
+_Labels = dict[str, Union[str, int]]
+_Location = list[tuple[int, int]]  # function, line; innermost first
+
+
+def read(content: bytes) -> Profile:
+    try:
+        return _Reader(content).profile()
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"a pprof profile that lacks or breaks {error!r}") from error
+
+
+@dataclass
+class _Parts:
+    """The top message, taken apart."""
+
+    strings: list[str] = field(default_factory=list)
+    types: list[tuple[int, int]] = field(default_factory=list)  # type, unit
+    samples: list[bytes] = field(default_factory=list)
+    mappings: dict[int, int] = field(default_factory=dict)
+    locations: list[bytes] = field(default_factory=list)
+    functions: list[bytes] = field(default_factory=list)
+    period: int = 0
+    period_type: tuple[int, int] = (0, 0)
+
+
+class _Reader:
+    def __init__(self, content: bytes) -> None:
+        self._parts = parts = _split(content)
+        if not parts.types or not parts.strings:
+            raise BadFile("no pprof profile: it names no kinds of values")
+        self._kinds = [(parts.strings[k], parts.strings[u]) for k, u in parts.types]
+        self._functions: dict[int, Function] = {}
+        self._libraries = {
+            number: Library(path, path, path.rpartition("/")[2], path)
+            for number, path in self._mapping_names().items()
+        }
+        self._locations: dict[int, _Location] = {}
+
+    def profile(self) -> Profile:
+        profile, parts = Profile(), self._parts
+        self._read_tables()
+        kind, unit = parts.period_type
+        if parts.strings[unit] in _UNIT_NS:
+            profile.period_us = parts.period * _UNIT_NS[parts.strings[unit]] // 1000
+        count_at, time_at = self._columns()
+        for content in parts.samples:
+            self._add(profile, content, count_at, time_at)
+        profile.period_us = profile.period_us or middle_weight(profile)
+        return profile
+
+    def _mapping_names(self) -> dict[int, str]:
+        strings = self._parts.strings
+        return {n: strings[path] for n, path in self._parts.mappings.items()}
+
+    def _columns(self) -> tuple[int, int]:
+        """Which value is the number of samples, and which the time; -1: none."""
+        count = time = -1
+        for place, (kind, unit) in enumerate(self._kinds):
+            if unit == "count" and kind in ("samples", "sample"):
+                count = place
+            elif unit in _UNIT_NS and time < 0:
+                time = place
+        if count < 0 and time < 0:
+            there = ", ".join(f"{kind}/{unit}" for kind, unit in self._kinds)
+            raise BadFile(f"a pprof profile of {there}: neither samples nor times")
+        return count, time
+
+    def _read_tables(self) -> None:
+        strings = self._parts.strings
+        raw: dict[int, dict[int, int]] = {}
+        for content in self._parts.functions:
+            entry = number_fields(content)
+            raw[entry[FUNCTION.id]] = entry
+        owners: dict[int, Library] = {}
+        for content in self._parts.locations:
+            lines: _Location = []
+            number = mapping = address = 0
+            for n, value in fields(content):
+                if n == LOCATION.line and isinstance(value, bytes):
+                    line = number_fields(value)
+                    lines.append((line[LINE.function_id], signed(line.get(LINE.line, 0))))
+                elif n == LOCATION.id:
+                    number = int(value)
+                elif n == LOCATION.mapping_id:
+                    mapping = int(value)
+                elif n == LOCATION.address:
+                    address = int(value)
+            if not lines:  # nobody has named it
+                lines = [(-address - 1, 0)]
+                raw[-address - 1] = {}
+            self._locations[number] = lines
+            for function, _ in lines:
+                if mapping in self._libraries:
+                    owners.setdefault(function, self._libraries[mapping])
+        for number, entry in raw.items():
+            name = strings[entry.get(FUNCTION.name, 0)]
+            self._functions[number] = Function(
+                id=str(number),
+                name=name or (f"{-number - 1:#x}" if number < 0 else "?"),
+                library=owners.get(number),
+                full_name=strings[entry.get(FUNCTION.system_name, 0)] or name,
+                file=strings[entry.get(FUNCTION.filename, 0)],
+                line=signed(entry.get(FUNCTION.start_line, 0)),
+            )
+
+    def _add(self, profile: Profile, content: bytes, count_at: int, time_at: int) -> None:
+        locations: list[int] = []
+        values: list[int] = []
+        labels: _Labels = {}
+        for n, value in fields(content):
+            if n == SAMPLE.location_id:
+                locations += numbers(value)
+            elif n == SAMPLE.value:
+                values += map(signed, numbers(value))
+            elif n == SAMPLE.label and isinstance(value, bytes):
+                self._label(value, labels)
+        node = 0
+        for location in reversed(locations):
+            lines = self._locations[location]
+            for depth, (function, line) in reversed(list(enumerate(lines))):
+                frame = profile.frame(self._functions[function], line, depth < len(lines) - 1)
+                node = profile.node(node, frame)
+        if not node:
+            return
+        pid, tid = int(labels.get("pid", 0)), int(labels.get("tid", 0))
+        process = Process(f"isolates/{pid}", str(labels.get("process", "program")), pid or None)
+        thread = profile.thread(process, tid, str(labels.get("thread", "")))
+        count = values[count_at] if count_at >= 0 else 1
+        unit = _UNIT_NS[self._kinds[time_at][1]] if time_at >= 0 else 0
+        time_us = values[time_at] * unit // 1000 if time_at >= 0 else 0
+        for place in repeated(count, profile):
+            profile.add_sample(
+                0,
+                thread,
+                node,
+                weight_us=time_us * (place + 1) // count - time_us * place // count,
+                user_tag=str(labels.get("tag", "")),
+                state=str(labels.get("state", "")),
+                whole=labels.get("stack") != "cut",
+            )
+
+    def _label(self, content: bytes, labels: _Labels) -> None:
+        entry = number_fields(content)
+        key = self._parts.strings[entry.get(LABEL.key, 0)]
+        text = self._parts.strings[entry.get(LABEL.str, 0)]
+        if text:
+            labels[key] = text
+        elif key in ("pid", "tid"):
+            labels[key] = signed(entry.get(LABEL.num, 0))
+
+
+def _split(content: bytes) -> _Parts:
+    parts = _Parts()
+    for number, value in fields(content):
+        if number == PROFILE.period:
+            parts.period = signed(int(value))
+        if not isinstance(value, bytes):
+            continue
+        if number == PROFILE.string_table:
+            parts.strings.append(value.decode("utf-8", "replace"))
+        elif number in (PROFILE.sample_type, PROFILE.period_type):
+            entry = number_fields(value)
+            pair = entry.get(VALUE_TYPE.type, 0), entry.get(VALUE_TYPE.unit, 0)
+            if number == PROFILE.sample_type:
+                parts.types.append(pair)
+            else:
+                parts.period_type = pair
+        elif number == PROFILE.sample:
+            parts.samples.append(value)
+        elif number == PROFILE.mapping:
+            entry = number_fields(value)
+            parts.mappings[entry[MAPPING.id]] = entry.get(MAPPING.filename, 0)
+        elif number == PROFILE.location:
+            parts.locations.append(value)
+        elif number == PROFILE.function:
+            parts.functions.append(value)
+    return parts

@@ -1,0 +1,114 @@
+"""From a file to a Profile, by what is in it.
+
+    bytes -> unzipped -> JSON?  -> the row of READERS that knows it -> Profile
+                      -> else   -> pprof
+
+Errors   BadFile, with the file's name.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any, Callable, Mapping, NamedTuple
+
+from ..errors import BadFile
+from ..profile import Profile
+from . import cpu_samples, pprof_read, speedscope
+
+_GZIP = b"\x1f\x8b"
+_SIZE_MAX = 2 << 30  # unzipped: what is small as a file need not be so in memory
+_ADVICE = "isoscope reads speedscope, pprof and CpuSamples files"
+
+
+class Reader(NamedTuple):
+    """One row of the JSON files that can be read."""
+
+    name: str
+    knows: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Mapping[str, Any]], Profile]
+
+
+# A further format is a further row.
+READERS = (
+    Reader("speedscope", lambda v: "shared" in v and "profiles" in v, speedscope.read),
+    Reader("CpuSamples", lambda v: v.get("type") == "CpuSamples", cpu_samples.read),
+)
+
+# What is written only, to say so.
+_KNOWN: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
+    ("a Firefox Profiler file", lambda v: "meta" in v and "threads" in v),
+    ("a .cpuprofile", lambda v: "nodes" in v and "timeDeltas" in v),
+    ("a DevTools snapshot", lambda v: "devToolsSnapshot" in v),
+    ("a trace of events", lambda v: "traceEvents" in v),
+)
+
+
+def open(path: Path) -> Profile:
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise BadFile(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        return parse(content)
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from error
+
+
+def parse(content: bytes) -> Profile:
+    if not content:
+        raise BadFile("the file is empty")
+    if content.startswith(_GZIP):
+        content = _unzip(content)
+    start = content[:64].lstrip()
+    if start[:1] in (b"{", b"["):
+        return _of_json(content)
+    if start[:1] == b"<":
+        raise BadFile(f"a page or picture, which is written only; {_ADVICE}")
+    try:
+        return pprof_read.read(content)
+    except BadFile as error:
+        if _is_text(content):
+            raise BadFile(f"text of no format that can be read; {_ADVICE}") from error
+        raise BadFile(f"{error}; {_ADVICE}") from error
+
+
+def _is_text(content: bytes) -> bool:
+    """Folded stacks or perf's text, which forget too much, or anything else."""
+    return all(byte >= 0x20 or byte in b"\t\r\n" for byte in content[:1000])
+
+
+def _unzip(content: bytes) -> bytes:
+    unzipper = zlib.decompressobj(wbits=31)
+    try:
+        plain = unzipper.decompress(content, _SIZE_MAX)
+    except zlib.error as error:
+        raise BadFile(f"a gzip file that is damaged: {error}") from error
+    if unzipper.unconsumed_tail:
+        raise BadFile(f"a gzip file of more than {_SIZE_MAX >> 30} GiB")
+    if not unzipper.eof:
+        raise BadFile("a gzip file that is cut off: only a part of it is here")
+    return plain
+
+
+def _of_json(content: bytes) -> Profile:
+    try:
+        value = json.loads(content)
+    except RecursionError as error:
+        raise BadFile("JSON that is nested too deeply") from error
+    except ValueError as error:  # also for what is not UTF-8
+        if not content.rstrip().endswith((b"}", b"]")):
+            raise BadFile(f"JSON that is cut off after {len(content):,} bytes") from error
+        raise BadFile(f"JSON that is damaged, or cut off: {error}") from error
+    if isinstance(value, dict) and "jsonrpc" in value:  # a reply as it came
+        value = value.get("result")
+    if not isinstance(value, dict):
+        raise BadFile(f"JSON that holds no profile; {_ADVICE}")
+    for reader in READERS:
+        if reader.knows(value):
+            return reader.read(value)
+    for name, knows in _KNOWN:
+        if knows(value):
+            raise BadFile(f"{name}, which is written only; {_ADVICE}")
+    raise BadFile(f"JSON of no format that is known; {_ADVICE}")

@@ -1,0 +1,360 @@
+"""A profile as columns: what trees, exports and files are made of.
+
+    CpuSamples (list form)  -> Profile.add         \\
+    Update (table form)     -> Profile.add_update   > Profile -> trees, formats, data frames
+    a file's reader         -> Profile.add_sample  /
+
+Stacks are shared: a stack is a node, whose frame is the leaf and whose caller is the node of the
+rest. So the same stack is the same number, and work over a profile can be done once a node.
+
+Units      *_us: microseconds; times on the program's monotonic clock.
+Identity   Within one profile a function is one object (add and add_update see to it), a frame one
+           index, a thread one index. Across profiles compare name, library and file.
+Errors     IndexError for a number that is not in the table: a reader's mistake.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional
+
+from .collector import no_collector
+from .frames import data_frame, profile_columns
+from .model import CpuSamples, Function, Process
+from .table import Piece, TableFrame, Update
+
+
+@dataclass(frozen=True, eq=False)
+class Thread:
+    process: Process
+    tid: int
+    name: str = ""  # "": not known
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One function at one line."""
+
+    function: Function
+    line: int = 0  # 0: not known
+    inlined: bool = False  # into its caller: no call was made
+
+
+class Row(NamedTuple):
+    """One sample."""
+
+    time_us: int
+    thread: Thread
+    node: int  # of the leaf
+    weight_us: int
+    user_tag: str
+    state: str
+    whole: bool  # False: the stack's outer end is missing
+
+
+class Profile:
+    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
+    time."""
+
+    def __init__(self) -> None:
+        self.threads: list[Thread] = []
+        self.frames: list[Frame] = []
+        self.callers: list[int] = [0]  # node -> its caller's; node 0 is nobody; callers[n] < n
+        self.node_frames: list[int] = [0]  # node -> its frame's index
+        self.tags: list[str] = []
+        self.vm_tags: list[str] = []
+        self.times_us = array("q")
+        self.sample_threads = array("I")
+        self.nodes = array("I")
+        self.weights_us = array("q")  # CPU time; the period where the service does not tell
+        self.user_tags = array("I")
+        self.states = array("I")
+        self.cut: set[int] = set()  # samples whose stack's outer end is missing
+        self.period_us = 0
+        self.true_period_us = 0  # the longest of the processes'; 0: not told
+        self.lost: Counter[str] = Counter()  # ticks without a sample, by cause
+        self.meta: dict[str, str] = {}  # "program", "host", "start" where known
+        self._index = _Index()
+        self._table = _TableMap()
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    # Tables: the index of what is given; it is put in where it is new.
+
+    def thread(self, process: Process, tid: int, name: str = "") -> int:
+        """A name that came late replaces the one before."""
+        number = self._index.threads.setdefault((process.id, tid), len(self.threads))
+        if number == len(self.threads):
+            self.threads.append(Thread(process, tid, name))
+        elif name and self.threads[number].name != name:
+            self.threads[number] = Thread(self.threads[number].process, tid, name)
+        return number
+
+    def function(self, function: Function) -> Function:
+        """The one object that stands for it here. Ids alone are not enough: a Dart VM's begin anew
+        in each isolate."""
+        uri = function.library.uri if function.library else ""
+        key = (function.id, function.name, uri, function.file, function.line)
+        return self._index.functions.setdefault(key, function)
+
+    def frame(self, function: Function, line: int = 0, inlined: bool = False) -> int:
+        function = self.function(function)
+        number = self._index.frames.setdefault((function, line, inlined), len(self.frames))
+        if number == len(self.frames):
+            self.frames.append(Frame(function, line, inlined))
+        return number
+
+    def node(self, caller: int, frame: int) -> int:
+        """caller: a node, 0 for the outermost frame."""
+        number = self._index.nodes.setdefault((caller, frame), len(self.callers))
+        if number == len(self.callers):
+            if not 0 <= caller < number or not 0 <= frame < len(self.frames):
+                del self._index.nodes[caller, frame]
+                raise IndexError(f"there is no node {caller} or no frame {frame}")
+            self.callers.append(caller)
+            self.node_frames.append(frame)
+        return number
+
+    def tag(self, name: str) -> int:
+        return _named(self._index.tags, self.tags, name)
+
+    def vm_tag(self, name: str) -> int:
+        return _named(self._index.vm_tags, self.vm_tags, name)
+
+    # Samples.
+
+    def add_sample(
+        self,
+        time_us: int,
+        thread: int,
+        node: int,
+        *,
+        weight_us: Optional[int] = None,
+        user_tag: str = "",
+        state: str = "",
+        whole: bool = True,
+    ) -> None:
+        """weight_us None: the period."""
+        if not whole:
+            self.cut.add(len(self.nodes))
+        self.times_us.append(time_us)
+        self.sample_threads.append(thread)
+        self.nodes.append(node)
+        self.weights_us.append(self.period_us if weight_us is None else weight_us)
+        self.user_tags.append(self.tag(user_tag))
+        self.states.append(self.vm_tag(state))
+
+    def add(self, process: Process, samples: CpuSamples) -> None:
+        """One process' samples in the list form."""
+        self._tell(samples.period_us, samples.true_period_us)
+        self.lost.update(samples.lost)
+        process = _with_pid(process, samples.pid)
+        nodes: dict[Any, int] = {}
+        for sample in samples.samples:
+            key = (sample.stack, sample.lines, sample.inlined)
+            node = nodes.get(key)
+            if node is None:
+                node = nodes[key] = self._node_of(*key)
+            self.add_sample(
+                sample.timestamp_us,
+                self.thread(process, sample.tid, sample.thread_name),
+                node,
+                weight_us=None if sample.cpu_ns is None else (sample.cpu_ns + 500) // 1000,
+                user_tag=sample.user_tag,
+                state=sample.vm_tag,
+                whole=sample.whole,
+            )
+
+    def _node_of(
+        self, stack: tuple[Function, ...], lines: tuple[int, ...], inlined: tuple[bool, ...]
+    ) -> int:
+        node = 0
+        for place in range(len(stack) - 1, -1, -1):
+            line = lines[place] if lines else 0
+            node = self.node(node, self.frame(stack[place], line, bool(inlined) and inlined[place]))
+        return node
+
+    def add_update(self, update: Update, processes: Iterable[Process] = ()) -> None:
+        """What is new in the table form, without an object per sample. processes: those that the
+        threads belong to; one that is not among them is called by its number.
+
+        After a reset begin with a new Profile: what is in this one stays. A name that comes later
+        (Update.renamed) is for new samples only."""
+        self._tell(update.period_us, update.true_period_us)
+        self.lost = Counter(update.lost)  # counted since the start, not since the last update
+        known = {process.id: process for process in processes}
+        with no_collector():
+            for piece in update.pieces:
+                self._add_piece(piece, known)
+
+    def _add_piece(self, piece: Piece, processes: Mapping[str, Process]) -> None:
+        columns = piece.samples
+        threads, tags = [], []
+        for source in piece.tree.threads:
+            isolate = str(source["isolateId"])
+            process = processes.get(isolate) or Process(isolate, isolate.rpartition("/")[2])
+            threads.append(self.thread(process, int(source["tid"]), str(source["name"])))
+            tags.append(self.tag(str(source["userTag"])))
+        states = [self.vm_tag(name) for name in piece.vm_tags]
+        first = len(self.nodes)
+        times = accumulate(columns["timeDeltas"], initial=piece.origin_us)
+        next(times)
+        self.times_us.extend(times)
+        self.sample_threads.extend(map(threads.__getitem__, columns["threads"]))
+        self.user_tags.extend(map(tags.__getitem__, columns["threads"]))
+        self.nodes.extend(self._table.leaves(self, piece))
+        self.weights_us.extend([(ns + 500) // 1000 for ns in columns["cpuNanos"]])
+        self.states.extend(map(states.__getitem__, columns["vmTags"]))
+        self.cut.update([first + place for place in columns["incomplete"]])
+
+    def _tell(self, period_us: int, true_period_us: int) -> None:
+        self.period_us = self.period_us or period_us
+        self.true_period_us = max(self.true_period_us, true_period_us)
+
+    # Reading.
+
+    def stack(self, node: int) -> tuple[Frame, ...]:
+        """Leaf first."""
+        frames = []
+        while node:
+            frames.append(self.frames[self.node_frames[node]])
+            node = self.callers[node]
+        return tuple(frames)
+
+    def samples(self) -> Iterator[Row]:
+        for place, (time_us, thread, node, weight_us, tag, state) in enumerate(
+            zip(
+                self.times_us,
+                self.sample_threads,
+                self.nodes,
+                self.weights_us,
+                self.user_tags,
+                self.states,
+            )
+        ):
+            yield Row(
+                time_us,
+                self.threads[thread],
+                node,
+                weight_us,
+                self.tags[tag],
+                self.vm_tags[state],
+                place not in self.cut,
+            )
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.profile_columns)."""
+        return data_frame(profile_columns(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the call tree."""
+        from .trees import call_tree  # which is made of profiles
+
+        return call_tree(self)._repr_html_()
+
+    @property
+    def processes(self) -> list[Process]:
+        """In the order of their first threads."""
+        return list({thread.process.id: thread.process for thread in self.threads}.values())
+
+    @property
+    def first_us(self) -> int:
+        return min(self.times_us, default=0)
+
+    @property
+    def last_us(self) -> int:
+        return max(self.times_us, default=0)
+
+    def window(self, first_us: Optional[int] = None, last_us: Optional[int] = None) -> Profile:
+        """The samples from first to last, both included; None: no bound. The tables are shared with
+        this profile: a node is the same number in both."""
+        low = self.first_us if first_us is None else first_us
+        high = self.last_us if last_us is None else last_us
+        return self.choose([i for i, t in enumerate(self.times_us) if low <= t <= high])
+
+    def choose(self, places: list[int]) -> Profile:
+        """Those samples, in that order. The tables are shared."""
+        chosen = Profile()
+        chosen.__dict__.update(self.__dict__)
+        for column in ("times_us", "sample_threads", "nodes", "weights_us", "user_tags", "states"):
+            whole = getattr(self, column)
+            part = array(whole.typecode, map(whole.__getitem__, places))
+            setattr(chosen, column, part)
+        chosen.cut = {place for place, i in enumerate(places) if i in self.cut}
+        chosen.lost, chosen.meta = Counter(self.lost), dict(self.meta)
+        return chosen
+
+
+class _Index:
+    """What is in a profile's tables, by value."""
+
+    def __init__(self) -> None:
+        self.threads: dict[tuple[str, int], int] = {}
+        self.functions: dict[tuple[str, str, str, str, int], Function] = {}
+        self.frames: dict[tuple[Function, int, bool], int] = {}
+        self.nodes: dict[tuple[int, int], int] = {}
+        self.tags: dict[str, int] = {}
+        self.vm_tags: dict[str, int] = {}
+
+
+class _TableMap:
+    """Where the table form's frames and nodes stand in the profile. What is done here is done once
+    for each node of the wire, of which a profile has hundreds of thousands: hence no calls in the
+    loops."""
+
+    def __init__(self) -> None:
+        self._source: Any = None  # the table's frames
+        self._tree: Any = None
+        self._chains: list[tuple[int, ...]] = []  # table's frame -> ours, outermost first
+        self._nodes: list[int] = [0]  # table's node -> ours
+        self._leaves: dict[tuple[int, int], int] = {}  # table's caller and frame -> our node
+
+    def leaves(self, profile: Profile, piece: Piece) -> Iterator[int]:
+        """Of each sample our node. A table or tree that is not the one before begins anew."""
+        if piece.frames is not self._source:
+            self._source, self._chains, self._tree = piece.frames, [], None
+        for frame in piece.frames[len(self._chains) :]:
+            self._chains.append(_chain(profile, frame))
+        if piece.tree is not self._tree:
+            self._tree, self._nodes, self._leaves = piece.tree, [0], {}
+        begin = len(self._nodes)
+        new_nodes = zip(piece.tree.callers[begin:], piece.tree.frames[begin:])
+        self._put(profile, new_nodes, self._nodes.append)
+        callers, frames = piece.samples["callers"], piece.samples["frames"]
+        new_leaves = list(set(zip(callers, frames)).difference(self._leaves))
+        found: list[int] = []
+        self._put(profile, new_leaves, found.append)
+        self._leaves.update(zip(new_leaves, found))
+        return map(self._leaves.__getitem__, zip(callers, frames))
+
+    def _put(
+        self, profile: Profile, pairs: Iterable[tuple[int, int]], tell: Callable[[int], None]
+    ) -> None:
+        """Tells our node of each (caller, frame) of the table."""
+        chains, nodes, known = self._chains, self._nodes, profile._index.nodes.get
+        for caller, frame in pairs:
+            node = nodes[caller]
+            for ours in chains[frame]:
+                node = known((node, ours)) or profile.node(node, ours)
+            tell(node)
+
+
+def _chain(profile: Profile, frame: TableFrame) -> tuple[int, ...]:
+    """Ours of one pc, outermost first."""
+    parts = zip(frame.functions, frame.lines, frame.inlined)
+    return tuple([profile.frame(*part) for part in parts])[::-1]
+
+
+def _named(index: dict[str, int], names: list[str], name: str) -> int:
+    number = index.setdefault(name, len(names))
+    if number == len(names):
+        names.append(name)
+    return number
+
+
+def _with_pid(process: Process, pid: Optional[int]) -> Process:
+    return process if pid is None else Process(process.id, process.name, pid)

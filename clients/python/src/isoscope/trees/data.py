@@ -1,0 +1,123 @@
+"""Trees and tables as plain data, for other programs: what the commands print with --json.
+
+Nodes stand in one flat list and name their parent by its index, because JSON readers give up
+on nesting as deep as a stack can be.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Optional
+
+from .diff import Difference
+from .hot import HotSpots
+from .nodes import Item, Node, Tree
+from .table import FunctionRow, Table
+
+
+def call_tree_json(tree: Tree) -> dict[str, Any]:
+    functions = [row_json(row) for row in Table.of(tree).rows]
+    return {"type": "CallTree", **_summary(tree), "nodes": _nodes(tree, 0), "functions": functions}
+
+
+def bottom_up_json(tree: Tree, min_share: float) -> dict[str, Any]:
+    """min_share: whole, it would be many times as big as the call tree."""
+    nodes = _nodes(tree, min_share * tree.sample_count)
+    return {"type": "BottomUp", **_summary(tree), "nodes": nodes}
+
+
+def _nodes(tree: Tree, min_count: float) -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = []
+    index: dict[Node, int] = {}
+    for node, parent in tree.walk(min_count):
+        index[node] = len(nodes)
+        nodes.append(_node(node, None if parent is None else index[parent]))
+    return nodes
+
+
+def table_json(tree: Tree, rows: Iterable[FunctionRow]) -> dict[str, Any]:
+    told = [
+        {**row_json(row), "callers": _calls(row.callers), "callees": _calls(row.callees)}
+        for row in rows
+    ]
+    return {"type": "Table", **_summary(tree), "functions": told}
+
+
+def hot_json(tree: Tree, spots: HotSpots) -> dict[str, Any]:
+    told = [
+        {
+            **row_json(spot.row),
+            "share": spot.share,
+            "path": [node.item.name for node in spot.path],
+            "lines": [{"line": line or None, "self": count} for line, count in spot.lines],
+        }
+        for spot in spots.spots
+    ]
+    return {"type": "HotSpots", **_summary(tree), "functions": told}
+
+
+def difference_json(difference: Difference) -> dict[str, Any]:
+    """Shares, from 0 to 1."""
+    told = [
+        {
+            "name": change.item.label,
+            "library": change.item.library or None,
+            "selfBefore": change.self_before,
+            "selfAfter": change.self_after,
+            "totalBefore": change.total_before,
+            "totalAfter": change.total_after,
+        }
+        for change in difference.rows
+    ]
+    counts = {"samplesBefore": difference.before_count, "samplesAfter": difference.after_count}
+    return {"type": "Difference", **counts, "functions": told}
+
+
+def _summary(tree: Tree) -> dict[str, Any]:
+    return {
+        "samplePeriod": tree.period_us,
+        "samplePeriodTrue": tree.true_period_us,
+        "sampleCount": tree.sample_count,
+        "cpuMicros": tree.cpu_us,
+        "cutCount": tree.cut_count,
+        "lost": dict(tree.lost),
+        "timeOriginMicros": tree.first_us or 0,
+        "timeExtentMicros": tree.extent_us,
+    }
+
+
+def _node(node: Node, parent: Optional[int]) -> dict[str, Any]:
+    item = node.item
+    told = {
+        "parent": parent,
+        item.kind: item.key,
+        "name": item.name,
+        "inlined": item.inlined,
+        "self": node.self_count,
+        "total": node.total_count,
+        "selfMicros": node.self_us,
+        "totalMicros": node.total_us,
+    }
+    if item.kind == "line":
+        told["line"] = item.line or None
+        told["function"] = item.key
+    return told
+
+
+def row_json(row: FunctionRow) -> dict[str, Any]:
+    function, item = row.item.function, row.item
+    return {
+        "id": item.key,
+        "name": item.name,
+        "library": item.library or None,
+        "file": (function.file or None) if function else None,
+        "line": item.line or (function.line if function else 0) or None,
+        "self": row.self_count,
+        "total": row.total_count,
+        "selfMicros": row.self_us,
+        "totalMicros": row.total_us,
+    }
+
+
+def _calls(calls: dict[Item, int]) -> list[dict[str, Any]]:
+    ranked = sorted(calls.items(), key=lambda call: (-call[1], call[0].label))
+    return [{"id": item.key, "name": item.label, "total": count} for item, count in ranked]
