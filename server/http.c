@@ -1,11 +1,12 @@
 #include "http.h"
 
 #include "access.h"
+#include "http_answer.h"
+#include "page.h"
 #include "../protocol/openrpc.h"
 
 #include <libwebsockets.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -41,37 +42,20 @@ static const struct answer bad_version = { "426 Upgrade Required", "Sec-WebSocke
                                            "unknown WebSocket version" };
 static const struct answer too_many = { "503 Service Unavailable", "", "too many clients" };
 
-/* The token is in the URL, so no other site and no cache may see it. */
-#define COMMON_HEADERS                                                                             \
-    "Connection: close\r\n"                                                                        \
-    "Cache-Control: no-store\r\n"                                                                  \
-    "Referrer-Policy: no-referrer\r\n"                                                             \
-    "X-Content-Type-Options: nosniff\r\n"                                                          \
-    "X-Frame-Options: SAMEORIGIN\r\n"
-
 static int answer_as(struct lws *wsi, const char *type, const struct answer *answer)
 {
-    size_t body = strlen(answer->body), size = HEADERS_BYTES + body;
-    unsigned char *buffer = malloc(LWS_PRE + size);
+    char headers[HTTP_ANSWER_HEADERS_BYTES];
 
-    if (!buffer)
-        return CLOSE;
-    int length = snprintf((char *)buffer + LWS_PRE, size,
-                          "HTTP/1.1 %s\r\n"
-                          "Content-Type: %s; charset=utf-8\r\n"
-                          "Content-Length: %zu\r\n" COMMON_HEADERS "%s\r\n%s",
-                          answer->status, type, body, answer->header, answer->body);
+    snprintf(headers, sizeof(headers), HTTP_NO_CACHE "%s", answer->header);
 
-    /* What the socket does not take at once, libwebsockets keeps and sends before it closes. */
-    if (length > 0 && (size_t)length < size)
-        lws_write(wsi, buffer + LWS_PRE, (size_t)length, LWS_WRITE_HTTP_FINAL);
-    free(buffer);
-    return CLOSE;
+    const struct http_answer whole = { answer->status, type, headers, answer->body,
+                                       strlen(answer->body) };
+    return http_answer(wsi, &whole);
 }
 
 static int answer_with(struct lws *wsi, const struct answer *answer)
 {
-    return answer_as(wsi, "text/plain", answer);
+    return answer_as(wsi, "text/plain; charset=utf-8", answer);
 }
 
 /* "" when it is absent. False when it is too long to be right. */
@@ -124,7 +108,8 @@ static enum access_path requested(struct lws *wsi, const struct http_site *site,
                : ACCESS_NO_TOKEN;
 }
 
-static int answer_page(struct lws *wsi, const struct http_site *site)
+/* For those that read text, and where the page is not built in. */
+static int answer_in_words(struct lws *wsi, const struct http_site *site)
 {
     char body[BODY_BYTES], host[HOST_BYTES];
     const char *slash = site->token[0] ? "/" : "";
@@ -142,6 +127,13 @@ static int answer_page(struct lws *wsi, const struct http_site *site)
 
     const struct answer page = { "200 OK", "", body };
     return answer_with(wsi, &page);
+}
+
+static int answer_page(struct lws *wsi, const struct http_site *site)
+{
+    const struct page_file *own = page_for_browser(wsi);
+
+    return own ? page_answer(wsi, own) : answer_in_words(wsi, site);
 }
 
 static int answer_missing_slash(struct lws *wsi, const struct http_site *site)
@@ -170,12 +162,13 @@ int http_begin_chunks(struct lws *wsi)
 
     /* check_sender let it pass, so its page may read the answer. */
     header(wsi, origin, sizeof(origin), WSI_TOKEN_ORIGIN);
-    int length = snprintf(text + LWS_PRE, HEADERS_BYTES,
-                          "HTTP/1.1 200 OK\r\n"
-                          "Content-Type: application/json; charset=utf-8\r\n"
-                          "Transfer-Encoding: chunked\r\n" COMMON_HEADERS "%s%s%s\r\n",
-                          origin[0] ? "Vary: Origin\r\nAccess-Control-Allow-Origin: " : "", origin,
-                          origin[0] ? "\r\n" : "");
+    int length =
+        snprintf(text + LWS_PRE, HEADERS_BYTES,
+                 "HTTP/1.1 200 OK\r\n"
+                 "Content-Type: application/json; charset=utf-8\r\n"
+                 "Transfer-Encoding: chunked\r\n" HTTP_COMMON_HEADERS HTTP_NO_CACHE "%s%s%s\r\n",
+                 origin[0] ? "Vary: Origin\r\nAccess-Control-Allow-Origin: " : "", origin,
+                 origin[0] ? "\r\n" : "");
 
     return lws_write(wsi, (unsigned char *)text + LWS_PRE, (size_t)length, LWS_WRITE_HTTP);
 }
@@ -206,8 +199,10 @@ int http_serve(struct lws *wsi, const struct http_site *site, char method[ACCESS
     case ACCESS_SOCKET:
         return answer_with(wsi, &no_upgrade);
     case ACCESS_OPENRPC:
-        return answer_as(wsi, "application/json", &openrpc);
+        return answer_as(wsi, "application/json; charset=utf-8", &openrpc);
     case ACCESS_METHOD:
+        if (page_find(method)) /* a file of the page: no method has a dot in its name's end */
+            return page_answer(wsi, page_find(method));
         return from_foreign_page(wsi) ? answer_with(wsi, &foreign_page) : HTTP_CALL;
     default:
         return answer_with(wsi, &bad_token);

@@ -83,7 +83,7 @@ class TableMaker:
                  "owner": {"type": "@Library", "id": "libraries/1"}}
                 for name, n in list(self._functions.items())[function:]],
             "frames": [self._wire_frame(pc) for pc in list(self._frames)[frame:]],
-            "trees": [tree] if columns["frames"] else [],
+            "renamed": [], "trees": [tree] if columns["frames"] else [],
         }  # fmt: skip
 
     def _wire_frame(self, pc: str) -> dict[str, Any]:

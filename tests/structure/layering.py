@@ -51,7 +51,21 @@ FORBIDDEN_SYSTEM: dict[str, str] = {
     "server": r"libelf|gelf|elfutils",
 }
 
+# The same for the page's TypeScript, below clients/web/src; what names no folder here is a package.
+ALLOWED_WEB: dict[str, tuple[str, ...]] = {
+    "wire": (),
+    "data": ("wire/protocol",),
+    "worker": ("wire", "data"),
+    "state": ("wire", "data", "worker"),
+    "views": ("wire", "data", "worker", "state"),
+}
+WEB_PACKAGES: dict[str, str] = {"state": r"preact|@preact/signals", "views": r"preact|@preact/signals|uplot"}
+WEB_GENERATED = "schemas/generated/"
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+
+
+IMPORT = re.compile(r'''^(?:import|export|\}).*\bfrom ["']([^"']+)["']|^import ["']([^"']+)["']''')
 
 
 class Wrong(NamedTuple):
@@ -110,3 +124,36 @@ def wrong_in_tree(root: Path) -> list[Wrong]:
     files = [path for folder in ALLOWED for path in sorted((root / folder).rglob("*.[ch]"))
              if folder_of(path.relative_to(root).as_posix()) == folder]
     return [wrong for path in files for wrong in wrong_in_file(root, path)]
+
+
+def wrong_in_web(root: Path) -> list[Wrong]:
+    """Imports of clients/web that point the other way, or take a package where none belongs."""
+    source = root.resolve() / "clients/web/src"
+    files = [path for folder in ALLOWED_WEB for path in sorted((source / folder).rglob("*.ts*"))]
+    return [wrong for path in files for wrong in wrong_in_script(source, path)]
+
+
+def wrong_in_script(source: Path, path: Path) -> Iterator[Wrong]:
+    folder = path.relative_to(source).parts[0]
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = IMPORT.match(line)
+        if not match:
+            continue
+        name = match.group(1) or match.group(2)
+        where = (path.relative_to(source).as_posix(), number)
+        if not name.startswith("."):
+            package = re.match(WEB_PACKAGES.get(folder, r"(?!)"), name)
+            if not package:
+                yield Wrong(*where, f"{folder} must not know the package {name}")
+            continue
+        target = (path.parent / name).resolve()
+        if not target.is_relative_to(source):
+            if folder != "wire" or WEB_GENERATED not in target.as_posix():
+                yield Wrong(*where, f"{folder} must not import {name}")
+            continue
+        relative = target.relative_to(source)
+        fits = relative.parts[0] == folder or any(
+            relative.as_posix() == entry or relative.parts[0] == entry
+            for entry in ALLOWED_WEB[folder])
+        if not fits:
+            yield Wrong(*where, f"{folder} must not import {relative.as_posix()}")

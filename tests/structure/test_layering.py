@@ -48,3 +48,19 @@ def test_a_folder_without_a_word_on_system_headers_keeps_to_the_one_around_it(tm
     (tmp_path / "sampler/profile/naming").mkdir(parents=True)
     (tmp_path / "sampler/profile/naming/namer.c").write_text("#include <gelf.h>\n")
     assert [w.line for w in layering.wrong_in_tree(tmp_path)] == [1]
+
+
+def test_the_page_knows_its_data_and_not_the_other_way():
+    wrong = layering.wrong_in_web(ROOT)
+    assert not wrong, "\n".join(str(line) for line in wrong)
+    assert len(list((ROOT / "clients/web/src/data").glob("*.ts"))) > 5  # it looked where they are
+
+
+def test_an_import_that_points_the_other_way_is_found(tmp_path):
+    for folder in ("data", "views", "wire"):
+        (tmp_path / "clients/web/src" / folder).mkdir(parents=True)
+    (tmp_path / "clients/web/src/data/tree.ts").write_text(
+        'import type { A } from "../wire/protocol";\nimport { B } from "../views/flame";\n'
+        'import { signal } from "@preact/signals";\nimport {\n  C,\n} from "../wire/rpc";\n'
+        'import { D } from "./columns";\n')
+    assert [w.line for w in layering.wrong_in_web(tmp_path)] == [2, 3, 6]

@@ -1,0 +1,90 @@
+// Which samples count, and how much they weigh at each node of the call tree.
+import type { Profile } from "./profile";
+
+/** Nothing given: all of that kind. Texts, so that it reads the same in another profile and a URL. */
+export interface Filter {
+  window_us?: [number, number]; // [from, to)
+  processes?: number[]; // pids
+  threads?: number[]; // tids
+  tags?: string[];
+  states?: string[];
+  libraries?: string[]; // of the leaf
+  until?: number; // only the first so many samples that ever came: a view that is held
+}
+
+/** Self weights by call node, of the samples that passed. */
+export interface Weights {
+  count: number; // samples
+  cpu_ns: number;
+  cut: number; // samples whose outer end is missing
+  samples: Float64Array; // by call node
+  time_ns: Float64Array; // by call node
+}
+
+function allowed<T>(wanted: T[] | undefined, all: readonly T[]): Uint8Array | null {
+  if (!wanted) return null;
+  return Uint8Array.from(all, (one) => (wanted.includes(one) ? 1 : 0));
+}
+
+function allowedThreads(profile: Profile, filter: Filter): Uint8Array | null {
+  const { processes, threads } = filter;
+  if (!processes && !threads) return null;
+  return Uint8Array.from(profile.threads, ({ pid, tid }) =>
+    (!processes || processes.includes(pid)) && (!threads || threads.includes(tid)) ? 1 : 0,
+  );
+}
+
+function allowedLeaves(profile: Profile, filter: Filter): Uint8Array | null {
+  const libraries = allowed(
+    filter.libraries,
+    profile.libraries.map(({ name }) => name),
+  );
+  if (!libraries) return null;
+  const passes = new Uint8Array(profile.calls.length);
+  const functions = profile.calls.functions;
+  for (let node = 1; node < passes.length; node++)
+    passes[node] = libraries[profile.functions[functions[node]].library];
+  return passes;
+}
+
+/** Calls each with the number of every sample that passes, in the order they came. */
+export function passing(profile: Profile, filter: Filter, each: (sample: number) => void): void {
+  const { samples, callOf } = profile;
+  const [from, to] = filter.window_us ?? [-Infinity, Infinity];
+  const threads = allowedThreads(profile, filter);
+  const tags = allowed(filter.tags, profile.tags.texts);
+  const states = allowed(filter.states, profile.states.texts);
+  const leaves = allowedLeaves(profile, filter);
+  const { time_us, thread, tag, state, stack } = samples;
+  const count = Math.min(samples.length, (filter.until ?? Infinity) - profile.evicted);
+  for (let i = 0; i < count; i++) {
+    const time = time_us.data[i];
+    if (time < from || time >= to) continue;
+    if (threads && !threads[thread.data[i]]) continue;
+    if (tags && !tags[tag.data[i]]) continue;
+    if (states && !states[state.data[i]]) continue;
+    if (leaves && !leaves[callOf[stack.data[i]]]) continue;
+    each(i);
+  }
+}
+
+export function weigh(profile: Profile, filter: Filter): Weights {
+  const { calls, callOf } = profile;
+  const { stack, cpu_ns, whole } = profile.samples;
+  const weights: Weights = {
+    count: 0,
+    cpu_ns: 0,
+    cut: 0,
+    samples: new Float64Array(calls.length),
+    time_ns: new Float64Array(calls.length),
+  };
+  passing(profile, filter, (i) => {
+    const node = callOf[stack.data[i]];
+    weights.count++;
+    weights.cpu_ns += cpu_ns.data[i];
+    weights.cut += 1 - whole.data[i];
+    weights.samples[node]++;
+    weights.time_ns[node] += cpu_ns.data[i];
+  });
+  return weights;
+}

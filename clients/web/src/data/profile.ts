@@ -1,0 +1,134 @@
+// All samples that came, in columns.
+//
+//   sample -> stack node (caller, place) -> call node (caller, function)
+//
+// Places (function, line, file) keep lines apart for the source view; most views want functions, so
+// each stack node knows its call node. Times are CLOCK_MONOTONIC microseconds; samples are not quite
+// sorted by time.
+import { CallTree, ROOT } from "./call_tree";
+import { FloatColumn, IntColumn, PairIndex, TextIndex } from "./columns";
+
+export interface LibraryInfo {
+  name: string;
+  path: string;
+  system: boolean;
+}
+
+export interface FunctionInfo {
+  name: string;
+  library: number;
+  file: string;
+  line: number; // 0: not known
+  kind: string;
+}
+
+export interface ThreadInfo {
+  pid: number;
+  tid: number;
+  name: string;
+}
+
+/** Samples, oldest first. */
+export class Samples {
+  readonly time_us = new FloatColumn();
+  readonly cpu_ns = new FloatColumn();
+  readonly stack = new IntColumn();
+  readonly thread = new IntColumn();
+  readonly tag = new IntColumn();
+  readonly state = new IntColumn();
+  readonly whole = new IntColumn(); // 0: the outer end is missing
+
+  get length(): number {
+    return this.stack.length;
+  }
+
+  drop(count: number): void {
+    for (const column of [this.time_us, this.cpu_ns]) column.drop(count);
+    for (const column of [this.stack, this.thread, this.tag, this.state, this.whole])
+      column.drop(count);
+  }
+}
+
+export class Profile {
+  readonly libraries: LibraryInfo[] = [];
+  readonly functions: FunctionInfo[] = [];
+  readonly threads: ThreadInfo[] = [];
+  readonly tags = new TextIndex();
+  readonly states = new TextIndex();
+  readonly files = new TextIndex();
+  #places = new PairIndex(); // function and whether it is inlined; file and line
+  readonly calls = new CallTree();
+  readonly samples = new Samples();
+  period_us = 0;
+  evicted = 0; // samples that were dropped here, to bound memory
+  #lines = new PairIndex(); // file, line
+  #stacks = new PairIndex(); // caller, place
+  #callOf = new IntColumn();
+  #threadOf = new Map<string, number>();
+
+  constructor() {
+    this.#stacks.intern(-1, -1);
+    this.#callOf.push(ROOT);
+  }
+
+  /** inlined: 1 where it is, into the next function outwards. */
+  place(fn: number, file: string, line: number, inlined = 0): number {
+    return this.#places.intern(2 * fn + inlined, this.#lines.intern(this.files.intern(file), line));
+  }
+
+  functionAt(place: number): number {
+    return this.#places.a.data[place] >> 1;
+  }
+
+  /** Where a place lies; line 0: not known. */
+  lineOf(place: number): { file: string; line: number } {
+    const at = this.#places.b.data[place];
+    return { file: this.files.texts[this.#lines.a.data[at]], line: this.#lines.b.data[at] };
+  }
+
+  stack(caller: number, place: number): number {
+    const before = this.#stacks.length;
+    const node = this.#stacks.intern(caller, place);
+    if (node < before) return node;
+    const inlined = this.#places.a.data[place] & 1;
+    this.#callOf.push(this.calls.child(this.#callOf.data[caller], this.functionAt(place), inlined));
+    return node;
+  }
+
+  get stackCount(): number {
+    return this.#stacks.length;
+  }
+  get stackParents(): Int32Array {
+    return this.#stacks.a.view();
+  }
+  get stackPlaces(): Int32Array {
+    return this.#stacks.b.view();
+  }
+  /** The call node of each stack node. */
+  get callOf(): Int32Array {
+    return this.#callOf.view();
+  }
+
+  /** A thread that has another name now has had it all along. */
+  thread(pid: number, tid: number, name: string): number {
+    const key = `${pid}/${tid}`;
+    let number = this.#threadOf.get(key);
+    if (number === undefined) {
+      number = this.threads.push({ pid, tid, name }) - 1;
+      this.#threadOf.set(key, number);
+    } else this.threads[number].name = name;
+    return number;
+  }
+
+  /** Drops the oldest samples, so that at most count stay. */
+  keep(count: number): void {
+    const extra = this.samples.length - count;
+    if (extra <= 0) return;
+    this.samples.drop(extra);
+    this.evicted += extra;
+  }
+
+  isSystem(fn: number): boolean {
+    return this.libraries[this.functions[fn].library]?.system ?? false;
+  }
+}

@@ -1,0 +1,103 @@
+// What the user made of the call tree: functions hidden, libraries hidden, one focused, recursion
+// joined. Each node of the profile's tree has its node here, or none.
+//
+//   hidden     its samples are its caller's
+//   focused    the stack begins with it; samples without it are left out
+import { type Calls, CallTree, ROOT } from "./call_tree";
+import type { Profile } from "./profile";
+
+export type Transform =
+  | { kind: "hide-function"; fn: string } // "library!name", as functionKey
+  | { kind: "hide-library"; library: string }
+  | { kind: "hide-system" }
+  | { kind: "focus-function"; fn: string }
+  | { kind: "focus-library"; library: string }
+  | { kind: "join-recursion" };
+
+/** How a function is called in links and between profiles. */
+export function functionKey(profile: Pick<Profile, "functions" | "libraries">, fn: number): string {
+  const { name, library } = profile.functions[fn];
+  return `${profile.libraries[library].name}!${name}`;
+}
+
+export interface Shape {
+  readonly calls: Calls;
+  readonly nodeOf: Int32Array; // by call node of the profile; -1: left out
+}
+
+const LEFT_OUT = -1;
+
+interface Rules {
+  hidden(fn: number): boolean;
+  focused: ((fn: number) => boolean) | null;
+  join: boolean;
+}
+
+function rules(profile: Profile, transforms: Transform[]): Rules {
+  const keys = new Set<string>();
+  const libraries = new Set<string>();
+  let system = false;
+  let join = false;
+  let focused: Rules["focused"] = null;
+  const library = (fn: number) => profile.libraries[profile.functions[fn].library].name;
+  for (const one of transforms) {
+    if (one.kind === "hide-function") keys.add(one.fn);
+    else if (one.kind === "hide-library") libraries.add(one.library);
+    else if (one.kind === "hide-system") system = true;
+    else if (one.kind === "join-recursion") join = true;
+    else if (one.kind === "focus-function") focused = (fn) => functionKey(profile, fn) === one.fn;
+    else focused = (fn) => library(fn) === one.library;
+  }
+  const hidden = (fn: number) =>
+    (system && profile.isSystem(fn)) ||
+    (libraries.size > 0 && libraries.has(library(fn))) ||
+    (keys.size > 0 && keys.has(functionKey(profile, fn)));
+  return { hidden, focused, join };
+}
+
+/** Follows a profile that grows: each call looks at what is new only. */
+export class Shaper {
+  #tree = new CallTree();
+  #nodeOf = new Int32Array([ROOT]);
+  #done = 1;
+  #hidden: boolean[] = [];
+  #focus: boolean[] = [];
+  #rules: Rules;
+
+  constructor(
+    private readonly profile: Profile,
+    transforms: Transform[],
+  ) {
+    this.#rules = rules(profile, transforms);
+    if (this.#rules.focused) this.#nodeOf[ROOT] = LEFT_OUT;
+  }
+
+  shape(): Shape {
+    const { length, parents, functions, inlined } = this.profile.calls;
+    this.#judge();
+    const nodeOf = new Int32Array(length);
+    nodeOf.set(this.#nodeOf);
+    for (let node = this.#done; node < length; node++)
+      nodeOf[node] = this.#place(nodeOf[parents[node]], functions[node], inlined[node]);
+    this.#nodeOf = nodeOf;
+    this.#done = length;
+    return { calls: this.#tree, nodeOf };
+  }
+
+  // Once per function, not per node.
+  #judge(): void {
+    for (let fn = this.#hidden.length; fn < this.profile.functions.length; fn++) {
+      this.#hidden.push(this.#rules.hidden(fn));
+      this.#focus.push(this.#rules.focused?.(fn) ?? false);
+    }
+  }
+
+  #place(parent: number, fn: number, inlined: number): number {
+    if (parent === LEFT_OUT && !this.#focus[fn]) return LEFT_OUT;
+    if (parent === LEFT_OUT) inlined = 0; // into nothing that is seen
+    const caller = parent === LEFT_OUT ? ROOT : parent;
+    if (this.#hidden[fn]) return caller;
+    if (this.#rules.join && caller !== ROOT && this.#tree.functions[caller] === fn) return caller;
+    return this.#tree.child(caller, fn, inlined);
+  }
+}

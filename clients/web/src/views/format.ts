@@ -1,0 +1,56 @@
+// Numbers and names as people read them.
+
+const FEW = 30; // samples: below, a share is a guess
+
+export function grouped(count: number): string {
+  return Math.round(count).toLocaleString("en-US");
+}
+
+/** of: what the share is of, in samples. */
+export function percent(part: number, of: number, samples = Infinity): string {
+  if (!of) return "–";
+  const value = (100 * part) / of;
+  const digits = value >= 99.95 ? 0 : 1;
+  return `${samples < FEW ? "~" : ""}${value.toFixed(digits)} %`;
+}
+
+export function duration(ns: number): string {
+  if (ns >= 60e9) {
+    const seconds = Math.floor(ns / 1e9);
+    const rest = String(seconds % 60).padStart(2, "0");
+    return `${Math.floor(seconds / 60)}:${rest} min`;
+  }
+  if (ns >= 1e9) return `${(ns / 1e9).toFixed(2)} s`;
+  if (ns >= 1e6) return `${(ns / 1e6).toFixed(1)} ms`;
+  return `${(ns / 1e3).toFixed(0)} µs`;
+}
+
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (value: number) => String(value).padStart(2, "0");
+  return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+    .map(two)
+    .join(":");
+}
+
+export function periodText(period_us: number): string {
+  const hertz = 1e6 / period_us;
+  return hertz >= 1000 ? `${+(hertz / 1000).toFixed(2)} kHz` : `${+hertz.toFixed(1)} Hz`;
+}
+
+/**
+ * As much of a name as fits into so many characters, whole words of it; "" when no word does. The
+ * first word is kept: names of C and C++ begin with what tells them apart least, but a cut end says
+ * so itself.
+ */
+export function shortened(name: string, characters: number): string {
+  if (name.length <= characters) return name;
+  const words = name.match(/[A-Za-z0-9]+|[^A-Za-z0-9]+/g) ?? [];
+  let text = "";
+  for (const word of words) {
+    if (text.length + word.length + 1 > characters) break;
+    text += word;
+  }
+  text = text.replace(/[^A-Za-z0-9]+$/, "");
+  return text.length > 2 ? `${text}…` : "";
+}

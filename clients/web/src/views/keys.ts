@@ -1,0 +1,106 @@
+// What keys do, wherever the page is; rows of tables have the arrows for themselves.
+import { held, hold } from "../state/live";
+import { select, selection, START, transform, undo, VIEWS } from "../state/selection";
+import { helpShown, zoomOverview } from "../state/page";
+
+interface Key {
+  keys: string; // as the help sheet shows them
+  does: string;
+  match(key: string): boolean;
+  act(key: string): void;
+}
+
+const one = (wanted: string) => (key: string) => key === wanted;
+
+export const KEYS: Key[] = [
+  {
+    keys: `1 – ${VIEWS.length}`,
+    does: "views",
+    match: (key) => Number(key) >= 1 && Number(key) <= VIEWS.length,
+    act: (key) => select({ view: VIEWS[Number(key) - 1] }),
+  },
+  {
+    keys: "space",
+    does: "hold the view, or live again",
+    match: one(" "),
+    act: () => hold(!held.value),
+  },
+  {
+    keys: "/",
+    does: "search",
+    match: one("/"),
+    act: () => document.getElementById("search")?.focus(),
+  },
+  {
+    keys: "f",
+    does: "focus the picked function: only stacks with it, from it on",
+    match: one("f"),
+    act: () => withPicked((fn) => transform({ kind: "focus-function", fn })),
+  },
+  {
+    keys: "h",
+    does: "hide the picked function: its samples are its caller's",
+    match: one("h"),
+    act: () => withPicked((fn) => transform({ kind: "hide-function", fn })),
+  },
+  {
+    keys: "g",
+    does: "group: one tree, by process, thread, tag",
+    match: one("g"),
+    act: () => {
+      const groups = ["", "process", "thread", "tag"] as const;
+      const next = (groups.indexOf(selection.value.group) + 1) % groups.length;
+      select({ group: groups[next], zoom: [] });
+    },
+  },
+  {
+    keys: "z",
+    does: "zoom the overview to the window",
+    match: one("z"),
+    act: () => zoomOverview(true),
+  },
+  {
+    keys: "0",
+    does: "the whole: no zoom, no window",
+    match: one("0"),
+    act: () => {
+      const { window_us: _, ...filter } = selection.value.filter;
+      select({ zoom: [], filter });
+      zoomOverview(false);
+    },
+  },
+  {
+    keys: "u",
+    does: "samples or time",
+    match: one("u"),
+    act: () => select({ unit: selection.value.unit === "samples" ? "time" : "samples" }),
+  },
+  {
+    keys: "r",
+    does: "root above or below",
+    match: one("r"),
+    act: () => select({ rootBelow: !selection.value.rootBelow }),
+  },
+  { keys: "Esc", does: "one step back", match: one("Escape"), act: () => void undo() },
+  {
+    keys: "?",
+    does: "this sheet",
+    match: one("?"),
+    act: () => (helpShown.value = !helpShown.value),
+  },
+];
+
+function withPicked(act: (fn: string) => void): void {
+  if (selection.value.picked !== START.picked) act(selection.value.picked);
+}
+
+export function onKey(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target as HTMLElement;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || target.closest("dialog")) return;
+  if (event.key === " " && target.tagName === "BUTTON") return; // it presses the button
+  const key = KEYS.find(({ match }) => match(event.key));
+  if (!key) return;
+  event.preventDefault();
+  key.act(event.key);
+}

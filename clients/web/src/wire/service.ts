@@ -1,0 +1,94 @@
+// What the page asks of the service besides samples, in the page's words.
+import type { Isolate, VM } from "./protocol";
+import type { Rpc } from "./rpc";
+
+export interface ProcessInfo {
+  pid: number;
+  name: string;
+  live: boolean;
+  startMs: number;
+  excludesKernel: boolean;
+}
+
+export interface ServiceInfo {
+  version: string;
+  timer: string;
+  period_us: number;
+  truePeriod_us: number; // 0: not known yet
+  mode: string; // "cpu", "wall"
+  profiler: boolean;
+  symbols: { done: number; asked: number };
+  processes: ProcessInfo[];
+}
+
+async function processOf(rpc: Rpc, isolateId: string): Promise<Isolate | null> {
+  const isolate = await rpc.call("getIsolate", { isolateId });
+  return isolate.type === "Isolate" ? isolate : null;
+}
+
+function described(isolate: Isolate): ProcessInfo {
+  const process = isolate._process;
+  return {
+    pid: process.pid,
+    name: process.exe.replace(/^.*\//, "") || isolate.name,
+    live: process.live,
+    startMs: isolate.startTime,
+    excludesKernel: process.excludesKernel,
+  };
+}
+
+// Threads are isolates as well; a process is the one whose number is its pid.
+function processIsolates(vm: VM): string[] {
+  const groups = new Set(vm.isolateGroups.map((group) => group.number));
+  return vm.isolates.filter((isolate) => groups.has(isolate.number)).map(({ id }) => id);
+}
+
+export async function readInfo(rpc: Rpc): Promise<ServiceInfo> {
+  const [vm, { flags }] = await Promise.all([rpc.call("getVM", {}), rpc.call("getFlagList", {})]);
+  const flag = (name: string) => flags.find((one) => one.name === name)?.valueAsString ?? "";
+  const isolates = await Promise.all(processIsolates(vm).map((id) => processOf(rpc, id)));
+  return {
+    version: vm.version.split(" ")[0] ?? "",
+    timer: vm._profilerTimer,
+    period_us: Number(flag("profile_period")) || vm._profilerPeriodMicros,
+    truePeriod_us: vm._profilerTruePeriodMicros,
+    mode: flag("profile_mode"),
+    profiler: flag("profiler") === "true",
+    symbols: { done: vm._symbols.done, asked: vm._symbols.asked },
+    processes: isolates.filter((isolate) => isolate !== null).map(described),
+  };
+}
+
+async function setFlag(rpc: Rpc, name: string, value: string): Promise<void> {
+  const result = await rpc.call("setFlag", { name, value });
+  if (result.type === "Error") throw new Error(`${name}: ${result.message}`);
+}
+
+export type Command =
+  | { set: "period"; period_us: number }
+  | { set: "mode"; mode: "cpu" | "wall" }
+  | { set: "profiler"; on: boolean }
+  | { set: "clear" };
+
+export async function command(rpc: Rpc, wanted: Command): Promise<void> {
+  switch (wanted.set) {
+    case "period":
+      return setFlag(rpc, "profile_period", String(wanted.period_us));
+    case "mode":
+      return setFlag(rpc, "profile_mode", wanted.mode);
+    case "profiler":
+      await rpc.call("_enableProfiler", { enable: wanted.on });
+      return;
+    case "clear": {
+      const vm = await rpc.call("getVM", {});
+      const ids = processIsolates(vm);
+      await Promise.all(ids.map((isolateId) => rpc.call("clearCpuSamples", { isolateId })));
+    }
+  }
+}
+
+/** What changes in between is told by events; see EVENTS in the worker. */
+export async function listen(rpc: Rpc): Promise<void> {
+  const streams = ["VM", "Isolate", "Profiler"] as const;
+  await Promise.all(streams.map((streamId) => rpc.call("streamListen", { streamId })));
+}

@@ -1,0 +1,131 @@
+// Answers questions about one profile. What several questions build on is kept until it changes.
+import { childrenOf, nameRanks } from "../data/children";
+import { bottomUp } from "../data/bottom_up";
+import { chartLayout } from "../data/chart_layout";
+import { type Weights, weigh } from "../data/filter";
+import { flameLayout } from "../data/flame_layout";
+import { countGroups } from "../data/group";
+import { neighbours } from "../data/neighbours";
+import { extent, overview } from "../data/overview";
+import type { Profile } from "../data/profile";
+import { found, shareOf } from "../data/search";
+import { type Shape, Shaper } from "../data/shape";
+import { byFunction, type Counted, count } from "../data/totals";
+import { treeRows } from "../data/tree_rows";
+import { ROOT } from "../data/call_tree";
+import { Kept } from "./kept";
+import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
+
+type Handlers = { [K in Kind]: (args: Questions[K]["args"]) => Questions[K]["answer"] };
+
+// Views ask for one look, comparison for two, and the one before is often the next one.
+const LOOKS_KEPT = 3;
+
+export class Answers {
+  #shapers = new Kept<Shaper>(LOOKS_KEPT);
+  #shapes = new Kept<Shape>(LOOKS_KEPT);
+  #weights = new Kept<Weights>(LOOKS_KEPT);
+  #counted = new Kept<Counted>(LOOKS_KEPT);
+  #ranks: Int32Array = new Int32Array(0);
+
+  constructor(readonly profile: Profile) {}
+
+  /** Samples came: what was counted is void. Shapes go on. */
+  changed(): void {
+    this.#shapes.clear();
+    this.#weights.clear();
+    this.#counted.clear();
+  }
+
+  answer<K extends Kind>(kind: K, args: Questions[K]["args"]): Questions[K]["answer"] {
+    return this.#handlers[kind](args);
+  }
+
+  #handlers: Handlers = {
+    summary: (look) => {
+      const { count, cpu_ns, cut } = this.#weigh(look);
+      return { count, cpu_ns, cut, shown: this.#count(look).samples.total[ROOT] };
+    },
+    overview: ({ range_us, maxSteps, maxLanes }) => {
+      const range = range_us ?? extent(this.profile);
+      return range && overview(this.profile, range, maxSteps, maxLanes);
+    },
+    flame: ({ order, unit, ...look }) => {
+      const counted = this.#count(look);
+      const totals = weightOf(counted, unit);
+      const { calls } = counted;
+      const children = childrenOf(calls, totals.total, order, this.#nameRanks());
+      return flameLayout(calls, totals, children);
+    },
+    chart: ({ origin_us, extent_us, thin_us, ...look }) =>
+      chartLayout(this.profile, this.#shape(look), look.filter, origin_us, extent_us, thin_us),
+    tree: ({ order, ...look }) => {
+      const counted = this.#count(look);
+      const { total } = counted.samples;
+      return treeRows(counted, childrenOf(counted.calls, total, order, this.#nameRanks()));
+    },
+    bottomUp: ({ opened, ...look }) => {
+      const ranks = this.#nameRanks();
+      return bottomUp(
+        this.#count(look),
+        new Set(opened),
+        (a, b) => b.total - a.total || ranks[a.fn] - ranks[b.fn],
+      );
+    },
+    functions: (look) => {
+      const { calls, samples, time_ns } = this.#count(look);
+      const functionCount = this.profile.functions.length;
+      return {
+        samples: byFunction(calls, samples, functionCount),
+        time_ns: byFunction(calls, time_ns, functionCount),
+        whole: { samples: samples.total[ROOT], time_ns: time_ns.total[ROOT] },
+      };
+    },
+    neighbours: ({ fn, ...look }) => neighbours(this.#count(look), fn),
+    search: ({ search, ...look }) => this.#search(look, search),
+  };
+
+  #search(look: Look, search: Questions["search"]["args"]["search"]): SearchResult {
+    try {
+      const hits = found(search, this.profile.functions, this.profile.libraries);
+      const counted = this.#count(look);
+      const { nodes, samples } = shareOf(counted, hits);
+      const share = samples / (counted.samples.total[ROOT] || 1);
+      return { error: "", hits, nodes, share };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return { error: error.message, hits: new Uint8Array(0), nodes: 0, share: 0 };
+    }
+  }
+
+  #weigh({ filter }: Look): Weights {
+    return this.#weights.get(JSON.stringify(filter), () => weigh(this.profile, filter));
+  }
+
+  #shape({ transforms }: Look): Shape {
+    const key = JSON.stringify(transforms);
+    const shaper = this.#shapers.get(key, () => new Shaper(this.profile, transforms));
+    return this.#shapes.get(key, () => shaper.shape());
+  }
+
+  #count(look: Look): Counted {
+    const { filter, transforms, group } = look;
+    const key = JSON.stringify([filter, transforms, group]);
+    return this.#counted.get(key, () =>
+      group
+        ? countGroups(this.profile, this.#shape(look), filter, group)
+        : count(this.#shape(look), this.#weigh(look)),
+    );
+  }
+
+  #nameRanks(): Int32Array {
+    const { functions } = this.profile;
+    if (this.#ranks.length !== functions.length)
+      this.#ranks = nameRanks(functions.map(({ name }) => name));
+    return this.#ranks;
+  }
+}
+
+function weightOf(counted: Counted, unit: Unit) {
+  return unit === "samples" ? counted.samples : counted.time_ns;
+}

@@ -1,0 +1,104 @@
+// What page and worker say to each other. The worker owns connection and data; the page asks.
+//
+// Ownership  Typed arrays in an answer are the page's: they are moved, not copied.
+import type { Diff } from "../data/diff";
+import type { SiblingOrder } from "../data/children";
+import type { Filter } from "../data/filter";
+import type { FlameRows } from "../data/flame_layout";
+import type { GroupBy } from "../data/group";
+import type { Neighbours } from "../data/neighbours";
+import type { Overview } from "../data/overview";
+import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
+import type { Search } from "../data/search";
+import type { Transform } from "../data/shape";
+import type { Totals } from "../data/totals";
+import type { TreeRows } from "../data/tree_rows";
+import type { LinkState } from "../wire/connection";
+import type { Command, ServiceInfo } from "../wire/service";
+
+/** What samples, and seen how. */
+export interface Look {
+  filter: Filter;
+  transforms: Transform[];
+  group: GroupBy;
+}
+
+export type Unit = "samples" | "time";
+
+export interface Summary {
+  count: number; // samples of the filter
+  shown: number; // of these, what the transforms leave in
+  cpu_ns: number;
+  cut: number; // samples whose outer end is missing
+}
+
+export interface FunctionTable {
+  samples: Totals; // by function
+  time_ns: Totals;
+  whole: { samples: number; time_ns: number };
+}
+
+export interface SearchResult {
+  error: string; // of the expression; "" when it is one
+  hits: Uint8Array; // by function
+  nodes: number;
+  share: number; // of the samples, 0 to 1
+}
+
+export interface DiffResult extends Pick<Diff, "keys" | "before" | "after"> {
+  boxes: FlameRows; // widths: the larger share of the two sides
+}
+
+/** Each kind of question: what it takes and gives. */
+export interface Questions {
+  summary: { args: Look; answer: Summary };
+  overview: {
+    args: { range_us: [number, number] | null; maxSteps: number; maxLanes: number };
+    answer: Overview | null; // null: there are no samples
+  };
+  flame: { args: Look & { order: SiblingOrder; unit: Unit }; answer: FlameRows };
+  chart: {
+    args: Look & { origin_us: number; extent_us: number; thin_us: number };
+    answer: FlameRows; // boxes that are joined have fn -1
+  };
+  tree: { args: Look & { order: SiblingOrder }; answer: TreeRows };
+  bottomUp: { args: Look & { opened: number[] }; answer: TreeRows };
+  functions: { args: Look; answer: FunctionTable };
+  neighbours: { args: Look & { fn: number }; answer: Neighbours };
+  search: { args: Look & { search: Search }; answer: SearchResult };
+}
+
+export type Kind = keyof Questions;
+
+export type ToWorker =
+  | { say: "connect"; base: string }
+  | { say: "retry" }
+  | { say: "command"; command: Command }
+  | { say: "ask"; id: number; kind: Kind; args: Questions[Kind]["args"] };
+
+/** What is known of the data, after each change of it. */
+export interface DataState {
+  version: number; // grows with each change
+  resets: number; // another one: all numbers of before are void
+  samples: number; // that ever came, those that were dropped among them
+  evicted: number;
+  extent_us: [number, number] | null;
+  period_us: number;
+  lost: Record<string, number>; // ticks without a sample, by cause
+  threads: ThreadInfo[];
+  tags: string[];
+  states: string[];
+  // Names that go on where those before ended, or begin anew after a reset.
+  firstFunction: number;
+  functions: FunctionInfo[];
+  firstLibrary: number;
+  libraries: LibraryInfo[];
+}
+
+export type FromWorker =
+  | { say: "link"; link: LinkState }
+  | { say: "info"; info: ServiceInfo }
+  | { say: "data"; data: DataState }
+  | { say: "problem"; problem: string }
+  | { say: "answer"; id: number; answer: Questions[Kind]["answer"] }
+  | { say: "failed"; id: number; reason: string };

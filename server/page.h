@@ -1,0 +1,36 @@
+/*
+ * page.h - the browser page that is built into the service (clients/web), if it is.
+ *
+ * Its files are kept as gzip and sent so; a client that does not take gzip is told. Browsers ask
+ * each time whether theirs is still good (ETag): the page is as new as the service.
+ *
+ * Threads    The service thread.
+ */
+#ifndef ISOSCOPE_PAGE_H
+#define ISOSCOPE_PAGE_H
+
+#include <stddef.h>
+
+struct lws;
+
+struct page_file {
+    const char *name; /* below the token: "index.html" */
+    const char *type;
+    const char *etag; /* with its quotes */
+    const unsigned char *gzip;
+    size_t size;
+};
+
+/* Made by clients/web/build.mjs; without the page there are none. The last one has no name. */
+extern const struct page_file page_files[];
+
+/* NULL: there is no such file. */
+const struct page_file *page_find(const char *name);
+
+/* The page itself, when there is one and this request is a browser's: it asks for text/html. */
+const struct page_file *page_for_browser(struct lws *wsi);
+
+/* What the libwebsockets callback is to return. */
+int page_answer(struct lws *wsi, const struct page_file *file);
+
+#endif

@@ -1,0 +1,56 @@
+// Small profiles in words: "main parse lex" is one sample's stack, outermost first.
+import { Profile } from "../../clients/web/src/data/profile";
+
+export interface Told {
+  stack: string; // names with blanks between; "libc.so!malloc" is in another library
+  time_us?: number;
+  tid?: number;
+  pid?: number;
+  cpu_ns?: number;
+  tag?: string;
+  state?: string;
+  cut?: boolean;
+  times?: number;
+}
+
+const PROGRAM = "app";
+
+/** Libraries whose name begins with "lib" are the system's. Times are 1 ms apart where not told. */
+export function profileOf(told: (string | Told)[]): Profile {
+  const profile = new Profile();
+  profile.period_us = 1000;
+  let time_us = 0;
+  for (const entry of told) {
+    const one = typeof entry === "string" ? { stack: entry } : entry;
+    for (let i = 0; i < (one.times ?? 1); i++, time_us += 1000)
+      add(profile, { ...one, time_us: one.time_us ?? time_us });
+  }
+  return profile;
+}
+
+function add(profile: Profile, one: Told): void {
+  let stack = 0;
+  for (const word of one.stack.split(" ").filter(Boolean))
+    stack = profile.stack(stack, profile.place(functionOf(profile, word), "", 0));
+  const { samples } = profile;
+  samples.stack.push(stack);
+  samples.time_us.push(one.time_us ?? 0);
+  samples.cpu_ns.push(one.cpu_ns ?? 1e6);
+  samples.thread.push(profile.thread(one.pid ?? 1, one.tid ?? 1, `thread ${one.tid ?? 1}`));
+  samples.tag.push(profile.tags.intern(one.tag ?? "Default"));
+  samples.state.push(profile.states.intern(one.state ?? "Running"));
+  samples.whole.push(one.cut ? 0 : 1);
+}
+
+export function functionOf(profile: Profile, word: string): number {
+  const [library, name] = word.includes("!") ? word.split("!") : [PROGRAM, word];
+  let owner = profile.libraries.findIndex((known) => known.name === library);
+  if (owner < 0) {
+    const system = library.startsWith("lib");
+    owner = profile.libraries.push({ name: library, path: `/${library}`, system }) - 1;
+  }
+  const { functions } = profile;
+  const known = functions.findIndex((fn) => fn.name === name && fn.library === owner);
+  if (known >= 0) return known;
+  return functions.push({ name, library: owner, file: "", line: 0, kind: "Native" }) - 1;
+}
