@@ -121,6 +121,11 @@ def test_top_tells_programs_in_json(running):
     assert told["functions"][0]["name"] == "thread_spin"
 
 
+def test_top_counts_no_time_before_the_program_was_there():
+    words = ["top", "-n", "1", "--json", "--interval", "0.2", "--window", "600", "--", *THREADS]
+    assert json.loads(isoscope(*words).stdout)["spanMicros"] < 60e6
+
+
 def test_top_ends_with_its_program():
     with service_of([workload("threads"), "2", "0.5"]) as service:
         process = subprocess.Popen(

@@ -25,6 +25,7 @@ from .top_page import FUNCTIONS, KEYS, SORTS, THREADS, View, json_of, page_of, t
 
 _ROWS = 20  # printed, where there is no screen to fill
 _KEYS_NOTE = "h help  q quit  f functions  t threads  s sort  space pause"
+_LONG_US = 1 << 62
 _LOOK_S = 0.25  # for the end of a command
 
 
@@ -51,7 +52,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--window", metavar="SECONDS", type=options.seconds, default=5_000_000,
                         help="how much of the past is shown (5)")
     parser.add_argument("-n", metavar="N", type=options.positive, dest="pages",
-                        help="end after N looks")
+                        help="end after N looks, and COMMAND with it")
     parser.add_argument("--threads", action="store_true", help="begin with threads")
     parser.add_argument("--sort", choices=("self", "total", "name", "CPU", "samples"),
                         help="begin with the rows in this order")
@@ -96,7 +97,8 @@ class _Look:
         self._args = args
         self._offset_us = source.now_us(client) - _clock_us()
         self.processes = source.processes(client, args)
-        begin_us = max(self._now_us() - args.window, 0)
+        # A program younger than the window has not used the CPU before it was there.
+        begin_us = max(self._now_us() - min(args.window, _age_us(client)), 0)
         self._updates = client.samples_table(since_us=begin_us)
         self._recent = LiveWindow(begin_us, args.window)
         self._all = LiveWindow(begin_us, None)
@@ -221,6 +223,12 @@ def _wait(recording: Recording, args: argparse.Namespace) -> bool:
 
 def _width() -> Optional[int]:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _age_us(client: Client) -> int:
+    """Of the service, by its machine's clock of the day and ours."""
+    age_us = round(time.time() * 1e6) - 1000 * int(client.call("getVM").get("startTime", 0))
+    return age_us if age_us > 0 else _LONG_US
 
 
 def _clock_us() -> int:
