@@ -9,8 +9,8 @@ from harness import ISOSCOPE, profiled, workload
 from isoscope import formats
 
 
-def isoscope(*words, **options):
-    return subprocess.run([ISOSCOPE, *words], capture_output=True, text=True, timeout=100, **options)
+def isoscope(*words):
+    return subprocess.run([ISOSCOPE, *words], capture_output=True, text=True, timeout=100)
 
 
 def test_a_service_is_exported_with_all_its_samples(tmp_path):

@@ -32,7 +32,8 @@ def works(browser: Browser, path: Path, profile: Profile, pictures: Path, name: 
     hovers_and_zooms(browser, pictures / f"flame-{name}-zoom.png")
     goes_by_keys(browser)
     is_light_and_dark(browser, pictures / f"flame-{name}-dark.png")
-    foreign = browser.value("performance.getEntriesByType('resource').filter((r) => !/^data:/.test(r.name)).length")
+    foreign = browser.value("""performance.getEntriesByType('resource')
+        .filter((one) => !/^data:/.test(one.name)).length""")
     assert foreign == 0, "it asked for something"
     assert not browser.console, browser.console
     return "search, hover, zoom, keys, light and dark; nothing fetched, nothing on the console"
@@ -48,8 +49,9 @@ def search(browser: Browser, text: str) -> str:
 def searches(browser: Browser, profile: Profile, picture: Path) -> None:
     """The share of all samples with that function on their stack, recursion counted once."""
     table = totals(profile)
-    hot = max((n for n in table if n.isidentifier()), key=lambda name: table[name][1] - table[name][0])
-    for name in (hot, max((n for n in table if n.isidentifier()), key=lambda n: table[n][0])):
+    names = [name for name in table if name.isidentifier()]
+    calling = max(names, key=lambda name: table[name][1] - table[name][0])
+    for name in (calling, max(names, key=lambda name: table[name][0])):
         found = search(browser, f"/^{name}(\\(.*)?$/")
         total = table[name][1]
         assert f"{100 * total / len(profile):.1f} % of all" in found, (name, found)
@@ -60,9 +62,11 @@ def searches(browser: Browser, profile: Profile, picture: Path) -> None:
 
 
 def hovers_and_zooms(browser: Browser, picture: Path) -> None:
-    box = browser.value("""(() => { const area = document.getElementById('graph').getBoundingClientRect();
+    box = browser.value("""(() => {
+        const area = document.getElementById('graph').getBoundingClientRect();
         const narrow = (one) => width[one] < total / 2 && width[one] > total / 12;
-        const box = (rows.find((boxes) => boxes.some(narrow)) ?? rows[3]).find(narrow) ?? rows[3][0];
+        const level = rows.find((boxes) => boxes.some(narrow)) ?? rows[3];
+        const box = level.find(narrow) ?? level[0];
         return [area.x + (start[box] + width[box] / 2) / total * area.width,
                 area.y + (row[box] + .5) * ROW, box]; })()""")
     x, y, number = box
@@ -70,9 +74,10 @@ def hovers_and_zooms(browser: Browser, picture: Path) -> None:
     browser.until("!document.getElementById('tip').hidden", "the tooltip")
     tip = browser.value("document.getElementById('tip').innerText")
     assert browser.value(f"longName({number})") in tip and "total " in tip and "self " in tip, tip
-    inside = browser.value("""(() => { const area = document.getElementById('tip').getBoundingClientRect();
-        return area.left >= 0 && area.top >= 0 && area.right <= innerWidth && area.bottom <= innerHeight;
-        })()""")
+    inside = browser.value("""(() => {
+        const area = document.getElementById('tip').getBoundingClientRect();
+        return area.left >= 0 && area.top >= 0 && area.right <= innerWidth
+            && area.bottom <= innerHeight; })()""")
     assert inside, "the tooltip leaves the page"
     click(browser, x, y)
     browser.until(f"view.from === start[{number}] && view.to === end({number})", "the zoom")
@@ -133,7 +138,9 @@ def is_fast(browser: Browser, path: Path) -> str:
     searched = browser.value("""(() => { const began = performance.now(); search('function_7');
         return performance.now() - began; })()""")
     assert times[4] <= _DRAW_MS_MAX and searched <= 1000, (times, searched)
-    return f"{boxes:,} boxes, {path.stat().st_size:,} bytes: drawn in {times[4]:.1f} ms, searched in {searched:.0f} ms"
+    size = path.stat().st_size
+    times_ms = f"drawn in {times[4]:.1f} ms, searched in {searched:.0f} ms"
+    return f"{boxes:,} boxes, {size:,} bytes: {times_ms}"
 
 
 def picture(browser: Browser, path: Path, target: Path) -> str:
@@ -144,7 +151,8 @@ def picture(browser: Browser, path: Path, target: Path) -> str:
     outside = browser.value("""(() => { const page = document.documentElement.viewBox.baseVal;
         return [...document.querySelectorAll('text, rect')].filter((one) => {
             const area = one.getBBox();
-            return area.x < 0 || area.x + area.width > page.width + 1 || area.y + area.height > page.height + 1;
+            return area.x < 0 || area.x + area.width > page.width + 1
+                || area.y + area.height > page.height + 1;
         }).length; })()""")
     assert outside == 0, f"{outside} things are cut off"
     spilled = browser.value("""[...document.querySelectorAll('g.box')].filter((box) => {

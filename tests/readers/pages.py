@@ -34,8 +34,12 @@ def served(folder: Path) -> Iterator[str]:
 def give_file(browser: Browser, path: Path) -> None:
     """To the page's own file input."""
     browser.until("!!document.querySelector('input[type=file]')", "a place for files")
-    found = browser.call("Runtime.evaluate", expression="document.querySelector('input[type=file]')")
-    browser.call("DOM.setFileInputFiles", files=[str(path)], objectId=found["result"]["objectId"])
+    put_file(browser, path, "document.querySelector('input[type=file]')")
+
+
+def put_file(browser: Browser, path: Path, field: str) -> None:
+    found = browser.call("Runtime.evaluate", expression=field)["result"]["objectId"]
+    browser.call("DOM.setFileInputFiles", files=[str(path)], objectId=found)
 
 
 def press(browser: Browser, key: str) -> None:
@@ -111,8 +115,7 @@ class ChromeDevTools:
         browser.until("document.URL === 'about:blank'", "a blank page")
         browser.open(f"http://127.0.0.1:{browser.port}/devtools/js_app.html?panel=timeline")
         browser.until(_DEEP + "deep('input[type=file]').length > 0", "the panel")
-        found = browser.call("Runtime.evaluate", expression=_DEEP + "deep('input[type=file]')[0]")
-        browser.call("DOM.setFileInputFiles", files=[str(path)], objectId=found["result"]["objectId"])
+        put_file(browser, path, _DEEP + "deep('input[type=file]')[0]")
         click(browser, *browser.until(_DEEP + _PLACE % "'[role=tab]', 'Bottom-up'", "its tab"))
         browser.until(_DEEP + "deep('.data-grid').some((one) => /Self time/.test(one.innerText))",
                       "the table Bottom-up")  # fmt: skip
@@ -172,11 +175,13 @@ _CELLS = """deep('.data-grid tr').map(
 _SCROLL = """(() => { const grid = deep('.data-grid .data-container').find(
     (one) => one.getClientRects().length); grid.scrollTop = %s; return grid.scrollTop; })()"""
 _WHOLE = """(() => { const ends = deep('.overview-grid-window-resizer').map(
-    (one) => one.getBoundingClientRect().right); return Math.max(...ends) >= innerWidth - 10; })()"""
+    (one) => one.getBoundingClientRect().right);
+    return Math.max(...ends) >= innerWidth - 10; })()"""
 
 # The middle of the first one that holds the text.
 _PLACE = """((selector, text = '') => {
-    const one = deep(selector).find((it) => it.innerText.includes(text) && it.getClientRects().length);
+    const one = deep(selector).find(
+        (it) => it.innerText.includes(text) && it.getClientRects().length);
     if (!one) return null;
     const area = one.getBoundingClientRect();
     return [area.x + area.width / 2, area.y + area.height / 2]; })(%s)"""

@@ -41,7 +41,7 @@ class ProfilerCli:
         return json.loads(done.stdout)
 
     def load(self, path: Path) -> None:
-        """Its own wait for the daemon is half a second, which a busy machine may need longer for."""
+        """Its own wait for the daemon is half a second: too short on a busy machine."""
         self._run("stop", "--all")
         said = self._run("load", str(path))
         deadline = time.monotonic() + DEADLINE_S

@@ -185,7 +185,8 @@ def chrome_shows_the_cpu_time_of_a_cpuprofile(visit: Visit) -> str:
 
 @check
 def the_flame_page_zooms_searches_and_tells(visit: Visit) -> str:
-    return flame_page.works(visit.browser, visit.file("html"), visit.profile, visit.pictures, visit.name)
+    path = visit.file("html")
+    return flame_page.works(visit.browser, path, visit.profile, visit.pictures, visit.name)
 
 
 @check
@@ -197,7 +198,8 @@ def the_flame_page_draws_a_hundred_thousand_boxes_at_once(visit: Visit) -> str:
 
 @check
 def the_flame_picture_opens_with_all_its_boxes(visit: Visit) -> str:
-    return flame_page.picture(visit.browser, visit.file("svg"), visit.pictures / f"svg-{visit.name}.png")
+    picture = visit.pictures / f"svg-{visit.name}.png"
+    return flame_page.picture(visit.browser, visit.file("svg"), picture)
 
 
 def run_all(npm: Path, pictures: Path) -> int:

@@ -3,9 +3,10 @@
 Readers give a sample the time until the next one, while ours stands at the end of what it measured:
 so each is written where its CPU time began, what passes until the next is a sample of (idle), and a
 last one of (root) ends the row. Until gaps add up to half a period the samples after them are moved
-to the left instead: CPU times stay right, and Firefox's reader leaves out what is shorter than 500 us.
-Times are rounded to 125 us, 1/8 ms, where the period is 500 us or more: Chrome counts in milliseconds,
-in which others are no exact numbers, and then takes neighbours for nested and loses their self times.
+to the left instead: CPU times stay right, and Firefox's reader leaves out what is shorter than 500
+us. Times are rounded to 125 us, 1/8 ms, where the period is 500 us or more: Chrome counts in
+milliseconds, in which others are no exact numbers, and then takes neighbours for nested and loses
+their self times.
 
 Lost: other threads, tags, cut stacks, which frames were inlined; libraries where the source is
 known (else they stand in the url); lines but those of leaves (positionTicks).

@@ -1,7 +1,7 @@
 """A flame graph as an SVG picture: opens anywhere, needs nothing, holds no script.
 
-The outermost function is on top. Each box says in its tooltip what it is. Lost: time, threads, tags,
-lines, and boxes that would be narrower than a fifth of a pixel.
+The outermost function is on top. Each box says in its tooltip what it is. Lost: time, threads,
+tags, lines, and boxes that would be narrower than a fifth of a pixel.
 """
 
 from __future__ import annotations
