@@ -5,6 +5,8 @@
 #include "tick_signal.h"
 #include "wall.h"
 
+#include "../feed/sys.h"
+
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
 {
     atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
@@ -120,6 +122,13 @@ SIGNAL_SAFE_INLINE bool is_due(struct watch *watch)
     return true;
 }
 
+/* A thread found by a scan that then tells of itself changes its slot; a tick for the one before
+ * may be on its way when another thread has that already. */
+SIGNAL_SAFE_INLINE bool is_own(const struct watch *watch)
+{
+    return watch->tid == sys_gettid();
+}
+
 SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
 {
     struct watch *watch = &sampler.threads.watches[slot];
@@ -128,7 +137,7 @@ SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontex
     uint32_t group;
 
     if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
-        wall_tick_is_stale(watch, info) || !is_due(watch))
+        !is_own(watch) || wall_tick_is_stale(watch, info) || !is_due(watch))
         return;
     status = &sampler.segment.header->status;
     count(&status->ticks, 1);
