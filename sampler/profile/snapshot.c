@@ -170,6 +170,7 @@ static int fill(struct snapshot *snapshot, struct profile *profile,
         (error = map_chains(snapshot)) < 0 || (error = name_stacks(snapshot, &stacks)) < 0)
         return error;
     chains_settle(profile->chains);
+    tables_settle(&snapshot->tables);
     return count_functions(snapshot, &stacks);
 }
 

@@ -269,6 +269,36 @@ int tables_ask(struct tables *tables)
     return result;
 }
 
+static void free_finders(struct tables *tables)
+{
+    free(tables->chains);
+    free(tables->missing);
+    tables->chains = NULL;
+    tables->missing = NULL;
+    map64_free(&tables->by_frame);
+    map64_free(&tables->by_number);
+    map64_free(&tables->by_offset);
+    map64_free(&tables->by_module);
+}
+
+/* Gives back the room behind the last one. */
+static void *trimmed(void *array, uint32_t count, size_t entry_bytes)
+{
+    void *smaller = count ? reallocarray(array, count, entry_bytes) : NULL;
+
+    return smaller ? smaller : array;
+}
+
+void tables_settle(struct tables *tables)
+{
+    free_finders(tables);
+    tables->functions =
+        trimmed(tables->functions, tables->function_count, sizeof(*tables->functions));
+    tables->frames = trimmed(tables->frames, tables->frame_count, sizeof(*tables->frames));
+    tables->offset_names =
+        trimmed(tables->offset_names, tables->offset_name_count, sizeof(*tables->offset_names));
+}
+
 static void clear(struct tables *tables)
 {
     for (uint32_t i = 0; i < tables->offset_name_count; i++)
@@ -277,12 +307,7 @@ static void clear(struct tables *tables)
     free(tables->functions);
     free(tables->libraries);
     free(tables->frames);
-    free(tables->chains);
-    free(tables->missing);
-    map64_free(&tables->by_frame);
-    map64_free(&tables->by_number);
-    map64_free(&tables->by_offset);
-    map64_free(&tables->by_module);
+    free_finders(tables);
 }
 
 void tables_free(struct tables *tables)

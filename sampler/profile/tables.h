@@ -55,6 +55,8 @@ int tables_add(struct tables *tables, uint64_t frame, uint32_t *number);
 int tables_again(struct tables *tables, uint64_t frame, uint32_t number, bool *changed);
 /* The missing ones are looked for: 0 (some are pending now), or 1: add all again. */
 int tables_ask(struct tables *tables);
+/* Nothing more will be added or asked: gives back what only that needs, chains too. */
+void tables_settle(struct tables *tables);
 void tables_free(struct tables *tables);
 
 #endif
