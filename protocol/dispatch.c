@@ -84,12 +84,9 @@ static void push_reply(struct client *client, const struct request *request, boo
         reply_stream_free(reply->samples);
     else if (reply->samples && outbox_push_samples(&client->outbox, reply->samples) < 0)
         client_close(client, CLOSE_NO_MEMORY, "out of memory");
-    else if (reply->text)
-        client_push_text(client, rpc_text_result_text(request, reply->text));
     else if (reply->result)
         client_push_text(client, rpc_result_text(request, reply->result));
     json_decref(reply->result);
-    free(reply->text);
 }
 
 /* Takes over request. */

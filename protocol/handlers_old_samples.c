@@ -4,6 +4,7 @@
 #include "client.h"
 #include "handlers.h"
 #include "old_profile.h"
+#include "samples_reply.h"
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
@@ -15,49 +16,49 @@ static int take(struct client *client, const struct isolate *isolate,
 
     if (!profile_enabled(client->service->options.profile))
         return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
+    if (samples_reply_waits(client))
+        return HANDLER_WAITS;
     window->process_id = isolate->process->id;
     window->tid = isolate->tid;
     rc = snapshot_take(out, client->service->options.profile, window);
-    if (rc == -ISOSCOPE_PENDING)
-        return HANDLER_WAITS;
-    return rc < 0 ? fail(client, RPC_INTERNAL_ERROR, "out of memory") : 0;
-}
-
-static int answer_text(struct client *client, struct reply *reply, char *text)
-{
-    reply->text = text;
-    return text ? 0 : fail(client, RPC_INTERNAL_ERROR, "out of memory");
+    return rc < 0 ? samples_reply_fail(client, rc) : 0;
 }
 
 int handle_private_get_cpu_profile(struct client *client,
                                    const struct private_get_cpu_profile_params *params,
                                    struct reply *reply)
 {
-    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct snapshot_window window = { 0 };
-    int rc = take(client, params->isolate, &window, &snapshot);
+    struct snapshot *snapshot;
+    int rc = envelope ? take(client, params->isolate, &window, &snapshot)
+                      : samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
 
     if (rc)
         return rc;
-    return answer_text(client, reply, old_profile_text(snapshot, params->tags));
+    rc = old_profile_new(&reply->samples, snapshot, envelope, params->tags);
+    return rc < 0 ? samples_reply_fail(client, rc) : 0;
 }
 
 int handle_private_get_cpu_profile_timeline(
     struct client *client, const struct private_get_cpu_profile_timeline_params *params,
     struct reply *reply)
 {
-    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct snapshot_window window = { 0 };
+    struct snapshot *snapshot;
     int rc;
 
     if (params->time_origin_us >= 0 && params->time_extent_us >= 0)
         window = (struct snapshot_window){ .bounded = true,
                                            .origin_us = params->time_origin_us,
                                            .extent_us = params->time_extent_us };
-    rc = take(client, params->isolate, &window, &snapshot);
+    rc = envelope ? take(client, params->isolate, &window, &snapshot)
+                  : samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
     if (rc)
         return rc;
-    return answer_text(client, reply, old_timeline_text(snapshot, params->isolate));
+    rc = old_timeline_new(&reply->samples, snapshot, envelope, params->isolate);
+    return rc < 0 ? samples_reply_fail(client, rc) : 0;
 }
 
 int handle_private_clear_cpu_profile(struct client *client,

@@ -16,10 +16,9 @@ struct reply_stream;
 struct param;
 union method_params; /* generated/methods.h */
 
-/* What a handler gives: one of the three. Owned by who called it. */
+/* What a handler gives: one of the two. Owned by who called it. */
 struct reply {
     json_t *result;
-    char *text; /* the result as JSON text; malloc'd */
     struct reply_stream *samples;
 };
 

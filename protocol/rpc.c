@@ -176,16 +176,6 @@ static json_t *error_data(const struct request *request, const struct rpc_failur
 }
 
 /* data is an object or not there: a client that reads a string here never completes its call. */
-char *rpc_text_result_text(const struct request *request, const char *result)
-{
-    char *envelope = rpc_envelope_text(request), *text = NULL;
-
-    if (envelope && asprintf(&text, "%s%s}", envelope, result) < 0)
-        text = NULL;
-    free(envelope);
-    return text;
-}
-
 char *rpc_error_text(const struct request *request, const struct rpc_failure *failure)
 {
     json_t *data = error_data(request, failure);

@@ -59,7 +59,6 @@ const char *request_param(struct request *request, const char *name);
 /* {"jsonrpc":"2.0","id":...,"result": - all but the result and the last brace. */
 char *rpc_envelope_text(const struct request *request);
 char *rpc_result_text(const struct request *request, const json_t *result);
-char *rpc_text_result_text(const struct request *request, const char *result);
 char *rpc_error_text(const struct request *request, const struct rpc_failure *failure);
 /* An error that is no answer of a handler's; details may be NULL. */
 char *rpc_failure_text(json_t *id, enum rpc_error error, const char *details);

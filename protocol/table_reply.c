@@ -8,7 +8,7 @@
 
 /* Takes over live. */
 static int reply_live(struct client *client, struct reply *reply, struct live *live,
-                      const struct isolate *isolate)
+                      const struct isolate *isolate, bool available)
 {
     struct profile *profile = client->service->options.profile;
     const struct process_info *process = isolate ? isolate->process : NULL;
@@ -16,6 +16,8 @@ static int reply_live(struct client *client, struct reply *reply, struct live *l
     CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct table_options options = { .envelope = envelope,
                                      .counters = counters,
+                                     .tells_progress = available,
+                                     .symbols = profile_symbols(profile),
                                      .pid = samples_reply_pid(client, process),
                                      .period_us = profile_period_us(profile),
                                      .depth_max = profile_depth_max(profile) };
@@ -36,19 +38,17 @@ int table_reply(struct client *client, const struct private_get_cpu_samples_para
     struct live_window window = { .process_id = isolate ? isolate->process->id : 0,
                                   .tid = isolate ? isolate->tid : 0,
                                   .from_us = params->timestamp_us,
-                                  .count_max = (uint64_t)params->count };
+                                  .count_max = (uint64_t)params->count,
+                                  .available = params->symbols == SYMBOLS_WANTED_AVAILABLE };
     struct live *live = NULL;
     int rc;
 
     if (params->cursor && !table_mark_parse(params->cursor, &window.mark))
         return fail(client, RPC_INVALID_PARAMS,
                     "cursor: expected what an earlier reply gave as \"next\"");
-    /* A name once sent is not sent again, so it has to be the right one. */
-    if (params->symbols == SYMBOLS_WANTED_AVAILABLE)
-        return fail(client, RPC_INVALID_PARAMS,
-                    "symbols: the table form waits for names; leave it out");
     if (samples_reply_waits(client))
         return HANDLER_WAITS;
     rc = live_take(&live, client->service->options.profile, &window);
-    return rc < 0 ? samples_reply_fail(client, rc) : reply_live(client, reply, live, isolate);
+    return rc < 0 ? samples_reply_fail(client, rc)
+                  : reply_live(client, reply, live, isolate, window.available);
 }

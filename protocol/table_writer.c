@@ -51,6 +51,11 @@ static void frame_range(const struct table_writer *writer, uint32_t *first, uint
     live_frames(writer->live, first, end);
 }
 
+static void renamed_range(const struct table_writer *writer, uint32_t *first, uint32_t *end)
+{
+    live_renamed(writer->live, first, end);
+}
+
 static void node_range(const struct table_writer *writer, uint32_t *first, uint32_t *end)
 {
     *first = part_of(writer).first_node;
@@ -99,6 +104,12 @@ static void put_function(struct table_writer *writer, struct json_text *text, ui
     json_text_literal(text, "}");
 }
 
+static void put_member(struct json_text *text, const char *name, int64_t value)
+{
+    json_text_raw(text, name, strlen(name));
+    json_text_int(text, value);
+}
+
 /* Only where a line lies in another file than its function. */
 static void put_files(struct json_text *text, const struct snapshot_frame *places, uint32_t length)
 {
@@ -116,13 +127,9 @@ static void put_files(struct json_text *text, const struct snapshot_frame *place
     json_text_literal(text, "]");
 }
 
-static void put_frame(struct table_writer *writer, struct json_text *text, uint32_t entry)
+static void put_places(struct json_text *text, const struct snapshot_frame *places, uint32_t length)
 {
-    uint32_t length;
-    const struct snapshot_frame *places = live_frame(writer->live, entry, &length);
-
-    put_comma(writer, text);
-    json_text_literal(text, "{\"functions\":");
+    json_text_literal(text, "\"functions\":");
     for (uint32_t i = 0; i < length; i++) {
         json_text_raw(text, i ? "," : "[", 1);
         json_text_uint(text, places[i].function);
@@ -134,6 +141,32 @@ static void put_frame(struct table_writer *writer, struct json_text *text, uint3
     }
     json_text_literal(text, "]");
     put_files(text, places, length);
+}
+
+static void put_frame(struct table_writer *writer, struct json_text *text, uint32_t entry)
+{
+    uint32_t length;
+    const struct snapshot_frame *places = live_frame(writer->live, entry, &length);
+
+    put_comma(writer, text);
+    json_text_literal(text, "{");
+    put_places(text, places, length);
+    json_text_literal(text, "}");
+}
+
+/* Where more is known of a frame that the reader has. */
+static void put_renamed(struct table_writer *writer, struct json_text *text, uint32_t entry)
+{
+    const struct snapshot_frame *places;
+    uint32_t frame, length;
+
+    if (!live_renamed_frame(writer->live, entry, &frame))
+        return;
+    places = live_frame(writer->live, frame, &length);
+    put_comma(writer, text);
+    put_member(text, "{\"frame\":", frame);
+    json_text_literal(text, ",");
+    put_places(text, places, length);
     json_text_literal(text, "}");
 }
 
@@ -211,6 +244,7 @@ static const struct list lists[] = {
     { ",\"libraries\":[", library_range, put_library, NULL },
     { "],\"functions\":[", function_range, put_function, NULL },
     { "],\"frames\":[", frame_range, put_frame, NULL },
+    { "],\"renamed\":[", renamed_range, put_renamed, NULL },
     { NULL, node_range, put_node_caller, NULL },
     { "],\"frames\":[", node_range, put_node_frame, NULL },
     { "]},\"threads\":[", thread_range, put_thread, NULL },
@@ -223,13 +257,7 @@ static const struct list lists[] = {
     { "],\"incomplete\":[", sample_range, NULL, put_incomplete },
     { "],\"ends\":[", sample_range, NULL, put_end },
 };
-enum { LIST_COUNT = sizeof(lists) / sizeof(*lists), FIRST_OF_TREE = 3 };
-
-static void put_member(struct json_text *text, const char *name, int64_t value)
-{
-    json_text_raw(text, name, strlen(name));
-    json_text_int(text, value);
-}
+enum { LIST_COUNT = sizeof(lists) / sizeof(*lists), FIRST_OF_TREE = 4 };
 
 /* The first shown sample's; 0: there is none. */
 static int64_t first_us(const struct table_writer *writer)
@@ -370,6 +398,11 @@ static void put_head(struct json_text *text, const struct live *live,
         json_text_literal(text, ",\"reset\":true");
     if (live_more(live))
         json_text_literal(text, ",\"more\":true");
+    if (options->tells_progress) {
+        put_member(text, ",\"_symbols\":{\"done\":", options->symbols.done);
+        put_member(text, ",\"asked\":", options->symbols.asked);
+        json_text_literal(text, "}");
+    }
     json_text_literal(text, ",\"_counters\":");
     json_text_raw(text, options->counters, strlen(options->counters));
     put_vm_tags(text);

@@ -18,6 +18,8 @@ struct table_options {
     const char *counters; /* JSON of "_counters" */
     int32_t pid;
     uint32_t period_us, depth_max;
+    bool tells_progress; /* of what symbols says: names may be missing */
+    struct profile_symbols symbols;
 };
 
 /* Takes over live, also when it fails: -ISOSCOPE_NO_MEMORY. */

@@ -34,7 +34,13 @@ static const struct command commands[] = {
 /* Written in Python; named here so that one list shows them all. */
 static const struct command python_commands[] = {
     { "tree", NULL, "print the call tree" },
+    { "bottomup", NULL, "print who calls the functions that execute" },
+    { "table", NULL, "print a table of functions, callers and callees" },
+    { "hot", NULL, "print hot spots: functions over a threshold" },
+    { "diff", NULL, "print what changed between two profiles" },
     { "top", NULL, "show what runs now, live" },
+    { "export", NULL, "write a profile as a file for other tools" },
+    { "flame", NULL, "draw a flame graph" },
     { "dump", NULL, "print one stack per thread, now" },
     { "stats", NULL, "tell what the sampling itself does and costs" },
     { "watch", NULL, "print events as they come" },

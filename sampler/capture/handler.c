@@ -5,6 +5,8 @@
 #include "tick_signal.h"
 #include "wall.h"
 
+#include "../feed/sys.h"
+
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
 {
     atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
@@ -18,6 +20,14 @@ SIGNAL_SAFE_INLINE void ask_for_stack(struct watch *watch, const ucontext_t *con
     watch->probe_sp = arch_register(context, ARCH_SP);
     atomic_store_explicit(&watch->asked_sp, 1, memory_order_release);
     sampler_wake();
+}
+
+/* Of the thread's own time. */
+SIGNAL_SAFE_INLINE uint64_t time_since(uint64_t began_ns, uint64_t began_cpu_ns)
+{
+    uint64_t wall_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+
+    return overload_is_doubtful(wall_ns) ? clock_thread_cpu_ns() - began_cpu_ns : wall_ns;
 }
 
 SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
@@ -55,7 +65,7 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
     count(&header->status.ends[result.end], 1);
     if (result.unknown_code)
         sampler_modules_unknown();
-    overload_tick_done(&watch->load, clock_ns(CLOCK_MONOTONIC) - began_ns);
+    overload_tick_done(&watch->load, time_since(began_ns, cpu_ns));
 }
 
 SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const struct code_map *map,
@@ -112,6 +122,13 @@ SIGNAL_SAFE_INLINE bool is_due(struct watch *watch)
     return true;
 }
 
+/* A thread found by a scan that then tells of itself changes its slot; a tick for the one before
+ * may be on its way when another thread has that already. */
+SIGNAL_SAFE_INLINE bool is_own(const struct watch *watch)
+{
+    return watch->tid == sys_gettid();
+}
+
 SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
 {
     struct watch *watch = &sampler.threads.watches[slot];
@@ -120,7 +137,7 @@ SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontex
     uint32_t group;
 
     if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
-        wall_tick_is_stale(watch, info) || !is_due(watch))
+        !is_own(watch) || wall_tick_is_stale(watch, info) || !is_due(watch))
         return;
     status = &sampler.segment.header->status;
     count(&status->ticks, 1);

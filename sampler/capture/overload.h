@@ -29,7 +29,11 @@ struct load {
     uint32_t calm_looks;                   /* the sampler's thread's */
 };
 
-enum { OVERLOAD_SLOWED_MAX = 10 };
+enum {
+    OVERLOAD_SLOWED_MAX = 10,
+    /* Half of the shortest period is more than twice that; most handlers need a tenth. */
+    OVERLOAD_WALL_NS_MAX = 10000,
+};
 
 /* A tick begins. since_ns: since the tick before. Returns the ticks left out for it. */
 SIGNAL_SAFE_INLINE uint32_t overload_tick(struct load *load, uint64_t since_ns, uint32_t period_us)
@@ -44,7 +48,14 @@ SIGNAL_SAFE_INLINE uint32_t overload_tick(struct load *load, uint64_t since_ns, 
     return (1u << slowed) - 1;
 }
 
-/* It ends, and took so long. */
+/* It took so long by the wall clock, which costs no system call but goes on while the thread waits
+ * for a processor (100 ms, where there are eight threads for each). True: ask its CPU clock. */
+SIGNAL_SAFE_INLINE bool overload_is_doubtful(uint64_t wall_ns)
+{
+    return wall_ns > OVERLOAD_WALL_NS_MAX;
+}
+
+/* It ends, and took so long of the thread's own time. */
 SIGNAL_SAFE_INLINE void overload_tick_done(struct load *load, uint64_t handler_ns)
 {
     atomic_fetch_add_explicit(&load->handler_ns, handler_ns, memory_order_relaxed);

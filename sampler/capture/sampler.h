@@ -59,6 +59,11 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
 void sampler_stop(void);
 bool sampler_running(void);
 
+/* A lock between the sampler's thread, while it changes the lists that a forked child inherits, and
+ * a forking one. False: it was not to be had in time (forever: never). */
+bool sampler_rest_lock(bool forever);
+void sampler_rest_unlock(void);
+
 /* After standstill.h took the thread away: another one, with the descriptors of the calling
  * thread's table. False: the kernel refused it. */
 bool sampler_restart_thread(void);

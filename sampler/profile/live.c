@@ -65,7 +65,7 @@ static bool goes_on(const struct live *live, const struct live_mark *mark,
 
     if (mark->generation != live->tables->generation || mark->clears != changes->clears ||
         mark->libraries > tables->library_count || mark->functions > tables->function_count ||
-        mark->frames > tables->chain_count)
+        mark->frames > tables->chain_count || mark->renamed > live->tables->renamed_count)
         return false;
     if (!mark->tree)
         return true;
@@ -170,7 +170,8 @@ static void set_mark(struct live *live, const struct store_changes *changes)
                                      .renames = changes->renames,
                                      .libraries = tables->library_count,
                                      .functions = tables->function_count,
-                                     .frames = tables->chain_count };
+                                     .frames = tables->chain_count,
+                                     .renamed = live->tables->renamed_count };
     if (live->part_count) {
         const struct live_part *last = &live->parts[live->part_count - 1];
 
@@ -192,7 +193,7 @@ static int fill(struct live *live, struct profile *profile, const struct live_wi
     live->tables = live_tables_hold(tables);
     live->tid = window->tid;
     if ((error = find_views(live, profile, window, &changes)) < 0 ||
-        (error = live_tables_read(tables, live->views, live->view_count)) < 0)
+        (error = live_tables_read(tables, live->views, live->view_count, window->available)) < 0)
         return error;
     if (live->from.renames != changes.renames)
         live->from.threads = 0;
@@ -279,10 +280,22 @@ const struct snapshot_function *live_function(const struct live *live, uint32_t 
 
 const struct snapshot_frame *live_frame(const struct live *live, uint32_t number, uint32_t *length)
 {
-    struct table_chain chain = live->tables->tables.chains[number];
+    struct table_chain chain = live_tables_chain(live->tables, number, live->mark.renamed);
 
     *length = chain.count;
     return &live->tables->tables.frames[chain.first];
+}
+
+void live_renamed(const struct live *live, uint32_t *first, uint32_t *end)
+{
+    *first = live->from.renamed;
+    *end = live->mark.renamed;
+}
+
+bool live_renamed_frame(const struct live *live, uint32_t entry, uint32_t *frame)
+{
+    *frame = live->tables->renamed[entry].number;
+    return *frame < live->from.frames;
 }
 
 uint32_t live_part_count(const struct live *live)

@@ -28,6 +28,7 @@ struct live_mark {
     uint32_t libraries, functions, frames; /* of the tables */
     uint64_t tree;                         /* the last one it has something of; 0: none */
     uint32_t nodes, threads, samples;      /* of that tree */
+    uint32_t renamed;                      /* of the list of live_renamed */
 };
 
 struct live_window {
@@ -35,6 +36,7 @@ struct live_window {
     int32_t tid;         /* of that process; 0: every thread */
     int64_t from_us;     /* without a mark: from about this time on (samples are not sorted) */
     uint64_t count_max;  /* the first so many; 0: all */
+    bool available;      /* at once, with the names and lines that are known by now */
     struct live_mark mark;
 };
 
@@ -62,6 +64,12 @@ const struct snapshot_library *live_library(const struct live *live, uint32_t nu
 const struct snapshot_function *live_function(const struct live *live, uint32_t number);
 /* A stored frame is a chain of length places in the source, innermost first. */
 const struct snapshot_frame *live_frame(const struct live *live, uint32_t number, uint32_t *length);
+
+/* Frames of which more is known since the mark: entries [*first, *end) of a list. One may be there
+ * twice, and is the same each time. */
+void live_renamed(const struct live *live, uint32_t *first, uint32_t *end);
+/* frame: its number. False: the reader does not have it yet. */
+bool live_renamed_frame(const struct live *live, uint32_t entry, uint32_t *frame);
 
 /* Oldest first, each with what is new of it: [first, end). */
 struct live_part {

@@ -44,16 +44,76 @@ void live_tables_release(struct live_tables *tables)
         return;
     tables_free(&tables->tables);
     map64_free(&tables->frames_read);
+    free(tables->open);
+    free(tables->renamed);
     free(tables);
+}
+
+/* Makes room for one more; false: no memory. */
+static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t entry_bytes)
+{
+    uint32_t larger = *capacity ? *capacity * 2 : 64;
+    void *moved;
+
+    if (count < *capacity)
+        return true;
+    moved = reallocarray(*array, larger, entry_bytes);
+    if (!moved)
+        return false;
+    *array = moved;
+    *capacity = larger;
+    return true;
+}
+
+static int add_frame(struct live_tables *tables, uint64_t frame)
+{
+    uint32_t before = tables->tables.chain_count, number;
+
+    if (tables_add(&tables->tables, frame, &number) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    if (tables->tables.chain_count == before || !tables->tables.chains[number].open)
+        return 0;
+    if (!grow((void **)&tables->open, tables->open_count, &tables->open_capacity,
+              sizeof(*tables->open)))
+        return -ISOSCOPE_NO_MEMORY;
+    tables->open[tables->open_count++] = (struct live_open){ frame, number };
+    return 0;
+}
+
+static int look_again(struct live_tables *tables, const struct live_open *open)
+{
+    struct table_chain before = tables->tables.chains[open->number];
+    bool changed;
+
+    if (!grow((void **)&tables->renamed, tables->renamed_count, &tables->renamed_capacity,
+              sizeof(*tables->renamed)) ||
+        tables_again(&tables->tables, open->frame, open->number, &changed) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    if (changed && before.count) /* a frame of which nothing was known was told to nobody */
+        tables->renamed[tables->renamed_count++] = (struct live_renamed){ open->number, before };
+    return 0;
+}
+
+static int look_at_open(struct live_tables *tables)
+{
+    uint32_t kept = 0, error = 0;
+
+    for (uint32_t i = 0; i < tables->open_count; i++) {
+        error |= look_again(tables, &tables->open[i]) < 0;
+        if (tables->tables.chains[tables->open[i].number].open)
+            tables->open[kept++] = tables->open[i];
+    }
+    tables->open_count = kept;
+    return error ? -ISOSCOPE_NO_MEMORY : 0;
 }
 
 static int read_chunk(struct live_tables *tables, const struct store_view *view)
 {
-    uint32_t first = map64_find(&tables->frames_read, view->chunk->serial), number;
+    uint32_t first = map64_find(&tables->frames_read, view->chunk->serial);
 
     /* The chunk's frame 0 is none. */
     for (uint32_t frame = first ? first : 1; frame < view->frame_count; frame++)
-        if (tables_add(&tables->tables, view->chunk->frames[frame], &number) < 0)
+        if (add_frame(tables, view->chunk->frames[frame]) < 0)
             return -ISOSCOPE_NO_MEMORY;
     return 0;
 }
@@ -79,12 +139,16 @@ static void set_bound(struct live_tables *tables)
         tables->frames_max = count > FRAMES_MAX / 2 ? 2 * count : FRAMES_MAX;
 }
 
-int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count)
+int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count,
+                     bool available)
 {
     int asked;
 
+    tables->tables.available = available;
     do {
         tables->tables.pending = false;
+        if (look_at_open(tables) < 0)
+            return -ISOSCOPE_NO_MEMORY;
         for (uint32_t i = 0; i < count; i++)
             if (read_chunk(tables, &views[i]) < 0)
                 return -ISOSCOPE_NO_MEMORY;
@@ -92,7 +156,9 @@ int live_tables_read(struct live_tables *tables, const struct store_view *views,
     } while (asked > 0);
     if (asked < 0)
         return asked;
-    if (tables->tables.pending)
+    /* All frames of the tables are told, also those of chunks that this reader has not asked for.
+     */
+    if (!available && tables->open_count)
         return -ISOSCOPE_PENDING;
     chains_settle(tables->tables.profile->chains);
     set_bound(tables);
@@ -102,4 +168,13 @@ int live_tables_read(struct live_tables *tables, const struct store_view *views,
 uint32_t live_tables_number(const struct live_tables *tables, uint64_t frame)
 {
     return map64_find(&tables->tables.by_frame, frame);
+}
+
+struct table_chain live_tables_chain(const struct live_tables *tables, uint32_t number,
+                                     uint32_t renamed_count)
+{
+    for (uint32_t i = renamed_count; i < tables->renamed_count; i++)
+        if (tables->renamed[i].number == number)
+            return tables->renamed[i].before;
+    return tables->tables.chains[number];
 }

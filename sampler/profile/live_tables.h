@@ -4,6 +4,10 @@
  *
  *   chunks -> live_tables_read (frames that are new) -> tables.h
  *
+ * Who takes what is available gets frames that are open: not all is known of them. They are looked
+ * for again at each read; those of which more is known then are told of in a list that only grows,
+ * so that a reader knows by a number which it has heard of.
+ *
  * Bounded: when they have outgrown what the store holds, live_tables_current begins a new
  * generation, and readers of the old one are told to begin anew too.
  *
@@ -15,12 +19,27 @@
 
 #include "tables.h"
 
+/* A frame that was told, and is told anew. */
+struct live_renamed {
+    uint32_t number;           /* of the frame */
+    struct table_chain before; /* what it was */
+};
+
+struct live_open {
+    uint64_t frame;
+    uint32_t number;
+};
+
 struct live_tables {
     uint32_t references;
     uint32_t generation; /* 1 for the first */
     struct tables tables;
     struct map64 frames_read; /* chunk serial -> how many of its frames are in the tables */
-    uint32_t frames_max;      /* more begin a new generation; 0: nothing was read yet */
+    struct live_open *open;   /* frames of which not all is known */
+    uint32_t open_count, open_capacity;
+    struct live_renamed *renamed;
+    uint32_t renamed_count, renamed_capacity;
+    uint32_t frames_max; /* more begin a new generation; 0: nothing was read yet */
 };
 
 /* Borrowed from the profile; NULL: no memory. */
@@ -28,8 +47,12 @@ struct live_tables *live_tables_current(struct profile *profile);
 struct live_tables *live_tables_hold(struct live_tables *tables);
 void live_tables_release(struct live_tables *tables); /* NULL is fine */
 
-/* 0, -ISOSCOPE_NO_MEMORY or -ISOSCOPE_PENDING. */
-int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count);
+/* 0, -ISOSCOPE_NO_MEMORY or (unless what is available will do) -ISOSCOPE_PENDING. */
+int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count,
+                     bool available);
+/* What a frame was when renamed_count was that. */
+struct table_chain live_tables_chain(const struct live_tables *tables, uint32_t number,
+                                     uint32_t renamed_count);
 /* The number of a frame that was read. */
 uint32_t live_tables_number(const struct live_tables *tables, uint64_t frame);
 

@@ -18,9 +18,8 @@ struct snapshot {
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
     struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
-    struct pick *picks;
-    uint32_t pick_count;
-    struct snapshot_mark end;
+    struct window window;
+    int64_t first_us, last_us;
     struct tables tables;
     uint32_t *stack; /* snapshot_next's result; room for the deepest */
 };
@@ -134,6 +133,24 @@ static int map_chains(struct snapshot *snapshot)
     return 0;
 }
 
+/* Leaves the window at its first batch. */
+static int find_stacks(struct snapshot *snapshot, struct stacks *stacks,
+                       const struct snapshot_window *asked)
+{
+    struct window *window = &snapshot->window;
+    int error = window_open(window, snapshot->views, snapshot->view_count, asked);
+
+    if (error < 0 || (error = stacks_find(stacks, window)) < 0 || !window->total)
+        return error;
+    snapshot->last_us = pick_us(snapshot->views, window->picks[window->count - 1]);
+    if (window->first) { /* the first batch is what is asked for next */
+        window_rewind(window);
+        window_next(window);
+    }
+    snapshot->first_us = pick_us(snapshot->views, window->picks[0]);
+    return 0;
+}
+
 static int fill(struct snapshot *snapshot, struct profile *profile,
                 const struct snapshot_window *window)
 {
@@ -149,14 +166,11 @@ static int fill(struct snapshot *snapshot, struct profile *profile,
         return error;
     window_choose_sources(snapshot->views, snapshot->view_count, window,
                           registry_names(profile->registry));
-    if ((error = window_pick(&snapshot->picks, &snapshot->pick_count, &snapshot->end,
-                             snapshot->views, snapshot->view_count, window)) < 0 ||
-        (error = map_chains(snapshot)) < 0 ||
-        (error = stacks_find(&stacks, snapshot->views, snapshot->picks, snapshot->pick_count)) <
-            0 ||
-        (error = name_stacks(snapshot, &stacks)) < 0)
+    if ((error = find_stacks(snapshot, &stacks, window)) < 0 ||
+        (error = map_chains(snapshot)) < 0 || (error = name_stacks(snapshot, &stacks)) < 0)
         return error;
     chains_settle(profile->chains);
+    tables_settle(&snapshot->tables);
     return count_functions(snapshot, &stacks);
 }
 
@@ -191,7 +205,7 @@ void snapshot_free(struct snapshot *snapshot)
     for (uint32_t view = 0; snapshot->chains && view < snapshot->view_count; view++)
         free(snapshot->chains[view]);
     free(snapshot->chains);
-    free(snapshot->picks);
+    window_close(&snapshot->window);
     free(snapshot->stack);
     tables_free(&snapshot->tables);
     store_views_free(snapshot->views, snapshot->view_count);
@@ -205,19 +219,17 @@ void snapshot_freep(struct snapshot **snapshot)
 
 uint32_t snapshot_sample_count(const struct snapshot *snapshot)
 {
-    return snapshot->pick_count;
+    return snapshot->window.total;
 }
 
 int64_t snapshot_first_us(const struct snapshot *snapshot)
 {
-    return snapshot->pick_count ? pick_us(snapshot->views, snapshot->picks[0]) : 0;
+    return snapshot->first_us;
 }
 
 int64_t snapshot_last_us(const struct snapshot *snapshot)
 {
-    return snapshot->pick_count
-               ? pick_us(snapshot->views, snapshot->picks[snapshot->pick_count - 1])
-               : 0;
+    return snapshot->last_us;
 }
 
 uint32_t snapshot_period_us(const struct snapshot *snapshot)
@@ -232,7 +244,7 @@ uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 
 struct snapshot_mark snapshot_end(const struct snapshot *snapshot)
 {
-    return snapshot->end;
+    return snapshot->window.sieve.end;
 }
 
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot, uint32_t *count)
@@ -273,16 +285,34 @@ static uint32_t fill_stack(struct snapshot *snapshot, uint32_t view, uint16_t le
     return (uint32_t)(stack - snapshot->stack);
 }
 
+/* The batch with the cursor's sample. False: there is none. */
+static bool find_batch(struct window *window, uint32_t cursor)
+{
+    if (cursor < window->first)
+        window_rewind(window);
+    while (cursor >= window->first + window->count)
+        if (!window_next(window))
+            return false;
+    return true;
+}
+
+/* A pick in one number. */
+static uint32_t place_of(struct pick pick)
+{
+    return (uint32_t)pick.view << 16 | pick.sample;
+}
+
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out)
 {
+    struct window *window = &snapshot->window;
     const struct store_view *view;
     const struct chunk_sample *sample;
     const struct view_source *source;
     struct pick pick;
 
-    if (*cursor >= snapshot->pick_count)
+    if (!find_batch(window, *cursor))
         return false;
-    pick = snapshot->picks[(*cursor)++];
+    pick = window->picks[(*cursor)++ - window->first];
     view = &snapshot->views[pick.view];
     sample = &view->chunk->samples[pick.sample];
     source = &view->sources[sample->source];
@@ -297,6 +327,16 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
         .state = sample->state,
         .depth = fill_stack(snapshot, pick.view, sample->leaf, sample->caller),
         .frames = snapshot->stack,
+        .place = place_of(pick),
     };
     return true;
+}
+
+uint32_t snapshot_stack(struct snapshot *snapshot, uint32_t place, const uint32_t **frames)
+{
+    uint32_t view = place >> 16;
+    const struct chunk_sample *sample = &snapshot->views[view].chunk->samples[place & 0xffff];
+
+    *frames = snapshot->stack;
+    return fill_stack(snapshot, view, sample->leaf, sample->caller);
 }

@@ -197,6 +197,7 @@ struct snapshot_sample {
     uint8_t state;          /* feed_state, or a number above */
     uint32_t depth;         /* at least 1 */
     const uint32_t *frames; /* leaf first; indices into snapshot_frames; until the next call */
+    uint32_t place;         /* for snapshot_stack */
 };
 
 uint32_t snapshot_sample_count(const struct snapshot *snapshot);
@@ -211,8 +212,11 @@ const struct snapshot_function *snapshot_functions(const struct snapshot *snapsh
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);
 
-/* Samples oldest first. cursor starts at 0; false at the end. */
+/* Samples oldest first. cursor starts at 0; false at the end. One reader at a time is fast: the
+ * snapshot knows where 8,192 samples are, not all. */
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out);
+/* The stack of the sample that had this place: its depth, and frames as in snapshot_sample. */
+uint32_t snapshot_stack(struct snapshot *snapshot, uint32_t place, const uint32_t **frames);
 
 /* What is known by its id, whether a window shows it or not. False: nothing has the id. */
 bool profile_library(struct profile *profile, const char *id, struct snapshot_library *out);

@@ -11,6 +11,21 @@ void stacks_free(struct stacks *stacks)
     free(stacks->list);
 }
 
+static int reserve(struct stacks *stacks)
+{
+    uint32_t capacity = stacks->capacity ? stacks->capacity * 2 : 256;
+    struct stack *list;
+
+    if (stacks->count < stacks->capacity)
+        return 0;
+    list = reallocarray(stacks->list, capacity, sizeof(*list));
+    if (!list)
+        return -ISOSCOPE_NO_MEMORY;
+    stacks->list = list;
+    stacks->capacity = capacity;
+    return 0;
+}
+
 /* One more for the stack; a new one gets the list's next place. */
 static int count_stack(struct stacks *stacks, struct map64 *known, const struct store_view *views,
                        struct pick pick)
@@ -20,7 +35,7 @@ static int count_stack(struct stacks *stacks, struct map64 *known, const struct 
     uint32_t *place = map64_put(
         known, (uint64_t)pick.view << 32 | (uint32_t)sample->caller << 16 | sample->leaf, &added);
 
-    if (!place)
+    if (!place || reserve(stacks) < 0)
         return -ISOSCOPE_NO_MEMORY;
     if (added) {
         *place = stacks->count++;
@@ -30,16 +45,13 @@ static int count_stack(struct stacks *stacks, struct map64 *known, const struct 
     return 0;
 }
 
-int stacks_find(struct stacks *stacks, const struct store_view *views, const struct pick *picks,
-                uint32_t pick_count)
+int stacks_find(struct stacks *stacks, struct window *window)
 {
     CLEANUP(map64_free) struct map64 known = { 0 };
 
-    stacks->list = calloc((size_t)pick_count + 1, sizeof(*stacks->list));
-    if (!stacks->list)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < pick_count; i++)
-        if (count_stack(stacks, &known, views, picks[i]) < 0)
-            return -ISOSCOPE_NO_MEMORY;
+    while (window_next(window))
+        for (uint32_t i = 0; i < window->count; i++)
+            if (count_stack(stacks, &known, window->views, window->picks[i]) < 0)
+                return -ISOSCOPE_NO_MEMORY;
     return 0;
 }

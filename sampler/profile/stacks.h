@@ -1,7 +1,7 @@
 /*
  * stacks.h - the different stacks of a window: most samples have one that others have too.
  *
- *   picks (samples of a window) -> stacks -> functions named and counted, once a stack
+ *   window (its samples) -> stacks -> functions named and counted, once a stack
  *
  * Ownership  All zeros is an empty list; stacks_free ends it. It refers to the views by index.
  * Errors     0 or -ISOSCOPE_NO_MEMORY.
@@ -20,11 +20,11 @@ struct stack {
 
 struct stacks {
     struct stack *list; /* in the order of their first sample */
-    uint32_t count;
+    uint32_t count, capacity;
 };
 
-int stacks_find(struct stacks *stacks, const struct store_view *views, const struct pick *picks,
-                uint32_t pick_count);
+/* Goes through all batches of the window, to the last. */
+int stacks_find(struct stacks *stacks, struct window *window);
 void stacks_free(struct stacks *stacks);
 
 /* for (walk = walk_begin(chunk, leaf, caller); !walk.ended; walk_on(&walk)): the frame numbers,

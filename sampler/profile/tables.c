@@ -167,13 +167,15 @@ static uint32_t symbol_chain(struct tables *tables, uint64_t frame, struct chain
     return 1;
 }
 
-/* How many frames; 0: they are not known yet. */
-static int find_chain(struct tables *tables, uint64_t frame, struct chain_frame out[CHAIN_MAX])
+/* How many frames; 0: they are not known yet. open: neither is all of those that are there. */
+static int find_chain(struct tables *tables, uint64_t frame, struct chain_frame out[CHAIN_MAX],
+                      bool *open)
 {
     const struct module *module = module_of(tables, frame);
     bool asked;
     int count;
 
+    *open = false;
     if (!module->number || tables->profile->nameless || is_named(module)) {
         *out = (struct chain_frame){ 0 };
         return 1;
@@ -185,22 +187,53 @@ static int find_chain(struct tables *tables, uint64_t frame, struct chain_frame 
         return count;
     if (!asked && miss(tables, frame) < 0)
         return -ISOSCOPE_NO_MEMORY;
+    *open = true;
     tables->pending |= asked;
     return tables->available ? (int)symbol_chain(tables, frame, out) : 0;
+}
+
+/* What was there of it stays among the frames, unused: chains change once or twice. */
+static int set_chain(struct tables *tables, uint64_t frame, uint32_t number,
+                     const struct chain_frame *chain, int count, bool open)
+{
+    uint32_t first = tables->frame_count;
+
+    for (int i = 0; i < count; i++)
+        if (add_frame(tables, frame, &chain[i]) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    tables->chains[number] =
+        (struct table_chain){ .first = first, .count = (uint32_t)count, .open = open };
+    return 0;
 }
 
 static int add_chain(struct tables *tables, uint64_t frame, uint32_t number)
 {
     struct chain_frame chain[CHAIN_MAX];
-    int error = 0, count = find_chain(tables, frame, chain);
-    uint32_t first = count ? tables->frame_count : tables->round;
+    bool open;
+    int count = find_chain(tables, frame, chain, &open);
 
-    tables->chains[number] = (struct table_chain){ first, count > 0 ? (uint32_t)count : 0 };
-    if (count < 0)
-        return count;
-    for (int i = 0; i < count && !error; i++)
-        error = add_frame(tables, frame, &chain[i]);
-    return error;
+    tables->chains[number] = (struct table_chain){ .first = tables->round, .open = true };
+    return count > 0 ? set_chain(tables, frame, number, chain, count, open) : count;
+}
+
+static bool is_unnamed(const struct tables *tables, struct table_chain chain)
+{
+    return tables->functions[tables->frames[chain.first].function].kind == SNAPSHOT_UNNAMED;
+}
+
+int tables_again(struct tables *tables, uint64_t frame, uint32_t number, bool *changed)
+{
+    struct table_chain before = tables->chains[number];
+    struct chain_frame chain[CHAIN_MAX];
+    bool open;
+    int count = find_chain(tables, frame, chain, &open);
+
+    *changed = false;
+    /* First there may be the function, then its lines: nothing in between tells more. */
+    if (count <= 0 || (open && before.count && (!is_unnamed(tables, before) || !chain[0].function)))
+        return count < 0 ? count : 0;
+    *changed = true;
+    return set_chain(tables, frame, number, chain, count, open);
 }
 
 /* Not known when it was last asked for, and that was in a round before. */
@@ -236,6 +269,36 @@ int tables_ask(struct tables *tables)
     return result;
 }
 
+static void free_finders(struct tables *tables)
+{
+    free(tables->chains);
+    free(tables->missing);
+    tables->chains = NULL;
+    tables->missing = NULL;
+    map64_free(&tables->by_frame);
+    map64_free(&tables->by_number);
+    map64_free(&tables->by_offset);
+    map64_free(&tables->by_module);
+}
+
+/* Gives back the room behind the last one. */
+static void *trimmed(void *array, uint32_t count, size_t entry_bytes)
+{
+    void *smaller = count ? reallocarray(array, count, entry_bytes) : NULL;
+
+    return smaller ? smaller : array;
+}
+
+void tables_settle(struct tables *tables)
+{
+    free_finders(tables);
+    tables->functions =
+        trimmed(tables->functions, tables->function_count, sizeof(*tables->functions));
+    tables->frames = trimmed(tables->frames, tables->frame_count, sizeof(*tables->frames));
+    tables->offset_names =
+        trimmed(tables->offset_names, tables->offset_name_count, sizeof(*tables->offset_names));
+}
+
 static void clear(struct tables *tables)
 {
     for (uint32_t i = 0; i < tables->offset_name_count; i++)
@@ -244,12 +307,7 @@ static void clear(struct tables *tables)
     free(tables->functions);
     free(tables->libraries);
     free(tables->frames);
-    free(tables->chains);
-    free(tables->missing);
-    map64_free(&tables->by_frame);
-    map64_free(&tables->by_number);
-    map64_free(&tables->by_offset);
-    map64_free(&tables->by_module);
+    free_finders(tables);
 }
 
 void tables_free(struct tables *tables)

@@ -18,7 +18,9 @@
 #include "snapshot.h"
 
 struct table_chain {
-    uint32_t first, count; /* of the frames; count 0: not known yet, first: in which round */
+    uint32_t first; /* of the frames; where there are none, in which round they were looked for */
+    uint32_t count : 31;
+    uint32_t open : 1; /* not all is known yet; count 0: nothing is */
 };
 
 struct tables {
@@ -48,8 +50,13 @@ struct tables {
 /* number: in chains. Where names are not there yet (pending, or added to missing) the chain is
  * empty, unless what is available will do; added again after tables_ask, it is looked for again. */
 int tables_add(struct tables *tables, uint64_t frame, uint32_t *number);
+/* Looks again for what an open chain of the frame is, and does not give up what is known of it.
+ * changed: more is known. */
+int tables_again(struct tables *tables, uint64_t frame, uint32_t number, bool *changed);
 /* The missing ones are looked for: 0 (some are pending now), or 1: add all again. */
 int tables_ask(struct tables *tables);
+/* Nothing more will be added or asked: gives back what only that needs, chains too. */
+void tables_settle(struct tables *tables);
 void tables_free(struct tables *tables);
 
 #endif

@@ -851,6 +851,7 @@ export interface PrivateCpuSamplesTable {
   reset?: true;
   /** There are more samples than count. */
   more?: true;
+  _symbols?: PrivateSymbols;
   _counters: PrivateCounters;
   /** As in CpuSample. */
   vmTags: string[];
@@ -861,6 +862,8 @@ export interface PrivateCpuSamplesTable {
   libraries: PrivateLibrary[];
   functions: PrivateTableFunction[];
   frames: PrivateTableFrame[];
+  /** Frames of earlier replies of which more is known now, where names were asked for as far as they are available: they take the place of what was told. A frame may be here twice; a function is never told anew. */
+  renamed: PrivateTableRenamed[];
   trees: PrivateTableTree[];
 }
 
@@ -1036,6 +1039,18 @@ export interface PrivateTableNodes {
   callers: number[];
   /** Numbers of frames. */
   frames: number[];
+}
+
+/** A frame that was told before, as it is now. */
+export interface PrivateTableRenamed {
+  /** Its number. */
+  frame: number;
+  /** Numbers of functions. */
+  functions: number[];
+  /** 0: not known. */
+  lines: number[];
+  /** Where one lies in another file than its function; else it is empty. */
+  files?: string[];
 }
 
 /** Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that. */

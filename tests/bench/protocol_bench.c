@@ -1,9 +1,11 @@
 /*
- * protocol_bench reply|live|memory - what replies with samples cost, over a profile made up here.
+ * protocol_bench reply|live|memory|compose - what replies with samples cost, over a profile made up
+ * here.
  *
  *     reply    getCpuSamples of 100,000 samples, 32 deep, and a jansson tree of the same snapshot
  *     live     one second of 1 kHz samples, after the first minute and after an hour
- *     memory   eight clients that have read half of such a reply each
+ *     memory   eight clients in the middle of such a reply: memory METHOD SAMPLES ADDRESSES, where
+ * each of the four inner frames has so many compose  one whole reply: compose METHOD SAMPLES
  *
  * Prints lines of a name and a number. Times are CPU seconds of this process.
  */
@@ -30,6 +32,9 @@ enum {
     HOUR = 3600000,
     LIVE_ROUNDS = 400,
     SLOW_CLIENTS = 8,
+    COMPOSE_ROUNDS = 3,
+    ADDRESSES = 16,
+    ADDRESSES_MAX = 1 << 16,
     PIECE_BYTES = 32 * 1024,
 };
 
@@ -41,7 +46,7 @@ struct bench {
     struct owner_thread *thread;
     uint32_t module;
     int64_t time_us;
-    uint64_t random;
+    uint64_t random, addresses;
 };
 
 static double cpu_seconds(void)
@@ -122,7 +127,8 @@ static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t frame = 0; frame < depth; frame++)
             frames[frame] =
-                PROFILE_FRAME(bench->module, 16 * (frame * 64 + draw(bench, frame < 4 ? 16 : 1)));
+                PROFILE_FRAME(bench->module, 16 * (frame * ADDRESSES_MAX +
+                                                   draw(bench, frame < 4 ? bench->addresses : 1)));
         bench->time_us += PERIOD_US;
         sample.timestamp_us = bench->time_us;
         must(store_add(bench->profile->store, bench->thread, &sample) == 0, "store_add");
@@ -193,6 +199,12 @@ static size_t dump_tree(struct bench *bench)
     json_decref(reply);
     snapshot_free(snapshot);
     return length;
+}
+
+static void reply_params(char out[96], const char *method)
+{
+    snprintf(out, 96, "\"isolateId\":\"isolates/%d\"%s", getpid(),
+             strcmp(method, "_getCpuProfile") ? "" : ",\"tags\":\"UserVM\"");
 }
 
 static void run_reply(struct bench *bench)
@@ -305,14 +317,15 @@ static size_t resident_bytes(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void run_memory(struct bench *bench, const char *method)
+/* What peaks while a request is answered is not a client's for as long as it reads. */
+static void run_memory(struct bench *bench, const char *method, uint32_t samples)
 {
     struct client *clients[SLOW_CLIENTS];
     size_t heap, resident;
-    char params[64];
+    char params[96];
 
-    snprintf(params, sizeof(params), "\"isolateId\":\"isolates/%d\"", getpid());
-    add_samples(bench, REPLY_SAMPLES, DEPTH);
+    reply_params(params, method);
+    add_samples(bench, samples, DEPTH);
     heap = heap_bytes();
     resident = resident_bytes();
     for (int i = 0; i < SLOW_CLIENTS; i++) {
@@ -320,26 +333,63 @@ static void run_memory(struct bench *bench, const char *method)
         send_request(clients[i], method, params);
         read_reply(clients[i], (size_t)4 << 20, NULL);
     }
+    malloc_trim(0);
     printf("heap %zu\nresident %zu\n", (heap_bytes() - heap) / SLOW_CLIENTS,
            (resident_bytes() - resident) / SLOW_CLIENTS);
     for (int i = 0; i < SLOW_CLIENTS; i++)
         client_free(clients[i]);
 }
 
+/* longest: between two pieces, when nobody else is served. */
+static void run_compose(struct bench *bench, const char *method, uint32_t samples)
+{
+    struct client *client;
+    char params[96];
+
+    reply_params(params, method);
+    add_samples(bench, samples, DEPTH);
+    must(client_new(&client, bench->service) == 0, "client_new");
+    for (int round = 0; round < COMPOSE_ROUNDS; round++) {
+        double begin = cpu_seconds(), longest = 0, before, now;
+        static char piece[PIECE_BYTES];
+        bool begins, ends = false;
+        size_t bytes = 0;
+
+        send_request(client, method, params);
+        before = cpu_seconds();
+        printf("begun %.6f\n", before - begin);
+        while (!ends) {
+            size_t count = client_send(client, piece, sizeof(piece), &begins, &ends);
+
+            must(count > 0, "client_send");
+            bytes += count;
+            now = cpu_seconds();
+            longest = now - before > longest ? now - before : longest;
+            before = now;
+        }
+        printf("whole %.6f\nlongest %.6f\nbytes %zu\n", before - begin, longest, bytes);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    const char *method = argc > 2 ? argv[2] : "getCpuSamples";
+    uint32_t samples = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : REPLY_SAMPLES;
     struct bench bench;
 
     open_bench(&bench);
+    bench.addresses = argc > 4 ? strtoul(argv[4], NULL, 10) % ADDRESSES_MAX : ADDRESSES;
     if (!strcmp(what, "reply"))
         run_reply(&bench);
     else if (!strcmp(what, "live"))
         run_live(&bench);
     else if (!strcmp(what, "memory"))
-        run_memory(&bench, argc > 2 ? argv[2] : "getCpuSamples");
+        run_memory(&bench, method, samples);
+    else if (!strcmp(what, "compose"))
+        run_compose(&bench, method, samples);
     else
-        must(false, "reply, live or memory [METHOD] wanted: that");
+        must(false, "reply, live, memory or compose [METHOD [SAMPLES [ADDRESSES]]] wanted: that");
     close_bench(&bench);
     return 0;
 }

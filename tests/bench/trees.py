@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """What the Python client needs for a big profile: a million samples, 30 frames each.
 
-    ./dev bench trees [SAMPLES]
+    ./dev bench trees [--samples N]
 
-The replies are made here, in the table form, page by page as Client.profile asks for them: a new tree of
-callers every 10,000 samples, as the service has it. Stacks are walks through a program of 3,000 functions,
-the same for every run. Measured in seconds of CPU time, each apart: JSON text to objects, to a Profile, to each kind of tree.
-Beside it stand the times in which speedscope and `go tool pprof` load the same profile, where
-they are installed.
+The replies are made here, in the table form, page by page as Client.profile asks for them: a new
+tree of callers every 10,000 samples, as the service has it. Stacks are walks through a program of
+3,000 functions, the same for every run. Measured in seconds of CPU time, each apart: JSON text to
+objects, to a Profile, to each kind of tree. Beside it stand `go tool pprof` and speedscope (in
+Chromium; all of its processes' CPU time) with the same profile as a pprof file, where they are there.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import os
@@ -21,11 +22,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Callable, TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
+sys.path[:0] = [str(ROOT / part) for part in (
+    "clients/python/src", "tests/readers", "tests/conformance")]  # fmt: skip
+
+from browser import Browser  # noqa: E402
+from pages import Speedscope, served  # noqa: E402
 
 from isoscope import Process, Profile, bottom_up, call_tree  # noqa: E402
 from isoscope import formats  # noqa: E402
@@ -41,7 +47,8 @@ T = TypeVar("T")
 
 
 class Program:
-    """Functions that call a few others each; a stack is a walk, and the next one begins in its middle."""
+    """Functions that call a few others each; a stack is a walk, and the next one begins in its
+    middle."""
 
     def __init__(self) -> None:
         self._random = random.Random(1)
@@ -97,7 +104,8 @@ def pages(samples: int) -> list[str]:
             "firstFrame": FUNCTIONS if made else 0,
             "libraries": [] if made else [{"id": "libraries/1", "uri": "file:///usr/bin/app"}],
             "functions": [{"id": f"functions/1/{n:x}", "name": f"function_{n}", "kind": "Native",
-                           "owner": {"type": "@Library", "id": "libraries/1"}} for n in range(tables)],
+                           "owner": {"type": "@Library", "id": "libraries/1"}}
+                          for n in range(tables)],
             "frames": [{"functions": [n], "lines": [10 + n % 90]} for n in range(tables)],
             "trees": trees,
         }}, separators=(",", ":")))  # fmt: skip
@@ -105,8 +113,8 @@ def pages(samples: int) -> list[str]:
 
 
 def _cpu_s() -> float:
-    """Of this process, which has one thread, and of those it waited for: others on the machine do not
-    count."""
+    """Of this process, which has one thread, and of those it waited for: others on the machine do
+    not count."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -136,25 +144,54 @@ def gathered(replies: list[Any]) -> Profile:
     return profile
 
 
-def others(profile: Profile, folder: Path) -> None:
-    """Each reads the file that we write for it."""
+def go_pprof(path: Path) -> None:
     go = shutil.which("go")
-    with open(folder / "p.pb.gz", "wb") as out:
-        formats.FORMATS["pprof"].write(profile, out)
-    print(f"  as pprof: {(folder / 'p.pb.gz').stat().st_size / 1e6:.1f} MB")
     if not go:
         print("  go tool pprof: not installed (Debian: golang-go)")
         return
-    command = [go, "tool", "pprof", "-top", "-nodecount=5", str(folder / "p.pb.gz")]
+    command = [go, "tool", "pprof", "-top", "-nodecount=5", str(path)]
     timed("go tool pprof -top of the same profile", lambda: subprocess.run(
         command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
 
-def main(words: list[str]) -> int:
-    samples = int(words[1]) if len(words) > 1 else SAMPLES
+def speedscope(path: Path, page: Path) -> None:
+    """Until its table of functions stands."""
+    chromium = shutil.which("chromium")
+    if not chromium or not page.exists():
+        print("  speedscope: not here (./dev readers fetches it)")
+        return
+
+    def load() -> None:
+        with served(page) as address, Browser(chromium) as browser:
+            began_s = time.monotonic()
+            Speedscope(browser, address).load(path)
+            print(f"  (speedscope: {time.monotonic() - began_s:.2f} s by the clock)")
+
+    timed("speedscope with the same profile, and Chromium", load)
+
+
+def others(profile: Profile, folder: Path, build: Path) -> None:
+    """Each reads the file that we write for it."""
+    path = folder / "p.pb.gz"
+    with open(path, "wb") as out:
+        formats.FORMATS["pprof"].write(profile, out)
+    print(f"  as pprof: {path.stat().st_size / 1e6:.1f} MB")
+    go_pprof(path)
+    speedscope(path, build / "readers/node_modules/speedscope/dist/release")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", nargs="?", type=Path, default=ROOT / "build")
+    parser.add_argument("--samples", type=int, default=SAMPLES)
+    return parser.parse_args()
+
+
+def main(build: Path, samples: int) -> int:
     texts = pages(samples)
     size_mb = sum(map(len, texts)) / 1e6
-    print(f"{samples:,} samples of {DEPTH} frames: {size_mb:.1f} MB of JSON in {len(texts)} replies")
+    told = f"{size_mb:.1f} MB of JSON in {len(texts)} replies"
+    print(f"{samples:,} samples of {DEPTH} frames: {told}")
     replies, parse_s = timed("JSON text to objects", lambda: read(texts))
     profile, columns_s = timed("to a profile (columns)", lambda: gathered(replies))
     del replies
@@ -171,9 +208,10 @@ def main(words: list[str]) -> int:
     timed("flame graph layout", lambda: layout(tree))
     print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     with tempfile.TemporaryDirectory() as folder:
-        others(profile, Path(folder))
+        others(profile, Path(folder), build)
     return 0 if samples < SAMPLES or total_s <= LIMIT_S else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    given = arguments()
+    sys.exit(main(given.build, given.samples))

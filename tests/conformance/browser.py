@@ -28,6 +28,7 @@ class Browser:
         self.binary = binary
         self.size = f"{width},{height}"
         self.console: list[str] = []
+        self.port = 0  # of its debugging, once it runs
         self.ids = itertools.count(1)
 
     def __enter__(self) -> Browser:
@@ -70,6 +71,7 @@ class Browser:
         raise TimeoutError(f"{self.binary} opened no debugging port within {DEADLINE_S} s")
 
     def _first_tab(self, port: int) -> str:
+        self.port = port
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=30) as answer:
             return next(t["webSocketDebuggerUrl"] for t in json.load(answer) if t["type"] == "page")
 

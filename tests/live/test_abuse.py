@@ -73,6 +73,19 @@ def ended(client) -> int:
         return 0
 
 
+# All whose replies are composed while they are sent.
+STREAMED = ["getCpuSamples", "_getCpuSamples", "getPerfettoCpuSamples", "_getCpuProfile",
+            "_getCpuProfileTimeline"]
+streamed = pytest.mark.parametrize("method", STREAMED)
+
+
+def streamed_request(method, isolate, request="1") -> str:
+    params = {"isolateId": isolate, "tags": "UserVM"}
+    if method.endswith("CpuSamples") and not method.startswith("_"):
+        params = {"isolateId": isolate, "timeOriginMicros": 0, "timeExtentMicros": 2**53}
+    return json.dumps({"id": request, "method": method, "params": params})
+
+
 def sample_count(client, isolate, since_us: int = 0) -> int:
     """At most 1000."""
     reply = client.rpc("_getCpuSamples", isolateId=isolate, timestamp=since_us, count=1000)
@@ -137,14 +150,14 @@ def test_the_profiler_is_toggled_while_a_client_follows_its_stream(service, inno
     assert follower.rpc("getVersion")["type"] == "Version"
 
 
-def test_a_reader_that_never_reads_is_dropped_and_all_others_are_served(service, innocent):
+@streamed
+def test_a_reader_that_never_reads_is_dropped_and_all_others_are_served(service, innocent, method):
     isolate = program_of(innocent)
     until(lambda: sample_count(innocent, isolate) == 1000, "a thousand samples")
     with client_of(service) as deaf:
-        request = {"method": "_getCpuSamples", "params": {"timestamp": 0, "count": 1_000_000}}
         with contextlib.suppress(OSError):
             for i in range(64):
-                deaf.send(json.dumps({"id": str(i), **request}))
+                deaf.send(streamed_request(method, isolate, str(i)))
         for _ in range(50):
             assert innocent.rpc("getVersion")["type"] == "Version"
         until(lambda: not is_connected(service, deaf), "the deaf client's end")
@@ -264,24 +277,34 @@ def test_connections_that_say_half_a_request_are_closed(service, innocent):
         assert raw.recv(100) == b""
 
 
-def test_connections_that_are_reset_in_the_middle_of_a_reply_break_nothing(service, innocent):
+@streamed
+def test_connections_that_are_reset_in_the_middle_of_a_reply_break_nothing(
+    service, innocent, method
+):
+    isolate = program_of(innocent)
     for _ in range(50):
         with client_of(service) as client:
-            client.send('{"id":"1","method":"_getCpuSamples","params":{"timestamp":0,"count":0}}')
+            client.send(streamed_request(method, isolate))
             client.recv_frame()
             linger = (1).to_bytes(4, sys.byteorder) + bytes(4)  # close resets
             client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
 
 def test_a_reader_of_one_kibibyte_a_second_holds_up_nobody(service, innocent):
+    """One for each kind of reply, all at once."""
     isolate = program_of(innocent)
     until(lambda: sample_count(innocent, isolate) == 1000, "a thousand samples")
-    with client_of(service) as slow:
-        slow.send('{"id":"1","method":"_getCpuSamples","params":{"timestamp":0,"count":0}}')
+    with contextlib.ExitStack() as stack:
+        readers = {method: stack.enter_context(client_of(service)) for method in STREAMED}
+        for method, slow in readers.items():
+            slow.send(streamed_request(method, isolate))
         end_s = time.monotonic() + 5
         answered = 0
         while time.monotonic() < end_s:
-            assert slow.sock.recv(1024)
+            for slow in readers.values():
+                slow.sock.settimeout(0.05)
+                with contextlib.suppress(TimeoutError):  # a short reply has been read whole
+                    assert slow.sock.recv(1024)
             next_s = time.monotonic() + 1
             while time.monotonic() < next_s:
                 assert innocent.rpc("getVersion")["type"] == "Version"

@@ -64,6 +64,34 @@ def test_what_followed_along_adds_up_to_the_list(program):
         assert as_told(drained(client.samples_table())) == as_told(listed(client))
 
 
+def test_names_that_come_later_are_told_to_who_did_not_wait():
+    with service_of(PYTHON) as service, Client(service.uri) as client:
+        updates, samples, names = client.samples_table(available=True), [], {}
+
+        def follow():
+            update = next(updates)
+            assert not update.reset
+            samples.extend(update.samples)
+            names.update(update.renamed)
+            return update
+
+        until(lambda: follow() and len(samples) > 20, "the first samples")
+        service.wait_for_end()
+        list(listed(client))  # waits for names: from here on all is known
+        follow()
+
+        def outer(sample):
+            """By today's names, without what is inlined: some learn that later than their name."""
+            inlined = sample.inlined or (False,) * len(sample.stack)
+            functions = [f for f, inner in zip(sample.stack, inlined) if not inner]
+            stack = tuple(names.get(f.id, (f,))[-1].name for f in functions)
+            return sample.timestamp_us, sample.tid, stack
+
+        assert any("+0x" in function.name for sample in samples[:20] for function in sample.stack)
+        assert names
+        assert Counter(map(outer, samples)) == Counter(map(outer, listed(client)))
+
+
 def test_a_page_at_a_time_is_the_same():
     with profiled([workload("threads")]) as service, Client(service.uri) as client:
         in_pages = drained(client.samples_table(count=7))

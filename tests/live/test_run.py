@@ -49,7 +49,11 @@ def test_a_program_that_dies_of_a_signal_takes_isoscope_along(run, number):
 
 def said(result) -> list[str]:
     """By isoscope, besides the truth about this machine's timers."""
-    return [line for line in result.stderr.splitlines() if not line.startswith(NO_PERF_NOTICE)]
+    return said_lines(result.stderr)
+
+
+def said_lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith(NO_PERF_NOTICE)]
 
 
 def test_stdout_is_the_programs_alone(run):
@@ -61,6 +65,14 @@ def test_stdout_is_the_programs_alone(run):
 
 def test_quiet_says_nothing(run):
     assert said(run(["echo", "x"], "--quiet")) == []
+
+
+def test_quiet_does_not_tell_of_the_programs_end_either(start):
+    running = start(["echo", "x"], "--quiet", "--keep")
+    assert running.line() == "x"
+    until(lambda: not children(running.process.pid), "the program's end")
+    running.process.terminate()
+    assert said_lines(running.process.communicate(timeout=60)[1]) == []
 
 
 def test_stdin_is_the_programs(run):

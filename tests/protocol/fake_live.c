@@ -84,6 +84,7 @@ static struct live_mark mark_of(const struct live *live)
                                .libraries = live->profile->library_count,
                                .functions = live->profile->function_count,
                                .frames = live->chain_count,
+                               .renamed = !live->profile->pending,
                                .tree = 1,
                                .nodes = live->node_count,
                                .threads = live->profile->sample_count };
@@ -93,7 +94,7 @@ int live_take(struct live **out, struct profile *profile, const struct live_wind
 {
     struct live *live;
 
-    if (profile->pending)
+    if (profile->pending && !window->available)
         return -ISOSCOPE_PENDING;
     live = calloc(1, sizeof(*live));
     if (!live)
@@ -161,6 +162,19 @@ void live_frames(const struct live *live, uint32_t *first, uint32_t *end)
 {
     *first = live->from.frames;
     *end = live->mark.frames;
+}
+
+/* While names were pending, the first frame had not got its own. */
+void live_renamed(const struct live *live, uint32_t *first, uint32_t *end)
+{
+    *first = live->from.renamed;
+    *end = live->mark.renamed;
+}
+
+bool live_renamed_frame(const struct live *live, uint32_t entry, uint32_t *frame)
+{
+    *frame = entry;
+    return entry < live->from.frames;
 }
 
 const struct snapshot_library *live_library(const struct live *live, uint32_t number)

@@ -465,6 +465,12 @@ const struct snapshot_library *snapshot_libraries(const struct snapshot *snapsho
     return snapshot->profile->libraries;
 }
 
+static void fill_stack(struct snapshot *snapshot, uint32_t place)
+{
+    for (uint32_t i = 0; i < snapshot->profile->samples[place].depth; i++)
+        snapshot->stack[i] = place * FAKE_DEPTH_MAX + i;
+}
+
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out)
 {
     const struct profile *profile = snapshot->profile;
@@ -486,10 +492,17 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
             .state = sample->state,
             .depth = sample->depth,
             .frames = snapshot->stack,
+            .place = (uint32_t)(sample - profile->samples),
         };
-        for (uint32_t i = 0; i < sample->depth; i++)
-            snapshot->stack[i] = (uint32_t)(sample - profile->samples) * FAKE_DEPTH_MAX + i;
+        fill_stack(snapshot, out->place);
         return true;
     }
     return false;
+}
+
+uint32_t snapshot_stack(struct snapshot *snapshot, uint32_t place, const uint32_t **frames)
+{
+    fill_stack(snapshot, place);
+    *frames = snapshot->stack;
+    return snapshot->profile->samples[place].depth;
 }

@@ -1,6 +1,8 @@
 /* The service over one or more clients: queues, waiting, closing, and what is thrown at it. */
 #include "talk.h"
 
+#include "protocol/client.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -298,20 +300,22 @@ static void a_get_is_a_request_with_strings_and_an_empty_id(void **state)
     talk_end(&talk);
 }
 
-/* The reply is megabytes; nobody waits for its end. */
-static void others_are_answered_between_the_pieces_of_a_reply(void **state)
+static void answer_others_meanwhile(const char *method)
 {
     struct client *other;
     bool begins, ends = false;
-    char piece[4096];
+    char piece[4096], ask[128];
     struct talk talk;
     int answered = 0;
 
-    (void)state;
     talk_begin(&talk);
     talk.profile.repeat = 10000;
+    talk.service->options.queue_bytes_max = 1000;
     assert_int_equal(client_new(&other, talk.service), 0);
-    talk_send(&talk, "{\"id\":\"1\",\"method\":\"_getCpuSamples\"}");
+    snprintf(ask, sizeof(ask),
+             "{\"id\":\"1\",\"method\":\"%s\",\"params\":{\"isolateId\":\"isolates/100\"}}",
+             method);
+    talk_send(&talk, ask);
     while (!ends) {
         char *answer;
 
@@ -323,6 +327,35 @@ static void others_are_answered_between_the_pieces_of_a_reply(void **state)
         answered++;
     }
     assert_true(answered > 100);
+    talk_end(&talk);
+}
+
+/* The replies are megabytes, beyond all that may be queued; nobody waits for their end. */
+static void others_are_answered_between_the_pieces_of_a_reply(void **state)
+{
+    static const char *const methods[] = { "getCpuSamples", "_getCpuSamples",
+                                           "getPerfettoCpuSamples", "_getCpuProfileTimeline" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+        answer_others_meanwhile(methods[i]);
+}
+
+/* A tree is as large as the stacks differ, which here they do not. */
+static void an_old_profile_holds_a_snapshot_while_it_is_read(void **state)
+{
+    static const char ask[] = "{\"id\":\"s\",\"method\":\"_getCpuProfile\","
+                              "\"params\":{\"isolateId\":\"isolates/100\"}}";
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    for (int i = 0; i < 5; i++)
+        talk_send(&talk, ask);
+    assert_int_equal(talk.profile.snapshots, 2);
+    for (int i = 0; i < 5; i++)
+        assert_id(&talk, "s");
+    assert_null(talk_receive(&talk));
     talk_end(&talk);
 }
 
@@ -468,6 +501,7 @@ int main(void)
         cmocka_unit_test(a_client_that_asks_too_fast_is_told_so_until_the_second_ends),
         cmocka_unit_test(a_get_is_a_request_with_strings_and_an_empty_id),
         cmocka_unit_test(others_are_answered_between_the_pieces_of_a_reply),
+        cmocka_unit_test(an_old_profile_holds_a_snapshot_while_it_is_read),
         cmocka_unit_test(a_client_may_go_in_the_middle_of_a_reply),
         cmocka_unit_test(a_binary_message_closes_with_4001),
         cmocka_unit_test(a_close_reason_is_whole_characters),

@@ -53,7 +53,8 @@ class FakeService:
 
 
 class AsyncFake:
-    """The same service, for an AsyncClient: replies come when the loop turns, in the order of `unread`."""
+    """The same service, for an AsyncClient: replies come when the loop turns, in the order of
+    `unread`."""
 
     def __init__(self, service: FakeService) -> None:
         self.service = service
@@ -123,7 +124,9 @@ def service_of(processes: Mapping[str, Mapping[str, int]], *, profiler: bool = T
             "getVM": lambda params: {"type": "VM", "isolates": isolates},
             "getFlagList": lambda params: {"type": "FlagList", "flags": [flag]},
             # Older than the table form, which needs no isolateId.
-            "_getCpuSamples": lambda params: replies.get(params.get("isolateId"), samples_reply({})),
+            "_getCpuSamples": lambda params: replies.get(
+                params.get("isolateId"), samples_reply({})
+            ),
         }
     )
 

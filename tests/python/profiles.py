@@ -1,7 +1,7 @@
 """Profiles made by hand, for tests of files.
 
-synthetic(): two processes, three threads; recursion, inlined frames, lines, tags, cut stacks, an idle
-gap, names that want to be something else. Its totals are known: SAMPLES and SELF_US, TOTAL_US.
+synthetic(): two processes, three threads; recursion, inlined frames, lines, tags, cut stacks, an
+idle gap, names that want to be something else. Its totals are known: SAMPLES and SELF_US, TOTAL_US.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ FUNCTIONS = {
 PERIOD_US = 1000
 START_US = 5_000_000
 
-# process, tid, thread, ms of its end, "outermost:line>...", us, tag, cut. "|": inlined into the one before.
+# process, tid, thread, ms of its end, "outermost:line>...", us, tag, cut. "|": what follows is
+# inlined into what stands before.
 _SAMPLES = [
     (1, 41, "main", 1, "main:11>walk:31>walk:32>walk:32|leaf:6", 1000, "parse", False),
     (1, 41, "main", 2, "main:11>walk:31>walk:32>walk:32|leaf:6", 1000, "parse", False),
@@ -94,9 +95,13 @@ def plain(profile: Profile, *, times: bool = True) -> list[tuple]:
             row.state,
             row.whole,
             tuple(
-                (f.function.name, f.function.library.path if f.function.library else "", f.line, f.inlined)
+                (f.function.name, _path(f.function), f.line, f.inlined)
                 for f in profile.stack(row.node)
             ),
         )
         for row in profile.samples()
     )
+
+
+def _path(function: Function) -> str:
+    return function.library.path if function.library else ""

@@ -1,6 +1,7 @@
 """Replies of _getCpuSamples in the table form, made of stacks.
 
-    table_reply([("main;walk;leaf", {"tid": 7, "tag": "parse", "us": 1000, "vm": "Native", "cut": True})])
+    table_reply([("main;walk;leaf", {"tid": 7, "tag": "parse", "us": 1000, "vm": "Native",
+                                     "cut": True, "after": 1000, "isolate": "isolates/42"})])
 
 Outermost call first; "name:12" is at line 12; "a|b" is b inlined into a, one pc.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Mapping
 
+_COLUMNS = ("timeDeltas", "threads", "callers", "frames", "cpuNanos", "vmTags", "incomplete", "ends")
 _COUNTERS = {"ticks": 0, "delivered": 0, "stored": 0, "true_period_us": 1000}
 
 
@@ -26,8 +28,7 @@ class TableMaker:
 
     def next(self, samples: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
         samples = list(samples)
-        columns: dict[str, list[Any]] = {name: [] for name in (
-            "timeDeltas", "threads", "callers", "frames", "cpuNanos", "vmTags", "incomplete", "ends")}
+        columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
         vm_tags = ["Native"]
         origin_us = self._time_us
         for place, (stack, told) in enumerate(samples):
@@ -35,7 +36,8 @@ class TableMaker:
             node = 0
             for pc in callers:
                 node = self._nodes.setdefault((node, self._frame(pc)), len(self._nodes) + 1)
-            thread = (told.get("tid", 7), told.get("tag", "Default"), told.get("isolate", self._isolate))
+            isolate = told.get("isolate", self._isolate)
+            thread = (told.get("tid", 7), told.get("tag", "Default"), isolate)
             columns["timeDeltas"].append(told.get("after", 1000) if place else 0)
             columns["threads"].append(self._threads.setdefault(thread, len(self._threads)))
             columns["callers"].append(node)
@@ -57,7 +59,8 @@ class TableMaker:
 
     def _reply(self, columns: dict[str, Any], vm_tags: list[str], origin_us: int) -> dict[str, Any]:
         library, function, frame, node, thread = self._sent
-        self._sent = [1, len(self._functions), len(self._frames), len(self._nodes), len(self._threads)]
+        tables = (self._functions, self._frames, self._nodes, self._threads)
+        self._sent = [1, *map(len, tables)]
         nodes = list(self._nodes)[node:]
         tree = {
             "tree": 1, "firstNode": node + 1, "firstThread": thread, "timeOriginMicros": origin_us,
@@ -71,13 +74,16 @@ class TableMaker:
             "sampleCount": len(columns["frames"]), "pid": 42, "next": f"1.{self._time_us}",
             "_counters": dict(_COUNTERS), "vmTags": vm_tags,
             "firstLibrary": library, "firstFunction": function, "firstFrame": frame,
-            "libraries": [{"id": "libraries/1", "uri": f"file:///usr/bin/{self._library}"}][library:],
+            "libraries": [
+                {"id": "libraries/1", "uri": f"file:///usr/bin/{self._library}",
+                 "name": self._library, "path": f"/usr/bin/{self._library}", "buildId": "ab01",
+                 "system": False, "loadBias": 0}][library:],
             "functions": [
                 {"id": f"functions/1/{n:x}", "name": name, "kind": "Native",
                  "owner": {"type": "@Library", "id": "libraries/1"}}
                 for name, n in list(self._functions.items())[function:]],
             "frames": [self._wire_frame(pc) for pc in list(self._frames)[frame:]],
-            "trees": [tree] if columns["frames"] else [],
+            "renamed": [], "trees": [tree] if columns["frames"] else [],
         }  # fmt: skip
 
     def _wire_frame(self, pc: str) -> dict[str, Any]:

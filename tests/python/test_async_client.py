@@ -135,6 +135,23 @@ def test_what_is_no_message_of_the_protocol_ends_the_connection_with_the_reason(
         run(scenario())
 
 
+def test_a_transport_that_breaks_ends_all_that_wait():
+    service = service_of({})
+
+    def broken():
+        raise RuntimeError("not an error of ours")
+
+    service.send = lambda text: setattr(service, "ended", True)
+    service.receive = broken
+
+    async def scenario():
+        async with client_of(service) as client:
+            await client.call("getVM")
+
+    with pytest.raises(ServiceEnded):
+        run(scenario())
+
+
 def test_an_error_of_the_service_keeps_its_code():
     async def scenario():
         async with client_of(service_of({})) as client:

@@ -4,9 +4,10 @@ import json
 
 import pytest
 from fakes import client_of, service_of
-from isoscope import cli
+from isoscope import cli, formats
 from isoscope.cli import source as source_of_commands
 from isoscope.errors import CannotConnect, ProtocolError, ServiceEnded
+from profiles import synthetic
 
 URI = "http://127.0.0.1:8181/token=/"
 SPLIT = {"main;spin_twice": 2, "main;spin_once": 1}
@@ -149,3 +150,85 @@ def test_a_terminal_gets_its_width_and_no_color_is_heard(run, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     out = run(service)[1]
     assert "\x1b[" not in out and max(len(line) for line in out.splitlines()) <= 60
+
+
+# The commands beside tree.
+
+
+@pytest.fixture
+def on_file(tmp_path, capsys):
+    """Runs a command on a file that holds the profile."""
+
+    def run(word, *words, profile=None):
+        path = tmp_path / "profile.json"
+        formats.save(profile or synthetic(), "cpusamples", path)
+        try:
+            status = cli.main([word, str(path), *words])
+        except SystemExit as end:
+            status = end.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_bottomup_shows_callers_below(on_file):
+    status, out, _ = on_file("bottomup", "--depth", "2")
+    assert status == 0 and "bottom up" in out
+    first, second = out.partition("bottom up")[2].splitlines()[1:3]
+    assert first.split() == ["27.3", "%", "27.3", "%", "leaf", "app"]
+    assert second.split() == ["27.3", "%", "walk", "app"]
+
+
+def test_table_has_shares_times_and_samples(on_file):
+    status, out, _ = on_file("table", "--sort", "total", "--rows", "1")
+    assert status == 0
+    assert out.splitlines()[-1].split() == ["9.1%", "81.8%", "1.0", "8.5", "9", "main", "app"]
+
+
+def test_table_of_one_function_has_callers_and_callees(on_file):
+    _, out, _ = on_file("table", "--of", "walk")
+    assert "called by main" in out and "calls leaf" in out and "calls memcpy" in out
+    status, out, err = on_file("table", "--of", "wal")
+    assert (status, out) == (1, "") and "near it: walk" in err
+
+
+def test_hot_lists_functions_over_the_threshold(on_file):
+    status, out, _ = on_file("hot", "--threshold", "25")
+    assert status == 0 and "leaf" in out and "line 6" in out and "called by main > walk" in out
+    assert "memcpy" in out and "nowhere" not in out
+    _, out, _ = on_file("hot", "--threshold", "99")
+    assert "no function has 99 % of the samples in itself" in out
+
+
+def test_diff_of_two_windows_says_what_changed(on_file):
+    status, out, _ = on_file("diff", "--before", "0,0.0035", "--after", "0.0035,9")
+    assert status == 0
+    rows = {line.split()[4]: line.split()[:4] for line in out.splitlines()[3:]}
+    assert float(rows["leaf"][0]) < 0 and rows["leaf"][2] == "0.0%"
+
+
+def test_diff_of_a_profile_with_itself_finds_nothing(on_file, tmp_path):
+    status, out, _ = on_file("diff", str(tmp_path / "profile.json"))
+    assert status == 0 and "nothing changed" in out
+
+
+@pytest.mark.parametrize("words", [[], ["--before", "0,1"], ["--before", "2,1", "--after", "0,1"],
+                                   ["--before", "0", "--after", "0,1"]])
+def test_a_diff_of_one_thing_is_a_usage_error(on_file, words):
+    status, out, err = on_file("diff", *words)
+    assert (status, out) == (2, "") and err.startswith("isoscope: ")
+
+
+@pytest.mark.parametrize("word, kind", [("tree", "CallTree"), ("bottomup", "BottomUp"),
+                                        ("table", "Table"), ("hot", "HotSpots")])
+def test_each_prints_one_json_object(on_file, word, kind):
+    status, out, _ = on_file(word, "--json")
+    told = json.loads(out)
+    assert status == 0 and (told["type"], told["sampleCount"]) == (kind, 11)
+
+
+def test_each_command_says_why_there_is_nothing(on_file):
+    for word in ("tree", "bottomup", "table", "hot"):
+        status, out, err = on_file(word, "--tag", "nothing")
+        assert (status, out) == (1, "") and "there is no tag 'nothing'" in err

@@ -15,7 +15,8 @@ def profile_of(*samples):
     for place, (stack, told) in enumerate(samples):
         pid = told.get("pid", 1)
         name = told.get("thread", "main")
-        thread = profile.thread(Process(f"isolates/{pid}", f"app{pid}"), pid * 100 + len(name), name)
+        process = Process(f"isolates/{pid}", f"app{pid}")
+        thread = profile.thread(process, pid * 100 + len(name), name)
         node = 0
         for function in stack.split(";"):
             library = LIBC if function.startswith("[") else APP
@@ -78,13 +79,14 @@ def test_a_sample_of_which_nothing_is_left_is_left_out():
 
 
 def test_system_libraries_can_be_hidden():
-    assert stacks(filters.by_stack(THREE, system=False)) == ["main;parse", "main;print", "work;parse"]
+    shown = stacks(filters.by_stack(THREE, system=False))
+    assert shown == ["main;parse", "main;print", "work;parse"]
 
 
 @pytest.mark.parametrize(
     "act, said",
     [
-        (lambda: filters.by_stack(THREE, focus="prase"), "--focus 'prase' matches no function; near it: parse"),
+        (lambda: filters.by_stack(THREE, focus="prase"), "'prase' matches no function; near it: parse"),
         (lambda: filters.by_stack(THREE, hide="^zzz"), "there are: [clone], [memcpy], main"),
         (lambda: filters.by_thread(THREE, "oi"), "there is no thread 'oi'; near it: io"),
         (lambda: filters.by_tag(THREE, "x"), "there is no tag 'x'; there are: Default, parse"),

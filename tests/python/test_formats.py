@@ -131,12 +131,14 @@ def test_svg_has_a_box_with_a_tooltip_for_each_path():
     boxes = page.findall("s:g", space)
     tips = [box.find("s:title", space).text for box in boxes]
     assert tips[0] == "all"
-    assert sum(tip.startswith("walk(Node*)\n/opt/app/bin/app\n/src/walk.c:30\n") for tip in tips) == 5
+    walk = "walk(Node*)\n/opt/app/bin/app\n/src/walk.c:30\n"
+    assert sum(tip.startswith(walk) for tip in tips) == 5
     assert f"{TRICKY}\n/opt/app/bin/app\n18.2 %, 2 samples\nself 9.1 %, 1 sample" in tips
     assert any("inlined into its caller" in tip for tip in tips)
     for box in boxes:
         rect = box.find("s:rect", space)
-        assert 16 <= float(rect.get("x")) and float(rect.get("x")) + float(rect.get("width")) <= 1184
+        left, width = float(rect.get("x")), float(rect.get("width"))
+        assert 16 <= left and left + width <= 1184
     text = " ".join(page.itertext())
     assert "11 samples · 10.5 ms of CPU time · one per 1.0 ms" in text
     assert "2 samples were lost" in text and "18.2 % of the stacks lack their outer end" in text
@@ -171,7 +173,9 @@ def test_the_page_cannot_be_left_by_a_name_and_asks_nothing_of_the_network():
 def test_speedscope_has_a_profile_a_thread():
     value = as_json("speedscope")
     names = [profile["name"] for profile in value["profiles"]]
-    assert names == ["main (pid 41, tid 41)", "worker; 1 (pid 41, tid 42)", "helper (pid 51, tid 51)"]
+    assert names == [
+        "main (pid 41, tid 41)", "worker; 1 (pid 41, tid 42)", "helper (pid 51, tid 51)",
+    ]  # fmt: skip
     assert sum(sum(profile["weights"]) for profile in value["profiles"]) == TOTAL_US
     frames = [frame["name"] for frame in value["shared"]["frames"]]
     deep = [frames[number] for number in value["profiles"][0]["samples"][0]]
@@ -207,6 +211,22 @@ def test_a_cpuprofile_has_gaps_a_last_sample_and_lines():
     one = {n["callFrame"]["functionName"]: n for n in as_json("cpuprofile", one_thread())["nodes"]}
     assert one["main"]["positionTicks"] == [{"line": 13, "ticks": 1}]
     assert one["main"]["callFrame"]["url"] == "file:///src/main.c"
+
+
+def test_a_cpuprofiles_times_are_eighths_of_milliseconds_and_keep_the_cpu_time():
+    """Chrome loses self times else."""
+    profile = Profile()
+    profile.period_us = 1000
+    thread = profile.thread(Process("isolates/1", "a", 1), 1)
+    node = profile.node(0, profile.frame(Function("f", "f", None)))
+    for place in range(1, 1001):
+        profile.add_sample(10**9 + place * 1003, thread, node, weight_us=998)
+    value = as_json("cpuprofile", profile)
+    assert value["startTime"] % 125 == 0 and all(delta % 125 == 0 for delta in value["timeDeltas"])
+    idle = [d for d, sample in zip(value["timeDeltas"][1:], value["samples"]) if sample == 2]
+    assert len(idle) == 5000 // 500 - 1 and min(idle) >= 500
+    assert abs(sum(value["timeDeltas"]) - sum(idle) - 998_000) <= 125 * len(idle)
+    assert value["endTime"] - value["startTime"] == sum(value["timeDeltas"])
 
 
 def test_a_cpuprofile_does_not_begin_at_nought():
@@ -348,14 +368,15 @@ EVENTED = {
 
 def test_speedscope_events_are_read():
     profile = formats.parse(json.dumps(EVENTED).encode())
-    assert {n: row[2:] for n, row in totals(profile).items()} == {"a": (5000, 8000), "b": (3000, 3000)}
+    times = {name: row[2:] for name, row in totals(profile).items()}
+    assert times == {"a": (5000, 8000), "b": (3000, 3000)}
 
 
 def test_speedscope_counts_are_read_as_samples_without_time():
     value = {
         "shared": {"frames": [{"name": "a"}]},
-        "profiles": [{"type": "sampled", "name": "t", "unit": "none", "startValue": 0, "endValue": 3,
-                      "samples": [[0]], "weights": [3]}],
+        "profiles": [{"type": "sampled", "name": "t", "unit": "none", "startValue": 0,
+                      "endValue": 3, "samples": [[0]], "weights": [3]}],
     }  # fmt: skip
     assert totals(formats.parse(json.dumps(value).encode())) == {"a": (3, 3, 0, 0)}
 
@@ -367,7 +388,8 @@ def test_a_dart_vms_cpu_samples_are_read():
         "functions": [
             {"kind": "Dart", "resolvedUrl": "package:a/b.dart",
              "function": {"type": "@Function", "id": "f/1", "name": "run"}}],
-        "samples": [{"tid": 3, "timestamp": 5, "stack": [0], "vmTag": "Dart", "userTag": "Default"}],
+        "samples": [
+            {"tid": 3, "timestamp": 5, "stack": [0], "vmTag": "Dart", "userTag": "Default"}],
     }  # fmt: skip
     reply = json.dumps({"jsonrpc": "2.0", "id": "1", "result": value}).encode()
     assert totals(formats.parse(reply)) == {"run": (1, 1, 1000, 1000)}
@@ -409,8 +431,8 @@ def test_half_a_pprof_that_is_not_zipped_is_told():
         (b'{"shared": {}, "profiles": []}', "speedscope file that lacks or breaks.*frames"),
         (b'{"type": "CpuSamples"}', "CpuSamples reply that lacks.*samples"),
         (b"\xff\xfe\x00\x01", "protobuf"),
-        ('{"shared": {"frames": [{"name": "a"}]}, "profiles": [{"type": "sampled", "unit": "bytes"}]}'
-         .encode(), "in bytes: only times"),
+        (b'{"shared": {"frames": []}, "profiles": [{"type": "sampled", "unit": "bytes"}]}',
+         "in bytes: only times"),
     ],
 )  # fmt: skip
 def test_what_is_no_profile_is_told_by_what_it_is(content, says):
@@ -429,8 +451,8 @@ def test_a_number_outside_of_its_table_is_told():
 def test_counts_that_would_fill_the_memory_are_refused():
     value = {
         "shared": {"frames": [{"name": "a"}]},
-        "profiles": [{"type": "sampled", "name": "t", "unit": "none", "startValue": 0, "endValue": 3,
-                      "samples": [[0]], "weights": [10**12]}],
+        "profiles": [{"type": "sampled", "name": "t", "unit": "none", "startValue": 0,
+                      "endValue": 3, "samples": [[0]], "weights": [10**12]}],
     }  # fmt: skip
     with pytest.raises(BadFile, match="more than"):
         formats.parse(json.dumps(value).encode())

@@ -23,6 +23,18 @@ def test_a_tree_goes_right_only_where_the_ways_part():
     ]
 
 
+def test_the_same_in_samples_and_in_time():
+    tree = tree_of(profile({"main;work": 2000, "main": 1}))
+    assert render_tree(tree, Style(), unit="samples")[2:] == [
+        "  2,001        1  main       app",
+        "  2,000    2,000  work       app",
+    ]
+    assert render_tree(tree, Style(), unit="ms")[2:] == [
+        "2,001.0      1.0  main       app",
+        "2,000.0  2,000.0  work       app",
+    ]
+
+
 def test_small_functions_are_counted_together_when_that_is_not_small():
     stacks = {"main;big": 90, **{f"main;small{i}": 1 for i in range(10)}}
     assert render_tree(tree_of(profile(stacks)), Style(), min_share=0.05)[-2:] == [
@@ -89,7 +101,7 @@ def test_the_summary_tells_samples_time_and_period():
         "2,001 samples over 2.00 s, one per 1 ms of CPU time"
     ]
     two = tree_of(profile({"main": 1}), profile({"main": 1}, pid=43))
-    assert render_summary(two)[0].startswith("2 samples of 2 processes over")
+    assert render_summary(two) == ["2 samples of 2 processes, one per 1 ms of CPU time"]
 
 
 def test_the_summary_tells_what_is_missing_when_it_is_more_than_a_little():

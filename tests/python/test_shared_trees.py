@@ -70,7 +70,9 @@ def test_the_table(case, tree):
 
 
 def test_the_flame_graph(case, tree):
-    rows = [[[box.node.item.name, box.start, box.width] for box in row] for row in layout(tree).rows]
+    rows = [
+        [[box.node.item.name, box.start, box.width] for box in row] for row in layout(tree).rows
+    ]
     assert rows == case["expect"]["flame"]
 
 

@@ -1,8 +1,8 @@
 """The profiles that readers are given, and what they have to find in them.
 
     real()                       Python parsing its own library, under isoscope run
-    synthetic()                  tests/python/profiles.py: recursion, inlines, tags, threads, cut stacks
-    expect(profile).check(...)   holds a reader's table of functions against the profile's own stacks
+    synthetic()                  recursion, inlines, tags, threads, cut stacks
+    expect(profile).check(...)   holds a reader's functions against the profile's own stacks
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from profiles import synthetic, totals  # noqa: E402
 
 __all__ = ["Expected", "expect", "real", "synthetic", "threads_of"]
 
-# A function's name -> its self and total. A reader that does not show one of them gives None for it.
+# A function's name -> its self and total; None for what a reader does not show.
 Table = Mapping[str, "tuple[Optional[float], Optional[float]]"]
 
 
@@ -63,8 +63,8 @@ class Expected:
         within: Callable[[float], float] = lambda value: 0,
         least: float = 0,
     ) -> str:
-        """within: how far a value may be from the right one. least: rows whose self is not more than
-        that may be missing, as may be totals. Says what was compared."""
+        """within: how far a value may be from the right one. least: rows whose self is not more
+        than that may be missing. Says what was compared."""
         selves = totals_ = 0
         for name, (own, total) in self.rows.items():
             found = table.get(rename(name))
@@ -75,7 +75,8 @@ class Expected:
                 assert abs(found[0] - own) <= within(own), f"{name}: self {found[0]}, not {own}"
                 selves += 1
             if found[1] is not None and name not in self.ambiguous:
-                assert abs(found[1] - total) <= within(total), f"{name}: total {found[1]}, not {total}"
+                said = f"{name}: total {found[1]}, not {total}"
+                assert abs(found[1] - total) <= within(total), said
                 totals_ += 1
         unknown = set(table) - {rename(name) for name in self.rows}
         assert not unknown, f"nobody put these in: {sorted(unknown)[:5]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -31,7 +32,8 @@ def go(tmp_path):
         pytest.skip("needs Debian's golang-go")
 
     def run(*words: str) -> str:
-        environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PPROF_TMPDIR": str(tmp_path)}
+        own = str(tmp_path)
+        environment = {"HOME": own, "PATH": os.environ["PATH"], "PPROF_TMPDIR": own}
         return subprocess.run(["go", "tool", "pprof", *words], check=True, timeout=100, text=True,
                               capture_output=True, env=environment).stdout  # fmt: skip
 

@@ -1,8 +1,10 @@
 /* The profile with its threads. Every wait is for a condition; CTest's timeout is the deadline. */
 #include "sampler/profile/profile.h"
 
+#include "fake_elf.h"
 #include "fake_feed.h"
 #include "sampler/include/isoscope/isoscope.h"
+#include "sampler/profile/live.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -244,6 +246,87 @@ static void available_names_never_wait_and_get_better(void **state)
     assert_non_null(snapshot_libraries(late, &count)->lines_reason);
 }
 
+/* As a server does: asks again at each change. */
+static struct live *live_when_ready(struct fixture *fixture, struct live_mark mark)
+{
+    struct live_window window = { .mark = mark };
+    struct live *live = NULL;
+    int error, changes;
+
+    for (;;) {
+        pthread_mutex_lock(&fixture->lock);
+        changes = fixture->name_changes;
+        pthread_mutex_unlock(&fixture->lock);
+        error = live_take(&live, fixture->profile, &window);
+        if (error != -ISOSCOPE_PENDING)
+            break;
+        wait_for_name_changes(fixture, changes + 1);
+    }
+    assert_int_equal(error, 0);
+    return live;
+}
+
+static const char *name_of_second(const struct live *live)
+{
+    uint32_t length;
+
+    return live_function(live, live_frame(live, 1, &length)->function)->name;
+}
+
+/* One who follows with what is available is told later; who follows with all waits for what that
+ * one has left open; and a reply that is still read stays as it was. */
+static void followers_are_told_of_names_when_they_are_known(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fake_elf elf = { .symbols = { { "named", 0x1000, 0x100, STB_GLOBAL, STT_FUNC } } };
+    struct live_window available = { .available = true }, all = { 0 };
+    struct snapshot_window snapshot_all = { 0 };
+    struct snapshot *unready = NULL;
+    struct live *early, *nothing_new, *late, *again, *none = NULL;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint32_t slot, first, end, frame;
+    char directory[64], path[128];
+
+    fake_directory(directory);
+    snprintf(path, sizeof(path), "%s/app", directory);
+    fake_elf_write(path, &elf);
+    hold_worker(fixture, true);
+    assert_int_equal(profile_start(fixture->profile), 0);
+    fake_feed_open(&feed, getpid());
+    slot = fake_feed_thread(&feed, 1, "main");
+    attach(fixture, &feed, getpid());
+    FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(fake_feed_module(&feed, "/nowhere/first"), 0x10));
+    profile_sync(fixture->profile);
+    assert_int_equal(snapshot_take(&unready, fixture->profile, &snapshot_all), -ISOSCOPE_PENDING);
+    wait_for_name_changes(fixture, 1); /* the worker is held with this one, and reads no other */
+    FAKE_SAMPLE(&feed, slot, 2, FEED_FRAME(fake_feed_module(&feed, path), 0x1010));
+    profile_sync(fixture->profile);
+    assert_int_equal(live_take(&early, fixture->profile, &available), 0);
+    assert_string_equal(name_of_second(early), "app+0x1010");
+    available.mark = live_mark(early);
+    assert_int_equal(live_take(&nothing_new, fixture->profile, &available), 0);
+    live_renamed(nothing_new, &first, &end);
+    assert_int_equal(first, end);
+    assert_int_equal(live_take(&none, fixture->profile, &all), -ISOSCOPE_PENDING);
+    hold_worker(fixture, false);
+    late = live_when_ready(fixture, live_mark(early));
+    live_renamed(late, &first, &end);
+    assert_true(first < end);
+    assert_true(live_renamed_frame(late, end - 1, &frame));
+    assert_int_equal(frame, 1);
+    assert_string_equal(name_of_second(late), "named");
+    assert_string_equal(name_of_second(early), "app+0x1010");
+    again = live_when_ready(fixture, live_mark(late));
+    live_renamed(again, &first, &end);
+    assert_int_equal(first, end);
+    live_free(early);
+    live_free(nothing_new);
+    live_free(late);
+    live_free(again);
+    unlink(path);
+    rmdir(directory);
+}
+
 struct writer {
     struct fake_feed *feed;
     uint32_t slot, module;
@@ -386,6 +469,7 @@ int main(void)
         PROFILE_TEST(names_that_are_being_read_make_a_snapshot_pending),
         PROFILE_TEST(a_snapshot_waits_only_for_its_own_names),
         PROFILE_TEST(available_names_never_wait_and_get_better),
+        PROFILE_TEST(followers_are_told_of_names_when_they_are_known),
         PROFILE_TEST(snapshots_are_whole_while_samples_pour_in),
         PROFILE_TEST(no_sample_is_lost_on_its_way),
         PROFILE_TEST(a_profile_may_end_with_feeds_and_names_in_the_air),

@@ -3,6 +3,7 @@
 #include "fake_elf.h"
 #include "fake_feed.h"
 #include "sampler/include/isoscope/isoscope.h"
+#include "sampler/profile/parts.h"
 #include "sampler/profile/profile.h"
 #include "sampler/profile/symbolizer.h"
 
@@ -627,6 +628,47 @@ static void tags_and_states_are_those_of_the_samples_in_the_store(void **state)
     assert_int_equal(counts[FEED_STATE_RUNNING], 0);
 }
 
+/* Many batches of a window, and chunks that overlap as much as they can: each time in turn is put
+ * far from the one before it. */
+static void samples_come_in_order_however_they_were_stored(void **state)
+{
+    enum { COUNT = 100003, STRIDE = 40009 }; /* no common divisor: each time is met once */
+    struct fixture *fixture = *state;
+    const uint64_t frames[] = { PROFILE_FRAME(0, A) }; /* in no module */
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL, *half = NULL;
+    struct owner_thread *thread;
+    struct snapshot_sample got;
+    struct owner *owner;
+    uint32_t cursor = 0;
+
+    assert_int_equal(owner_new(&owner, fixture->id), 0);
+    assert_int_equal(owner_thread_new(&thread, owner, 7, "main"), 0);
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_int_equal(store_add(fixture->profile->store, thread,
+                                   &(struct store_sample){ .timestamp_us = i * STRIDE % COUNT,
+                                                           .depth = 1,
+                                                           .frames = frames }),
+                         0);
+    snapshot = take_all(fixture);
+    assert_int_equal(snapshot_sample_count(snapshot), COUNT);
+    assert_int_equal(snapshot_last_us(snapshot), COUNT - 1);
+    for (int64_t i = 0; i < COUNT; i++) {
+        assert_true(snapshot_next(snapshot, &cursor, &got));
+        assert_int_equal(got.timestamp_us, i);
+    }
+    assert_false(snapshot_next(snapshot, &cursor, &got));
+    cursor = 20000; /* back again */
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(got.timestamp_us, 20000);
+    half = take(fixture, (struct snapshot_window){ .count_max = 50000 });
+    assert_int_equal(snapshot_sample_count(half), 50000);
+    assert_int_equal(snapshot_last_us(half), 49999);
+    cursor = 50000;
+    assert_false(snapshot_next(half, &cursor, &got));
+    owner_thread_release(thread);
+    owner_release(owner);
+}
+
 static void a_tag_that_lies_outside_the_names_is_none(void **state)
 {
     struct fixture *fixture = *state;
@@ -766,6 +808,7 @@ int main(void)
         SNAPSHOT_TEST(a_window_may_hold_the_samples_of_some_tags_alone),
         SNAPSHOT_TEST(who_reads_on_from_a_mark_gets_each_sample_once),
         SNAPSHOT_TEST(tags_and_states_are_those_of_the_samples_in_the_store),
+        SNAPSHOT_TEST(samples_come_in_order_however_they_were_stored),
         SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),
         SNAPSHOT_TEST(code_without_a_file_has_the_name_it_was_given),
         SNAPSHOT_TEST(without_symbols_offsets_and_build_ids_travel),

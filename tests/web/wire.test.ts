@@ -24,6 +24,7 @@ function reply(more: Partial<SamplesTable>, samples: Rows, tree = {}): SamplesTa
     libraries: [],
     functions: [],
     frames: [],
+    renamed: [],
     trees: [
       {
         tree: 1,

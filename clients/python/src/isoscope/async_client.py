@@ -78,7 +78,7 @@ class AsyncClient:
         self._reader = asyncio.ensure_future(self._read(transport))
         try:
             for stream in self._listening:
-                await self.call("streamListen", streamId=stream)
+                await self._do(operations.listen(stream))
         except BaseException:
             await self.close()
             raise
@@ -126,6 +126,8 @@ class AsyncClient:
                         waiting.set_result(message)
         except IsoscopeError as error:
             self._end(error)
+        finally:  # whatever it was, nobody may wait for ever
+            self._end(ServiceEnded("the connection is no longer read"))
 
     def _end(self, error: IsoscopeError) -> None:
         """For every call that waits, and for those to come."""
@@ -174,7 +176,7 @@ class AsyncClient:
     async def listen(self, *streams: str) -> None:
         for stream in streams:
             if stream not in self._listening:
-                await self.call("streamListen", streamId=stream)
+                await self._do(operations.listen(stream))
                 self._listening.append(stream)
 
     async def cancel(self, *streams: str) -> None:
@@ -245,9 +247,14 @@ class AsyncClient:
         return await self._do(operations.profile(wanted))
 
     def samples_table(
-        self, process: Optional[Process] = None, *, since_us: int = 0, count: int = 0
+        self,
+        process: Optional[Process] = None,
+        *,
+        since_us: int = 0,
+        count: int = 0,
+        available: bool = False,
     ) -> AsyncSamples:
-        return AsyncSamples(self, operations.Follower(process, since_us, count))
+        return AsyncSamples(self, operations.Follower(process, since_us, count, available))
 
     async def _follow(self, follower: operations.Follower) -> Optional[Update]:
         return await self._do(follower.next(self._connections))

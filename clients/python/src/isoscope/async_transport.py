@@ -1,7 +1,8 @@
-"""Whole text messages over a WebSocket, for asyncio. transport.py is its twin, with the rules for URIs.
+"""Whole text messages over a WebSocket, for asyncio. transport.py is its twin, with the rules for
+URIs.
 
-Errors   CannotConnect while connecting, also where the package websockets is missing; ServiceEnded and
-         ProtocolError after.
+Errors   CannotConnect while connecting, also where the package websockets is missing; ServiceEnded
+         and ProtocolError after.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class AsyncTransport(Protocol):
 
 async def connect_websocket(uri: str, timeout_s: float) -> AsyncTransport:
     try:
-        # By name: its top level fills itself only when it is used, which type checkers cannot follow.
+        # By name: its top level fills itself only when it is used, which type checkers cannot
+        # follow.
         websockets: Any = importlib.import_module("websockets")
     except ImportError as error:
         raise CannotConnect(

@@ -11,8 +11,8 @@ from typing import Iterator
 
 @dataclass(frozen=True)
 class Backoff:
-    """Pauses that grow, up to a longest one: a service that starts is met soon, one that is away for
-    long is not pestered."""
+    """Pauses that grow, up to a longest one: a service that starts is met soon, one that is away
+    for long is not pestered."""
 
     first_s: float = 0.1
     factor: float = 2.0

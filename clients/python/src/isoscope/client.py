@@ -79,8 +79,8 @@ class Client:
         self, backoff: Optional[Backoff] = None, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         """A new connection in place of the one there is, with the same streams. Raises the last
-        try's CannotConnect. Events that came are kept; followers of samples go on where they were, or
-        begin anew (Update.reset) where another service answers now."""
+        try's CannotConnect. Events that came are kept; followers of samples go on where they were,
+        or begin anew (Update.reset) where another service answers now."""
         if not self._can_connect:
             raise CannotConnect("this client was given its connection, and no way to make another")
         self.close()
@@ -101,7 +101,7 @@ class Client:
         self._connections += 1
         try:
             for stream in self._listening:
-                self.call("streamListen", streamId=stream)
+                self._do(operations.listen(stream))
         except IsoscopeError:
             self._transport.close()
             raise
@@ -137,7 +137,7 @@ class Client:
         """From now on their events come, also after reconnect(). No error where they do already."""
         for stream in streams:
             if stream not in self._listening:
-                self.call("streamListen", streamId=stream)
+                self._do(operations.listen(stream))
                 self._listening.append(stream)
 
     def cancel(self, *streams: str) -> None:
@@ -147,8 +147,8 @@ class Client:
                 self.call("streamCancel", streamId=stream)
 
     def events(self, *streams: str, timeout_s: Optional[float] = None) -> Iterator[Event]:
-        """What these streams send, from when this is called; without end. None: waits for as long as
-        it takes, else TimedOut. ServiceEnded when the service goes. Each event is given once."""
+        """What these streams send, from when this is called; without end. None: waits for as long
+        as it takes, else TimedOut. ServiceEnded when the service goes. Each event is given once."""
         self.listen(*streams)
         return self._events(streams, timeout_s)
 
@@ -157,8 +157,8 @@ class Client:
             yield self.next_event(*streams, timeout_s=timeout_s)
 
     def next_event(self, *streams: str, timeout_s: Optional[float] = None) -> Event:
-        """The oldest event of these streams (of all: no streams) that was not read yet; waits for one
-        where there is none. What came while a call waited is not lost."""
+        """The oldest event of these streams (of all: no streams) that was not read yet; waits for
+        one where there is none. What came while a call waited is not lost."""
         while True:
             event = self._inbox.take(streams)
             if event is not None:
@@ -210,28 +210,35 @@ class Client:
         tid: Optional[int] = None,
         count: int = 0,
     ) -> Profile:
-        """Every sample since since_us, of all processes or of those given; of one thread where a tid
-        is given; at most the oldest count of each process, 0: all."""
+        """Every sample since since_us, of all processes or of those given; of one thread where a
+        tid is given; at most the oldest count of each process, 0: all."""
         return self._do(
             operations.profile(Wanted(since_us, processes, tid, count, self._name))
         )
 
     def samples_table(
-        self, process: Optional[Process] = None, *, since_us: int = 0, count: int = 0
+        self,
+        process: Optional[Process] = None,
+        *,
+        since_us: int = 0,
+        count: int = 0,
+        available: bool = False,
     ) -> Samples:
         """What is new, for views that follow: each step asks once, and costs what is new.
 
-        None: of all processes. count: at most so many samples a step; 0: all. Ends when the process
-        is gone. Pace it yourself, or by the event _SamplesAvailable.
+        None: of all processes. count: at most so many samples a step; 0: all. available: do not
+        wait for names; those that come later are told in Update.renamed. Ends when the process is
+        gone. Pace it yourself, or by the event _SamplesAvailable.
         """
-        return Samples(self, operations.Follower(process, since_us, count))
+        return Samples(self, operations.Follower(process, since_us, count, available))
 
     def _follow(self, follower: operations.Follower) -> Optional[Update]:
         return self._do(follower.next(self._connections))
 
 
 class Samples(Iterator[Update]):
-    """Client.samples_table: an iterator that goes on after an error, once the client has reconnected."""
+    """Client.samples_table: an iterator that goes on after an error, once the client has
+    reconnected."""
 
     def __init__(self, client: Client, follower: operations.Follower) -> None:
         self._client, self._follower = client, follower

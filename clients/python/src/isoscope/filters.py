@@ -67,8 +67,8 @@ def by_stack(
     hide: Optional[str] = None,
     system: bool = True,
 ) -> Profile:
-    """focus: only samples with such a function anywhere on the stack. ignore: without those. hide: its
-    frames only; what they did counts as their callers'. system False: hides the system's libraries.
+    """focus: only samples with such a function anywhere on the stack. ignore: without those. hide:
+    its frames only; what they did counts as their callers'. system False: hides the system's libraries.
     Regular expressions, found anywhere in the function's name. A sample of which nothing is left
     is left out."""
     if focus is not None:
@@ -120,7 +120,8 @@ def _without(profile: Profile, hidden: set[Function]) -> Profile:
             node = trimmed.node(node, trimmed.frame(frame.function, frame.line, frame.inlined))
         nodes.append(node)
     kept = profile.choose([i for i, node in enumerate(profile.nodes) if nodes[node]])
-    for table in ("frames", "callers", "node_frames"):
+    # With what finds them by value, for who adds samples later.
+    for table in ("frames", "callers", "node_frames", "_index", "_table"):
         setattr(kept, table, getattr(trimmed, table))
     kept.nodes = array("I", [nodes[node] for node in kept.nodes])
     return kept

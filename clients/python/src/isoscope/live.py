@@ -2,11 +2,11 @@
 
     Update (table form) -> LiveWindow.add -> LiveWindow.functions, .threads -> rows
 
-The memory held is that of the distinct stacks, and of as many steps as the window is long; samples are
-counted and let go.
+The memory held is that of the distinct stacks, and of as many steps as the window is long; samples
+are counted and let go.
 
-Units    *_us: microseconds, of one clock. counts: samples. self: the function is the leaf. total: it
-         is anywhere on the stack, once a sample.
+Units    *_us: microseconds, of one clock. counts: samples. self: the function is the leaf. total:
+         it is anywhere on the stack, once a sample.
 Errors   None of its own.
 """
 
@@ -95,7 +95,7 @@ class LiveWindow:
             first.end_us = step.end_us
             return
         self._steps.append(step)
-        while self.length_us is not None and self._begins_before(step.end_us - self.length_us):
+        while len(self._steps) > 1 and self._begins_before(step.end_us - (self.length_us or 0)):
             self._steps.popleft()
 
     def _begins_before(self, time_us: int) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, cast
 
 from .errors import ProtocolError
+from .frames import data_frame, samples_columns
 from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, PrivateLibrary
 
 _MAIN_SUFFIX = ":main()"
@@ -71,6 +72,10 @@ class CpuSamples:
     pid: Optional[int] = None
     true_period_us: int = 0  # what the timer can do; 0: the service does not tell
     lost: Mapping[str, int] = field(default_factory=dict)  # ticks without a sample, by cause
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.samples_columns)."""
+        return data_frame(samples_columns(self))
 
     @classmethod
     def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:

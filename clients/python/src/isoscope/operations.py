@@ -1,11 +1,12 @@
 """What can be asked of a service, as conversations without a connection.
 
-    an operation yields a Call, is sent its result (or thrown its RpcError), and returns what it was for
+    an operation yields a Call, is sent its result (or thrown its RpcError), and returns what
+    it was for
 
 So Client and AsyncClient have the same methods: each only knows how to make a call.
 
-Errors   ProtocolError where a reply lacks what is needed. RpcError passes through, but where an older
-         or other service is asked in its own way then.
+Errors   ProtocolError where a reply lacks what is needed. RpcError passes through, but where an
+         older or other service is asked in its own way then.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
 from .table import SamplesTable, Update
 
-METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
+METHOD_NOT_FOUND, INVALID_PARAMS, ALREADY_SUBSCRIBED = -32601, -32602, 103
 PAGE = 250_000  # samples asked for at a time: some 8 MB of text
 _FOREVER_US = 1 << 62
 
@@ -36,6 +37,15 @@ class Call:
 
 
 Operation = Generator[Call, Mapping[str, Any], T]
+
+
+def listen(stream: str) -> Operation[None]:
+    """No error where it is listened to already."""
+    try:
+        yield Call("streamListen", {"streamId": stream})
+    except RpcError as error:
+        if error.code != ALREADY_SUBSCRIBED:
+            raise
 
 
 def version() -> Operation[Version]:
@@ -106,12 +116,14 @@ def public_cpu_samples(
 
 
 def update(
-    table: SamplesTable, process: Optional[Process], since_us: int, count: int
+    table: SamplesTable, process: Optional[Process], since_us: int, count: int, available: bool
 ) -> Operation[Optional[Update]]:
-    """What is new for this table; None: the process is gone."""
+    """What is new for this table; None: the process is gone. available: names need not be there."""
     params: dict[str, Any] = {"form": "table", "timestamp": since_us, "count": count}
     if process is not None:
         params["isolateId"] = process.id
+    if available:
+        params["symbols"] = "available"
     if table.cursor:
         params["cursor"] = table.cursor
     reply = yield Call("_getCpuSamples", params)
@@ -137,7 +149,10 @@ def profile(wanted: Wanted) -> Operation[Profile]:
     one_by_one = wanted.processes is not None or wanted.count > 0
     targets: list[Optional[Process]] = list(chosen) if one_by_one else [None]
     try:
-        if wanted.name is not None or not (yield from _all_tables(gathered, targets, chosen, wanted)):
+        has_tables = wanted.name is None
+        if has_tables:
+            has_tables = yield from _all_tables(gathered, targets, chosen, wanted)
+        if not has_tables:
             yield from _all_lists(gathered, chosen, wanted)
     except RpcError as error:
         if len(gathered) or error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):
@@ -189,8 +204,10 @@ def _all_lists(gathered: Profile, chosen: list[Process], wanted: Wanted) -> Oper
 class Follower:
     """One reader's place in what a service samples; it outlives the connection."""
 
-    def __init__(self, process: Optional[Process], since_us: int, count: int) -> None:
-        self._asked = process, since_us, count
+    def __init__(
+        self, process: Optional[Process], since_us: int, count: int, available: bool = False
+    ) -> None:
+        self._asked = process, since_us, count, available
         self._table = SamplesTable()
         self._connection = 0
         self._identity: Optional[tuple[Any, Any]] = None

@@ -22,6 +22,7 @@ from itertools import accumulate
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from .collector import no_collector
+from .frames import data_frame, profile_columns
 from .model import CpuSamples, Function, Process
 from .table import Piece, TableFrame, Update
 
@@ -55,7 +56,8 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of time."""
+    """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
+    time."""
 
     def __init__(self) -> None:
         self.threads: list[Thread] = []
@@ -180,7 +182,8 @@ class Profile:
         """What is new in the table form, without an object per sample. processes: those that the
         threads belong to; one that is not among them is called by its number.
 
-        After a reset begin with a new Profile: what is in this one stays."""
+        After a reset begin with a new Profile: what is in this one stays. A name that comes later
+        (Update.renamed) is for new samples only."""
         self._tell(update.period_us, update.true_period_us)
         self.lost = Counter(update.lost)  # counted since the start, not since the last update
         known = {process.id: process for process in processes}
@@ -243,6 +246,16 @@ class Profile:
                 place not in self.cut,
             )
 
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame, a row a sample (frames.profile_columns)."""
+        return data_frame(profile_columns(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the call tree."""
+        from .trees import call_tree  # which is made of profiles
+
+        return call_tree(self)._repr_html_()
+
     @property
     def processes(self) -> list[Process]:
         """In the order of their first threads."""
@@ -289,8 +302,9 @@ class _Index:
 
 
 class _TableMap:
-    """Where the table form's frames and nodes stand in the profile. What is done here is done once for
-    each node of the wire, of which a profile has hundreds of thousands: hence no calls in the loops."""
+    """Where the table form's frames and nodes stand in the profile. What is done here is done once
+    for each node of the wire, of which a profile has hundreds of thousands: hence no calls in the
+    loops."""
 
     def __init__(self) -> None:
         self._source: Any = None  # the table's frames

@@ -901,6 +901,7 @@ class _PrivateCpuSamplesTableRequired(TypedDict):
     libraries: List[PrivateLibrary]
     functions: List[PrivateTableFunction]
     frames: List[PrivateTableFrame]
+    renamed: List[PrivateTableRenamed]
     trees: List[PrivateTableTree]
 
 
@@ -909,6 +910,7 @@ class PrivateCpuSamplesTable(_PrivateCpuSamplesTableRequired, total=False):
 
     reset: Literal[True]
     more: Literal[True]
+    _symbols: PrivateSymbols
 
 
 class _PrivateFrameRequired(TypedDict):
@@ -1100,6 +1102,20 @@ class PrivateTableNodes(TypedDict):
 
     callers: List[int]
     frames: List[int]
+
+
+class _PrivateTableRenamedRequired(TypedDict):
+    """What every PrivateTableRenamed has."""
+
+    frame: int
+    functions: List[int]
+    lines: List[int]
+
+
+class PrivateTableRenamed(_PrivateTableRenamedRequired, total=False):
+    """A frame that was told before, as it is now."""
+
+    files: List[str]
 
 
 class PrivateTableSamples(TypedDict):

@@ -2,8 +2,8 @@
 
     reply of getCpuSamples -> from_public -> CpuSamples
 
-There a stack is a list of numbers in a table of functions, libraries stand in the functions' owners,
-and nothing tells lines or CPU time of a sample.
+There a stack is a list of numbers in a table of functions, libraries stand in the functions'
+owners, and nothing tells lines or CPU time of a sample.
 
 Errors   ProtocolError names what is missing or points nowhere.
 """

@@ -2,26 +2,28 @@
 
     reply of _getCpuSamples in the table form -> SamplesTable.add -> Update (the new samples)
 
-The table keeps what replies build on: libraries, functions, frames, and the tree of callers that the
-newest samples are in. It forgets all when the service says so, and each tree when the next begins. What
-it has given away stays good: it begins anew with new lists, and lists only grow.
+The table keeps what replies build on: libraries, functions, frames, and the tree of callers that
+the newest samples are in. It forgets all when the service says so, and each tree when the next
+begins. What it has given away stays good: it begins anew, and renames, with new lists; lists only
+grow.
 
 Errors   ProtocolError names what is missing, points nowhere or does not go on where it should.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from operator import lt
-from typing import Any, Iterator, Mapping, cast
+from typing import Any, Iterator, Mapping, Union, cast
 
 from .errors import ProtocolError
 from .model import Function, Library, Sample, function_of, library_of
 from .protocol import (
     PrivateCpuSamplesTable,
     PrivateTableFrame,
+    PrivateTableRenamed,
     PrivateTableSamples,
     PrivateTableTree,
 )
@@ -115,6 +117,10 @@ class Update:
     lost: Mapping[str, int]  # ticks without a sample since the start, by cause
     period_us: int = 0
     true_period_us: int = 0  # the longest of the processes'; 0: not told
+    # Functions without a name that samples had before this, by id, and what they are: a function,
+    # and what it is inlined into, innermost first. Only where names were asked for as available.
+    # (What is inlined into a function that had its name already is there in later samples only.)
+    renamed: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(len(piece.samples["frames"]) for piece in self.pieces)
@@ -147,7 +153,7 @@ class SamplesTable:
         try:
             if wire.get("reset"):
                 self._forget()
-            self._add_tables(wire)
+            renamed = self._add_tables(wire)
             pieces = [self._add_tree(tree, wire["vmTags"]) for tree in wire["trees"]]
             self.cursor = str(wire["next"])
             counters: Mapping[str, int] = cast(Any, wire["_counters"])
@@ -158,11 +164,12 @@ class SamplesTable:
                 {name[5:]: n for name, n in counters.items() if name.startswith("lost_") and n},
                 int(wire["samplePeriod"]),
                 int(counters.get("true_period_us", 0)),
+                renamed,
             )
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ProtocolError(f"_getCpuSamples: the table lacks or breaks {error}") from error
 
-    def _add_tables(self, wire: PrivateCpuSamplesTable) -> None:
+    def _add_tables(self, wire: PrivateCpuSamplesTable) -> dict[str, tuple[Function, ...]]:
         _goes_on("firstLibrary", wire["firstLibrary"], self.libraries)
         _goes_on("firstFunction", wire["firstFunction"], self.functions)
         _goes_on("firstFrame", wire["firstFrame"], self._frames)
@@ -170,8 +177,22 @@ class SamplesTable:
         self._by_id = {library.id: library for library in self.libraries}
         self.functions += [function_of(cast(Any, e), self._by_id) for e in wire["functions"]]
         self._frames += [self._frame(entry) for entry in wire["frames"]]
+        return self._rename(wire["renamed"]) if wire["renamed"] else {}
 
-    def _frame(self, entry: PrivateTableFrame) -> TableFrame:
+    def _rename(self, entries: list[PrivateTableRenamed]) -> dict[str, tuple[Function, ...]]:
+        """What was given away stays as it is: from here on there are other lists."""
+        renamed = {}
+        self._frames = list(self._frames)
+        self._tree = replace(self._tree, stacks={})
+        for entry in entries:
+            number = entry["frame"]
+            (before, *_), after = self._frames[number].functions, self._frame(entry)
+            if before.kind == "Unnamed" and before is not after.functions[0]:
+                renamed[before.id] = after.functions
+            self._frames[number] = after
+        return renamed
+
+    def _frame(self, entry: Union[PrivateTableFrame, PrivateTableRenamed]) -> TableFrame:
         functions = tuple([self.functions[number] for number in entry["functions"]])
         inlined = (True,) * (len(functions) - 1) + (False,)
         return TableFrame(functions, tuple(entry["lines"]), inlined)

@@ -61,7 +61,7 @@ class WebSocketTransport:
         path = unix_path(uri)
         self._address = service_address(uri)
         self._timeout_s: Optional[float] = timeout_s
-        self._fragments: list[bytes] = []  # of a message that has not ended: a timeout loses nothing
+        self._fragments: list[bytes] = []  # of a message under way: a timeout loses nothing
         self._socket = self._connect("ws://localhost/ws" if path else websocket_uri(uri), path)
 
     def _connect(self, uri: str, path: Optional[str]) -> websocket.WebSocket:
@@ -128,7 +128,8 @@ class WebSocketTransport:
         while True:
             frame = self._next_frame()
             if frame.opcode == websocket.ABNF.OPCODE_CLOSE:
-                raise ServiceEnded(farewell(self._address, frame.data[2:].decode("utf-8", "replace")))
+                reason = frame.data[2:].decode("utf-8", "replace")
+                raise ServiceEnded(farewell(self._address, reason))
             if frame.opcode == websocket.ABNF.OPCODE_BINARY:
                 raise ProtocolError("the service sent a binary message")
             if frame.opcode in (websocket.ABNF.OPCODE_TEXT, websocket.ABNF.OPCODE_CONT):

@@ -10,7 +10,7 @@ import argparse
 import io
 import os
 import sys
-from typing import NoReturn, Optional, Sequence
+from typing import Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
 from . import completion, diff, dump, export, hot, overhead, stats, table, top, tree, watch
@@ -70,8 +70,12 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     if "--" in words:
         place = words.index("--")
         words, command = words[:place], list(words[place + 1 :])
-    args = parser().parse_args(words, argparse.Namespace(command=command))
-    args.word = words[0]
+    top, commands = _parsers()
+    if not words or words[0].startswith("-"):
+        top.parse_args(words)  # --help, or an error
+    # Intermixed: SOURCE may stand behind options that stand behind other words.
+    known = argparse.Namespace(command=command, word=words[0])
+    args: argparse.Namespace = commands[words[0]].parse_intermixed_args(words[1:], known)
     if command is None:
         return args
     if not getattr(args, "takes_command", False):
@@ -84,11 +88,16 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def parser() -> argparse.ArgumentParser:
+    """Of all commands, each below its word."""
+    return _parsers()[0]
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     top = _Parser(prog="isoscope", description="Read profiles from an isoscope service.")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for add in COMMANDS.values():
         add(commands)
-    return top
+    return top, commands.choices
 
 
 def _reject_unknown_word(words: Sequence[str]) -> None:

@@ -75,14 +75,18 @@ def _option(action: Any) -> Option:
     return Option(flags, value, help, choices)
 
 
-def _of_c(name: str, help: str) -> Command:
+def help_of_c(name: str) -> str:
     try:
         done = subprocess.run([isoscope(), name, "--help"], capture_output=True, text=True)
     except OSError as error:
         raise IsoscopeError(f"`isoscope {name} --help` cannot be run: {error}") from error
-    lines = done.stdout.splitlines()
-    if done.returncode or not lines:
+    if done.returncode or not done.stdout:
         raise IsoscopeError(f"`isoscope {name} --help` ended with status {done.returncode}")
+    return done.stdout
+
+
+def _of_c(name: str, help: str) -> Command:
+    lines = help_of_c(name).splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("  -")), len(lines))
     text = " ".join(lines[1:first]).split()
     command = Command(name, help, " ".join(text), lines[0].partition(": ")[2])

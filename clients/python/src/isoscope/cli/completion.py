@@ -139,7 +139,11 @@ def _zsh_case(command: Command) -> str:
     words = _words(command)
     specs.append(_quoted(f"*:word:({' '.join(words)})" if words else "*:file:_files"))
     options = " \\\n            ".join(specs)
-    return f"    {command.name})\n        shift words; (( CURRENT-- ))\n        _arguments {options} ;;\n"
+    return (
+        f"    {command.name})\n"
+        "        shift words; (( CURRENT-- ))\n"
+        f"        _arguments {options} ;;\n"
+    )
 
 
 def _zsh_option(flag: str, option: Option) -> str:
@@ -158,7 +162,8 @@ def _fish(commands: list[Command]) -> str:
         "# isoscope completion fish",
         "complete -c isoscope -n __fish_use_subcommand -f",
         "complete -c isoscope -n 'contains -- -- (commandline -opc)' -x"
-        " -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'",
+        " -a '(__fish_complete_subcommand"
+        " --fcs-skip=(math (contains -i -- -- (commandline -opc))))'",
     ]
     for command in commands:
         name, help = command.name, _quoted(command.help)

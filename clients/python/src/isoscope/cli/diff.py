@@ -20,8 +20,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "diff",
         help="print what changed between two profiles",
-        description="Compare two profiles, or two windows of one (--before and --after). Shares are of each "
-        "one's own samples, so they may be of different lengths. change is that of the function "
+        description="Compare two profiles, or two windows of one (--before and --after). Shares are of "
+        "each one's own samples, so they may be of different lengths. change is that of the function "
         "itself, in percent points; total change is that with all it calls.",
         epilog=epilog(
             "isoscope diff old.pb.gz new.pb.gz",

@@ -19,10 +19,10 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "dump",
         help="print one stack per thread, now",
-        description="Print each thread's newest stack, leaf first. The program is not stopped: a stack is "
-        "that of the newest sample of the last second. A thread that slept has none, unless the "
-        "program is sampled by wall time (isoscope run --mode wall). Of a file, or of a command "
-        "that has ended: the last stacks.",
+        description="Print each thread's newest stack, leaf first. The program is not stopped: a "
+        "stack is that of the newest sample of the last second. A thread that slept has none, "
+        "unless the program is sampled by wall time (isoscope run --mode wall). Of a file, or of a "
+        "command that has ended: the last stacks.",
         epilog=epilog(
             "isoscope dump http://127.0.0.1:8181/TOKEN=/",
             "isoscope dump --thread worker-3 URI",
@@ -134,7 +134,8 @@ def _text(stacks: list[_Stack], asleep: list[str], style: Style) -> list[str]:
         name = printable(stack.thread) or "?"
         told = [f"{stack.process.name} ({stack.process.pid or stack.process.number})"]
         told += [stack.state] if stack.state else []
-        told += [f"tag {printable(stack.tag)}"] if stack.tag not in ("", "Default", stack.thread) else []
+        if stack.tag not in ("", "Default", stack.thread):
+            told.append(f"tag {printable(stack.tag)}")
         told.append(f"{_rounded(stack.age_us)} ago")
         lines = [style.bold(f"{name} ({stack.tid})") + style.dim("  " + ", ".join(told))]
         lines += [_frame(frame, style) for frame in stack.frames]
@@ -155,7 +156,8 @@ def _frame(frame: Frame, style: Style) -> str:
     if function.file and frame.line:
         where = f"{function.file}:{frame.line}"
     inlined = " (inlined)" if frame.inlined else ""
-    return f"    {printable(function.full_name or function.name)}{inlined}  " + style.dim(printable(where))
+    name = printable(function.full_name or function.name)
+    return f"    {name}{inlined}  {style.dim(printable(where))}"
 
 
 def _json(stack: _Stack) -> dict[str, Any]:

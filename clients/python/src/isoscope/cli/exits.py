@@ -3,8 +3,8 @@
     0 done    1 failed, or there is nothing to show    2 usage
     3 cannot connect    4 the service's answer is an error or breaks the protocol    130 Ctrl-C
 
-With `-- COMMAND`: COMMAND's own status where its profile was shown (128 + N when signal N ended it),
-and one of the above, or of `isoscope run` (125 to 127), where it was not.
+With `-- COMMAND`: COMMAND's own status where its profile was shown (128 + N when signal N ended
+it), and one of the above, or of `isoscope run` (125 to 127), where it was not.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
         help="write a profile as a file for other tools",
-        description=f"Write a profile as a file that other tools read.\n\nformats:\n{listed}\n\n{reads}",
+        description="Write a profile as a file that other tools read.\n\n"
+        f"formats:\n{listed}\n\n{reads}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=epilog(
             "isoscope export pprof -o cpu.pb.gz URI        then: go tool pprof -top cpu.pb.gz",

@@ -23,8 +23,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "hot",
         help="print hot spots: functions over a threshold",
-        description="Print the functions that have more than a share of all samples, the hottest first; "
-        "of each the hottest lines, and the busiest way on which it was called.",
+        description="Print the functions that have more than a share of all samples, the hottest "
+        "first; of each the hottest lines, and the busiest way on which it was called.",
         epilog=epilog(
             "isoscope hot http://127.0.0.1:8181/TOKEN=/",
             "isoscope hot --threshold 1 --by total profile.json",
@@ -67,5 +67,7 @@ def _spot(spot: HotSpot, count: int, style: Style) -> list[str]:
     if way:
         ellipsis = "... > " if len(way) > _WAY else ""
         lines.append(f"{'':8}called by {ellipsis}{' > '.join(way[-_WAY:])}")
-    fitted = [line if style.width is None else shorten(line, style.width) for line in [head, *lines]]
-    return [style.bold(fitted[0]), *fitted[1:]]
+    told = [head, *lines]
+    if style.width is not None:
+        told = [shorten(line, style.width) for line in told]
+    return [style.bold(told[0]), *told[1:]]

@@ -10,13 +10,13 @@ from . import parser
 from .catalogue import Command, Option, catalogue
 
 _INTRODUCTION = """\
-isoscope is a sampling profiler for native Linux programs. \\fBisoscope run\\fR starts a program with a small
-sampler in it and serves its profile over the Dart VM service protocol; the other commands read it.
-The program is not rebuilt, and needs no debug information.
+isoscope is a sampling profiler for native Linux programs. \\fBisoscope run\\fR starts a program
+with a small sampler in it and serves its profile over the Dart VM service protocol; the other
+commands read it. The program is not rebuilt, and needs no debug information.
 .PP
 Where a command takes \\fISOURCE\\fR, that is the URI of a service (the line "listening on" of
-\\fBisoscope run\\fR), or a file with a profile. In its place \\fB\\-\\- COMMAND ARGS\\fR runs a command
-with the sampler in it, waits for its end and reads its profile; Ctrl\\-C is the command's then."""
+\\fBisoscope run\\fR), or a file with a profile. In its place \\fB\\-\\- COMMAND ARGS\\fR runs a
+command with the sampler in it, waits for its end and reads its profile; Ctrl\\-C is the command's then."""
 
 _STATUSES = [
     ("0", "done"),
@@ -27,13 +27,13 @@ _STATUSES = [
     ("130", "Ctrl\\-C"),
 ]
 _STATUSES_AFTER = """\
-\\fBisoscope run\\fR, and the commands with \\fB\\-\\- COMMAND\\fR where its profile was shown, return the program's own
-status (128 + N where signal N ended it); 125, 126 and 127 where it could not be sampled, executed or
-found. Results go to standard output, everything else to standard error."""
+\\fBisoscope run\\fR, and the commands with \\fB\\-\\- COMMAND\\fR where its profile was shown, return
+the program's own status (128 + N where signal N ended it); 125, 126 and 127 where it could not be
+sampled, executed or found. Results go to standard output, everything else to standard error."""
 
 _ENVIRONMENT = [
     ("NO_COLOR", "no colours, where it is not empty"),
-    ("ISOSCOPE_PYTHON", "the Python interpreter that the commands but run and symbolize are run by"),
+    ("ISOSCOPE_PYTHON", "the Python that runs the commands but run and symbolize"),
     ("ISOSCOPE_COMMAND", "the isoscope binary that these commands start"),
     ("DEBUGINFOD_URLS", "servers that \\fBisoscope run \\-\\-debuginfod\\fR asks for debug data"),
 ]
@@ -75,7 +75,8 @@ def _with_choices(word: Option) -> str:
 def _examples(command: Command) -> list[str]:
     """The first part of a command's epilog."""
     first = command.epilog.partition("\n\n")[0]
-    return [line.strip() for line in first.splitlines()[1:]] if first.startswith("examples:") else []
+    title, *examples = first.splitlines() or [""]
+    return [line.strip() for line in examples] if title == "examples:" else []
 
 
 def _listed(entries: list[tuple[str, str]]) -> str:

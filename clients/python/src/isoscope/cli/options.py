@@ -57,7 +57,8 @@ def add_filters(parser: Any) -> None:
                        help="with such a function on the stack")
     group.add_argument("--ignore", metavar="REGEX", type=regex, help="without one")
     group.add_argument("--hide", metavar="REGEX", type=regex,
-                       help="take such functions out of the stacks: what they did is their callers'")
+                       help="take such functions out of the stacks: what they did is their "
+                       "callers'")
     group.add_argument("--system", action=argparse.BooleanOptionalAction, default=True,
                        help="show functions of the system's libraries, or hide them")
     group.add_argument("--name-here", action="store_true",

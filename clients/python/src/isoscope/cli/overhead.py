@@ -1,7 +1,7 @@
 """`isoscope overhead -- COMMAND`: what sampling costs this command on this machine.
 
-Each round runs it three times, in an order that changes: without, with, and without again. The second run
-without tells how much two equal runs differ: an impact that is not larger is none that was measured.
+Each round runs it three times, in an order that changes: without, with, and without again. The second
+run without tells how much two equal runs differ: an impact that is not larger was not measured.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "overhead",
         help="measure what sampling costs a command",
-        description="Run COMMAND with and without the sampler in turn, and tell what sampling costs it in "
-        "CPU time (isoscope's own included) and in wall time, beside what two runs without it differ. "
-        "COMMAND gets no input, and what it writes is dropped.",
+        description="Run COMMAND with and without the sampler in turn, and tell what sampling costs "
+        "it in CPU time (isoscope's own included) and in wall time, beside what two runs without it "
+        "differ. COMMAND gets no input, and what it writes is dropped.",
         epilog=epilog(
             "isoscope overhead -- gzip -k -f big.txt",
             "isoscope overhead --rounds 20 --period 200 -- ./bench",

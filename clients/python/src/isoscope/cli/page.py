@@ -74,7 +74,7 @@ def text_of(page: Page, width: Optional[int] = None) -> list[str]:
     page = laid_out(page, width)
     table = [GAP.join(column.title for column in page.columns)] if page.rows else []
     table += [GAP.join(row.cells) for row in page.rows]
-    return page.head + [line.rstrip() for line in table] + page.foot
+    return page.head + [line[:width].rstrip() for line in table] + page.foot
 
 
 def _widths(columns: list[Column], rows: list[Row], width: Optional[int]) -> list[int]:

@@ -6,11 +6,14 @@
     recording.status                    # the command's
 
 Ownership  The with block ends the service, and the command if it still runs.
+Signals    SIGTERM and SIGHUP raise SystemExit inside the with block. Killed outright, we take the
+           service with us; the command runs on without it.
 Errors     NotStarted: isoscope run said why, on stderr.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -19,12 +22,13 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import IO, Any, Optional, Sequence
 
 from ..errors import IsoscopeError
 from .exits import NotStarted
 
+_PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 _LOOK_S = 0.02
 _PATIENCE_S = 5.0
 _CHILDREN_FAULTS = 8  # place in /proc/PID/stat after the name: cminflt of proc(5)
@@ -53,9 +57,15 @@ class Recording:
         words = [*self._words, "--write-service-info", str(info), "--", *self._command]
         # A Ctrl-C at the terminal is for the command: we want to tell what it did until then.
         self._interrupt: Any = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._before = {
+            number: signal.signal(number, _leave)
+            for number in (signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(number) != signal.SIG_IGN
+        }
+        self._libc = ctypes.CDLL(None)
         try:
             self._run = subprocess.Popen(
-                words, preexec_fn=self._restore_interrupt, **self._streams
+                words, preexec_fn=self._prepare_child, **self._streams
             )
             while not info.exists():
                 self._check_started()
@@ -87,6 +97,8 @@ class Recording:
         exc: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
+        for number in self._before:  # a terminal that goes sends more than one
+            signal.signal(number, signal.SIG_IGN)
         deadline = time.monotonic() + _PATIENCE_S
         try:
             # While the command runs a signal is the command's; after that it ends the service.
@@ -102,14 +114,21 @@ class Recording:
         finally:
             self._tidy()
 
-    def _restore_interrupt(self) -> None:
+    def _prepare_child(self) -> None:
         """What was ignored when we were started (nohup, a shell's background) stays so."""
+        self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         ignored = self._interrupt == signal.SIG_IGN
         signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
 
     def _tidy(self) -> None:
         signal.signal(signal.SIGINT, self._interrupt)
+        for number, act in self._before.items():
+            signal.signal(number, act)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _leave(number: int, frame: Optional[FrameType]) -> None:
+    raise SystemExit(128 + number)
 
 
 def isoscope() -> str:
@@ -123,9 +142,9 @@ def isoscope() -> str:
 
 
 def _has_reaped(pid: int) -> bool:
-    """Has the process waited for a child, and has no other? The kernel adds a child's page faults to
-    its parent's when it is waited for, and no program starts without any. Without this a command
-    that lives shorter than we sleep would look like one that is still to come."""
+    """Has the process waited for a child, and has no other? The kernel adds a child's page faults
+    to its parent's when it is waited for, and no program starts without any. Without this a
+    command that lives shorter than we sleep would look like one that is still to come."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

@@ -2,13 +2,13 @@
 
     with Screen() as screen:
         screen.show(page)
-        key = screen.key(timeout_s)      "q", "up", "escape", ...; "" when time is up or the size changed
+        key = screen.key(timeout_s)    "q", "up", "escape", ...; "": time is up, or the size is new
 
 Drawn by rich where it is installed, else by plain escape sequences. NO_COLOR takes the colours, not
 bold and reverse.
 
-Signals  SIGTERM and SIGHUP raise SystemExit inside the with block, so that the terminal is put right
-         on every way out. Ctrl-Z does nothing: a shell would get the terminal as it is.
+Signals  SIGTERM and SIGHUP raise SystemExit inside the with block, so that the terminal is put
+         right on every way out. Ctrl-Z does nothing: a shell would get the terminal as it is.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Screen:
         self._on(signal.SIGWINCH, lambda number, frame: None)
         for number in (signal.SIGTERM, signal.SIGHUP):
             self._on(number, _leave)
-        _write("\x1b[?1049h\x1b[?25l")
+        _write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # what is too wide is cut, not wrapped
         return self
 
     def _on(self, number: int, act: Callable[[int, Optional[FrameType]], None]) -> None:
@@ -72,8 +72,11 @@ class Screen:
         exc: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        _write("\x1b[?25h\x1b[?1049l")
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
+        try:
+            _write("\x1b[?7h\x1b[?25h\x1b[?1049l")
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
+        except (OSError, termios.error):
+            pass  # the terminal has gone
         signal.set_wakeup_fd(-1)
         for number, act in self._before.items():
             signal.signal(number, act)

@@ -7,15 +7,19 @@ import json
 from typing import Any, Callable
 
 from ..trees.items import GROUPS, MERGES
+from ..trees.text import UNITS
 from .exits import NothingToShow
 from .source import Source
 
 _MIN_SHARE = 0.01
 
 
-def add_merge(parser: Any, *, group: bool = True) -> None:
+def add_merge(parser: Any, *, group: bool = True, unit: bool = False) -> None:
     parser.add_argument("--by", choices=MERGES, default="function",
                         help="what is one row: a function (as without it), a line, a library")
+    if unit:
+        parser.add_argument("--unit", choices=UNITS, default="percent",
+                            help="what total and self are in (percent)")
     if group:
         parser.add_argument("--group", choices=GROUPS, default="process",
                             help="what the roots are (process)")
@@ -31,8 +35,8 @@ def tell(
     data: Callable[[], dict[str, Any]],
     parts: Callable[[], list[list[str]]],
 ) -> int:
-    """Prints it, as --json says; parts with an empty line between. JSON is printed of nothing, too, and
-    then fails like the text."""
+    """Prints it, as --json says; parts with an empty line between. JSON is printed of nothing, too,
+    and then fails like the text."""
     if args.json:
         print(json.dumps(data()))
     else:

@@ -39,8 +39,8 @@ class Source:
 def check(args: argparse.Namespace) -> None:
     """That there is one source, and the window is one."""
     if (args.source is None) == (args.command is None):
-        one = "needs a URI, a file or `-- COMMAND`"
-        raise UsageError(f"{args.word} {one}" + ("" if args.source is None else "; only one of them"))
+        both = "" if args.source is None else "; only one of them"
+        raise UsageError(f"{args.word} needs a URI, a file or `-- COMMAND`{both}")
     if args.command is None and (args.period or args.mode):
         raise UsageError("--period and --mode are for `-- COMMAND`; a service has its own already")
     if "last_us" not in args:

@@ -42,8 +42,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "stats",
         help="tell what the sampling itself does and costs",
-        description="Tell of each process its timer and period, what became of the ticks, by cause, and "
-        "what the sampler's own thread used. Rates are of --interval; 0 leaves them out.",
+        description="Tell of each process its timer and period, what became of the ticks, by cause, "
+        "and what the sampler's own thread used. Rates are of --interval; 0 leaves them out.",
         epilog=epilog(
             "isoscope stats http://127.0.0.1:8181/TOKEN=/",
             "isoscope stats --interval 0 --json URI",
@@ -112,7 +112,9 @@ def _read(client: Client, processes: list[Process]) -> dict[str, Mapping[str, An
         if "_process" in isolate:
             told[process.id] = isolate["_process"]
     if not told:
-        raise ServiceEnded("no process tells of its sampling: they have gone, or this is no isoscope")
+        raise ServiceEnded(
+            "no process tells of its sampling: they have gone, or this is another's service"
+        )
     return told
 
 

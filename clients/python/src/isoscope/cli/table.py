@@ -28,8 +28,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "table",
         help="print a table of functions, callers and callees",
-        description="Print each function once: shares and CPU time of it alone (self) and of all that it "
-        "calls (total), and samples it is on the stack of.",
+        description="Print each function once: shares and CPU time of it alone (self) and of all that "
+        "it calls (total), and samples it is on the stack of.",
         epilog=epilog(
             "isoscope table http://127.0.0.1:8181/TOKEN=/",
             "isoscope table --sort total --rows 20 profile.pb.gz",
@@ -95,14 +95,14 @@ def _calls(tree: CallTree, rows: list[FunctionRow]) -> list[str]:
     """Callers above it, callees below, each with the samples in which that call is on the stack."""
     lines: list[Row] = []
     for row in rows:
-        lines += [_call(tree, item, count, "called by ") for item, count in row.callers.most_common()]
+        lines += [_call(tree, "called by", *caller) for caller in row.callers.most_common()]
         lines.append(Row(_cells(tree, row), hot=True))
-        lines += [_call(tree, item, count, "calls ") for item, count in row.callees.most_common()]
+        lines += [_call(tree, "calls", *callee) for callee in row.callees.most_common()]
     columns = [Column(title, right=True) for title in _NUMBERS]
     columns += [Column("function", grows=True), Column("library", grows=True)]
     return text_of(Page(columns=columns, rows=lines), style_here().width)
 
 
-def _call(tree: CallTree, item: Item, count: int, word: str) -> Row:
+def _call(tree: CallTree, words: str, item: Item, count: int) -> Row:
     share = f"{tree.share(count):.1%}"
-    return Row(["", share, "", "", f"{count:,}", f"  {word}{item.label}", item.library])
+    return Row(["", share, "", "", f"{count:,}", f"  {words} {item.label}", item.library])

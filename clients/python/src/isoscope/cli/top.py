@@ -24,6 +24,8 @@ from .screen import Screen
 from .top_page import FUNCTIONS, KEYS, SORTS, THREADS, View, json_of, page_of, thread_rows
 
 _ROWS = 20  # printed, where there is no screen to fill
+_KEYS_NOTE = "h help  q quit  f functions  t threads  s sort  space pause"
+_LONG_US = 1 << 62
 _LOOK_S = 0.25  # for the end of a command
 
 
@@ -32,8 +34,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "top",
         help="show what runs now, live",
-        description="Show the hottest functions or threads of the last seconds, live. On a terminal "
-        f"keys change the view ({keys}). Elsewhere one page is printed in each interval. "
+        description="Show the hottest functions or threads of the last seconds, live. On a "
+        f"terminal keys change the view ({keys}). Elsewhere one page is printed in each interval. "
         "What `-- COMMAND` writes while a terminal shows top comes after it.",
         epilog=epilog(
             "isoscope top http://127.0.0.1:8181/TOKEN=/",
@@ -50,14 +52,14 @@ def add(commands: Any) -> None:
     parser.add_argument("--window", metavar="SECONDS", type=options.seconds, default=5_000_000,
                         help="how much of the past is shown (5)")
     parser.add_argument("-n", metavar="N", type=options.positive, dest="pages",
-                        help="end after N looks")
+                        help="end after N looks, and COMMAND with it")
     parser.add_argument("--threads", action="store_true", help="begin with threads")
     parser.add_argument("--sort", choices=("self", "total", "name", "CPU", "samples"),
                         help="begin with the rows in this order")
     parser.add_argument("--rows", metavar="N", type=options.positive, default=_ROWS,
                         help=f"printed, where there is no terminal ({_ROWS})")
     parser.add_argument("--plain", action="store_true", help="print pages, also on a terminal")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line in each interval")
+    parser.add_argument("--json", action="store_true", help="in each interval one JSON object a line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,14 +71,13 @@ def run(args: argparse.Namespace) -> int:
         if args.command is not None:
             if live:
                 written = stack.enter_context(tempfile.TemporaryFile())
+                stack.callback(_pass_on, written)  # when the command has ended
             recording = stack.enter_context(source.record(args, written))
             uri = recording.uri
         with source.connect(args, uri) as client:
             look = _Look(client, args)
             show = _on_screen if live else _printed
             status = show(look, view, args, recording)
-    if written is not None:
-        _pass_on(written)
     return status if recording is None else recording.status
 
 
@@ -96,7 +97,8 @@ class _Look:
         self._args = args
         self._offset_us = source.now_us(client) - _clock_us()
         self.processes = source.processes(client, args)
-        begin_us = max(self._now_us() - args.window, 0)
+        # A program younger than the window has not used the CPU before it was there.
+        begin_us = max(self._now_us() - min(args.window, _age_us(client)), 0)
         self._updates = client.samples_table(since_us=begin_us)
         self._recent = LiveWindow(begin_us, args.window)
         self._all = LiveWindow(begin_us, None)
@@ -177,7 +179,7 @@ def _note(look: _Look, view: View) -> str:
     if look.ended:
         return f"{look.ended}  (q quits)"
     empty = not look.window(view).threads()
-    return look.why_empty() if empty else "h help  q quit  f functions  t threads  s sort  space pause"
+    return look.why_empty() if empty else _KEYS_NOTE
 
 
 def _printed(
@@ -221,6 +223,12 @@ def _wait(recording: Recording, args: argparse.Namespace) -> bool:
 
 def _width() -> Optional[int]:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _age_us(client: Client) -> int:
+    """Of the service, by its machine's clock of the day and ours."""
+    age_us = round(time.time() * 1e6) - 1000 * int(client.call("getVM").get("startTime", 0))
+    return age_us if age_us > 0 else _LONG_US
 
 
 def _clock_us() -> int:

@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
     )
     parser.set_defaults(run=run)
     options.add_options(parser)
-    shown.add_merge(parser)
+    shown.add_merge(parser, unit=True)
     parser.add_argument("--count", metavar="N", type=options.positive,
                         help="at most N samples a process")
     parser.add_argument("--depth", metavar="N", type=options.positive, help="at most N calls deep")
@@ -41,8 +41,8 @@ def add_bottom_up(commands: Any) -> None:
     parser = commands.add_parser(
         "bottomup",
         help="print who calls the functions that execute",
-        description="Print the functions that executed, the busiest first, and below each the ways on "
-        "which it was called: a line's share is of the samples that came by it.",
+        description="Print the functions that executed, the busiest first, and below each the ways "
+        "on which it was called: a line's share is of the samples that came by it.",
         epilog=epilog(
             "isoscope bottomup http://127.0.0.1:8181/TOKEN=/",
             "isoscope bottomup --depth 3 profile.pb.gz",
@@ -51,7 +51,7 @@ def add_bottom_up(commands: Any) -> None:
     )
     parser.set_defaults(run=run_bottom_up)
     options.add_options(parser)
-    shown.add_merge(parser, group=False)
+    shown.add_merge(parser, group=False, unit=True)
     parser.add_argument("--depth", metavar="N", type=options.positive, help="at most N callers up")
 
 
@@ -67,11 +67,13 @@ def _parts(tree: CallTree, args: argparse.Namespace) -> list[list[str]]:
     style = style_here()
     parts = [render_summary(tree)]
     if args.hot:
-        parts.append(render_hot(tree, style, args.hot))
+        parts.append(render_hot(tree, style, args.hot, args.unit))
     if args.path:
-        parts.append(render_path(tree, style))
+        parts.append(render_path(tree, style, args.unit))
     if not args.hot and not args.path:
-        parts.append(render_tree(tree, style, min_share=shown.min_share(args), depth=args.depth))
+        share = shown.min_share(args)
+        text = render_tree(tree, style, min_share=share, depth=args.depth, unit=args.unit)
+        parts.append(text)
     return parts
 
 
@@ -86,6 +88,6 @@ def run_bottom_up(args: argparse.Namespace) -> int:
         lambda: bottom_up_json(turned, share),
         lambda: [
             render_summary(tree),
-            render_tree(turned, style_here(), min_share=share, depth=depth),
+            render_tree(turned, style_here(), min_share=share, depth=depth, unit=args.unit),
         ],
     )

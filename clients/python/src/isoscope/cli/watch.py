@@ -28,8 +28,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "watch",
         help="print events as they come",
-        description="Print the events of these streams as they come: " + ", ".join(_STREAMS) +
-        " (all of them, where none is named), Stdout, Stderr. Ends with the service, or with COMMAND.",
+        description=f"Print the events of these streams as they come: {', '.join(_STREAMS)} (all of "
+        "them, where none is named), Stdout, Stderr. Ends with the service, or with COMMAND.",
         epilog=epilog(
             "isoscope watch http://127.0.0.1:8181/TOKEN=/",
             "isoscope watch URI Profiler Isolate --json -n 10",
@@ -114,7 +114,8 @@ def _text(event: Event) -> str:
     moment = time.strftime("%H:%M:%S", time.localtime(wire.get("timestamp", 0) / 1000))
     millis = int(wire.get("timestamp", 0)) % 1000
     what = printable(_told(wire))
-    return f"{moment}.{millis:03d}  {event.stream_id:<10} {wire.get('kind', '?'):<20} {what}".rstrip()
+    kind = wire.get("kind", "?")
+    return f"{moment}.{millis:03d}  {event.stream_id:<10} {kind:<20} {what}".rstrip()
 
 
 def _told(wire: Mapping[str, Any]) -> str:

@@ -22,7 +22,17 @@ from . import spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
 
-__all__ = ["FORMATS", "MICROS", "SAMPLES", "Format", "check_place", "open", "parse", "save", "write"]
+__all__ = [
+    "FORMATS",
+    "MICROS",
+    "SAMPLES",
+    "Format",
+    "check_place",
+    "open",
+    "parse",
+    "save",
+    "write",
+]
 
 
 class Format(NamedTuple):
@@ -37,7 +47,10 @@ class Format(NamedTuple):
 
 FORMATS: dict[str, Format] = {
     "cpuprofile": Format(
-        ".cpuprofile", "Chrome DevTools, VS Code; a file a thread", cpuprofile.write, one_thread=True
+        ".cpuprofile",
+        "Chrome DevTools, VS Code; a file a thread",
+        cpuprofile.write,
+        one_thread=True,
     ),
     "cpusamples": Format(".json", "the service's own CpuSamples", cpu_samples.write),
     "csv": Format(".csv", "a row a function, for spreadsheets", spreadsheet.write),

@@ -1,4 +1,5 @@
-"""The wire's own CpuSamples: a reply of `_getCpuSamples` in the list form, or of a Dart VM's getCpuSamples.
+"""The wire's own CpuSamples: a reply of `_getCpuSamples` in the list form, or of a Dart VM's
+getCpuSamples.
 
 Lost: the names of processes and threads. Of files where a sample lies in another one than its
 function, the function's is kept.

@@ -2,8 +2,11 @@
 
 Readers give a sample the time until the next one, while ours stands at the end of what it measured:
 so each is written where its CPU time began, what passes until the next is a sample of (idle), and a
-last one of (root) ends the row. Gaps of less than a tenth of the period are given to the sample
-after them.
+last one of (root) ends the row. Until gaps add up to half a period the samples after them are moved
+to the left instead: CPU times stay right, and Firefox's reader leaves out what is shorter than 500
+us. Times are rounded to 125 us, 1/8 ms, where the period is 500 us or more: Chrome counts in
+milliseconds, in which others are no exact numbers, and then takes neighbours for nested and loses
+their self times.
 
 Lost: other threads, tags, cut stacks, which frames were inlined; libraries where the source is
 known (else they stand in the url); lines but those of leaves (positionTicks).
@@ -22,6 +25,7 @@ from ..stacks import FunctionTree
 from .common import by_thread, library_path, start_us, thread_label, write_json
 
 _ROOT, _IDLE = 1, 2  # ids of nodes; the functions' begin at 3
+_GRID_US = 125
 
 
 def write(profile: Profile, out: BinaryIO) -> None:
@@ -50,19 +54,25 @@ class _Row:
     def __init__(self, profile: Profile, places: list[int], ids: list[int]) -> None:
         self.samples: list[int] = []
         self.deltas: list[int] = []
+        self._grid_us = _GRID_US if profile.period_us >= 4 * _GRID_US else 1
         # Readers take a start of 0 for an empty profile.
-        self.start = self.end = max(1, start_us(profile, places[0]))
-        self._last = self.start
+        self.start = max(self._grid_us, self._rounded(start_us(profile, places[0])))
+        self.end = self._last = self.start
         for place in places:
             gap = start_us(profile, place) - self.end
-            if gap > profile.period_us // 10:
+            if gap > profile.period_us // 2:
                 self._put(_IDLE, self.end)
                 self.end += gap
             self._put(ids[profile.nodes[place]], self.end)
-            self.end = max(self.end, profile.times_us[place])
+            self.end += profile.weights_us[place]
+        self.end = self._rounded(self.end)
         self._put(_ROOT, self.end)
 
+    def _rounded(self, us: int) -> int:
+        return (us + self._grid_us // 2) // self._grid_us * self._grid_us
+
     def _put(self, node: int, start_us: int) -> None:
+        start_us = self._rounded(start_us)
         self.samples.append(node)
         self.deltas.append(start_us - self._last)
         self._last = start_us

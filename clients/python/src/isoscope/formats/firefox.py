@@ -1,7 +1,7 @@
 """The Firefox Profiler's processed form, version 66 (newer readers upgrade it).
 
-Times are from the profile's first sample on. User tags are markers, one from the first to the last of
-samples in a row. Lost: states, cut stacks, build ids.
+Times are from the profile's first sample on. User tags are markers, one from the first to the last
+of samples in a row. Lost: states, cut stacks, build ids.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..profile import Frame, Profile
 from .common import ThreadSamples, by_thread, pid_of, start_us, write_json
 
 VERSION = 66
-_CATEGORIES = [("Other", "grey"), ("Program", "yellow"), ("Library", "blue"), ("No source", "orange")]
+_CATEGORIES = {"Other": "grey", "Program": "yellow", "Library": "blue", "No source": "orange"}
 _OTHER, _PROGRAM, _LIBRARY, _GENERATED = range(4)
 _RESOURCE_IS_LIBRARY = 1
 _INTERVAL = 1  # a marker's phase
@@ -184,10 +184,12 @@ def _markers(
     profile: Profile, shared: _Shared, places: list[int], times: list[float]
 ) -> dict[str, Any]:
     markers = _Table("name", "startTime", "endTime", "phase", "category", "data")
+    thread = profile.threads[profile.sample_threads[places[0]]]
+    untagged = {"", "Default", thread.name, thread.process.name}  # what the service says then
     tagged = zip([profile.tags[profile.user_tags[place]] for place in places], times)
     for tag, group in groupby(tagged, key=lambda pair: pair[0]):
         span = [time for _, time in group]
-        if tag and tag != "Default":
+        if tag not in untagged:
             data = {"type": "UserTag", "name": tag}
             markers.add(shared.string(tag), span[0], span[-1], _INTERVAL, _OTHER, data)
     return markers.json()
@@ -218,7 +220,8 @@ def _meta(profile: Profile) -> dict[str, Any]:
         "preprocessedProfileVersion": VERSION,
         "symbolicated": True,
         "categories": [
-            {"name": name, "color": color, "subcategories": ["Other"]} for name, color in _CATEGORIES
+            {"name": name, "color": color, "subcategories": ["Other"]}
+            for name, color in _CATEGORIES.items()
         ],
         "markerSchema": [
             {

@@ -1,8 +1,8 @@
 """A flame graph as one HTML page to zoom and search in. It asks no network for anything, which its
 content security policy makes sure of.
 
-The page holds every box, and draws those that are wider than half a pixel where it is zoomed to. Lost:
-time, threads, tags, lines but those of definitions.
+The page holds every box, and draws those that are wider than half a pixel where it is zoomed to.
+Lost: time, threads, tags, lines but those of definitions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """pprof's profile.proto, with gzip: what `go tool pprof` reads.
 
-Samples of one stack, thread, tag and state are one entry with their number and their CPU time. Labels:
-thread, tid, process, pid, tag, state, and stack: "cut" where the outer end is missing. Inlined frames
-are further lines of their location. Lost: the time of each sample, addresses.
+Samples of one stack, thread, tag and state are one entry with their number and their CPU time.
+Labels: thread, tid, process, pid, tag, state, and stack: "cut" where the outer end is missing.
+Inlined frames are further lines of their location. Lost: the time of each sample, addresses.
 
 Reading takes other writers' files: without a number of samples each entry is one; a profile that
 measures no time has none here.

@@ -1,11 +1,11 @@
 """speedscope's JSON: one sampled profile a thread, in microseconds of CPU time.
 
-Its time line is that of the weights: what a thread slept is not on it. Lost: idle time, tags, states,
-cut stacks, lines but those of definitions, which frames were inlined, the library where the source
-file is known.
+Its time line is that of the weights: what a thread slept is not on it. Lost: idle time, tags,
+states, cut stacks, lines but those of definitions, which frames were inlined, the library where the
+source file is known.
 
-Reading takes other writers' files, too: evented profiles, other units of time, and plain counts (their
-samples have no CPU time).
+Reading takes other writers' files, too: evented profiles, other units of time, and plain counts
+(their samples have no CPU time).
 """
 
 from __future__ import annotations
@@ -154,4 +154,4 @@ def _evented(one: Mapping[str, Any]) -> Iterator[tuple[float, float, list[int]]]
         elif stack and stack[-1] == event["frame"]:
             stack = stack[:-1]
         else:
-            raise BadFile(f"a speedscope profile that closes frame {event['frame']} while it is not open")
+            raise BadFile(f"a speedscope profile that closes frame {event['frame']} out of turn")

@@ -1,8 +1,8 @@
 """CSV, for spreadsheets: a row a function (write), or a row a sample (write_samples).
 
-Of functions, lost: stacks, threads, time, tags. Of samples, lost: definitions' lines; a stack is one
-cell, outermost first, its frames apart by ";". A cell that a spreadsheet would take for a formula
-begins with an apostrophe.
+Of functions, lost: stacks, threads, time, tags. Of samples, lost: definitions' lines; a stack is
+one cell, outermost first, its frames apart by ";". A cell that a spreadsheet would take for a
+formula begins with an apostrophe.
 """
 
 from __future__ import annotations

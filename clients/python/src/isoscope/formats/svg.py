@@ -1,7 +1,7 @@
 """A flame graph as an SVG picture: opens anywhere, needs nothing, holds no script.
 
-The outermost function is on top. Each box says in its tooltip what it is. Lost: time, threads, tags,
-lines, and boxes that would be narrower than a fifth of a pixel.
+The outermost function is on top. Each box says in its tooltip what it is. Lost: time, threads,
+tags, lines, and boxes that would be narrower than a fifth of a pixel.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STYLE = """
 def write(profile: Profile, out: BinaryIO, *, weight: str = SAMPLES) -> None:
     drawn = picture(profile, weight)
     head = _head(drawn)
-    legend, top = _legend(drawn, 34 + 18 * len(drawn.summary))
+    legend, top = _legend(drawn, 40 + 18 * len(drawn.summary))
     height = top + drawn.rows * _ROW + _MARGIN
     title = _text(drawn.title)
     parts = [

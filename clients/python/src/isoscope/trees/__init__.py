@@ -2,7 +2,7 @@
 
     Profile -> call_tree -> CallTree -> bottom_up, Table.of, layout, difference
     Profile -> hot_spots
-                                     -> text.py for people, data.py for programs, html.py for notebooks
+    text.py shows them to people, data.py gives them to programs, html.py to notebooks
 """
 
 from .bottomup import bottom_up

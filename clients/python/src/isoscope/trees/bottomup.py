@@ -4,9 +4,9 @@
          -> leaf                 <- work <- main
                                  <- main
 
-A node's total is the samples that were in its root's function and came there by this way; only the root
-has a self, which is all of them. Callers are looked up when they are asked for: a whole tree of a
-big profile is seldom looked at, and would be many times as big as the call tree.
+A node's total is the samples that were in its root's function and came there by this way; only the
+root has a self, which is all of them. Callers are looked up when they are asked for: a whole tree
+of a big profile is seldom looked at, and would be many times as big as the call tree.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     samples -> counted by (root, node) -> one Node for the profile's nodes that merge -> totals
 
-The samples are looked at once, to count them; all else is done once a node of the profile. So a million
-samples of a thousand stacks cost what a thousand do, and the counting. What a tree is made of is
-chosen before: Profile.window, filters.py.
+The samples are looked at once, to count them; all else is done once a node of the profile. So a
+million samples of a thousand stacks cost what a thousand do, and the counting. What a tree is made
+of is chosen before: Profile.window, filters.py.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def _root_of_each(profile: Profile, group: str, items: Items) -> Iterable[int]:
 
 
 def _count(profile: Profile, roots: Iterable[int]) -> tuple[Counter[int], dict[int, int]]:
-    """Samples and CPU time by key: root * stride + node, for numbers are counted faster than pairs."""
+    """Samples and CPU time by key: root * stride + node, for numbers are counted faster than
+    pairs."""
     stride = len(profile.callers)
     keys = [root * stride + node for root, node in zip(roots, profile.nodes)]
     counts = Counter(keys)

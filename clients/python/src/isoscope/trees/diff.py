@@ -2,8 +2,8 @@
 
     before, after (trees) -> difference -> rows by function, and a tree of both
 
-Both are normalised: what is compared are shares of their own samples, so that one may be longer than
-the other. Functions are the same when name, library and file are (Item.identity).
+Both are normalised: what is compared are shares of their own samples, so that one may be longer
+than the other. Functions are the same when name, library and file are (Item.identity).
 
 Units    before, after: shares, from 0 to 1. change: after - before, in the same.
 """
@@ -66,7 +66,7 @@ class Difference:
         while waiting:
             node = waiting.pop()
             yield node
-            waiting.extend(sorted(node.children.values(), key=lambda n: abs(n.change)))
+            waiting += sorted(node.children.values(), key=lambda n: -abs(n.change))[::-1]
 
 
 def difference(before: Tree, after: Tree) -> Difference:

@@ -2,9 +2,9 @@
 
     Tree -> layout -> rows of boxes; row 0 holds the roots, row n + 1 what row n calls
 
-Units    start, width: samples, or microseconds of CPU time where `weight` is "cpu". The whole graph is
-         from 0 to Layout.width. Children stand side by side under their parent from its start on; what
-         is left at the right is the parent's self.
+Units    start, width: samples, or microseconds of CPU time where `weight` is "cpu". The whole graph
+         is from 0 to Layout.width. Children stand side by side under their parent from its start
+         on; what is left at the right is the parent's self.
 """
 
 from __future__ import annotations

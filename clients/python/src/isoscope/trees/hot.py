@@ -1,4 +1,5 @@
-"""Hot spots: functions with more than a share of all samples, where in them, and on which way there.
+"""Hot spots: functions with more than a share of all samples, where in them, and on which way
+there.
 
     Profile -> hot_spots -> [HotSpot], the hottest first
 """
@@ -9,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..errors import IsoscopeError
+from ..model import Function
 from ..profile import Profile
 from .calltree import call_tree
 from .nodes import Item, Node
@@ -34,7 +36,8 @@ def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") ->
     if by not in ("self", "total"):
         raise IsoscopeError(f"hot by '{by}': it is 'self' or 'total'")
     tree = call_tree(profile)
-    counts = {row: row.self_count if by == "self" else row.total_count for row in Table.of(tree).rows}
+    rows = Table.of(tree).rows
+    counts = {row: row.self_count if by == "self" else row.total_count for row in rows}
     hot = [r for r, count in counts.items() if count and count >= threshold * tree.sample_count]
     hot.sort(key=lambda row: -counts[row])  # stable: self, then total, then name
     ways = _busiest(list(node for node, _ in tree.walk()), by)
@@ -44,7 +47,7 @@ def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") ->
             row,
             tree.share(counts[row]),
             ways[row.item].path(),
-            lines.get(row.item.key, Counter()).most_common(),
+            lines.get(row.function, Counter()).most_common(),
         )
         for row in hot
     ]
@@ -66,10 +69,10 @@ def _count(node: Node, by: str) -> int:
     return node.self_count if by == "self" else node.total_count
 
 
-def _lines(profile: Profile) -> dict[str, Counter[int]]:
-    """Own samples by line, of each function's id."""
-    lines: dict[str, Counter[int]] = {}
+def _lines(profile: Profile) -> dict[Function, Counter[int]]:
+    """Own samples by line."""
+    lines: dict[Function, Counter[int]] = {}
     for row in Table.of(call_tree(profile, merge="line")).rows:
         if row.self_count:
-            lines.setdefault(row.item.key, Counter())[row.item.line] += row.self_count
+            lines.setdefault(row.function, Counter())[row.item.line] += row.self_count
     return lines

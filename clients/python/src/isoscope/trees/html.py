@@ -22,7 +22,7 @@ _STYLE = "font-family:monospace;white-space:nowrap;padding-left:1em"
 def tree_html(tree: Tree) -> str:
     title = f"{escape(tree.title)}: {tree.sample_count:,} samples, {tree.cpu_us / 1e6:.2f} s CPU"
     parts = [f'<div style="font-family:monospace"><b>{title}</b>']
-    left: list[int] = [0]
+    left = 0
     # A node, or the text that closes one.
     waiting: list[tuple[Optional[Node], str]] = [(node, "") for node in reversed(tree.roots)]
     shown = 0
@@ -32,11 +32,13 @@ def tree_html(tree: Tree) -> str:
             parts.append(text)
             continue
         if not _worth(tree, node) or shown >= MAX_NODES:
-            left[0] += 1
+            left += 1
             continue
         shown += 1
-        below = node.sorted_children() if node.depth < MAX_DEPTH else []
-        below = [child for child in below if _worth(tree, child)]
+        below = [child for child in node.sorted_children() if _worth(tree, child)]
+        if node.depth >= MAX_DEPTH:
+            below = []
+        left += len(node.children) - len(below)
         line = _line(tree, node)
         if not below:
             parts.append(f'<div style="{_STYLE}">{line}</div>')
@@ -45,8 +47,8 @@ def tree_html(tree: Tree) -> str:
         parts.append(f'<details{is_open} style="{_STYLE}"><summary>{line}</summary>')
         waiting.append((None, "</details>"))
         waiting.extend((child, "") for child in reversed(below))
-    if left[0]:
-        parts.append(f"<div>... {left[0]:,} more are not shown</div>")
+    if left:
+        parts.append(f"<div>... {left:,} more are not shown, nor what is below them</div>")
     return "".join(parts) + "</div>"
 
 
@@ -61,7 +63,8 @@ def _line(tree: Tree, node: Node) -> str:
 
 
 def table_html(table: Table) -> str:
-    head = "".join(f"<th>{word}</th>" for word in ("self", "total", "CPU ms", "function", "library"))
+    titles = ("self", "total", "CPU ms", "function", "library")
+    head = "".join(f"<th>{title}</th>" for title in titles)
     count = max(table.sample_count, 1)
     rows = [
         f"<tr><td>{row.self_count / count:.1%}</td><td>{row.total_count / count:.1%}</td>"

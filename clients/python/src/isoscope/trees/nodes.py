@@ -44,6 +44,8 @@ class Item:
 
     def identity(self) -> tuple[str, str, str, str, int]:
         function = self.function
+        if self.kind == "all":  # is the same whatever the program is called
+            return (self.kind, "", "", "", 0)
         name = (function.full_name or function.name) if function else self.name
         return (self.kind, name, self.library, function.file if function else "", self.line)
 

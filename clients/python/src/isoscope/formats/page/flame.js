@@ -71,19 +71,19 @@ function drawRow(boxes, level, scale, wide, letter) {
   for (let at = firstAfter(boxes, view.from); at < boxes.length; at++) {
     const box = boxes[at];
     if (start[box] >= view.to) break;
-    if (width[box] * scale < NARROWEST) continue;
+    const hit = matches && matches.has(box); // what is found shows, however narrow it is
+    if (width[box] * scale < NARROWEST && !hit) continue;
     const left = Math.max((start[box] - view.from) * scale, 0);
     const right = Math.min((end(box) - view.from) * scale, wide);
-    const shown = Math.max(right - left - 0.7, NARROWEST);
+    const shown = Math.max(right - left - 0.7, hit ? 2 * NARROWEST : NARROWEST);
     const around = level < row[zoomed];
-    pen.globalAlpha = matches && !matches.has(box) ? 0.25 : around ? 0.6 : 1;
-    pen.fillStyle = matches && matches.has(box) ? "#c04df0" : named(box)[COLOUR];
+    pen.globalAlpha = matches && !hit ? 0.25 : around ? 0.6 : 1;
+    pen.fillStyle = hit ? "#c04df0" : named(box)[COLOUR];
     pen.fillRect(left, y, shown, ROW - 1);
     const letters = Math.floor((shown - 6) / letter);
     if (letters < 3) continue;
     const text = named(box)[NAME];
     pen.globalAlpha = 1;
-    const hit = matches && matches.has(box);
     pen.fillStyle = hit ? "#ffffff" : matches ? getComputedStyle(document.body).color : "#141414";
     pen.fillText(text.length <= letters ? text : `${text.slice(0, letters - 1)}…`, left + 3, y + ROW / 2);
   }
