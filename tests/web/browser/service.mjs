@@ -19,7 +19,7 @@ export const busy = (seconds) => [
 export const workload = (name, ...words) => [join(BUILD, "tests/workloads", name), ...words];
 
 /** The condition's first true value; it may be a promise. */
-export async function until(condition, what) {
+export async function until(condition, what, everyMs = 20) {
   for (const end = Date.now() + DEADLINE_MS; ;) {
     const value = await condition();
     if (value) return value;

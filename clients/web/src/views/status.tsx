@@ -24,6 +24,7 @@ function Lost() {
     <span class="warn">
       {grouped(total)} {total === 1 ? "tick" : "ticks"} without a sample:{" "}
       {CAUSES[lost[0][0]] ?? lost[0][0]}
+      {lost.length > 1 && " "}
       {lost.length > 1 && (
         <Why>
           {lost.map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`).join("\n")}
