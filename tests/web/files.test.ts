@@ -150,6 +150,7 @@ test("bad files say what is wrong with them", async () => {
     ["[1]", /no form that is known/],
     ['{"a":1}', /no form that is known/],
     ["<html>", /page or picture/],
+    ["<?xml version='1.0'?><svg/>", /page or picture/],
     ["hello\nworld\n", /text of no form/],
     ["main;a 3\nmain;b\n", /line 2/],
     ["main 99999999999\n", /more than 20,000,000/],

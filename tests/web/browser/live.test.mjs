@@ -6,7 +6,7 @@ import { launch, Visit } from "./visit.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
-after(() => browser.close());
+after(() => browser?.close());
 
 /** A page at a service of its own; both are ended, whatever came. */
 function visiting(name, act, ...options) {

@@ -8,7 +8,7 @@ export function changeFill(before: number, after: number): string {
   const change = (after - before) / (Math.max(before, after) || 1); // -1 to 1
   const strength = Math.round(Math.abs(change) * STEPS) / STEPS;
   const light = isDark.value ? 0.36 + 0.2 * strength : 0.94 - 0.2 * strength;
-  return `oklch(${light} ${0.012 + 0.13 * strength} ${change > 0 ? 60 : 250})`;
+  return `oklch(${light} ${0.002 + 0.13 * strength} ${change > 0 ? 60 : 250})`;
 }
 
 /** In points of a percent, with its sign. */
