@@ -107,7 +107,12 @@ export function Banner() {
   if (ended) {
     const last = Math.max(...processes.map(({ endMs }) => endMs));
     const when = last ? `ended at ${new Date(last).toLocaleTimeString()}` : "has ended";
-    return <div class="banner">The program {when}; this is what was recorded.</div>;
+    const what = newest.value?.samples ? "this is what was recorded" : "nothing was recorded";
+    return (
+      <div class="banner">
+        The program {when}; {what}.
+      </div>
+    );
   }
   if (state === "lost" && data.value)
     return <div class="banner">The service does not answer; this is what came until then.</div>;
