@@ -93,3 +93,16 @@ test("what is too thin for the chart is joined, and nobody's; what is wide stays
   );
   assert.deepEqual(words, ["undefined@0+3000", "c@3000+30000", "undefined@33000+2000"]);
 });
+
+test("in the chart, gaps that cannot be seen part nothing", () => {
+  const profile = profileOf([
+    { stack: "main a", time_us: 0 },
+    { stack: "main a", time_us: 4000 },
+    { stack: "main a", time_us: 20_000 },
+  ]);
+  const shape = new Shaper(profile, []).shape();
+  const near = chartLayout(profile, shape, {}, 0, 21_000, 1000);
+  assert.deepEqual(told(profile, near)[0], "main@0+2000 main@4000+2000 main@20000+1000");
+  const far = chartLayout(profile, shape, {}, 0, 21_000, 2000);
+  assert.deepEqual(told(profile, far)[0], "main@0+6000 main@20000+1000");
+});

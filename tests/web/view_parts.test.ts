@@ -20,6 +20,7 @@ import {
   stepFrom,
 } from "../../clients/web/src/views/box_place";
 import { laneTip } from "../../clients/web/src/views/lane_tip";
+import { labelOf } from "../../clients/web/src/views/lanes";
 import { rowAfter } from "../../clients/web/src/views/rows_in_sight";
 import { ticks, timeAt, type TimeView, xOf } from "../../clients/web/src/views/time_axis";
 import { inside, moved, panned, zoomed } from "../../clients/web/src/views/time_window";
@@ -198,4 +199,14 @@ test("when a function ran is told in processors, once for stacks that hold it tw
   const steps = { origin_us: 0, step_us: 1000, steps: 5 };
   assert.deepEqual([...activity(profile, {}, f, steps)], [1, 1, 0, 0, 0.5]);
   assert.deepEqual([...activity(profile, { threads: [2] }, f, steps)], [0, 0, 0, 0, 0.5]);
+});
+
+test("lanes of one name are told apart by their numbers", () => {
+  const profile = profileOf(["a", { stack: "a", tid: 2 }, { stack: "a", tid: 3 }]);
+  profile.threads.forEach((thread, i) => (thread.name = ["main", "worker", "worker"][i]));
+  const { lanes } = overview(profile, [0, 3000], 10, 10);
+  assert.deepEqual(
+    lanes.map((lane) => labelOf(lane, lanes)),
+    ["main", "worker 2", "worker 3"],
+  );
 });

@@ -210,13 +210,16 @@ visiting("a window without samples says why, and leads back", async (visit) => {
 
 test("where the service does not give the text, lines stand by number, and it is said", async () => {
   const bare = await recorded();
-  const visit = await Visit.of(browser, bare.uri);
-  await visit.moreThan(0);
-  await pickInTable(visit, "thread_spin");
-  await visit.page.keyboard.press("s");
-  await visit.page.getByText(/--source-root DIR/).waitFor();
-  await visit.page.locator(".source .row .line").first().waitFor();
-  assert.equal((await visit.page.locator(".source code").allInnerTexts()).join("").trim(), "");
-  await visit.close();
-  await bare.end();
+  try {
+    const visit = await Visit.of(browser, bare.uri);
+    await visit.moreThan(0);
+    await pickInTable(visit, "thread_spin");
+    await visit.page.keyboard.press("s");
+    await visit.page.getByText(/--source-root DIR/).waitFor();
+    await visit.page.locator(".source .row .line").first().waitFor();
+    assert.equal((await visit.page.locator(".source code").allInnerTexts()).join("").trim(), "");
+    await visit.close();
+  } finally {
+    await bare.end();
+  }
 });

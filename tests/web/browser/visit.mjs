@@ -87,7 +87,11 @@ export class Visit {
   async close() {
     const hacked = await this.page.evaluate("window.hacked");
     await this.page.context().close();
-    assert.deepEqual([...this.outside, ...wantedElsewhere()], [], "requests that leave the machine");
+    assert.deepEqual(
+      [...this.outside, ...wantedElsewhere()],
+      [],
+      "requests that leave the machine",
+    );
     assert.deepEqual(this.errors, [], "errors in the page");
     assert.equal(hacked, undefined, "a name was run");
   }

@@ -39,7 +39,8 @@ class Row {
   constructor(private readonly thin_us: number) {}
 
   add(node: number, from: number, to: number): void {
-    if (this.#open === node && this.#openTo === from) {
+    // A gap that cannot be seen parts nothing: threads that share a processor have one in each sample.
+    if (this.#open === node && from - this.#openTo <= this.thin_us) {
       this.#openTo = to;
       return;
     }

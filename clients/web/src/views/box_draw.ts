@@ -6,6 +6,7 @@ import { shortened } from "./format";
 export const ROW_PX = 20;
 const THIN_PX = 1; // below: part of a hatch
 const HATCH_PX = 4; // below: no lines are seen in a hatch
+const FRAME_PX = 8; // below: what is picked is underlined, as a frame would hide it
 const TEXT_PX = 28; // below: no text is tried
 const PAD_PX = 4;
 
@@ -181,6 +182,11 @@ class Painter {
     if (width >= TEXT_PX) this.#text(box, left, width, top, emphasis === 2);
     context.globalAlpha = 1;
     if (!look.isPicked(box)) return;
+    if (width < FRAME_PX) {
+      context.fillStyle = look.ink.pick;
+      context.fillRect(left, top + ROW_PX - 3, width, 2);
+      return;
+    }
     context.strokeStyle = look.ink.pick;
     context.lineWidth = 1.5;
     context.strokeRect(left + 0.75, top + 0.75, Math.max(1, width - 1.5), ROW_PX - 2.5);

@@ -48,6 +48,8 @@ export function drawCurve(
   context.stroke();
   if (!picked) return;
   along(picked);
+  context.globalAlpha = 0.7;
   context.fillStyle = ink.hit;
   context.fill();
+  context.globalAlpha = 1;
 }

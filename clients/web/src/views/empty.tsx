@@ -54,14 +54,18 @@ export function Empty() {
       <Said act={["Go live", () => hold(false)]}>There were no samples when this was held.</Said>
     );
   if (!service) return <Said>Waiting for the service…</Said>;
+  if (!service.processes.some(({ live }) => live)) {
+    const why = service.profiler
+      ? "and used too little CPU to be sampled"
+      : "with the profiler off";
+    return <Said>The program has ended, {why}.</Said>;
+  }
   if (!service.profiler)
     return (
       <Said act={["Turn it on", () => run({ set: "profiler", on: true })]}>
         The profiler is off.
       </Said>
     );
-  if (!service.processes.some(({ live }) => live))
-    return <Said>The program has ended, and used too little CPU to be sampled.</Said>;
   if (service.mode === "cpu")
     return (
       <Said act={["Try wall mode", () => run({ set: "mode", mode: "wall" })]}>

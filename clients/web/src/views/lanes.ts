@@ -1,6 +1,6 @@
 // The lanes of the overview: per thread and step, how much of the time was spent in which state.
 import type { Filter } from "../data/filter";
-import type { Overview } from "../data/overview";
+import type { Lane, Overview } from "../data/overview";
 import type { Ink } from "./colours";
 
 export const LANE_PX = 16;
@@ -22,6 +22,13 @@ export function threadsOf(filter: Filter, tid: number, together: boolean): Filte
   const alone = there && (together || threads.length === 1);
   const next = alone ? others : [...others, tid];
   return next.length ? { ...rest, threads: next } : rest;
+}
+
+/** Its name; with its number, where another lane has the same. */
+export function labelOf(lane: Lane, lanes: readonly Lane[]): string {
+  if (!lane.name) return String(lane.tid);
+  const alone = lanes.every((other) => other === lane || other.name !== lane.name);
+  return alone ? lane.name : `${lane.name} ${lane.tid}`;
 }
 
 export function drawLanes(
@@ -46,11 +53,7 @@ export function drawLanes(
     const top = i * LANE_PX;
     context.globalAlpha = threads && !threads.includes(lane.tid) ? 0.35 : 1;
     context.fillStyle = ink.text;
-    context.fillText(
-      cut(context, lane.name || String(lane.tid), LABEL_PX - 12),
-      6,
-      top + LANE_PX / 2,
-    );
+    context.fillText(cut(context, labelOf(lane, lanes), LABEL_PX - 12), 6, top + LANE_PX / 2);
     bottoms.fill(top + LANE_PX - 1);
     for (const state of stacked) {
       context.fillStyle = colours[state];

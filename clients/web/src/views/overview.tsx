@@ -53,6 +53,17 @@ export function Overview() {
   );
 }
 
+/** Was any thread in that state? */
+function isSeen({ states, steps, lanes }: Data, state: string): boolean {
+  const at = states.indexOf(state);
+  if (at < 0) return false;
+  return lanes.some((lane) => {
+    for (let step = 0; step < steps; step++)
+      if (lane.states[step * states.length + at]) return true;
+    return false;
+  });
+}
+
 /** The selected window and what the colours mean, in words. */
 function Told({ overview }: { overview: Data }) {
   const { filter, transforms } = selection.value;
@@ -60,7 +71,7 @@ function Told({ overview }: { overview: Data }) {
   const summary = useAnswer("summary", { filter, transforms, group: "" });
   const origin = data.value?.extent_us?.[0] ?? 0;
   const seconds = (time_us: number) => `${((time_us - origin) / 1e6).toFixed(2)} s`;
-  const states = STATES.filter((state) => overview.states.includes(state));
+  const states = STATES.filter((state) => isSeen(overview, state));
   if (!summary) return null;
   return (
     <div class="told">

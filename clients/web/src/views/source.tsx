@@ -170,7 +170,7 @@ function Text({ lines, text, picked }: { lines: Lines; text: string[] | null; pi
               role="listitem"
               style={{
                 top: `${(sight.first + i) * ROW_PX}px`,
-                "--heat": at < 0 ? "0%" : `${Math.round((40 * self[at]) / heaviest)}%`,
+                "--heat": at < 0 ? "0%" : `${Math.round((60 * self[at]) / heaviest)}%`,
               }}
               onClick={() => setCurrent(sight.first + i)}
             >

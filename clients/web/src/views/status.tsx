@@ -24,6 +24,7 @@ function Lost() {
     <span class="warn">
       {grouped(total)} {total === 1 ? "tick" : "ticks"} without a sample:{" "}
       {CAUSES[lost[0][0]] ?? lost[0][0]}
+      {lost.length > 1 && " "}
       {lost.length > 1 && (
         <Why>
           {lost.map(([cause, count]) => `${grouped(count)}: ${CAUSES[cause] ?? cause}`).join("\n")}
@@ -106,7 +107,12 @@ export function Banner() {
   if (ended) {
     const last = Math.max(...processes.map(({ endMs }) => endMs));
     const when = last ? `ended at ${new Date(last).toLocaleTimeString()}` : "has ended";
-    return <div class="banner">The program {when}; this is what was recorded.</div>;
+    const what = newest.value?.samples ? "this is what was recorded" : "nothing was recorded";
+    return (
+      <div class="banner">
+        The program {when}; {what}.
+      </div>
+    );
   }
   if (state === "lost" && data.value)
     return <div class="banner">The service does not answer; this is what came until then.</div>;

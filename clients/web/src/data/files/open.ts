@@ -50,7 +50,8 @@ export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<Opened
 export function readBytes(bytes: Uint8Array): Opened {
   const start = new TextDecoder().decode(bytes.subarray(0, 4100)).trimStart();
   if (start[0] === "{" || start[0] === "[") return readJson(new TextDecoder().decode(bytes));
-  if (/^<(\?xml|!doctype|html|svg)\b/i.test(start)) throw new BadFile(`a page or picture; ${ADVICE}`);
+  if (/^<(\?xml|!doctype|html|svg)\b/i.test(start))
+    throw new BadFile(`a page or picture; ${ADVICE}`);
   // Whatever is not text may be pprof; it has no mark.
   if (!/[^\t\r\n\x20-\uffff]/.test(start)) {
     const text = new TextDecoder().decode(bytes);
