@@ -59,17 +59,17 @@ async function loadBy(page, input, file) {
   return page.evaluate(() => window.loaded);
 }
 
-/** From the event's own time stamp until it is drawn. */
+/** From the event's arrival in the page until it is drawn. */
 async function drawnAfter(page, event, act) {
   await page.evaluate((event) => {
     window.answered = new Promise((resolve) =>
       addEventListener(
         event,
-        async ({ timeStamp }) => resolve((await window.drawn()) - timeStamp),
-        {
-          once: true,
-          capture: true,
+        async () => {
+          const start = performance.now();
+          resolve((await window.drawn()) - start);
         },
+        { once: true, capture: true },
       ),
     );
   }, event);
