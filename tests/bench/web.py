@@ -12,7 +12,7 @@ over the rounds, each in a browser of its own:
     zoom      from an event of the wheel (d3: a click) until the frame that shows it is drawn
     search    the same for a text that is searched for
 
-And of the live page: the first paint after the HTML is there. Packages of the two come from npm into the
+Where speedscope does not live through that, the two are compared at a fifth of it. And of the live page: the first paint after the HTML is there. Packages of the two come from npm into the
 build folder. Ends with status 1 when a bound is missed.
 """
 
@@ -31,6 +31,7 @@ HERE = Path(__file__).resolve().parent / "web"
 PACKAGES = ["speedscope@1.25.0", "d3-flame-graph@5.0.0", "d3-selection@3.0.0"]
 COLUMNS = {"load": "s", "blocked": "ms", "memory": "MB", "zoom": "ms", "search": "ms"}
 PART_MAX = 1 / 3  # of speedscope's load and memory
+PART = 5  # of the profile, where speedscope does not live through the whole
 REDRAW_MS_MAX = 30
 BLOCKED_MS_MAX = 100
 FIRST_PAINT_MS_MAX = 300
@@ -61,13 +62,32 @@ def node(script: str, arguments: argparse.Namespace, *words: str) -> dict[str, f
 
 
 def measured(subject: str, arguments: argparse.Namespace, folder: Path) -> dict[str, float]:
+    """Nothing, where one of the rounds failed: then that is said."""
     rounds = [node("measure.mjs", arguments, subject, str(folder)) for _ in range(arguments.rounds)]
+    for one in rounds:
+        if "failed" in one:
+            print(f"    {subject:<18}{one['failed']}", flush=True)
+            return {}
     return {name: median(one[name] for one in rounds) for name in rounds[0]}
 
 
 def show(name: str, found: dict[str, float]) -> None:
     cells = [f"{found[key]:>9.1f} {unit:<2}" for key, unit in COLUMNS.items()]
     print(f"    {name:<18}{' '.join(cells)}", flush=True)
+
+
+def compared(samples: int, nodes: int, arguments: argparse.Namespace,
+             folder: Path) -> dict[str, dict[str, float]]:  # fmt: skip
+    node("make_profile.mjs", arguments, str(folder), str(samples), str(nodes))
+    size = (folder / "profile.speedscope.json").stat().st_size
+    print(f"{samples:,} samples in {nodes:,} nodes, {size / 1e6:,.0f} MB of JSON")
+    print(f"    {'':<18}{' '.join(f'{name:>12}' for name in COLUMNS)}", flush=True)
+    found = {}
+    for subject in ("isoscope", "speedscope", "d3-flame-graph"):
+        found[subject] = measured(subject, arguments, folder)
+        if found[subject]:
+            show(subject, found[subject])
+    return found
 
 
 def main() -> int:
@@ -81,19 +101,18 @@ def main() -> int:
     folder = arguments.build / "tests/bench/web"
     folder.mkdir(parents=True, exist_ok=True)
     packages(folder)
-    node("make_profile.mjs", arguments, str(folder), str(arguments.samples), str(arguments.nodes))
-    size = (folder / "profile.speedscope.json").stat().st_size
-    print(f"{arguments.samples:,} samples in {arguments.nodes:,} nodes, {size / 1e6:,.0f} MB of JSON")
-    print(f"    {'':<18}{' '.join(f'{name:>12}' for name in COLUMNS)}", flush=True)
-    found = {}
-    for subject in ("isoscope", "speedscope", "d3-flame-graph"):
-        found[subject] = measured(subject, arguments, folder)
-        show(subject, found[subject])
+    whole = found = compared(arguments.samples, arguments.nodes, arguments, folder)
+    if not found["speedscope"]:  # it is compared at what it lives through
+        found = compared(arguments.samples // PART, arguments.nodes // PART, arguments, folder)
     ours, theirs = found["isoscope"], found["speedscope"]
     missed = Missed()
+    if not whole["isoscope"] or not ours or not theirs:
+        print("    there is nothing to compare: see above")
+        return 1
     for key in ("load", "memory"):
         part = ours[key] / theirs[key]
         missed.check(f"{key}: of speedscope's", f"1/{1 / part:.1f}", "<= 1/3", part <= PART_MAX)
+    ours = whole["isoscope"]
     for key in ("zoom", "search"):
         missed.check(key, f"{ours[key]:.0f} ms", f"<= {REDRAW_MS_MAX} ms", ours[key] <= REDRAW_MS_MAX)
     missed.check("main thread blocked", f"{ours['blocked']:.0f} ms", f"<= {BLOCKED_MS_MAX} ms",

@@ -77,12 +77,16 @@ async function measure(browser, one) {
   }
 }
 
+/** A page that does not live through it is a finding, too. */
+function tried() {
+  return measure(browser, SUBJECTS[subject]).catch((error) => ({
+    failed: error.message.split("\n")[0],
+  }));
+}
+
 const browser = await launch("--js-flags=--expose-gc");
 try {
-  const found =
-    subject === "live"
-      ? { paint: await firstPaint(browser) }
-      : await measure(browser, SUBJECTS[subject]);
+  const found = subject === "live" ? { paint: await firstPaint(browser) } : await tried();
   console.log(JSON.stringify(found));
 } finally {
   await browser.close();
