@@ -211,7 +211,7 @@ static struct unwind_table *pack(const struct build *build)
     size_t rows_bytes = build->row_count * sizeof(struct unwind_row);
     size_t bytes =
         sizeof(struct unwind_table) + rules_bytes + 8 + rows_bytes + buckets * sizeof(uint32_t);
-    struct unwind_table *table = pages_new(bytes);
+    struct unwind_table *table = pages_new_huge(bytes);
 
     if (!table)
         return NULL;

@@ -133,7 +133,6 @@ static int map_chains(struct snapshot *snapshot)
     return 0;
 }
 
-/* Leaves the window at its first batch. */
 static int find_stacks(struct snapshot *snapshot, struct stacks *stacks,
                        const struct snapshot_window *asked)
 {
@@ -142,11 +141,8 @@ static int find_stacks(struct snapshot *snapshot, struct stacks *stacks,
 
     if (error < 0 || (error = stacks_find(stacks, window)) < 0 || !window->total)
         return error;
-    snapshot->last_us = pick_us(snapshot->views, window->picks[window->count - 1]);
-    if (window->first) { /* the first batch is what is asked for next */
-        window_rewind(window);
-        window_next(window);
-    }
+    snapshot->last_us = stacks->last_us;
+    window_next(window); /* the first batch is what is asked for next */
     snapshot->first_us = pick_us(snapshot->views, window->picks[0]);
     return 0;
 }

@@ -19,11 +19,12 @@ struct stack {
 };
 
 struct stacks {
-    struct stack *list; /* in the order of their first sample */
+    struct stack *list;
     uint32_t count, capacity;
+    int64_t last_us; /* of the latest sample; where there is one */
 };
 
-/* Goes through all batches of the window, to the last. */
+/* The window is then before its first batch. */
 int stacks_find(struct stacks *stacks, struct window *window);
 void stacks_free(struct stacks *stacks);
 

@@ -182,6 +182,28 @@ static void take_from(struct window *window, struct limits *limits, uint32_t num
     }
 }
 
+int window_each(const struct window *window, int (*each)(void *context, struct pick pick),
+                void *context)
+{
+    const struct sieve *sieve = &window->sieve;
+
+    assert(window->whole);
+    for (uint32_t number = 0; number < window->view_count; number++) {
+        const struct store_view *view = &window->views[number];
+        uint32_t end = overlaps(view, sieve->span) ? end_sample(view, sieve) : 0;
+
+        for (uint32_t sample = first_sample(view, sieve); sample < end; sample++) {
+            int result = belongs(view, sample, sieve->span, sieve->tid)
+                             ? each(context, (struct pick){ (uint16_t)number, (uint16_t)sample })
+                             : 0;
+
+            if (result)
+                return result;
+        }
+    }
+    return 0;
+}
+
 void window_rewind(struct window *window)
 {
     window->first = window->count = 0;
@@ -229,6 +251,7 @@ int window_open(struct window *window, const struct store_view *views, uint32_t 
     found = count_all(window, asked->since ? asked->count_max : 0);
     window->total =
         asked->count_max && asked->count_max < found ? (uint32_t)asked->count_max : found;
+    window->whole = window->total == found;
     room = found < 2 * WINDOW_BATCH ? found : 2 * WINDOW_BATCH;
     window->picks = calloc((size_t)room + 1, sizeof(*window->picks));
     return window->picks ? 0 : -ISOSCOPE_NO_MEMORY;

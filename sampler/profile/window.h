@@ -41,6 +41,7 @@ struct window {
     uint32_t view_count;
     struct sieve sieve;
     uint32_t total; /* samples of all batches */
+    bool whole;     /* those are all that the sieve lets through */
     uint32_t first; /* how many there were before this batch */
     uint32_t count; /* of this batch */
     struct pick *picks;
@@ -55,6 +56,10 @@ void window_choose_sources(struct store_view *views, uint32_t view_count,
 int window_open(struct window *window, const struct store_view *views, uint32_t view_count,
                 const struct snapshot_window *asked);
 void window_close(struct window *window);
+/* Tells each sample of a whole window, in no order of time, which costs less than batches. Stops
+ * at the first that is not 0, and returns it. */
+int window_each(const struct window *window, int (*each)(void *context, struct pick pick),
+                void *context);
 /* Back to before the first batch. */
 void window_rewind(struct window *window);
 /* False: there is no more, and the batch stays as it is. */

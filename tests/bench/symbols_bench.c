@@ -37,20 +37,20 @@ static void read_addresses(struct question *question, const char *path)
 {
     FILE *file = fopen(path, "r");
     uint32_t capacity = 0;
-    unsigned long address;
+    char line[64];
 
     if (!file) {
         perror(path);
         exit(1);
     }
-    while (fscanf(file, "%lx", &address) == 1) {
+    while (fgets(line, sizeof line, file)) {
         if (question->count == capacity) {
             capacity = capacity ? capacity * 2 : 1024;
             question->addresses = reallocarray(question->addresses, capacity, sizeof(uint64_t));
             if (!question->addresses)
                 exit(1);
         }
-        question->addresses[question->count++] = address;
+        question->addresses[question->count++] = strtoul(line, NULL, 16);
     }
     fclose(file);
 }

@@ -107,7 +107,7 @@ def pages(samples: int) -> list[str]:
                            "owner": {"type": "@Library", "id": "libraries/1"}}
                           for n in range(tables)],
             "frames": [{"functions": [n], "lines": [10 + n % 90]} for n in range(tables)],
-            "trees": trees,
+            "renamed": [], "trees": trees,
         }}, separators=(",", ":")))  # fmt: skip
     return made
 

@@ -54,6 +54,12 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def has_buried(pid: int) -> bool:
+    """A child of its has ended, and was waited for: its page faults count as the parent's."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[8]) > 0  # cminflt
+
+
 class CheckedTransport(WebSocketTransport):
     """Raises on a reply or an event that breaks its schema."""
 
@@ -91,8 +97,9 @@ class Service:
 
     def wait_for_end(self) -> None:
         """Of the program; isoscope itself stays."""
-        self.program()
-        until(lambda: not children(self.process.pid), "the program's end")
+        pid = self.process.pid
+        until(lambda: children(pid) or has_buried(pid), "the program's start")
+        until(lambda: not children(pid), "the program's end")
 
     def profile(self):
         with Client(self.uri) as client:
