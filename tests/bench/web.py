@@ -12,8 +12,9 @@ over the rounds, each in a browser of its own:
     zoom      from an event of the wheel (d3: a click) until the frame that shows it is drawn
     search    the same for a text that is searched for
 
-Where speedscope does not live through that, the two are compared at a fifth of it. And of the live page: the first paint after the HTML is there. Packages of the two come from npm into the
-build folder. Ends with status 1 when a bound is missed.
+Where speedscope does not live through that, the two are compared at a fifth of it. And of the live page:
+the first paint after the HTML is there. Packages of the two come from npm into the build folder. Ends with
+status 1 when a bound is missed.
 """
 
 from __future__ import annotations
