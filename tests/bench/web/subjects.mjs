@@ -135,11 +135,11 @@ const speedscope = {
   load: (page, folder) => loadBy(page, "input[type=file]", join(folder, PROFILE)),
   zoom: (page, i) => wheel(page, i, "Control"),
   async search(page, text) {
-    if (!(await page.locator("input[type=text]").count())) {
+    if (!(await page.locator("input:not([type=file])").count())) {
       await page.keyboard.press("Control+f");
-      await page.locator("input[type=text]").waitFor();
+      await page.locator("input:not([type=file])").waitFor();
     }
-    const input = page.locator("input[type=text]");
+    const input = page.locator("input:not([type=file])");
     return drawnAfter(page, "input", () => input.fill(text));
   },
 };
