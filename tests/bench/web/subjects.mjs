@@ -1,6 +1,6 @@
 // Who is measured: how each is opened, given the profile, zoomed and searched. Times are milliseconds in the
 // page's own clock, from the event to the frame that shows what it did.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
@@ -164,8 +164,9 @@ async function bundle(folder) {
 const d3 = {
   async open(folder) {
     await bundle(folder);
+    writeFileSync(join(folder, "d3.html"), "<!doctype html>");
     const server = await serve(folder);
-    return { ...server, uri: `${server.uri}package.json` }; // any page of that origin
+    return { ...server, uri: `${server.uri}d3.html` };
   },
   load: async (page) => {
     await page.addScriptTag({ url: "/d3.js" });
