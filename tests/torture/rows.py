@@ -149,7 +149,7 @@ LOCKS = [
     Row("malloc storm", program("malloc_storm"), 300, "body", 0.8, 0.99),
     Row("dl_iterate_phdr in a loop", program("phdr_loop"), 300, whole=0.98),
     Row("backtrace() in a loop", program("backtraces"), 500, "body", 0.9, 0.98),
-    Row("stdio", program("stdio_lines"), 200, whole=0.99),
+    Row("stdio", program("stdio_lines"), 120, whole=0.99),
 ]
 
 CODE = [
