@@ -1,9 +1,10 @@
 #include "overload.h"
 
 enum {
-    TICKS_MIN = 4,           /* fewer say nothing */
-    CALM_LOOKS = 10,         /* before it is tried again with the shorter period */
-    NS_A_QUEUED_SIGNAL = 20, /* the kernel needs half of it to step over one, where memory is far */
+    TICKS_MIN = 4,   /* fewer say nothing */
+    CALM_LOOKS = 10, /* before it is tried again with the shorter period */
+    NS_A_QUEUED_SIGNAL =
+        60, /* what the kernel needs to step over one, where memory is far: 20 to 50 */
 };
 
 bool overload_suspected(const struct load *load)
@@ -28,8 +29,9 @@ bool overload_look(struct load *load, uint32_t period_us, uint32_t queued)
     atomic_store_explicit(&load->late, 0, memory_order_relaxed);
     if (dear || period_ns < least_ns) {
         load->calm_looks = 0;
-        if (slowed < OVERLOAD_SLOWED_MAX)
-            slowed++;
+        do
+            slowed += slowed < OVERLOAD_SLOWED_MAX;
+        while (slowed < OVERLOAD_SLOWED_MAX && ((uint64_t)period_us << slowed) * 1000 < least_ns);
     } else if (slowed && period_ns / 2 >= least_ns && ++load->calm_looks >= CALM_LOOKS) {
         load->calm_looks = 0;
         slowed--;

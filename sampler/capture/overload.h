@@ -39,7 +39,7 @@ enum {
 SIGNAL_SAFE_INLINE uint32_t overload_tick(struct load *load, uint64_t since_ns, uint32_t period_us)
 {
     uint32_t slowed = atomic_load_explicit(&load->slowed, memory_order_relaxed);
-    uint64_t late_ns = ((uint64_t)period_us << slowed) * 1200;
+    uint64_t late_ns = ((uint64_t)period_us << slowed) * 1050;
 
     atomic_fetch_add_explicit(&load->ticks, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&load->spent_ns, since_ns, memory_order_relaxed);

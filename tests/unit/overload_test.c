@@ -38,15 +38,16 @@ static void long_system_calls_are_no_overload(void **state)
     assert_false(look_after(&load, 25 * PERIOD_US, 3, 10));
 }
 
-/* 60,000 signals take the kernel some 600 us: half of the time is the thread's at 1,200. */
+/* 60,000 signals take the kernel up to 3,600 us where its memory is far: at once, for a thread that
+ * gets nowhere answers no second question. */
 static void many_queued_signals_make_the_period_longer(void **state)
 {
     struct load load = { 0 };
 
     (void)state;
-    for (int i = 0; i < 10; i++)
-        look_after(&load, (uint64_t)3 * PERIOD_US, 3, A_STORM);
-    assert_int_equal(load.slowed, 3);
+    assert_true(look_after(&load, (uint64_t)3 * PERIOD_US, 3, A_STORM));
+    assert_true((uint64_t)PERIOD_US << load.slowed >= 3600);
+    assert_true((uint64_t)PERIOD_US << (load.slowed - 1) < 3600);
     assert_false(look_after(&load, (uint64_t)PERIOD_US << load.slowed, 3, A_STORM));
 }
 
