@@ -80,18 +80,18 @@ PROCESSES = [
     Row("shell pipelines", ["/bin/bash", "-c", PIPELINES], 100, processes=20, whole=0.9),
     Row("clone with shared memory", program("clone_vm"), 200, "spin", 0.25),
     Row("exec, again and again", program("execs", "15"), 300, "spin", processes=1),
-    # Each new program binds its functions anew: a stack taken in the loader's resolver is cut there.
-    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150, whole=0.9)
+    # Functions are bound at the start: a stack taken in the loader's resolver is cut there (README).
+    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150, environment={"LD_BIND_NOW": "1"})
       for way in ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve",
                   "execveat", "syscall", "syscall at")],
     Row("exec in a thread, others work", program("exec_ways", "thread", "300"), 300, whole=0.95),
     Row("exec in a signal handler", program("exec_ways", "handler", "300"), 150),
     Row("exec, all signals blocked", program("exec_ways", "blocked", "300"), 300),
     # Its calls are its own; the stacks end at its start, which says nothing of how to unwind it.
-    Row("exec without libc", program("no_libc", "300"), 60, whole=0.0),
-    # Nearly as well as if it had not tried (1,500): its timer starts again when our thread comes
+    Row("exec without libc", program("no_libc", "800"), 150, whole=0.0),
+    # Nearly as well as if it had not tried (3,000): its timer starts again when our thread comes
     # to it.
-    Row("exec fails", program("exec_ways", "fails", "300"), 600, "spin", 0.7),
+    Row("exec fails", program("exec_ways", "fails", "600"), 1200, "spin", 0.7),
     Row("daemonise", program("daemonise"), 700, "daemon_spin", 0.4, processes=2),
     Row("PR_SET_PDEATHSIG", program("parent_death"), 400, "spin", processes=2),
 ]
@@ -149,7 +149,7 @@ LOCKS = [
     Row("malloc storm", program("malloc_storm"), 300, "body", 0.8, 0.99),
     Row("dl_iterate_phdr in a loop", program("phdr_loop"), 300, whole=0.98),
     Row("backtrace() in a loop", program("backtraces"), 500, "body", 0.9, 0.98),
-    Row("stdio", program("stdio_lines"), 120, whole=0.99),
+    Row("stdio", program("stdio_lines"), 200, whole=0.99),
 ]
 
 CODE = [

@@ -1,7 +1,7 @@
 /* Four threads write lines to one stream; afterwards each line is there, and whole. */
 #include "torture.h"
 
-enum { THREADS = 4, LINES = 60000 };
+enum { THREADS = 4, LINES = 120000 };
 
 static FILE *file;
 static _Atomic int next;
