@@ -126,6 +126,21 @@ test("samples that were dropped count for until", () => {
   assert.equal(tree(profile, { until: 2 }), "b 1/1");
 });
 
+test("stacks of dropped samples are forgotten, and those that stay are as they were", () => {
+  const profile = profileOf(["main a x", "main b", { stack: "c libc.so!d", cpu_ns: 5 }, "main b x"]);
+  profile.keep(2);
+  const before = tree(profile);
+  const held = profile.stack(0, profile.place(functionOf(profile, "held"), "", 0));
+  const calls = profile.calls;
+  const numbers = profile.forgetStacks(Int32Array.of(held));
+  assert.equal(tree(profile), before);
+  assert.equal(profile.stackCount, 7); // the root, c d, main b x, and held
+  assert.notEqual(profile.calls, calls);
+  assert.equal(numbers.filter((node) => node < 0).length, 2); // main a, and its x
+  const again = profile.stack(0, profile.place(functionOf(profile, "held"), "", 0));
+  assert.equal(again, numbers[held]);
+});
+
 test("a stack whose outer end is missing is counted as cut", () => {
   const weights = weigh(profileOf([{ stack: "a", cut: true }, "a"]), {});
   assert.deepEqual([weights.count, weights.cut], [2, 1]);

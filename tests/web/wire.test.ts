@@ -134,6 +134,30 @@ test("after a reset nothing of before is left", () => {
   assert.equal(reader.resets, 1);
 });
 
+test("stacks do not grow with time: those of dropped samples go, and the tree goes on", () => {
+  const reader = new TableReader();
+  reader.add(FIRST);
+  const deep = 300_000; // a chain, which one sample has
+  const chain = {
+    tree: 2,
+    nodes: {
+      callers: Array.from({ length: deep }, (_, i) => i),
+      frames: Array.from({ length: deep }, () => 0),
+    },
+    threads: [THREAD],
+  };
+  const tables = { firstLibrary: 1, firstFunction: 3, firstFrame: 2 };
+  reader.add(reply(tables, [[0, 0, deep, 0]], chain));
+  const small = { nodes: { callers: [0], frames: [1] }, threads: [THREAD] };
+  reader.add(reply(tables, [[0, 0, 1, 0]], { ...small, tree: 3 }));
+  reader.keep(1);
+  assert.deepEqual(stackOf(reader, 0), ["main a.c:10", "inlined b.h:41", "outer a.c:20"]);
+  assert.equal(reader.profile.stackCount, 4);
+  const next = { tree: 3, firstNode: 2, firstThread: 1 };
+  reader.add(reply(tables, [[0, 0, 1, 1]], next));
+  assert.deepEqual(stackOf(reader, 1).slice(2), ["inlined b.h:41", "outer a.c:20"]);
+});
+
 test("what does not go on or points nowhere is said, with its name", () => {
   const broken: [Partial<SamplesTable>, RegExp][] = [
     [{ firstFunction: 1 }, /firstFunction: 1, where 0/],

@@ -36,6 +36,11 @@ export class IntColumn extends Column<Int32Array> {
   protected override larger(size: number): Int32Array {
     return new Int32Array(size);
   }
+
+  /** Each number becomes the one that numbers has in its place. */
+  renumber(numbers: Int32Array): void {
+    for (let i = 0; i < this.length; i++) this.data[i] = numbers[this.data[i]];
+  }
 }
 
 export class FloatColumn extends Column<Float64Array> {

@@ -8,6 +8,8 @@
 import { CallTree, ROOT } from "./call_tree";
 import { FloatColumn, IntColumn, PairIndex, TextIndex } from "./columns";
 
+const DROPPED_PART = 32;
+
 export interface LibraryInfo {
   name: string;
   path: string;
@@ -57,7 +59,8 @@ export class Profile {
   readonly states = new TextIndex();
   readonly files = new TextIndex();
   #places = new PairIndex(); // function and whether it is inlined; file and line
-  readonly calls = new CallTree();
+  /** Another one after forgetStacks: then numbers of nodes are others. */
+  calls = new CallTree();
   readonly samples = new Samples();
   period_us = 0;
   evicted = 0; // samples that were dropped here, to bound memory
@@ -67,6 +70,13 @@ export class Profile {
   #threadOf = new Map<string, number>();
 
   constructor() {
+    this.#beginStacks();
+  }
+
+  #beginStacks(): void {
+    this.calls = new CallTree();
+    this.#stacks = new PairIndex();
+    this.#callOf = new IntColumn();
     this.#stacks.intern(-1, -1);
     this.#callOf.push(ROOT);
   }
@@ -130,12 +140,35 @@ export class Profile {
     return number;
   }
 
-  /** Drops the oldest samples, so that at most count stay. */
+  /** Drops the oldest samples, so that hardly more than count stay: many at once, for it moves all others. */
   keep(count: number): void {
     const extra = this.samples.length - count;
-    if (extra <= 0) return;
+    if (extra <= count / DROPPED_PART) return;
     this.samples.drop(extra);
     this.evicted += extra;
+  }
+
+  /**
+   * Forgets the stacks that no sample has any more, and gives the others new numbers.
+   *
+   * kept: stack nodes that somebody goes on with.
+   * Returns the new number of each stack node; -1: it was forgotten.
+   */
+  forgetStacks(kept: Int32Array): Int32Array {
+    const parents = this.stackParents;
+    const places = this.stackPlaces;
+    const isUsed = new Uint8Array(parents.length);
+    for (const node of this.samples.stack.view()) isUsed[node] = 1;
+    for (const node of kept) isUsed[node] = 1;
+    for (let node = parents.length - 1; node > ROOT; node--)
+      if (isUsed[node]) isUsed[parents[node]] = 1;
+    const numbers = new Int32Array(parents.length).fill(-1);
+    numbers[ROOT] = ROOT;
+    this.#beginStacks();
+    for (let node = ROOT + 1; node < numbers.length; node++)
+      if (isUsed[node]) numbers[node] = this.stack(numbers[parents[node]], places[node]);
+    this.samples.stack.renumber(numbers);
+    return numbers;
   }
 
   isSystem(fn: number): boolean {

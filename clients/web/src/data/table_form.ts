@@ -6,6 +6,8 @@ import type { SamplesTable, WireFrame, WireTree } from "../wire/protocol";
 import { IntColumn } from "./columns";
 import { Profile } from "./profile";
 
+const STACKS_FREE = 200_000;
+
 export class TableReader {
   profile = new Profile();
   resets = 0; // how often all was forgotten
@@ -15,6 +17,7 @@ export class TableReader {
   #tree = 0;
   #nodes = new IntColumn(); // stack node of each node of the tree
   #threads: { thread: number; tag: number }[] = [];
+  #stacksLeft = 0; // when stacks were last forgotten
 
   add(wire: SamplesTable): void {
     if (wire.reset) this.forget();
@@ -26,8 +29,20 @@ export class TableReader {
       if (name.startsWith("lost_") && count) this.lost[name.slice(5)] = count;
   }
 
+  /**
+   * Bounds what is held: hardly more than samples stay, and of the stacks at most about twice those
+   * that they have, and some.
+   */
+  keep(samples: number): void {
+    this.profile.keep(samples);
+    if (this.profile.stackCount < 2 * this.#stacksLeft + STACKS_FREE) return;
+    this.#nodes.renumber(this.profile.forgetStacks(this.#nodes.view()));
+    this.#stacksLeft = this.profile.stackCount;
+  }
+
   forget(): void {
     this.profile = new Profile();
+    this.#stacksLeft = 0;
     this.resets++;
     this.#libraries.clear();
     this.#frames = [];

@@ -19,7 +19,7 @@ import { type Shape, Shaper } from "../data/shape";
 import { byFunction, type Counted, count } from "../data/totals";
 import { byThread } from "../data/thread_totals";
 import { treeRows } from "../data/tree_rows";
-import { ROOT } from "../data/call_tree";
+import { type CallTree, ROOT } from "../data/call_tree";
 import { comparison } from "./comparing";
 import { Kept } from "./kept";
 import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
@@ -44,10 +44,18 @@ export class Answers {
   /** What it can be compared with. */
   other: Answers | null = null;
 
-  constructor(readonly profile: Profile) {}
+  #calls: CallTree; // that the shapers follow
 
-  /** Samples came: what was counted is void. Shapes go on. */
+  constructor(readonly profile: Profile) {
+    this.#calls = profile.calls;
+  }
+
+  /** Samples came: what was counted is void. Shapes go on, but with another tree. */
   changed(): void {
+    if (this.#calls !== this.profile.calls) {
+      this.#shapers.clear();
+      this.#calls = this.profile.calls;
+    }
     this.#shapes.clear();
     this.#weights.clear();
     this.#counted.clear();

@@ -12,7 +12,7 @@ import type { FileUse, FromWorker, Questions, ToWorker } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
-// Of some 30 bytes each. The service keeps fewer; this bounds a page that is open for days.
+// Of 36 bytes each. The service keeps fewer; this bounds a page that is open for days.
 const SAMPLES_KEPT = 4_000_000;
 const NOTHING = { profile: null, functions: 0, libraries: 0 };
 
@@ -37,7 +37,7 @@ class Server {
   #ended = new Map<number, number>(); // pid, and when
   #follower = new Follower((table, more) => {
     this.#reader.add(table);
-    this.#reader.profile.keep(SAMPLES_KEPT);
+    this.#reader.keep(SAMPLES_KEPT);
     this.#sources.liveChanged(this.#reader.profile);
     if (!more && this.#sources.isLive) this.#tellData();
   });
