@@ -19,6 +19,7 @@ import {
   type Step,
   stepFrom,
 } from "../../clients/web/src/views/box_place";
+import { BoxPixels, faint } from "../../clients/web/src/views/box_pixels";
 import { laneTip } from "../../clients/web/src/views/lane_tip";
 import { labelOf } from "../../clients/web/src/views/lanes";
 import { rowAfter } from "../../clients/web/src/views/rows_in_sight";
@@ -209,4 +210,29 @@ test("lanes of one name are told apart by their numbers", () => {
     lanes.map((lane) => labelOf(lane, lanes)),
     ["main", "worker 2", "worker 3"],
   );
+});
+
+test("boxes as pixels: lines of a row are alike, a hatch goes over them, and nothing is outside", () => {
+  const picture = new BoxPixels(6, 5);
+  picture.fill(-3, 2, 0xff0000ff);
+  picture.fill(4, 9, faint(0xff00ff00, 0.5));
+  picture.hatch(4, 9, 7);
+  picture.endRow(-1, 2);
+  picture.fill(1, 2, 9);
+  picture.endRow(3, 8);
+  const lines = [0, 1, 2, 3, 4].map((y) => [...picture.pixels.subarray(6 * y, 6 * y + 6)]);
+  const [red, half] = [0xff0000ff, 0x8000ff00];
+  assert.deepEqual(lines[0], [red, red, 0, 0, half, half]);
+  assert.deepEqual(lines[1], [red, red, 0, 0, half, half]);
+  assert.deepEqual(lines[2], [0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(lines[3], [0, 9, 0, 0, 0, 0]);
+  assert.deepEqual(lines[4], lines[3]);
+});
+
+test("the lines of a hatch go up to the right, and meet those of the next row of pixels", () => {
+  const picture = new BoxPixels(8, 4);
+  picture.hatch(0, 8, 1);
+  picture.endRow(0, 4);
+  const words = [0, 1, 2, 3].map((y) => picture.pixels.subarray(8 * y, 8 * y + 8).join(""));
+  assert.deepEqual(words, ["00010001", "00100010", "01000100", "10001000"]);
 });

@@ -83,9 +83,11 @@ export function BoxCanvas(props: BoxCanvasProps) {
     const context = element?.getContext("2d");
     if (!element || !context || !size.width) return;
     const ratio = devicePixelRatio || 1;
-    element.width = Math.round(size.width * ratio);
-    element.height = Math.round(size.height * ratio);
-    context.scale(ratio, ratio);
+    const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+    // A canvas that is given a size, be it the same, begins anew.
+    if (element.width !== width) element.width = width;
+    if (element.height !== height) element.height = height;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = getComputedStyle(element).font;
     drawBoxes(context, boxes, viewport, look);
     if (current && document.activeElement === element)

@@ -1,6 +1,7 @@
 // Draws rows of boxes on a canvas: only what is visible, and thin neighbours as one hatch.
 import { boxAt, type FlameRows, JOINED } from "../data/flame_layout";
-import type { Ink } from "./colours";
+import { BoxPixels, faint, type Pixel } from "./box_pixels";
+import { type Ink, pixelOf } from "./colours";
 import { shortened } from "./format";
 
 export const ROW_PX = 20;
@@ -9,6 +10,7 @@ const HATCH_PX = 4; // below: no lines are seen in a hatch
 const FRAME_PX = 8; // below: what is picked is underlined, as a frame would hide it
 const TEXT_PX = 28; // below: no text is tried
 const PAD_PX = 4;
+const FAINT = 0.35; // the alpha of what search did not look for
 
 /** Which part of the boxes is seen, and where. */
 export interface Viewport {
@@ -78,6 +80,7 @@ function thinAround(boxes: FlameRows, row: number, box: number, scale: number): 
   return { boxes: last - first + 1, weight };
 }
 
+/** Draws over all that is there. The context is scaled to CSS pixels. */
 export function drawBoxes(
   context: CanvasRenderingContext2D,
   boxes: FlameRows,
@@ -85,11 +88,10 @@ export function drawBoxes(
   look: Look,
 ): void {
   const painter = new Painter(context, boxes, viewport, look);
-  context.clearRect(0, 0, viewport.width, viewport.height);
-  context.textBaseline = "middle";
   const rows = [rowAt(viewport, 0), rowAt(viewport, viewport.height)].sort((a, b) => a - b);
   const last = Math.min(rows[1], rowCount(boxes) - 1);
   for (let row = Math.max(0, rows[0]); row <= last; row++) painter.row(row);
+  painter.end();
 }
 
 /** Around the box that keys are on. */
@@ -112,10 +114,23 @@ export function outline(
   );
 }
 
+/** A box that has more than its colour. */
+interface Drawn {
+  box: number;
+  left: number; // CSS pixels
+  width: number;
+  top: number;
+}
+
 class Painter {
   readonly #scale: number;
-  readonly #hatch: CanvasPattern | string;
-  readonly #character: number; // pixels
+  readonly #ratio: number; // pixels of the canvas in a CSS pixel
+  readonly #canvas: BoxPixels;
+  readonly #thin: Pixel;
+  readonly #hatch: Pixel;
+  readonly #hit: Pixel;
+  readonly #named: Drawn[] = [];
+  readonly #picked: Drawn[] = [];
 
   constructor(
     private readonly context: CanvasRenderingContext2D,
@@ -123,9 +138,13 @@ class Painter {
     private readonly viewport: Viewport,
     private readonly look: Look,
   ) {
+    const { width, height } = context.canvas;
     this.#scale = viewport.width / (viewport.to - viewport.from);
-    this.#hatch = hatchOf(context, look.ink.hatch);
-    this.#character = context.measureText("abcdefghijklmnopqrst").width / 20;
+    this.#ratio = context.getTransform().a;
+    this.#canvas = new BoxPixels(width, height);
+    this.#hatch = pixelOf(look.ink.hatch);
+    this.#thin = faint(this.#hatch, FAINT);
+    this.#hit = pixelOf(look.ink.hit);
   }
 
   row(row: number): void {
@@ -135,7 +154,7 @@ class Painter {
     let thinFrom = -1; // pixels; where a run of thin boxes began
     let thinTo = 0;
     const endRun = () => {
-      if (thinFrom >= 0) this.#run(thinFrom, thinTo, top);
+      if (thinFrom >= 0) this.#run(thinFrom, thinTo);
       thinFrom = -1;
     };
     for (let box = boxAt(this.boxes, row, viewport.from); box < rows[row + 1]; box++) {
@@ -144,7 +163,7 @@ class Painter {
       const right = left + width[box] * this.#scale;
       if (this.boxes.fn[box] === JOINED) {
         endRun();
-        this.#run(left, right, top);
+        this.#run(left, right);
         continue;
       }
       if (right - left >= THIN_PX) {
@@ -157,67 +176,71 @@ class Painter {
       thinTo = right;
     }
     endRun();
+    this.#canvas.endRow(this.#round(top), this.#round(top + ROW_PX - 1));
   }
 
-  #run(left: number, right: number, top: number): void {
-    if (right - left < 0.3) return; // not even a part of a pixel
+  /** What was painted comes to the canvas; then names and outlines. */
+  end(): void {
     const { context } = this;
-    const width = Math.max(1, right - left);
-    context.globalAlpha = 0.35;
-    context.fillStyle = this.look.ink.hatch;
-    context.fillRect(left, top, width, ROW_PX - 1);
+    const { pixels, width, height } = this.#canvas;
+    const bytes = new Uint8ClampedArray(pixels.buffer);
+    context.putImageData(new ImageData(bytes, width, height), 0, 0);
+    context.textBaseline = "middle";
+    const character = context.measureText("abcdefghijklmnopqrst").width / 20;
+    for (const drawn of this.#named) this.#name(drawn, character);
     context.globalAlpha = 1;
-    if (width < HATCH_PX) return;
-    context.fillStyle = this.#hatch;
-    context.fillRect(left, top, width, ROW_PX - 1);
+    for (const drawn of this.#picked) this.#outline(drawn);
+  }
+
+  #round(pixels: number): number {
+    return Math.round(pixels * this.#ratio);
+  }
+
+  #run(left: number, right: number): void {
+    if (right - left < 0.3) return; // not even a part of a pixel
+    const from = this.#round(left);
+    const to = Math.max(from + 1, this.#round(right));
+    this.#canvas.fill(from, to, this.#thin);
+    if (right - left >= HATCH_PX) this.#canvas.hatch(from, to, this.#hatch);
   }
 
   #box(box: number, left: number, right: number, top: number): void {
-    const { context, look } = this;
+    const { look } = this;
     const width = right - left - (right - left > 3 ? 1 : 0);
     const emphasis = look.emphasis(box);
-    context.globalAlpha = emphasis === 0 ? 0.35 : 1;
-    context.fillStyle = emphasis === 2 ? look.ink.hit : look.fill(box);
-    context.fillRect(left, top, width, ROW_PX - 1);
-    if (width >= TEXT_PX) this.#text(box, left, width, top, emphasis === 2);
-    context.globalAlpha = 1;
-    if (!look.isPicked(box)) return;
+    const colour = emphasis === 2 ? this.#hit : pixelOf(look.fill(box));
+    const from = this.#round(left);
+    const to = Math.max(from + 1, this.#round(left + width));
+    this.#canvas.fill(from, to, emphasis === 0 ? faint(colour, FAINT) : colour);
+    if (width >= TEXT_PX) this.#named.push({ box, left, width, top });
+    if (look.isPicked(box)) this.#picked.push({ box, left, width, top });
+  }
+
+  #name({ box, left, width, top }: Drawn, character: number): void {
+    const { context, look } = this;
+    const start = Math.max(left, 0) + PAD_PX;
+    const room = left + width - start - PAD_PX;
+    const label = look.label(box);
+    // Wide letters are seldom; measured only where it is close.
+    let text = shortened(label, Math.floor((1.15 * room) / character));
+    if (text && context.measureText(text).width > room)
+      text = shortened(label, Math.floor((0.85 * room) / character));
+    if (!text || context.measureText(text).width > room) return;
+    const emphasis = look.emphasis(box);
+    context.globalAlpha = emphasis === 0 ? FAINT : 1;
+    context.fillStyle = emphasis === 2 ? "#1b1f24" : look.ink.text;
+    context.fillText(text, start, top + ROW_PX / 2);
+  }
+
+  #outline({ left, width, top }: Drawn): void {
+    const { context, look } = this;
     if (width < FRAME_PX) {
       context.fillStyle = look.ink.pick;
-      context.fillRect(left, top + ROW_PX - 3, width, 2);
+      context.fillRect(left, top + ROW_PX - 3, Math.max(1, width), 2);
       return;
     }
     context.strokeStyle = look.ink.pick;
     context.lineWidth = 1.5;
     context.strokeRect(left + 0.75, top + 0.75, Math.max(1, width - 1.5), ROW_PX - 2.5);
   }
-
-  #text(box: number, left: number, width: number, top: number, hit: boolean): void {
-    const { context, look } = this;
-    const start = Math.max(left, 0) + PAD_PX;
-    const room = left + width - start - PAD_PX;
-    const label = look.label(box);
-    // Wide letters are seldom; measured only where it is close.
-    let text = shortened(label, Math.floor((1.15 * room) / this.#character));
-    if (text && context.measureText(text).width > room)
-      text = shortened(label, Math.floor((0.85 * room) / this.#character));
-    if (!text || context.measureText(text).width > room) return;
-    context.fillStyle = hit ? "#1b1f24" : look.ink.text;
-    context.fillText(text, start, top + ROW_PX / 2);
-  }
-}
-
-function hatchOf(context: CanvasRenderingContext2D, colour: string): CanvasPattern | string {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 4;
-  const lines = tile.getContext("2d");
-  if (!lines) return colour;
-  lines.strokeStyle = colour;
-  lines.beginPath();
-  for (const shift of [-4, 0, 4]) {
-    lines.moveTo(shift, 4);
-    lines.lineTo(shift + 4, 0);
-  }
-  lines.stroke();
-  return context.createPattern(tile, "repeat") ?? colour;
 }

@@ -1,5 +1,6 @@
 // One hue a library, everywhere the same; grey for the system's.
 import { computed, signal } from "@preact/signals";
+import type { Pixel } from "./box_pixels";
 
 // The worker runs this file as well, and has no screen.
 const dark = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
@@ -64,3 +65,20 @@ export const ink = computed<Ink>(() =>
         states: ["#1f5fbf", "#5b93e0", "#b06a1f", "#dba266", "#ccd3da"],
       },
 );
+
+const pixels = new Map<string, Pixel>();
+let one: CanvasRenderingContext2D | null = null;
+
+/** A CSS colour, whatever way it is written, as pixels have it. In the page only. */
+export function pixelOf(colour: string): Pixel {
+  let pixel = pixels.get(colour);
+  if (pixel === undefined) {
+    one ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
+    one.clearRect(0, 0, 1, 1);
+    one.fillStyle = colour;
+    one.fillRect(0, 0, 1, 1);
+    pixel = new Uint32Array(one.getImageData(0, 0, 1, 1).data.buffer)[0];
+    pixels.set(colour, pixel);
+  }
+  return pixel;
+}

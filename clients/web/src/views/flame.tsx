@@ -31,22 +31,32 @@ export function rangeOf(
 }
 
 export function boxLook(boxes: FlameRows, search: SearchResult | null, picked: string): Look {
-  const fills = new Map<string, string>();
+  // By function, and by function and how much of a box is its own.
+  const isPicked = new Map<number, boolean>();
+  const fills = new Map<number, string>();
   const hits = search?.hits;
   return {
     ink: ink.value,
     fill(box) {
-      const { name, system } = libraryOf(boxes.fn[box]);
-      const self = boxes.self.length ? boxes.self[box] / boxes.width[box] : 0;
-      const step = Math.round(3 * self);
-      const key = `${step} ${name}`;
+      const fn = boxes.fn[box];
+      const step = boxes.self.length ? Math.round((3 * boxes.self[box]) / boxes.width[box]) : 0;
+      const key = 4 * fn + step;
       let colour = fills.get(key);
-      if (!colour) fills.set(key, (colour = fill(name, system, step / 3)));
+      if (colour === undefined) {
+        const { name, system } = libraryOf(fn);
+        fills.set(key, (colour = fill(name, system, step / 3)));
+      }
       return colour;
     },
     label: (box) => nameOf(boxes.fn[box]),
     emphasis: (box) => (!hits ? 1 : hits[boxes.fn[box]] ? 2 : 0),
-    isPicked: (box) => picked !== "" && keyOfFunction(boxes.fn[box]) === picked,
+    isPicked(box) {
+      if (!picked) return false;
+      const fn = boxes.fn[box];
+      let is = isPicked.get(fn);
+      if (is === undefined) isPicked.set(fn, (is = keyOfFunction(fn) === picked));
+      return is;
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import type { FlameRows } from "../data/flame_layout";
 import { backend, libraryOf, look, nameOf, order } from "../state/live";
 import { selection } from "../state/selection";
 import { drawBoxes, ROW_PX, rowCount } from "./box_draw";
-import { ink } from "./colours";
+import { ink, pixelOf } from "./colours";
 import { boxLook, rangeOf } from "./flame";
 import { flameSvg } from "./flame_svg";
 import { duration, grouped, percent } from "./format";
@@ -17,20 +17,10 @@ function asked(): Promise<FlameRows> {
 }
 
 /** As #rrggbb: what any program knows, whatever way it was written. */
-function plainColours(): (colour: string) => string {
-  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
-  const known = new Map<string, string>();
-  return (colour) => {
-    let plain = known.get(colour);
-    if (!plain) {
-      context.fillStyle = colour;
-      context.fillRect(0, 0, 1, 1);
-      const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
-      plain = `#${((1 << 24) | (red << 16) | (green << 8) | blue).toString(16).slice(1)}`;
-      known.set(colour, plain);
-    }
-    return plain;
-  };
+function plain(colour: string): string {
+  const pixel = pixelOf(colour);
+  const [red, green, blue] = [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
+  return `#${((1 << 24) | (red << 16) | (green << 8) | blue).toString(16).slice(1)}`;
 }
 
 export async function svgPicture(title: string): Promise<string> {
@@ -38,7 +28,6 @@ export async function svgPicture(title: string): Promise<string> {
   const { unit, zoom, rootBelow } = selection.value;
   const shown = (weight: number) =>
     unit === "samples" ? `${grouped(weight)} samples` : duration(weight);
-  const plain = plainColours();
   const drawn = boxLook(boxes, null, "");
   return flameSvg({
     boxes,
@@ -68,7 +57,7 @@ export async function pngPicture(): Promise<Blob> {
   context.font = "12px system-ui, sans-serif";
   const viewport = { ...rangeOf(boxes, zoom), width: PNG_WIDTH, height, top: 0, rootBelow };
   drawBoxes(context, boxes, viewport, boxLook(boxes, null, picked));
-  context.globalCompositeOperation = "destination-over"; // it began by clearing
+  context.globalCompositeOperation = "destination-over";
   context.fillStyle = ink.value.paper;
   context.fillRect(0, 0, PNG_WIDTH, height);
   return new Promise((resolve, reject) =>
