@@ -1,6 +1,7 @@
 #include "deaf.h"
 
 #include "task_file.h"
+#include "tick_signal.h"
 
 #include <signal.h>
 
@@ -13,33 +14,39 @@ enum {
 
 static uint32_t look_next; /* slot */
 
-bool deaf_blocks(const char *text, int signal_number)
+uint64_t deaf_blocked(const char *text)
 {
     static const char label[] = "\nSigBlk:\t";
     const char *at = strstr(text, label);
     uint64_t mask = 0;
 
     if (!at)
-        return false;
+        return 0;
     for (at += sizeof label - 1;; at++) {
         if (*at >= '0' && *at <= '9')
             mask = mask << 4 | (uint64_t)(*at - '0');
         else if (*at >= 'a' && *at <= 'f')
             mask = mask << 4 | (uint64_t)(*at - 'a' + 10);
         else
-            return mask >> (signal_number - 1) & 1;
+            return mask;
     }
 }
 
-static bool is_deaf(const struct threads *threads, const struct watch *watch)
+static bool is_deaf(struct threads *threads, const struct watch *watch)
 {
     static char text[STATUS_BYTES]; /* not for the sampler's small stack */
     bool traps = watch->timer.kind == FEED_TIMER_PERF_TRAP && !threads->timers_rest;
     int number = traps ? SIGTRAP : threads->signal_number;
     long bytes = task_file_read(watch->tid, "/status", text, sizeof text - 1);
 
+    uint64_t blocked;
+
     text[bytes > 0 ? bytes : 0] = 0;
-    return number && deaf_blocks(text, number);
+    blocked = deaf_blocked(text);
+    if (!number || !tick_signal_is_in(blocked, number))
+        return false;
+    threads->blocked = blocked;
+    return true;
 }
 
 /* So much CPU time without a sample is odd. */
@@ -48,6 +55,17 @@ static uint64_t patience_ns(const struct threads *threads)
     uint64_t ns = threads->period_us * UINT64_C(1000) * TICKS_MISSED;
 
     return ns > CPU_MIN_NS ? ns : CPU_MIN_NS;
+}
+
+static void set_deaf(struct threads *threads, struct watch *watch, bool deaf)
+{
+    _Atomic uint32_t *count = &threads->segment->header->status.threads_deaf;
+
+    if (deaf && !watch->deaf)
+        atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+    else if (!deaf && watch->deaf)
+        atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
+    watch->deaf = deaf;
 }
 
 static void look_at(struct threads *threads, uint32_t slot)
@@ -60,15 +78,11 @@ static void look_at(struct threads *threads, uint32_t slot)
     if (head != watch->head_seen || !watch->cpu_seen_ns) {
         watch->head_seen = head;
         watch->cpu_seen_ns = cpu_ns;
-        return;
+        set_deaf(threads, watch, false);
+    } else if (cpu_ns >= watch->cpu_seen_ns + patience_ns(threads)) {
+        watch->cpu_seen_ns = cpu_ns;
+        set_deaf(threads, watch, is_deaf(threads, watch));
     }
-    if (watch->deaf || cpu_ns < watch->cpu_seen_ns + patience_ns(threads))
-        return;
-    watch->cpu_seen_ns = cpu_ns;
-    watch->deaf = is_deaf(threads, watch);
-    if (watch->deaf)
-        atomic_fetch_add_explicit(&threads->segment->header->status.threads_deaf, 1,
-                                  memory_order_relaxed);
 }
 
 void deaf_look(struct threads *threads)

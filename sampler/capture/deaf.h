@@ -1,11 +1,12 @@
 /*
- * deaf.h - threads that cannot be sampled, for they block the tick's signal.
+ * deaf.h - threads that are not sampled, for they block the tick's signal.
  *
  *   a thread uses CPU time, and its ring does not move -> /proc/self/task/TID/status -> feed status
  *
  * Signals that a thread blocks wait until it no longer does, and then one of them is left. Such a
  * thread would be missing from the profile with nothing said. It is found within some two seconds:
- * the sampler's thread may rest for one, and looks twice.
+ * the sampler's thread may rest for one, and looks twice. What it blocks is remembered, so that
+ * ticks come by another signal if there is one (sampler_signals.h).
  *
  * Units      CPU time in nanoseconds.
  * Threads    The sampler's thread.
@@ -17,12 +18,13 @@
 
 #include "threads.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 
-/* Looks at some threads; all have their turn. Each is counted once, in status.threads_deaf. */
+/* Looks at some threads; all have their turn. Those that hear no ticks are counted in
+ * status.threads_deaf, as long as it is so. */
 void deaf_look(struct threads *threads);
 
-/* text: a status file, 0-terminated. */
-bool deaf_blocks(const char *text, int signal_number);
+/* The signals that a thread blocks, as a kernel's set. text: its status file, 0-terminated. */
+uint64_t deaf_blocked(const char *text);
 
 #endif

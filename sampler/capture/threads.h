@@ -47,7 +47,7 @@ struct watch {
     uint64_t cpu_before_ns; /* the handler's: thread CPU time at the last sample */
     uint64_t due_ns;        /* thread CPU time of the first tick; the interrupter's: of the next */
     uint64_t head_seen, cpu_seen_ns;  /* deaf.h's: its ring, and its CPU time when that moved */
-    bool deaf;                        /* it blocks the tick's signal, and was counted */
+    bool deaf;                        /* it blocks the tick's signal, and is counted */
     _Atomic(struct own_thread *) own; /* what it tells of itself; NULL: nothing */
     _Atomic uint32_t named;           /* 1: it gave itself a name, which is not the kernel's */
     char name[16];
@@ -68,9 +68,10 @@ struct threads {
     _Atomic uint32_t live;
     struct timer_rights rights;
     int signal_number;
-    uint32_t period_us;         /* 0: paused */
-    bool timers_rest;           /* wall mode: the sampler's thread asks for ticks */
-    uint32_t name_next;         /* slot whose name is looked at next */
+    uint64_t blocked;   /* what the thread blocks that was last found deaf: a kernel's set */
+    uint32_t period_us; /* 0: paused */
+    bool timers_rest;   /* wall mode: the sampler's thread asks for ticks */
+    uint32_t name_next; /* slot whose name is looked at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
     struct rests rests;         /* threads that are about to exec */
     uint32_t random;

@@ -37,16 +37,25 @@ static bool install(int number, void (*handler)(int, siginfo_t *, void *))
     return call_sigaction(number, &action, NULL) == 0;
 }
 
-int tick_signal_choose(void (*handler)(int, siginfo_t *, void *))
+int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked)
 {
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
         struct sigaction now;
 
-        if (call_sigaction(candidates[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+        if (!tick_signal_is_in(blocked, candidates[i]) &&
+            call_sigaction(candidates[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
             install(candidates[i], handler))
             return candidates[i];
     }
     return 0;
+}
+
+uint64_t tick_signal_blocked(void)
+{
+    uint64_t mask = 0;
+
+    sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
+    return mask;
 }
 
 bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *))

@@ -8,7 +8,7 @@
  * What is taken is never given back: a tick may still be on its way, and would kill. The handlers
  * know what is none of theirs.
  *
- * Errors     tick_signal_choose: the signal, or 0 when the program uses all of them.
+ * Errors     tick_signal_choose: the signal, or 0 when there is none.
  */
 #ifndef ISOSCOPE_TICK_SIGNAL_H
 #define ISOSCOPE_TICK_SIGNAL_H
@@ -21,8 +21,17 @@
 
 /* Which sigaction to call, where another stands in libc's place. */
 void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *));
-/* Takes the first signal the program leaves alone, and installs handler for it. */
-int tick_signal_choose(void (*handler)(int, siginfo_t *, void *));
+/* Takes the first signal that the program leaves alone and that is not in blocked, a kernel's
+ * signal set, and installs handler for it. */
+int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked);
+/* What the calling thread blocks. */
+uint64_t tick_signal_blocked(void);
+
+static inline bool tick_signal_is_in(uint64_t set, int number)
+{
+    return set >> (number - 1) & 1;
+}
+
 /* False when somebody has changed the signal's action since. */
 bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
 /* SIGTRAP too, for perf events that trap: not where the program handles it, a debugger is attached,
