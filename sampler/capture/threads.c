@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "modules.h"
+#include "switch_cost.h"
 #include "tick_signal.h"
 
 #include "../feed/sys.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NS_PER_US = 1000 };
+enum { NS_PER_US = 1000, SWITCHES_A_S_MIN = 2000 };
 
 static void count_loss(struct threads *threads, enum feed_loss loss)
 {
@@ -337,10 +338,21 @@ void threads_set_period(struct threads *threads, uint32_t period_us, bool timers
         set_timer(threads, &threads->watches[slot]);
 }
 
+/* Of the timer; not asked for where threads switch so seldom that no price would matter. */
+static uint32_t switch_ns(struct watch *watch)
+{
+    bool perf =
+        watch->timer.kind == FEED_TIMER_PERF_TRAP || watch->timer.kind == FEED_TIMER_PERF_SIGNAL;
+
+    return perf && overload_switches_a_s(&watch->load) > SWITCHES_A_S_MIN ? switch_cost_ns() : 0;
+}
+
 void threads_relieve(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
     uint32_t queued = UINT32_MAX; /* not asked for yet */
+    struct overload_costs costs = { .period_us = threads->period_us,
+                                    .tick_us = timer_floor_us(FEED_TIMER_CPU_CLOCK) };
 
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];
@@ -350,7 +362,9 @@ void threads_relieve(struct threads *threads)
             continue;
         if (suspected && queued == UINT32_MAX)
             queued = tick_signal_queued();
-        if (overload_look(&watch->load, threads->period_us, suspected ? queued : 0))
+        costs.queued = suspected ? queued : 0;
+        costs.switch_ns = threads->timers_rest ? 0 : switch_ns(watch);
+        if (overload_look(&watch->load, &costs))
             set_timer(threads, watch);
     }
 }
