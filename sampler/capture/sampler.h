@@ -11,10 +11,10 @@
 #ifndef ISOSCOPE_SAMPLER_H
 #define ISOSCOPE_SAMPLER_H
 
-#include "modules.h"
-#include "named_code.h"
-#include "raw_thread.h"
-#include "threads.h"
+#include "modules/modules.h"
+#include "system/raw_thread.h"
+#include "threads/threads.h"
+#include "unwind/named_code.h"
 #include "uplink.h"
 
 #include "../feed/segment.h"

@@ -1,4 +1,4 @@
-#include "sampler/capture/deaf.h"
+#include "sampler/capture/threads/deaf.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-#include "sampler/capture/maps.h"
+#include "sampler/capture/system/maps.h"
 
-#include "sampler/capture/modules.h"
+#include "sampler/capture/modules/modules.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
