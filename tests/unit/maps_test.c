@@ -154,9 +154,9 @@ static void the_mapping_around_an_address_is_found(void **state)
     uint64_t start, end, here = (uint64_t)&start;
 
     (void)state;
-    assert_true(modules_find_mapping(here, &start, &end));
+    assert_true(maps_find(here, &start, &end));
     assert_true(start <= here && here < end);
-    assert_false(modules_find_mapping(0x10, &start, &end));
+    assert_false(maps_find(0x10, &start, &end));
 }
 
 int main(void)

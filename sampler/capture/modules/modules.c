@@ -362,22 +362,3 @@ void modules_reclaim(struct modules *modules)
         unwind_table_free(modules->dead[i]);
     modules->dead_count = 0;
 }
-
-bool modules_find_mapping(uint64_t address, uint64_t *start, uint64_t *end)
-{
-    static struct maps_reader reader;
-    struct maps_line line;
-    bool found = false;
-
-    if (maps_open(&reader) < 0)
-        return false;
-    while (!found && maps_next(&reader, &line)) {
-        found = line.readable && line.start <= address && address < line.end;
-        if (found) {
-            *start = line.start;
-            *end = line.end;
-        }
-    }
-    maps_close(&reader);
-    return found;
-}

@@ -76,7 +76,4 @@ void modules_announce(struct modules *modules, struct segment *segment);
 /* Frees what no handler can hold any more. */
 void modules_reclaim(struct modules *modules);
 
-/* The mapping around an address, from /proc/self/maps: for stacks nobody told us of. */
-bool modules_find_mapping(uint64_t address, uint64_t *start, uint64_t *end);
-
 #endif

@@ -30,6 +30,9 @@ int maps_open(struct maps_reader *reader);
 bool maps_next(struct maps_reader *reader, struct maps_line *out);
 void maps_close(struct maps_reader *reader);
 
+/* The readable mapping around an address: for stacks nobody told us of. False: none is there. */
+bool maps_find(uint64_t address, uint64_t *start, uint64_t *end);
+
 /* Takes one line apart; text ends with 0 and is changed. For maps_next and its tests. */
 bool maps_parse(char *text, struct maps_line *out);
 

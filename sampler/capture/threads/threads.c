@@ -3,8 +3,8 @@
 #include "tick_signal.h"
 
 #include "../../feed/sys.h"
-#include "../modules/modules.h"
 #include "../system/clock.h"
+#include "../system/maps.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -227,7 +227,7 @@ static void answer_stack(struct watch *watch)
 {
     struct stack_range range = { 0 };
 
-    if (!watch->stack.high && modules_find_mapping(watch->probe_sp, &range.low, &range.high)) {
+    if (!watch->stack.high && maps_find(watch->probe_sp, &range.low, &range.high)) {
         watch->stack.low = range.low;
         __atomic_store_n(&watch->stack.high, range.high, __ATOMIC_RELEASE);
     }
