@@ -4,9 +4,10 @@
  *   sampler_start -> hello, signal, thread -> (service, handlers, wrappers wake it) -> sampler_stop
  *
  * Threads    sampler_start, _stop, _fork_*: one at a time, by the program's threads. sampler_wake
- * and the two notices: any thread. The parts' headers say who else may touch them. Signals
- * sampler_wake and sampler_modules_unknown are SIGNAL_SAFE. Errors     sampler_start: 0 or a
- * negative isoscope_error. After that nothing fails: it is counted.
+ *            and the two notices: any thread. The parts' headers say who else may touch them.
+ * Signals    sampler_wake and sampler_modules_unknown are SIGNAL_SAFE.
+ * Errors     sampler_start: 0 or a negative isoscope_error. After that nothing fails: it is
+ *            counted.
  */
 #ifndef ISOSCOPE_SAMPLER_H
 #define ISOSCOPE_SAMPLER_H

@@ -8,8 +8,9 @@
  *
  * Units      Addresses are ELF vaddrs: the module's bias is not in them.
  * Signals    All SIGNAL_SAFE: pure functions over memory the caller vouches for, and never outside
- * it. Errors     false: the bytes end, or make no sense there. Source     DWARF 5, section 6.4;
- * Linux Standard Base 5.0, 10.6 (augmentations, .eh_frame_hdr).
+ *            it.
+ * Errors     false: the bytes end, or make no sense there.
+ * Source     DWARF 5, section 6.4; Linux Standard Base 5.0, 10.6 (augmentations, .eh_frame_hdr).
  */
 #ifndef ISOSCOPE_CFI_H
 #define ISOSCOPE_CFI_H

@@ -9,8 +9,8 @@
  *
  * Ownership  Ranges and providers are the list's. Names are copied.
  * Threads    named_code_find, _provider: any handler, inside code_map_enter. The rest: one at a
- * time, by the program's threads, which allocate. Errors     0, -ISOSCOPE_NO_MEMORY,
- * -ISOSCOPE_NOT_FOUND.
+ *            time, by the program's threads, which allocate.
+ * Errors     0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND.
  */
 #ifndef ISOSCOPE_NAMED_CODE_H
 #define ISOSCOPE_NAMED_CODE_H

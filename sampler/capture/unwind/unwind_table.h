@@ -1,16 +1,17 @@
 /*
  * unwind_table.h - one module's unwind data as rows the tick handler can search.
  *
- *   cfi.h (rules) -> unwind_table_build, on the sampler's thread -> unwind_table_find, in the
- * handler
+ *   cfi.h (rules) -> unwind_table_build, on the sampler's thread
+ *                 -> unwind_table_find, in the handler
  *
  * A row is 8 bytes: from this pc on, where the CFA is and where the frame pointer was saved. What
  * does not fit a row is a rule in a side table. A table never changes once it is built.
  *
  * Units      vaddrs: the module's bias is not in them.
  * Ownership  unwind_table_build makes, unwind_table_free releases; memory is the kernel's
- * (pages.h). Signals    unwind_table_find is SIGNAL_SAFE. Errors     NULL: no memory, or no unwind
- * data that makes sense.
+ *            (pages.h).
+ * Signals    unwind_table_find is SIGNAL_SAFE.
+ * Errors     NULL: no memory, or no unwind data that makes sense.
  */
 #ifndef ISOSCOPE_UNWIND_TABLE_H
 #define ISOSCOPE_UNWIND_TABLE_H
