@@ -1,9 +1,9 @@
 #include "handler.h"
 
-#include "clock.h"
 #include "sampler.h"
-#include "tick_signal.h"
-#include "wall.h"
+#include "system/clock.h"
+#include "threads/tick_signal.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
 

@@ -1,11 +1,11 @@
 #include "sampler.h"
 
-#include "clock.h"
 #include "sampler_signals.h"
 #include "sampler_thread.h"
 #include "standstill.h"
-#include "thread_choice.h"
-#include "wall.h"
+#include "system/clock.h"
+#include "wall/thread_choice.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
 #include "../include/isoscope/isoscope.h"

@@ -2,7 +2,7 @@
 
 #include "handler.h"
 #include "sampler.h"
-#include "tick_signal.h"
+#include "threads/tick_signal.h"
 
 #include "../feed/sys.h"
 

@@ -1,5 +1,5 @@
-#include "sampler/capture/deaf.h"
-#include "sampler/capture/tick_signal.h"
+#include "sampler/capture/threads/deaf.h"
+#include "sampler/capture/threads/tick_signal.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* When a thread's ticks cost it too much, and when they do no more. */
-#include "sampler/capture/overload.h"
+#include "sampler/capture/threads/overload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
