@@ -81,6 +81,9 @@ SIGNAL_SAFE void sampler_modules_unknown(void);
 /* The program is about to take this signal: if ticks use it they move to another, before this
  * returns. */
 void sampler_yield_signal(int number);
+/* A tick that is a trap and waits for the calling thread to unblock it is forgotten; one that is
+ * the program's own goes on waiting. */
+void sampler_drop_waiting_trap(void);
 /* The program called dlopen, or is about to call dlclose, or has called it. */
 void sampler_modules_told(bool unload);
 

@@ -2,6 +2,7 @@
 
 #include "handler.h"
 #include "sampler.h"
+#include "system/clock.h"
 #include "threads/tick_signal.h"
 
 #include "../feed/sys.h"
@@ -11,20 +12,54 @@
 #include <signal.h>
 #include <time.h>
 
-enum { YIELD_WAIT_NS = 100 * 1000 * 1000 };
+enum {
+    KERNEL_SIGSET_BYTES = 8,
+    YIELD_LOOK_NS = 20 * 1000 * 1000,
+    YIELD_WAIT_NS = 1000 * 1000 * 1000, /* a fork may hold what our thread waits for */
+};
+
+static bool in_use(int number)
+{
+    return number == sampler.threads.signal_number ||
+           (number == SIGTRAP && sampler.threads.rights.trap) ||
+           number == (int)atomic_load(&sampler.yielding);
+}
+
+void sampler_drop_waiting_trap(void)
+{
+    const uint64_t traps = UINT64_C(1) << (SIGTRAP - 1);
+    const struct timespec now = { 0, 0 };
+    siginfo_t info;
+
+    if (sys_call4(SYS_rt_sigtimedwait, &traps, &info, &now, KERNEL_SIGSET_BYTES) == SIGTRAP &&
+        !timer_slot_of_trap(&info))
+        sys_call4(SYS_rt_tgsigqueueinfo, sampler.pid, sys_gettid(), SIGTRAP, &info);
+}
+
+/* A tick may end a look early; another thread may be in the middle of the same, or of another. */
+static void wait_until_free(int number)
+{
+    const struct timespec look = { 0, YIELD_LOOK_NS };
+    const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + YIELD_WAIT_NS;
+
+    while (in_use(number) && atomic_load(&sampler.thread.tid) &&
+           clock_ns(CLOCK_MONOTONIC) < until_ns) {
+        uint32_t asked = 0;
+
+        if (atomic_compare_exchange_strong(&sampler.yielding, &asked, (uint32_t)number))
+            asked = (uint32_t)number;
+        sampler_wake();
+        sys_futex(&sampler.yielding, FUTEX_WAIT_PRIVATE, asked, &look);
+    }
+}
 
 void sampler_yield_signal(int number)
 {
-    struct timespec wait = { 0, YIELD_WAIT_NS };
-    uint32_t none = 0;
-
-    if (number != sampler.threads.signal_number &&
-        !(number == SIGTRAP && sampler.threads.rights.trap))
+    if (!in_use(number))
         return;
-    /* Another thread may be in the middle of the same: then it is as good to wait with it. */
-    atomic_compare_exchange_strong(&sampler.yielding, &none, (uint32_t)number);
-    sampler_wake();
-    sys_futex(&sampler.yielding, FUTEX_WAIT_PRIVATE, (uint32_t)number, &wait);
+    wait_until_free(number);
+    if (number == SIGTRAP)
+        sampler_drop_waiting_trap();
 }
 
 /* One that somebody blocks is better than none. */

@@ -140,6 +140,7 @@ class Timer(NamedTuple):
     """What this machine gives who asks for nothing special, at 1 kHz."""
 
     is_perf: bool
+    is_trap: bool
     true_period_us: int
 
     @property
@@ -155,7 +156,7 @@ def default_timer() -> Timer:
         with Client(service.uri) as client:
             (process,) = client.processes()
             kind = client.call("getIsolate", isolateId=process.id)["_process"]["timer"]
-        return Timer(kind in ("perf", "sigtrap"), service.tree().true_period_us)
+        return Timer(kind in ("perf", "sigtrap"), kind == "sigtrap", service.tree().true_period_us)
 
 
 def no_new_privs() -> bool:

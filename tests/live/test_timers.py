@@ -143,6 +143,85 @@ def test_no_tick_kills_an_execd_program(run, compiled, timer):
     assert (ended.stdout, ended.returncode) == ("through\n", 0)
 
 
+# As git's children between fork and exec: all signals are blocked, a tick comes and waits, and SIGTRAP gets
+# its default action, or a handler. Then it is unblocked, more ticks may come, and a trap of its own, or an exec.
+TAKES_TRAPS = r"""
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile sig_atomic_t traps;
+static void on_trap(int number) { traps += number == SIGTRAP; }
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + now.tv_nsec * 1e-9;
+}
+static int tick_waits(void)
+{
+    double end = cpu_seconds() + 20;
+    sigset_t waiting;
+    do
+        sigpending(&waiting);
+    while (!sigismember(&waiting, SIGTRAP) && cpu_seconds() < end);
+    return sigismember(&waiting, SIGTRAP);
+}
+static int take(const char *how)
+{
+    struct sigaction action = { .sa_handler = strcmp(how, "handler") ? SIG_DFL : on_trap }, before;
+    if (!strcmp(how, "signal"))
+        return signal(SIGTRAP, SIG_DFL) == SIG_DFL;
+    if (!strcmp(how, "sysv_signal"))
+        return sysv_signal(SIGTRAP, SIG_DFL) == SIG_DFL;
+    return sigaction(SIGTRAP, &action, &before) == 0 && before.sa_handler == SIG_DFL;
+}
+static int child(char **words)
+{
+    sigset_t none;
+    if (!tick_waits() || !take(words[1]))
+        return 1;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (double end = cpu_seconds() + 0.05; cpu_seconds() < end;)
+        ;
+    if (traps)
+        return 2;
+    if (strcmp(words[2], "exec"))
+        return raise(SIGTRAP) != 0 || traps != 1;
+    return execl(words[0], words[0], (char *)NULL);
+}
+int main(int count, char **words)
+{
+    sigset_t all;
+    int status;
+    if (count == 1)
+        return 0;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    if (fork() == 0)
+        return child(words);
+    wait(&status);
+    return printf("%d\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)) < 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how, last, status", [
+    ("signal", "exec", 0), ("signal", "raise", -signal.SIGTRAP),
+    ("sigaction", "exec", 0), ("sigaction", "raise", -signal.SIGTRAP),
+    ("sysv_signal", "exec", 0), ("handler", "exec", 0), ("handler", "raise", 0),
+])
+def test_a_tick_that_waits_harms_no_program_that_takes_traps(run, compiled, how, last, status):
+    if not default_timer().is_trap:
+        pytest.skip("ticks are no traps")
+    ended = run([compiled("takes_traps", TAKES_TRAPS), how, last], "--quiet")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"{status}\n", "")
+
+
 # One thread hears no signal while it computes, and one as any other.
 DEAF = r"""
 #include <pthread.h>

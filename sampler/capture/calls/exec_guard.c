@@ -59,33 +59,23 @@ static void stop_ticks(struct exec_guard *guard)
         ignore_traps(guard);
 }
 
-/* Where the program blocks SIGTRAP, a tick that came before waits for the new program to unblock
- * it. One that is the program's own goes back. */
-static void drop_waiting_tick(void)
-{
-    const struct timespec now = { 0, 0 };
-    siginfo_t info;
-
-    if (sys_call4(SYS_rt_sigtimedwait, &trap_set, &info, &now, KERNEL_SIGSET_BYTES) == SIGTRAP &&
-        !timer_slot_of_trap(&info))
-        sys_call4(SYS_rt_tgsigqueueinfo, sampler.pid, sys_gettid(), SIGTRAP, &info);
-}
-
 void exec_guard_begin(struct exec_guard *out)
 {
     const struct timer_rights *rights = &sampler.threads.rights;
-    bool blocks_traps;
+    bool traps, blocks_traps;
     uint64_t mask;
 
     *out = (struct exec_guard){ 0 };
-    if (!sampler_running() || !(rights->kernel_traps || (rights->trap && !rights->no_perf)))
+    if (!sampler_running())
         return;
+    traps = rights->kernel_traps || (rights->trap && !rights->no_perf);
     mask = block_all();
     blocks_traps = (mask & trap_set) != 0;
-    if (comes_in_kernel(rights) || blocks_traps)
+    if (traps && (comes_in_kernel(rights) || blocks_traps))
         stop_ticks(out);
+    /* One that came before, of a timer that may be gone, would wait on in the new program. */
     if (blocks_traps)
-        drop_waiting_tick();
+        sampler_drop_waiting_trap();
     restore(mask);
 }
 

@@ -11,6 +11,8 @@
  * Where ticks are no traps, or none can come in the kernel, there is nothing to wait for. Nor in a
  * child that shares the memory (vfork): it has no timer, and does not touch its parent's.
  *
+ * A tick that came before, and that the thread blocks, is forgotten: it would survive the exec.
+ *
  * Threads    The program's, any; as async-signal-safe as exec is.
  * Errors     None. When the sampler's thread does not answer in time, or 64 threads are at it,
  *            SIGTRAP is ignored meanwhile, which the new program then inherits.

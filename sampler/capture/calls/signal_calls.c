@@ -3,7 +3,9 @@
  *
  * A program that waits for all signals (sigwait, signalfd) would be woken by a tick as if somebody
  * had sent it; here ticks are passed over. One that takes our signal gets it: the sampler moves to
- * another before the call is carried out, and our handler never shows as the one before.
+ * another before the call is carried out, and our handler never shows as the one before. One that
+ * asks for the default keeps our handler, which does what the default does: a tick that waits
+ * (blocked, as between fork and exec in git) would end the program there.
  */
 #include "preload.h"
 
@@ -24,6 +26,10 @@ enum { ALL_SIGNALS_MIN = 20, SIGNALS = 64 };
 
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static sighandler_t (*next_signal)(int, sighandler_t);
+static sighandler_t (*next_ssignal)(int, sighandler_t);
+static sighandler_t (*next_bsd_signal)(int, sighandler_t);
+static sighandler_t (*next_sysv_signal)(int, sighandler_t);
+static sighandler_t (*next___sysv_signal)(int, sighandler_t);
 static int (*next_sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
 static int (*next_signalfd)(int, const sigset_t *, int);
 
@@ -31,6 +37,10 @@ void preload_find_signal_calls(void)
 {
     FIND_NEXT(sigaction);
     FIND_NEXT(signal);
+    FIND_NEXT(ssignal);
+    FIND_NEXT(bsd_signal);
+    FIND_NEXT(sysv_signal);
+    FIND_NEXT(__sysv_signal);
     FIND_NEXT(sigtimedwait);
     FIND_NEXT(signalfd);
     tick_signal_use(NEXT(sigaction)); /* not our own wrapper */
@@ -120,17 +130,20 @@ ISOSCOPE_API int signalfd(int fd, const sigset_t *mask, int flags)
     return NEXT(signalfd)(fd, &without, flags);
 }
 
-/* SIGURG does nothing by default, nor with our handler: then there is nothing to give up. */
-static bool stays_ours(int number, sighandler_t handler)
-{
-    return number == SIGURG && number == sampler.threads.signal_number &&
-           (handler == SIG_DFL || handler == SIG_IGN);
-}
-
 static bool is_our_handler(const struct sigaction *action)
 {
     return (action->sa_flags & SA_SIGINFO) &&
            (action->sa_sigaction == handler_tick || action->sa_sigaction == handler_trap);
+}
+
+/* SIGURG does nothing by default, nor with our handler: ignored is no different. Whether the
+ * sampler runs does not matter: a tick of before may wait. */
+static bool stays_ours(int number, sighandler_t handler)
+{
+    struct sigaction now;
+
+    return (handler == SIG_DFL || (handler == SIG_IGN && number == SIGURG)) &&
+           NEXT(sigaction)(number, NULL, &now) == 0 && is_our_handler(&now);
 }
 
 static void hide_our_handler(struct sigaction *action)
@@ -146,31 +159,44 @@ ISOSCOPE_API int sigaction(int number, const struct sigaction *action, struct si
     int result;
 
     FIND_NEXT(sigaction);
-    if (action && sampler_running()) {
-        if (stays_ours(number, action->sa_handler))
-            action = NULL;
-        else
-            sampler_yield_signal(number);
-    }
+    if (action && stays_ours(number, action->sa_handler))
+        action = NULL;
+    if (action && sampler_running())
+        sampler_yield_signal(number);
     result = NEXT(sigaction)(number, action, before);
     if (result == 0)
         hide_our_handler(before);
     return result;
 }
 
-ISOSCOPE_API sighandler_t signal(int number, sighandler_t handler)
+/* Of signal() and its other names; a program in strict ISO C calls __sysv_signal. */
+static sighandler_t change(sighandler_t (*next)(int, sighandler_t), int number,
+                           sighandler_t handler)
 {
     sighandler_t before;
 
-    FIND_NEXT(signal);
-    if (sampler_running()) {
-        if (stays_ours(number, handler))
-            return SIG_DFL;
+    FIND_NEXT(sigaction);
+    if (stays_ours(number, handler))
+        return SIG_DFL;
+    if (sampler_running())
         sampler_yield_signal(number);
-    }
-    before = NEXT(signal)(number, handler);
+    before = next(number, handler);
     return before == (sighandler_t)(void *)handler_tick ||
                    before == (sighandler_t)(void *)handler_trap
                ? SIG_DFL
                : before;
 }
+
+#define SIGNAL_CALL(name)                                                                          \
+    sighandler_t name(int number, sighandler_t handler);                                           \
+    ISOSCOPE_API sighandler_t name(int number, sighandler_t handler)                               \
+    {                                                                                              \
+        FIND_NEXT(name);                                                                           \
+        return change(NEXT(name), number, handler);                                                \
+    }
+
+SIGNAL_CALL(signal)
+SIGNAL_CALL(ssignal)
+SIGNAL_CALL(bsd_signal)
+SIGNAL_CALL(sysv_signal)
+SIGNAL_CALL(__sysv_signal)
