@@ -170,6 +170,25 @@ test("bottom-up of a function that calls itself counts each sample once", () => 
   assert.equal(told(profile, rows), "f 0/1 (f 0/1 (f 1/1))");
 });
 
+test("bottom-up shows as many leaves as there are", () => {
+  const profile = profileOf(["main"]);
+  const main = profile.samples.stack.data[0];
+  const names = 300_000;
+  for (let i = 0; i < names; i++) {
+    const fn = profile.functions.push({ ...profile.functions[0], name: `f${i}` }) - 1;
+    profile.samples.stack.push(profile.stack(main, profile.place(fn, "", 0)));
+    profile.samples.time_us.push(i);
+    profile.samples.cpu_ns.push(1);
+    profile.samples.thread.push(0);
+    profile.samples.tag.push(0);
+    profile.samples.state.push(0);
+    profile.samples.whole.push(1);
+  }
+  const rows = bottomUp(counted(profile), new Set(), () => 0);
+  assert.equal(rows.first[1], names + 1); // main, too
+  assert.equal(rows.whole.samples, names + 1);
+});
+
 test("callers and callees count a call once per sample, also when it recurs", () => {
   const profile = profileOf(["main f g f g", "main g", "f"]);
   const { callers, callees } = neighbours(counted(profile), functionOf(profile, "f"));

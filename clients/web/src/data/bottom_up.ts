@@ -66,7 +66,7 @@ export function bottomUp(
       const callers = row.at.map((node) => parents[node]);
       row.children = group(counted, row, callers, row.leaves).sort(order);
     } else if (row !== root) row.more = row.ends < row.total;
-    rows.push(...row.children);
+    for (const child of row.children) rows.push(child); // a call takes only so many arguments
   }
   root.total = counted.samples.total[ROOT];
   root.time_ns = counted.time_ns.total[ROOT];
