@@ -6,9 +6,10 @@ import { chartLayout } from "../../clients/web/src/data/chart_layout";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { weigh } from "../../clients/web/src/data/filter";
 import { flameLayout } from "../../clients/web/src/data/flame_layout";
-import { functionRows, type FunctionSort } from "../../clients/web/src/data/function_rows";
+import { functionRows } from "../../clients/web/src/data/function_rows";
 import { overview } from "../../clients/web/src/data/overview";
 import { Shaper } from "../../clients/web/src/data/shape";
+import type { Column } from "../../clients/web/src/data/sort";
 import { byThread } from "../../clients/web/src/data/thread_totals";
 import { byFunction, count } from "../../clients/web/src/data/totals";
 import { aligned } from "../../clients/web/src/views/aligned";
@@ -133,7 +134,7 @@ test("functions are sorted by any column, the heavier one first where they are e
     name: (fn: number) => functions[fn].name,
     library: (fn: number) => libraries[functions[fn].library].name,
   };
-  const sorted = (by: FunctionSort["by"], ascending = false, hits: Uint8Array | null = null) =>
+  const sorted = (by: Column, ascending = false, hits: Uint8Array | null = null) =>
     functionRows(totals, { by, ascending }, hits, texts).map(texts.name).join(" ");
   assert.equal(sorted("total"), "b a z c");
   assert.equal(sorted("self"), "b c a z");

@@ -79,7 +79,7 @@ function addNames(state: DataState): void {
 /** What was selected by time and thread is of other samples. */
 function filesChanged(changed: FileUse): void {
   const { window_us: _, threads: __, processes: ___, ...filter } = selection.value.filter;
-  if (changed === "shown") select({ filter, zoom: [], group: "" });
+  if (changed === "shown") select({ filter, zoom: [], chart: {}, group: "" });
   else if (files.value.compared) select({ view: "compare", before: { kind: "file" } });
 }
 

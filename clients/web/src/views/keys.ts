@@ -103,7 +103,7 @@ export const KEYS: Key[] = [
     match: one("0"),
     act: () => {
       const { window_us: _, ...filter } = selection.value.filter;
-      select({ zoom: [], filter });
+      select({ zoom: [], chart: {}, filter });
       zoomOverview(false);
     },
   },

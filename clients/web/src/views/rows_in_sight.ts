@@ -9,12 +9,21 @@ export function useRowsInSight(count: number) {
   const body = useRef<HTMLDivElement>(null);
   const { height } = useSize(body);
   const [top, setTop] = useState(0);
+  const page = Math.max(1, Math.floor(height / ROW_PX) - 1); // rows that a page key moves by
   return {
     body,
     first: Math.max(0, Math.floor(top / ROW_PX) - BEYOND),
     last: Math.min(count, Math.ceil((top + height) / ROW_PX) + BEYOND),
-    page: Math.max(1, Math.floor(height / ROW_PX) - 1), // rows that a page key moves by
     onScroll: (event: Event) => setTop((event.currentTarget as Element).scrollTop),
+    /** Goes from a row to where the key leads. False: it is none of those that move. */
+    onKey(event: KeyboardEvent, at: number, go: (index: number) => void): boolean {
+      if (event.ctrlKey || event.altKey || event.metaKey) return false;
+      const next = rowAfter(event.key, at, count, page);
+      if (next === null || !count) return false;
+      event.preventDefault();
+      go(next);
+      return true;
+    },
     /** Scrolls as little as it can. */
     reveal(index: number): void {
       const element = body.current;

@@ -14,6 +14,7 @@ import type { Neighbours } from "../data/neighbours";
 import type { Overview } from "../data/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
 import type { Search } from "../data/search";
+import type { Sort } from "../data/sort";
 import type { Transform } from "../data/shape";
 import type { Totals } from "../data/totals";
 import type { TreeRows } from "../data/tree_rows";
@@ -40,6 +41,16 @@ export interface FunctionTable {
   samples: Totals; // by function
   time_ns: Totals;
   whole: { samples: number; time_ns: number };
+}
+
+/** What siblings stand in the order of, and by which weight. */
+export interface Sorting {
+  sort: Sort;
+  unit: Unit;
+}
+
+export interface SortedRows extends TreeRows {
+  sort: Sort; // that they stand in
 }
 
 export interface SearchResult {
@@ -76,8 +87,8 @@ export interface Questions {
     args: Look & { origin_us: number; extent_us: number; thin_us: number };
     answer: FlameRows & { origin_us: number }; // boxes that are joined have fn -1
   };
-  tree: { args: Look & { order: SiblingOrder }; answer: TreeRows };
-  bottomUp: { args: Look & { opened: number[] }; answer: TreeRows };
+  tree: { args: Look & Sorting; answer: SortedRows };
+  bottomUp: { args: Look & Sorting & { opened: number[] }; answer: SortedRows };
   functions: { args: Look; answer: FunctionTable };
   neighbours: { args: Look & { fn: number }; answer: Neighbours };
   activity: { args: Steps & { filter: Filter; fn: number }; answer: Float64Array };
