@@ -213,6 +213,35 @@ visiting("a link shows what was zoomed to by hand, and Esc takes that back", asy
   );
 });
 
+visiting("a link has the table's sort; where there is room, libraries are a column", async (visit) => {
+  await visit.tab("Table").click();
+  const grid = visit.page.getByRole("grid");
+  await grid.getByRole("row").nth(4).waitFor();
+  await visit.tab("Table").focus();
+  await grid.getByRole("button", { name: "library" }).click();
+  await visit.when(() => {
+    const names = [...document.querySelectorAll(".row > .library")].map((one) => one.textContent);
+    return names.every((name, i) => !i || names[i - 1] <= name);
+  });
+  await visit.sameElsewhere("tableSort", tableShown);
+  const left = (kind) =>
+    grid
+      .locator(kind)
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+  const columns = new Set([...(await left(".row > .library")), ...(await left(".head .library"))]);
+  assert.equal(columns.size, 1, "one under the other, and under their head");
+  await visit.picture("table by library");
+  await visit.page.setViewportSize({ width: 1000, height: 700 });
+  await visit.when(() => {
+    const rows = [...document.querySelectorAll(".functions .row")];
+    return rows.every((row) => {
+      const [name, library] = [row.querySelector(".name bdi"), row.querySelector(".library")];
+      return library.getBoundingClientRect().left - name.getBoundingClientRect().right < 8;
+    });
+  });
+  await visit.picture("table by library, narrow");
+});
+
 visiting("two windows are compared", async (visit) => {
   await visit.dragTime(0.05, 0.4);
   await visit.moreThan(0);

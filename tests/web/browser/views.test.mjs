@@ -126,7 +126,7 @@ visiting("the table is sorted by its headers, and picks by arrows", async (visit
   await visit.when(
     () => document.querySelector("[role=columnheader][aria-sort=ascending]") !== null,
   );
-  const names = await grid.locator(".row bdi:first-of-type").allInnerTexts();
+  const names = await grid.locator(".row .name bdi").allInnerTexts();
   assert.deepEqual(
     names,
     [...names].sort((a, b) => (a < b ? -1 : 1)),

@@ -58,7 +58,7 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
   ];
   return (
     <div
-      class="table"
+      class="table functions"
       role="grid"
       aria-label="Functions; arrows pick one"
       aria-rowcount={rows.length + 1}
@@ -86,8 +86,9 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
               <Weight weight={weights.total[one]} unit={unit} />
               <Weight weight={weights.self[one]} unit={unit} />
               <span class="name">
-                <FunctionName fn={one} />
+                <FunctionName fn={one} bare />
               </span>
+              <bdi class="library faint">{libraryOf(one).name}</bdi>
             </div>
           ))}
         </div>
