@@ -154,7 +154,7 @@ visiting("arrows pick lanes, Enter opens, and what is picked is scrolled to", as
   await visit.page.keyboard.press("ArrowUp"); // the last one, which lies below many
   await visit.exactly(samplesOf(HOSTILE));
   await visit.when(() => {
-    const lane = [...document.querySelectorAll(".lane.group")].at(-1).getBoundingClientRect();
+    const lane = [...document.querySelectorAll(".lane[aria-expanded]")].at(-1).getBoundingClientRect();
     const { top, bottom } = document.querySelector(".lanes").getBoundingClientRect();
     return lane.top >= top - 1 && lane.bottom <= bottom + 1;
   });
@@ -210,10 +210,10 @@ test("of several processes each has its name, and its lanes below", async () => 
     const visit = await Visit.of(browser, forks.uri);
     const { sampleCount } = await forks.ask("_getCpuSamples");
     await visit.exactly(sampleCount);
-    const names = await visit.page.locator(".lane.process").allInnerTexts();
-    assert.equal(names.length, 5);
-    for (const name of names) assert.match(name.trim(), /^forks \(\d+\)$/);
-    await visit.page.locator(".lane.process").last().click();
+    const processes = visit.page.getByRole("button", { name: /^forks \(\d+\)$/ });
+    assert.equal(await processes.count(), 5);
+    assert.equal(await visit.page.locator(".lane").count(), 10, "and a thread below each");
+    await processes.last().click();
     await visit.when((all) => window.shownSamples() < all, sampleCount);
     assert.ok((await visit.samples()) > 0);
     await visit.picture("lanes_processes");

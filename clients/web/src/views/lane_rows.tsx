@@ -14,6 +14,8 @@ import { useRowsInSight } from "./rows_in_sight";
 import type { TimeView } from "./time_axis";
 import { useTimeDrag, zoomTime } from "./time_drag";
 
+const BEYOND = 3; // lanes above and below those in sight: each is many rectangles
+
 /** Handlers of a drawing over which time is dragged and a tip is shown; undefined: there is none. */
 export type WithTip = (
   drag: ReturnType<typeof useTimeDrag>,
@@ -37,7 +39,7 @@ export function Lanes({ overview, view, edges, withTip }: Props) {
   const { lanes, laneCount } = overview;
   const { threads } = selection.value.filter;
   const picked = threads ? new Set(threads) : null;
-  const { first, last, ...sight } = useRowsInSight(lanes.length, LANE_PX);
+  const { first, last, ...sight } = useRowsInSight(lanes.length, LANE_PX, BEYOND);
   const shown = lanes.slice(first, last);
   const laneAt = (event: PointerEvent) => shown[Math.floor(event.offsetY / LANE_PX)];
   const drag = useTimeDrag(view, (event) => {
@@ -45,7 +47,7 @@ export function Lanes({ overview, view, edges, withTip }: Props) {
     if (lane) pick(lane, event);
   });
   useEffect(() => {
-    const at = threads ? laneOf(lanes, threads) : -1;
+    const at = laneOf(lanes, threads ?? []);
     if (at >= 0) sight.reveal(at);
   }, [threads]);
   const width = view.left + view.width;
@@ -90,19 +92,19 @@ interface LabelProps {
 
 /** Of a group it opens, of others it picks. */
 function Label({ lane, note, picked }: LabelProps) {
-  const { kind, isOpen } = lane;
-  const isGroup = kind === "group";
+  const isGroup = lane.kind === "group";
+  const isPicked = picked !== null && isIn(lane, picked);
   return (
     <button
-      class={`lane ${kind}`}
+      class={isPicked ? "lane picked" : "lane"}
       style={`padding-left: ${4 + 10 * lane.depth}px`}
       tabIndex={isGroup ? 0 : -1}
-      aria-expanded={isGroup ? isOpen : undefined}
-      aria-pressed={isGroup ? undefined : picked !== null && isIn(lane, picked)}
+      aria-expanded={isGroup ? lane.isOpen : undefined}
+      aria-pressed={isGroup ? undefined : isPicked}
       title={`${whoIs(lane)}: ${grouped(lane.samples)} samples`}
       onClick={(event) => (isGroup ? toggleOpen(lane.key) : pick(lane, event))}
     >
-      {isGroup && <i aria-hidden="true">{isOpen ? "▾" : "▸"}</i>}
+      {isGroup && <i aria-hidden="true">{lane.isOpen ? "▾" : "▸"}</i>}
       <bdi>{laneName(lane)}</bdi>
       <span>{note}</span>
     </button>

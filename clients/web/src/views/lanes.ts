@@ -20,8 +20,8 @@ export function threadsOf(filter: Filter, tids: readonly number[], together: boo
   const { threads = [], ...rest } = filter;
   const there = tids.every((tid) => threads.includes(tid));
   const others = together ? threads.filter((tid) => !tids.includes(tid)) : [];
-  const alone = there && (together || threads.length === tids.length);
-  const next = alone ? others : [...others, ...tids];
+  const isOut = there && (together || threads.length === tids.length);
+  const next = isOut ? others : [...others, ...tids];
   return next.length ? { ...rest, threads: next } : rest;
 }
 

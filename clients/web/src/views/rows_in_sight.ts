@@ -3,16 +3,16 @@ import { useRef, useState } from "preact/hooks";
 import { useSize } from "./use_size";
 
 export const ROW_PX = 20;
-const BEYOND = 8; // rows above and below those in sight
 
-export function useRowsInSight(count: number, row_px = ROW_PX) {
+/** beyond: rows above and below those in sight. */
+export function useRowsInSight(count: number, row_px = ROW_PX, beyond = 8) {
   const body = useRef<HTMLDivElement>(null);
   const { height } = useSize(body);
   const [top, setTop] = useState(0);
   return {
     body,
-    first: Math.max(0, Math.floor(top / row_px) - BEYOND),
-    last: Math.min(count, Math.ceil((top + height) / row_px) + BEYOND),
+    first: Math.max(0, Math.floor(top / row_px) - beyond),
+    last: Math.min(count, Math.ceil((top + height) / row_px) + beyond),
     page: Math.max(1, Math.floor(height / row_px) - 1), // rows that a page key moves by
     onScroll: (event: Event) => setTop((event.currentTarget as Element).scrollTop),
     /** Scrolls as little as it can. */
