@@ -1,6 +1,7 @@
 """The browser page, beside speedscope and d3-flame-graph, on the same profile in headless Chromium.
 
     web.py [BUILD_FOLDER] [--samples N] [--nodes N] [--rounds N]
+    web.py [BUILD_FOLDER] --live MINUTES
 
 A made profile of 1,000,000 samples in a call tree of 100,000 nodes is opened by each as it can: speedscope and
 the page as speedscope's JSON, d3-flame-graph as a tree whose sums are made already. A figure is the median
@@ -13,8 +14,9 @@ over the rounds, each in a browser of its own:
     search    the same for a text that is searched for
 
 Where speedscope does not live through that, the two are compared at a fifth of it. And of the live page:
-the first paint after the HTML is there. Packages of the two come from npm into the build folder. Ends with
-status 1 when a bound is missed.
+the first paint after the HTML is there. Packages of the two come from npm into the build folder. --live
+instead watches the live page of eight threads at 1 kHz whose paths are ever new: when its buffer is full, its
+memory must not grow. Ends with status 1 when a bound is missed.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ PART = 5  # of the profile, where speedscope does not live through the whole
 REDRAW_MS_MAX = 30
 BLOCKED_MS_MAX = 100
 FIRST_PAINT_MS_MAX = 300
+FULL_AFTER_MINUTES = 12  # of 4 million samples, 8 * 1000 a second, and some
+GROWTH_MAX = 1.05
 
 
 class Missed:
@@ -91,6 +95,39 @@ def compared(samples: int, nodes: int, arguments: argparse.Namespace,
     return found
 
 
+def mean(minutes: list[dict[str, float]], key: str) -> float:
+    return sum(minute[key] for minute in minutes) / len(minutes)
+
+
+def live(arguments: argparse.Namespace) -> int:
+    """Each minute a row; of those with a full buffer the last third is held against the first."""
+    environment = {**os.environ, "ISOSCOPE_BUILD": str(arguments.build.resolve())}
+    command = ["node", str(HERE / "live.mjs"), str(arguments.live)]
+    rows: list[dict[str, float]] = []
+    print(f"    {'minute':>8}{'samples':>12}{'page MB':>10}{'service MB':>12}{'page CPU':>10}{'service CPU':>13}")
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            row = json.loads(line)
+            rows.append(row)
+            print(f"    {row['minute']:>8}{row['samples']:>12,}{row['memory'] / 1e6:>10.0f}"
+                  f"{row['serviceMemory'] / 1e6:>12.0f}{row['cpu']:>10.1%}{row['serviceCpu']:>13.1%}",
+                  flush=True)  # fmt: skip
+    full = rows[FULL_AFTER_MINUTES:]
+    if process.returncode != 0 or len(rows) < arguments.live:
+        print(f"    the page ended after {len(rows)} minutes")
+        return 1
+    if len(full) < 3:
+        print(f"    too short to see growth: the buffer is full after {FULL_AFTER_MINUTES} minutes")
+        return 1
+    third = len(full) // 3
+    missed = Missed()
+    for key, what in (("memory", "page"), ("serviceMemory", "service")):
+        growth = mean(full[-third:], key) / mean(full[:third], key)
+        missed.check(f"{what}: memory at the end, of when full", f"{growth:.3f}",
+                     f"<= {GROWTH_MAX}", growth <= GROWTH_MAX)  # fmt: skip
+    return int(missed.any)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -98,7 +135,10 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=1_000_000)
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--live", type=int, metavar="MINUTES")
     arguments = parser.parse_args()
+    if arguments.live:
+        return live(arguments)
     folder = arguments.build / "tests/bench/web"
     folder.mkdir(parents=True, exist_ok=True)
     packages(folder)
