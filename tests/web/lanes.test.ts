@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { type Lane, patternOf } from "../../clients/web/src/data/lanes";
 import { overview } from "../../clients/web/src/data/overview";
 import type { Profile } from "../../clients/web/src/data/profile";
-import { laneTip } from "../../clients/web/src/views/lane_tip";
+import { laneTip, whoIs } from "../../clients/web/src/views/lane_tip";
 import { laneAfter, laneOf, noteOf, threadsOf } from "../../clients/web/src/views/lanes";
 import { profileOf } from "./samples";
 
@@ -46,7 +46,7 @@ test("threads of the very same name are a group, called by it", () => {
   ]);
 });
 
-test("a group that is open has its threads below it, as they began, whoever's samples came first", () => {
+test("a group that is open has its threads below it, whoever's samples came first", () => {
   const profile = profileOf(
     [13, 11, 10, 12].map((tid) => ({ stack: "a", tid, name: tid > 10 ? `w-${tid - 2}` : "main" })),
   );
@@ -75,7 +75,8 @@ test("of several processes, each has its lanes below its own, and groups of its 
     "    w1: 81",
     "    w2: 82",
   ]);
-  assert.deepEqual(lanes[2].tids, [81, 82]);
+  assert.deepEqual([lanes[2].tids, lanes[2].samples], [[81, 82], 2]);
+  assert.equal(whoIs(lanes[2]), "process (8) (2 threads)");
   assert.equal(new Set(lanes.map(({ key }) => key)).size, lanes.length);
 });
 
@@ -87,7 +88,7 @@ test("a name of digits alone, none at all, and a very long one are names as well
   assert.ok(performance.now() - begin < 1000, "as long as the name is, not as its square");
 });
 
-test("threads without samples in the time that is shown have no lane, and no part in a group", () => {
+test("threads without samples in the time that is shown have no lane, and no part in one", () => {
   const profile = threads("w1", "w2", "w3");
   const lanes = overview(profile, [1000, 2999], 10, 10).lanes;
   assert.deepEqual(told(lanes), ["w*: 2,3"]);
@@ -151,7 +152,11 @@ test("of a group's time all is when all its threads run", () => {
     { stack: "a", tid: 2, name: "w2", time_us: 1000 },
   ]);
   const all = overview(profile, [0, 4999], 1, 10);
-  assert.deepEqual(laneTip(all, all.lanes[0], 0, 0), ["w* (2 threads)", "0.000 s", "Running 60.0 %"]);
+  assert.deepEqual(laneTip(all, all.lanes[0], 0, 0), [
+    "w* (2 threads)",
+    "0.000 s",
+    "Running 60.0 %",
+  ]);
 });
 
 test("behind a name stands how many threads a group has, and which of one name it is", () => {
@@ -172,7 +177,7 @@ test("a lane picks all its threads, again none, and with others they are more or
   assert.deepEqual(threadsOf({ threads: [1], tags: ["x"] }, [1], true), { tags: ["x"] });
 });
 
-test("arrows go from lane to lane, into open groups, past processes, and beyond the ends to none", () => {
+test("arrows go from lane to lane, into open groups, past processes, and out at the ends", () => {
   const profile = profileOf([
     { stack: "a", pid: 7, tid: 71, name: "w1" },
     { stack: "a", pid: 7, tid: 72, name: "w2" },

@@ -1,5 +1,5 @@
-// The lanes of threads: groups of a real program with 200 threads, processes, and files with hundreds of
-// threads that are called as nobody would call one.
+// The lanes of threads: groups of a real program with 200 threads, processes, and files with
+// hundreds of threads that are called as nobody would call one.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Service, workload } from "./service.mjs";
@@ -154,7 +154,9 @@ visiting("arrows pick lanes, Enter opens, and what is picked is scrolled to", as
   await visit.page.keyboard.press("ArrowUp"); // the last one, which lies below many
   await visit.exactly(samplesOf(HOSTILE));
   await visit.when(() => {
-    const lane = [...document.querySelectorAll(".lane[aria-expanded]")].at(-1).getBoundingClientRect();
+    const lane = [...document.querySelectorAll(".lane[aria-expanded]")]
+      .at(-1)
+      .getBoundingClientRect();
     const { top, bottom } = document.querySelector(".lanes").getBoundingClientRect();
     return lane.top >= top - 1 && lane.bottom <= bottom + 1;
   });
@@ -162,17 +164,20 @@ visiting("arrows pick lanes, Enter opens, and what is picked is scrolled to", as
   await visit.exactly(samples);
 });
 
-visiting("a group is a button: Tab reaches it, Enter and space open and close it", async (visit) => {
-  const button = visit.page.getByRole("button", { name: /^worker-\*/ });
-  assert.equal(await button.evaluate((element) => element.tabIndex), 0);
-  await button.focus();
-  await visit.page.keyboard.press("Enter");
-  await visit.page.getByRole("button", { name: /^worker-\*/, expanded: true }).waitFor();
-  await visit.page.getByRole("button", { name: "worker-0", exact: true }).waitFor();
-  await visit.page.keyboard.press(" ");
-  await visit.page.getByRole("button", { name: /^worker-\*/, expanded: false }).waitFor();
-  await visit.exactly(samples); // nothing was picked by it
-});
+visiting(
+  "a group is a button: Tab reaches it, Enter and space open and close it",
+  async (visit) => {
+    const button = visit.page.getByRole("button", { name: /^worker-\*/ });
+    assert.equal(await button.evaluate((element) => element.tabIndex), 0);
+    await button.focus();
+    await visit.page.keyboard.press("Enter");
+    await visit.page.getByRole("button", { name: /^worker-\*/, expanded: true }).waitFor();
+    await visit.page.getByRole("button", { name: "worker-0", exact: true }).waitFor();
+    await visit.page.keyboard.press(" ");
+    await visit.page.getByRole("button", { name: /^worker-\*/, expanded: false }).waitFor();
+    await visit.exactly(samples); // nothing was picked by it
+  },
+);
 
 visiting("the window that is selected is marked over the curve and in the lanes", async (visit) => {
   await visit.dragTime(0.25, 0.5);

@@ -1,5 +1,5 @@
-// Threads as lanes: those of one process together, and those whose names differ only in the number at
-// their end as one group, which opens into them.
+// Threads as lanes: those of one process together, and those whose names differ only in the number
+// at their end as one group, which opens into them.
 import type { ThreadInfo } from "./profile";
 
 export interface Lane {
@@ -16,12 +16,13 @@ export interface Lane {
 
 /** What names that differ only in the number at their end have in common. */
 export function patternOf(name: string): string {
-  return name.replace(/(?<!\d)\d+$/, "*"); // from the first digit on: or each of many would be tried
+  // From the first digit on: or each of many would be tried.
+  return name.replace(/(?<!\d)\d+$/, "*");
 }
 
 /**
- * In the order of pids and tids, which is mostly that in which they began. Processes have lanes where there
- * are several, groups where there are several threads.
+ * In the order of pids and tids, which is mostly that in which they began. Processes have lanes
+ * where there are several, groups where there are several threads.
  *
  * samples: by thread; those without any are left out
  * open: keys of groups
@@ -57,7 +58,7 @@ export function lanesOf(
   return lanes;
 }
 
-/** So many with most samples, where they stood. No thread has more than its group and its process. */
+/** So many with most samples, where they stood. No thread has more than its group or process. */
 export function busiest(lanes: Lane[], most: number): Lane[] {
   const kept = new Set([...lanes].sort((a, b) => b.samples - a.samples).slice(0, most));
   return lanes.filter((lane) => kept.has(lane));

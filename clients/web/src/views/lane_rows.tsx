@@ -1,5 +1,5 @@
-// The lanes below the curve: names, and beside them when threads were in which state. Only those in
-// sight are elements, and drawn.
+// The lanes below the curve: names, and beside them when threads were in which state. Only those
+// in sight are elements, and drawn.
 import type { CanvasHTMLAttributes } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Lane } from "../data/lanes";
@@ -16,7 +16,7 @@ import { useTimeDrag, zoomTime } from "./time_drag";
 
 const BEYOND = 3; // lanes above and below those in sight: each is many rectangles
 
-/** Handlers of a drawing over which time is dragged and a tip is shown; undefined: there is none. */
+/** Handlers where time is dragged and a tip is shown; laneAt null: of all, undefined: none. */
 export type WithTip = (
   drag: ReturnType<typeof useTimeDrag>,
   laneAt: (event: PointerEvent) => LaneInTime | null | undefined,

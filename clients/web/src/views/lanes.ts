@@ -1,4 +1,4 @@
-// The lanes of the overview: per thread or group and step, how much of the time was spent in which state.
+// The lanes of the overview: in each step, how much of the time threads were in which state.
 import type { Filter } from "../data/filter";
 import type { Lane } from "../data/lanes";
 import type { LaneInTime, Overview } from "../data/overview";
@@ -15,7 +15,7 @@ export function stateColour(state: string, ink: Ink): string {
   return ink.states[place < 0 ? STATES.length - 1 : place];
 }
 
-/** The filter with only these threads, or (together) with them besides; without threads when it was that. */
+/** The filter with only these threads, or (together) with more; without them when it was that. */
 export function threadsOf(filter: Filter, tids: readonly number[], together: boolean): Filter {
   const { threads = [], ...rest } = filter;
   const there = tids.every((tid) => threads.includes(tid));
@@ -45,7 +45,7 @@ export function laneAfter(
   return list[at + direction];
 }
 
-/** Behind its name: how many threads a group has; which thread it is, where another one has the same name. */
+/** Behind its name: how many threads a group has; which one it is, where names are the same. */
 export function noteOf({ kind, name, pid, tids }: Lane, lanes: readonly Lane[]): string {
   if (kind === "group") return `(${tids.length})`;
   const alike = lanes.filter((one) => one.name === name && one.pid === pid);
