@@ -76,6 +76,15 @@ static json_t *vm_profiler(const struct service *service)
         (json_int_t)(first ? first->status.true_period_us : 0));
 }
 
+/* Takes over vm. Of all processes isoscope is the parent of one. */
+static json_t *with_exit(json_t *vm, const struct isolates *isolates)
+{
+    for (size_t i = 0; i < isolates->now.count; i++)
+        if (isolates->now.items[i].exit_known)
+            return isolate_with_exit(vm, "_exit", &isolates->now.items[i]);
+    return vm;
+}
+
 int handle_get_vm(struct client *client, struct reply *reply)
 {
     const struct service *service = client->service;
@@ -99,7 +108,7 @@ int handle_get_vm(struct client *client, struct reply *reply)
         json_object_update(vm, process);
         json_object_update(vm, profiler);
     }
-    return answer(client, reply, vm);
+    return answer(client, reply, with_exit(vm, isolates));
 }
 
 int handle_get_vm_timeline_micros(struct client *client, struct reply *reply)

@@ -105,7 +105,14 @@ static void tell_of_start(const struct teller *teller, const struct process_info
         tell_of_process(teller, KIND_ISOLATE_EXIT, process);
 }
 
-/* Both lists are in order of arrival, so one walk over them finds every difference. */
+/* A program that exec replaced before it left a sample leaves its id, too. */
+static bool is_same(const struct process_info *one, const struct process_info *other)
+{
+    return one->id == other->id && one->start_us == other->start_us;
+}
+
+/* Both lists are in order of arrival, so one walk over them finds every difference. How a process
+ * ended may become known after its end. */
 static void tell_of_processes(const struct teller *teller)
 {
     const struct process_list *before = &teller->isolates->before, *now = &teller->isolates->now;
@@ -113,11 +120,13 @@ static void tell_of_processes(const struct teller *teller)
 
     for (size_t i = 0; i < before->count; i++) {
         const struct process_info *old = &before->items[i];
-        bool there = at < now->count && now->items[at].id == old->id;
+        bool there = at < now->count && is_same(&now->items[at], old);
+        const struct process_info *as_it_is = there ? &now->items[at++] : old;
 
-        if (old->live && !(there && now->items[at].live))
-            tell_of_process(teller, KIND_ISOLATE_EXIT, there ? &now->items[at] : old);
-        at += there;
+        if (old->live && !(there && as_it_is->live))
+            tell_of_process(teller, KIND_ISOLATE_EXIT, as_it_is);
+        else if (as_it_is->exit_known && !old->exit_known)
+            tell_of_process(teller, KIND_ISOLATE_UPDATE, as_it_is);
     }
     for (; at < now->count; at++)
         tell_of_start(teller, &now->items[at]);

@@ -75,6 +75,9 @@ json_t *isolate_refs(const struct isolates *isolates, const struct process_info 
 json_t *isolate_ref(const struct isolate *isolate);               /* @Isolate */
 json_t *isolate_group_ref(const struct process_info *process);    /* @IsolateGroup */
 json_t *isolate_root_library(const struct process_info *process); /* @Library: the executable */
+/* Adds how it ended (_Exit) where that is known, by this name. Takes over object; NULL when out of
+ * memory. */
+json_t *isolate_with_exit(json_t *object, const char *name, const struct process_info *process);
 
 /* Text that may hold any bytes, as a JSON string. */
 json_t *isolate_text(const char *bytes);

@@ -8,8 +8,10 @@
 #include "uris.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 json_t *isolate_text(const char *bytes)
 {
@@ -59,6 +61,30 @@ json_t *isolate_group_ref(const struct process_info *process)
     return json_pack("{s:s, s:s, s:o, s:s, s:b}", "type", TYPE_ISOLATE_GROUP_REF, "id", id, "name",
                      isolate_text(process->exe), "number", strchr(id, '/') + 1,
                      "isSystemIsolateGroup", 0);
+}
+
+static json_t *exit_json(int wait_status)
+{
+    int number = WTERMSIG(wait_status);
+    const char *known = sigabbrev_np(number);
+    char name[24];
+
+    if (!WIFSIGNALED(wait_status))
+        return json_pack("{s:i}", "status", WEXITSTATUS(wait_status));
+    if (known)
+        snprintf(name, sizeof(name), "SIG%s", known);
+    else
+        snprintf(name, sizeof(name), "SIGRTMIN%+d", number - SIGRTMIN);
+    return json_pack("{s:s, s:b}", "signal", name, "core", WCOREDUMP(wait_status) != 0);
+}
+
+json_t *isolate_with_exit(json_t *object, const char *name, const struct process_info *process)
+{
+    if (!process->exit_known ||
+        json_object_set_new(object, name, exit_json(process->wait_status)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 json_t *isolate_root_library(const struct process_info *process)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(STREAM_ID_COUNT <= 32, "struct client keeps them in 32 bits");
 
@@ -172,13 +173,23 @@ json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t t
                      "timestamp", (json_int_t)timestamp_ms);
 }
 
+static bool tells_of_an_end(const char *kind, const struct isolate *isolate)
+{
+    return !isolate->tid &&
+           (!strcmp(kind, KIND_ISOLATE_EXIT) || !strcmp(kind, KIND_ISOLATE_UPDATE));
+}
+
 void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate)
 {
     struct service *service = context;
+    json_t *event;
 
-    if (anybody_listens(service, STREAM_ID_ISOLATE))
-        notify(service, STREAM_ID_ISOLATE,
-               isolate_event(kind, isolate, service->options.epoch_ms()));
+    if (!anybody_listens(service, STREAM_ID_ISOLATE))
+        return;
+    event = isolate_event(kind, isolate, service->options.epoch_ms());
+    if (tells_of_an_end(kind, isolate))
+        event = isolate_with_exit(event, "_exit", isolate->process);
+    notify(service, STREAM_ID_ISOLATE, event);
 }
 
 static json_t *service_event(const struct client *owner, const char *service, const char *alias)

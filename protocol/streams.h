@@ -32,7 +32,8 @@ json_t *symbols_json(const struct profile_symbols *symbols);
 /* VMUpdate; TimelineStreamSubscriptionsUpdate, on Timeline. */
 void streams_vm_renamed(struct service *service);
 void streams_timeline_changed(struct service *service);
-/* IsolateStart, IsolateRunnable, IsolateUpdate, IsolateExit. context: the service. */
+/* IsolateStart, IsolateRunnable, IsolateUpdate, IsolateExit; the last two say how the process
+ * ended, where that is known. context: the service. */
 void streams_isolate_changed(void *context, const char *kind, const struct isolate *isolate);
 
 /* ServiceRegistered, or ServiceUnregistered where alias is NULL, to all but owner. */

@@ -225,9 +225,10 @@ void hub_close(struct hub *hub)
     *hub = (struct hub){ 0 };
 }
 
-void hub_drain(struct hub *hub)
+void hub_exited(struct hub *hub, pid_t pid, int wait_status)
 {
-    feed_socket_drain(hub->feed);
+    feed_socket_drain(hub->feed); /* its hello may still be there */
+    profile_exited(hub->profile, pid, wait_status);
     profile_sync(hub->profile);
     web_poll(hub->web);
 }

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct feed_socket;
 struct loop;
@@ -62,7 +63,7 @@ struct hub {
 int hub_open(struct hub *hub, const struct hub_options *options);
 void hub_close(struct hub *hub);
 
-/* Takes what programs have sent until now, and tells the clients. */
-void hub_drain(struct hub *hub);
+/* Our child has ended: takes what programs have sent until now, and tells the clients. */
+void hub_exited(struct hub *hub, pid_t pid, int wait_status);
 
 #endif

@@ -85,7 +85,7 @@ static void finish_output(struct run *run)
             (unsigned long long)capture_output_left_out(run->output));
 }
 
-static void program_ended(void *context, int wait_status)
+static void program_ended(void *context, pid_t program, int wait_status)
 {
     struct run *run = context;
 
@@ -93,7 +93,7 @@ static void program_ended(void *context, int wait_status)
     run->wait_status = wait_status;
     if (run->output)
         finish_output(run);
-    hub_drain(&run->hub);
+    hub_exited(&run->hub, program, wait_status);
     look_at_timer(run);
     if (feed_socket_hellos(run->hub.feed) == 0)
         notice_no_hello(run->options->program[0]);
@@ -208,6 +208,8 @@ static int start_program(struct run *run, const struct target *target)
         say("%s: %s", target->path, strerror(problem));
         return problem == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
     }
+    /* Feeds are taken in by the loop only, so it has not said hello yet. */
+    profile_await_exit(run->hub.profile, supervisor_program(run->supervisor));
     if (run->output && capture_output_begin(run->output) < 0) {
         say("cannot copy the program's output: %s", strerror(errno));
         return STATUS_FAILED;

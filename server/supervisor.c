@@ -66,11 +66,13 @@ static void stop_self(int number)
 
 static void program_ended(struct supervisor *supervisor, const siginfo_t *info)
 {
+    int core = info->si_code == CLD_DUMPED ? WCOREFLAG : 0;
     int wait_status =
-        info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status & 0x7f;
+        info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status | core;
+    pid_t program = supervisor->child;
 
     supervisor->child = 0;
-    supervisor->events->ended(supervisor->context, wait_status);
+    supervisor->events->ended(supervisor->context, program, wait_status);
 }
 
 /* SIGCHLDs merge, so each one asks for all that has happened. */
@@ -173,6 +175,11 @@ int supervisor_watch(struct supervisor *supervisor, struct loop *loop,
 int supervisor_start(struct supervisor *supervisor, const struct child_plan *plan, int *problem)
 {
     return child_start(&supervisor->child, plan, problem);
+}
+
+pid_t supervisor_program(const struct supervisor *supervisor)
+{
+    return supervisor->child;
 }
 
 void supervisor_wait(struct supervisor *supervisor)

@@ -18,8 +18,9 @@ struct loop;
 struct supervisor;
 
 struct supervisor_events {
-    void (*ended)(void *context, int wait_status); /* the program has ended; once */
-    void (*asked_to_end)(void *context);           /* a signal to us, after the program's end */
+    /* The program has ended; once. wait_status: as waitpid gives it. */
+    void (*ended)(void *context, pid_t program, int wait_status);
+    void (*asked_to_end)(void *context); /* a signal to us, after the program's end */
 };
 
 /* From here on signals wait for supervisor_watch. */
@@ -30,6 +31,7 @@ int supervisor_watch(struct supervisor *supervisor, struct loop *loop,
                      const struct supervisor_events *events, void *context);
 /* problem: as child_start. */
 int supervisor_start(struct supervisor *supervisor, const struct child_plan *plan, int *problem);
+pid_t supervisor_program(const struct supervisor *supervisor); /* 0: not started, or ended */
 /* Without the loop: waits for the program's end. For when the loop has failed. */
 void supervisor_wait(struct supervisor *supervisor);
 

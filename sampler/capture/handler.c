@@ -1,11 +1,13 @@
 #include "handler.h"
 
-#include "clock.h"
 #include "sampler.h"
-#include "tick_signal.h"
-#include "wall.h"
+#include "system/clock.h"
+#include "threads/tick_signal.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
+
+#include <sys/resource.h>
 
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -30,6 +32,14 @@ SIGNAL_SAFE_INLINE uint64_t time_since(uint64_t began_ns, uint64_t began_cpu_ns)
     return overload_is_doubtful(wall_ns) ? clock_thread_cpu_ns() - began_cpu_ns : wall_ns;
 }
 
+SIGNAL_SAFE_INLINE void count_switches(struct load *load, uint64_t cpu_ns)
+{
+    struct rusage usage;
+
+    if (sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage) == 0)
+        overload_switches(load, (uint32_t)(usage.ru_nvcsw + usage.ru_nivcsw), cpu_ns);
+}
+
 SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
                              const struct own_thread *own, const struct code_map *map,
                              const ucontext_t *context, uint32_t frames_max)
@@ -51,6 +61,8 @@ SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
                       atomic_load_explicit(&header->control.period_us, memory_order_relaxed));
     if (left_out)
         count(&header->status.lost[FEED_LOSS_SLOWED], left_out);
+    if (overload_wants_switches(&watch->load))
+        count_switches(&watch->load, cpu_ns);
     unwind(&request, sample->frames, &result);
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;

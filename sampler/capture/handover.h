@@ -2,8 +2,7 @@
  * handover.h - descriptors out of the sampler's own descriptor table into the program's, for as
  * long as the sampler's thread is away (standstill.h).
  *
- *   handover_open (program's thread) -> handover_send (sampler's thread) -> handover_take
- * (program's)
+ *   handover_open (program's thread) -> handover_send (sampler's) -> handover_take (program's)
  *
  * They travel in one datagram between two unix sockets of this process; what anybody else sends
  * there is passed over.

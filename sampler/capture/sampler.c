@@ -1,11 +1,11 @@
 #include "sampler.h"
 
-#include "clock.h"
 #include "sampler_signals.h"
 #include "sampler_thread.h"
 #include "standstill.h"
-#include "thread_choice.h"
-#include "wall.h"
+#include "system/clock.h"
+#include "wall/thread_choice.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
 #include "../include/isoscope/isoscope.h"
@@ -219,6 +219,7 @@ uint32_t sampler_fork_child(uint32_t old_slot)
         make_segment(period_us ? period_us : FEED_PERIOD_DEFAULT_US, period_us != 0) < 0)
         return 0;
     modules_announce(&sampler.modules, &sampler.segment);
+    sampler_signals_take_over();
     slot = threads_enter(&sampler.threads, sampler.pid, &stack);
     return go(FEED_ORIGIN_FORK) == 0 ? slot : 0;
 }

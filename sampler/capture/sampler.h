@@ -4,17 +4,18 @@
  *   sampler_start -> hello, signal, thread -> (service, handlers, wrappers wake it) -> sampler_stop
  *
  * Threads    sampler_start, _stop, _fork_*: one at a time, by the program's threads. sampler_wake
- * and the two notices: any thread. The parts' headers say who else may touch them. Signals
- * sampler_wake and sampler_modules_unknown are SIGNAL_SAFE. Errors     sampler_start: 0 or a
- * negative isoscope_error. After that nothing fails: it is counted.
+ *            and the two notices: any thread. The parts' headers say who else may touch them.
+ * Signals    sampler_wake and sampler_modules_unknown are SIGNAL_SAFE.
+ * Errors     sampler_start: 0 or a negative isoscope_error. After that nothing fails: it is
+ *            counted.
  */
 #ifndef ISOSCOPE_SAMPLER_H
 #define ISOSCOPE_SAMPLER_H
 
-#include "modules.h"
-#include "named_code.h"
-#include "raw_thread.h"
-#include "threads.h"
+#include "modules/modules.h"
+#include "system/raw_thread.h"
+#include "threads/threads.h"
+#include "unwind/named_code.h"
 #include "uplink.h"
 
 #include "../feed/segment.h"

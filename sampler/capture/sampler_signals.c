@@ -2,7 +2,7 @@
 
 #include "handler.h"
 #include "sampler.h"
-#include "tick_signal.h"
+#include "threads/tick_signal.h"
 
 #include "../feed/sys.h"
 
@@ -27,15 +27,41 @@ void sampler_yield_signal(int number)
     sys_futex(&sampler.yielding, FUTEX_WAIT_PRIVATE, (uint32_t)number, &wait);
 }
 
+/* One that somebody blocks is better than none. */
+static int choose(void)
+{
+    int number = tick_signal_choose(handler_tick, sampler.threads.blocked);
+
+    return number ? number : tick_signal_choose(handler_tick, 0);
+}
+
+/* Another, if there is one, where threads would not hear this one. */
+static int unblocked(int number)
+{
+    uint64_t blocked = sampler.threads.blocked;
+    int other = number && tick_signal_is_in(blocked, number)
+                    ? tick_signal_choose(handler_tick, blocked)
+                    : 0;
+
+    return other ? other : number;
+}
+
 void sampler_signals_take(void)
 {
     struct timer_rights *rights = &sampler.threads.rights;
 
-    sampler.threads.signal_number = tick_signal_choose(handler_tick);
+    sampler.threads.blocked = tick_signal_blocked();
+    sampler.threads.signal_number = choose();
     rights->trap =
         (rights->wish == FEED_TIMER_WISH_AUTO || rights->wish == FEED_TIMER_WISH_SIGTRAP) &&
         tick_signal_take_trap(handler_trap);
     rights->trap_in_kernel = tick_signal_trap_in_kernel();
+}
+
+void sampler_signals_take_over(void)
+{
+    sampler.threads.blocked = tick_signal_blocked();
+    sampler.threads.signal_number = unblocked(sampler.threads.signal_number);
 }
 
 /* Until the last trap is gone, execs wait for it. */
@@ -45,8 +71,8 @@ static void rearm(int signal_number)
     sampler.threads.rights.kernel_traps = false;
 }
 
-/* The program may take the signal for itself, or all of them; then it keeps what it took. A
- * debugger would stop at each trap. */
+/* The program may take the signal for itself, or all of them; then it keeps what it took. Threads
+ * may block it. A debugger would stop at each trap. */
 void sampler_signals_keep(void)
 {
     struct timer_rights *rights = &sampler.threads.rights;
@@ -54,8 +80,7 @@ void sampler_signals_keep(void)
     bool trap_lost =
         rights->trap && (!tick_signal_ours(SIGTRAP, handler_trap) || tick_signal_traced());
 
-    if (!number || !tick_signal_ours(number, handler_tick))
-        number = tick_signal_choose(handler_tick);
+    number = number && tick_signal_ours(number, handler_tick) ? unblocked(number) : choose();
     if (!trap_lost && number == sampler.threads.signal_number)
         return;
     if (trap_lost)
@@ -73,8 +98,7 @@ void sampler_signals_yield(void)
         return;
     if (number == SIGTRAP)
         rights->trap = false;
-    rearm(number == sampler.threads.signal_number ? tick_signal_choose(handler_tick)
-                                                  : sampler.threads.signal_number);
+    rearm(number == sampler.threads.signal_number ? choose() : sampler.threads.signal_number);
     atomic_store_explicit(&sampler.yielding, 0, memory_order_release);
     sys_futex(&sampler.yielding, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
 }

@@ -1,13 +1,13 @@
 #include "sampler_thread.h"
 
-#include "clock.h"
-#include "deaf.h"
 #include "sampler.h"
 #include "sampler_signals.h"
 #include "standstill.h"
-#include "tasks.h"
-#include "thread_choice.h"
-#include "wall.h"
+#include "system/clock.h"
+#include "threads/deaf.h"
+#include "threads/tasks.h"
+#include "wall/thread_choice.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
 

@@ -1,8 +1,8 @@
 /*
  * sampler_thread.h - what the one thread of the sampler does, turn by turn.
  *
- *   sampler.c starts it -> each turn: requests, settings, threads, modules, rounds -> waits for a
- * wake
+ *   sampler.c starts it -> each turn: requests, settings, threads, modules, rounds
+ *                       -> waits for a wake
  *
  * Threads    It is the thread: it returns when sampling ends, or the program wants to be alone.
  */

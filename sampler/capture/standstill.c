@@ -2,7 +2,7 @@
 
 #include "handover.h"
 #include "sampler.h"
-#include "wall.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
 

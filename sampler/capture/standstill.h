@@ -6,9 +6,9 @@
  *
  *   follow    the program gave rights up: the thread makes the same system call
  *   begin/end the program needs to be alone, or what it takes on cannot be made again: the thread
- * ends, and another is cloned, with everything the caller then has for_good  the program locks
- * itself in (seccomp): neither the thread nor a tick may make a system call that a filter could
- * punish, so sampling ends before the filter comes
+ *             ends, and another is cloned, with everything the caller then has
+ *   for_good  the program locks itself in (seccomp): neither the thread nor a tick may make a
+ *             system call that a filter could punish, so sampling ends before the filter comes
  *
  * Threads    The program's, any; standstill_serve: the sampler's. All signals are blocked in the
  *            calling thread meanwhile.

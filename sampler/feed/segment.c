@@ -108,6 +108,8 @@ int segment_create(struct segment *out, int *memfd, int32_t pid, int64_t start_u
         find_parts(out);
         /* A forked child makes its own; a child that never runs our code must not keep this one. */
         sys_call3(SYS_madvise, map, header.segment_bytes, MADV_DONTFORK);
+        /* A core would have a gigabyte of it, pages that the kernel makes to write them. */
+        sys_call3(SYS_madvise, map, header.segment_bytes, MADV_DONTDUMP);
         return 0;
     }
     return -ISOSCOPE_SYSTEM;

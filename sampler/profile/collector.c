@@ -13,6 +13,7 @@ enum {
     ROUND_US = 10000,
     IDLE_ROUND_US = 50000,
     CLOCK_SLACK_US = 1000000, /* a sample later than now by more than this is a lie */
+    EXIT_WAIT_US = 1000000,   /* an end is shown without how it came then */
 };
 
 struct collector {
@@ -97,17 +98,25 @@ static uint64_t sum_of_losses(const struct process *process)
     return sum;
 }
 
+/* Its end may be seen before it was waited for, and then the two are shown together. */
+static bool is_over(struct process *process, struct process_hints hints, int64_t now_us)
+{
+    if (!process->ended_us && process_has_ended(process, hints.hung_up, hints.goodbye))
+        process->ended_us = now_us;
+    return process->ended_us && (!hints.exit_awaited || now_us - process->ended_us >= EXIT_WAIT_US);
+}
+
 /* Returns whether it has ended. That is asked first: then what is in the feed is all there will
  * ever be. */
 static bool drain_and_update(struct collector *collector, struct process *process, int64_t now_us)
 {
     struct processes *processes = collector->options.processes;
     struct process_hints hints = processes_hints(processes, process);
-    bool ended = process_has_ended(process, hints.hung_up, hints.goodbye);
+    bool ended = is_over(process, hints, now_us);
 
     feed_reader_alive(process->reader, now_us);
     drain_process(collector->drain, process, ended ? INT64_MAX : now_us, now_us + CLOCK_SLACK_US);
-    processes_update(processes, process, ended, now_us);
+    processes_update(processes, process, ended);
     return ended;
 }
 
@@ -247,6 +256,13 @@ void collector_wake(struct collector *collector)
     collector->woken = true;
     pthread_cond_signal(&collector->wake);
     pthread_mutex_unlock(&collector->lock);
+}
+
+void collector_exited(struct collector *collector, int32_t pid, int wait_status)
+{
+    processes_exited(collector->options.processes, pid, wait_status);
+    collector_wake(collector);
+    tell(collector);
 }
 
 void collector_round(struct collector *collector, int64_t now_us)

@@ -37,6 +37,8 @@ int collector_start(struct collector *collector);
 /* As profile_attach. */
 int collector_attach(struct collector *collector, int memfd, const struct profile_peer *peer,
                      uint64_t *process_id);
+/* As profile_exited. */
+void collector_exited(struct collector *collector, int32_t pid, int wait_status);
 /* Whether changed is called for samples too: within FOLLOW_US of them, not more often. */
 enum { FOLLOW_US = 250000 };
 void collector_follow(struct collector *collector, bool follows);

@@ -43,11 +43,15 @@ struct process {
     int64_t end_us;
     bool heard_hangup;     /* its socket has ended */
     bool hung_up, goodbye; /* hung_up: or may have, as another program has its pid */
+    bool replaced;         /* another program has its pid */
+    bool exit_known;
+    int wait_status;
     uint32_t hangups_owed; /* of replaced programs with the same id: not this one's */
     uint64_t corrupt;
     struct feed_status_view status;
 
     /* round only */
+    int64_t ended_us;          /* when its end was first seen; 0: it was not */
     uint64_t impossible;       /* samples with a time that cannot be */
     uint16_t *modules;         /* feed's number -> profile's; 0: not known yet */
     struct map64 names;        /* feed's place -> profile's number */

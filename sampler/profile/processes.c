@@ -18,6 +18,7 @@ struct processes {
     struct process **list; /* changed in a round only */
     size_t count, capacity;
     struct feed_settings settings;
+    int32_t awaited_pid; /* whose exit will be told; 0: nobody's */
 };
 
 int processes_new(struct processes **out, struct store *store, const struct feed_settings *settings)
@@ -141,8 +142,7 @@ struct process *processes_at(struct processes *processes, size_t number)
     return number < processes->count ? processes->list[number] : NULL;
 }
 
-void processes_update(struct processes *processes, struct process *process, bool ended,
-                      int64_t now_us)
+void processes_update(struct processes *processes, struct process *process, bool ended)
 {
     pthread_mutex_lock(&processes->lock);
     feed_reader_status(process->reader, &process->status);
@@ -150,7 +150,7 @@ void processes_update(struct processes *processes, struct process *process, bool
     if (ended) {
         /* Hundreds of ended ones may be remembered: they keep their numbers, and nothing else. */
         process_retire(process);
-        process->end_us = now_us;
+        process->end_us = process->ended_us;
     }
     pthread_mutex_unlock(&processes->lock);
 }
@@ -160,7 +160,12 @@ struct process_hints processes_hints(struct processes *processes, const struct p
     struct process_hints hints;
 
     pthread_mutex_lock(&processes->lock);
-    hints = (struct process_hints){ process->hung_up, process->goodbye };
+    hints = (struct process_hints){
+        .hung_up = process->hung_up,
+        .goodbye = process->goodbye,
+        /* A program that went on as another one by exec has not exited. */
+        .exit_awaited = process->pid == processes->awaited_pid && !process->replaced,
+    };
     pthread_mutex_unlock(&processes->lock);
     return hints;
 }
@@ -193,6 +198,7 @@ bool processes_suspect(struct processes *processes, int32_t pid)
         if (process->pid != pid || !process->reader)
             continue;
         process->hung_up = true;
+        process->replaced = true;
         any = true;
     }
     pthread_mutex_unlock(&processes->lock);
@@ -208,6 +214,31 @@ bool processes_any_live(struct processes *processes)
         any = processes->list[i]->reader != NULL;
     pthread_mutex_unlock(&processes->lock);
     return any;
+}
+
+void processes_await_exit(struct processes *processes, int32_t pid)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->awaited_pid = pid;
+    pthread_mutex_unlock(&processes->lock);
+}
+
+/* It is the last of the programs that had the pid. */
+void processes_exited(struct processes *processes, int32_t pid, int wait_status)
+{
+    struct process *last = NULL;
+
+    pthread_mutex_lock(&processes->lock);
+    if (processes->awaited_pid == pid)
+        processes->awaited_pid = 0;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->pid == pid)
+            last = processes->list[i];
+    if (last) {
+        last->exit_known = true;
+        last->wait_status = wait_status;
+    }
+    pthread_mutex_unlock(&processes->lock);
 }
 
 static void describe(struct processes *processes, const struct process *process,

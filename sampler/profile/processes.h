@@ -24,18 +24,21 @@ int processes_enter(struct processes *processes, struct process *process);
 /* ROUND. In order of arrival; NULL at the end. */
 struct process *processes_at(struct processes *processes, size_t number);
 /* ROUND. Copies what others are shown. ended: its feed is drained and goes. */
-void processes_update(struct processes *processes, struct process *process, bool ended,
-                      int64_t now_us);
+void processes_update(struct processes *processes, struct process *process, bool ended);
 
 /* What the service has heard of it. */
 struct process_hints {
     bool hung_up, goodbye;
+    bool exit_awaited; /* how it ended will be told */
 };
 struct process_hints processes_hints(struct processes *processes, const struct process *process);
 void processes_hangup(struct processes *processes, uint64_t process_id, bool goodbye);
 /* A new program has this pid. False: there is no other that may have been it before. */
 bool processes_suspect(struct processes *processes, int32_t pid);
 bool processes_any_live(struct processes *processes);
+/* As in profile.h. */
+void processes_await_exit(struct processes *processes, int32_t pid);
+void processes_exited(struct processes *processes, int32_t pid, int wait_status);
 
 /* As in snapshot.h. */
 size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity);

@@ -129,6 +129,16 @@ void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye)
     collector_wake(profile->collector);
 }
 
+void profile_await_exit(struct profile *profile, int32_t pid)
+{
+    processes_await_exit(profile->processes, pid);
+}
+
+void profile_exited(struct profile *profile, int32_t pid, int wait_status)
+{
+    collector_exited(profile->collector, pid, wait_status);
+}
+
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
 {
     return processes_list(profile->processes, out, capacity);

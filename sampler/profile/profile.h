@@ -49,5 +49,10 @@ int profile_attach(struct profile *profile, int memfd, const struct profile_peer
  * else (it closed a descriptor that was ours) its feed is read on. What is in the feed is still
  * drained. */
 void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye);
+/* We are the parent of this process, and profile_exited will tell how it ended. Until then its end
+ * is not shown, unless it was seen a second ago: one that said goodbye may run on. */
+void profile_await_exit(struct profile *profile, int32_t pid);
+/* It was waited for: wait_status is waitpid's. Its hello must have been handed over before. */
+void profile_exited(struct profile *profile, int32_t pid, int wait_status);
 
 #endif

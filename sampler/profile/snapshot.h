@@ -32,6 +32,8 @@ struct process_info {
     int64_t start_us; /* when the sampler came up in it */
     int64_t end_us;   /* 0 while it lives */
     bool live;
+    bool exit_known;   /* of an ended one; we are its parent */
+    int wait_status;   /* how it ended, as waitpid says it */
     uint64_t samples;  /* in the store now */
     uint64_t evicted;  /* samples that the bounded store let go */
     uint64_t corrupt;  /* records of the feed that could not be true */

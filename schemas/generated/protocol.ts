@@ -715,6 +715,7 @@ export interface VM {
   isolateGroups: IsolateGroupRef[];
   systemIsolateGroups: unknown[];
   _symbols: PrivateSymbols;
+  _exit?: PrivateExit;
   /** What makes the ticks. */
   _profilerTimer: string;
   /** As asked. */
@@ -867,6 +868,16 @@ export interface PrivateCpuSamplesTable {
   trees: PrivateTableTree[];
 }
 
+/** How a process ended. Known of the program that isoscope run started; other processes end without it. */
+export interface PrivateExit {
+  /** What it exited with; not there where a signal ended it. */
+  status?: number;
+  /** What ended it: SIGSEGV, SIGRTMIN+3. */
+  signal?: string;
+  /** Beside signal: a core was dumped. */
+  core?: boolean;
+}
+
 /** One function of a stack. */
 export interface PrivateFrame {
   function: PrivateFunctionId;
@@ -948,8 +959,10 @@ export interface PrivateProcess {
   pid: number;
   ppid: number;
   exe: string;
-  /** False: the process has ended, and there may still be samples of it. */
+  /** False: the process has ended, at endTime, and there may still be samples of it. */
   live: boolean;
+  endTime?: Millis;
+  exit?: PrivateExit;
   /** What makes the ticks. */
   timer: "none" | "perf" | "cpu-timer" | "sigtrap" | "interrupter";
   truePeriodMicros: Micros;
@@ -1139,13 +1152,14 @@ export interface EventExtension {
   extensionData: ExtensionData;
 }
 
-/** A process has ended. It stays listed while there are samples of it. */
+/** A process has ended. It stays listed while there are samples of it. The end of the program that isoscope run started is told when it is known how it ended, but a second late at most. */
 export interface EventIsolateExit {
   type: "Event";
   kind: "IsolateExit";
   timestamp: Millis;
   isolateGroup: IsolateGroupRef;
   isolate: IsolateRef;
+  _exit?: PrivateExit;
 }
 
 /** The same process again: clients wait for one or the other. */
@@ -1166,13 +1180,14 @@ export interface EventIsolateStart {
   isolate: IsolateRef;
 }
 
-/** An isolate has another name. */
+/** An isolate has another name, or it became known how its process ended, later than its IsolateExit. */
 export interface EventIsolateUpdate {
   type: "Event";
   kind: "IsolateUpdate";
   timestamp: Millis;
   isolateGroup: IsolateGroupRef;
   isolate: IsolateRef;
+  _exit?: PrivateExit;
 }
 
 /** Samples of a process are lost, or it is sampled no more: the first time at once, then no more often than each ten seconds. */

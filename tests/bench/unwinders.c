@@ -1,6 +1,6 @@
 #include "unwinders.h"
 
-#include "sampler/capture/modules.h"
+#include "sampler/capture/modules/modules.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #ifndef ISOSCOPE_TESTS_UNWINDERS_H
 #define ISOSCOPE_TESTS_UNWINDERS_H
 
-#include "sampler/capture/unwind.h"
+#include "sampler/capture/unwind/unwind.h"
 
 #include <stdbool.h>
 #include <stddef.h>

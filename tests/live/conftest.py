@@ -59,6 +59,15 @@ class Socket:
         assert "error" not in reply, reply
         return reply["result"]
 
+    def event(self):
+        """The next one."""
+        while True:
+            text = self.socket.recv()
+            self.checker.received(text)
+            message = json.loads(text)
+            if message.get("method") == "streamNotify":
+                return message["params"]["event"]
+
     def close_code(self) -> int:
         """Reads on until the service closes, and says with which code."""
         while True:

@@ -140,7 +140,8 @@ def test_top_ends_with_its_program():
 
 def test_top_says_why_there_is_nothing(ended):
     done = isoscope("top", "-n", "1", "--window", "0.001", ended.uri)
-    assert (done.returncode, done.stdout) == (1, "") and "the program has ended" in done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the program has ended with status 0; " in done.stderr
     with service_of(THREADS, "--paused") as service:
         done = isoscope("top", "-n", "1", service.uri)
     assert (done.returncode, done.stdout) == (1, "") and "the profiler is off" in done.stderr
@@ -149,6 +150,7 @@ def test_top_says_why_there_is_nothing(ended):
 def test_top_of_a_command_ends_with_it_and_has_its_status():
     done = isoscope("top", "--interval", "0.1", "--", "sh", "-c", f"{' '.join(SPIN)}; exit 7")
     assert done.returncode == 7 and "spin_twice" in done.stdout
+    assert "the command has ended with status 7" in done.stderr
 
 
 def test_a_commands_output_comes_after_top_on_a_terminal(tmp_path):
@@ -178,7 +180,7 @@ def test_dump_of_one_thread_is_of_that_one(running):
 def test_dump_of_a_program_that_has_ended_says_so(ended):
     done = isoscope("dump", "--age", "0.001", ended.uri)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "the program has ended; --age" in done.stderr
+    assert "the program has ended with status 0; --age" in done.stderr
 
 
 def test_stats_tells_of_timer_ticks_and_costs(running):
@@ -193,6 +195,8 @@ def test_stats_counts_what_the_service_counts(ended):
     told = json.loads(isoscope("stats", ended.uri, "--interval", "0", "--json").stdout)
     (process,) = told["processes"]
     assert process["counters"]["stored"] == ended.tree().sample_count and not process["live"]
+    assert process["exit"] == {"status": 0}
+    assert "), ended with status 0  /" in isoscope("stats", ended.uri, "--interval", "0").stdout
 
 
 def test_watch_hears_events(running):
@@ -208,7 +212,7 @@ def test_watch_of_a_command_hears_its_output_and_its_end():
     assert done.returncode == 3
     # Two lines that are written in a moment may be one event.
     assert re.search(r"Stdout +WriteEvent .*hello", done.stdout)
-    assert re.search(r"Isolate +IsolateExit", done.stdout)
+    assert re.search(r"Isolate +IsolateExit +\w+:main\(\) has ended with status 3\n", done.stdout)
 
 
 def test_overhead_measures_a_short_program():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 
@@ -145,6 +146,13 @@ def test_no_tick_kills_an_execd_program(run, compiled):
 def test_descriptors_are_the_programs_own(run, compiled):
     program = compiled("pipe_ends", PIPE_ENDS)
     assert run([program], "--quiet").stdout == "3 4\n"
+
+
+def test_a_core_of_the_program_leaves_out_the_feed(run):
+    """A gigabyte, most of which was never there."""
+    maps = run(["cat", "/proc/self/smaps"]).stdout
+    (feed,) = re.findall(r"isoscope-feed.*?VmFlags: ([a-z ]*)", maps, re.DOTALL)
+    assert "dd" in feed.split()
 
 
 def test_short_threads_come_and_go(run, compiled):

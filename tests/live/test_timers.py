@@ -180,6 +180,58 @@ def test_a_thread_that_blocks_all_signals_is_told_of(run, compiled, options):
     assert len(told) == 1 and told[0].split()[3] == "1", ended.stderr
 
 
+# Blocks the signal that ticks come by first: "before" anything else, or later; "child": in a forked child.
+HARD_OF_HEARING = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void block(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+static void spin(int seconds)
+{
+    struct timespec now = { 0, 0 };
+    for (time_t end = time(NULL) + seconds; time(NULL) < end;)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+}
+int main(int argc, char **argv)
+{
+    pthread_setname_np(pthread_self(), "parent");
+    block();
+    if (argc > 1 && fork() == 0) {
+        pthread_setname_np(pthread_self(), "child");
+        spin(60);
+        _exit(0);
+    }
+    if (argc == 1)
+        spin(60);
+    return wait(NULL) == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("words, name", [((), "parent"), (("child",), "child")])
+@pytest.mark.parametrize("options", [("--timer", "signal"), ("--timer", "cpu"), ("--mode", "wall")])
+def test_ticks_come_by_another_signal_where_the_first_is_blocked(compiled, options, words, name):
+    program = compiled("hard_of_hearing", HARD_OF_HEARING, "-pthread")
+
+    def heard() -> int:
+        samples = client.call("_getCpuSamples", timestamp=0, count=0)["samples"]
+        return sum(sample["userTag"] == name for sample in samples)
+
+    with service_of([program, *words], *options) as service, Client(service.uri) as client:
+        until(client.processes, "the program")
+        until(lambda: heard() >= 20, "samples of a thread that blocks SIGURG")
+
+
 def test_stats_tell_what_the_sampling_did(run):
     ended = run([workload("spin_two_to_one"), "0.3"], "--stats", "--quiet")
     assert ended.returncode == 0

@@ -16,11 +16,13 @@
 
 #include <glob.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -134,6 +136,26 @@ static void add_threads(struct profile *profile)
     profile->processes[0].samples += 52;
 }
 
+enum { STATUS_3 = 3 << 8 };
+
+static void end_first(struct profile *profile, bool exit_known, int wait_status)
+{
+    profile->processes[0].live = false;
+    profile->processes[0].end_us = 3000000;
+    profile->processes[0].exit_known = exit_known;
+    profile->processes[0].wait_status = wait_status;
+}
+
+/* With the pid of process 103, which has left no sample. */
+static void exec_last(struct profile *profile)
+{
+    struct process_info *last = &profile->processes[profile->process_count - 1];
+
+    last->start_us += 1000;
+    strcpy(last->name, "next");
+    strcpy(last->exe, "/bin/next");
+}
+
 static void act(struct talk *talk, const char *what)
 {
     struct profile *profile = &talk->profile;
@@ -144,8 +166,16 @@ static void act(struct talk *talk, const char *what)
         profile->processes[profile->process_count++] = (struct process_info){
             .id = 103, .pid = 103, .name = "new", .exe = "/bin/new", .live = true
         };
+    else if (!strcmp(what, "process_103_becomes_another_program"))
+        exec_last(profile);
     else if (!strcmp(what, "process_100_ends"))
-        profile->processes[0].live = false;
+        end_first(profile, false, 0);
+    else if (!strcmp(what, "process_100_exits_with_3"))
+        end_first(profile, true, STATUS_3);
+    else if (!strcmp(what, "process_100_dies_of_a_segfault"))
+        end_first(profile, true, SIGSEGV | WCOREFLAG);
+    else if (!strcmp(what, "process_100_dies_of_a_real_time_signal"))
+        end_first(profile, true, SIGRTMIN + 3);
     else if (!strcmp(what, "names_are_read"))
         set_names(profile, true);
     else if (!strcmp(what, "names_are_there"))

@@ -5,7 +5,7 @@
  */
 #include "stack_file.h"
 
-#include "sampler/capture/unwind.h"
+#include "sampler/capture/unwind/unwind.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,12 +12,26 @@ SYMBOLS = ("sampler/profile/symbols/symbols.h", "sampler/profile/symbols/lines.h
            "sampler/profile/symbols/files/symbol_server.h",
            "sampler/profile/symbols/names/demangle.h")
 
+# The parts of the sampler, each of which sees only those before it; see its README.
+CAPTURE = "sampler/capture"
+BELOW_CAPTURE = ("sampler/include", "sampler/feed")
+
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/include": (),
     "sampler/feed": ("sampler/include",),
-    "sampler/capture": ("sampler/include", "sampler/feed"),
+    f"{CAPTURE}/system": BELOW_CAPTURE,
+    f"{CAPTURE}/cfi": (*BELOW_CAPTURE, f"{CAPTURE}/system"),
+    f"{CAPTURE}/unwind": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/cfi"),
+    f"{CAPTURE}/modules": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/cfi",
+                           f"{CAPTURE}/unwind"),
+    f"{CAPTURE}/threads": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind"),
+    f"{CAPTURE}/wall": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind",
+                        f"{CAPTURE}/modules", f"{CAPTURE}/threads"),
+    f"{CAPTURE}/calls": (*BELOW_CAPTURE, CAPTURE),
+    CAPTURE: (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind", f"{CAPTURE}/modules",
+              f"{CAPTURE}/threads", f"{CAPTURE}/wall"),
     "sampler/profile/symbols/files": ("sampler/include", "sampler/feed"),
     "sampler/profile/symbols/names": ("sampler/include", "sampler/feed",
                                       "sampler/profile/symbols/key_sort.h",
@@ -83,6 +97,25 @@ def folder_of(path: str) -> str | None:
         if path.startswith(folder + "/"):
             return folder
     return None
+
+
+def without_rules(root: Path) -> list[str]:
+    """Folders of C beside ones that have rules: their files would pass for the outer folder's."""
+    beside = {Path(folder).parent.as_posix() for folder in ALLOWED} & set(ALLOWED)
+    folders = {path.parent.relative_to(root).as_posix()
+               for around in beside for path in (root / around).rglob("*.[ch]")}
+    return sorted(folders - set(ALLOWED))
+
+
+def circles(rules: dict[str, tuple[str, ...]]) -> list[str]:
+    """Folders that may include each other, by whatever way. Single files are let through."""
+    def reach(folder: str, seen: frozenset[str]) -> frozenset[str]:
+        for entry in rules[folder]:
+            if entry in rules and entry not in seen:
+                seen = reach(entry, seen | {entry})
+        return seen
+
+    return sorted(folder for folder in rules if folder in reach(folder, frozenset()))
 
 
 def forbidden(folder: str) -> str:

@@ -1,6 +1,9 @@
 """Dependencies between the folders point one way."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 import layering
 
@@ -42,6 +45,47 @@ def test_a_folder_inside_another_has_rules_of_its_own(tmp_path):
         '#include "../files/root.h"\n#include "../symbols.h"\n#include "../../map64.h"\n'
         '#include <elfutils/libdw.h>\n')
     assert [w.line for w in layering.wrong_in_tree(tmp_path)] == [2, 3, 4]
+
+
+# Each part of the sampler, and what it may not see: one above it, or one at its side.
+@pytest.mark.parametrize("part, above", [
+    ("system", "x.h"), ("system", "cfi/x.h"), ("cfi", "unwind/x.h"), ("unwind", "modules/x.h"),
+    ("unwind", "threads/x.h"), ("modules", "threads/x.h"), ("threads", "modules/x.h"),
+    ("threads", "wall/x.h"), ("wall", "x.h"), ("wall", "calls/x.h"), ("", "calls/x.h")])
+def test_a_part_of_the_sampler_does_not_see_what_stands_above_it(tmp_path, part, above):
+    capture = tmp_path / "sampler/capture"
+    (capture / above).parent.mkdir(parents=True)
+    (capture / above).write_text("")
+    (capture / part).mkdir(exist_ok=True)
+    (capture / part / "y.c").write_text('#include "y.h"\n#include "%s"\n' %
+                                        os.path.relpath(capture / above, capture / part))
+    (capture / part / "y.h").write_text("")
+    assert [w.line for w in layering.wrong_in_tree(tmp_path)] == [2]
+
+
+def test_the_calls_see_the_sampler_and_all_its_parts(tmp_path):
+    capture = tmp_path / "sampler/capture"
+    for folder in ("calls", "threads"):
+        (capture / folder).mkdir(parents=True)
+    for name in ("sampler.h", "threads/rests.h"):
+        (capture / name).write_text("")
+    (capture / "calls/exec_guard.c").write_text(
+        '#include "../sampler.h"\n#include "../threads/rests.h"\n')
+    assert not layering.wrong_in_tree(tmp_path)
+
+
+def test_each_folder_beside_ones_with_rules_has_its_own(tmp_path):
+    assert layering.without_rules(ROOT) == []
+    (tmp_path / "sampler/capture/newly").mkdir(parents=True)
+    (tmp_path / "sampler/capture/newly/made.c").write_text("")
+    assert layering.without_rules(tmp_path) == ["sampler/capture/newly"]
+
+
+def test_the_rules_themselves_point_one_way():
+    assert layering.circles(layering.ALLOWED) == []
+    assert layering.circles({"a": ("b", "d"), "b": ("c",), "c": ("a", "x.h"), "d": ("c",)}) == [
+        "a", "b", "c", "d"]
+    assert layering.circles({"a": ("b", "c"), "b": ("c",), "c": ()}) == []
 
 
 def test_a_folder_without_a_word_on_system_headers_keeps_to_the_one_around_it(tmp_path):

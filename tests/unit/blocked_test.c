@@ -1,4 +1,4 @@
-#include "sampler/capture/blocked.h"
+#include "sampler/capture/wall/blocked.h"
 
 #include "sampler/feed/sys.h"
 

@@ -1,4 +1,4 @@
-#include "sampler/capture/cfi.h"
+#include "sampler/capture/cfi/cfi.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
 #include "sampler/include/isoscope/isoscope.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -421,6 +422,115 @@ static void a_hangup_alone_ends_nothing_while_the_sampler_lives(void **state)
     assert_false(info_of(fixture, id).live);
 }
 
+enum { STATUS_3 = 3 << 8 };
+
+static void an_awaited_end_is_shown_when_it_is_known_how(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    int32_t pid = dead_pid();
+    struct process_info info;
+    uint64_t id;
+
+    fake_feed_open(&feed, pid);
+    processes_await_exit(fixture->processes, pid);
+    id = attach(fixture, &feed, pid);
+    collector_round(fixture->collector, ROUND_US);
+    collector_round(fixture->collector, 2 * ROUND_US);
+    assert_true(info_of(fixture, id).live);
+    fixture->changes = 0;
+    collector_exited(fixture->collector, pid, STATUS_3);
+    assert_int_equal(fixture->changes, 1);
+    assert_false(info_of(fixture, id).exit_known);
+    collector_round(fixture->collector, 3 * ROUND_US);
+    info = info_of(fixture, id);
+    assert_false(info.live);
+    assert_int_equal(info.end_us, ROUND_US);
+    assert_true(info.exit_known);
+    assert_int_equal(info.wait_status, STATUS_3);
+}
+
+static void it_may_be_known_how_before_the_end_is_seen(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    int32_t pid = dead_pid();
+    uint64_t id;
+
+    fake_feed_open(&feed, pid);
+    processes_await_exit(fixture->processes, pid);
+    id = attach(fixture, &feed, pid);
+    collector_exited(fixture->collector, pid, STATUS_3);
+    assert_true(info_of(fixture, id).live);
+    collector_round(fixture->collector, ROUND_US);
+    assert_false(info_of(fixture, id).live);
+    assert_int_equal(info_of(fixture, id).wait_status, STATUS_3);
+}
+
+/* One that said goodbye may run on for hours. */
+static void an_awaited_end_waits_for_a_second_only_and_how_is_shown_later(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    uint64_t id;
+
+    fake_feed_open(&feed, getpid());
+    processes_await_exit(fixture->processes, getpid());
+    id = attach(fixture, &feed, getpid());
+    processes_hangup(fixture->processes, id, true);
+    collector_round(fixture->collector, ROUND_US);
+    collector_round(fixture->collector, ROUND_US + 999999);
+    assert_true(info_of(fixture, id).live);
+    fixture->changes = 0;
+    collector_round(fixture->collector, ROUND_US + 1000000);
+    assert_int_equal(fixture->changes, 1);
+    assert_false(info_of(fixture, id).live);
+    assert_false(info_of(fixture, id).exit_known);
+    assert_int_equal(info_of(fixture, id).end_us, ROUND_US);
+    collector_exited(fixture->collector, getpid(), SIGKILL);
+    assert_int_equal(fixture->changes, 2);
+    assert_true(info_of(fixture, id).exit_known);
+    assert_int_equal(info_of(fixture, id).wait_status, SIGKILL);
+}
+
+static void the_end_of_who_is_not_awaited_is_shown_at_once(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    int32_t pid = dead_pid();
+    uint64_t id;
+
+    fake_feed_open(&feed, pid);
+    processes_await_exit(fixture->processes, getpid());
+    id = attach(fixture, &feed, pid);
+    collector_round(fixture->collector, ROUND_US);
+    assert_false(info_of(fixture, id).live);
+    collector_exited(fixture->collector, getpid(), STATUS_3);
+    assert_false(info_of(fixture, id).exit_known);
+}
+
+static void what_exec_ends_does_not_wait_and_the_last_program_has_the_status(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed before, after;
+    struct process_info infos[4];
+    uint32_t slot;
+
+    fake_feed_open(&before, getpid());
+    fake_feed_open(&after, getpid());
+    slot = fake_feed_thread(&before, 1, "main");
+    processes_await_exit(fixture->processes, getpid());
+    attach(fixture, &before, getpid());
+    FAKE_SAMPLE(&before, slot, 1, 0x10);
+    processes_hangup(fixture->processes, attach(fixture, &after, getpid()), true);
+    collector_exited(fixture->collector, getpid(), STATUS_3);
+    collector_round(fixture->collector, ROUND_US);
+    assert_int_equal(processes_list(fixture->processes, infos, 4), 2);
+    assert_false(infos[0].live || infos[0].exit_known);
+    assert_false(infos[1].live);
+    assert_true(infos[1].exit_known);
+}
+
 /* A shell that becomes the program it was to start: nobody misses the shell. */
 static void a_program_after_exec_replaces_one_that_left_no_sample(void **state)
 {
@@ -623,6 +733,11 @@ int main(void)
         COLLECTOR_TEST(a_dead_process_is_drained_to_its_end),
         COLLECTOR_TEST(a_goodbye_ends_a_process_that_lives_on),
         COLLECTOR_TEST(a_hangup_alone_ends_nothing_while_the_sampler_lives),
+        COLLECTOR_TEST(an_awaited_end_is_shown_when_it_is_known_how),
+        COLLECTOR_TEST(it_may_be_known_how_before_the_end_is_seen),
+        COLLECTOR_TEST(an_awaited_end_waits_for_a_second_only_and_how_is_shown_later),
+        COLLECTOR_TEST(the_end_of_who_is_not_awaited_is_shown_at_once),
+        COLLECTOR_TEST(what_exec_ends_does_not_wait_and_the_last_program_has_the_status),
         COLLECTOR_TEST(a_program_after_exec_replaces_one_that_left_no_sample),
         COLLECTOR_TEST(the_late_hangup_of_a_replaced_program_is_not_its_successors),
         COLLECTOR_TEST(a_program_after_exec_stands_beside_one_that_left_samples),

@@ -1,5 +1,5 @@
 /* What is done before an exec, and undone after one that failed; without a sampler's thread. */
-#include "sampler/capture/exec_guard.h"
+#include "sampler/capture/calls/exec_guard.h"
 
 #include "sampler/capture/sampler.h"
 

@@ -1,6 +1,6 @@
-#include "sampler/capture/maps.h"
+#include "sampler/capture/system/maps.h"
 
-#include "sampler/capture/modules.h"
+#include "sampler/capture/modules/modules.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -154,9 +154,9 @@ static void the_mapping_around_an_address_is_found(void **state)
     uint64_t start, end, here = (uint64_t)&start;
 
     (void)state;
-    assert_true(modules_find_mapping(here, &start, &end));
+    assert_true(maps_find(here, &start, &end));
     assert_true(start <= here && here < end);
-    assert_false(modules_find_mapping(0x10, &start, &end));
+    assert_false(maps_find(0x10, &start, &end));
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "sampler/capture/named_code.h"
+#include "sampler/capture/unwind/named_code.h"
 
 #include "sampler/feed/cleanup.h"
 

@@ -1,5 +1,5 @@
 /* When a thread's ticks cost it too much, and when they do no more. */
-#include "sampler/capture/overload.h"
+#include "sampler/capture/threads/overload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,13 @@
 
 enum { PERIOD_US = 200, TICKS = 100, A_STORM = 60000 };
 
+static bool look(struct load *load, uint32_t queued)
+{
+    const struct overload_costs costs = { .period_us = PERIOD_US, .queued = queued };
+
+    return overload_look(load, &costs);
+}
+
 /* A look's worth of ticks: so far apart, so long in the handler. */
 static bool look_after(struct load *load, uint64_t since_us, uint64_t handler_us, uint32_t queued)
 {
@@ -17,7 +24,7 @@ static bool look_after(struct load *load, uint64_t since_us, uint64_t handler_us
         overload_tick(load, since_us * 1000, PERIOD_US);
         overload_tick_done(load, handler_us * 1000);
     }
-    return overload_look(load, PERIOD_US, overload_suspected(load) ? queued : 0);
+    return look(load, overload_suspected(load) ? queued : 0);
 }
 
 static void ticks_in_time_are_left_alone(void **state)
@@ -80,7 +87,7 @@ static void the_asked_period_comes_back(void **state)
     look_after(&load, PERIOD_US, PERIOD_US, 0);
     while (load.slowed && looks < 100) {
         looks++;
-        overload_look(&load, PERIOD_US, 0);
+        look(&load, 0);
     }
     assert_in_range(looks, 2, 20);
 }
@@ -96,6 +103,47 @@ static void ticks_left_out_are_told(void **state)
     assert_int_equal(overload_tick(&load, 0, PERIOD_US), 7);
 }
 
+/* So many switches a second of CPU time, as two reports of the handler tell them; then looks until
+ * the period stays. */
+static uint32_t slowed_by_switches(struct load *load, uint32_t switches_a_s, uint32_t switch_ns)
+{
+    const struct overload_costs costs = { .period_us = 1000,
+                                          .switch_ns = switch_ns,
+                                          .tick_us = 4000 };
+    uint64_t second = 1000000000;
+
+    overload_switches(load, load->switches + switches_a_s, load->switches_at_ns + second);
+    for (int i = 0; i < 200; i++)
+        overload_look(load, &costs);
+    return load->slowed;
+}
+
+static void a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    overload_switches(&load, 5, 1); /* what was before it was first asked does not count */
+    assert_int_equal(slowed_by_switches(&load, 0, 6000), 0);
+    assert_int_equal(slowed_by_switches(&load, 20000, 6000), 0);  /* 12 % of its time, less 1/8 */
+    assert_int_equal(slowed_by_switches(&load, 35000, 6000), 2);  /* 21 %, and 10 % at 4 ms */
+    assert_int_equal(slowed_by_switches(&load, 35000, 300), 0);   /* bare hardware */
+    assert_int_equal(slowed_by_switches(&load, 200000, 6000), 5); /* no less than that */
+    assert_int_equal(slowed_by_switches(&load, 1000, 6000), 0);
+}
+
+static void switches_are_counted_once_in_a_while(void **state)
+{
+    struct load load = { 0 };
+    int counted = 0;
+
+    (void)state;
+    assert_true(overload_wants_switches(&load));
+    for (int i = 0; i < 10 * OVERLOAD_SWITCH_TICKS; i++)
+        counted += overload_wants_switches(&load);
+    assert_int_equal(counted, 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +154,8 @@ int main(void)
         cmocka_unit_test(slowing_has_an_end),
         cmocka_unit_test(the_asked_period_comes_back),
         cmocka_unit_test(ticks_left_out_are_told),
+        cmocka_unit_test(a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear),
+        cmocka_unit_test(switches_are_counted_once_in_a_while),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Threads that are about to exec, and the sampler's thread that stops their timers. */
-#include "sampler/capture/rests.h"
+#include "sampler/capture/threads/rests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

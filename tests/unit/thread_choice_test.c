@@ -1,4 +1,4 @@
-#include "sampler/capture/thread_choice.h"
+#include "sampler/capture/wall/thread_choice.h"
 
 #include "sampler/feed/reader.h"
 

@@ -1,6 +1,6 @@
 /* The unwinder on this very process: glibc's own unwinder, in the same place, is the judge. */
-#include "sampler/capture/modules.h"
-#include "sampler/capture/unwind.h"
+#include "sampler/capture/modules/modules.h"
+#include "sampler/capture/unwind/unwind.h"
 
 #include <alloca.h>
 #include <execinfo.h>

@@ -11,6 +11,7 @@ import { Shaper } from "../../clients/web/src/data/shape";
 import { byThread } from "../../clients/web/src/data/thread_totals";
 import { byFunction, count } from "../../clients/web/src/data/totals";
 import { aligned } from "../../clients/web/src/views/aligned";
+import { ending } from "../../clients/web/src/views/format";
 import {
   boxOf,
   calleesOf,
@@ -138,6 +139,23 @@ test("functions are sorted by any column, the heavier one first where they are e
   assert.equal(sorted("library", true), "b a z c");
   const hits = Uint8Array.from(functions, ({ name }) => (name === "z" || name === "c" ? 1 : 0));
   assert.equal(sorted("total", false, hits), "z c");
+});
+
+test("an end is told as far as it is known; of several programs the one that was started", () => {
+  const [early, late] = [1.7e12, 1.7e12 + 5000];
+  const at = (ms: number) => new Date(ms).toLocaleTimeString();
+  const program = (endMs: number, exit?: object) => ({
+    ...{ pid: 1, name: "p", live: false, startMs: 0, excludesKernel: false },
+    ...{ endMs, exit },
+  });
+  const of = (exit?: object) => ending([program(late), program(early, exit)]);
+  assert.equal(of(), `ended at ${at(late)}`);
+  assert.equal(of({ status: 0 }), `ended with status 0 at ${at(early)}`);
+  assert.equal(of({ signal: "SIGKILL", core: false }), `was ended by SIGKILL at ${at(early)}`);
+  assert.equal(
+    of({ signal: "SIGSEGV", core: true }),
+    `was ended by SIGSEGV (core dumped) at ${at(early)}`,
+  );
 });
 
 test("a table as text has its numbers under each other, and names as they are", () => {

@@ -1,7 +1,7 @@
 // The page beside a program that runs: recording, holding, the program's end, the service's.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { busy, freePort, Service, until } from "./service.mjs";
+import { busy, freePort, Service, until, workload } from "./service.mjs";
 import { launch, Visit } from "./visit.mjs";
 
 let browser;
@@ -73,10 +73,7 @@ visiting(
   async (visit, service) => {
     await visit.moreThan(500);
     service.killProgram();
-    await visit.page
-      .getByText(/program.*ended|ended.*program/i)
-      .first()
-      .waitFor();
+    await visit.page.getByText(/program was ended by SIGKILL at .*; this is what was/).waitFor();
     const count = await visit.samples();
     await visit.tab("Bottom-up").click();
     await visit.page.getByRole("treeitem").first().waitFor();
@@ -86,6 +83,20 @@ visiting(
     await visit.picture("ended");
   },
 );
+
+test("a page that comes after the program's end says with which status it ended", async () => {
+  const work = workload("spin_two_to_one", "0.3").join(" ");
+  const service = await Service.of(["/bin/sh", "-c", `${work}; exit 3`]);
+  try {
+    const ended = async () => (await service.ask("getVM"))._exit;
+    assert.deepEqual(await until(ended, "the program's end"), { status: 3 });
+    const visit = await Visit.of(browser, service.uri);
+    await visit.page.getByText(/program ended with status 3 at \S*\d:\d\d/).waitFor();
+    await visit.close();
+  } finally {
+    await service.end();
+  }
+});
 
 test("the service is gone: the page keeps what it has, and goes on with the next one", async () => {
   const port = String(await freePort());

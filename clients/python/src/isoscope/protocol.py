@@ -748,8 +748,8 @@ class UriList(TypedDict):
     uris: List[Union[str, None]]
 
 
-class VM(TypedDict):
-    """The service and all processes it knows."""
+class _VMRequired(TypedDict):
+    """What every VM has."""
 
     type: Literal["VM"]
     name: str
@@ -774,6 +774,12 @@ class VM(TypedDict):
     _profilerTimer: str
     _profilerPeriodMicros: int
     _profilerTruePeriodMicros: int
+
+
+class VM(_VMRequired, total=False):
+    """The service and all processes it knows."""
+
+    _exit: PrivateExit
 
 
 class _VersionRequired(TypedDict):
@@ -913,6 +919,14 @@ class PrivateCpuSamplesTable(_PrivateCpuSamplesTableRequired, total=False):
     _symbols: PrivateSymbols
 
 
+class PrivateExit(TypedDict, total=False):
+    """How a process ended. Known of the program that isoscope run started; other processes end without it."""
+
+    status: int
+    signal: str
+    core: bool
+
+
 class _PrivateFrameRequired(TypedDict):
     """What every PrivateFrame has."""
 
@@ -996,8 +1010,8 @@ class PrivatePorts(TypedDict):
     ports: List[Any]
 
 
-class PrivateProcess(TypedDict):
-    """What the sampler says of itself in this process."""
+class _PrivateProcessRequired(TypedDict):
+    """What every PrivateProcess has."""
 
     pid: int
     ppid: int
@@ -1007,6 +1021,13 @@ class PrivateProcess(TypedDict):
     truePeriodMicros: Micros
     excludesKernel: bool
     counters: PrivateCounters
+
+
+class PrivateProcess(_PrivateProcessRequired, total=False):
+    """What the sampler says of itself in this process."""
+
+    endTime: Millis
+    exit: PrivateExit
 
 
 class PrivateProfileReport(TypedDict):
@@ -1200,14 +1221,20 @@ class EventExtension(TypedDict):
     extensionData: ExtensionData
 
 
-class EventIsolateExit(TypedDict):
-    """A process has ended. It stays listed while there are samples of it."""
+class _EventIsolateExitRequired(TypedDict):
+    """What every EventIsolateExit has."""
 
     type: Literal["Event"]
     kind: Literal["IsolateExit"]
     timestamp: Millis
     isolateGroup: IsolateGroupRef
     isolate: IsolateRef
+
+
+class EventIsolateExit(_EventIsolateExitRequired, total=False):
+    """A process has ended. It stays listed while there are samples of it. The end of the program that isoscope run started is told when it is known how it ended, but a second late at most."""
+
+    _exit: PrivateExit
 
 
 class EventIsolateRunnable(TypedDict):
@@ -1230,14 +1257,20 @@ class EventIsolateStart(TypedDict):
     isolate: IsolateRef
 
 
-class EventIsolateUpdate(TypedDict):
-    """An isolate has another name."""
+class _EventIsolateUpdateRequired(TypedDict):
+    """What every EventIsolateUpdate has."""
 
     type: Literal["Event"]
     kind: Literal["IsolateUpdate"]
     timestamp: Millis
     isolateGroup: IsolateGroupRef
     isolate: IsolateRef
+
+
+class EventIsolateUpdate(_EventIsolateUpdateRequired, total=False):
+    """An isolate has another name, or it became known how its process ended, later than its IsolateExit."""
+
+    _exit: PrivateExit
 
 
 class EventLogging(TypedDict):

@@ -1,4 +1,5 @@
 // Numbers and names as people read them.
+import type { ProcessInfo } from "../wire/service";
 
 const FEW = 30; // samples: below, a share is a guess
 
@@ -36,6 +37,17 @@ export function clock(ms: number): string {
 export function periodText(period_us: number): string {
   const hertz = 1e6 / period_us;
   return hertz >= 1000 ? `${+(hertz / 1000).toFixed(2)} kHz` : `${+hertz.toFixed(1)} Hz`;
+}
+
+/** How a program ended, and when; of several processes the one whose end isoscope was told. */
+export function ending(processes: ProcessInfo[]): string {
+  const main = processes.find(({ exit }) => exit);
+  const { status, signal, core } = main?.exit ?? {};
+  const how = signal
+    ? `was ended by ${signal}${core ? " (core dumped)" : ""}`
+    : `ended${status === undefined ? "" : ` with status ${status}`}`;
+  const endMs = main?.endMs ?? Math.max(...processes.map((one) => one.endMs));
+  return `${how} at ${new Date(endMs).toLocaleTimeString()}`;
 }
 
 /**

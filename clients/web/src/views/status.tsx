@@ -1,6 +1,6 @@
 // What is lost, where the page is connected, and what went wrong.
 import { backend, data, info, link, newest, problem } from "../state/live";
-import { grouped, periodText } from "./format";
+import { ending, grouped, periodText } from "./format";
 
 const CAUSES: Record<string, string> = {
   ring_full: "ring full: the collector was too slow",
@@ -105,12 +105,10 @@ export function Banner() {
   const ended = processes.length > 0 && !processes.some(({ live }) => live);
   if (state === "refused") return null; // the view says it
   if (ended) {
-    const last = Math.max(...processes.map(({ endMs }) => endMs));
-    const when = last ? `ended at ${new Date(last).toLocaleTimeString()}` : "has ended";
     const what = newest.value?.samples ? "this is what was recorded" : "nothing was recorded";
     return (
       <div class="banner">
-        The program {when}; {what}.
+        The program {ending(processes)}; {what}.
       </div>
     );
   }

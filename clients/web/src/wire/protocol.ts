@@ -1,11 +1,11 @@
 // What schemas/ says of the wire, under the names that this page uses.
 export type {
-  EventIsolateExit,
   Flag,
   Isolate,
   Methods,
   PrivateCpuSamples as SamplesList,
   PrivateCpuSamplesTable as SamplesTable,
+  PrivateExit as Exit,
   PrivateFrame as ListFrame,
   PrivateFunction as ListFunction,
   PrivateLibrary as WireLibrary,

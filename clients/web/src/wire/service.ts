@@ -1,5 +1,5 @@
 // What the page asks of the service besides samples, in the page's words.
-import type { Isolate, VM } from "./protocol";
+import type { Exit, Isolate, VM } from "./protocol";
 import type { Rpc } from "./rpc";
 
 export interface ProcessInfo {
@@ -7,7 +7,8 @@ export interface ProcessInfo {
   name: string;
   live: boolean;
   startMs: number;
-  endMs: number; // 0: it lives, or its end was not heard of
+  endMs: number; // 0: it lives
+  exit?: Exit; // how it ended, where isoscope is its parent
   excludesKernel: boolean;
 }
 
@@ -34,7 +35,8 @@ function described(isolate: Isolate): ProcessInfo {
     name: process.exe.replace(/^.*\//, "") || isolate.name,
     live: process.live,
     startMs: isolate.startTime,
-    endMs: 0,
+    endMs: process.endTime ?? 0,
+    exit: process.exit,
     excludesKernel: process.excludesKernel,
   };
 }

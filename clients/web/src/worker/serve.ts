@@ -4,9 +4,8 @@ import type { Profile } from "../data/profile";
 import { TableReader } from "../data/table_form";
 import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
-import type { EventIsolateExit } from "../wire/protocol";
 import { RpcError, type Rpc } from "../wire/rpc";
-import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
+import { type Command, command, listen, readInfo } from "../wire/service";
 import { readSource } from "../wire/source";
 import type { FileUse, FromWorker, Questions, ToWorker } from "./messages";
 import { Sources } from "./sources";
@@ -34,7 +33,6 @@ class Server {
   #told: { profile: Profile | null; functions: number; libraries: number } = NOTHING;
   #resets = 0;
   #infoWanted = false;
-  #ended = new Map<number, number>(); // pid, and when
   #follower = new Follower((table, more) => {
     this.#reader.add(table);
     this.#reader.keep(SAMPLES_KEPT);
@@ -112,7 +110,6 @@ class Server {
       },
       // Whatever it is that changed: all of it is asked again.
       event: (_stream, event) => {
-        if (event.kind === "IsolateExit") this.#noteEnd(event as unknown as EventIsolateExit);
         if (event.kind !== "_SamplesAvailable") void this.#readInfo();
       },
     });
@@ -124,10 +121,6 @@ class Server {
     this.#say({ say: "problem", problem: textOf(error) });
   };
 
-  #noteEnd({ isolate, timestamp }: EventIsolateExit): void {
-    this.#ended.set(Number(isolate.number), timestamp);
-  }
-
   /** Once more behind the one that runs, however many events come. */
   async #readInfo(): Promise<void> {
     if (this.#infoWanted || !this.#rpc) return;
@@ -136,11 +129,7 @@ class Server {
     this.#infoWanted = false;
     const rpc = this.#rpc;
     if (!rpc) return;
-    const told = (info: ServiceInfo) => {
-      for (const process of info.processes) process.endMs = this.#ended.get(process.pid) ?? 0;
-      this.#say({ say: "info", info });
-    };
-    await readInfo(rpc).then(told, this.#failed);
+    await readInfo(rpc).then((info) => this.#say({ say: "info", info }), this.#failed);
   }
 
   async #command(wanted: Command): Promise<void> {

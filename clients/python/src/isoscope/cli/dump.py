@@ -11,6 +11,7 @@ from ..model import Process, is_thread
 from ..profile import Frame, Profile
 from ..text import duration, printable
 from . import options, source
+from .ending import ended
 from .exits import DONE, NothingToShow, epilog
 from .style import Style, style_here
 
@@ -123,7 +124,8 @@ def _why_empty(client: Client, args: argparse.Namespace) -> str:
     if not processes:
         return source.NO_PROCESS
     if not any(source.is_live(client, process) for process in processes):
-        return "no stacks: the program has ended; --age 3600 shows its last ones"
+        over = ended("no stacks: the program", source.exit_of(client))
+        return f"{over}; --age 3600 shows its last ones"
     hint = "" if flags.get("profile_mode") == "wall" else "; wall mode sees what sleeps"
     return f"no stacks: no thread used the CPU in the last {args.age / 1e6:g} s{hint}"
 

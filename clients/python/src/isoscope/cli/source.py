@@ -22,6 +22,8 @@ from ..client import Client
 from ..model import Process
 from ..naming import named
 from ..profile import Profile
+from ..protocol import PrivateExit
+from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
 from .options import is_uri
 from .progress import working
@@ -181,6 +183,11 @@ def is_live(client: Client, process: Process) -> bool:
     """False: it has ended, and only its samples are there."""
     isolate = client.call("getIsolate", isolateId=process.id)
     return bool(isolate.get("_process", {}).get("live", isolate.get("type") != "Sentinel"))
+
+
+def exit_of(client: Client) -> PrivateExit:
+    """How the program ended; UNKNOWN while it runs, and where `isoscope run` did not start it."""
+    return client.vm().get("_exit", UNKNOWN)
 
 
 def why_no_samples(client: Client, profile: Profile) -> str:

@@ -13,6 +13,7 @@ from ..errors import ServiceEnded
 from ..model import Process
 from ..text import duration
 from . import options, source
+from .ending import UNKNOWN, how
 from .exits import NothingToShow, epilog
 from .recording import Recording
 
@@ -140,7 +141,7 @@ class _Report:
 
     def text(self) -> list[str]:
         told, counters = self._told, self._counters
-        ended = "" if told["live"] else ", ended"
+        ended = "" if told["live"] else f", ended {how(told.get('exit', UNKNOWN))}".rstrip()
         lines = [f"{self._process.name} ({told['pid']}){ended}  {told['exe']}"]
         kernel = ", does not see the kernel" if told["excludesKernel"] else ""
         timer = "none: it was not sampled yet"

@@ -16,6 +16,7 @@ from ..client import Client
 from ..errors import ServiceEnded
 from ..live import LiveWindow
 from . import options, source
+from .ending import ended
 from .exits import DONE, FAILED, UsageError, epilog
 from .page import text_of
 from .progress import working
@@ -120,6 +121,14 @@ class _Look:
         except ServiceEnded as error:
             self.ended = str(error)
 
+    def end(self) -> None:
+        """The command is over; unless it was known already why no more comes."""
+        if not self.ended:
+            try:
+                self.ended = ended("the command", source.exit_of(self._client))
+            except ServiceEnded as error:
+                self.ended = str(error)
+
     def window(self, view: View) -> LiveWindow:
         return self._all if view.whole else self._recent
 
@@ -140,7 +149,8 @@ class _Look:
             if not self.processes:
                 return source.NO_PROCESS
             if not any(source.is_live(self._client, process) for process in self.processes):
-                return "no samples: the program has ended; `isoscope tree` shows what it did"
+                over = ended("no samples: the program", source.exit_of(self._client))
+                return f"{over}; `isoscope tree` shows what it did"
         except ServiceEnded as error:
             return str(error)
         hint = "" if flags.get("profile_mode") == "wall" else "; wall mode shows what sleeps"
@@ -172,7 +182,8 @@ def _on_screen(
                 over = recording is not None and recording.over
                 look.step()
                 looks += 1
-                look.ended = look.ended or ("the command has ended" if over else "")
+                if over:
+                    look.end()
 
 
 def _note(look: _Look, view: View) -> str:
@@ -189,7 +200,8 @@ def _printed(
     for looks in itertools.count(1):
         over = recording is not None and _wait(recording, args)
         look.step()
-        look.ended = look.ended or ("the command has ended" if over else "")
+        if over:
+            look.end()
         shown = _print_page(look, view, args) or shown
         if look.ended or looks == args.pages:
             break

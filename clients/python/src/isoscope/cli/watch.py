@@ -15,6 +15,7 @@ from ..errors import RpcError, ServiceEnded, TimedOut
 from ..rpc import Event
 from ..text import printable
 from . import options, source
+from .ending import ended
 from .exits import DONE, FAILED, UsageError, epilog
 from .recording import Recording
 
@@ -136,7 +137,8 @@ def _told(wire: Mapping[str, Any]) -> str:
         return str(record.get("message", {}).get("valueAsString", ""))
     if "service" in wire:
         return f"{wire['service']} as {wire.get('method')}"
-    return str(wire.get("isolate", {}).get("name", "") or wire.get("vm", {}).get("name", ""))
+    name = str(wire.get("isolate", {}).get("name", "") or wire.get("vm", {}).get("name", ""))
+    return ended(name, wire["_exit"]) if "_exit" in wire else name
 
 
 def _json(event: Event) -> str:

@@ -1,0 +1,318 @@
+/*
+ * preload.c - where the program meets the sampler: its start, its threads, its forks, its modules.
+ *
+ * Preloaded, the library starts by itself when ISOSCOPE_SOCKET names a service; linked, when
+ * isoscope_start is called. What is wrapped here does what libc's own does, and tells the sampler.
+ */
+#include "preload.h"
+
+#include "cooperate.h"
+
+#include "../../feed/sys.h"
+#include "../../include/isoscope/isoscope.h"
+#include "../sampler.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+enum { MAIN_STACK_BYTES_MAX = 1 << 30 };
+
+extern void *__libc_stack_end; /* the loader's: where the first frame of the main thread begins */
+
+static pthread_key_t thread_key; /* its value: the thread's slot */
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static int prepare_error;
+
+/* ---- stacks ---- */
+
+/* The kernel puts the program's name last, at the very end of the main thread's stack. */
+static uint64_t main_stack_end(void)
+{
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    uint64_t last = name ? (uint64_t)name + strlen(name) : (uint64_t)__libc_stack_end;
+
+    return (last + 4096) & ~4095ul;
+}
+
+static struct stack_range main_stack(void)
+{
+    struct rlimit limit;
+    uint64_t bytes = MAIN_STACK_BYTES_MAX;
+    struct stack_range stack = { .high = main_stack_end(), .root = (uint64_t)__libc_stack_end };
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < bytes)
+        bytes = limit.rlim_cur;
+    stack.low = stack.high - bytes;
+    return stack;
+}
+
+static struct stack_range thread_stack(void)
+{
+    struct stack_range stack = { 0 };
+    pthread_attr_t attr;
+    void *low;
+    size_t bytes;
+
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        return stack;
+    if (pthread_attr_getstack(&attr, &low, &bytes) == 0) {
+        stack.low = (uint64_t)low;
+        stack.high = stack.low + bytes;
+    }
+    pthread_attr_destroy(&attr);
+    return stack;
+}
+
+/* ---- threads ---- */
+
+void preload_keep_slot(uint32_t slot)
+{
+    pthread_setspecific(thread_key, (void *)(uintptr_t)slot);
+    cooperate_enter(slot);
+}
+
+static void enter(void)
+{
+    struct stack_range stack = thread_stack();
+
+    preload_keep_slot(threads_enter(&sampler.threads, sys_gettid(), &stack));
+    sampler_wake();
+}
+
+/* Runs when a thread ends, in whatever way it does. */
+static void leave(void *slot)
+{
+    if (!sampler_running())
+        return;
+    threads_leave(&sampler.threads, (uint32_t)(uintptr_t)slot);
+    sampler_wake();
+}
+
+struct thread_start {
+    void *(*body)(void *);
+    void *argument;
+};
+
+static void *thread_main(void *given)
+{
+    struct thread_start start = *(struct thread_start *)given;
+
+    free(given);
+    if (sampler_running())
+        enter();
+    return start.body(start.argument); /* a jump: no frame of ours stays on the stack */
+}
+
+static int (*next_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static int (*next_dlclose)(void *);
+
+ISOSCOPE_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                                void *(*body)(void *), void *argument)
+{
+    struct thread_start *start;
+    int error;
+
+    FIND_NEXT(pthread_create);
+    start = sampler_running() ? malloc(sizeof *start) : NULL;
+    if (!start)
+        return NEXT(pthread_create)(thread, attr, body, argument);
+    *start = (struct thread_start){ body, argument };
+    error = NEXT(pthread_create)(thread, attr, thread_main, start);
+    if (error)
+        free(start);
+    return error;
+}
+
+/* ---- modules ---- */
+
+/* dlopen's caller decides where it searches (RUNPATH, $ORIGIN), and dlopen knows its caller by the
+ * return address. So it is not called from here but jumped to: preload_<arch>.S. */
+void *preload_next_dlopen(void)
+{
+    static void *next;
+    void *found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+
+    if (!found) {
+        found = dlsym(RTLD_NEXT, "dlopen");
+        __atomic_store_n(&next, found, __ATOMIC_RELAXED);
+    }
+    sampler_modules_told(false);
+    return found;
+}
+
+void *preload_next_dlmopen(void)
+{
+    static void *next;
+    void *found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+
+    if (!found) {
+        found = dlsym(RTLD_NEXT, "dlmopen");
+        __atomic_store_n(&next, found, __ATOMIC_RELAXED);
+    }
+    sampler_modules_told(false);
+    return found;
+}
+
+/* Told before, so that no row of what goes is believed from now on; told after, so that what the
+ * sampler saw in between is looked at again. */
+ISOSCOPE_API int dlclose(void *handle)
+{
+    int result;
+
+    FIND_NEXT(dlclose);
+    sampler_modules_told(true);
+    result = NEXT(dlclose)(handle);
+    sampler_modules_told(true);
+    return result;
+}
+
+/* ---- forks ---- */
+
+static void fork_prepare(void)
+{
+    cooperate_fork_prepare();
+    sampler_fork_prepare();
+}
+
+static void fork_parent(void)
+{
+    sampler_fork_parent();
+    cooperate_fork_done();
+}
+
+static void fork_child(void)
+{
+    uint32_t slot = sampler_fork_child((uint32_t)(uintptr_t)pthread_getspecific(thread_key));
+
+    if (!slot)
+        cooperate_stopped();
+    preload_keep_slot(slot);
+    cooperate_fork_done();
+}
+
+/* ---- start ---- */
+
+static void prepare(void)
+{
+    FIND_NEXT(pthread_create);
+    FIND_NEXT(dlclose);
+    preload_find_signal_calls();
+    prepare_error = pthread_key_create(&thread_key, leave);
+    if (!prepare_error)
+        prepare_error = pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+static uint8_t hex_digit(char c)
+{
+    return (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+static void secret_from_env(uint8_t secret[FEED_SECRET_BYTES])
+{
+    const char *hex = getenv(FEED_ENV_SECRET);
+
+    memset(secret, 0, FEED_SECRET_BYTES);
+    if (!hex || strlen(hex) != 2 * FEED_SECRET_BYTES)
+        return;
+    for (int i = 0; i < FEED_SECRET_BYTES; i++)
+        secret[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+}
+
+static uint32_t period_from_env(void)
+{
+    const char *text = getenv(FEED_ENV_PERIOD);
+    long period_us = text ? strtol(text, NULL, 10) : 0;
+
+    return period_us >= FEED_PERIOD_MIN_US && period_us <= FEED_PERIOD_MAX_US
+               ? (uint32_t)period_us
+               : FEED_PERIOD_DEFAULT_US;
+}
+
+static enum feed_timer_wish timer_from_env(void)
+{
+#define WISH_WORD(name, word) [FEED_TIMER_WISH_##name] = word,
+    static const char *const words[] = { FEED_TIMER_WISHES(WISH_WORD) };
+#undef WISH_WORD
+    const char *text = getenv(FEED_ENV_TIMER);
+
+    for (int wish = 0; text && wish < FEED_TIMER_WISH_COUNT; wish++)
+        if (!strcmp(text, words[wish]))
+            return (enum feed_timer_wish)wish;
+    return FEED_TIMER_WISH_AUTO;
+}
+
+static int start_options(struct sampler_start_options *out, const struct isoscope_options *given)
+{
+    const char *socket = given && given->socket ? given->socket : getenv(FEED_ENV_SOCKET);
+    const char *enabled = getenv(FEED_ENV_ENABLED);
+
+    memset(out, 0, sizeof *out);
+    if (!socket || !*socket)
+        return -ISOSCOPE_NO_SERVICE;
+    if (strlen(socket) >= sizeof out->address.path ||
+        (given && (given->struct_size < sizeof *given ||
+                   (given->period_us && (given->period_us < FEED_PERIOD_MIN_US ||
+                                         given->period_us > FEED_PERIOD_MAX_US)))))
+        return -ISOSCOPE_INVALID;
+    memcpy(out->address.path, socket, strlen(socket) + 1);
+    secret_from_env(out->address.secret);
+    out->period_us = given && given->period_us ? given->period_us : period_from_env();
+    out->timer = timer_from_env();
+    out->enabled = !enabled || strcmp(enabled, "0") != 0;
+    return 0;
+}
+
+int isoscope_start(const struct isoscope_options *options)
+{
+    struct sampler_start_options start;
+    struct stack_range stack;
+    uint32_t slot = 0;
+    int error;
+
+    if (getauxval(AT_SECURE))
+        return -ISOSCOPE_SECURE;
+    if (sampler_running())
+        return 0;
+    error = start_options(&start, options);
+    if (error)
+        return error;
+    pthread_once(&prepared, prepare);
+    if (prepare_error)
+        return -ISOSCOPE_SYSTEM;
+    stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
+    error = sampler_start(&start, &stack, &slot);
+    if (error)
+        return error;
+    cooperate_started();
+    preload_keep_slot(slot);
+    return 0;
+}
+
+void isoscope_stop(void)
+{
+    cooperate_stopped();
+    sampler_stop();
+}
+
+const char *isoscope_strerror(int error)
+{
+#define ERROR_TEXT(name, text) [ISOSCOPE_##name] = text,
+    static const char *const texts[] = { [ISOSCOPE_OK] = "no error", ISOSCOPE_ERRORS(ERROR_TEXT) };
+#undef ERROR_TEXT
+    int index = error < 0 ? -error : error;
+
+    return index < ISOSCOPE_ERROR_COUNT ? texts[index] : "unknown error";
+}
+
+/* A program whose service does not answer runs on untouched, and silently: it is not ours. */
+__attribute__((constructor)) static void preloaded(void)
+{
+    preload_find_syscall();
+    preload_find_exec_calls();
+    if (getenv(FEED_ENV_SOCKET))
+        isoscope_start(NULL);
+}

@@ -1,0 +1,151 @@
+#include "elf_image.h"
+
+#include "../system/memory.h"
+#include "../system/pages.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { PHDRS_MAX = 32, NOTES_BYTES_MAX = 1024 };
+
+/* A copy of module memory, in whole pages. */
+struct copy {
+    uint8_t *bytes;
+    uint64_t size;
+};
+
+static bool copy_take(struct copy *out, uint64_t address, uint64_t size)
+{
+    out->bytes = size ? pages_new(size) : NULL;
+    out->size = size;
+    if (out->bytes && memory_read(out->bytes, address, size))
+        return true;
+    pages_free(out->bytes, size);
+    out->bytes = NULL;
+    return false;
+}
+
+static void copy_free(struct copy *copy)
+{
+    pages_free(copy->bytes, copy->size);
+}
+
+static bool header_fits(const Elf64_Ehdr *header)
+{
+    return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+           header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum > 0 &&
+           header->e_phnum <= PHDRS_MAX;
+}
+
+/* GNU notes: name size, content size, type, name, content; each padded to 4 bytes. */
+static void find_build_id(struct elf_image *out, const uint8_t *notes, uint64_t bytes)
+{
+    while (bytes >= sizeof(Elf64_Nhdr)) {
+        Elf64_Nhdr note;
+        uint64_t name_bytes, content_bytes, whole;
+
+        memcpy(&note, notes, sizeof note);
+        name_bytes = ((uint64_t)note.n_namesz + 3) & ~3ull;
+        content_bytes = ((uint64_t)note.n_descsz + 3) & ~3ull;
+        whole = sizeof note + name_bytes + content_bytes;
+        if (whole > bytes)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            !memcmp(notes + sizeof note, "GNU", 4) && note.n_descsz <= FEED_BUILD_ID_MAX) {
+            out->build_id_bytes = note.n_descsz;
+            memcpy(out->build_id, notes + sizeof note + name_bytes, note.n_descsz);
+            return;
+        }
+        notes += whole;
+        bytes -= whole;
+    }
+}
+
+static void read_notes(struct elf_image *out, const Elf64_Phdr *phdr)
+{
+    uint8_t notes[NOTES_BYTES_MAX];
+    uint64_t bytes = phdr->p_filesz < sizeof notes ? phdr->p_filesz : sizeof notes;
+
+    if (!out->build_id_bytes && memory_read(notes, out->bias + phdr->p_vaddr, bytes))
+        find_build_id(out, notes, bytes);
+}
+
+/* The segment that holds the file's first byte tells the bias: it was mapped at start. */
+static bool find_bias(struct elf_image *out, const Elf64_Phdr *phdrs, unsigned count,
+                      uint64_t start)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (phdrs[i].p_type != PT_LOAD || phdrs[i].p_offset >= PAGE_BYTES)
+            continue;
+        out->bias = start - (phdrs[i].p_vaddr - phdrs[i].p_offset);
+        return true;
+    }
+    return false;
+}
+
+static void take_phdr(struct elf_image *out, const Elf64_Phdr *phdr)
+{
+    switch (phdr->p_type) {
+    case PT_LOAD:
+        if (out->segment_count < sizeof out->segments / sizeof out->segments[0]) {
+            out->segments[out->segment_count].vaddr = phdr->p_vaddr;
+            out->segments[out->segment_count++].bytes = phdr->p_filesz;
+        }
+        break;
+    case PT_GNU_EH_FRAME:
+        out->eh_frame_hdr = phdr->p_vaddr;
+        out->eh_frame_hdr_bytes = phdr->p_memsz;
+        break;
+    case PT_NOTE:
+        read_notes(out, phdr);
+        break;
+    }
+}
+
+bool elf_image_read(struct elf_image *out, uint64_t start)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr phdrs[PHDRS_MAX];
+
+    memset(out, 0, sizeof *out);
+    if (!memory_read(&header, start, sizeof header) || !header_fits(&header) ||
+        !memory_read(phdrs, start + header.e_phoff, header.e_phnum * sizeof *phdrs) ||
+        !find_bias(out, phdrs, header.e_phnum, start))
+        return false;
+    for (unsigned i = 0; i < header.e_phnum; i++)
+        take_phdr(out, &phdrs[i]);
+    return true;
+}
+
+/* Bytes from vaddr to the end of the segment around it; 0 when there is none. */
+static uint64_t bytes_to_segment_end(const struct elf_image *image, uint64_t vaddr)
+{
+    for (uint32_t i = 0; i < image->segment_count; i++) {
+        uint64_t into = vaddr - image->segments[i].vaddr;
+
+        if (vaddr >= image->segments[i].vaddr && into < image->segments[i].bytes)
+            return image->segments[i].bytes - into;
+    }
+    return 0;
+}
+
+struct unwind_table *elf_image_table(const struct elf_image *image)
+{
+    struct unwind_table *table = NULL;
+    struct copy header_copy, frame_copy;
+    struct cfi_header header;
+
+    if (!copy_take(&header_copy, image->bias + image->eh_frame_hdr, image->eh_frame_hdr_bytes))
+        return NULL;
+    if (cfi_header_read(&header, &(struct cfi_bytes){ header_copy.bytes, header_copy.size,
+                                                      image->eh_frame_hdr }) &&
+        /* Where .eh_frame ends stands nowhere in memory; what lies behind it does no harm. */
+        copy_take(&frame_copy, image->bias + header.eh_frame_vaddr,
+                  bytes_to_segment_end(image, header.eh_frame_vaddr))) {
+        table = unwind_table_build(&header, &(struct cfi_bytes){ frame_copy.bytes, frame_copy.size,
+                                                                 header.eh_frame_vaddr });
+        copy_free(&frame_copy);
+    }
+    copy_free(&header_copy);
+    return table;
+}

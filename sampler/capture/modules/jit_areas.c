@@ -1,0 +1,59 @@
+#include "jit_areas.h"
+
+#include "../../feed/sys.h"
+#include "../system/clock.h"
+#include "../system/number.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { SLACK_S = 1 }; /* files have the time of the kernel's last tick */
+
+/* Pids come again, and nobody removes perf maps: one last written before us is another program's.
+ */
+static bool perf_map_exists(int32_t pid, int64_t start_us)
+{
+    char path[64] = "/tmp/perf-";
+    struct timespec now;
+    struct stat file;
+
+    strcpy(number_put(path + strlen(path), pid), ".map");
+    if (sys_call4(SYS_newfstatat, AT_FDCWD, path, &file, 0) < 0 ||
+        sys_call2(SYS_clock_gettime, CLOCK_REALTIME, &now) < 0)
+        return false;
+    return file.st_mtim.tv_sec >= now.tv_sec - (clock_now_us() - start_us) / 1000000 - SLACK_S;
+}
+
+void jit_areas_begin(struct jit_areas *areas, int32_t pid, int64_t start_us)
+{
+    areas->wanted = perf_map_exists(pid, start_us);
+    areas->count = 0;
+}
+
+/* Memory set aside right behind code: the compiler makes it executable as it goes on, and it would
+ * be unknown until the next look. */
+static bool set_aside(const struct maps_line *line)
+{
+    return !line->inode && !line->readable && !line->writable && !line->executable;
+}
+
+void jit_areas_take(struct jit_areas *areas, const struct maps_line *line)
+{
+    struct jit_area *last = areas->count ? &areas->areas[areas->count - 1] : NULL;
+
+    if (!areas->wanted || !strcmp(line->path, "[vsyscall]") ||
+        (!line->executable && !set_aside(line)))
+        return;
+    if (last && last->end == line->start)
+        last->end = line->end;
+    else if (line->executable && areas->count < JIT_AREAS_MAX)
+        areas->areas[areas->count++] = (struct jit_area){ line->start, line->end };
+}
+
+bool jit_areas_equal(const struct jit_areas *left, const struct jit_areas *right)
+{
+    return left->wanted == right->wanted && left->count == right->count &&
+           !memcmp(left->areas, right->areas, left->count * sizeof left->areas[0]);
+}

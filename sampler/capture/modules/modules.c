@@ -1,0 +1,364 @@
+#include "modules.h"
+
+#include "elf_image.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../system/maps.h"
+#include "../system/pages.h"
+
+#include <string.h>
+
+enum { PATHS_BYTES = FEED_NAMES_BYTES };
+
+static size_t files_bytes(void)
+{
+    return MODULES_FILES_MAX * sizeof(struct module_file);
+}
+
+static size_t images_bytes(void)
+{
+    return MODULES_IMAGES_MAX * sizeof(struct module_image);
+}
+
+static size_t dead_bytes(void)
+{
+    return MODULES_IMAGES_MAX * sizeof(struct unwind_table *);
+}
+
+int modules_new(struct modules *modules)
+{
+    memset(modules, 0, sizeof *modules);
+    modules->files = pages_new(files_bytes());
+    modules->paths = pages_new(PATHS_BYTES);
+    modules->images = pages_new(images_bytes());
+    modules->images_next = pages_new(images_bytes());
+    modules->dead = pages_new(dead_bytes());
+    modules->file_count = 1;
+    if (modules->files && modules->paths && modules->images && modules->images_next &&
+        modules->dead)
+        return 0;
+    modules_free(modules);
+    return -ISOSCOPE_NO_MEMORY;
+}
+
+void modules_free(struct modules *modules)
+{
+    for (uint32_t i = 0; i < modules->image_count; i++)
+        unwind_table_free(modules->images[i].table);
+    for (uint32_t i = 0; i < modules->dead_count; i++)
+        unwind_table_free(modules->dead[i]);
+    while (modules->maps.retired) {
+        struct code_map *next = modules->maps.retired->retired_next;
+
+        code_map_free(modules->maps.retired);
+        modules->maps.retired = next;
+    }
+    code_map_free(atomic_exchange(&modules->maps.current, NULL));
+    pages_free(modules->files, files_bytes());
+    pages_free(modules->paths, PATHS_BYTES);
+    pages_free(modules->images, images_bytes());
+    pages_free(modules->images_next, images_bytes());
+    pages_free(modules->dead, dead_bytes());
+    memset(modules, 0, sizeof *modules);
+}
+
+static bool same_file(const struct maps_line *line, const struct module_image *image)
+{
+    return line->inode == image->inode && line->dev_major == image->dev_major &&
+           line->dev_minor == image->dev_minor;
+}
+
+/* An image's mappings follow each other in the file as in memory. V8 maps a piece of its own file
+ * once more, beside the code that it makes: that piece is none of the image's. */
+static bool belongs(const struct maps_line *line, const struct module_image *image)
+{
+    return same_file(line, image) && line->offset >= image->offset;
+}
+
+/* A mapping of a file's beginning may be the head of an ELF image; the kernel's vdso is one too. */
+static bool begins_image(const struct maps_line *line)
+{
+    return line->readable && line->offset == 0 &&
+           (line->inode != 0 || !strcmp(line->path, "[vdso]"));
+}
+
+static void take_line(struct module_image *image, const struct maps_line *line)
+{
+    image->end = line->end;
+    image->offset = line->offset;
+    if (!line->executable || image->range_count == MODULE_RANGES_MAX)
+        return;
+    image->ranges[image->range_count].start = line->start;
+    image->ranges[image->range_count].end = line->end;
+    image->range_count++;
+}
+
+static const struct module_image *find_image(const struct modules *modules,
+                                             const struct module_image *wanted)
+{
+    for (uint32_t i = 0; i < modules->image_count; i++) {
+        const struct module_image *image = &modules->images[i];
+
+        if (image->start == wanted->start && image->end == wanted->end &&
+            image->inode == wanted->inode && image->dev_major == wanted->dev_major &&
+            image->dev_minor == wanted->dev_minor &&
+            !memcmp(image->ranges, wanted->ranges, sizeof image->ranges))
+            return image;
+    }
+    return NULL;
+}
+
+static bool same_identity(const struct module_file *file, const struct module_image *image,
+                          const struct feed_module *feed, const char *path)
+{
+    return file->inode == image->inode && file->dev_major == image->dev_major &&
+           file->dev_minor == image->dev_minor &&
+           file->feed.build_id_bytes == feed->build_id_bytes &&
+           !memcmp(file->feed.build_id, feed->build_id, FEED_BUILD_ID_MAX) &&
+           !strcmp(file->path, path);
+}
+
+/* The number of the file behind an image; 0 when there is no room for another. */
+static uint32_t file_number(struct modules *modules, struct segment *segment,
+                            const struct module_image *image, const struct feed_module *feed,
+                            const char *path)
+{
+    size_t path_bytes = strlen(path) + 1;
+    struct module_file *file;
+
+    for (uint32_t i = 1; i < modules->file_count; i++)
+        if (same_identity(&modules->files[i], image, feed, path))
+            return i;
+    if (modules->file_count == MODULES_FILES_MAX ||
+        path_bytes > PATHS_BYTES - modules->paths_used) {
+        atomic_fetch_add_explicit(&segment->header->status.lost[FEED_LOSS_MODULES_FULL], 1,
+                                  memory_order_relaxed);
+        return 0;
+    }
+    if (segment_module_add(segment, feed, path) != modules->file_count)
+        return 0; /* counted there */
+    file = &modules->files[modules->file_count];
+    *file = (struct module_file){ .inode = image->inode,
+                                  .dev_major = image->dev_major,
+                                  .dev_minor = image->dev_minor,
+                                  .path = modules->paths + modules->paths_used,
+                                  .feed = *feed };
+    memcpy(modules->paths + modules->paths_used, path, path_bytes);
+    modules->paths_used += (uint32_t)path_bytes;
+    return modules->file_count++;
+}
+
+void modules_announce(struct modules *modules, struct segment *segment)
+{
+    for (uint32_t i = 1; i < modules->file_count; i++)
+        segment_module_add(segment, &modules->files[i].feed, modules->files[i].path);
+}
+
+/* Everything about an image that is not in /proc/self/maps. */
+static void learn(struct modules *modules, struct segment *segment, struct module_image *image,
+                  const char *path)
+{
+    struct feed_module feed = { .start = image->start, .end = image->end };
+    struct elf_image elf;
+
+    if (!elf_image_read(&elf, image->start))
+        return;
+    image->bias = feed.bias = elf.bias;
+    feed.build_id_bytes = elf.build_id_bytes;
+    memcpy(feed.build_id, elf.build_id, sizeof feed.build_id);
+    image->number = file_number(modules, segment, image, &feed, path);
+    image->table_to_come = true;
+    image->permanent = !modules->started && !modules->loader_was_used;
+}
+
+/* An image is complete: keeps it when it has code. */
+static void finish(struct modules *modules, struct segment *segment, struct module_image *image,
+                   const char *path, uint32_t *count, bool *changed)
+{
+    const struct module_image *known;
+
+    if (!image->range_count || *count == MODULES_IMAGES_MAX)
+        return;
+    known = find_image(modules, image);
+    if (known) {
+        *image = *known;
+    } else {
+        learn(modules, segment, image, path);
+        *changed = true;
+    }
+    modules->images_next[(*count)++] = *image;
+}
+
+/* Fills images_next. Returns how many. */
+static uint32_t scan(struct modules *modules, struct segment *segment, struct maps_reader *reader,
+                     bool *changed)
+{
+    static char path[MAPS_PATH_BYTES]; /* the sampler's thread has a small stack */
+    struct module_image image = { 0 };
+    struct maps_line line;
+    uint32_t count = 0;
+    bool open = false;
+
+    while (maps_next(reader, &line)) {
+        if (open && (begins_image(&line) || (line.inode && !belongs(&line, &image)))) {
+            finish(modules, segment, &image, path, &count, changed);
+            open = false;
+        }
+        if (!open && begins_image(&line)) {
+            size_t bytes = strlen(line.path) + 1;
+
+            memset(&image, 0, sizeof image);
+            image.start = line.start;
+            image.inode = line.inode;
+            image.dev_major = line.dev_major;
+            image.dev_minor = line.dev_minor;
+            memcpy(path, line.path, bytes < sizeof path ? bytes : sizeof path);
+            path[sizeof path - 1] = 0;
+            open = true;
+        }
+        /* .bss has no inode and no code; another file's mapping closed the image above. */
+        if (open && belongs(&line, &image))
+            take_line(&image, &line);
+        else
+            jit_areas_take(&modules->jit_next, &line);
+    }
+    if (open)
+        finish(modules, segment, &image, path, &count, changed);
+    return count;
+}
+
+/* Those below an address, from *next on. A dlclose takes nothing from them. */
+static void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_t *next,
+                      uint64_t below)
+{
+    for (; *next < jit->count && jit->areas[*next].start < below; (*next)++)
+        map->ranges[map->count++] = (struct code_range){ .start = jit->areas[*next].start,
+                                                         .end = jit->areas[*next].end,
+                                                         .permanent = true,
+                                                         .by_frame_pointer = true };
+}
+
+static bool publish(struct modules *modules, uint32_t unloads)
+{
+    struct code_map *map =
+        code_map_new(modules->image_count * MODULE_RANGES_MAX + modules->jit.count);
+    uint32_t area = 0;
+
+    if (!map)
+        return false;
+    map->unloads = unloads;
+    map->by_frame_pointer = modules->jit.wanted;
+    map->unloads_now = &modules->maps.unloads;
+    for (uint32_t i = 0; i < modules->image_count; i++) {
+        const struct module_image *image = &modules->images[i];
+
+        for (uint32_t r = 0; r < image->range_count; r++) {
+            put_areas(map, &modules->jit, &area, image->ranges[r].start);
+            map->ranges[map->count++] = (struct code_range){ .start = image->ranges[r].start,
+                                                             .end = image->ranges[r].end,
+                                                             .bias = image->bias,
+                                                             .number = image->number,
+                                                             .permanent = image->permanent,
+                                                             .table_to_come = image->table_to_come,
+                                                             .table = image->table };
+        }
+    }
+    put_areas(map, &modules->jit, &area, UINT64_MAX);
+    code_map_publish(&modules->maps, map);
+    return true;
+}
+
+static bool any_table_to_come(const struct modules *modules)
+{
+    for (uint32_t i = 0; i < modules->image_count; i++)
+        if (modules->images[i].table_to_come)
+            return true;
+    return false;
+}
+
+/* Milliseconds for a large module. */
+static void build_tables(struct modules *modules)
+{
+    for (uint32_t i = 0; i < modules->image_count; i++) {
+        struct module_image *image = &modules->images[i];
+        struct elf_image elf;
+
+        if (!image->table_to_come)
+            continue;
+        image->table_to_come = false;
+        if (elf_image_read(&elf, image->start))
+            image->table = elf_image_table(&elf);
+        if (image->table)
+            modules->table_bytes += image->table->bytes;
+    }
+}
+
+static bool still_there(const struct modules *modules, const struct module_image *image,
+                        uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (modules->images_next[i].start == image->start &&
+            modules->images_next[i].table == image->table)
+            return true;
+    return false;
+}
+
+/* The tables of images that are not in images_next wait for the last handler. */
+static bool bury(struct modules *modules, uint32_t next_count)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < modules->image_count; i++) {
+        struct module_image *image = &modules->images[i];
+
+        if (still_there(modules, image, next_count))
+            continue;
+        any = true;
+        if (!image->table)
+            continue;
+        modules->table_bytes -= image->table->bytes;
+        if (modules->dead_count < MODULES_IMAGES_MAX)
+            modules->dead[modules->dead_count++] = image->table;
+    }
+    return any;
+}
+
+bool modules_refresh(struct modules *modules, struct segment *segment)
+{
+    static struct maps_reader reader; /* 16 KiB: not for a small stack */
+    uint32_t unloads = atomic_load_explicit(&modules->maps.unloads, memory_order_acquire);
+    const struct code_map *current = atomic_load(&modules->maps.current);
+    struct module_image *swap;
+    uint32_t count;
+    bool changed = !modules->started || (current && current->unloads != unloads);
+
+    if (maps_open(&reader) < 0)
+        return false;
+    jit_areas_begin(&modules->jit_next, segment->header->pid, segment->header->start_us);
+    count = scan(modules, segment, &reader, &changed);
+    maps_close(&reader);
+    changed |= bury(modules, count) || !jit_areas_equal(&modules->jit, &modules->jit_next);
+    modules->jit = modules->jit_next;
+    swap = modules->images;
+    modules->images = modules->images_next;
+    modules->images_next = swap;
+    modules->image_count = count;
+    modules->started = true;
+    /* A program's first milliseconds may be all it has: its ticks do not wait for the tables. */
+    if (changed && any_table_to_come(modules)) {
+        publish(modules, unloads);
+        build_tables(modules);
+    }
+    if (changed)
+        publish(modules, unloads);
+    return changed;
+}
+
+void modules_reclaim(struct modules *modules)
+{
+    if (!code_map_reclaim(&modules->maps))
+        return;
+    for (uint32_t i = 0; i < modules->dead_count; i++)
+        unwind_table_free(modules->dead[i]);
+    modules->dead_count = 0;
+}

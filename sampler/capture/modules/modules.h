@@ -1,0 +1,79 @@
+/*
+ * modules.h - what is mapped with code in this process, and the tables to unwind it.
+ *
+ *   /proc/self/maps, and the ELF headers in memory -> modules -> code_map.h for the handler
+ *                                                             -> module table of the feed
+ *
+ * It asks the kernel, not the loader: no loader lock is taken, so nothing the program does with
+ * dlopen, dlclose or fork can meet us there. Memory is read through the kernel as well: what is
+ * unmapped meanwhile gives an error, no fault.
+ *
+ * Threads    The sampler's thread, or the forked child before it has one.
+ * Errors     A module that cannot be read stays without a table; stacks end there and say so.
+ */
+#ifndef ISOSCOPE_MODULES_H
+#define ISOSCOPE_MODULES_H
+
+#include "jit_areas.h"
+
+#include "../../feed/segment.h"
+#include "../unwind/code_map.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MODULES_FILES_MAX = FEED_MODULES_MAX, MODULES_IMAGES_MAX = 4096, MODULE_RANGES_MAX = 4 };
+
+/* A file that was ever mapped with code. Its index is its feed module number. */
+struct module_file {
+    uint64_t inode;
+    uint32_t dev_major, dev_minor;
+    const char *path;
+    struct feed_module feed; /* as it stands in the feed */
+};
+
+/* One mapping of a file, now. */
+struct module_image {
+    uint64_t start, end; /* all of its mappings */
+    uint64_t offset;     /* in the file, of the last of them */
+    uint64_t inode;
+    uint32_t dev_major, dev_minor;
+    uint64_t bias;
+    uint32_t number; /* of its file */
+    bool permanent;
+    bool table_to_come; /* known where it lies, and not yet how to unwind it */
+    struct {
+        uint64_t start, end;
+    } ranges[MODULE_RANGES_MAX]; /* executable ones */
+    uint32_t range_count;
+    struct unwind_table *table;
+};
+
+struct modules {
+    struct code_maps maps;
+    struct module_file *files; /* [0] is unused */
+    uint32_t file_count;
+    char *paths; /* arena of the files' paths */
+    uint32_t paths_used;
+    struct module_image *images, *images_next; /* now, and the list under construction */
+    uint32_t image_count;
+    struct unwind_table **dead; /* tables of images that went, until no handler can use them */
+    uint32_t dead_count;
+    struct jit_areas jit, jit_next;
+    uint64_t table_bytes;
+    bool started;         /* the first scan is done */
+    bool loader_was_used; /* the program may have loaded modules itself: they may go again */
+};
+
+int modules_new(struct modules *modules);
+void modules_free(struct modules *modules);
+
+/* Looks what is mapped and publishes a new map if that changed: at once one that says where the
+ * code lies, and, when they are built, one with the tables. True when it did. */
+bool modules_refresh(struct modules *modules, struct segment *segment);
+/* Puts all known files into a new segment under their old numbers (a forked child). */
+void modules_announce(struct modules *modules, struct segment *segment);
+/* Frees what no handler can hold any more. */
+void modules_reclaim(struct modules *modules);
+
+#endif

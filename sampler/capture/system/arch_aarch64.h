@@ -1,0 +1,63 @@
+/*
+ * arch_aarch64.h - what the unwinder must know of aarch64. Mirrors arch_x86_64.h; included by
+ * arch.h only.
+ *
+ * Register numbers are DWARF's (DWARF for the Arm 64-bit Architecture, section 4.1).
+ */
+#ifndef ISOSCOPE_ARCH_AARCH64_H
+#define ISOSCOPE_ARCH_AARCH64_H
+
+#include "../../feed/signal_safe.h"
+
+#include <stdint.h>
+#include <ucontext.h>
+
+enum {
+    ARCH_FP = 29,
+    ARCH_SP = 31,
+    ARCH_RA = 30, /* the link register */
+    ARCH_REGS = 32,
+};
+
+/* What perf is asked for: frame pointer, stack pointer, pc, with the numbers of asm/perf_regs.h. */
+#define ARCH_PERF_REGS (UINT64_C(1) << 29 | UINT64_C(1) << 31 | UINT64_C(1) << 32)
+
+/* The kernel's signal frame begins right below the stack pointer. */
+enum { ARCH_RED_ZONE = 0 };
+
+SIGNAL_SAFE_INLINE uint64_t arch_pc(const ucontext_t *context)
+{
+    return context->uc_mcontext.pc;
+}
+
+SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dwarf)
+{
+    return dwarf == ARCH_SP ? context->uc_mcontext.sp : context->uc_mcontext.regs[dwarf % 31];
+}
+
+/* struct rt_sigframe begins with a siginfo of 128 bytes; the ucontext follows. */
+SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
+{
+    return restorer_sp + 128;
+}
+
+/* How much of its frame a function with a frame pointer has set up. */
+enum arch_frame { ARCH_FRAME_NONE, ARCH_FRAME_PUSHED, ARCH_FRAME_SET };
+
+/* Without a frame: the return address is in the link register. */
+enum { ARCH_FRAMELESS_BYTES = 0 };
+#define ARCH_FRAMELESS_PLACE CFI_SAME
+
+/* code: the instruction at the pc. */
+SIGNAL_SAFE_INLINE enum arch_frame arch_frame_at(uint32_t code)
+{
+    if (code == 0xd503245f || code == 0xd503233f) /* bti c; paciasp */
+        return ARCH_FRAME_NONE;
+    if ((code & 0xffc07fff) == 0xa9807bfd || code == 0xd65f03c0) /* stp x29, x30, [sp, -n]!; ret */
+        return ARCH_FRAME_NONE;
+    if (code == 0x910003fd) /* mov x29, sp */
+        return ARCH_FRAME_PUSHED;
+    return ARCH_FRAME_SET;
+}
+
+#endif

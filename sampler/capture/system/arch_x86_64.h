@@ -1,0 +1,101 @@
+/*
+ * arch_x86_64.h - what the unwinder must know of x86-64. Mirrors arch_aarch64.h; included by arch.h
+ * only.
+ *
+ * Register numbers are DWARF's (System V ABI, x86-64 supplement, figure 3.36).
+ */
+#ifndef ISOSCOPE_ARCH_X86_64_H
+#define ISOSCOPE_ARCH_X86_64_H
+
+#include "../../feed/signal_safe.h"
+
+#include <stdint.h>
+#include <ucontext.h>
+
+enum {
+    ARCH_FP = 6,  /* rbp */
+    ARCH_SP = 7,  /* rsp */
+    ARCH_RA = 16, /* the return address column */
+    ARCH_REGS = 16,
+};
+
+/* What perf is asked for: frame pointer, stack pointer, pc, with the numbers of asm/perf_regs.h. */
+#define ARCH_PERF_REGS (1u << 6 | 1u << 7 | 1u << 8)
+
+/* Bytes below the stack pointer that a signal does not touch. */
+enum { ARCH_RED_ZONE = 128 };
+
+/* A call pushes the return address: it lies right under the CFA in every frame. */
+enum { ARCH_RA_OFFSET = -8 };
+
+SIGNAL_SAFE_INLINE uint64_t arch_pc(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dwarf)
+{
+    /* A switch, not a table: a table would lie outside the signal-safe section. */
+    switch (dwarf) {
+    case 0:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RAX];
+    case 1:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RDX];
+    case 2:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RCX];
+    case 3:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RBX];
+    case 4:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RSI];
+    case 5:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RDI];
+    case 6:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
+    case 7:
+        return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    case 8:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R8];
+    case 9:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R9];
+    case 10:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R10];
+    case 11:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R11];
+    case 12:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R12];
+    case 13:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R13];
+    case 14:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R14];
+    default:
+        return (uint64_t)context->uc_mcontext.gregs[REG_R15];
+    }
+}
+
+/* Where the kernel put the interrupted registers: a handler returns to the restorer with the
+ * stack pointer at the ucontext. */
+SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
+{
+    return restorer_sp;
+}
+
+/* How much of its frame a function with a frame pointer has set up. */
+enum arch_frame { ARCH_FRAME_NONE, ARCH_FRAME_PUSHED, ARCH_FRAME_SET };
+
+/* Without a frame: the call pushed the return address. */
+enum { ARCH_FRAMELESS_BYTES = 8 };
+#define ARCH_FRAMELESS_PLACE CFI_AT_CFA
+
+/* code: the bytes at the pc, little endian. */
+SIGNAL_SAFE_INLINE enum arch_frame arch_frame_at(uint32_t code)
+{
+    if (code == 0xfa1e0ff3 || (code & 0xff) == 0x55) /* endbr64; push rbp */
+        return ARCH_FRAME_NONE;
+    if ((code & 0xff) == 0xc3 || (code & 0xff) == 0xc2) /* ret, after pop rbp */
+        return ARCH_FRAME_NONE;
+    if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov rbp, rsp */
+        return ARCH_FRAME_PUSHED;
+    return ARCH_FRAME_SET;
+}
+
+#endif

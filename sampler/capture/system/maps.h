@@ -1,0 +1,39 @@
+/*
+ * maps.h - /proc/self/maps, line by line, without libc.
+ *
+ * Threads    The sampler's thread (or a test) only: one reader has one buffer.
+ * Errors     maps_open: 0 or -errno; maps_next: false at the end.
+ */
+#ifndef ISOSCOPE_MAPS_H
+#define ISOSCOPE_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MAPS_BUFFER_BYTES = 16 * 1024, MAPS_PATH_BYTES = 4096 + 16 };
+
+struct maps_line {
+    uint64_t start, end, offset, inode;
+    uint32_t dev_major, dev_minor;
+    bool readable, writable, executable;
+    const char *path; /* "" when there is none; until the next call */
+};
+
+struct maps_reader {
+    int fd;
+    uint32_t at, filled;
+    bool ended;
+    char buffer[MAPS_BUFFER_BYTES];
+};
+
+int maps_open(struct maps_reader *reader);
+bool maps_next(struct maps_reader *reader, struct maps_line *out);
+void maps_close(struct maps_reader *reader);
+
+/* The readable mapping around an address: for stacks nobody told us of. False: none is there. */
+bool maps_find(uint64_t address, uint64_t *start, uint64_t *end);
+
+/* Takes one line apart; text ends with 0 and is changed. For maps_next and its tests. */
+bool maps_parse(char *text, struct maps_line *out);
+
+#endif

@@ -1,0 +1,145 @@
+#include "tasks.h"
+
+#include "../../feed/sys.h"
+#include "../system/task_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { NAMES_A_TURN = 64 };
+
+/* A thread may tell us of itself just while a scan takes it for a stranger. */
+static bool told_of_itself(struct threads *threads, uint32_t stranger)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (slot != stranger && threads->watches[slot].tid == threads->watches[stranger].tid)
+            return true;
+    return false;
+}
+
+static int32_t number_in(const char *text)
+{
+    int32_t value = 0;
+
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (*text - '0');
+    return value;
+}
+
+static bool task_exists(int32_t tid)
+{
+    char path[TASK_PATH_BYTES];
+
+    task_file_path(path, tid, "");
+    return sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
+}
+
+struct kernel_dirent {
+    uint64_t inode;
+    int64_t next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
+/* A thread that has just begun tells us itself; only one that a scan has met before is a stranger.
+ */
+static bool met_before(struct threads *threads, int32_t tid, struct strangers *met)
+{
+    for (uint32_t i = 0; i < threads->strangers.count; i++)
+        if (threads->strangers.tids[i] == tid)
+            return true;
+    if (met->count < STRANGERS_MAX)
+        met->tids[met->count++] = tid;
+    return false;
+}
+
+static void take_new_tasks(struct threads *threads, const char *entries, long bytes,
+                           int32_t sampler_tid, struct strangers *met)
+{
+    const struct stack_range unknown = { 0 };
+
+    for (long at = 0; at < bytes;) {
+        const struct kernel_dirent *entry = (const struct kernel_dirent *)(entries + at);
+        int32_t tid = number_in(entry->name);
+
+        if (tid && tid != sampler_tid && !threads_find(threads, tid) &&
+            met_before(threads, tid, met))
+            threads_take(threads, tid, &unknown, true);
+        at += entry->bytes;
+    }
+}
+
+static void drop_gone_tasks(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+            continue;
+        if (!task_exists(watch->tid) || (watch->scanned && told_of_itself(threads, slot)))
+            threads_leave(threads, slot);
+    }
+}
+
+/* The task directory's link count is the number of threads + 2: one call when nothing changed. */
+static bool counts_agree(struct threads *threads)
+{
+    struct stat directory;
+
+    return sys_call4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &directory, 0) == 0 &&
+           directory.st_nlink == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1 + 2;
+}
+
+void tasks_scan(struct threads *threads, int32_t sampler_tid)
+{
+    static char entries[8192]; /* not for the sampler's small stack */
+    static struct strangers met;
+    long fd, bytes;
+
+    if (counts_agree(threads))
+        return;
+    met.count = 0;
+    fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    while ((bytes = sys_call3(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        take_new_tasks(threads, entries, bytes, sampler_tid, &met);
+    sys_call1(SYS_close, fd);
+    threads->strangers = met;
+    drop_gone_tasks(threads);
+}
+
+static void read_name(struct threads *threads, uint32_t slot)
+{
+    char name[16 + 1] = { 0 };
+    long bytes;
+
+    if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
+        segment_thread_name(threads->segment, slot, threads->watches[slot].name);
+        return;
+    }
+    bytes = task_file_read(threads->watches[slot].tid, "/comm", name, 16);
+    if (bytes <= 0)
+        return;
+    if (name[bytes - 1] == '\n')
+        name[bytes - 1] = 0;
+    segment_thread_name(threads->segment, slot, name);
+}
+
+void tasks_names(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
+        uint32_t slot = threads->name_next++ % used;
+
+        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+            WATCH_ARMED)
+            read_name(threads, slot);
+    }
+}

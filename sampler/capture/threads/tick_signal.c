@@ -1,0 +1,152 @@
+#include "tick_signal.h"
+
+#include "../../feed/sys.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static const int candidates[] = {
+    SIGURG,
+#ifdef SIGSTKFLT
+    SIGSTKFLT, /* nothing in Linux sends it */
+#endif
+    SIGPROF,
+};
+
+static int (*call_sigaction)(int, const struct sigaction *, struct sigaction *) = sigaction;
+
+void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *))
+{
+    call_sigaction = call;
+}
+
+static bool install(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = handler;
+    /* On the alternate stack where the thread has one: a small stack may be nearly full. */
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    /* All of them, libc's own too: a cancellation that unwinds out of our handler, or a handler
+     * that jumps out of it, would leave us counted in for ever. sigfillset leaves libc's out. */
+    memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+    return call_sigaction(number, &action, NULL) == 0;
+}
+
+int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked)
+{
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        struct sigaction now;
+
+        if (!tick_signal_is_in(blocked, candidates[i]) &&
+            call_sigaction(candidates[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+            install(candidates[i], handler))
+            return candidates[i];
+    }
+    return 0;
+}
+
+uint64_t tick_signal_blocked(void)
+{
+    uint64_t mask = 0;
+
+    sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
+    return mask;
+}
+
+bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction now;
+
+    return call_sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+           now.sa_sigaction == handler;
+}
+
+static int take_number(const char **at)
+{
+    int value = 0;
+
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        value = value * 10 + (**at - '0');
+    return value;
+}
+
+static bool kernel_is_at_least(int major, int minor)
+{
+    struct utsname name;
+    const char *at = name.release;
+    int its_major;
+
+    if (sys_call1(SYS_uname, &name) < 0)
+        return false;
+    its_major = take_number(&at);
+    if (*at == '.')
+        at++;
+    return its_major > major || (its_major == major && take_number(&at) >= minor);
+}
+
+/* A number in /proc/self/status; 0 without /proc. label: with the colon and the tab. */
+static uint32_t status_number(const char *label)
+{
+    char text[4096];
+    long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0), bytes;
+    const char *found;
+
+    if (fd < 0)
+        return 0;
+    bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
+    sys_call1(SYS_close, fd);
+    text[bytes > 0 ? bytes : 0] = 0;
+    found = strstr(text, label);
+    if (!found)
+        return 0;
+    found += strlen(label);
+    return (uint32_t)take_number(&found);
+}
+
+bool tick_signal_traced(void)
+{
+    return status_number("TracerPid:\t") != 0;
+}
+
+uint32_t tick_signal_queued(void)
+{
+    return status_number("SigQ:\t");
+}
+
+/* One that needs no library makes its system calls itself (Go's, without cgo). */
+static bool program_calls_libc(void)
+{
+    for (const ElfW(Dyn) *entry = _r_debug.r_map->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED)
+            return true;
+    return false;
+}
+
+bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction now;
+
+    return kernel_is_at_least(5, 18) && program_calls_libc() && !tick_signal_traced() &&
+           call_sigaction(SIGTRAP, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+           install(SIGTRAP, handler);
+}
+
+bool tick_signal_trap_in_kernel(void)
+{
+    return kernel_is_at_least(6, 15);
+}
+
+void tick_signal_default(int number)
+{
+    /* The kernel's sigaction is all zeros for the default; 8 bytes of signal set. */
+    const uint64_t kernel_default[4] = { 0 };
+
+    sys_call4(SYS_rt_sigaction, number, kernel_default, 0, 8);
+    /* Blocked while the handler runs; it arrives as the handler returns. */
+    sys_call3(SYS_tgkill, sys_call0(SYS_getpid), sys_gettid(), number);
+}

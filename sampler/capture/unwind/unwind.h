@@ -1,0 +1,78 @@
+/*
+ * unwind.h - registers to pcs, in the tick handler.
+ *
+ *   handler.h -> unwind (code_map.h says how) -> frames into the thread's ring
+ *
+ * Reads the thread's own stack between its stack pointer and its end, and the sampler's tables; any
+ * other stack (a coroutine's, an alternate one) through the kernel. So nothing can fault. What the
+ * tables cannot say ends the stack, with a reason.
+ *
+ * Signals    SIGNAL_SAFE; bounded by frames_max, but for one walk a thread (16,384 frames).
+ */
+#ifndef ISOSCOPE_UNWIND_H
+#define ISOSCOPE_UNWIND_H
+
+#include "code_map.h"
+#include "named_code.h"
+
+#include "../../feed/layout.h"
+
+#include <stdint.h>
+#include <ucontext.h>
+
+/* A thread's own stack; all zeros when it is not known: then every stack is a foreign one. A frame
+ * at root or above has no caller, whatever its rules say. */
+struct stack_range {
+    uint64_t low, high; /* readable, once the stack pointer lies between them */
+    uint64_t root;      /* 0: unknown */
+};
+
+enum { ROOT_SIDE_FRAMES = 32 };
+
+/* The outermost frames of a thread's last whole stack: they seldom change, and stand in for those
+ * of a stack too deep to walk, where they are still found in their places. All zeros at first. */
+struct root_side {
+    uint32_t walked;  /* the one long walk was made, whatever it found */
+    uint32_t current; /* of the two below; the other one is written by the walk that goes on */
+    uint32_t depth[2];
+    struct root_side_frame {
+        uint64_t sp, pc_at, pc, encoded;
+    } noted[2][ROOT_SIDE_FRAMES];
+};
+
+struct unwind_request {
+    const struct code_map *map;
+    const struct stack_range *stack;
+    struct root_side *root_side; /* the thread's */
+    const ucontext_t *context;
+    uint32_t frames_max;            /* 1 or more */
+    const struct named_code *named; /* NULL: the program tells nothing of its code */
+};
+
+struct unwind_result {
+    uint32_t depth;
+    enum feed_end end;
+    bool unknown_code; /* a pc lay in no module of the map, or in one that may be gone */
+};
+
+/* Fills frames, leaf first, as layout.h describes them; room for frames_max. */
+SIGNAL_SAFE void unwind(const struct unwind_request *request, uint64_t *frames,
+                        struct unwind_result *result);
+
+/* Another thread, asleep in the kernel. What else was in its registers is not known. */
+struct unwind_sleeper {
+    uint64_t pc, sp, fp;
+    bool fp_known;
+    /* Scratch memory of the caller: a copy of the stack's top, so that few words need the kernel,
+     * and of the registers that a signal handler on that stack interrupted. */
+    uint64_t copy_low, copy_bytes;
+    uint8_t copy[4096];
+    ucontext_t context;
+};
+
+/* As unwind, from the sampler's thread. request->context is not looked at. The thread may wake
+ * meanwhile: nothing faults, and the caller finds out and throws the frames away. */
+SIGNAL_SAFE void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
+                               uint64_t *frames, struct unwind_result *result);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * unwind_table.h - one module's unwind data as rows the tick handler can search.
+ *
+ *   cfi.h (rules) -> unwind_table_build, on the sampler's thread
+ *                 -> unwind_table_find, in the handler
+ *
+ * A row is 8 bytes: from this pc on, where the CFA is and where the frame pointer was saved. What
+ * does not fit a row is a rule in a side table. A table never changes once it is built.
+ *
+ * Units      vaddrs: the module's bias is not in them.
+ * Ownership  unwind_table_build makes, unwind_table_free releases; memory is the kernel's
+ *            (pages.h).
+ * Signals    unwind_table_find is SIGNAL_SAFE.
+ * Errors     NULL: no memory, or no unwind data that makes sense.
+ */
+#ifndef ISOSCOPE_UNWIND_TABLE_H
+#define ISOSCOPE_UNWIND_TABLE_H
+
+#include "../../feed/signal_safe.h"
+#include "../cfi/cfi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct unwind_row {
+    uint32_t pc;  /* from the table's start */
+    uint16_t cfa; /* low 2 bits: row_kind; the rest: its value */
+    int16_t fp;   /* saved at CFA + 8 * fp; 0: still in the register; ROW_FP_LOST */
+};
+
+enum row_kind {
+    ROW_SP,   /* CFA = sp + 8 * value */
+    ROW_FP,   /* CFA = fp + 8 * value */
+    ROW_RULE, /* value: index into rules */
+    ROW_END,  /* value: row_end */
+};
+
+enum row_end {
+    ROW_END_ROOT,        /* no caller: the thread's first frame */
+    ROW_END_NO_ROW,      /* no function known here */
+    ROW_END_UNSUPPORTED, /* an expression we do not follow */
+    ROW_END_SIGNAL,      /* the kernel's frame: the registers are in memory */
+};
+
+enum { ROW_FP_LOST = INT16_MIN, ROW_BUCKET_BITS = 9, ROW_VALUE_MAX = (1 << 14) - 1 };
+
+#define ROW_CFA(kind, value) ((uint16_t)((unsigned)(value) << 2 | (unsigned)(kind)))
+#define ROW_KIND(row)        ((row)->cfa & 3)
+#define ROW_VALUE(row)       ((row)->cfa >> 2)
+
+struct unwind_table {
+    uint64_t start, end; /* vaddrs covered */
+    uint32_t row_count;
+    uint32_t rule_count;
+    struct unwind_row *rows;
+    struct cfi_rule *rules;
+    uint32_t *buckets; /* for each 512 bytes of code: the last row at or before its start */
+    size_t bytes;      /* of this allocation, everything included */
+};
+
+/* header and eh_frame lie in copies; eh_frame may have other bytes behind its end. header may be
+ * without a table (fde_count 0): then eh_frame is walked. */
+struct unwind_table *unwind_table_build(const struct cfi_header *header,
+                                        const struct cfi_bytes *eh_frame);
+void unwind_table_free(struct unwind_table *table); /* NULL is fine */
+
+/* The row for vaddr; NULL when it lies outside the table. */
+SIGNAL_SAFE const struct unwind_row *unwind_table_find(const struct unwind_table *table,
+                                                       uint64_t vaddr);
+
+#endif
