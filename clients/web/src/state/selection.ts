@@ -22,6 +22,7 @@ export interface Selection {
   order: SiblingOrder | "auto"; // auto: by name while live, by weight while held
   rootBelow: boolean;
   before: Before; // what the view "compare" compares with
+  open: string[]; // keys of lanes: groups of threads that stand below them one by one
 }
 
 export const START: Selection = {
@@ -36,6 +37,7 @@ export const START: Selection = {
   order: "auto",
   rootBelow: false,
   before: { kind: "" },
+  open: [],
 };
 
 const UNDO_MOST = 100;
@@ -82,6 +84,12 @@ export function toggle(one: Transform): void {
   const text = JSON.stringify(one);
   if (selection.value.transforms.some((other) => JSON.stringify(other) === text)) untransform(one);
   else transform(one);
+}
+
+/** A group of threads: its lanes shown or not. */
+export function toggleOpen(key: string): void {
+  const { open } = selection.value;
+  select({ open: open.includes(key) ? open.filter((one) => one !== key) : [...open, key] });
 }
 
 function isFocus({ kind }: Transform): boolean {
