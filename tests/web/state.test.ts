@@ -6,6 +6,7 @@ import {
   selection,
   type Selection,
   START,
+  toggleOpen,
   transform,
   undo,
 } from "../../clients/web/src/state/selection";
@@ -18,6 +19,7 @@ test("a selection comes back out of its fragment, names with signs in them too",
     transforms: [{ kind: "focus-function", fn: "lib!operator<< <int>(a, b) & %" }],
     picked: "app!f=g&h",
     search: { text: "x y", regex: true },
+    open: ["42/worker-*", "42/<img src=x> #*&="],
   };
   assert.deepEqual(fromFragment(`#${toFragment(one)}`), one);
   assert.equal(toFragment(START), "");
@@ -55,6 +57,7 @@ test("all that can be selected comes back out of a fragment", () => {
     compareSort: { by: "name", ascending: false },
     chart: { pid: 7, tid: 8, seen_us: [123.25, 456.125] },
     source: { of: "app!f", file: "/src/a&b=c#.h" },
+    open: ["42/worker-*"],
   };
   for (const name of Object.keys(START) as (keyof Selection)[])
     assert.notDeepEqual(every[name], START[name], `${name} is as at the start`);
@@ -164,6 +167,16 @@ test("undo takes back one step at a time; what changed nothing was none", () => 
   assert.ok(undo());
   assert.equal(undo(), false);
   assert.deepEqual(selection.value, START);
+});
+
+test("a group is opened and closed by its key, each a step", () => {
+  selection.value = START;
+  toggleOpen("42/worker-*");
+  toggleOpen("42/io");
+  toggleOpen("42/worker-*");
+  assert.deepEqual(selection.value.open, ["42/io"]);
+  assert.ok(undo());
+  assert.deepEqual(selection.value.open, ["42/worker-*", "42/io"]);
 });
 
 test("one focus takes the place of the other", () => {

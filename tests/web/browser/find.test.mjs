@@ -180,7 +180,7 @@ for (const [tab, word] of [
     await visit.when(
       () => document.querySelector(".head .library").getAttribute("aria-sort") === "ascending",
     );
-    await visit.page.getByLabel("Group").selectOption("library");
+    await visit.page.getByLabel("Group", { exact: true }).selectOption("library");
     if (tab === "Call tree") {
       await visit.when(() =>
         [...document.querySelectorAll(".row[aria-level='1'] bdi")].some((one) =>

@@ -258,8 +258,14 @@ visiting(
   "a lane picks its thread, dragging in lanes selects time, and arrows do both",
   async (visit) => {
     const lanes = visit.page.locator(".lanes canvas");
-    const box = await lanes.boundingBox();
-    await visit.page.mouse.click(box.x + 20, box.y + 4);
+    await visit.page.getByRole("button", { name: /^spin-\*/ }).click(); // opens
+    const thread = visit.page.getByRole("button", { name: "spin-1", exact: true });
+    await thread.click();
+    await visit.when((all) => window.shownSamples() < all, samples);
+    await visit.page.keyboard.press("Escape");
+    await visit.exactly(samples);
+    const [box, { y }] = [await lanes.boundingBox(), await thread.boundingBox()];
+    await visit.page.mouse.click(box.x + 0.5 * box.width, y + 4);
     await visit.when((all) => window.shownSamples() < all, samples);
     await visit.page.keyboard.press("Escape");
     await visit.exactly(samples);
@@ -280,7 +286,7 @@ visiting(
     await visit.when((before) => window.shownSamples() < before, tenth);
     await visit.page.keyboard.press("0");
     await visit.exactly(samples);
-    await visit.page.keyboard.press("ArrowDown");
+    await visit.page.keyboard.press("ArrowUp");
     await visit.when((all) => window.shownSamples() < all, samples);
   },
 );

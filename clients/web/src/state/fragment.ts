@@ -124,4 +124,5 @@ const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
   compareSort: sortFrom(START.compareSort),
   chart: record(START.chart, { pid: number, tid: number, seen_us: span }),
   source: record(START.source, { of: text, file: text }),
+  open: list(text),
 };

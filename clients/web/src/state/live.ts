@@ -49,11 +49,14 @@ export function nameOf(fn: number): string {
       const thread = state?.threads[group];
       return thread ? `${thread.name} (${thread.tid})` : "?";
     }
-    default: {
-      const process = info.value?.processes.find(({ pid }) => pid === group);
-      return `${process?.name ?? "process"} (${group})`;
-    }
+    default:
+      return processName(group);
   }
+}
+
+export function processName(pid: number): string {
+  const process = info.value?.processes.find((one) => one.pid === pid);
+  return `${process?.name ?? "process"} (${pid})`;
 }
 
 /** The library of a function; of a group: nobody's. */

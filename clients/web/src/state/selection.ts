@@ -37,6 +37,7 @@ export interface Selection {
   compareSort: Sort;
   chart: ChartSeen;
   source: { of: string; file: string }; // chosen by hand, for one picked function
+  open: string[]; // keys of lanes: groups of threads that stand below them one by one
 }
 
 export const START: Selection = {
@@ -58,6 +59,7 @@ export const START: Selection = {
   compareSort: { by: "self", ascending: false },
   chart: {},
   source: { of: "", file: "" },
+  open: [],
 };
 
 const UNDO_MOST = 100;
@@ -112,6 +114,12 @@ export function toggle(one: Transform): void {
   const text = JSON.stringify(one);
   if (selection.value.transforms.some((other) => JSON.stringify(other) === text)) untransform(one);
   else transform(one);
+}
+
+/** A group of threads: its lanes shown or not. */
+export function toggleOpen(key: string): void {
+  const { open } = selection.value;
+  select({ open: open.includes(key) ? open.filter((one) => one !== key) : [...open, key] });
 }
 
 function isFocus({ kind }: Transform): boolean {

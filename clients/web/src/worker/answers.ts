@@ -71,9 +71,9 @@ export class Answers {
       const { count, cpu_ns, cut } = this.#weigh(look);
       return { count, cpu_ns, cut, shown: this.count(look).samples.total[ROOT] };
     },
-    overview: ({ range_us, maxSteps, maxLanes }) => {
+    overview: ({ range_us, maxSteps, maxLanes, open }) => {
       const range = range_us ?? extent(this.profile);
-      return range && overview(this.profile, range, maxSteps, maxLanes);
+      return range && overview(this.profile, range, maxSteps, maxLanes, open);
     },
     flame: ({ order, unit, ...look }) => {
       const counted = this.count(look);

@@ -79,7 +79,12 @@ export interface OpenedFile {
 export interface Questions {
   summary: { args: Look; answer: Summary };
   overview: {
-    args: { range_us: [number, number] | null; maxSteps: number; maxLanes: number };
+    args: {
+      range_us: [number, number] | null;
+      maxSteps: number;
+      maxLanes: number;
+      open: string[]; // keys of groups of threads
+    };
     answer: Overview | null; // null: there are no samples
   };
   flame: { args: Look & { order: SiblingOrder; unit: Unit }; answer: FlameRows };
