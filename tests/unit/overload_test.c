@@ -103,18 +103,22 @@ static void ticks_left_out_are_told(void **state)
     assert_int_equal(overload_tick(&load, 0, PERIOD_US), 7);
 }
 
-/* So many switches a second of CPU time, as two reports of the handler tell them; then looks until
- * the period stays. */
+static const struct overload_costs dear_timers = {
+    .period_us = 1000,
+    .switch_ns = 6000,
+    .tick_us = 4000,
+};
+
+/* So many switches a second of CPU time, told again and again, until the period stays. */
 static uint32_t slowed_by_switches(struct load *load, uint32_t switches_a_s, uint32_t switch_ns)
 {
-    const struct overload_costs costs = { .period_us = 1000,
-                                          .switch_ns = switch_ns,
-                                          .tick_us = 4000 };
-    uint64_t second = 1000000000;
+    struct overload_costs costs = dear_timers;
 
-    overload_switches(load, load->switches + switches_a_s, load->switches_at_ns + second);
-    for (int i = 0; i < 200; i++)
+    costs.switch_ns = switch_ns;
+    for (int i = 0; i < 100; i++) {
+        overload_switches(load, load->switches + switches_a_s, load->switches_at_ns + 1000000000);
         overload_look(load, &costs);
+    }
     return load->slowed;
 }
 
@@ -125,11 +129,27 @@ static void a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear(v
     (void)state;
     overload_switches(&load, 5, 1); /* what was before it was first asked does not count */
     assert_int_equal(slowed_by_switches(&load, 0, 6000), 0);
-    assert_int_equal(slowed_by_switches(&load, 20000, 6000), 0);  /* 12 % of its time, less 1/8 */
-    assert_int_equal(slowed_by_switches(&load, 35000, 6000), 2);  /* 21 %, and 10 % at 4 ms */
-    assert_int_equal(slowed_by_switches(&load, 35000, 300), 0);   /* bare hardware */
-    assert_int_equal(slowed_by_switches(&load, 200000, 6000), 5); /* no less than that */
+    assert_int_equal(slowed_by_switches(&load, 40000, 6000), 0);  /* 24 % of its time, less 1/8 */
+    assert_int_equal(slowed_by_switches(&load, 70000, 6000), 2);  /* 42 %, and 21 % at 4 ms */
+    assert_int_equal(slowed_by_switches(&load, 70000, 300), 0);   /* bare hardware */
+    assert_int_equal(slowed_by_switches(&load, 400000, 6000), 5); /* no less than that */
     assert_int_equal(slowed_by_switches(&load, 1000, 6000), 0);
+}
+
+/* With its longer period it may get no tick that would tell of better times. */
+static void what_is_known_of_switches_grows_old(void **state)
+{
+    struct load load = { 0 };
+    int looks = 0;
+
+    (void)state;
+    overload_switches(&load, 5, 1);
+    slowed_by_switches(&load, 200000, 6000);
+    while (load.slowed && looks < 1000) {
+        looks++;
+        overload_look(&load, &dear_timers);
+    }
+    assert_in_range(looks, 30, 500);
 }
 
 static void switches_are_counted_once_in_a_while(void **state)
@@ -155,6 +175,7 @@ int main(void)
         cmocka_unit_test(the_asked_period_comes_back),
         cmocka_unit_test(ticks_left_out_are_told),
         cmocka_unit_test(a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear),
+        cmocka_unit_test(what_is_known_of_switches_grows_old),
         cmocka_unit_test(switches_are_counted_once_in_a_while),
     };
 

@@ -202,7 +202,9 @@ test("trees are grouped by state, and by the library of the leaf", async () => {
     { stack: "main", times: 3 },
   ]);
   const roots = async (group: "state" | "library") => {
-    const rows = await new Answers(profile).answer("tree", { ...ALL, group, order: "weight" });
+    const sort = { by: "total", ascending: false } as const;
+    const look = { ...ALL, group };
+    const rows = await new Answers(profile).answer("tree", { ...look, sort, unit: "samples" });
     return Array.from(rows.list.slice(rows.first[0], rows.first[1]), (row) => [
       groupOf(rows.fn[row]),
       rows.total[row],

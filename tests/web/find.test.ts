@@ -57,18 +57,19 @@ test("two trees are compared as shares, function by function, also of different 
 
 test("the overview counts processors in use and states by step, busiest threads only", () => {
   const profile = profileOf([
-    { stack: "a", tid: 1, time_us: 0, cpu_ns: 1e6 },
-    { stack: "a", tid: 2, time_us: 500, cpu_ns: 1e6 },
-    { stack: "a", tid: 2, time_us: 1500, cpu_ns: 0, state: "Sleep" },
+    { stack: "a", tid: 1, name: "main", time_us: 0, cpu_ns: 1e6 },
+    { stack: "a", tid: 2, name: "other", time_us: 500, cpu_ns: 1e6 },
+    { stack: "a", tid: 2, name: "other", time_us: 1500, cpu_ns: 0, state: "Sleep" },
   ]);
   const all = overview(profile, [0, 1500], 100, 1);
   assert.deepEqual([all.step_us, all.steps], [1000, 2]);
   assert.deepEqual([...all.cpu], [2, 0]);
   assert.deepEqual([...all.samples], [2000, 1000]);
   assert.deepEqual(
-    all.lanes.map(({ tid }) => tid),
-    [2],
+    all.lanes.map(({ tids }) => tids),
+    [[2]],
   );
+  assert.deepEqual([...all.stateSamples], [2, 1]);
   assert.equal(all.laneCount, 2);
   assert.deepEqual([...all.lanes[0].states], [1, 0, 0, 1]);
 });

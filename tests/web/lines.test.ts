@@ -30,6 +30,7 @@ test("a function's file is the one where most of it is: what was inlined may lie
   assert.equal(linesOf(profile, {}, f, "").file, "f.h");
   assert.deepEqual(told(profile, f), { 7: "3/3" });
   assert.deepEqual(told(profile, f, "g.h"), { 9: "1/1" });
+  assert.equal(linesOf(profile, {}, f, "of another build.c").file, "f.h");
 });
 
 test("files are told heaviest first, and without those that are not known", () => {

@@ -6,6 +6,7 @@ export interface Told {
   time_us?: number;
   tid?: number;
   pid?: number;
+  name?: string; // of the thread
   cpu_ns?: number;
   tag?: string;
   state?: string;
@@ -38,7 +39,8 @@ function add(profile: Profile, one: Told): void {
   samples.stack.push(stack);
   samples.time_us.push(one.time_us ?? 0);
   samples.cpu_ns.push(one.cpu_ns ?? 1e6);
-  samples.thread.push(profile.thread(one.pid ?? 1, one.tid ?? 1, `thread ${one.tid ?? 1}`));
+  const { pid = 1, tid = 1, name = `thread ${tid}` } = one;
+  samples.thread.push(profile.thread(pid, tid, name));
   samples.tag.push(profile.tags.intern(one.tag ?? "Default"));
   samples.state.push(profile.states.intern(one.state ?? "Running"));
   samples.whole.push(one.cut ? 0 : 1);

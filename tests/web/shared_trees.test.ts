@@ -89,10 +89,8 @@ class Made {
     const opened = new Set<number>();
     for (let before = -1; before !== opened.size;) {
       before = opened.size;
-      const tree = bottomUp(
-        this.counted,
-        opened,
-        (a, b) => b.total - a.total || this.ranks[a.fn] - this.ranks[b.fn],
+      const tree = bottomUp(this.counted, opened, (rows) =>
+        rows.sort((a, b) => b.total - a.total || this.ranks[a.fn] - this.ranks[b.fn]),
       );
       tree.key.forEach((key, row) => tree.more[row] && opened.add(key));
       if (before === opened.size)

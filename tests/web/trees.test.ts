@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bottomUp } from "../../clients/web/src/data/bottom_up";
+import { bottomUp, type Row } from "../../clients/web/src/data/bottom_up";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { type Filter, weigh } from "../../clients/web/src/data/filter";
 import { neighbours } from "../../clients/web/src/data/neighbours";
@@ -149,8 +149,7 @@ test("a stack whose outer end is missing is counted as cut", () => {
 test("bottom-up begins with the leaves, and shows callers of what is opened only", () => {
   const profile = profileOf([{ stack: "main a x", times: 2 }, "main b x", "x"]);
   const all = counted(profile);
-  const order = (a: { total: number; fn: number }, b: { total: number; fn: number }) =>
-    b.total - a.total || a.fn - b.fn;
+  const order = (rows: Row[]) => rows.sort((a, b) => b.total - a.total || a.fn - b.fn);
   const x = functionOf(profile, "x");
   const closed = bottomUp(all, new Set(), order);
   assert.equal(told(profile, closed), "x 1/4");
@@ -166,8 +165,27 @@ test("bottom-up of a function that calls itself counts each sample once", () => 
   const profile = profileOf(["f f f"]);
   const f = functionOf(profile, "f");
   const first = keyOf(ROOT_KEY, f);
-  const rows = bottomUp(counted(profile), new Set([first, keyOf(first, f)]), () => 0);
+  const rows = bottomUp(counted(profile), new Set([first, keyOf(first, f)]), (all) => all);
   assert.equal(told(profile, rows), "f 0/1 (f 0/1 (f 1/1))");
+});
+
+test("bottom-up shows as many leaves as there are", () => {
+  const profile = profileOf(["main"]);
+  const main = profile.samples.stack.data[0];
+  const names = 300_000;
+  for (let i = 0; i < names; i++) {
+    const fn = profile.functions.push({ ...profile.functions[0], name: `f${i}` }) - 1;
+    profile.samples.stack.push(profile.stack(main, profile.place(fn, "", 0)));
+    profile.samples.time_us.push(i);
+    profile.samples.cpu_ns.push(1);
+    profile.samples.thread.push(0);
+    profile.samples.tag.push(0);
+    profile.samples.state.push(0);
+    profile.samples.whole.push(1);
+  }
+  const rows = bottomUp(counted(profile), new Set(), (all) => all);
+  assert.equal(rows.first[1], names + 1); // main, too
+  assert.equal(rows.whole.samples, names + 1);
 });
 
 test("callers and callees count a call once per sample, also when it recurs", () => {

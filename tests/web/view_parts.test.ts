@@ -6,9 +6,9 @@ import { chartLayout } from "../../clients/web/src/data/chart_layout";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { weigh } from "../../clients/web/src/data/filter";
 import { flameLayout } from "../../clients/web/src/data/flame_layout";
-import { functionRows, type FunctionSort } from "../../clients/web/src/data/function_rows";
-import { overview } from "../../clients/web/src/data/overview";
+import { functionRows } from "../../clients/web/src/data/function_rows";
 import { Shaper } from "../../clients/web/src/data/shape";
+import type { Column } from "../../clients/web/src/data/sort";
 import { byThread } from "../../clients/web/src/data/thread_totals";
 import { byFunction, count } from "../../clients/web/src/data/totals";
 import { aligned } from "../../clients/web/src/views/aligned";
@@ -21,8 +21,6 @@ import {
   stepFrom,
 } from "../../clients/web/src/views/box_place";
 import { BoxPixels, faint } from "../../clients/web/src/views/box_pixels";
-import { laneTip } from "../../clients/web/src/views/lane_tip";
-import { labelOf } from "../../clients/web/src/views/lanes";
 import { rowAfter } from "../../clients/web/src/views/rows_in_sight";
 import { ticks, timeAt, type TimeView, xOf } from "../../clients/web/src/views/time_axis";
 import { inside, moved, panned, zoomed } from "../../clients/web/src/views/time_window";
@@ -134,7 +132,7 @@ test("functions are sorted by any column, the heavier one first where they are e
     name: (fn: number) => functions[fn].name,
     library: (fn: number) => libraries[functions[fn].library].name,
   };
-  const sorted = (by: FunctionSort["by"], ascending = false, hits: Uint8Array | null = null) =>
+  const sorted = (by: Column, ascending = false, hits: Uint8Array | null = null) =>
     functionRows(totals, { by, ascending }, hits, texts).map(texts.name).join(" ");
   assert.equal(sorted("total"), "b a z c");
   assert.equal(sorted("self"), "b c a z");
@@ -185,22 +183,6 @@ test("keys of lists stay in the list", () => {
   assert.equal(rowAfter("x", 0, 10, 5), null);
 });
 
-test("a lane says in which states its thread was, as shares of the time", () => {
-  const profile = profileOf([
-    { stack: "a", times: 3 },
-    { stack: "a", state: "Lock" },
-  ]);
-  const told = overview(profile, [0, 3999], 1, 10);
-  assert.equal(told.steps, 1);
-  assert.deepEqual(laneTip(told, told.lanes[0], 0, 0), [
-    "thread 1 (1)",
-    "0.000 s",
-    "Running 60.0 %",
-    "Lock 20.0 %",
-  ]);
-  assert.deepEqual(laneTip(told, null, 0, 0), ["0.000 s", "0.80 processors in use", "4 samples"]);
-});
-
 test("samples by thread follow the filter", () => {
   const profile = profileOf(["a", { stack: "a", tid: 2, times: 3 }, { stack: "b", tid: 2 }]);
   assert.deepEqual([...byThread(profile, {})], [1, 4]);
@@ -218,16 +200,6 @@ test("when a function ran is told in processors, once for stacks that hold it tw
   const steps = { origin_us: 0, step_us: 1000, steps: 5 };
   assert.deepEqual([...activity(profile, {}, f, steps)], [1, 1, 0, 0, 0.5]);
   assert.deepEqual([...activity(profile, { threads: [2] }, f, steps)], [0, 0, 0, 0, 0.5]);
-});
-
-test("lanes of one name are told apart by their numbers", () => {
-  const profile = profileOf(["a", { stack: "a", tid: 2 }, { stack: "a", tid: 3 }]);
-  profile.threads.forEach((thread, i) => (thread.name = ["main", "worker", "worker"][i]));
-  const { lanes } = overview(profile, [0, 3000], 10, 10);
-  assert.deepEqual(
-    lanes.map((lane) => labelOf(lane, lanes)),
-    ["main", "worker 2", "worker 3"],
-  );
 });
 
 test("boxes as pixels: lines of a row are alike, a hatch goes over them, and nothing is outside", () => {

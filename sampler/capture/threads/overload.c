@@ -5,8 +5,9 @@ enum {
     CALM_LOOKS = 10, /* before it is tried again with the shorter period */
     NS_A_QUEUED_SIGNAL =
         60,          /* what the kernel needs to step over one, where memory is far: 20 to 50 */
-    SWITCH_PART = 8, /* of the thread's time at most for setting its timer */
+    SWITCH_PART = 4, /* of the thread's time at most for setting its timer */
     SWITCH_SLOWED_MAX = 5, /* seldom is better than never */
+    SWITCHES_OLD_LOOKS = 30,
 };
 
 bool overload_suspected(const struct load *load)
@@ -18,29 +19,33 @@ bool overload_suspected(const struct load *load)
             2 * atomic_load_explicit(&load->late, memory_order_relaxed) > ticks);
 }
 
-uint32_t overload_switches_a_s(struct load *load)
+/* Who tells nothing for long sleeps, or gets no tick: then what was known grows old. */
+static void learn_switches(struct load *load)
 {
     uint64_t at_ns = atomic_load_explicit(&load->switches_at_ns, memory_order_acquire);
     uint32_t switches = atomic_load_explicit(&load->switches, memory_order_relaxed);
     uint64_t since_ns = at_ns - load->switches_seen_ns;
 
-    if (!since_ns)
-        return load->switches_a_s;
+    if (!since_ns) {
+        if (++load->switches_looks % SWITCHES_OLD_LOOKS == 0)
+            load->switches_a_s /= 2;
+        return;
+    }
     if (load->switches_seen_ns)
         load->switches_a_s =
             (uint32_t)((switches - load->switches_seen) * UINT64_C(1000000000) / since_ns);
     load->switches_seen = switches;
     load->switches_seen_ns = at_ns;
-    return load->switches_a_s;
+    load->switches_looks = 0;
 }
 
 /* A thread leaves the processor anywhere in its period, and the next kernel tick is anywhere in
  * its own: the part of switches at which ours would come first, and has to be set. */
-static bool switches_are_dear(struct load *load, const struct overload_costs *costs,
+static bool switches_are_dear(const struct load *load, const struct overload_costs *costs,
                               uint32_t slowed)
 {
     uint64_t period_us = (uint64_t)costs->period_us << slowed, tick_us = costs->tick_us;
-    uint64_t ns_a_s = (uint64_t)overload_switches_a_s(load) * costs->switch_ns;
+    uint64_t ns_a_s = (uint64_t)load->switches_a_s * costs->switch_ns;
 
     if (period_us > tick_us)
         ns_a_s = ns_a_s * tick_us / (2 * period_us);
@@ -60,6 +65,7 @@ bool overload_look(struct load *load, const struct overload_costs *costs)
     bool dear = ticks >= TICKS_MIN && 2 * handler_ns > spent_ns;
 
     atomic_store_explicit(&load->late, 0, memory_order_relaxed);
+    learn_switches(load);
     if (dear || asked_ns << slowed < least_ns || switches_are_dear(load, costs, slowed)) {
         load->calm_looks = 0;
         do

@@ -36,7 +36,8 @@ struct load {
     uint32_t calm_looks;
     uint32_t switches_seen;
     uint64_t switches_seen_ns;
-    uint32_t switches_a_s; /* of CPU time */
+    uint32_t switches_a_s;   /* of CPU time */
+    uint32_t switches_looks; /* since they were told */
 };
 
 enum {
@@ -98,8 +99,6 @@ struct overload_costs {
     uint32_t tick_us;   /* the kernel's; a timer that would fire after it costs nothing */
 };
 
-/* How often the thread went off a processor, per second of CPU time, as it was last told. */
-uint32_t overload_switches_a_s(struct load *load);
 /* Judges what came since the last look. True: slowed has changed. */
 bool overload_look(struct load *load, const struct overload_costs *costs);
 

@@ -33,7 +33,7 @@ uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_r
     }
     watch->tid = tid;
     watch->scanned = scanned;
-    watch->timer = (struct timer){ FEED_TIMER_NONE, -1 };
+    watch->timer = (struct timer){ FEED_TIMER_NONE, -1, 0 };
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
     watch->cpu_before_ns = 0;
@@ -189,7 +189,7 @@ static void arm(struct threads *threads, uint32_t slot)
 {
     struct watch *watch = &threads->watches[slot];
     uint32_t new_state = WATCH_NEW;
-    struct timer timer = { FEED_TIMER_NONE, -1 };
+    struct timer timer = { FEED_TIMER_NONE, -1, 0 };
     int error = -EBUSY;
 
     if (threads->signal_number)
@@ -339,12 +339,12 @@ void threads_set_period(struct threads *threads, uint32_t period_us, bool timers
 }
 
 /* Of the timer; not asked for where threads switch so seldom that no price would matter. */
-static uint32_t switch_ns(struct watch *watch)
+static uint32_t switch_ns(const struct watch *watch)
 {
     bool perf =
         watch->timer.kind == FEED_TIMER_PERF_TRAP || watch->timer.kind == FEED_TIMER_PERF_SIGNAL;
 
-    return perf && overload_switches_a_s(&watch->load) > SWITCHES_A_S_MIN ? switch_cost_ns() : 0;
+    return perf && watch->load.switches_a_s > SWITCHES_A_S_MIN ? switch_cost_ns() : 0;
 }
 
 void threads_relieve(struct threads *threads)

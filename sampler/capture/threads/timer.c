@@ -88,12 +88,12 @@ static int open_perf(struct timer *out, struct timer_rights *rights, int tid, in
     }
     if (traps(rights)) {
         rights->kernel_traps |= !rights->exclude_kernel;
-        *out = (struct timer){ FEED_TIMER_PERF_TRAP, (int)fd };
+        *out = (struct timer){ FEED_TIMER_PERF_TRAP, (int)fd, 0 };
         return 0;
     }
     error = signal_by(fd, tid, signal_number);
     if (!error)
-        *out = (struct timer){ FEED_TIMER_PERF_SIGNAL, (int)fd };
+        *out = (struct timer){ FEED_TIMER_PERF_SIGNAL, (int)fd, 0 };
     return error;
 }
 
@@ -111,16 +111,16 @@ static int open_cpu_clock(struct timer *out, int tid, int signal_number, uint32_
     error = sys_call3(SYS_timer_create, thread_clock(tid), &event, &id);
     if (error < 0)
         return (int)error;
-    *out = (struct timer){ FEED_TIMER_CPU_CLOCK, id };
+    *out = (struct timer){ FEED_TIMER_CPU_CLOCK, id, 0 };
     return 0;
 }
 
 int timer_open(struct timer *out, struct timer_rights *rights, int tid, int signal_number,
                uint32_t slot)
 {
-    *out = (struct timer){ FEED_TIMER_NONE, -1 };
+    *out = (struct timer){ FEED_TIMER_NONE, -1, 0 };
     if (rights->wish == FEED_TIMER_WISH_INTERRUPTER) {
-        *out = (struct timer){ FEED_TIMER_INTERRUPTER, tid };
+        *out = (struct timer){ FEED_TIMER_INTERRUPTER, tid, 0 };
         return 0;
     }
     if (!rights->no_perf && rights->wish != FEED_TIMER_WISH_CPU &&
@@ -137,16 +137,18 @@ static bool is_perf(const struct timer *timer)
 /* Work that repeats in step with the period would be met at the same place each time. So the kernel
  * gets a period about 1 % shorter than asked, not the same for all threads: the place moves on by
  * as much with each tick, and within a hundred ticks every place was met. */
-static void set_perf(int fd, uint32_t period_us)
+static void set_perf(struct timer *timer, uint32_t period_us)
 {
-    uint64_t period_ns = (uint64_t)period_us * (NS_PER_US - 9 - (unsigned)fd % 8 / 2);
+    uint64_t period_ns = (uint64_t)period_us * (NS_PER_US - 9 - (unsigned)timer->id % 8 / 2);
 
     if (!period_us) {
-        sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_DISABLE, 0);
+        sys_call3(SYS_ioctl, timer->id, PERF_EVENT_IOC_DISABLE, 0);
         return;
     }
-    sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_PERIOD, &period_ns);
-    sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0);
+    if (period_us != timer->perf_us) /* it would begin the period anew */
+        sys_call3(SYS_ioctl, timer->id, PERF_EVENT_IOC_PERIOD, &period_ns);
+    timer->perf_us = period_us;
+    sys_call3(SYS_ioctl, timer->id, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 static struct timespec timespec_of(uint32_t us)
@@ -161,18 +163,18 @@ static void set_cpu_clock(int id, uint32_t first_us, uint32_t period_us)
     sys_call4(SYS_timer_settime, id, 0, &spec, 0);
 }
 
-void timer_set(const struct timer *timer, uint32_t period_us)
+void timer_set(struct timer *timer, uint32_t period_us)
 {
     if (is_perf(timer))
-        set_perf(timer->id, period_us);
+        set_perf(timer, period_us);
     else if (timer->kind == FEED_TIMER_CPU_CLOCK)
         set_cpu_clock(timer->id, period_us, period_us);
 }
 
-bool timer_start(const struct timer *timer, uint32_t first_us, uint32_t period_us)
+bool timer_start(struct timer *timer, uint32_t first_us, uint32_t period_us)
 {
     if (is_perf(timer) && period_us) {
-        set_perf(timer->id, first_us);
+        set_perf(timer, first_us);
         return true;
     }
     if (timer->kind == FEED_TIMER_CPU_CLOCK)
@@ -186,7 +188,7 @@ void timer_close(struct timer *timer)
         sys_call1(SYS_close, timer->id);
     else if (timer->kind == FEED_TIMER_CPU_CLOCK)
         sys_call1(SYS_timer_delete, timer->id);
-    *timer = (struct timer){ FEED_TIMER_NONE, -1 };
+    *timer = (struct timer){ FEED_TIMER_NONE, -1, 0 };
 }
 
 /* Straight to the kernel: libc would set errno for a thread that has gone. */

@@ -25,6 +25,7 @@
 struct timer {
     uint8_t kind; /* feed_timer */
     int id;       /* perf: the descriptor; CPU clock: the kernel's timer id; interrupter: the tid */
+    uint32_t perf_us; /* the period that the kernel has, if it counts now or not */
 };
 
 /* What this process wants and may use; the rest is learned at the first timer. */
@@ -42,11 +43,12 @@ struct timer_rights {
  */
 int timer_open(struct timer *out, struct timer_rights *rights, int tid, int signal_number,
                uint32_t slot);
-/* period_us 0 stops it. */
-void timer_set(const struct timer *timer, uint32_t period_us);
+/* period_us 0 stops it. With the period of before it goes on where it was stopped: a thread that is
+ * stopped time and again gets its ticks all the same. */
+void timer_set(struct timer *timer, uint32_t period_us);
 /* As timer_set, but the first tick comes after first_us. True: they all do, until timer_set is
  * called. */
-bool timer_start(const struct timer *timer, uint32_t first_us, uint32_t period_us);
+bool timer_start(struct timer *timer, uint32_t first_us, uint32_t period_us);
 void timer_close(struct timer *timer);
 
 /* CPU time of any thread of this process; 0 when it has gone. */

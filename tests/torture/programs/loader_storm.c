@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-enum { THREADS = 8, ROUNDS = 250, LIBRARIES = 4 };
+enum { THREADS = 8, ROUNDS = 450, LIBRARIES = 4 };
 
 static _Atomic int started;
 

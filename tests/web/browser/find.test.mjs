@@ -131,6 +131,117 @@ visiting("the address holds the view: opened anew it shows the same", async (vis
   await again.close();
 });
 
+/** Runs in the page: heads and rows of its table as they stand. */
+function tableShown() {
+  const all = (selector) => [...document.querySelectorAll(`.view ${selector}`)];
+  return {
+    heads: all(".head > *").map((one) => [one.textContent, one.getAttribute("aria-sort")]),
+    rows: all(".table .body .row").map((row) => [row.ariaLevel, row.textContent]),
+  };
+}
+
+/** Runs in the page: whether the rows of each caller stand by name, and some are beside another one. */
+function siblingsByName(sign) {
+  const before = []; // by depth
+  let beside = 0;
+  for (const row of document.querySelectorAll(".view .row")) {
+    const depth = Number(row.ariaLevel);
+    const name = row.querySelector("bdi").textContent;
+    before.length = Math.min(before.length, depth + 1);
+    if (before[depth] !== undefined && beside++ >= 0 && before[depth] !== name)
+      if (before[depth] > name === sign > 0) return false;
+    before[depth] = name;
+  }
+  return beside > 0;
+}
+
+for (const [tab, word] of [
+  ["Call tree", "treeSort"],
+  ["Bottom-up", "bottomUpSort"],
+])
+  visiting(`${tab}: heads sort siblings, by keys too; a link has the order`, async (visit) => {
+    await visit.tab(tab).click();
+    const tree = visit.page.getByRole("treegrid");
+    const head = (name) => tree.getByRole("columnheader", { name });
+    await tree.getByRole("row").nth(4).waitFor();
+    assert.equal(await head("total").getAttribute("aria-sort"), "descending");
+    await head("function").getByRole("button").focus();
+    await visit.page.keyboard.press("Enter");
+    await visit.when(siblingsByName, 1);
+    assert.equal(await head("function").getAttribute("aria-sort"), "ascending");
+    assert.equal(await head("total").getAttribute("aria-sort"), "none");
+    await visit.page.keyboard.press("Enter");
+    await visit.when(siblingsByName, -1);
+    await visit.picture(`sorted ${tab}`);
+    await visit.sameElsewhere(word, tableShown);
+    await visit.page.keyboard.press("Escape");
+    await visit.when(siblingsByName, 1);
+    await head("library").getByRole("button").click();
+    await visit.when(
+      () => document.querySelector(".head .library").getAttribute("aria-sort") === "ascending",
+    );
+    await visit.page.getByLabel("Group", { exact: true }).selectOption("library");
+    if (tab === "Call tree") {
+      await visit.when(() =>
+        [...document.querySelectorAll(".row[aria-level='1'] bdi")].some((one) =>
+          /^libc\b/.test(one.textContent),
+        ),
+      );
+      await head("function").getByRole("button").click();
+      await visit.when(siblingsByName, 1); // the libraries, too
+    }
+  });
+
+visiting("a link shows what was zoomed to by hand, and Esc takes that back", async (visit) => {
+  const drawn = () => document.querySelector(".boxes canvas").toDataURL();
+  await visit.when((all) => {
+    const canvas = document.querySelector(".boxes canvas");
+    return canvas?.getAttribute("aria-label").includes(` ${all} `);
+  }, samples.toLocaleString("en-US"));
+  const whole = await visit.page.evaluate(drawn);
+  await visit.page.mouse.move(300, 400);
+  for (let i = 0; i < 3; i++) await visit.page.mouse.wheel(0, -300);
+  await visit.when(
+    (before) => document.querySelector(".boxes canvas").toDataURL() !== before,
+    whole,
+  );
+  await visit.sameElsewhere("seen=", drawn);
+  await visit.page.keyboard.press("Escape");
+  await visit.when(
+    (before) => document.querySelector(".boxes canvas").toDataURL() === before,
+    whole,
+  );
+});
+
+visiting("a link has the table's sort; where there is room, libraries are a column", async (visit) => {
+  await visit.tab("Table").click();
+  const grid = visit.page.getByRole("grid");
+  await grid.getByRole("row").nth(4).waitFor();
+  await visit.tab("Table").focus();
+  await grid.getByRole("button", { name: "library" }).click();
+  await visit.when(() => {
+    const names = [...document.querySelectorAll(".row > .library")].map((one) => one.textContent);
+    return names.every((name, i) => !i || names[i - 1] <= name);
+  });
+  await visit.sameElsewhere("tableSort", tableShown);
+  const left = (kind) =>
+    grid
+      .locator(kind)
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+  const columns = new Set([...(await left(".row > .library")), ...(await left(".head .library"))]);
+  assert.equal(columns.size, 1, "one under the other, and under their head");
+  await visit.picture("table by library");
+  await visit.page.setViewportSize({ width: 1000, height: 700 });
+  await visit.when(() => {
+    const rows = [...document.querySelectorAll(".functions .row")];
+    return rows.every((row) => {
+      const [name, library] = [row.querySelector(".name bdi"), row.querySelector(".library")];
+      return library.getBoundingClientRect().left - name.getBoundingClientRect().right < 8;
+    });
+  });
+  await visit.picture("table by library, narrow");
+});
+
 visiting("two windows are compared", async (visit) => {
   await visit.dragTime(0.05, 0.4);
   await visit.moreThan(0);
@@ -143,6 +254,11 @@ visiting("two windows are compared", async (visit) => {
   await visit.page.locator("aside h2").waitFor();
   await visit.page.mouse.move(300, 400);
   await visit.picture("compare");
+  await table.getByRole("button", { name: "function" }).click();
+  await visit.when(
+    () => document.querySelector(".below .head .name").getAttribute("aria-sort") === "ascending",
+  );
+  await visit.sameElsewhere("compareSort", tableShown);
 });
 
 for (const form of ["speedscope", "folded", "pprof", "cpusamples"])
@@ -223,7 +339,7 @@ test("hostile, long and right-to-left names are text everywhere", async () => {
     await visit.page.locator(".view > *").first().waitFor();
   }
   await visit.tab("Call tree").click();
-  const row = visit.page.getByRole("treeitem").first();
+  const row = visit.page.getByRole("treegrid").getByRole("row").nth(1);
   await row.waitFor();
   assert.match(await row.innerText(), /<img src=x onerror/);
   await row.click();

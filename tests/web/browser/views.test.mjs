@@ -126,7 +126,7 @@ visiting("the table is sorted by its headers, and picks by arrows", async (visit
   await visit.when(
     () => document.querySelector("[role=columnheader][aria-sort=ascending]") !== null,
   );
-  const names = await grid.locator(".row bdi:first-of-type").allInnerTexts();
+  const names = await grid.locator(".row .name bdi").allInnerTexts();
   assert.deepEqual(
     names,
     [...names].sort((a, b) => (a < b ? -1 : 1)),
@@ -169,12 +169,103 @@ visiting("source stands beside what its lines cost, at the function's begin", as
   await visit.picture("source");
 });
 
+visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", async (visit) => {
+  await visit.tab("Chart").click();
+  await visit.page.locator(".boxes canvas").waitFor();
+  const list = visit.page.getByLabel("Thread", { exact: true });
+  const options = await list.locator("option").allInnerTexts();
+  // Not the busiest, which is what is shown without a choice.
+  const other = options.filter((text) => /^spin-/.test(text))[1];
+  assert.ok(other, String(options));
+  await list.selectOption({ label: other });
+  await visit.exactly(numberIn(other.slice(other.indexOf("):"))));
+  const seen = () => document.querySelector(".view .bar-of-view").innerText;
+  const zoomIn = async () => {
+    const before = await visit.page.evaluate(seen);
+    await visit.page.keyboard.press("+");
+    await visit.when(
+      (text) => document.querySelector(".view .bar-of-view").innerText !== text,
+      before,
+    );
+  };
+  await visit.page.locator(".boxes canvas").focus();
+  await zoomIn();
+  await zoomIn();
+  await visit.page.keyboard.press("ArrowDown");
+  await visit.page.locator("aside h2").waitFor();
+  await visit.sameElsewhere("seen_us", () => [
+    document.querySelector(".view .bar-of-view").innerText,
+    document.querySelector(".view select").selectedOptions[0].textContent,
+    document.querySelector("aside h2").textContent,
+  ]);
+  const near = await visit.page.evaluate(seen);
+  await zoomIn();
+  await visit.page.keyboard.press("Escape"); // what was zoomed since the pick
+  await visit.when(
+    (text) => document.querySelector(".view .bar-of-view").innerText === text,
+    near,
+  );
+  await visit.page.keyboard.press("Escape"); // the pick
+  await visit.page.keyboard.press("Escape"); // both steps of the zoom, as of a wheel
+  await visit.when(() => !/ seen/.test(document.querySelector(".view .bar-of-view").innerText));
+});
+
+visiting("a link has the file that was chosen in the source view", async (visit) => {
+  await pickInTable(visit, "thread_spin");
+  await visit.page.keyboard.press("s");
+  const list = visit.page.getByLabel("File");
+  await visit.page.locator(".source .row", { hasText: CALL }).waitFor();
+  const first = await list.inputValue();
+  const files = await list.locator("option").evaluateAll((all) => all.map((one) => one.value));
+  const other = files.find((file) => file !== first);
+  assert.ok(other, `another file than ${first} among ${files}`);
+  await list.selectOption(other);
+  await visit.when((file) => document.querySelector(`[aria-label="Lines of ${file}"] .row`), other);
+  await visit.sameElsewhere("source=", () => [
+    document.querySelector(".view select").value,
+    document.querySelector(".source .body").getAttribute("aria-label"),
+  ]);
+  await visit.page.keyboard.press("Escape");
+  await visit.when((file) => document.querySelector(".view select").value === file, first);
+});
+
+visiting("whatever somebody wrote into the address, its view shows", async (visit) => {
+  const rows = ".table .row";
+  const canvas = ".boxes canvas";
+  for (const [tab, seen, fragment] of [
+    ["Chart", canvas, 'view=chart&chart={"pid":1,"tid":"x","seen_us":[1,2]}'],
+    ["Chart", canvas, 'view=chart&chart={"seen_us":[5e15,6e15]}'],
+    ["Chart", canvas, 'view=chart&filter={"window_us":[-9e15,9e15]}'],
+    ["Call tree", rows, 'view=tree&treeSort=[]&filter={"threads":5,"tags":[{}]}'],
+    ["Bottom-up", rows, 'view=bottom-up&bottomUpSort={"by":"__proto__","ascending":1}'],
+    ["Table", rows, 'view=table&tableSort={"by":null}&transforms=[{"kind":"focus-function"}]'],
+    ["Table", rows, "view=table&group=x&order=up&unit=weight&filter=[1]"],
+    ["Source", rows, 'view=source&source={"of":"","file":"/nowhere.c"}'],
+    ["Compare", ".sides", 'view=compare&before={"kind":"window","window_us":[3]}&compareSort=1'],
+    ["Flame", canvas, 'zoom=[[]]&search={"text":5}&rootBelow=no&picked=nobody'],
+    ["Flame", canvas, "view=zz&%&%%&=&__proto__=5"],
+  ]) {
+    await visit.page.evaluate((hash) => (location.hash = hash), fragment);
+    await visit.page.getByRole("tab", { name: tab, exact: true, selected: true }).waitFor();
+    await visit.page.locator(`.view ${seen}`).first().waitFor();
+    await visit.exactly(samples);
+    const problems = visit.page.locator("footer").getByRole("button", { name: "OK" });
+    assert.equal(await problems.count(), 0, fragment);
+  }
+});
+
 visiting(
   "a lane picks its thread, dragging in lanes selects time, and arrows do both",
   async (visit) => {
     const lanes = visit.page.locator(".lanes canvas");
-    const box = await lanes.boundingBox();
-    await visit.page.mouse.click(box.x + 20, box.y + 4);
+    await visit.page.getByRole("button", { name: /^spin-\*/ }).click(); // opens
+    const thread = visit.page.getByRole("button", { name: "spin-1", exact: true });
+    await thread.click();
+    await visit.when((all) => window.shownSamples() < all, samples);
+    await visit.page.keyboard.press("Escape");
+    await visit.exactly(samples);
+    const [box, { y }] = [await lanes.boundingBox(), await thread.boundingBox()];
+    await visit.page.mouse.click(box.x + 0.5 * box.width, y + 4);
     await visit.when((all) => window.shownSamples() < all, samples);
     await visit.page.keyboard.press("Escape");
     await visit.exactly(samples);
@@ -195,7 +286,7 @@ visiting(
     await visit.when((before) => window.shownSamples() < before, tenth);
     await visit.page.keyboard.press("0");
     await visit.exactly(samples);
-    await visit.page.keyboard.press("ArrowDown");
+    await visit.page.keyboard.press("ArrowUp");
     await visit.when((all) => window.shownSamples() < all, samples);
   },
 );

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { ROOT, until } from "./service.mjs";
 
 const { chromium } = createRequire(join(ROOT, "clients/web/package.json"))("playwright-core");
@@ -131,6 +132,18 @@ export class Visit {
 
   button(name) {
     return this.page.getByRole("button", { name, exact: true });
+  }
+
+  /** A second page at this address, which has word in it, must give what read gives here. */
+  async sameElsewhere(word, read) {
+    await this.when((wanted) => decodeURIComponent(location.hash).includes(wanted), word);
+    const shown = await this.page.evaluate(read);
+    const other = await Visit.of(this.page.context().browser(), this.page.url());
+    await other.exactly(await this.samples());
+    const isSame = async () => isDeepStrictEqual(await other.page.evaluate(read), shown);
+    await until(isSame, word).catch(() => {}); // what differs is told below
+    assert.deepEqual(await other.page.evaluate(read), shown);
+    await other.close();
   }
 
   /** Selects a part of the time that the overview shows, 0 to 1. */

@@ -7,7 +7,7 @@ import { NOBODY, ROOT } from "./call_tree";
 import { keyOf, ROOT_KEY, type TreeRows } from "./tree_rows";
 import type { Counted } from "./totals";
 
-interface Row {
+export interface Row {
   fn: number;
   key: number;
   total: number;
@@ -48,25 +48,25 @@ function group(counted: Counted, parent: Row, at: number[], leaves: number[]): R
   return [...groups.values()];
 }
 
-/** opened: keys of the rows whose callers are wanted. order: which of two siblings comes first. */
+/** opened: keys of the rows whose callers are wanted. sorted: siblings as they are to stand. */
 export function bottomUp(
   counted: Counted,
   opened: ReadonlySet<number>,
-  order: (a: Row, b: Row) => number,
+  sorted: (siblings: Row[]) => Row[],
 ): TreeRows {
   const leaves: number[] = [];
   const { self } = counted.samples;
   for (let node = ROOT + 1; node < self.length; node++) if (self[node] > 0) leaves.push(node);
   const root = newRow(-1, ROOT_KEY);
-  root.children = group(counted, root, leaves, leaves).sort(order);
+  root.children = sorted(group(counted, root, leaves, leaves));
   const rows = [root];
   const { parents } = counted.calls;
   for (const row of rows) {
     if (row !== root && opened.has(row.key)) {
       const callers = row.at.map((node) => parents[node]);
-      row.children = group(counted, row, callers, row.leaves).sort(order);
+      row.children = sorted(group(counted, row, callers, row.leaves));
     } else if (row !== root) row.more = row.ends < row.total;
-    rows.push(...row.children);
+    for (const child of row.children) rows.push(child); // a call takes only so many arguments
   }
   root.total = counted.samples.total[ROOT];
   root.time_ns = counted.time_ns.total[ROOT];

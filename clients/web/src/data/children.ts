@@ -25,7 +25,20 @@ export function childrenOf(
   order: SiblingOrder,
   ranks: Int32Array,
 ): Children {
-  const { parents, functions } = calls;
+  const { functions } = calls;
+  // Groups, and what is inlined beside what is called, stand as they arrived.
+  const byName = (a: number, b: number) =>
+    (functions[a] < NOBODY ? 0 : ranks[functions[a]] - ranks[functions[b]]) || a - b;
+  const byWeight = (a: number, b: number) => total[b] - total[a] || byName(a, b);
+  return sortedChildren(calls, total, order === "name" ? byName : byWeight);
+}
+
+/** What is equal stands as it arrived. */
+export function sortedChildren(
+  { parents }: Calls,
+  total: Float64Array,
+  compare: (a: number, b: number) => number,
+): Children {
   const first = new Int32Array(total.length + 1);
   for (let node = ROOT + 1; node < total.length; node++)
     if (total[node] > 0) first[parents[node] + 1]++;
@@ -34,11 +47,6 @@ export function childrenOf(
   const next = first.slice(0, total.length);
   for (let node = ROOT + 1; node < total.length; node++)
     if (total[node] > 0) list[next[parents[node]]++] = node;
-  // Groups, and what is inlined beside what is called, stand as they arrived.
-  const byName = (a: number, b: number) =>
-    (functions[a] < NOBODY ? 0 : ranks[functions[a]] - ranks[functions[b]]) || a - b;
-  const byWeight = (a: number, b: number) => total[b] - total[a] || byName(a, b);
-  const compare = order === "name" ? byName : byWeight;
   for (let node = 0; node < total.length; node++)
     if (first[node + 1] - first[node] > 1)
       list.subarray(first[node], first[node + 1]).sort(compare);

@@ -29,8 +29,9 @@ function allowed<T>(wanted: T[] | undefined, all: readonly T[]): Uint8Array | nu
 function allowedThreads(profile: Profile, filter: Filter): Uint8Array | null {
   const { processes, threads } = filter;
   if (!processes && !threads) return null;
+  const tids = new Set(threads);
   return Uint8Array.from(profile.threads, ({ pid, tid }) =>
-    (!processes || processes.includes(pid)) && (!threads || threads.includes(tid)) ? 1 : 0,
+    (!processes || processes.includes(pid)) && (!threads || tids.has(tid)) ? 1 : 0,
   );
 }
 

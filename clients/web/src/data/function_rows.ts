@@ -1,12 +1,6 @@
 // Functions as rows of a table: which of them, and in what order.
+import { orderOf, type Sort } from "./sort";
 import type { Totals } from "./totals";
-
-export type FunctionColumn = "total" | "self" | "name" | "library";
-
-export interface FunctionSort {
-  by: FunctionColumn;
-  ascending: boolean;
-}
 
 export interface Texts {
   name(fn: number): string;
@@ -16,26 +10,13 @@ export interface Texts {
 /** Functions with any weight, and (hits) that were found. What is equal stands heaviest first, then by name. */
 export function functionRows(
   { self, total }: Totals,
-  { by, ascending }: FunctionSort,
+  sort: Sort,
   hits: Uint8Array | null,
   texts: Texts,
 ): number[] {
   const rows: number[] = [];
   for (let fn = 0; fn < total.length; fn++) if (total[fn] > 0 && (!hits || hits[fn])) rows.push(fn);
-  const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-  const compare: Record<FunctionColumn, (a: number, b: number) => number> = {
-    total: (a, b) => total[a] - total[b],
-    self: (a, b) => self[a] - self[b],
-    name: (a, b) => text(texts.name(a), texts.name(b)),
-    library: (a, b) => text(texts.library(a), texts.library(b)),
-  };
-  const sign = ascending ? 1 : -1;
-  return rows.sort(
-    (a, b) =>
-      sign * compare[by](a, b) ||
-      total[b] - total[a] ||
-      self[b] - self[a] ||
-      compare.name(a, b) ||
-      a - b,
-  );
+  const told = (text: (fn: number) => string) => Array.from(total, (_, fn) => text(fn));
+  const columns = { total, self, name: told(texts.name), library: told(texts.library) };
+  return rows.sort(orderOf(sort, columns, [total, self]));
 }

@@ -89,13 +89,13 @@ function recurs({ file, line, parents }: Stacks, node: number): boolean {
   return false;
 }
 
-/** fn: whose file is wanted, where file is ""; -1: the file where most is spent. */
+/** fn: whose file is wanted where file is not known; -1: the file where most is spent. */
 export function linesOf(profile: Profile, filter: Filter, fn: number, file: string): Lines {
   const stacks = weighStacks(profile, filter);
   const { samples, time_ns } = stacks;
   const weights = selfByFile(stacks);
-  let wanted = profile.files.texts.indexOf(file);
-  if (!file) wanted = fn < 0 ? heaviest(weights) : fileOfFunction(profile, stacks, fn);
+  let wanted = file ? profile.files.texts.indexOf(file) : UNKNOWN;
+  if (wanted < 0) wanted = fn < 0 ? heaviest(weights) : fileOfFunction(profile, stacks, fn);
   const byLine = new Map<number, number[]>(); // self, total, and the same of time
   for (let node = ROOT + 1; wanted >= 0 && node < stacks.file.length; node++) {
     const line = stacks.line[node];

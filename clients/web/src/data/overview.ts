@@ -1,14 +1,9 @@
-// Time in steps: CPU use and samples of all, and the states of each thread.
+// Time in steps: CPU use and samples of all, and the states of threads and of groups of them.
+import { busiest, type Lane, lanesOf } from "./lanes";
 import type { Profile } from "./profile";
 
-export interface Lane {
-  thread: number; // of the profile
-  pid: number;
-  tid: number;
-  name: string;
-  samples: number;
-  cpu_ns: number;
-  states: Uint16Array; // [step * stateCount + state]: samples
+export interface LaneInTime extends Lane {
+  states: Uint32Array; // [step * stateCount + state]: samples
 }
 
 export interface Overview {
@@ -19,8 +14,9 @@ export interface Overview {
   cpu: Float64Array; // processors in use, by step
   samples: Float64Array; // per second, by step
   states: string[];
-  lanes: Lane[]; // the busiest threads, in order of arrival
-  laneCount: number; // of all threads that have samples
+  stateSamples: Float64Array; // by state, of all threads
+  lanes: LaneInTime[]; // the busiest
+  laneCount: number; // with those that are too many
 }
 
 /** First and last time; null: there are no samples. */
@@ -43,61 +39,62 @@ export function stepFor(extent_us: number, maxSteps: number): number {
   return step;
 }
 
-/** range_us: what is shown. Steps start at multiples of their length: they do not move while live. */
+/**
+ * range_us: what is shown. Steps start at multiples of their length: they do not move while live.
+ * open: keys of groups of threads
+ */
 export function overview(
   profile: Profile,
   range_us: [number, number],
   maxSteps: number,
   maxLanes: number,
+  open: readonly string[] = [],
 ): Overview {
   const step_us = stepFor(range_us[1] - range_us[0], maxSteps);
   const origin_us = Math.floor(range_us[0] / step_us) * step_us;
   const steps = Math.floor((range_us[1] - origin_us) / step_us) + 1;
-  const states = profile.states.texts;
-  const busy = busyThreads(profile, origin_us, origin_us + steps * step_us);
-  const laneCount = busy.length;
-  const busiest = busy.slice(0, maxLanes).sort((a, b) => a - b); // lanes keep their places
-  const lanes = busiest.map((thread): Lane => {
-    const { pid, tid, name } = profile.threads[thread];
-    const counts = new Uint16Array(steps * states.length);
-    return { thread, pid, tid, name, samples: 0, cpu_ns: 0, states: counts };
+  const states = [...profile.states.texts];
+  const byThread = samplesByThread(profile, origin_us, origin_us + steps * step_us);
+  const all = lanesOf(profile.threads, byThread, open);
+  const shown = busiest(all, maxLanes);
+  const length = steps * states.length;
+  const counts = new Uint32Array(shown.length * length); // of all in one: it is moved faster
+  const lanes = shown.map((lane, i): LaneInTime => {
+    return { ...lane, states: counts.subarray(i * length, (i + 1) * length) };
   });
-  const laneOf = new Array<Lane | undefined>(profile.threads.length);
-  for (const lane of lanes) laneOf[lane.thread] = lane;
+  const countsOf = profile.threads.map((): Uint32Array[] => []);
+  for (const { threads, states } of lanes) for (const one of threads) countsOf[one].push(states);
   const cpu = new Float64Array(steps);
-  const counts = new Float64Array(steps);
+  const samples = new Float64Array(steps);
+  const stateSamples = new Float64Array(states.length);
   const { time_us, cpu_ns, thread, state } = profile.samples;
   for (let i = 0; i < profile.samples.length; i++) {
     const step = Math.floor((time_us.data[i] - origin_us) / step_us);
     if (step < 0 || step >= steps) continue;
     cpu[step] += cpu_ns.data[i] / (1000 * step_us);
-    counts[step] += 1e6 / step_us;
-    const lane = laneOf[thread.data[i]];
-    if (!lane) continue;
-    lane.samples++;
-    lane.cpu_ns += cpu_ns.data[i];
-    lane.states[step * states.length + state.data[i]]++;
+    samples[step] += 1e6 / step_us;
+    stateSamples[state.data[i]]++;
+    const at = step * states.length + state.data[i];
+    for (const lane of countsOf[thread.data[i]]) lane[at]++;
   }
-  const { period_us } = profile;
   return {
     origin_us,
     step_us,
-    period_us,
+    period_us: profile.period_us,
     steps,
     cpu,
-    samples: counts,
-    states: [...states],
+    samples,
+    states,
+    stateSamples,
     lanes,
-    laneCount,
+    laneCount: all.length,
   };
 }
 
-/** Busiest first. */
-function busyThreads(profile: Profile, from: number, to: number): number[] {
+function samplesByThread(profile: Profile, from: number, to: number): Float64Array {
   const samples = new Float64Array(profile.threads.length);
   const { time_us, thread } = profile.samples;
   for (let i = 0; i < profile.samples.length; i++)
     if (time_us.data[i] >= from && time_us.data[i] < to) samples[thread.data[i]]++;
-  const busy = [...samples.keys()].filter((one) => samples[one] > 0);
-  return busy.sort((a, b) => samples[b] - samples[a] || a - b);
+  return samples;
 }

@@ -1,4 +1,9 @@
-// The selection as the fragment of a URL: what is as at the start is left out.
+// The selection as the fragment of a URL: what is as at the start is left out. Links are cut, written
+// by hand and kept for years: of what is read, only what has the form that views count on comes in.
+import type { Filter } from "../data/filter";
+import { GROUPS } from "../data/group";
+import type { Transform } from "../data/shape";
+import { COLUMNS, type Sort } from "../data/sort";
 import { type Selection, START, VIEWS } from "./selection";
 
 export function toFragment(selection: Selection): string {
@@ -14,15 +19,15 @@ export function toFragment(selection: Selection): string {
 /** What it does not know, or what has another form than it should, is left as at the start. */
 export function fromFragment(fragment: string): Selection {
   const words = new URLSearchParams(fragment.replace(/^#/, ""));
-  const selection: Record<string, unknown> = { ...START };
-  for (const [name, start] of Object.entries(START)) {
-    const text = words.get(name);
-    if (text === null) continue;
-    const value = typeof start === "string" ? text : parsed(text);
-    const known = name !== "view" || (VIEWS as readonly unknown[]).includes(value);
-    if (known && sameForm(value, start)) selection[name] = value;
-  }
-  return selection as unknown as Selection;
+  const selection = { ...START };
+  const take = <K extends keyof Selection>(name: K) => {
+    const word = words.get(name);
+    if (word === null) return;
+    selection[name] =
+      READ[name](typeof START[name] === "string" ? word : parsed(word)) ?? START[name];
+  };
+  (Object.keys(START) as (keyof Selection)[]).forEach(take);
+  return selection;
 }
 
 function parsed(text: string): unknown {
@@ -33,7 +38,91 @@ function parsed(text: string): unknown {
   }
 }
 
-function sameForm(value: unknown, start: unknown): boolean {
-  if (value === null || typeof value !== typeof start) return false;
-  return Array.isArray(value) === Array.isArray(start);
-}
+type Read<T> = (value: unknown) => T | undefined; // undefined: it has another form
+
+const like =
+  <T>(one: T): Read<T> =>
+  (value) =>
+    typeof value === typeof one ? (value as T) : undefined;
+const text = like("");
+const flag = like(false);
+
+/** Of which differences can be told. */
+const number: Read<number> = (value) =>
+  typeof value === "number" && Math.abs(value) < 2 ** 53 ? value : undefined;
+
+const oneOf =
+  <T>(known: readonly T[]): Read<T> =>
+  (value) =>
+    known.find((one) => one === value);
+
+const list =
+  <T>(read: Read<T>): Read<T[]> =>
+  (value) =>
+    Array.isArray(value) && value.every((one) => read(one) !== undefined) ? value : undefined;
+
+const span: Read<[number, number]> = (value) => {
+  const [from, to, ...more] = list(number)(value) ?? [];
+  return from < to && !more.length ? [from, to] : undefined;
+};
+
+const part: Read<[number, number]> = (value) => {
+  const read = span(value);
+  return read && read[0] < 1 && read[1] > 0 ? read : undefined;
+};
+
+/** Members that are missing or of another form are as in start. */
+const record =
+  <T extends object>(start: T, fields: { [K in keyof T]-?: Read<T[K]> }): Read<T> =>
+  (value) => {
+    const read = { ...start };
+    for (const name in fields) {
+      const member = fields[name](Object(value)[name]);
+      if (member !== undefined) read[name] = member;
+    }
+    return read;
+  };
+
+const transform: Read<Transform> = (value) => {
+  const { kind, fn, library } = Object(value);
+  const named: Record<Transform["kind"], unknown> = {
+    "hide-function": fn,
+    "hide-library": library,
+    "hide-system": "",
+    "focus-function": fn,
+    "focus-library": library,
+    "join-recursion": "",
+  };
+  return typeof named[kind as Transform["kind"]] === "string" ? (value as Transform) : undefined;
+};
+
+const sortFrom = (start: Sort) => record(start, { by: oneOf(COLUMNS), ascending: flag });
+
+const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
+  view: oneOf(VIEWS),
+  filter: record<Omit<Filter, "until">>(START.filter, {
+    window_us: span,
+    processes: list(number),
+    threads: list(number),
+    tags: list(text),
+    states: list(text),
+    libraries: list(text),
+  }),
+  transforms: list(transform),
+  group: oneOf(GROUPS),
+  picked: text,
+  zoom: list(text),
+  seen: part,
+  search: record(START.search, { text, regex: flag }),
+  unit: oneOf(["samples", "time"] as const),
+  order: oneOf(["auto", "name", "weight"] as const),
+  rootBelow: flag,
+  before: record(START.before, { kind: oneOf(["", "window", "file"] as const), window_us: span }),
+  treeSort: sortFrom(START.treeSort),
+  bottomUpSort: sortFrom(START.bottomUpSort),
+  tableSort: sortFrom(START.tableSort),
+  compareSort: sortFrom(START.compareSort),
+  chart: record(START.chart, { pid: number, tid: number, seen_us: span }),
+  source: record(START.source, { of: text, file: text }),
+  open: list(text),
+};

@@ -49,11 +49,14 @@ export function nameOf(fn: number): string {
       const thread = state?.threads[group];
       return thread ? `${thread.name} (${thread.tid})` : "?";
     }
-    default: {
-      const process = info.value?.processes.find(({ pid }) => pid === group);
-      return `${process?.name ?? "process"} (${group})`;
-    }
+    default:
+      return processName(group);
   }
+}
+
+export function processName(pid: number): string {
+  const process = info.value?.processes.find((one) => one.pid === pid);
+  return `${process?.name ?? "process"} (${pid})`;
 }
 
 /** The library of a function; of a group: nobody's. */
@@ -79,7 +82,7 @@ function addNames(state: DataState): void {
 /** What was selected by time and thread is of other samples. */
 function filesChanged(changed: FileUse): void {
   const { window_us: _, threads: __, processes: ___, ...filter } = selection.value.filter;
-  if (changed === "shown") select({ filter, zoom: [], group: "" });
+  if (changed === "shown") select({ filter, zoom: [], chart: {}, group: "" });
   else if (files.value.compared) select({ view: "compare", before: { kind: "file" } });
 }
 

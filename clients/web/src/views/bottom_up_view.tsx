@@ -8,14 +8,15 @@ import { Empty } from "./empty";
 import { TreeTable } from "./tree_table";
 
 export function BottomUpView({ search }: { search: SearchResult | null }) {
-  const { unit, picked } = selection.value;
+  const { unit, picked, bottomUpSort: sort } = selection.value;
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
-  const rows = useAnswer("bottomUp", { ...look.value, opened: [...opened] });
+  const rows = useAnswer("bottomUp", { ...look.value, opened: [...opened], sort, unit });
   if (!rows) return null;
   if (!rows.whole.samples) return <Empty />;
   return (
     <TreeTable
       rows={rows}
+      sorted="bottomUpSort"
       unit={unit}
       opened={opened}
       setOpened={setOpened}

@@ -2,7 +2,7 @@
 // picks, a double click zooms to the box; with the focus, arrows go from box to box. What is drawn and
 // what a pick means is the caller's.
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type FlameRows, JOINED } from "../data/flame_layout";
 import {
   boxUnder,
@@ -26,10 +26,9 @@ export interface Range {
 export interface BoxCanvasProps {
   boxes: FlameRows;
   look: Look;
-  range: Range; // what is seen when nothing was zoomed by hand
-  rangeOf: string; // another one: what was zoomed by hand is forgotten
-  /** Given: the caller keeps what is zoomed by hand, and range is it; null: the whole. */
-  onRange?(range: Range | null): void;
+  range: Range; // what is seen
+  /** Zoomed or moved by hand: the caller keeps it; null: it is the whole again. */
+  onRange(range: Range | null): void;
   rootBelow: boolean;
   label: string; // for those who do not see the canvas
   onPick(box: number, row: number): void;
@@ -41,10 +40,9 @@ const ZOOM_STEP = 1.0015; // per unit of the wheel
 const CLICK_PX = 4; // moved by more, it was no click
 
 export function BoxCanvas(props: BoxCanvasProps) {
-  const { boxes, look, range, rootBelow } = props;
+  const { boxes, look, range: seen, rootBelow } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
-  const [byHand, setByHand] = useState<Range | null>(null); // parts of the whole, 0 to 1
   const [top, setTop] = useState(0);
   const tip = useSignal<Tip | null>(null);
   const drag = useRef<{ x: number; y: number; top: number; seen: Range; moved: boolean } | null>(
@@ -52,7 +50,6 @@ export function BoxCanvas(props: BoxCanvasProps) {
   );
 
   const whole = boxes.whole || 1;
-  const seen = byHand ? { from: byHand.from * whole, to: byHand.to * whole } : range;
   const [place, setPlace] = useState<Place | null>(null); // of the keys
   const id = useId();
   const at = place ? boxOf(boxes, place) : -1;
@@ -63,11 +60,9 @@ export function BoxCanvas(props: BoxCanvasProps) {
     const extent = Math.min(to - from, whole);
     const start = Math.min(Math.max(0, from), whole - extent);
     const isWhole = extent >= whole * 0.9999;
-    if (props.onRange) return props.onRange(isWhole ? null : { from: start, to: start + extent });
-    setByHand(isWhole ? null : { from: start / whole, to: (start + extent) / whole });
+    props.onRange(isWhole ? null : { from: start, to: start + extent });
   };
 
-  useEffect(() => setByHand(null), [props.rangeOf]);
   useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return;

@@ -23,17 +23,24 @@ export function Weight({ weight, unit }: { weight: number; unit: Unit }) {
   return <span class="number">{weight > 0 ? weightText(weight, unit) : ""}</span>;
 }
 
-/** Name and library; note stands before the library. */
-export function FunctionName({ fn, note = "" }: { fn: number; note?: string }) {
+interface FunctionNameProps {
+  fn: number;
+  note?: string; // before the library
+  bare?: boolean; // without the library
+}
+
+export function FunctionName({ fn, note = "", bare }: FunctionNameProps) {
   const { name, system } = libraryOf(fn);
   return (
     <>
       <i class="swatch" style={{ background: fill(name, system, 1) }} data-dark={isDark.value} />
       <bdi>{nameOf(fn)}</bdi>
-      <bdi class="faint">
-        {note}
-        {name}
-      </bdi>
+      {!bare && (
+        <bdi class="faint">
+          {note}
+          {name}
+        </bdi>
+      )}
     </>
   );
 }

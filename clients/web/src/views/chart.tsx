@@ -1,5 +1,5 @@
 // The flame chart: the stacks of one thread in the order of time.
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { JOINED } from "../data/flame_layout";
 import type { ThreadInfo } from "../data/profile";
 import { useAnswer } from "../state/answer";
@@ -24,14 +24,16 @@ const AXIS_PX = 20;
 const MARGIN = 0.5; // of what is seen, asked for on both sides: panning finds it there
 const AROUND = 0.02; // of a box that is zoomed to, on both sides
 
-/** The thread that is filtered for, where it is one; else the busiest. Its number; -1: there is none. */
+/** Of the threads that pass: the one that was seen, else the busiest. -1: there is none. */
 function threadShown(threads: readonly ThreadInfo[], samples: Float64Array): number {
-  const { threads: tids, processes: pids } = selection.value.filter;
-  let best = -1;
+  const { filter, chart } = selection.value;
+  const { threads: tids, processes: pids } = filter;
+  let [best, most] = [-1, 0];
   samples.forEach((count, thread) => {
     const one = threads[thread];
     if (!one || (tids && !tids.includes(one.tid)) || (pids && !pids.includes(one.pid))) return;
-    if (count > 0 && (best < 0 || count > samples[best])) best = thread;
+    const weight = count && one.tid === chart.tid && one.pid === chart.pid ? Infinity : count;
+    if (weight > most) [best, most] = [thread, weight];
   });
   return best;
 }
@@ -60,20 +62,25 @@ interface Props {
 function ThreadChart({ thread, whole, samples, search }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const { width } = useSize(place);
-  const [zoom, setZoom] = useState<Span | null>(null);
-  const seen = zoom && zoom[1] > whole[0] && zoom[0] < whole[1] ? inside(zoom, whole) : whole;
+  const { picked, chart } = selection.value;
+  const zoom = chart.seen_us;
+  const near = zoom && zoom[1] > whole[0] && zoom[0] < whole[1] ? inside(zoom, whole) : null;
+  const seen = near ?? whole;
   const rows = useAnswer("chart", width ? question(thread, whole, seen, width) : null);
-  const { picked } = selection.value;
   const drawn = useMemo(
     () => rows && boxLook(rows, search, picked),
     [rows, search, picked, isDark.value],
   );
   const origin = rows?.origin_us ?? whole[0];
   const zero_us = data.value?.extent_us?.[0] ?? origin;
+  const see = (seen_us: Span | null, of?: string) => {
+    const { pid, tid } = data.value!.threads[thread];
+    select({ chart: seen_us ? { pid, tid, seen_us } : {} }, of);
+  };
   const tip = (box: number, thin: Thin | null) => tipOf(rows!, box, thin, zero_us - origin);
   return (
     <div class="stacked" ref={place}>
-      <Bar thread={thread} samples={samples} seen={zoom && seen} all={() => setZoom(null)} />
+      <Bar thread={thread} samples={samples} seen={near} all={() => see(null)} />
       <Canvas
         pixels={[width, AXIS_PX]}
         aria-hidden="true"
@@ -89,9 +96,8 @@ function ThreadChart({ thread, whole, samples, search }: Props) {
             boxes={rows}
             look={drawn}
             range={{ from: seen[0] - origin, to: seen[1] - origin }}
-            rangeOf=""
             onRange={(range: Range | null) =>
-              setZoom(range && [origin + range.from, origin + range.to])
+              see(range && [origin + range.from, origin + range.to], "chart")
             }
             rootBelow={false}
             label="Flame chart: stacks in the order of time"
@@ -103,7 +109,7 @@ function ThreadChart({ thread, whole, samples, search }: Props) {
             onZoom={(box) => {
               const around = AROUND * rows.width[box];
               const start = origin + rows.x[box];
-              setZoom([start - around, start + rows.width[box] + around]);
+              see([start - around, start + rows.width[box] + around]);
             }}
             tip={tip}
           />
@@ -154,8 +160,10 @@ function Bar({ thread, samples, seen, all }: BarProps) {
     .filter((one) => samples[one] > 0 && threads[one])
     .sort((a, b) => samples[b] - samples[a]);
   const choose = (one: ThreadInfo) => {
-    const { filter } = selection.value;
-    select({ filter: { ...filter, threads: [one.tid] } });
+    const { filter, chart } = selection.value;
+    const { processes: _, ...rest } = filter; // the list has threads of them all
+    const { pid, tid } = one;
+    select({ filter: { ...rest, threads: [tid] }, chart: { ...chart, pid, tid } });
   };
   return (
     <div class="bar-of-view">

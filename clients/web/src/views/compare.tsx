@@ -13,7 +13,7 @@ import { CompareTable, shortKey } from "./compare_table";
 import { changeFill, points } from "./diff_colours";
 import { openByHand } from "./drop";
 import { pathOf } from "./box_place";
-import { rangeOf } from "./flame";
+import { handZoom, rangeOf } from "./flame";
 import { grouped, percent } from "./format";
 
 function seconds(window_us: readonly [number, number]): string {
@@ -122,8 +122,7 @@ export function Compare({ search }: { search: SearchResult | null }) {
         <BoxCanvas
           boxes={boxes}
           look={drawn}
-          range={range}
-          rangeOf={zoom.join("\n")}
+          {...handZoom(boxes, range)}
           rootBelow={rootBelow}
           label="Differential flame graph. The table below shows the same as rows."
           onPick={(box) => select({ picked: keys[boxes.fn[box]] })}

@@ -1,29 +1,33 @@
 // Functions by how much their shares changed.
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo } from "preact/hooks";
 import type { Comparison } from "../data/compare";
+import { orderOf, type Sort } from "../data/sort";
 import type { SearchResult } from "../worker/messages";
 import { functionOfKey } from "../state/live";
 import { select, selection } from "../state/selection";
 import { copyTable } from "./aligned";
 import { changeFill, points } from "./diff_colours";
 import { percent } from "./format";
-import { ROW_PX, rowAfter, useRowsInSight } from "./rows_in_sight";
+import { Head } from "./head";
+import { ROW_PX, useRowsInSight } from "./rows_in_sight";
 
 const BAR_PX = 40; // of a change of a quarter or more
-
-type Column = "total" | "self" | "name";
 
 export const shortKey = (key: string) => key.slice(key.indexOf("!") + 1);
 const libraryOfKey = (key: string) => key.slice(0, key.indexOf("!"));
 
-function sorted({ before, after, keys }: Comparison, by: Column): Int32Array {
-  const rows = Int32Array.from(keys.keys());
-  if (by === "name") {
-    const names = keys.map(shortKey);
-    return rows.sort((a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
-  }
-  const change = before[by].map((share, fn) => Math.abs(after[by][fn] - share));
-  return rows.sort((a, b) => change[b] - change[a] || after[by][b] - after[by][a] || a - b);
+/** By how much a share changed, whichever way; what changed alike: what is the most now. */
+function sorted({ before, after, keys }: Comparison, sort: Sort): Int32Array {
+  const change = (of: "self" | "total") =>
+    before[of].map((share, fn) => Math.abs(after[of][fn] - share));
+  const columns = {
+    total: change("total"),
+    self: change("self"),
+    name: keys.map(shortKey),
+    library: keys.map(libraryOfKey),
+  };
+  const now = after[sort.by === "self" ? "self" : "total"];
+  return Int32Array.from(keys.keys()).sort(orderOf(sort, columns, [now]));
 }
 
 /** Before, now and the change of a share, as text. */
@@ -43,22 +47,14 @@ interface Props {
 
 export function CompareTable({ result, search }: Props) {
   const { keys } = result;
-  const [by, setBy] = useState<Column>("self");
-  const rows = useMemo(() => sorted(result, by), [result, by]);
+  const { picked, compareSort } = selection.value;
+  const rows = useMemo(() => sorted(result, compareSort), [result, compareSort]);
   const sight = useRowsInSight(rows.length);
   const id = useId();
-  const { picked } = selection.value;
   const at = rows.findIndex((fn) => keys[fn] === picked);
   useEffect(() => {
     if (at >= 0) sight.reveal(at);
-  }, [picked, by]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const next = rowAfter(event.key, at, rows.length, sight.page);
-    if (next === null || !rows.length) return;
-    event.preventDefault();
-    select({ picked: keys[rows[next]] });
-  };
+  }, [picked, compareSort]);
   const text = () => [
     ["self", "before", "now", "total", "before", "now", "function"],
     ...Array.from(rows, (fn) => [
@@ -67,19 +63,6 @@ export function CompareTable({ result, search }: Props) {
       `${shortKey(keys[fn])}  ${libraryOfKey(keys[fn])}`,
     ]),
   ];
-  const head = (column: Column, title: string, kind: string) => (
-    <span class={kind} role="columnheader" aria-sort={by === column ? "descending" : "none"}>
-      <button onClick={() => setBy(column)}>
-        {title}
-        {by === column && " ▾"}
-      </button>
-    </span>
-  );
-  const plain = (title: string) => (
-    <span class="number" role="columnheader">
-      {title}
-    </span>
-  );
   const isHit = (fn: number) => search && search.hits[functionOfKey(keys[fn])] === 1;
   return (
     <div
@@ -89,18 +72,22 @@ export function CompareTable({ result, search }: Props) {
       aria-rowcount={rows.length + 1}
       aria-activedescendant={at >= 0 ? id : undefined}
       tabIndex={0}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => sight.onKey(event, at, (next) => select({ picked: keys[rows[next]] }))}
       onCopy={(event) => copyTable(event, text)}
     >
-      <div class="head" role="row">
-        {head("self", "self", "change")}
-        {plain("before")}
-        {plain("now")}
-        {head("total", "total", "change")}
-        {plain("before")}
-        {plain("now")}
-        {head("name", "function", "name")}
-      </div>
+      <Head
+        sorted="compareSort"
+        headings={[
+          ["self", "change", "self"],
+          ["", "number", "before"],
+          ["", "number", "now"],
+          ["total", "change", "total"],
+          ["", "number", "before"],
+          ["", "number", "now"],
+          ["name", "name", "function"],
+          ["library", "library", "library"],
+        ]}
+      />
       <div class="body" ref={sight.body} role="rowgroup" onScroll={sight.onScroll}>
         <div style={{ height: `${rows.length * ROW_PX}px` }}>
           {Array.from(rows.subarray(sight.first, sight.last), (fn, i) => (

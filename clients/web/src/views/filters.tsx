@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Filter } from "../data/filter";
 import type { Facet, Facets } from "../data/facets";
 import { useAnswer } from "../state/answer";
-import { info, look } from "../state/live";
+import { look, processName } from "../state/live";
 import { filtersShown } from "../state/page";
 import { select, selection } from "../state/selection";
 import { grouped } from "./format";
@@ -32,9 +32,7 @@ function change(kind: keyof Facets, values: unknown[] | undefined): void {
 }
 
 function textOf(kind: keyof Facets, facet: Facet<unknown>): string {
-  if (kind !== "processes") return facet.text || "(none)";
-  const process = info.value?.processes.find(({ pid }) => pid === facet.value);
-  return process ? `${process.name} (${facet.text})` : facet.text;
+  return kind === "processes" ? processName(facet.value as number) : facet.text || "(none)";
 }
 
 function Kind({

@@ -30,6 +30,17 @@ export function rangeOf(
   return range;
 }
 
+/** What is seen: as it was zoomed by hand, else where the zoom leads; and what keeps the former. */
+export function handZoom(boxes: FlameRows, zoomed: Range) {
+  const { seen } = selection.value;
+  const whole = boxes.whole || 1;
+  return {
+    range: seen ? { from: seen[0] * whole, to: seen[1] * whole } : zoomed,
+    onRange: (range: Range | null) =>
+      select({ seen: range && [range.from / whole, range.to / whole] }, "seen"),
+  };
+}
+
 export function boxLook(boxes: FlameRows, search: SearchResult | null, picked: string): Look {
   // By function, and by function and how much of a box is its own.
   const isPicked = new Map<number, boolean>();
@@ -98,8 +109,7 @@ export function Flame({ search }: { search: SearchResult | null }) {
     <BoxCanvas
       boxes={boxes}
       look={drawn}
-      range={range}
-      rangeOf={zoom.join("\n")}
+      {...handZoom(boxes, range)}
       rootBelow={rootBelow}
       label={`Flame graph of ${shown(boxes.whole)}`}
       onPick={(box, row) => {

@@ -1,7 +1,7 @@
 // All functions of the selection as a table that can be sorted; below it who calls the picked one,
 // and whom it calls.
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import { type FunctionColumn, functionRows, type FunctionSort } from "../data/function_rows";
+import { useEffect, useId, useMemo } from "preact/hooks";
+import { functionRows } from "../data/function_rows";
 import { useAnswer } from "../state/answer";
 import { data, functionOfKey, keyOfFunction, libraryOf, look, nameOf } from "../state/live";
 import { select, selection } from "../state/selection";
@@ -10,17 +10,9 @@ import { copyTable } from "./aligned";
 import { FunctionName, Share, Weight, weightText } from "./cells";
 import { Empty } from "./empty";
 import { percent } from "./format";
+import { Head, weightHeadings } from "./head";
 import { Neighbourhood } from "./neighbourhood";
-import { ROW_PX, rowAfter, useRowsInSight } from "./rows_in_sight";
-
-const COLUMNS: [FunctionColumn, string, string][] = [
-  ["total", "share", "total"],
-  ["self", "share", "self"],
-  ["total", "number", ""],
-  ["self", "number", "self"],
-  ["name", "name", "function"],
-  ["library", "library", "library"],
-];
+import { ROW_PX, useRowsInSight } from "./rows_in_sight";
 
 const pick = (fn: number) => select({ picked: keyOfFunction(fn) });
 
@@ -39,29 +31,21 @@ export function FunctionTable({ search }: { search: SearchResult | null }) {
 }
 
 function Functions({ table, search }: { table: Table; search: SearchResult | null }) {
-  const { unit, picked } = selection.value;
-  const [sort, setSort] = useState<FunctionSort>({ by: "self", ascending: false });
+  const { unit, picked, tableSort } = selection.value;
   const weights = unit === "samples" ? table.samples : table.time_ns;
   const whole = unit === "samples" ? table.whole.samples : table.whole.time_ns;
   const hits = search?.hits ?? null;
   const rows = useMemo(() => {
     const library = (fn: number) => libraryOf(fn).name;
-    return functionRows(weights, sort, hits, { name: nameOf, library });
-  }, [weights, sort, hits]);
+    return functionRows(weights, tableSort, hits, { name: nameOf, library });
+  }, [weights, tableSort, hits]);
   const id = useId();
   const sight = useRowsInSight(rows.length);
   const fn = data.value ? functionOfKey(picked) : -1;
   const at = rows.indexOf(fn);
   useEffect(() => {
     if (at >= 0) sight.reveal(at);
-  }, [picked, sort]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const next = rowAfter(event.key, at, rows.length, sight.page);
-    if (next === null || !rows.length) return;
-    event.preventDefault();
-    pick(rows[next]);
-  };
+  }, [picked, tableSort]);
   const text = () => [
     ["total", "self", unit, "self", "function"],
     ...rows.map((one) => [
@@ -72,35 +56,18 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
       `${nameOf(one)}  ${libraryOf(one).name}`,
     ]),
   ];
-  const sortBy = (by: FunctionColumn) => {
-    const text = by === "name" || by === "library";
-    setSort({ by, ascending: sort.by === by ? !sort.ascending : text });
-  };
   return (
     <div
-      class="table"
+      class="table functions"
       role="grid"
       aria-label="Functions; arrows pick one"
       aria-rowcount={rows.length + 1}
       aria-activedescendant={at >= 0 ? id : undefined}
       tabIndex={0}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => sight.onKey(event, at, (next) => pick(rows[next]))}
       onCopy={(event) => copyTable(event, text)}
     >
-      <div class="head" role="row">
-        {COLUMNS.map(([by, kind, title]) => (
-          <span
-            class={kind}
-            role="columnheader"
-            aria-sort={sort.by !== by ? "none" : sort.ascending ? "ascending" : "descending"}
-          >
-            <button onClick={() => sortBy(by)}>
-              {title || unit}
-              {sort.by === by && kind !== "number" ? (sort.ascending ? " ▴" : " ▾") : ""}
-            </button>
-          </span>
-        ))}
-      </div>
+      <Head sorted="tableSort" headings={weightHeadings(unit, true)} />
       <div class="body" ref={sight.body} role="rowgroup" onScroll={sight.onScroll}>
         <div style={{ height: `${rows.length * ROW_PX}px` }}>
           {rows.slice(sight.first, sight.last).map((one, i) => (
@@ -119,8 +86,9 @@ function Functions({ table, search }: { table: Table; search: SearchResult | nul
               <Weight weight={weights.total[one]} unit={unit} />
               <Weight weight={weights.self[one]} unit={unit} />
               <span class="name">
-                <FunctionName fn={one} />
+                <FunctionName fn={one} bare />
               </span>
+              <bdi class="library faint">{libraryOf(one).name}</bdi>
             </div>
           ))}
         </div>

@@ -5,6 +5,7 @@ import { select, selection, START, toggle, transform, undo, VIEWS } from "../sta
 import { filtersShown, helpShown, hits, savingShown, zoomOverview } from "../state/page";
 import { compareWithWindow } from "./compare";
 import { copyStack } from "./save";
+import { TIME_KEYS } from "./time_keys";
 
 interface Key {
   keys: string; // as the help sheet shows them
@@ -103,13 +104,13 @@ export const KEYS: Key[] = [
     match: one("0"),
     act: () => {
       const { window_us: _, ...filter } = selection.value.filter;
-      select({ zoom: [], filter });
+      select({ zoom: [], chart: {}, filter });
       zoomOverview(false);
     },
   },
   {
     keys: "o",
-    does: "to the overview: arrows move the window (with Shift its end) and pick a thread; + and - zoom",
+    does: `to the overview: ${TIME_KEYS}`,
     match: one("o"),
     act: () => document.getElementById("overview")?.focus(),
   },

@@ -1,6 +1,18 @@
 // What stands beside the pointer over the curve or a lane.
-import type { Lane, Overview } from "../data/overview";
-import { percent } from "./format";
+import type { Lane } from "../data/lanes";
+import type { LaneInTime, Overview } from "../data/overview";
+import { processName } from "../state/live";
+import { grouped, percent } from "./format";
+
+export function laneName({ kind, name, pid }: Lane): string {
+  return kind === "process" ? processName(pid) : name || "(no name)";
+}
+
+/** And which thread it is, or how many. */
+export function whoIs(lane: Lane): string {
+  const { kind, tids } = lane;
+  return `${laneName(lane)} (${kind === "thread" ? tids[0] : `${grouped(tids.length)} threads`})`;
+}
 
 export function stepAt(overview: Overview, time_us: number): number {
   const step = Math.floor((time_us - overview.origin_us) / overview.step_us);
@@ -16,7 +28,7 @@ function seconds(overview: Overview, step: number, zero_us: number): string {
 /** lane null: all threads together. */
 export function laneTip(
   overview: Overview,
-  lane: Lane | null,
+  lane: LaneInTime | null,
   step: number,
   zero_us: number,
 ): string[] {
@@ -27,11 +39,10 @@ export function laneTip(
     const samples = Math.round((overview.samples[step] * step_us) / 1e6);
     return [time, `${processors} processors in use`, `${samples} samples`];
   }
-  const full = Math.max(1, step_us / period_us);
+  const full = Math.max(1, step_us / period_us) * lane.tids.length;
   const shares = [...states.keys()]
     .map((state) => [state, lane.states[step * states.length + state]])
     .filter(([, count]) => count > 0)
     .map(([state, count]) => `${states[state]} ${percent(Math.min(count, full), full)}`);
-  const who = lane.name ? `${lane.name} (${lane.tid})` : String(lane.tid);
-  return [who, time, ...(shares.length ? shares : ["no samples"])];
+  return [whoIs(lane), time, ...(shares.length ? shares : ["no samples"])];
 }

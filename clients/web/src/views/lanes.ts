@@ -1,6 +1,7 @@
-// The lanes of the overview: per thread and step, how much of the time was spent in which state.
+// The lanes of the overview: in each step, how much of the time threads were in which state.
 import type { Filter } from "../data/filter";
-import type { Lane, Overview } from "../data/overview";
+import type { Lane } from "../data/lanes";
+import type { LaneInTime, Overview } from "../data/overview";
 import type { Ink } from "./colours";
 
 export const LANE_PX = 16;
@@ -14,46 +15,64 @@ export function stateColour(state: string, ink: Ink): string {
   return ink.states[place < 0 ? STATES.length - 1 : place];
 }
 
-/** The filter with only this thread, or (together) with it besides; without threads when it was that. */
-export function threadsOf(filter: Filter, tid: number, together: boolean): Filter {
+/** The filter with only these threads, or (together) with more; without them when it was that. */
+export function threadsOf(filter: Filter, tids: readonly number[], together: boolean): Filter {
   const { threads = [], ...rest } = filter;
-  const there = threads.includes(tid);
-  const others = together ? threads.filter((one) => one !== tid) : [];
-  const alone = there && (together || threads.length === 1);
-  const next = alone ? others : [...others, tid];
+  const there = tids.every((tid) => threads.includes(tid));
+  const others = together ? threads.filter((tid) => !tids.includes(tid)) : [];
+  const isOut = there && (together || threads.length === tids.length);
+  const next = isOut ? others : [...others, ...tids];
   return next.length ? { ...rest, threads: next } : rest;
 }
 
-/** Its name; with its number, where another lane has the same. */
-export function labelOf(lane: Lane, lanes: readonly Lane[]): string {
-  if (!lane.name) return String(lane.tid);
-  const alone = lanes.every((other) => other === lane || other.name !== lane.name);
-  return alone ? lane.name : `${lane.name} ${lane.tid}`;
+/** The number of the lane that has these threads and no others; -1: none has. */
+export function laneOf(lanes: readonly Lane[], threads: readonly number[]): number {
+  const isThese = (tids: number[]) =>
+    tids.length === threads.length && tids.every((tid) => threads.includes(tid));
+  return lanes.findIndex(({ kind, tids }) => kind !== "process" && isThese(tids));
 }
 
+/** The next of the groups and threads, from the picked one; undefined: there is none beyond. */
+export function laneAfter(
+  lanes: readonly Lane[],
+  threads: readonly number[],
+  direction: 1 | -1,
+): Lane | undefined {
+  const list = lanes.filter(({ kind }) => kind !== "process");
+  let at = laneOf(list, threads);
+  if (at < 0) at = list.findIndex(({ tids }) => tids.includes(threads[threads.length - 1]));
+  if (at < 0) return list[direction < 0 ? list.length - 1 : 0];
+  return list[at + direction];
+}
+
+/** Behind its name: how many threads a group has; which one it is, where names are the same. */
+export function noteOf({ kind, name, pid, tids }: Lane, lanes: readonly Lane[]): string {
+  if (kind === "group") return `(${tids.length})`;
+  const alike = lanes.filter((one) => one.name === name && one.pid === pid);
+  return kind === "thread" && alike.length > 1 ? `${tids[0]}` : "";
+}
+
+/** lanes: those that are drawn, from above; picked null: all threads. */
 export function drawLanes(
   context: CanvasRenderingContext2D,
-  overview: Overview,
+  { steps, states, step_us, period_us }: Overview,
+  lanes: readonly LaneInTime[],
   width: number,
   ink: Ink,
-  threads: readonly number[] | null,
+  picked: ReadonlySet<number> | null,
 ): void {
-  const { lanes, steps, states, step_us, period_us } = overview;
   const pixels = (width - LABEL_PX) / steps;
   const colours = states.map((state) => stateColour(state, ink));
   // What runs stands at the bottom in each step, what sleeps on top.
   const stacked = [...states.keys()].sort(
     (a, b) => STATES.indexOf(states[a]) - STATES.indexOf(states[b]),
   );
-  context.font = "11px system-ui, sans-serif";
-  context.textBaseline = "middle";
   const bottoms = new Float64Array(steps); // how far each step is filled, in pixels
-  const full = Math.max(1, step_us / period_us); // as many samples fill a step
+  const full = Math.max(1, step_us / period_us); // as many samples of a thread fill a step
   lanes.forEach((lane, i) => {
     const top = i * LANE_PX;
-    context.globalAlpha = threads && !threads.includes(lane.tid) ? 0.35 : 1;
-    context.fillStyle = ink.text;
-    context.fillText(cut(context, labelOf(lane, lanes), LABEL_PX - 12), 6, top + LANE_PX / 2);
+    const each = (LANE_PX - 3) / (full * lane.tids.length);
+    context.globalAlpha = isIn(lane, picked) ? 1 : 0.35;
     bottoms.fill(top + LANE_PX - 1);
     for (const state of stacked) {
       context.fillStyle = colours[state];
@@ -61,7 +80,7 @@ export function drawLanes(
         const count = lane.states[step * states.length + state];
         if (!count) continue;
         const room = bottoms[step] - top - 1;
-        const height = Math.min(Math.max(1, (count / full) * (LANE_PX - 3)), room);
+        const height = Math.min(Math.max(1, count * each), room);
         bottoms[step] -= height;
         context.fillRect(LABEL_PX + step * pixels, bottoms[step], Math.max(1, pixels), height);
       }
@@ -72,9 +91,7 @@ export function drawLanes(
   });
 }
 
-function cut(context: CanvasRenderingContext2D, text: string, room: number): string {
-  if (context.measureText(text).width <= room) return text;
-  let length = Math.min(text.length, 40);
-  while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > room) length--;
-  return `${text.slice(0, length)}…`;
+/** Is any thread of it picked? */
+export function isIn({ tids }: Lane, picked: ReadonlySet<number> | null): boolean {
+  return !picked || tids.some((tid) => picked.has(tid));
 }

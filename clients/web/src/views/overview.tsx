@@ -1,24 +1,25 @@
-// Time: processors in use, and a lane of states for each thread. Dragging selects a window.
+// Time: processors in use, and lanes of states below. Dragging selects a window.
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Lane, Overview as Data } from "../data/overview";
+import type { LaneInTime, Overview as Data } from "../data/overview";
 import { useAnswer } from "../state/answer";
 import { data, functionOfKey, look } from "../state/live";
 import { overviewRange } from "../state/page";
-import { select, selection } from "../state/selection";
+import { selection } from "../state/selection";
 import { Canvas } from "./canvas";
 import { ink } from "./colours";
 import { drawCurve } from "./cpu_curve";
 import { duration, grouped, percent } from "./format";
 import { laneTip, stepAt } from "./lane_tip";
-import { drawLanes, LABEL_PX, LANE_PX, stateColour, STATES, threadsOf } from "./lanes";
+import { Lanes, type WithTip } from "./lane_rows";
+import { LABEL_PX, stateColour, STATES } from "./lanes";
 import { timeAt, type TimeView, xOf } from "./time_axis";
 import { setWindow, useTimeDrag, zoomTime } from "./time_drag";
-import { onTimeKey } from "./time_keys";
+import { onTimeKey, TIME_KEYS } from "./time_keys";
 import { PointerTip, type Tip } from "./tip";
 import { useSize } from "./use_size";
 
-const MAX_LANES = 100;
+const MAX_LANES = 2500;
 const CURVE_PX = 78;
 
 interface Drawn {
@@ -30,9 +31,9 @@ export function Overview() {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const maxSteps = Math.max(100, Math.floor((width - LABEL_PX) / 2));
-  const args = { range_us: overviewRange.value, maxSteps, maxLanes: MAX_LANES };
+  const { open } = selection.value;
+  const args = { range_us: overviewRange.value, maxSteps, maxLanes: MAX_LANES, open };
   const overview = useAnswer("overview", width ? args : null);
-  const tids = overview?.lanes.map(({ tid }) => tid) ?? [];
   return (
     <div
       class="overview"
@@ -40,8 +41,8 @@ export function Overview() {
       ref={box}
       tabIndex={0}
       role="group"
-      aria-label="Time and threads. Arrows left and right move the window, with Shift its end; up and down pick a thread; + and - zoom."
-      onKeyDown={(event) => onTimeKey(event, tids)}
+      aria-label={`Time and threads: ${TIME_KEYS}`}
+      onKeyDown={(event) => onTimeKey(event, overview?.lanes ?? [])}
     >
       {overview && width > LABEL_PX && (
         <>
@@ -53,25 +54,14 @@ export function Overview() {
   );
 }
 
-/** Was any thread in that state? */
-function isSeen({ states, steps, lanes }: Data, state: string): boolean {
-  const at = states.indexOf(state);
-  if (at < 0) return false;
-  return lanes.some((lane) => {
-    for (let step = 0; step < steps; step++)
-      if (lane.states[step * states.length + at]) return true;
-    return false;
-  });
-}
-
 /** The selected window and what the colours mean, in words. */
-function Told({ overview }: { overview: Data }) {
+function Told({ overview: { states: all, stateSamples } }: { overview: Data }) {
   const { filter, transforms } = selection.value;
   const { window_us } = filter;
   const summary = useAnswer("summary", { filter, transforms, group: "" });
   const origin = data.value?.extent_us?.[0] ?? 0;
   const seconds = (time_us: number) => `${((time_us - origin) / 1e6).toFixed(2)} s`;
-  const states = STATES.filter((state) => isSeen(overview, state));
+  const states = STATES.filter((state) => stateSamples[all.indexOf(state)] > 0);
   if (!summary) return null;
   return (
     <div class="told">
@@ -109,8 +99,8 @@ function usePicked({ origin_us, step_us, steps }: Data): Float64Array | null {
 
 function Strip({ overview, width }: Drawn) {
   const tip = useSignal<Tip | null>(null);
-  const { threads, window_us } = selection.value.filter;
-  const { origin_us, steps, step_us, lanes } = overview;
+  const { window_us } = selection.value.filter;
+  const { origin_us, steps, step_us } = overview;
   const zero_us = data.value?.extent_us?.[0] ?? origin_us;
   const to_us = origin_us + steps * step_us;
   const view: TimeView = {
@@ -119,31 +109,27 @@ function Strip({ overview, width }: Drawn) {
   };
   const picked = usePicked(overview);
   const edges = window_us?.map((edge) => Math.min(width, Math.max(LABEL_PX, xOf(view, edge))));
-  const laneAt = (event: PointerEvent): Lane | undefined =>
-    lanes[Math.floor(event.offsetY / LANE_PX)];
   const onCurve = useTimeDrag(view, () => setWindow(null, true));
-  const onLanes = useTimeDrag(view, (event) => {
-    const lane = laneAt(event);
-    if (lane) select({ filter: threadsOf(selection.value.filter, lane.tid, event.shiftKey) });
-  });
-  const showTip = (event: PointerEvent, lane: Lane | null) => {
+  const showTip = (event: PointerEvent, lane: LaneInTime | null) => {
     const step = stepAt(overview, timeAt(view, event.offsetX));
     const strip = (event.currentTarget as Element).closest(".overview")!.getBoundingClientRect();
     const [x, y] = [event.clientX - strip.left, event.clientY - strip.top];
     tip.value = { x, y, lines: laneTip(overview, lane, step, zero_us) };
   };
-  const both = { role: "img" as const, onPointerLeave: () => void (tip.value = null) };
-  const lanesHeight = lanes.length * LANE_PX;
-  const more = overview.laneCount - lanes.length;
+  const withTip: WithTip = (drag, laneAt) => ({
+    ...drag,
+    role: "img",
+    onPointerMove(event) {
+      drag.onPointerMove(event);
+      const lane = laneAt(event);
+      if (lane !== undefined) showTip(event, lane);
+    },
+    onPointerLeave: () => void (tip.value = null),
+  });
   return (
     <>
       <Canvas
-        {...both}
-        {...onCurve}
-        onPointerMove={(event) => {
-          onCurve.onPointerMove(event);
-          showTip(event, null);
-        }}
+        {...withTip(onCurve, () => null)}
         onWheel={(event) => zoomTime(view, event)}
         aria-label="Processors in use over time"
         pixels={[width, CURVE_PX]}
@@ -153,37 +139,10 @@ function Strip({ overview, width }: Drawn) {
       {edges && (
         <i
           class="window"
-          style={{ left: edges[0], width: edges[1] - edges[0], height: CURVE_PX }}
+          style={`left: ${edges[0]}px; right: ${width - edges[1]}px; height: ${CURVE_PX}px`}
         />
       )}
-      <div class="lanes">
-        <div>
-          <Canvas
-            {...both}
-            {...onLanes}
-            onPointerMove={(event) => {
-              onLanes.onPointerMove(event);
-              const lane = laneAt(event);
-              if (lane) showTip(event, lane);
-            }}
-            onWheel={(event) => {
-              const { scrollHeight, clientHeight } = event.currentTarget.closest(".lanes")!;
-              if (scrollHeight <= clientHeight || event.ctrlKey) zoomTime(view, event);
-            }}
-            aria-label={lanes.map(({ name, samples }) => `${name}: ${samples} samples`).join(", ")}
-            pixels={[width, lanesHeight]}
-            of={[overview, threads, ink.value]}
-            draw={(context) => drawLanes(context, overview, width, ink.value, threads ?? null)}
-          />
-          {edges && (
-            <>
-              <i class="shade" style={{ left: LABEL_PX, width: edges[0] - LABEL_PX }} />
-              <i class="shade" style={{ left: edges[1], right: 0 }} />
-            </>
-          )}
-        </div>
-        {more > 0 && <p class="faint">and {grouped(more)} threads with fewer samples</p>}
-      </div>
+      <Lanes overview={overview} view={view} edges={edges} withTip={withTip} />
       <PointerTip tip={tip} width={width} height={Infinity} />
     </>
   );

@@ -3,31 +3,40 @@ import { useRef, useState } from "preact/hooks";
 import { useSize } from "./use_size";
 
 export const ROW_PX = 20;
-const BEYOND = 8; // rows above and below those in sight
 
-export function useRowsInSight(count: number) {
+/** beyond: rows above and below those in sight. */
+export function useRowsInSight(count: number, row_px = ROW_PX, beyond = 8) {
   const body = useRef<HTMLDivElement>(null);
   const { height } = useSize(body);
   const [top, setTop] = useState(0);
+  const page = Math.max(1, Math.floor(height / row_px) - 1); // rows that a page key moves by
   return {
     body,
-    first: Math.max(0, Math.floor(top / ROW_PX) - BEYOND),
-    last: Math.min(count, Math.ceil((top + height) / ROW_PX) + BEYOND),
-    page: Math.max(1, Math.floor(height / ROW_PX) - 1), // rows that a page key moves by
+    first: Math.max(0, Math.floor(top / row_px) - beyond),
+    last: Math.min(count, Math.ceil((top + height) / row_px) + beyond),
     onScroll: (event: Event) => setTop((event.currentTarget as Element).scrollTop),
+    /** Goes from a row to where the key leads. False: it is none of those that move. */
+    onKey(event: KeyboardEvent, at: number, go: (index: number) => void): boolean {
+      if (event.ctrlKey || event.altKey || event.metaKey) return false;
+      const next = rowAfter(event.key, at, count, page);
+      if (next === null || !count) return false;
+      event.preventDefault();
+      go(next);
+      return true;
+    },
     /** Scrolls as little as it can. */
     reveal(index: number): void {
       const element = body.current;
       if (!element) return;
-      const y = index * ROW_PX;
+      const y = index * row_px;
       if (y < element.scrollTop) element.scrollTop = y;
-      else if (y + ROW_PX > element.scrollTop + element.clientHeight)
-        element.scrollTop = y + ROW_PX - element.clientHeight;
+      else if (y + row_px > element.scrollTop + element.clientHeight)
+        element.scrollTop = y + row_px - element.clientHeight;
     },
     /** To the middle of what is seen. */
     centre(index: number): void {
       const element = body.current;
-      if (element) element.scrollTop = index * ROW_PX - element.clientHeight / 2;
+      if (element) element.scrollTop = index * row_px - element.clientHeight / 2;
     },
   };
 }

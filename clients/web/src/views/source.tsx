@@ -4,12 +4,12 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Lines } from "../data/lines";
 import { useAnswer } from "../state/answer";
 import { backend, data, functionOfKey, link, look, names, problem } from "../state/live";
-import { selection } from "../state/selection";
+import { select, selection } from "../state/selection";
 import { copyTable } from "./aligned";
 import { Share, Weight, weightText } from "./cells";
 import { Empty } from "./empty";
 import { percent } from "./format";
-import { ROW_PX, rowAfter, useRowsInSight } from "./rows_in_sight";
+import { ROW_PX, useRowsInSight } from "./rows_in_sight";
 
 /** The text by lines. undefined: it is on its way; null: the service does not give it. */
 function useText(file: string): string[] | null | undefined {
@@ -30,10 +30,9 @@ function useText(file: string): string[] | null | undefined {
 }
 
 export function Source() {
-  const { picked } = selection.value;
-  const [chosen, setChosen] = useState({ of: "", file: "" }); // by hand, for one picked function
+  const { picked, source } = selection.value;
   const fn = data.value ? functionOfKey(picked) : -1;
-  const file = chosen.of === picked ? chosen.file : "";
+  const file = source.of === picked ? source.file : "";
   const lines = useAnswer("lines", { ...look.value, fn, file });
   const text = useText(lines?.file ?? "");
   if (!lines) return null;
@@ -44,7 +43,9 @@ export function Source() {
         <select
           aria-label="File"
           value={lines.file}
-          onChange={({ currentTarget }) => setChosen({ of: picked, file: currentTarget.value })}
+          onChange={({ currentTarget }) => 
+            select({ source: { of: picked, file: currentTarget.value } })
+          }
         >
           {!lines.files.some((one) => one.file === lines.file) && (
             <option value={lines.file}>{lines.file || "no file is known"}</option>
@@ -129,11 +130,7 @@ function Text({ lines, text, picked }: { lines: Lines; text: string[] | null; pi
     setCurrent(at);
     sight.centre(at);
   }, [picked, text === null]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const next = rowAfter(event.key, current, rows.length, sight.page);
-    if (next === null || !rows.length) return;
-    event.preventDefault();
+  const go = (next: number) => {
     setCurrent(next);
     sight.reveal(next);
   };
@@ -158,7 +155,7 @@ function Text({ lines, text, picked }: { lines: Lines; text: string[] | null; pi
         tabIndex={0}
         role="list"
         aria-label={`Lines of ${lines.file}`}
-        onKeyDown={onKeyDown}
+        onKeyDown={(event) => sight.onKey(event, current, go)}
         onScroll={sight.onScroll}
         onCopy={(event) => copyTable(event, copied)}
       >

@@ -33,6 +33,8 @@ const GROUPS: [GroupBy, string][] = [
 
 const FILTERS = ["processes", "threads", "tags", "states", "libraries"] as const;
 
+const LISTED = 3; // values of a filter: of more it is told how many
+
 const nameOf = (key: string) => key.slice(key.indexOf("!") + 1);
 
 function described(one: Transform): string {
@@ -65,7 +67,10 @@ function Crumbs() {
   }
   for (const name of FILTERS) {
     const values = filter[name];
-    if (values) chips.push([`${name}: ${values.join(", ")}`, without(name)]);
+    if (!values) continue;
+    const { length } = values;
+    const text = length > LISTED ? `${length} ${name}` : `${name}: ${values.join(", ")}`;
+    chips.push([text, without(name)]);
   }
   for (const one of transforms)
     if (one.kind !== "hide-system") chips.push([described(one), () => untransform(one)]);

@@ -1,26 +1,31 @@
 // Keys of the overview, while it has the focus.
+import type { Lane } from "../data/lanes";
 import { data } from "../state/live";
 import { overviewRange } from "../state/page";
-import { select, selection } from "../state/selection";
-import { threadsOf } from "./lanes";
+import { select, selection, toggleOpen } from "../state/selection";
+import { laneAfter, laneOf, threadsOf } from "./lanes";
 import { setWindow, shownSpan } from "./time_drag";
 import { moved, zoomed } from "./time_window";
 
 const KEY_ZOOM = 460; // as much of the wheel: to a half, or twice as much
 
-/** tids: of the lanes, from above. */
-function pickThread(tids: number[], direction: 1 | -1): void {
-  const { filter } = selection.value;
-  const at = filter.threads
-    ? tids.indexOf(filter.threads[direction < 0 ? 0 : filter.threads.length - 1])
-    : -1;
-  const next = tids[at < 0 ? (direction < 0 ? tids.length - 1 : 0) : at + direction];
-  const { threads: _, ...rest } = filter;
+/** What they do, in words. */
+export const TIME_KEYS =
+  "arrows left and right move the window (with Shift its end), up and down pick threads, Enter opens a group; + and - zoom";
+
+function pickLane(lanes: readonly Lane[], direction: 1 | -1): void {
+  const { threads = [], ...rest } = selection.value.filter;
+  const next = laneAfter(lanes, threads, direction);
   // Beyond the first and the last: all of them.
-  select({ filter: next === undefined ? rest : threadsOf(rest, next, false) });
+  select({ filter: next ? threadsOf(rest, next.tids, false) : rest });
 }
 
-export function onTimeKey(event: KeyboardEvent, tids: number[]): void {
+function openPicked(lanes: readonly Lane[]): void {
+  const lane = lanes[laneOf(lanes, selection.value.filter.threads ?? [])];
+  if (lane?.kind === "group") toggleOpen(lane.key);
+}
+
+export function onTimeKey(event: KeyboardEvent, lanes: readonly Lane[]): void {
   const [shown, all] = [shownSpan(), data.value?.extent_us];
   if (!shown || !all || event.ctrlKey || event.altKey || event.metaKey) return;
   const window = selection.value.filter.window_us ?? null;
@@ -34,12 +39,14 @@ export function onTimeKey(event: KeyboardEvent, tids: number[]): void {
   const acts: Record<string, () => void> = {
     ArrowLeft: () => move(-1),
     ArrowRight: () => move(1),
-    ArrowUp: () => pickThread(tids, -1),
-    ArrowDown: () => pickThread(tids, 1),
+    ArrowUp: () => pickLane(lanes, -1),
+    ArrowDown: () => pickLane(lanes, 1),
+    Enter: () => openPicked(lanes),
     "+": () => zoom(-KEY_ZOOM),
     "-": () => zoom(KEY_ZOOM),
   };
-  if (!acts[event.key]) return;
+  const isButtons = event.key === "Enter" && event.target !== event.currentTarget;
+  if (!acts[event.key] || isButtons) return;
   event.preventDefault();
   acts[event.key]();
 }

@@ -2,16 +2,18 @@
 // open when the data change. It is also what those have who do not see the flame graph.
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { ROOT_KEY, type TreeRows } from "../data/tree_rows";
-import type { SearchResult, Unit } from "../worker/messages";
+import type { SearchResult, SortedRows, Unit } from "../worker/messages";
 import { keyOfFunction, nameOf } from "../state/live";
 import { copyTable } from "./aligned";
 import { FunctionName, Share, Weight, weightText } from "./cells";
 import { percent } from "./format";
-import { ROW_PX, rowAfter, useRowsInSight } from "./rows_in_sight";
+import { Head, type Sorted, weightHeadings } from "./head";
+import { ROW_PX, useRowsInSight } from "./rows_in_sight";
 import { hotPath, visibleRows, type Visible } from "./tree_open";
 
 export interface TreeTableProps {
-  rows: TreeRows;
+  rows: SortedRows;
+  sorted: Sorted;
   unit: Unit;
   opened: ReadonlySet<number>;
   setOpened(opened: ReadonlySet<number>): void;
@@ -56,7 +58,8 @@ export function TreeTable(props: TreeTableProps) {
     setCurrent(rows.key[target.row]);
     props.onPick(rows.fn[target.row]);
   };
-  useEffect(() => sight.reveal(at), [current]);
+  const { by, ascending } = rows.sort;
+  useEffect(() => sight.reveal(at), [current, by, ascending]);
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, depth, isOpen, canOpen } = visible[at] ?? {};
     if (row === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -69,40 +72,31 @@ export function TreeTable(props: TreeTableProps) {
       ArrowLeft: () => (isOpen ? open(row, false) : go(parent())),
       "*": () => setOpened(new Set([...opened, ...hotPath(rows, row)])),
     };
-    const next = rowAfter(event.key, at, visible.length, sight.page);
-    if (next === null && !acts[event.key]) return;
+    if (sight.onKey(event, at, go) || !acts[event.key]) return;
     event.preventDefault();
-    if (next === null) acts[event.key]();
-    else go(next);
+    acts[event.key]();
   };
   const { first, last } = sight;
   const numbers = numbersOf(rows, props.unit);
   return (
-    <div class="table">
-      <div class="head" aria-hidden="true">
-        <span class="share">total</span>
-        {props.withSelf && <span class="share">self</span>}
-        <span class="number">{props.unit}</span>
-        {props.withSelf && <span class="number">self</span>}
-        <span class="name">function</span>
-      </div>
-      <div
-        class="body"
-        ref={sight.body}
-        role="tree"
-        aria-label={props.label}
-        aria-activedescendant={id}
-        tabIndex={0}
-        onKeyDown={onKeyDown}
-        onScroll={sight.onScroll}
-        onCopy={(event) => copyTable(event, () => textRows(props, numbers, visible))}
-      >
+    <div
+      class="table"
+      role="treegrid"
+      aria-label={props.label}
+      aria-rowcount={visible.length + 1}
+      aria-activedescendant={id}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onCopy={(event) => copyTable(event, () => textRows(props, numbers, visible))}
+    >
+      <Head sorted={props.sorted} headings={weightHeadings(props.unit, props.withSelf)} />
+      <div class="body" ref={sight.body} role="rowgroup" onScroll={sight.onScroll}>
         <div style={{ height: `${visible.length * ROW_PX}px` }}>
           {visible.slice(first, last).map((one, i) => (
             <Row
               key={rows.key[one.row]}
               one={one}
-              y={(first + i) * ROW_PX}
+              index={first + i}
               id={first + i === at ? id : undefined}
               current={first + i === at}
               numbers={numbers}
@@ -135,7 +129,7 @@ function textRows(
 interface RowProps extends TreeTableProps {
   one: Visible;
   id: string | undefined;
-  y: number;
+  index: number; // among those that are visible
   current: boolean;
   numbers: Numbers;
   toggle(): void;
@@ -143,7 +137,8 @@ interface RowProps extends TreeTableProps {
 }
 
 function Row(props: RowProps) {
-  const { one, y, current, numbers, toggle, pick, rows, unit, picked, search, withSelf } = props;
+  const { one, index, current, numbers, toggle, pick } = props;
+  const { rows, unit, picked, search, withSelf } = props;
   const { row, depth, isOpen, canOpen } = one;
   const fn = rows.fn[row];
   const { self, total, whole } = numbers;
@@ -154,12 +149,13 @@ function Row(props: RowProps) {
   return (
     <div
       class={classes.join(" ")}
-      role="treeitem"
+      role="row"
       id={props.id}
+      aria-rowindex={index + 2}
       aria-level={depth + 1}
       aria-expanded={canOpen ? isOpen : undefined}
       aria-selected={current}
-      style={{ top: `${y}px` }}
+      style={{ top: `${index * ROW_PX}px` }}
       onClick={pick}
       onDblClick={toggle}
     >

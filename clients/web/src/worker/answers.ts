@@ -1,7 +1,7 @@
 // Answers questions about one profile. What several questions build on is kept until it changes.
 import { activity } from "../data/activity";
-import { childrenOf, nameRanks } from "../data/children";
-import { bottomUp } from "../data/bottom_up";
+import { childrenOf, nameRanks, sortedChildren } from "../data/children";
+import { bottomUp, type Row } from "../data/bottom_up";
 import { chartLayout } from "../data/chart_layout";
 import { facets } from "../data/facets";
 import { choose } from "../data/files/chosen";
@@ -16,6 +16,7 @@ import { extent, overview } from "../data/overview";
 import type { Profile } from "../data/profile";
 import { found, shareOf } from "../data/search";
 import { type Shape, Shaper } from "../data/shape";
+import { orderOf } from "../data/sort";
 import { byFunction, type Counted, count } from "../data/totals";
 import { byThread } from "../data/thread_totals";
 import { treeRows } from "../data/tree_rows";
@@ -70,9 +71,9 @@ export class Answers {
       const { count, cpu_ns, cut } = this.#weigh(look);
       return { count, cpu_ns, cut, shown: this.count(look).samples.total[ROOT] };
     },
-    overview: ({ range_us, maxSteps, maxLanes }) => {
+    overview: ({ range_us, maxSteps, maxLanes, open }) => {
       const range = range_us ?? extent(this.profile);
-      return range && overview(this.profile, range, maxSteps, maxLanes);
+      return range && overview(this.profile, range, maxSteps, maxLanes, open);
     },
     flame: ({ order, unit, ...look }) => {
       const counted = this.count(look);
@@ -86,18 +87,25 @@ export class Answers {
       const rows = chartLayout(this.profile, shape, look.filter, origin_us, extent_us, thin_us);
       return { ...rows, origin_us };
     },
-    tree: ({ order, ...look }) => {
+    tree: ({ sort, unit, ...look }) => {
       const counted = this.count(look);
-      const { total } = counted.samples;
-      return treeRows(counted, childrenOf(counted.calls, total, order, this.#nameRanks()));
+      const { calls, samples } = counted;
+      const weights = weightOf(counted, unit);
+      const columns = { ...weights, ...this.#textRanks(calls.functions) };
+      const order = orderOf(sort, columns, [weights.total]);
+      return { ...treeRows(counted, sortedChildren(calls, samples.total, order)), sort };
     },
-    bottomUp: ({ opened, ...look }) => {
-      const ranks = this.#nameRanks();
-      return bottomUp(
-        this.count(look),
-        new Set(opened),
-        (a, b) => b.total - a.total || ranks[a.fn] - ranks[b.fn],
-      );
+    bottomUp: ({ opened, sort, unit, ...look }) => {
+      const [totals, selves] =
+        unit === "samples" ? (["total", "ends"] as const) : (["time_ns", "endsTime_ns"] as const);
+      const sorted = (rows: Row[]) => {
+        const total = Float64Array.from(rows, (row) => row[totals]);
+        const self = Float64Array.from(rows, (row) => row[selves]);
+        const texts = this.#textRanks(Int32Array.from(rows, ({ fn }) => fn));
+        const order = orderOf(sort, { total, self, ...texts }, [total]);
+        return Array.from(Int32Array.from(rows.keys()).sort(order), (row) => rows[row]);
+      };
+      return { ...bottomUp(this.count(look), new Set(opened), sorted), sort };
     },
     functions: (look) => {
       const { calls, samples, time_ns } = this.count(look);
@@ -160,6 +168,17 @@ export class Answers {
         ? countGroups(this.profile, this.#shape(look), filter, group)
         : count(this.#shape(look), this.#weigh(look)),
     );
+  }
+
+  /** Where each function of a list stands by its name, and by its library's. Groups have neither. */
+  #textRanks(list: Int32Array) {
+    const { functions, libraries } = this.profile;
+    const names = this.#nameRanks();
+    const owners = nameRanks(libraries.map(({ name }) => name));
+    return {
+      name: list.map((fn) => names[fn]),
+      library: list.map((fn) => owners[functions[fn]?.library]),
+    };
   }
 
   #nameRanks(): Int32Array {

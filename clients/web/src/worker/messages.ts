@@ -14,6 +14,7 @@ import type { Neighbours } from "../data/neighbours";
 import type { Overview } from "../data/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
 import type { Search } from "../data/search";
+import type { Sort } from "../data/sort";
 import type { Transform } from "../data/shape";
 import type { Totals } from "../data/totals";
 import type { TreeRows } from "../data/tree_rows";
@@ -42,6 +43,16 @@ export interface FunctionTable {
   whole: { samples: number; time_ns: number };
 }
 
+/** What siblings stand in the order of, and by which weight. */
+export interface Sorting {
+  sort: Sort;
+  unit: Unit;
+}
+
+export interface SortedRows extends TreeRows {
+  sort: Sort; // that they stand in
+}
+
 export interface SearchResult {
   error: string; // of the expression; "" when it is one
   hits: Uint8Array; // by function
@@ -68,7 +79,12 @@ export interface OpenedFile {
 export interface Questions {
   summary: { args: Look; answer: Summary };
   overview: {
-    args: { range_us: [number, number] | null; maxSteps: number; maxLanes: number };
+    args: {
+      range_us: [number, number] | null;
+      maxSteps: number;
+      maxLanes: number;
+      open: string[]; // keys of groups of threads
+    };
     answer: Overview | null; // null: there are no samples
   };
   flame: { args: Look & { order: SiblingOrder; unit: Unit }; answer: FlameRows };
@@ -76,8 +92,8 @@ export interface Questions {
     args: Look & { origin_us: number; extent_us: number; thin_us: number };
     answer: FlameRows & { origin_us: number }; // boxes that are joined have fn -1
   };
-  tree: { args: Look & { order: SiblingOrder }; answer: TreeRows };
-  bottomUp: { args: Look & { opened: number[] }; answer: TreeRows };
+  tree: { args: Look & Sorting; answer: SortedRows };
+  bottomUp: { args: Look & Sorting & { opened: number[] }; answer: SortedRows };
   functions: { args: Look; answer: FunctionTable };
   neighbours: { args: Look & { fn: number }; answer: Neighbours };
   activity: { args: Steps & { filter: Filter; fn: number }; answer: Float64Array };

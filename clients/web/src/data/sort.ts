@@ -1,0 +1,30 @@
+// The order of rows that a user picks by a column's head.
+
+export const COLUMNS = ["total", "self", "name", "library"] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export interface Sort {
+  by: Column;
+  ascending: boolean;
+}
+
+/** What stands in a column, by row; of texts in the worker their ranks. */
+export type Keys = ArrayLike<number> | ArrayLike<string>;
+
+/** Texts by their letters, not by a language: the same everywhere. */
+export const difference = (a: number | string, b: number | string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Compares rows. What is equal stands heaviest first, by each of weights in turn, then by name. */
+export function orderOf(
+  { by, ascending }: Sort,
+  columns: Record<Column, Keys>,
+  weights: ArrayLike<number>[],
+): (a: number, b: number) => number {
+  const [key, { name }] = [columns[by], columns];
+  const sign = ascending ? 1 : -1;
+  return (a, b) => {
+    let order = sign * difference(key[a], key[b]);
+    for (let i = 0; order === 0 && i < weights.length; i++) order = weights[i][b] - weights[i][a];
+    return order || difference(name[a], name[b]);
+  };
+}

@@ -1,0 +1,54 @@
+// The head of a table: a column's name sorts by it, and once more the other way round.
+import type { Column } from "../data/sort";
+import { select, type Selection, selection } from "../state/selection";
+import type { Unit } from "../worker/messages";
+
+/** Selections that are the sort of a table. */
+export type Sorted = Extract<keyof Selection, `${string}Sort`>;
+
+/** by "": it does not sort. What sorts as a share does is of class number, and not marked. */
+export type Heading = [by: Column | "", kind: string, title: string];
+
+/** Of functions by what they weigh. */
+export function weightHeadings(unit: Unit, withSelf: boolean): Heading[] {
+  const headings: Heading[] = [
+    ["total", "share", "total"],
+    ["self", "share", "self"],
+    ["total", "number", unit],
+    ["self", "number", "self"],
+    ["name", "name", "function"],
+    ["library", "library", "library"],
+  ];
+  return headings.filter(([by]) => withSelf || by !== "self");
+}
+
+export function Head({ sorted, headings }: { sorted: Sorted; headings: Heading[] }) {
+  const { by, ascending } = selection.value[sorted];
+  const sortBy = (column: Column) => {
+    const isText = column === "name" || column === "library";
+    select({ [sorted]: { by: column, ascending: by === column ? !ascending : isText } });
+  };
+  return (
+    <div class="head" role="row">
+      {headings.map(([column, kind, title]) => {
+        const isMarked = column === by && kind !== "number";
+        return (
+          <span
+            class={kind}
+            role="columnheader"
+            aria-sort={isMarked ? (ascending ? "ascending" : "descending") : "none"}
+          >
+            {column ? (
+              <button onClick={() => sortBy(column)}>
+                {title}
+                {isMarked && (ascending ? " ▴" : " ▾")}
+              </button>
+            ) : (
+              title
+            )}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
