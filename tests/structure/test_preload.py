@@ -10,7 +10,8 @@ import signal_safe
 LIBRARY = Path(os.environ["ISOSCOPE_BUILD"]) / "lib/libisoscope.so"
 
 # What it may take the place of; everything else of ours is hidden.
-WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signal", "sigwait",
+WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signal", "ssignal",
+           "bsd_signal", "sysv_signal", "__sysv_signal", "sigwait",
            "sigwaitinfo", "sigtimedwait", "signalfd", "setuid", "setgid", "seteuid", "setegid",
            "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
            "prctl", "unshare", "setns", "syscall", "execve", "execv", "execvp", "execvpe", "execl",
