@@ -143,8 +143,9 @@ def test_no_tick_kills_an_execd_program(run, compiled, timer):
     assert (ended.stdout, ended.returncode) == ("through\n", 0)
 
 
-# As git's children between fork and exec: all signals are blocked, a tick comes and waits, and SIGTRAP gets
-# its default action, or a handler. Then it is unblocked, more ticks may come, and a trap of its own, or an exec.
+# As git's children between fork and exec: all signals are blocked, a tick comes and waits, and
+# SIGTRAP gets its default action, or a handler. Then it is unblocked, more ticks may come, and a
+# trap of its own, or an exec.
 TAKES_TRAPS = r"""
 #define _GNU_SOURCE
 #include <signal.h>
