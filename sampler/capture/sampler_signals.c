@@ -4,6 +4,7 @@
 #include "sampler.h"
 #include "system/clock.h"
 #include "threads/tick_signal.h"
+#include "wall/wall.h"
 
 #include "../feed/sys.h"
 
@@ -103,6 +104,7 @@ void sampler_signals_take_over(void)
 static void rearm(int signal_number)
 {
     threads_rearm(&sampler.threads, signal_number);
+    wall_forget(&sampler.threads); /* what was asked by the old signal may never be answered */
     sampler.threads.rights.kernel_traps = false;
 }
 
