@@ -46,11 +46,7 @@ async function loadBy(page, input, file) {
     window.loaded = new Promise((resolve) => {
       const begin = () => {
         const start = performance.now();
-        const look = async () => {
-          if (!window.isLoaded()) return requestAnimationFrame(look);
-          resolve((await window.drawn()) - start);
-        };
-        look();
+        window.drawn(window.isLoaded).then((shown) => resolve(shown - start));
       };
       document.querySelector(input).addEventListener("change", begin, true);
     });
@@ -116,16 +112,15 @@ const isoscope = {
     page.evaluate(async (text) => {
       const input = document.querySelector("#search");
       const output = document.querySelector(".search output");
-      const type = async (text, isThere) => {
+      const type = (text, isThere) => {
         input.value = text;
         input.dispatchEvent(new InputEvent("input", { bubbles: true }));
-        while (!isThere(output.textContent)) await new Promise(requestAnimationFrame);
+        return window.drawn(() => isThere(output.textContent));
       };
       await type("", (told) => told === "");
-      await window.drawn();
       const start = performance.now();
-      await type(text, (told) => told.endsWith("%"));
-      return (await window.drawn()) - start;
+      const shown = await type(text, (told) => told.endsWith("%"));
+      return shown - start;
     }, text),
 };
 
