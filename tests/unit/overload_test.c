@@ -110,16 +110,33 @@ static const struct overload_costs dear_timers = {
 };
 
 /* So many switches a second of CPU time, told again and again, until the period stays. */
-static uint32_t slowed_by_switches(struct load *load, uint32_t switches_a_s, uint32_t switch_ns)
+static uint32_t slowed_at(uint32_t period_us, struct load *load, uint32_t switches_a_s,
+                          uint32_t switch_ns)
 {
     struct overload_costs costs = dear_timers;
 
+    costs.period_us = period_us;
     costs.switch_ns = switch_ns;
     for (int i = 0; i < 100; i++) {
         overload_switches(load, load->switches + switches_a_s, load->switches_at_ns + 1000000000);
         overload_look(load, &costs);
     }
     return load->slowed;
+}
+
+static uint32_t slowed_by_switches(struct load *load, uint32_t switches_a_s, uint32_t switch_ns)
+{
+    return slowed_at(1000, load, switches_a_s, switch_ns);
+}
+
+static void a_short_period_is_given_up_later(void **state)
+{
+    struct load load = { 0 };
+
+    (void)state;
+    overload_switches(&load, 5, 1);
+    assert_int_equal(slowed_at(200, &load, 40000, 6000), 0); /* 24 % */
+    assert_int_equal(slowed_at(200, &load, 60000, 6000), 4); /* 35 %, and 22 % at 3.2 ms */
 }
 
 static void a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear(void **state)
@@ -129,10 +146,10 @@ static void a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear(v
     (void)state;
     overload_switches(&load, 5, 1); /* what was before it was first asked does not count */
     assert_int_equal(slowed_by_switches(&load, 0, 6000), 0);
-    assert_int_equal(slowed_by_switches(&load, 40000, 6000), 0);  /* 24 % of its time, less 1/8 */
-    assert_int_equal(slowed_by_switches(&load, 70000, 6000), 2);  /* 42 %, and 21 % at 4 ms */
-    assert_int_equal(slowed_by_switches(&load, 70000, 300), 0);   /* bare hardware */
-    assert_int_equal(slowed_by_switches(&load, 400000, 6000), 5); /* no less than that */
+    assert_int_equal(slowed_by_switches(&load, 20000, 6000), 0);  /* 12 % of its time, less 1/8 */
+    assert_int_equal(slowed_by_switches(&load, 35000, 6000), 2);  /* 21 %, and 10 % at 4 ms */
+    assert_int_equal(slowed_by_switches(&load, 35000, 300), 0);   /* bare hardware */
+    assert_int_equal(slowed_by_switches(&load, 200000, 6000), 5); /* no less than that */
     assert_int_equal(slowed_by_switches(&load, 1000, 6000), 0);
 }
 
@@ -175,6 +192,7 @@ int main(void)
         cmocka_unit_test(the_asked_period_comes_back),
         cmocka_unit_test(ticks_left_out_are_told),
         cmocka_unit_test(a_thread_that_switches_often_is_asked_seldom_where_timers_are_dear),
+        cmocka_unit_test(a_short_period_is_given_up_later),
         cmocka_unit_test(what_is_known_of_switches_grows_old),
         cmocka_unit_test(switches_are_counted_once_in_a_while),
     };

@@ -5,8 +5,10 @@ enum {
     CALM_LOOKS = 10, /* before it is tried again with the shorter period */
     NS_A_QUEUED_SIGNAL =
         60,          /* what the kernel needs to step over one, where memory is far: 20 to 50 */
-    SWITCH_PART = 4, /* of the thread's time at most for setting its timer */
-    SWITCH_SLOWED_MAX = 5, /* seldom is better than never */
+    SWITCH_PART = 8, /* of the thread's time at most for setting its timer */
+    SWITCH_PART_SHORT = 4, /* where the period is so short that little helps but a far longer one */
+    SWITCH_SHORT_TICKS = 8, /* a period is short, if so many are no kernel tick */
+    SWITCH_SLOWED_MAX = 5,  /* seldom is better than never */
     SWITCHES_OLD_LOOKS = 30,
 };
 
@@ -46,12 +48,14 @@ static bool switches_are_dear(const struct load *load, const struct overload_cos
 {
     uint64_t period_us = (uint64_t)costs->period_us << slowed, tick_us = costs->tick_us;
     uint64_t ns_a_s = (uint64_t)load->switches_a_s * costs->switch_ns;
+    bool is_short = SWITCH_SHORT_TICKS * (uint64_t)costs->period_us < tick_us;
 
     if (period_us > tick_us)
         ns_a_s = ns_a_s * tick_us / (2 * period_us);
     else if (tick_us)
         ns_a_s -= ns_a_s * period_us / (2 * tick_us);
-    return slowed < SWITCH_SLOWED_MAX && ns_a_s > 1000000000 / SWITCH_PART;
+    return slowed < SWITCH_SLOWED_MAX &&
+           ns_a_s > 1000000000 / (is_short ? SWITCH_PART_SHORT : SWITCH_PART);
 }
 
 bool overload_look(struct load *load, const struct overload_costs *costs)
