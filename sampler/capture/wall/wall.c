@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 enum {
-    TRIES = 3,                 /* to read a sleeper's stack before it wakes */
-    HOLDS_ROUNDS = 1000,       /* so long a stack is believed to have reached the service */
-    HOLDS_UNKNOWN_ROUNDS = 50, /* one that ended in unknown code: by then it may be known */
-    RESEND_ROUNDS = 16,        /* a signal may be lost when the kernel is out of memory */
+    TRIES = 3,           /* to read a sleeper's stack before it wakes */
+    HOLDS_ROUNDS = 1000, /* so long a stack is believed to have reached the service */
+    /* One that ended in unknown code: it may soon be known. If not, twice as long, and so on. */
+    HOLDS_UNKNOWN_MIN_ROUNDS = 4,
+    HOLDS_UNKNOWN_MAX_ROUNDS = 64,
+    RESEND_ROUNDS = 16, /* a signal may be lost when the kernel is out of memory */
     SECOND_LOOK_US = 50,
     KEPT_FDS_MAX = 512, /* the program's limit holds for our table too */
     TAG_BYTES = FEED_NAME_MAX,
@@ -33,8 +35,9 @@ struct seen {
     bool ran;            /* it was on a processor in the round before */
     bool unsent;         /* rounds are owed, and no signal is on its way */
     uint8_t state;
-    uint16_t holds; /* rounds that the sample still stands for */
-    int fd;         /* of its syscall file; -1: opened anew each time */
+    uint16_t holds;         /* rounds that the sample still stands for */
+    uint16_t unknown_holds; /* and of the last one that ended in unknown code */
+    int fd;                 /* of its syscall file; -1: opened anew each time */
     struct switches switches;
     uint64_t cpu_ns;
     struct root_side root_side;
@@ -129,6 +132,7 @@ static bool meet(const struct round *round, uint32_t slot)
     thread->tid = tid;
     thread->generation = generation;
     thread->asleep = thread->ran = thread->unsent = false;
+    thread->unknown_holds = 0;
     thread->fd = -1;
     switches_open(&thread->switches, tid);
     memset(&thread->root_side, 0, sizeof thread->root_side);
@@ -260,6 +264,19 @@ static bool copy_tag(const struct watch *watch, char out[TAG_BYTES + 1])
     return got > 0;
 }
 
+static uint16_t holds_for(struct seen *thread, bool unknown_code)
+{
+    uint16_t before = thread->unknown_holds;
+
+    thread->unknown_holds = 0;
+    if (!unknown_code)
+        return HOLDS_ROUNDS;
+    thread->unknown_holds = before < HOLDS_UNKNOWN_MIN_ROUNDS   ? HOLDS_UNKNOWN_MIN_ROUNDS
+                            : before < HOLDS_UNKNOWN_MAX_ROUNDS ? (uint16_t)(2 * before)
+                                                                : before;
+    return thread->unknown_holds;
+}
+
 enum taken { TAKEN, AWAKE, LOST };
 
 /* just_woke: it did not sleep yet when the round began, but ran or (on_cpu is false) was about to.
@@ -300,7 +317,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     ring_commit(&ring);
     thread->asleep = true;
     thread->ran = false;
-    thread->holds = result.unknown_code ? HOLDS_UNKNOWN_ROUNDS : HOLDS_ROUNDS;
+    thread->holds = holds_for(thread, result.unknown_code);
     round->unknown_code |= result.unknown_code;
     count(&header->status.delivered, 1);
     count(&header->status.ends[result.end], 1);
