@@ -279,6 +279,16 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     segment_thread_name(threads->segment, slot, watch->name);
 }
 
+/* A thread that was found by a scan, and then told of itself, has two for a moment. */
+static void stop_timers(struct threads *threads, int32_t tid)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (threads->watches[slot].tid == tid)
+            timer_set(&threads->watches[slot].timer, 0);
+}
+
 static void serve_rest(struct threads *threads, struct rest *rest)
 {
     int32_t tid;
@@ -286,8 +296,7 @@ static void serve_rest(struct threads *threads, struct rest *rest)
     uint32_t slot = state == REST_NONE ? 0 : threads_find(threads, tid);
 
     if (state == REST_ASKED) {
-        if (slot)
-            timer_set(&threads->watches[slot].timer, 0);
+        stop_timers(threads, tid);
         rests_answer(rest, tid);
     } else if (state == REST_OVER && rests_drop(rest, tid) && slot &&
                atomic_load(&threads->watches[slot].state) == WATCH_ARMED) {
