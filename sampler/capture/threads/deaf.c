@@ -1,7 +1,8 @@
 #include "deaf.h"
 
-#include "../system/task_file.h"
 #include "tick_signal.h"
+
+#include "../system/task_file.h"
 
 #include <signal.h>
 
@@ -38,7 +39,6 @@ static bool is_deaf(struct threads *threads, const struct watch *watch)
     bool traps = watch->timer.kind == FEED_TIMER_PERF_TRAP && !threads->timers_rest;
     int number = traps ? SIGTRAP : threads->signal_number;
     long bytes = task_file_read(watch->tid, "/status", text, sizeof text - 1);
-
     uint64_t blocked;
 
     text[bytes > 0 ? bytes : 0] = 0;

@@ -279,29 +279,28 @@ void threads_give_name(struct threads *threads, uint32_t slot, const char name[1
     segment_thread_name(threads->segment, slot, watch->name);
 }
 
-/* A thread that was found by a scan, and then told of itself, has two for a moment. */
-static void stop_timers(struct threads *threads, int32_t tid)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    for (uint32_t slot = 1; slot < used; slot++)
-        if (threads->watches[slot].tid == tid)
-            timer_set(&threads->watches[slot].timer, 0);
-}
-
+/* A thread that was found by a scan, and then told of itself, has two watches for a moment. */
 static void serve_rest(struct threads *threads, struct rest *rest)
 {
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
     int32_t tid;
     enum rest_state state = rests_state(rest, &tid);
-    uint32_t slot = state == REST_NONE ? 0 : threads_find(threads, tid);
+    bool asked = state == REST_ASKED;
 
-    if (state == REST_ASKED) {
-        stop_timers(threads, tid);
-        rests_answer(rest, tid);
-    } else if (state == REST_OVER && rests_drop(rest, tid) && slot &&
-               atomic_load(&threads->watches[slot].state) == WATCH_ARMED) {
-        start_timer(threads, &threads->watches[slot]);
+    if (!asked && !(state == REST_OVER && rests_drop(rest, tid)))
+        return;
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+
+        if (watch->tid != tid)
+            continue;
+        if (asked)
+            timer_set(&watch->timer, 0);
+        else if (atomic_load(&watch->state) == WATCH_ARMED)
+            start_timer(threads, watch);
     }
+    if (asked)
+        rests_answer(rest, tid);
 }
 
 void threads_rest(struct threads *threads)
