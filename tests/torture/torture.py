@@ -1,9 +1,9 @@
 """Programs that do what breaks samplers, under isoscope at 5 kHz.
 
-    torture.py [--minutes 30] [--short] [--mode cpu|wall|both] [WORD...]
+    torture.py [--minutes 30] [--short] [--quiet] [--mode cpu|wall|both] [WORD...]
 
 WORD: rows whose name holds it. --mode: in CPU mode, in wall mode, or (as is the default) in CPU mode
-and, of the rows that say so, in wall mode too.
+and, of the rows that say so, in wall mode too. --quiet: prints the rows that fail, and the sum.
 
 The rows (rows.py) run in turn until the time is over; --short runs each once. Each is run once
 without isoscope, which shows that the program itself is right, and then under it. The program
@@ -60,7 +60,7 @@ def main() -> int:
         sys.exit(f"torture: no row's name holds {' '.join(options.words)}")
     # What a row leaves behind becomes ours, so that it is seen.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    book = Book()
+    book = Book(options.quiet)
     end = book.began + 60 * options.minutes
     runs = [(row, mode) for row in rows for mode in modes(row, options.mode)]
     for row in rows:
@@ -87,6 +87,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="torture")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--short", action="store_true", help="each row once")
+    parser.add_argument("--quiet", action="store_true", help="print only the rows that fail")
     parser.add_argument("--mode", choices=("cpu", "wall", "both"), default="both")
     parser.add_argument("words", nargs="*", metavar="WORD", help="rows whose name holds it")
     return parser.parse_args()
@@ -95,7 +96,8 @@ def parse() -> argparse.Namespace:
 class Book:
     """What came of the runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
         self.began = time.monotonic()
         self.passes: Counter[str] = Counter()
         self.skipped: dict[str, str] = {}
@@ -115,7 +117,8 @@ class Book:
         except Failure as failure:
             verdict, said = "FAIL", str(failure)
             self.failures.append((name, said))
-        print(f"{verdict}  {name}  {time.monotonic() - began:.1f} s  {said}", flush=True)
+        if verdict == "FAIL" or not self.quiet:
+            print(f"{verdict}  {name}  {time.monotonic() - began:.1f} s  {said}", flush=True)
 
     def close(self, row_count: int) -> int:
         minutes = (time.monotonic() - self.began) / 60
