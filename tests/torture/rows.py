@@ -9,6 +9,7 @@ from typing import NamedTuple
 from harness import BUILD
 
 PERIOD_US = 200
+EXEC_US = 3000  # what a program uses at most that starts, spins for a millisecond, and execs
 PROGRAMS = BUILD / "tests" / "torture"
 
 
@@ -20,6 +21,7 @@ class Row(NamedTuple):
     share: float = 0.5
     whole: float = 0.99  # of the stacks reach the thread's start
     processes: int = 1  # with samples, at least
+    process_us: int = 0  # CPU time of each process where it is short: no sample where ticks are longer
     period_us: int = PERIOD_US
     environment: dict[str, str] = {}
     refused: str = ""  # isoscope does not start it, and says this
@@ -81,14 +83,16 @@ PROCESSES = [
     Row("clone with shared memory", program("clone_vm"), 200, "spin", 0.25),
     Row("exec, again and again", program("execs", "15"), 300, "spin", processes=1),
     # Functions are bound at the start: a stack taken in the loader's resolver is cut there (README).
-    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150, environment={"LD_BIND_NOW": "1"})
+    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150, process_us=EXEC_US,
+          environment={"LD_BIND_NOW": "1"})
       for way in ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve",
                   "execveat", "syscall", "syscall at")],
-    Row("exec in a thread, others work", program("exec_ways", "thread", "300"), 300, whole=0.95),
-    Row("exec in a signal handler", program("exec_ways", "handler", "300"), 150),
+    Row("exec in a thread, others work", program("exec_ways", "thread", "300"), 300, whole=0.95,
+        process_us=EXEC_US),
+    Row("exec in a signal handler", program("exec_ways", "handler", "300"), 150, process_us=EXEC_US),
     Row("exec, all signals blocked", program("exec_ways", "blocked", "300"), 300),
     # Its calls are its own; the stacks end at its start, which says nothing of how to unwind it.
-    Row("exec without libc", program("no_libc", "800"), 150, whole=0.0),
+    Row("exec without libc", program("no_libc", "800"), 150, whole=0.0, process_us=EXEC_US),
     # Nearly as well as if it had not tried (3,000): its timer starts again when our thread comes
     # to it.
     Row("exec fails", program("exec_ways", "fails", "600"), 1200, "spin", 0.7),

@@ -297,10 +297,11 @@ def check_samples(row: Row, uri: str) -> str:
                f"{100 * whole:.2f} % whole")
     if tree.lost["no_timer"] and not tree.sample_count and not default_timer().is_perf:
         return f"{figures}: perf is refused, and the limit of pending signals is that of timers too"
-    # Where perf is refused, the kernel merges ticks that come more often than its own, and a process
-    # that runs less than its period may have none.
+    # Where perf is refused, the kernel merges ticks that come more often than its own.
     slow = tree.true_period_us > row.period_us
     owed = row.samples * (row.period_us / tree.true_period_us if slow else 1.0)
+    if row.process_us and default_timer().true_period_us > row.process_us:
+        owed = 0.0
     taken = tree.sample_count + (tree.lost["overrun"] if slow else 0)
     if taken < owed:
         raise Failure(f"{figures}: fewer than {owed:.0f} samples; lost: {dict(tree.lost)}")
