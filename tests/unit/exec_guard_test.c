@@ -1,8 +1,8 @@
 /* What is done before an exec, and undone after one that failed; without a sampler's thread. */
 #include "sampler/capture/calls/exec_guard.h"
 
+#include "fake_trap.h"
 #include "sampler/capture/sampler.h"
-#include "sampler/feed/sys.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -142,22 +142,15 @@ static void a_blocked_trap_of_the_programs_own_goes_on_waiting(void **state)
 /* It would end the new program, also where no timer traps any more. */
 static void a_blocked_trap_that_is_a_tick_is_forgotten(void **state)
 {
-    enum { TRAP_CODE_PERF = 6, DATA_AT = 24 };
-    const uint64_t tick = UINT64_C(0x69736f73) << 32 | 1;
     struct exec_guard guard;
     sigset_t traps, waiting;
-    siginfo_t info;
 
     (void)state;
     sampler.threads.rights = (struct timer_rights){ 0 };
     sigemptyset(&traps);
     sigaddset(&traps, SIGTRAP);
     sigprocmask(SIG_BLOCK, &traps, NULL);
-    memset(&info, 0, sizeof info);
-    info.si_signo = SIGTRAP;
-    info.si_code = TRAP_CODE_PERF;
-    memcpy((char *)&info + DATA_AT, &tick, sizeof tick);
-    assert_int_equal(sys_call4(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info), 0);
+    assert_true(fake_trap());
     exec_guard_begin(&guard);
     sigpending(&waiting);
     exec_guard_end(&guard);

@@ -1,8 +1,8 @@
 /* The program takes a signal that ticks come by: when it has it, and what still waits then. */
 #include "sampler/capture/sampler_signals.h"
 
+#include "fake_trap.h"
 #include "sampler/capture/sampler.h"
-#include "sampler/feed/sys.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -124,20 +124,13 @@ static void a_signal_that_no_tick_uses_is_nobodys_affair(void **state)
 /* A perf event's, as the kernel sends it; or the program's. */
 static void a_waiting_trap_goes_only_if_it_is_a_tick(void **state)
 {
-    enum { TRAP_CODE_PERF = 6, DATA_AT = 24 };
-    const uint64_t tick = UINT64_C(0x69736f73) << 32 | 1;
     sigset_t traps, waiting;
-    siginfo_t info;
 
     (void)state;
     sigemptyset(&traps);
     sigaddset(&traps, SIGTRAP);
     sigprocmask(SIG_BLOCK, &traps, NULL);
-    memset(&info, 0, sizeof info);
-    info.si_signo = SIGTRAP;
-    info.si_code = TRAP_CODE_PERF;
-    memcpy((char *)&info + DATA_AT, &tick, sizeof tick);
-    assert_int_equal(sys_call4(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info), 0);
+    assert_true(fake_trap());
     sampler_drop_waiting_trap();
     sigpending(&waiting);
     assert_false(sigismember(&waiting, SIGTRAP));

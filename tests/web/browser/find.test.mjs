@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { busy, Service } from "./service.mjs";
-import { launch, left, numberIn, Visit, wantedElsewhere } from "./visit.mjs";
+import { launch, left, numberIn, Visit, visitor, wantedElsewhere } from "./visit.mjs";
 
 let browser;
 let service; // its program has ended: nothing changes any more
@@ -19,14 +19,7 @@ after(async () => {
   await service?.end();
 });
 
-function visiting(name, act, options) {
-  test(name, async () => {
-    const visit = await Visit.of(browser, service.uri, options);
-    await visit.exactly(samples);
-    await act(visit);
-    await visit.close();
-  });
-}
+const visiting = visitor(() => ({ browser, uri: service.uri, samples }));
 
 visiting("each view shows the recording, by its tab and by its key", async (visit) => {
   const tabs = await visit.page.getByRole("tab").all();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Service, workload } from "./service.mjs";
-import { launch, Visit } from "./visit.mjs";
+import { launch, Visit, visitor } from "./visit.mjs";
 
 const HOSTILE = "<img onerror=x>"; // as long as a name of a thread can be
 
@@ -41,14 +41,7 @@ after(async () => {
   await service?.end();
 });
 
-function visiting(name, act, options) {
-  test(name, async () => {
-    const visit = await Visit.of(browser, service.uri, options);
-    await visit.exactly(samples);
-    await act(visit);
-    await visit.close();
-  });
-}
+const visiting = visitor(() => ({ browser, uri: service.uri, samples }));
 
 const isIn = (name, group) => (group === HOSTILE ? name === group : name.startsWith(group));
 const samplesOf = (group) =>

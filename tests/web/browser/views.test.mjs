@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT, Service } from "./service.mjs";
-import { launch, numberIn, Visit } from "./visit.mjs";
+import { launch, numberIn, Visit, visitor } from "./visit.mjs";
 
 const SOURCE = join(ROOT, "tests/workloads/threads.c");
 const CALL = "burn_rounds(burn, burn_draw(burn));"; // a line of it
@@ -37,14 +37,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function visiting(name, act) {
-  test(name, async () => {
-    const visit = await Visit.of(browser, service.uri);
-    await visit.exactly(samples);
-    await act(visit);
-    await visit.close();
-  });
-}
+const visiting = visitor(() => ({ browser, uri: service.uri, samples }));
 
 /** What the arrows are on, as a screen reader has it. */
 function current() {

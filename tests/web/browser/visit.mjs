@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { ROOT, until } from "./service.mjs";
 
@@ -190,6 +191,19 @@ export class Visit {
     if (!existsSync(PICTURES)) mkdirSync(PICTURES, { recursive: true });
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
   }
+}
+
+/** Tests of a program that has ended: each has a page of its own, which shows all samples. recording() gives,
+ * once the tests run, the browser, the service's uri and the number of samples. */
+export function visitor(recording) {
+  return (name, act, options) =>
+    test(name, async () => {
+      const { browser, uri, samples } = recording();
+      const visit = await Visit.of(browser, uri, options);
+      await visit.exactly(samples);
+      await act(visit);
+      await visit.close();
+    });
 }
 
 export function numberIn(text) {
