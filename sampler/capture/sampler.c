@@ -37,7 +37,6 @@ void sampler_modules_told(bool unload)
 {
     if (!sampler_running())
         return;
-    atomic_store_explicit(&sampler.loader_was_used, 1, memory_order_relaxed);
     if (unload)
         atomic_fetch_add_explicit(&sampler.modules.maps.unloads, 1, memory_order_release);
     if (!atomic_exchange_explicit(&sampler.modules_told, 1, memory_order_relaxed))

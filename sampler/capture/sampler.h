@@ -37,7 +37,6 @@ struct sampler {
     _Atomic uint32_t running;         /* sampler_run */
     _Atomic uint32_t modules_unknown; /* a handler met code it does not know */
     _Atomic uint32_t modules_told;    /* dlopen or dlclose was called */
-    _Atomic uint32_t loader_was_used; /* ... ever */
     _Atomic uint32_t yielding;        /* a signal that the program is about to take; 0: none */
     _Atomic uint32_t resting;         /* lock: held by the thread while it changes the lists that a
                                        * forked child inherits */

@@ -55,8 +55,6 @@ static bool refresh_modules(void)
     bool changed;
 
     sampler_rest_lock(true);
-    sampler.modules.loader_was_used |=
-        atomic_load_explicit(&sampler.loader_was_used, memory_order_relaxed);
     changed = modules_refresh(&sampler.modules, &sampler.segment);
     modules_reclaim(&sampler.modules);
     sampler_rest_unlock();

@@ -10,6 +10,7 @@
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
+#include "../modules/start_objects.h"
 #include "../sampler.h"
 
 #include <dlfcn.h>
@@ -311,6 +312,7 @@ const char *isoscope_strerror(int error)
 /* A program whose service does not answer runs on untouched, and silently: it is not ours. */
 __attribute__((constructor)) static void preloaded(void)
 {
+    start_objects_note();
     preload_find_syscall();
     preload_find_exec_calls();
     if (getenv(FEED_ENV_SOCKET))

@@ -1,6 +1,7 @@
 #include "modules.h"
 
 #include "elf_image.h"
+#include "start_objects.h"
 
 #include "../../include/isoscope/isoscope.h"
 #include "../system/maps.h"
@@ -168,7 +169,7 @@ static void learn(struct modules *modules, struct segment *segment, struct modul
     memcpy(feed.build_id, elf.build_id, sizeof feed.build_id);
     image->number = file_number(modules, segment, image, &feed, path);
     image->table_to_come = true;
-    image->permanent = !modules->started && !modules->loader_was_used;
+    image->permanent = start_objects_hold(image->start, image->end);
 }
 
 /* An image is complete: keeps it when it has code. */

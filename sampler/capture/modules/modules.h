@@ -61,8 +61,7 @@ struct modules {
     uint32_t dead_count;
     struct jit_areas jit, jit_next;
     uint64_t table_bytes;
-    bool started;         /* the first scan is done */
-    bool loader_was_used; /* the program may have loaded modules itself: they may go again */
+    bool started; /* the first scan is done */
 };
 
 int modules_new(struct modules *modules);

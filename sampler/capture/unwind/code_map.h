@@ -25,7 +25,7 @@ struct code_range {
     uint64_t start, end;              /* runtime addresses */
     uint64_t bias;                    /* runtime address - vaddr */
     uint32_t number;                  /* feed module */
-    bool permanent;                   /* mapped when the program started: nothing unloads it */
+    bool permanent;                   /* the program was started with it: nothing unloads it */
     bool table_to_come;               /* until then: live_cfi.h */
     const struct unwind_table *table; /* NULL: no unwind data */
     bool by_frame_pointer;            /* a JIT's code, of no module: jit_areas.h */
