@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-enum { STACK_BYTES = 65536, ROUNDS = 20, BURN = 2000000 };
+enum { STACK_BYTES = 65536, ROUNDS = 20, BURN = 4000000 };
 
 static volatile unsigned long result;
 
@@ -19,7 +19,7 @@ static void round_of(unsigned long state, int flags, char *stack)
     pid_t pid = clone(shared_burn, stack + STACK_BYTES, flags | CLONE_VM | SIGCHLD, (void *)state);
 
     CHECK(pid > 0);
-    spin(3);
+    spin(6);
     CHECK(ends_with(pid, 5));
     CHECK(result == burn(state, BURN));
 }
