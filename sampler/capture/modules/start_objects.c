@@ -2,42 +2,74 @@
 
 #include <link.h>
 #include <stddef.h>
+#include <string.h>
 
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* our library's own */
+enum { OBJECTS_MAX = 512 };
 
-static const struct link_map *last;
+static uint64_t dynamics[OBJECTS_MAX]; /* where their dynamic sections lie */
+static uint32_t count;
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* glibc has added the load address to what the file says, other libcs have not. */
+static const char *strings_of(const struct link_map *object)
+{
+    for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_STRTAB)
+            return (const char *)entry->d_un.d_ptr +
+                   (entry->d_un.d_ptr < object->l_addr ? object->l_addr : 0);
+    return NULL;
+}
+
+static bool needs(const struct link_map *object, const char *name)
+{
+    const char *strings = NULL;
+
+    for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag != DT_NEEDED)
+            continue;
+        if (!strings && !(strings = strings_of(object)))
+            return false;
+        if (!strcmp(file_name(strings + entry->d_un.d_val), name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_needed(const struct link_map *object)
+{
+    const char *name = file_name(object->l_name);
+
+    for (const struct link_map *other = _r_debug.r_map; other != object; other = other->l_next)
+        if (start_objects_hold((uint64_t)other->l_ld, (uint64_t)other->l_ld + 1) &&
+            needs(other, name))
+            return true;
+    return false;
+}
 
 void start_objects_note(void)
 {
-    const struct link_map *loader = NULL;
-    bool started_with = false; /* our library was */
+    bool after_loader = false;
 
-    if (last)
+    if (count)
         return;
-    for (const struct link_map *object = _r_debug.r_map; object; object = object->l_next) {
-        if (object->l_ld == _DYNAMIC)
-            started_with |= !loader;
-        if (object->l_addr == _r_debug.r_ldbase)
-            loader = object;
-        if (!loader || object == loader || started_with)
-            last = object;
+    for (const struct link_map *object = _r_debug.r_map; object && count < OBJECTS_MAX;
+         object = object->l_next) {
+        if (!after_loader || is_needed(object))
+            dynamics[count++] = (uint64_t)object->l_ld;
+        after_loader |= object->l_addr == _r_debug.r_ldbase;
     }
-    if (!loader)
-        last = NULL;
-}
-
-static bool lies_in(const struct link_map *object, uint64_t start, uint64_t end)
-{
-    return (uint64_t)object->l_ld >= start && (uint64_t)object->l_ld < end;
 }
 
 bool start_objects_hold(uint64_t start, uint64_t end)
 {
-    const struct link_map *object = _r_debug.r_map;
-
-    if (!last)
-        return false;
-    while (object != last && !lies_in(object, start, end))
-        object = object->l_next;
-    return lies_in(object, start, end);
+    for (uint32_t i = 0; i < count; i++)
+        if (dynamics[i] >= start && dynamics[i] < end)
+            return true;
+    return false;
 }

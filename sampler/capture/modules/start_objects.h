@@ -1,14 +1,13 @@
 /*
  * start_objects.h - the objects a program was started with: nothing ever unloads them.
  *
- *   our constructor -> where the loader's list ended -> modules, which asks of each image
+ *   our constructor, the loader's list -> their dynamic sections -> modules asks of each image
  *
- * The list is read up to that place, which does not change: whatever is loaded later comes behind.
- * A library of ours that was loaded by dlopen counts only those up to the loader itself, which is
- * one of the first; libraries of libraries may then be taken for such that can go.
+ * They are those up to the loader itself, and of the rest of the list what one of them needs. (A
+ * library's constructor may have loaded more before ours runs; that may go again.)
  *
- * Threads    start_objects_note: from the constructor, where the loader's lock is held. The other:
- *            any.
+ * Threads    start_objects_note: from our constructor, where the list stands still, and before the
+ *            sampler's thread. start_objects_hold: that thread.
  */
 #ifndef ISOSCOPE_START_OBJECTS_H
 #define ISOSCOPE_START_OBJECTS_H
@@ -16,9 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Only the first call does it. */
 void start_objects_note(void);
 
-/* Whether what is mapped from start to end is one of them. False for all until they are noted. */
+/* Whether what is mapped from start to end is one of them. False for all until they are noted, and
+ * for those beyond the first 512. */
 bool start_objects_hold(uint64_t start, uint64_t end);
 
 #endif
