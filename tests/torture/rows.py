@@ -99,7 +99,7 @@ PROCESSES = [
 ]
 
 THREADS = [
-    Row("10,000 short threads", program("short_threads", "10000"), 100, whole=0.9, wall=0.9),
+    Row("20,000 short threads", program("short_threads", "20000"), 100, whole=0.9, wall=0.9),
     Row("2,000 live threads", program("live_threads"), 100, "body", 0.05, 0.9, wall=0.9),
     Row("threads end as they tick", program("thread_ends"), 100, "body", 0.2, 0.95),
     Row("cancel, deferred", program("cancel", "deferred"), 500, "endless", 0.2, 0.95, wall=0.95),
@@ -135,7 +135,7 @@ STACKS = [
     Row("recursion, 100,000 deep", program("recursion"), 1000, "bottom", 0.8, 0.0),
     Row("frames over 1 MiB, alloca", program("big_frames"), 500, "spin_us", 0.8),
     # Deeper than it is walked; the guard page is met in the middle of a prologue.
-    Row("stacks overflow", program("overflow"), 50, "deeper", 0.5, 0.0),
+    Row("stacks overflow", program("overflow"), 200, "deeper", 0.5, 0.0),
     Row("longjmp, siglongjmp", program("jumps"), 500, "body", 0.8, 0.98),
     Row("C++ exceptions", program("exceptions"), 500, "(anonymous namespace)::body", 0.8,
         0.98),

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 
-enum { ROUNDS = 60, ALTSTACK_BYTES = 64 * 1024, STACK_BYTES = 256 * 1024 };
+enum { ROUNDS = 240, ALTSTACK_BYTES = 64 * 1024, STACK_BYTES = 256 * 1024 };
 
 static __thread sigjmp_buf before;
 static __thread int depth;

@@ -2,7 +2,7 @@
 #include "early.h"
 #include "torture.h"
 
-enum { ROUNDS = 3000000 };
+enum { ROUNDS = 6000000 };
 
 static int twice_by_adding(int value)
 {

@@ -5,7 +5,7 @@ enum { DEPTH = 100000 };
 
 HOT static unsigned long bottom(void)
 {
-    spin(300);
+    spin(450);
     return 1;
 }
 
