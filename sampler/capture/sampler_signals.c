@@ -19,11 +19,12 @@ enum {
     YIELD_WAIT_NS = 1000 * 1000 * 1000, /* a fork may hold what our thread waits for */
 };
 
+/* Who was waiting sees all that our thread did until it took the request back. */
 static bool in_use(int number)
 {
-    return number == sampler.threads.signal_number ||
-           (number == SIGTRAP && sampler.threads.rights.trap) ||
-           number == (int)atomic_load(&sampler.yielding);
+    return number == (int)atomic_load(&sampler.yielding) ||
+           number == sampler.threads.signal_number ||
+           (number == SIGTRAP && sampler.threads.rights.trap);
 }
 
 void sampler_drop_waiting_trap(void)
