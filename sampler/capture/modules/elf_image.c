@@ -89,6 +89,7 @@ static void take_phdr(struct elf_image *out, const Elf64_Phdr *phdr)
     case PT_LOAD:
         if (out->segment_count < sizeof out->segments / sizeof out->segments[0]) {
             out->segments[out->segment_count].vaddr = phdr->p_vaddr;
+            out->segments[out->segment_count].memory_bytes = phdr->p_memsz;
             out->segments[out->segment_count++].bytes = phdr->p_filesz;
         }
         break;
@@ -115,6 +116,18 @@ bool elf_image_read(struct elf_image *out, uint64_t start)
     for (unsigned i = 0; i < header.e_phnum; i++)
         take_phdr(out, &phdrs[i]);
     return true;
+}
+
+bool elf_image_holds(const struct elf_image *image, uint64_t address)
+{
+    for (uint32_t i = 0; i < image->segment_count; i++) {
+        uint64_t start = image->bias + image->segments[i].vaddr;
+
+        if (address >= (start & -(uint64_t)PAGE_BYTES) &&
+            address < start + image->segments[i].memory_bytes)
+            return true;
+    }
+    return false;
 }
 
 /* Bytes from vaddr to the end of the segment around it; 0 when there is none. */

@@ -19,13 +19,15 @@ struct elf_image {
     uint32_t build_id_bytes;
     uint64_t eh_frame_hdr, eh_frame_hdr_bytes; /* vaddr; 0 bytes: there is none */
     struct {
-        uint64_t vaddr, bytes;
-    } segments[8]; /* PT_LOAD */
+        uint64_t vaddr, bytes, memory_bytes; /* bytes: those from the file */
+    } segments[8];                           /* PT_LOAD */
     uint32_t segment_count;
 };
 
 /* start: where the file's first byte is mapped. */
 bool elf_image_read(struct elf_image *out, uint64_t start);
+/* Whether a page at this address is one of the image's, by its program headers. */
+bool elf_image_holds(const struct elf_image *image, uint64_t address);
 /* The caller's to free; NULL when the image has no unwind data that makes sense. */
 struct unwind_table *elf_image_table(const struct elf_image *image);
 

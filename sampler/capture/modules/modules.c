@@ -76,11 +76,23 @@ static bool belongs(const struct maps_line *line, const struct module_image *ima
     return same_file(line, image) && line->offset >= image->offset;
 }
 
-/* A mapping of a file's beginning may be the head of an ELF image; the kernel's vdso is one too. */
-static bool begins_image(const struct maps_line *line)
+/* lld gives each segment pages of its own in memory, and none in the file: all segments of a small
+ * file are mapped from its first page. The ELF head tells them from a second image of the file. */
+static bool maps_first_page_again(const struct maps_line *line, const struct module_image *image)
+{
+    struct elf_image elf;
+
+    return belongs(line, image) && elf_image_read(&elf, image->start) &&
+           elf_image_holds(&elf, line->start);
+}
+
+/* A mapping of a file's beginning may be the head of an ELF image; the kernel's vdso is one too.
+ * open: the image whose mappings came last, or NULL. */
+static bool begins_image(const struct maps_line *line, const struct module_image *open)
 {
     return line->readable && line->offset == 0 &&
-           (line->inode != 0 || !strcmp(line->path, "[vdso]"));
+           (line->inode != 0 || !strcmp(line->path, "[vdso]")) &&
+           !(open && maps_first_page_again(line, open));
 }
 
 static void take_line(struct module_image *image, const struct maps_line *line)
@@ -201,11 +213,13 @@ static uint32_t scan(struct modules *modules, struct segment *segment, struct ma
     bool open = false;
 
     while (maps_next(reader, &line)) {
-        if (open && (begins_image(&line) || (line.inode && !belongs(&line, &image)))) {
+        bool begins = begins_image(&line, open ? &image : NULL);
+
+        if (open && (begins || (line.inode && !belongs(&line, &image)))) {
             finish(modules, segment, &image, path, &count, changed);
             open = false;
         }
-        if (!open && begins_image(&line)) {
+        if (!open && begins) {
             size_t bytes = strlen(line.path) + 1;
 
             memset(&image, 0, sizeof image);
