@@ -30,6 +30,10 @@ static void put_frame(struct json_text *text, const struct cpu_samples_view *vie
     json_text_string(text, view->functions[frame->function].id);
     json_text_literal(text, "},\"kind\":\"Native\"");
     put_place(text, frame);
+    if (view->pcs && frame->offset != SNAPSHOT_NO_OFFSET) {
+        json_text_literal(text, ",\"offset\":");
+        json_text_uint(text, frame->offset);
+    }
     json_text_literal(text, "}");
 }
 
@@ -53,7 +57,7 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_literal(text, ",\"tid\":");
     json_text_int(text, sample->tid);
     json_text_literal(text, ",\"stack\":");
-    cpu_samples_stack(text, view, sample);
+    frame_texts_put(&view->frame_texts, text, sample->frames, sample->depth);
     json_text_literal(text, ",\"vmTag\":");
     json_text_string(text, sample_vm_tag(sample->state));
     json_text_literal(text, ",\"userTag\":");

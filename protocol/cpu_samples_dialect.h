@@ -8,7 +8,9 @@
 #define ISOSCOPE_CPU_SAMPLES_DIALECT_H
 
 #include "cpu_samples_writer.h"
+#include "frame_texts.h"
 #include "json_writer.h"
+#include "sample_codes.h"
 #include "tags.h"
 
 /* What the functions below may look at while a reply is written. */
@@ -17,12 +19,12 @@ struct cpu_samples_view {
     const struct snapshot_frame *frames;
     const struct snapshot_library *libraries;
     uint32_t function_count, frame_count, library_count;
-    struct json_text frame_texts; /* each with a comma in front, and FRAME_SLACK behind the last */
-    size_t *frame_starts;         /* in frame_texts; one more than there are frames */
-    size_t frame_longest;
-    bool several;       /* processes may be in it: each sample says whose it is */
-    struct tags tags;   /* of the samples so far */
-    uint64_t truncated; /* samples so far whose stack is not whole */
+    struct frame_texts frame_texts;
+    struct sample_codes codes; /* where the client asked for them */
+    bool pcs;                  /* each frame says where in its module it is */
+    bool several;              /* processes may be in it: each sample says whose it is */
+    struct tags tags;          /* of the samples so far */
+    uint64_t truncated;        /* samples so far whose stack is not whole */
 };
 
 struct cpu_samples_dialect {
@@ -36,10 +38,9 @@ struct cpu_samples_dialect {
     const char *third_list; /* its name; NULL: they go on in "functions" */
     uint32_t (*third_count)(const struct cpu_samples_view *view);
     void (*third)(struct json_text *text, const struct cpu_samples_view *view, uint32_t index);
+    /* "_codes", where they are wanted; the dialect that has none has no count either. */
+    uint32_t (*code_count)(const struct cpu_samples_view *view);
+    void (*code)(struct json_text *text, const struct cpu_samples_view *view, uint32_t index);
 };
-
-/* The frames in brackets. */
-void cpu_samples_stack(struct json_text *text, const struct cpu_samples_view *view,
-                       const struct snapshot_sample *sample);
 
 #endif

@@ -6,6 +6,7 @@
  * "functions", leaf first.
  */
 #include "cpu_samples_dialect.h"
+#include "codes.h"
 #include "refs.h"
 #include "sample_words.h"
 #include "uris.h"
@@ -32,16 +33,22 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_literal(text, "{");
     sample_members(text, sample);
     json_text_literal(text, ",\"stack\":");
-    cpu_samples_stack(text, view, sample);
+    frame_texts_put(&view->frame_texts, text, sample->frames, sample->depth);
+    if (view->codes.ticks) {
+        json_text_literal(text, ",\"_codeStack\":");
+        sample_codes_stack(&view->codes, text, sample);
+    }
     json_text_literal(text, "}");
 }
 
-static void put_ticks(struct json_text *text, uint64_t inclusive, uint64_t exclusive)
+/* A function's code has its number; a tag's comes behind those. */
+static void put_codes(struct json_text *text, const struct cpu_samples_view *view, uint32_t code)
 {
-    json_text_literal(text, ",\"inclusiveTicks\":");
-    json_text_uint(text, inclusive);
-    json_text_literal(text, ",\"exclusiveTicks\":");
-    json_text_uint(text, exclusive);
+    if (!view->codes.ticks)
+        return;
+    json_text_literal(text, ",\"_codes\":[");
+    json_text_uint(text, code);
+    json_text_literal(text, "]");
 }
 
 static void put_function(struct json_text *text, const struct cpu_samples_view *view,
@@ -51,11 +58,9 @@ static void put_function(struct json_text *text, const struct cpu_samples_view *
     const struct snapshot_library *library = &view->libraries[function->library];
 
     json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":");
-    if (function->kind == SNAPSHOT_STUB)
-        json_text_literal(text, "\"Stub\"");
-    else
-        json_text_literal(text, "\"Native\"");
-    put_ticks(text, function->inclusive, function->exclusive);
+    json_text_string(text, code_kind(function));
+    code_ticks_json(text, function->inclusive, function->exclusive);
+    put_codes(text, view, index);
     json_text_literal(text, ",\"resolvedUrl\":\"");
     uri_resolved(text, library, function->file);
     json_text_literal(text, "\",\"function\":");
@@ -75,17 +80,44 @@ static uint32_t tag_count(const struct cpu_samples_view *view)
     return FIXED_TAG_COUNT + view->tags.count;
 }
 
+static const char *tag_name(const struct cpu_samples_view *view, uint32_t index)
+{
+    return index < FIXED_TAG_COUNT ? fixed_tags[index] : view->tags.names[index - FIXED_TAG_COUNT];
+}
+
+static uint64_t tag_ticks(const struct cpu_samples_view *view, uint32_t index)
+{
+    return index == TRUNCATED_TAG ? view->truncated : 0;
+}
+
 /* Behind the functions, so that no index in a stack moves. */
 static void put_tag(struct json_text *text, const struct cpu_samples_view *view, uint32_t index)
 {
-    bool fixed = index < FIXED_TAG_COUNT;
-
     json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":\"Tag\"");
-    put_ticks(text, index == TRUNCATED_TAG ? view->truncated : 0, 0);
+    code_ticks_json(text, tag_ticks(view, index), 0);
+    put_codes(text, view, view->function_count + index);
     json_text_literal(text,
                       ",\"resolvedUrl\":\"\",\"function\":{\"type\":\"NativeFunction\",\"name\":");
-    json_text_string(text, fixed ? fixed_tags[index] : view->tags.names[index - FIXED_TAG_COUNT]);
+    json_text_string(text, tag_name(view, index));
     json_text_literal(text, ",\"_kind\":\"Tag\"}}");
+}
+
+static uint32_t code_count(const struct cpu_samples_view *view)
+{
+    return view->function_count + tag_count(view);
+}
+
+static void put_code(struct json_text *text, const struct cpu_samples_view *view, uint32_t index)
+{
+    if (index < view->function_count) {
+        const struct code_ticks *ticks = &view->codes.ticks[index];
+
+        code_json(text, &view->functions[index], ticks->inclusive, ticks->exclusive);
+    } else {
+        uint32_t tag = index - view->function_count;
+
+        code_tag_json(text, tag_name(view, tag), index, tag_ticks(view, tag));
+    }
 }
 
 const struct cpu_samples_dialect cpu_samples_public = {
@@ -95,4 +127,6 @@ const struct cpu_samples_dialect cpu_samples_public = {
     .third_list = NULL,
     .third_count = tag_count,
     .third = put_tag,
+    .code_count = code_count,
+    .code = put_code,
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part { PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_END };
+enum part { PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_CODES, PART_END };
 
 struct cpu_samples_writer {
     struct reply_stream stream; /* the first: this is one */
@@ -18,48 +18,18 @@ struct cpu_samples_writer {
     bool comma;      /* the list has an entry already */
 };
 
-/* Short texts are copied as one block of this size: most of a reply are stacks of such. */
-enum { FRAME_SLACK = 16 };
-
-void cpu_samples_stack(struct json_text *text, const struct cpu_samples_view *view,
-                       const struct snapshot_sample *sample)
+static int compose_frames(struct cpu_samples_view *view, const struct cpu_samples_dialect *dialect)
 {
-    char *begin =
-        json_text_reserve(text, (size_t)sample->depth * view->frame_longest + FRAME_SLACK + 1);
-    char *at = begin;
+    struct frame_texts *texts = &view->frame_texts;
 
-    if (!begin)
-        return;
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        size_t start = view->frame_starts[sample->frames[i]];
-        size_t length = view->frame_starts[sample->frames[i] + 1] - start;
-
-        memcpy(at, view->frame_texts.data + start, FRAME_SLACK);
-        if (length > FRAME_SLACK)
-            memcpy(at + FRAME_SLACK, view->frame_texts.data + start + FRAME_SLACK,
-                   length - FRAME_SLACK);
-        at += length;
+    if (frame_texts_begin(texts, view->frame_count) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < view->frame_count; i++) {
+        json_text_literal(&texts->text, ",");
+        dialect->frame(&texts->text, view, &view->frames[i]);
+        frame_texts_add(texts);
     }
-    *begin = '['; /* in place of the first comma; no stack is empty */
-    *at++ = ']';
-    text->length = (size_t)(at - text->data);
-}
-
-/* False: out of memory. */
-static bool compose_frames(struct cpu_samples_view *view, const struct cpu_samples_dialect *dialect)
-{
-    struct json_text *text = &view->frame_texts;
-
-    view->frame_starts = calloc((size_t)view->frame_count + 1, sizeof(*view->frame_starts));
-    for (uint32_t i = 0; view->frame_starts && i < view->frame_count; i++) {
-        json_text_literal(text, ",");
-        dialect->frame(text, view, &view->frames[i]);
-        view->frame_starts[i + 1] = text->length;
-        if (text->length - view->frame_starts[i] > view->frame_longest)
-            view->frame_longest = text->length - view->frame_starts[i];
-    }
-    json_text_raw(text, (char[FRAME_SLACK]){ 0 }, FRAME_SLACK);
-    return view->frame_starts && !text->failed;
+    return frame_texts_end(texts);
 }
 
 static void put_member(struct json_text *text, const char *name, int64_t value)
@@ -130,6 +100,13 @@ static void next_part(struct cpu_samples_writer *writer)
         open_list(writer, "functions");
     else if (writer->part == PART_THIRD && third)
         open_list(writer, third);
+    else if (writer->part == PART_CODES && writer->view.codes.ticks)
+        open_list(writer, "_codes");
+}
+
+static uint32_t code_count(const struct cpu_samples_writer *writer)
+{
+    return writer->view.codes.ticks ? writer->dialect->code_count(&writer->view) : 0;
 }
 
 static void put_next_sample(struct cpu_samples_writer *writer)
@@ -167,6 +144,9 @@ static void put_next(struct reply_stream *stream)
     case PART_THIRD:
         put_next_entry(writer, dialect->third_count(&writer->view), dialect->third);
         break;
+    case PART_CODES:
+        put_next_entry(writer, code_count(writer), dialect->code);
+        break;
     case PART_END:
         json_text_literal(&stream->carry, "]}}");
         stream->done = true;
@@ -181,12 +161,24 @@ static void free_writer(struct reply_stream *stream)
 
     snapshot_free(writer->snapshot);
     tags_free(&writer->view.tags);
-    json_text_free(&writer->view.frame_texts);
-    free(writer->view.frame_starts);
+    frame_texts_free(&writer->view.frame_texts);
+    sample_codes_free(&writer->view.codes);
     free(writer);
 }
 
 static const struct reply_stream_kind kind = { put_next, free_writer };
+
+static int compose(struct cpu_samples_writer *writer, const struct cpu_samples_options *options)
+{
+    struct cpu_samples_view *view = &writer->view;
+
+    put_head(&writer->stream.carry, writer->snapshot, options);
+    if (writer->stream.carry.failed || compose_frames(view, options->dialect) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    return options->codes ? sample_codes_begin(&view->codes, view->frames, view->frame_count,
+                                               view->function_count)
+                          : 0;
+}
 
 int cpu_samples_writer_new(struct reply_stream **out, struct snapshot *snapshot,
                            const struct cpu_samples_options *options)
@@ -200,12 +192,12 @@ int cpu_samples_writer_new(struct reply_stream **out, struct snapshot *snapshot,
     writer->stream.kind = &kind;
     writer->dialect = options->dialect;
     writer->snapshot = snapshot;
+    writer->view.pcs = options->pcs;
     writer->view.several = options->several;
     writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
     writer->view.frames = snapshot_frames(snapshot, &writer->view.frame_count);
     writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);
-    put_head(&writer->stream.carry, snapshot, options);
-    if (!compose_frames(&writer->view, options->dialect) || writer->stream.carry.failed) {
+    if (compose(writer, options) < 0) {
         reply_stream_free(&writer->stream);
         return -ISOSCOPE_NO_MEMORY;
     }

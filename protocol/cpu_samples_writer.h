@@ -30,6 +30,8 @@ struct cpu_samples_options {
     int32_t pid;
     bool tells_progress; /* of what symbols says: names may be missing */
     struct profile_symbols symbols;
+    bool codes;           /* "_codes" too; the public dialect's */
+    bool pcs;             /* frames say where in their module they are; the article's */
     bool several;         /* processes were asked for, so samples say whose they are */
     const char *user_tag; /* they are CachedCpuSamples of it; NULL: they are CpuSamples */
     bool evicted;         /* older ones of them may be gone */

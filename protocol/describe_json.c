@@ -33,6 +33,10 @@ static void put_origin(struct json_text *text, const struct snapshot_function *f
         json_text_literal(text, ",\"offset\":");
         json_text_uint(text, function->offset);
     }
+    if (function->size) {
+        json_text_literal(text, ",\"size\":");
+        json_text_uint(text, function->size);
+    }
     if (function->file) {
         json_text_literal(text, ",\"file\":");
         json_text_string(text, function->file);
@@ -66,6 +70,19 @@ static void put_reason(struct json_text *text, const char *member, const char *r
     json_text_string(text, reason);
 }
 
+static void put_code(struct json_text *text, const struct snapshot_library *library)
+{
+    if (!library->code_bytes)
+        return;
+    json_text_literal(text, ",\"code\":{\"offset\":");
+    json_text_uint(text, library->code_offset);
+    json_text_literal(text, ",\"size\":");
+    json_text_uint(text, library->code_bytes);
+    json_text_literal(text, ",\"fileOffset\":");
+    json_text_uint(text, library->code_file_offset);
+    json_text_literal(text, "}");
+}
+
 void describe_library_json(struct json_text *text, const struct snapshot_library *library)
 {
     put_id(text, "{\"id\":", library->id);
@@ -79,6 +96,7 @@ void describe_library_json(struct json_text *text, const struct snapshot_library
     json_text_string(text, library->build_id);
     json_text_literal(text, ",\"loadBias\":");
     json_text_uint(text, library->load_bias);
+    put_code(text, library);
     put_reason(text, ",\"reason\":", library->reason);
     put_reason(text, ",\"linesReason\":", library->lines_reason);
     if (library->system)

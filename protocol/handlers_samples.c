@@ -9,16 +9,24 @@
 
 #include <string.h>
 
+/* What of the samples is told. */
+struct telling {
+    const struct cpu_samples_dialect *dialect;
+    bool codes, pcs;
+};
+
 /* Takes over the snapshot. */
 static int reply_samples(struct client *client, struct reply *reply, struct snapshot *snapshot,
-                         const struct cpu_samples_dialect *dialect, const struct isolate *isolate,
+                         const struct telling *telling, const struct isolate *isolate,
                          const struct snapshot_window *window)
 {
     const struct process_info *process = isolate ? isolate->process : NULL;
     CLEANUP(samples_reply_free_text) char *counters = samples_reply_counters(client, process);
     CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
     struct cpu_samples_options options = {
-        .dialect = dialect,
+        .dialect = telling->dialect,
+        .codes = telling->codes,
+        .pcs = telling->pcs,
         .envelope = envelope,
         .counters = counters,
         .pid = samples_reply_pid(client, process),
@@ -39,7 +47,7 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
 }
 
 static int take_samples(struct client *client, struct reply *reply, struct snapshot_window *window,
-                        const struct cpu_samples_dialect *dialect, const struct isolate *isolate)
+                        const struct telling *telling, const struct isolate *isolate)
 {
     struct profile *profile = client->service->options.profile;
     struct snapshot *snapshot = NULL;
@@ -52,13 +60,14 @@ static int take_samples(struct client *client, struct reply *reply, struct snaps
     rc = snapshot_take(&snapshot, profile, window);
     if (rc < 0)
         return samples_reply_fail(client, rc);
-    return reply_samples(client, reply, snapshot, dialect, isolate, window);
+    return reply_samples(client, reply, snapshot, telling, isolate, window);
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */
 int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_params *params,
                            struct reply *reply)
 {
+    struct telling telling = { .dialect = &cpu_samples_public, .codes = params->private_code };
     struct snapshot_window window = { 0 };
 
     if (!profile_enabled(client->service->options.profile))
@@ -66,7 +75,7 @@ int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_p
     if (params->time_origin_us != -1 && params->time_extent_us != -1)
         window = window_between(params->time_origin_us, params->time_extent_us);
     window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
-    return take_samples(client, reply, &window, &cpu_samples_public, params->isolate);
+    return take_samples(client, reply, &window, &telling, params->isolate);
 }
 
 struct wanted_tag {
@@ -86,6 +95,7 @@ int handle_get_cached_cpu_samples(struct client *client,
                                   const struct get_cached_cpu_samples_params *params,
                                   struct reply *reply)
 {
+    static const struct telling telling = { .dialect = &cpu_samples_public };
     const char *const tags[] = { params->user_tag, NULL };
     struct snapshot_window window = { .user_tags = tags };
     struct wanted_tag wanted = { .name = params->user_tag };
@@ -96,7 +106,7 @@ int handle_get_cached_cpu_samples(struct client *client,
         return fail(client, RPC_INVALID_PARAMS,
                     "getCachedCpuSamples: there are no samples with the userTag '%s'",
                     params->user_tag);
-    return take_samples(client, reply, &window, &cpu_samples_public, params->isolate);
+    return take_samples(client, reply, &window, &telling, params->isolate);
 }
 
 /* Also while the profiler is off: what was sampled is there to be read. */
@@ -104,6 +114,7 @@ int handle_private_get_cpu_samples(struct client *client,
                                    const struct private_get_cpu_samples_params *params,
                                    struct reply *reply)
 {
+    struct telling telling = { .dialect = &cpu_samples_article, .pcs = params->pcs };
     struct snapshot_window window = { 0 };
 
     if (params->form == SAMPLES_FORM_TABLE)
@@ -112,7 +123,7 @@ int handle_private_get_cpu_samples(struct client *client,
         window = window_between(params->timestamp_us, INT64_MAX - params->timestamp_us);
     window.count_max = (uint64_t)params->count;
     window.available = params->symbols == SYMBOLS_WANTED_AVAILABLE;
-    return take_samples(client, reply, &window, &cpu_samples_article, params->isolate);
+    return take_samples(client, reply, &window, &telling, params->isolate);
 }
 
 int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_samples_params *params,

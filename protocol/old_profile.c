@@ -1,5 +1,6 @@
 #include "old_profile.h"
 
+#include "codes.h"
 #include "path_walk.h"
 #include "paths.h"
 #include "refs.h"
@@ -38,45 +39,9 @@ void old_profile_head(struct json_text *text, const char *envelope, const struct
     json_text_raw(text, head, (size_t)length);
 }
 
-static void put_ticks(struct json_text *text, uint64_t inclusive, uint64_t exclusive)
+static void put_code(struct json_text *text, const struct snapshot_function *function)
 {
-    json_text_literal(text, ",\"inclusiveTicks\":");
-    json_text_uint(text, inclusive);
-    json_text_literal(text, ",\"exclusiveTicks\":");
-    json_text_uint(text, exclusive);
-}
-
-static const char *kind_of(const struct snapshot_function *function)
-{
-    return function->kind == SNAPSHOT_STUB ? "Stub" : "Native";
-}
-
-static void put_code(struct json_text *text, const struct paths *paths, uint32_t index)
-{
-    const struct snapshot_function *function = &paths->functions[index];
-
-    json_text_literal(text, "{\"kind\":");
-    json_text_string(text, kind_of(function));
-    put_ticks(text, function->inclusive, function->exclusive);
-    json_text_literal(text,
-                      ",\"ticks\":[],\"code\":{\"type\":\"@Code\",\"fixedId\":true,\"id\":\"code");
-    json_text_raw(text, strchr(function->id, '/'), strlen(strchr(function->id, '/')));
-    json_text_literal(text, "\",\"name\":");
-    json_text_string(text, function->full_name);
-    json_text_literal(text, ",\"kind\":");
-    json_text_string(text, kind_of(function));
-    json_text_literal(text, "}}");
-}
-
-static void put_tag_code(struct json_text *text, const char *name, uint32_t number)
-{
-    json_text_literal(text,
-                      "{\"kind\":\"Tag\",\"inclusiveTicks\":0,\"exclusiveTicks\":0,\"ticks\":[],"
-                      "\"code\":{\"type\":\"@Code\",\"fixedId\":true,\"id\":\"code/tag-");
-    json_text_uint(text, number);
-    json_text_literal(text, "\",\"name\":");
-    json_text_string(text, name);
-    json_text_literal(text, ",\"kind\":\"Tag\"}}");
+    code_json(text, function, function->inclusive, function->exclusive);
 }
 
 static void put_function(struct json_text *text, const struct paths *paths, uint32_t index)
@@ -84,8 +49,8 @@ static void put_function(struct json_text *text, const struct paths *paths, uint
     const struct snapshot_function *function = &paths->functions[index];
 
     json_text_literal(text, "{\"kind\":");
-    json_text_string(text, kind_of(function));
-    put_ticks(text, function->inclusive, function->exclusive);
+    json_text_string(text, code_kind(function));
+    code_ticks_json(text, function->inclusive, function->exclusive);
     json_text_literal(text, ",\"codes\":[");
     json_text_uint(text, index);
     json_text_literal(text, "],\"function\":{");
@@ -110,9 +75,9 @@ static bool put_code_entry(struct old_profile *profile, struct json_text *text)
     uint32_t index = profile->next++, functions = paths->function_count;
 
     if (index < functions)
-        put_code(text, paths, index);
+        put_code(text, &paths->functions[index]);
     else
-        put_tag_code(text, paths->tags.names[index - functions], index);
+        code_tag_json(text, paths->tags.names[index - functions], index, 0);
     return profile->next < functions + paths->tags.count;
 }
 

@@ -151,6 +151,8 @@ static void put_frame(struct table_writer *writer, struct json_text *text, uint3
     put_comma(writer, text);
     json_text_literal(text, "{");
     put_places(text, places, length);
+    if (places->offset != SNAPSHOT_NO_OFFSET)
+        put_member(text, ",\"offset\":", (int64_t)places->offset);
     json_text_literal(text, "}");
 }
 

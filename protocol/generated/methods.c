@@ -130,6 +130,7 @@ static const struct param private_get_cpu_samples_rows[] = {
     { .name = "timestamp", .kind = PARAM_INT64, AT(private_get_cpu_samples, timestamp_us), .missing = 0 },
     { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_cpu_samples, count), .missing = 0 },
     { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
+    { .name = "pcs", .kind = PARAM_BOOL, AT(private_get_cpu_samples, pcs), .missing = 0 },
     { .name = "form", .kind = PARAM_WORD, .words = samples_form_words, AT(private_get_cpu_samples, form), .missing = SAMPLES_FORM_LIST },
     { .name = "cursor", .kind = PARAM_STRING, AT(private_get_cpu_samples, cursor) },
 };
@@ -308,6 +309,7 @@ static const struct param get_cpu_samples_rows[] = {
     { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(get_cpu_samples, time_origin_us), .missing = -1 },
     { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(get_cpu_samples, time_extent_us), .missing = -1 },
     { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(get_cpu_samples, symbols), .missing = SYMBOLS_WANTED_COMPLETE },
+    { .name = "_code", .kind = PARAM_BOOL, AT(get_cpu_samples, private_code), .missing = 0 },
 };
 
 static const struct param get_flag_list_rows[] = {

@@ -49,6 +49,7 @@ struct private_get_cpu_samples_params {
     int64_t timestamp_us; /* not given: 0 */
     int64_t count; /* not given: 0 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
+    bool pcs; /* not given: 0 */
     enum samples_form form; /* not given: SAMPLES_FORM_LIST */
     const char *cursor; /* not given: NULL */
 };
@@ -212,6 +213,7 @@ struct get_cpu_samples_params {
     int64_t time_origin_us; /* not given: -1 */
     int64_t time_extent_us; /* not given: -1 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
+    bool private_code; /* not given: 0 */
 };
 
 struct get_inbound_references_params {

@@ -20,6 +20,9 @@ void describe_function(const struct function *function, struct snapshot_function
  * gave it. */
 void describe_offset(const struct module *module, uint64_t offset, const char *name,
                      struct snapshot_function *out);
+/* An offset of the module as a snapshot_frame has it. */
+uint64_t describe_pc(const struct module *module, uint64_t offset);
+
 /* What the program called it, or "module+0xoffset". NULL: no memory. */
 char *describe_offset_name(const struct registry *registry, const struct module *module,
                            uint64_t offset);

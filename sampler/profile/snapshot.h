@@ -145,6 +145,8 @@ struct snapshot_library {
     const char *name; /* last part of path */
     char build_id[2 * FEED_BUILD_ID_MAX + 1]; /* hex; "" when there is none */
     uint64_t load_bias; /* address - offset, in the process that had it last; 0: not known */
+    /* Its code: code_bytes from code_offset on, at code_file_offset in its file; 0: not known. */
+    uint64_t code_offset, code_bytes, code_file_offset;
     const char *reason; /* why its functions have no names; NULL: they have, or nobody asked */
     const char *lines_reason; /* why they have no lines; NULL: they have, or nobody asked */
     bool system;              /* lies under /lib, /usr/lib, ... : not the user's own code */
@@ -177,6 +179,7 @@ struct snapshot_function {
     uint32_t library;      /* index into snapshot_libraries */
     enum snapshot_kind kind;
     uint64_t offset; /* in its module: where it begins, or the pc; or SNAPSHOT_NO_OFFSET */
+    uint64_t size;   /* bytes from there on; 0: not known */
     uint64_t inclusive, exclusive; /* samples with it anywhere (once each), and as the leaf */
 };
 
@@ -186,6 +189,8 @@ struct snapshot_frame {
     uint32_t line : 31;   /* 0: not known */
     uint32_t inlined : 1; /* into the frame behind it */
     const char *file;     /* of the line, where it is not the function's file; else NULL */
+    uint64_t offset; /* in the module: the leaf's pc, the last byte of a caller's call; or
+                        SNAPSHOT_NO_OFFSET */
 };
 
 struct snapshot_sample {

@@ -139,7 +139,12 @@ static int add_frame(struct tables *tables, uint64_t frame, const struct chain_f
     if (error)
         return error;
     to = &tables->frames[tables->frame_count++];
-    *to = (struct snapshot_frame){ function, from->line, from->inlined, from->file };
+    *to = (struct snapshot_frame){ .function = function,
+                                   .line = from->line,
+                                   .inlined = from->inlined,
+                                   .file = from->file,
+                                   .offset = describe_pc(module_of(tables, frame),
+                                                         PROFILE_FRAME_OFFSET(frame)) };
     return 0;
 }
 

@@ -129,6 +129,8 @@ export interface CachedCpuSamples {
   samples: CpuSample[];
   /** Those of the samples, then the tags. */
   functions: ProfileFunction[];
+  /** Where _code was asked for: the code of each function, of the same index, with all that is inlined into it; then the tags. */
+  _codes?: PrivateCpuProfileCode[];
   _symbols?: PrivateSymbols;
   userTag: string;
   /** The store has let go of older samples of the process. */
@@ -171,6 +173,8 @@ export interface CpuSample {
   truncated?: true;
   /** Indices into functions, leaf first. */
   stack: number[];
+  /** Indices into _codes, leaf first: stack without what is inlined. */
+  _codeStack?: number[];
 }
 
 /** Samples of a time, and the functions that their stacks point to. timeOriginMicros is the first sample's time, timeExtentMicros the last one's behind it. */
@@ -189,6 +193,8 @@ export interface CpuSamples {
   samples: CpuSample[];
   /** Those of the samples, then the tags. */
   functions: ProfileFunction[];
+  /** Where _code was asked for: the code of each function, of the same index, with all that is inlined into it; then the tags. */
+  _codes?: PrivateCpuProfileCode[];
   _symbols?: PrivateSymbols;
 }
 
@@ -475,6 +481,8 @@ export interface ProfileFunction {
   exclusiveTicks: number;
   /** Empty for system libraries, which DevTools then charges to their callers. */
   resolvedUrl: string;
+  /** Its place in the reply's _codes. */
+  _codes?: number[];
   /** An @Function where the line is known and the module is the user's own. */
   function: FunctionRef | NativeFunction;
 }
@@ -886,6 +894,8 @@ export interface PrivateFrame {
   line?: number;
   /** Where that is another one than the function's. */
   file?: string;
+  /** In its function's module, where pcs were asked for: of the leaf the pc, of a caller the last byte of its call. */
+  offset?: number;
   /** Into the next frame. */
   inlined?: true;
 }
@@ -906,6 +916,8 @@ export interface PrivateFunction {
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
   /** In its module. */
   offset?: number;
+  /** Bytes from there on; missing: not known. */
+  size?: number;
   /** Where it is defined. */
   file?: string;
   /** Of the definition. */
@@ -936,10 +948,19 @@ export interface PrivateLibrary {
   system: boolean;
   /** In the process that had it last. */
   loadBias: number;
+  code?: PrivateLibraryCode;
   /** Why names are missing. */
   reason?: string;
   /** Why lines are missing. */
   linesReason?: string;
+}
+
+/** Where a module's code is, as its file's program header says it; missing where the file cannot be read. */
+export interface PrivateLibraryCode {
+  /** In the module, as functions' offsets. */
+  offset: number;
+  size: number;
+  fileOffset: number;
 }
 
 /** Points into libraries. */
@@ -1026,6 +1047,8 @@ export interface PrivateTableFrame {
   lines: number[];
   /** Where one lies in another file than its function; else it is empty. */
   files?: string[];
+  /** In the functions' module: the pc of a leaf, the last byte of a caller's call. Missing where code has only a name. */
+  offset?: number;
 }
 
 /** As _Function, without ticks: its samples are counted by who gathers them. */
@@ -1040,6 +1063,8 @@ export interface PrivateTableFunction {
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
   /** In its module. */
   offset?: number;
+  /** Bytes from there on; missing: not known. */
+  size?: number;
   /** Where it is defined. */
   file?: string;
   /** Of the definition. */
@@ -1350,6 +1375,7 @@ export interface Methods {
       timestamp?: Micros;
       count?: number;
       symbols?: SymbolsWanted;
+      pcs?: boolean;
       form?: SamplesForm;
       cursor?: string;
     };
@@ -1631,6 +1657,7 @@ export interface Methods {
       timeOriginMicros?: Micros;
       timeExtentMicros?: Micros;
       symbols?: SymbolsWanted;
+      _code?: boolean;
     };
     result: CpuSamples | Sentinel;
   };

@@ -218,6 +218,18 @@ def the_tree_stands_on_either_end(visit: Visit) -> None:
     assert 90 <= sum(float(row.split("%")[0]) for row in rows if row[:1].isdigit()), rows[:5]
 
 
+@check
+def the_code_view_stands_on_either_end(visit: Visit) -> None:
+    visit.go_afresh("profiler?", HEADER.pattern)
+    visit.choose("Code", HEADER.pattern)
+    for end in ("Top down", "Bottom up"):
+        visit.choose(end, HEADER.pattern)
+        rows = tree_rows(visit)
+        visit.picture(f"cpu-code-{end.split()[0].lower()}")
+        assert "Unexpected exception" not in visit.browser.text()
+        assert any("main" in row or "start" in row for row in rows), rows[:5]
+
+
 def tree_rows(visit: Visit) -> list[str]:
     """The lines of the tree on the page: shares and names."""
     visit.browser.until(r"/\d+\.\d+%/.test(document.body.innerText)", "shares in the tree")

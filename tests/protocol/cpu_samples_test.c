@@ -13,7 +13,9 @@
 
 static const char *const requests[] = {
     "{\"id\":\"1\",\"method\":\"getCpuSamples\",\"params\":{\"isolateId\":\"isolates/100\"}}",
-    "{\"id\":\"1\",\"method\":\"_getCpuSamples\"}",
+    "{\"id\":\"1\",\"method\":\"getCpuSamples\",\"params\":{\"isolateId\":\"isolates/100\",\"_code\":"
+    "true}}",
+    "{\"id\":\"1\",\"method\":\"_getCpuSamples\",\"params\":{\"pcs\":true}}",
     "{\"id\":\"1\",\"method\":\"_getCpuSamples\",\"params\":{\"form\":\"table\"}}",
     "{\"id\":\"1\",\"method\":\"getPerfettoVMTimelineWithCpuSamples\"}",
 };
@@ -22,9 +24,9 @@ enum { REQUEST_COUNT = sizeof(requests) / sizeof(*requests), NAMED_COUNT = REQUE
 
 /* Names as a crashing program or a hostile file may give them. */
 static const struct fake_sample nasty[] = {
-    { 100, 1, "quo\"te", FEED_END_ROOT, 0, 2, { { 0, 0, 0, NULL }, { 1, 0, 0, NULL } } },
-    { 100, 2, "\xff\xfe", FEED_END_DEPTH, 3, 1, { { 1, 0, 0, NULL } } },
-    { 100, 3, "back\\slash\n", FEED_END_LOOP, 0, 1, { { 2, 0, 0, NULL } } },
+    { 100, 1, "quo\"te", FEED_END_ROOT, 0, 2, { { 0, 0, 0, NULL, 0 }, { 1, 0, 0, NULL, 0 } } },
+    { 100, 2, "\xff\xfe", FEED_END_DEPTH, 3, 1, { { 1, 0, 0, NULL, 0 } } },
+    { 100, 3, "back\\slash\n", FEED_END_LOOP, 0, 1, { { 2, 0, 0, NULL, 0 } } },
 };
 
 static void script_nasty(struct profile *profile, char *long_name, size_t length)
@@ -188,6 +190,30 @@ static void recomputed_ticks_are_the_ticks(void **state)
     talk_end(&talk);
 }
 
+static int64_t code_ticks(const json_t *codes, size_t index, const char *member)
+{
+    return json_integer_value(json_object_get(json_array_get(codes, index), member));
+}
+
+/* Of three samples: main's code has what is inlined into it; spin's is only in the second. */
+static void a_codes_ticks_are_those_of_its_stacks(void **state)
+{
+    struct talk talk;
+    json_t *result, *codes;
+
+    (void)state;
+    talk_begin(&talk);
+    result = talk_ask(&talk, "getCpuSamples", "{\"isolateId\":\"isolates/100\",\"_code\":true}");
+    codes = json_object_get(result, "_codes");
+    assert_int_equal(json_array_size(codes), json_array_size(json_object_get(result, "functions")));
+    assert_int_equal(code_ticks(codes, 0, "exclusiveTicks"), 2);
+    assert_int_equal(code_ticks(codes, 0, "inclusiveTicks"), 3);
+    assert_int_equal(code_ticks(codes, 1, "exclusiveTicks"), 1);
+    assert_int_equal(code_ticks(codes, 1, "inclusiveTicks"), 1);
+    json_decref(result);
+    talk_end(&talk);
+}
+
 static bool has_id(const json_t *table, const char *id)
 {
     for (size_t i = 0; i < json_array_size(table); i++)
@@ -234,6 +260,7 @@ int main(void)
         cmocka_unit_test(every_tag_of_a_sample_is_in_the_table),
         cmocka_unit_test(counts_agree_and_no_stack_is_empty),
         cmocka_unit_test(recomputed_ticks_are_the_ticks),
+        cmocka_unit_test(a_codes_ticks_are_those_of_its_stacks),
         cmocka_unit_test(every_reference_of_the_article_is_in_its_table),
     };
 

@@ -22,6 +22,9 @@ struct snapshot {
 
 enum { MAIN, SPIN, START, SHELL };
 
+#define NO_PC SNAPSHOT_NO_OFFSET
+
+/* A chain of inlined frames is one pc; the last stack is of code that has only a name. */
 static const struct fake_sample script[] = {
     { 100,
       1000,
@@ -29,19 +32,25 @@ static const struct fake_sample script[] = {
       FEED_END_ROOT,
       0,
       3,
-      { { SPIN, 12, 1, NULL }, { MAIN, 30, 0, NULL }, { START, 0, 0, NULL } } },
-    { 101, 1500, "", FEED_END_ROOT, 0, 1, { { SHELL, 0, 0, NULL } } },
+      { { SPIN, 12, 1, NULL, 0x14 }, { MAIN, 30, 0, NULL, 0x14 }, { START, 0, 0, NULL, 0x3f } } },
+    { 101, 1500, "", FEED_END_ROOT, 0, 1, { { SHELL, 0, 0, NULL, 0x40 } } },
     { 100,
       2000,
       "worker",
       FEED_END_ROOT,
       0,
       4,
-      { { SPIN, 12, 1, NULL },
-        { SPIN, 14, 0, NULL },
-        { MAIN, 31, 0, "/home/user/src/table.inc" },
-        { START, 0, 0, NULL } } },
-    { 100, 2500, "worker", FEED_END_NO_ROW, 0, 2, { { MAIN, 0, 0, NULL }, { START, 0, 0, NULL } } },
+      { { SPIN, 12, 1, NULL, 0x24 },
+        { SPIN, 14, 0, NULL, 0x24 },
+        { MAIN, 31, 0, "/home/user/src/table.inc", 0x18 },
+        { START, 0, 0, NULL, 0x3f } } },
+    { 100,
+      2500,
+      "worker",
+      FEED_END_NO_ROW,
+      0,
+      2,
+      { { MAIN, 0, 0, NULL, NO_PC }, { START, 0, 0, NULL, NO_PC } } },
 };
 
 int64_t fake_epoch_ms(void)
@@ -90,6 +99,9 @@ static void add_library(struct profile *profile, const char *path, bool system)
     library->load_bias = profile->library_count * 0x1000;
     library->name = strrchr(path, '/') + 1;
     library->system = system;
+    library->code_offset = 0x1000;
+    library->code_bytes = 0x800;
+    library->code_file_offset = 0x400;
 }
 
 /* Lends it, for what is more to say of it. */
@@ -99,6 +111,7 @@ static struct snapshot_function *add_function(struct profile *profile, const cha
     struct snapshot_function *function = &profile->functions[profile->function_count++];
 
     function->offset = profile->function_count * 16;
+    function->size = 16;
     snprintf(function->id, sizeof(function->id), "functions/%u/%x", library + 1,
              (unsigned)function->offset);
     function->name = function->full_name = name;
@@ -117,7 +130,7 @@ static void add_place(struct snapshot_function *function, const char *file, uint
 
 void fake_profile_init(struct profile *profile)
 {
-    struct snapshot_function *spin;
+    struct snapshot_function *spin, *shell;
 
     memset(profile, 0, sizeof(*profile));
     passed_us = 0;
@@ -133,8 +146,11 @@ void fake_profile_init(struct profile *profile)
     add_place(spin, "/home/user/src/a b.h", 9, 10);
     add_place(add_function(profile, "__libc_start_main", "__libc_start_main", 1), "./csu/start.c",
               11, 242);
-    add_function(profile, "sh+0x40", "sh+0x40", 2)->kind = SNAPSHOT_UNNAMED;
+    shell = add_function(profile, "sh+0x40", "sh+0x40", 2);
+    shell->kind = SNAPSHOT_UNNAMED;
+    shell->size = 0;
     profile->libraries[2].reason = "the file has no symbols";
+    profile->libraries[2].code_bytes = 0;
     profile->libraries[2].lines_reason = "the file has no debug data";
     profile->samples = script;
     profile->sample_count = sizeof(script) / sizeof(*script);

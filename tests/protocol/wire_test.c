@@ -101,7 +101,7 @@ static void add_recent_sample(struct profile *profile)
           FEED_END_ROOT,
           0,
           3,
-          { { 1, 12, 0, NULL }, { 0, 30, 0, NULL }, { 2, 0, 0, NULL } } },
+          { { 1, 12, 0, NULL, 0 }, { 0, 30, 0, NULL, 0 }, { 2, 0, 0, NULL, 0 } } },
     };
 
     profile->samples = recent;
@@ -117,7 +117,7 @@ static void add_one_sample(struct profile *profile)
     assert_in_range(count, 0, FAKE_MAX - 1);
     memcpy(more, profile->samples, count * sizeof(*more));
     more[count] = (struct fake_sample){
-        100, 4900000, "spin", FEED_END_ROOT, 0, 2, { { 1, 12, 0, NULL }, { 0, 30, 0, NULL } }
+        100, 4900000, "spin", FEED_END_ROOT, 0, 2, { { 1, 12, 0, NULL, 0 }, { 0, 30, 0, NULL, 0 } }
     };
     profile->samples = more;
     profile->sample_count = count + 1;

@@ -198,6 +198,35 @@ static void a_function_is_a_symbol_with_a_stable_id(void **state)
     assert_string_equal(find(later, "a")->id, a->id);
 }
 
+static uint64_t offset_at(const struct snapshot *snapshot, const struct snapshot_sample *sample,
+                          uint32_t frame)
+{
+    uint32_t count;
+
+    return snapshot_frames(snapshot, &count)[sample->frames[frame]].offset;
+}
+
+/* Two pcs of one function are two frames. */
+static void a_frame_tells_where_it_was(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    struct snapshot_sample got;
+    uint32_t cursor = 0;
+
+    SAMPLE(fixture, 1, A + 4, A + 9);
+    FAKE_SAMPLE(&fixture->feed, fixture->slot, 2, FEED_FRAME(0, 0x7f0000001000), FEED_FRAME_GAP);
+    snapshot = take_all(fixture);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(offset_at(snapshot, &got, 0), A + 4);
+    assert_int_equal(offset_at(snapshot, &got, 1), A + 9);
+    assert_true(snapshot_next(snapshot, &cursor, &got));
+    assert_int_equal(offset_at(snapshot, &got, 0), 0x7f0000001000);
+    assert_true(offset_at(snapshot, &got, 1) == SNAPSHOT_NO_OFFSET);
+    assert_int_equal(find(snapshot, "a")->offset, A);
+    assert_int_equal(find(snapshot, "a")->size, 0x100);
+}
+
 static void code_without_a_symbol_is_named_by_its_offset(void **state)
 {
     struct fixture *fixture = *state;
@@ -790,6 +819,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SNAPSHOT_TEST(a_sample_says_what_the_program_wrote),
         SNAPSHOT_TEST(a_function_is_a_symbol_with_a_stable_id),
+        SNAPSHOT_TEST(a_frame_tells_where_it_was),
         SNAPSHOT_TEST(code_without_a_symbol_is_named_by_its_offset),
         SNAPSHOT_TEST(a_recursive_function_counts_once_for_each_sample),
         SNAPSHOT_TEST(both_ends_of_a_window_belong_to_it),

@@ -66,6 +66,7 @@ static void a_symbol_covers_its_size_and_no_more(void **state)
     assert_string_equal(name_at(symbols, UINT64_MAX), "");
     assert_true(symbols_find(symbols, 0x1051, &symbol));
     assert_int_equal(symbol.start, 0x1040);
+    assert_int_equal(symbol.size, 0x20);
     assert_null(symbols_reason(symbols));
 }
 

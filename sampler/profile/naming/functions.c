@@ -128,7 +128,8 @@ static uint32_t add(struct functions *functions, const struct function_source *s
     struct record **block = &functions->blocks[number / BLOCK_RECORDS];
     struct function function = { .number = number,
                                  .module = source->module,
-                                 .start = source->start };
+                                 .start = source->start,
+                                 .size = source->size };
 
     if (number >= FUNCTIONS_MAX ||
         (!*block && !(*block = calloc(BLOCK_RECORDS, sizeof(**block)))) ||
@@ -187,8 +188,10 @@ static uint32_t number_of(struct functions *functions, const struct function_sou
     if (!number)
         return 0;
     record = record_at(functions, number);
-    if (record->function.start == FUNCTION_NO_START)
+    if (record->function.start == FUNCTION_NO_START) {
         record->function.start = source->start;
+        record->function.size = source->size;
+    }
     /* A symbol tells more: which of several lambdas, and its parameters. */
     if (record->of_source && source->name)
         record->of_source = !set_names(functions, &record->function, source);

@@ -27,6 +27,7 @@ enum { FUNCTIONS_MAX = 1 << 20, FUNCTION_ID_BYTES = 40 };
 struct function_source {
     uint32_t module;                         /* registry.h */
     uint64_t start;                          /* offset in the module, or FUNCTION_NO_START */
+    uint64_t size;                           /* of what is there; 0: not known */
     const char *name, *full_name, *raw_name; /* the symbol's; NULL: made of source_name */
     const char *source_name;                 /* in the debug data; NULL: not there */
     bool mangled;                            /* source_name is a linkage name */
@@ -38,6 +39,7 @@ struct function_source {
 struct function {
     uint32_t number, module;
     uint64_t start;             /* or FUNCTION_NO_START */
+    uint64_t size;              /* 0: not known */
     char id[FUNCTION_ID_BYTES]; /* "functions/3/1a2b0"; inlined only: "functions/3/i7" */
     const char *name, *full_name, *raw_name; /* never NULL */
     const char *file;                        /* NULL: not known */

@@ -28,6 +28,7 @@ static struct function_source source_of_symbol(struct functions *functions,
 {
     struct function_source source = { .module = module->number,
                                       .start = symbol->start,
+                                      .size = symbol->size,
                                       .name = symbol->name,
                                       .full_name = symbol->full_name,
                                       .raw_name = symbol->raw_name };
@@ -91,6 +92,7 @@ static struct function_source source_of_both(struct functions *functions,
     struct function_source named = source_of_symbol(functions, module, symbol);
 
     source.start = symbol->start;
+    source.size = symbol->size;
     if (!symbol->raw_name && source.source_name)
         return source;
     source.name = named.name;

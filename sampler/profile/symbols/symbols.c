@@ -18,6 +18,7 @@ struct symbols {
     struct ranges ranges;
     struct frame_starts frames;       /* for what no symbol covers */
     _Atomic(struct spoken *) *spoken; /* by range_symbol: made when first asked for */
+    struct elf_segment code; /* size 0: not known */
     const char *reason;
 };
 
@@ -47,6 +48,7 @@ static void read_files(struct symbols *symbols, const struct module_file *module
     CLEANUP(elf_file_closep) struct elf_file *debug = open_stripped(module, file);
 
     if (file) {
+        elf_file_segment(file, &symbols->code);
         elf_functions(file, take_function, &symbols->ranges);
         frame_starts_read(&symbols->frames, file); /* without memory: as if there were none */
     }
@@ -109,7 +111,10 @@ static void name_symbol(struct symbols *symbols, uint32_t number, struct symbol 
     const char *raw = ranges_name(&symbols->ranges, number);
     const struct spoken *spoken = spoken_of(symbols, number, raw);
 
-    *out = (struct symbol){ .start = symbols->ranges.symbols[number].start,
+    const struct range_symbol *symbol = &symbols->ranges.symbols[number];
+
+    *out = (struct symbol){ .start = symbol->start,
+                            .size = symbol->end - symbol->start,
                             .raw_name = raw,
                             .name = spoken ? spoken->name : raw,
                             .full_name = spoken ? spoken->full_name : raw };
@@ -125,6 +130,11 @@ bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)
     }
     name_symbol(symbols, number, out);
     return true;
+}
+
+const struct elf_segment *symbols_code(const struct symbols *symbols)
+{
+    return symbols->code.size ? &symbols->code : NULL;
 }
 
 const char *symbols_reason(const struct symbols *symbols)

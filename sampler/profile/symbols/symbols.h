@@ -17,6 +17,7 @@
 #ifndef ISOSCOPE_SYMBOLS_H
 #define ISOSCOPE_SYMBOLS_H
 
+#include "files/elf_file.h"
 #include "files/module_file.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct symbols;
 
 struct symbol {
     uint64_t start;
+    uint64_t size;         /* 0: not known */
     const char *raw_name;  /* NULL: a function without a name, known by the unwind data */
     const char *name;      /* as a person says it: demangled, without parameters */
     const char *full_name; /* with parameters; = name where there are none */
@@ -36,6 +38,8 @@ void symbols_free(struct symbols *symbols); /* NULL is fine */
 
 /* False: no function is known there. */
 bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out);
+/* The module's code, as its own file says it; NULL: that cannot be read. */
+const struct elf_segment *symbols_code(const struct symbols *symbols);
 /* Why there are none; NULL when there are. Static memory. */
 const char *symbols_reason(const struct symbols *symbols);
 

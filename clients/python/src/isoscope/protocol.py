@@ -173,6 +173,7 @@ class _CachedCpuSamplesRequired(TypedDict):
 class CachedCpuSamples(_CachedCpuSamplesRequired, total=False):
     """Samples of one user tag."""
 
+    _codes: List[PrivateCpuProfileCode]
     _symbols: PrivateSymbols
 
 
@@ -221,6 +222,7 @@ class CpuSample(_CpuSampleRequired, total=False):
     """One stack of one thread."""
 
     truncated: Literal[True]
+    _codeStack: List[int]
 
 
 class _CpuSamplesRequired(TypedDict):
@@ -241,6 +243,7 @@ class _CpuSamplesRequired(TypedDict):
 class CpuSamples(_CpuSamplesRequired, total=False):
     """Samples of a time, and the functions that their stacks point to. timeOriginMicros is the first sample's time, timeExtentMicros the last one's behind it."""
 
+    _codes: List[PrivateCpuProfileCode]
     _symbols: PrivateSymbols
 
 
@@ -509,8 +512,8 @@ class ProcessMemoryUsage(TypedDict):
     root: ProcessMemoryItem
 
 
-class ProfileFunction(TypedDict):
-    """A function, and in how many samples it is."""
+class _ProfileFunctionRequired(TypedDict):
+    """What every ProfileFunction has."""
 
     type: Literal["ProfileFunction"]
     kind: Literal["Native", "Stub", "Tag"]
@@ -518,6 +521,12 @@ class ProfileFunction(TypedDict):
     exclusiveTicks: int
     resolvedUrl: str
     function: Union[FunctionRef, NativeFunction]
+
+
+class ProfileFunction(_ProfileFunctionRequired, total=False):
+    """A function, and in how many samples it is."""
+
+    _codes: List[int]
 
 
 class Protocol(TypedDict):
@@ -939,6 +948,7 @@ class PrivateFrame(_PrivateFrameRequired, total=False):
 
     line: int
     file: str
+    offset: int
     inlined: Literal[True]
 
 
@@ -959,6 +969,7 @@ class PrivateFunction(_PrivateFunctionRequired, total=False):
     rawName: str
     fullName: str
     offset: int
+    size: int
     file: str
     line: int
 
@@ -992,8 +1003,17 @@ class _PrivateLibraryRequired(TypedDict):
 class PrivateLibrary(_PrivateLibraryRequired, total=False):
     """A module of the program."""
 
+    code: PrivateLibraryCode
     reason: str
     linesReason: str
+
+
+class PrivateLibraryCode(TypedDict):
+    """Where a module's code is, as its file's program header says it; missing where the file cannot be read."""
+
+    offset: int
+    size: int
+    fileOffset: int
 
 
 class PrivateLibraryId(TypedDict):
@@ -1097,6 +1117,7 @@ class PrivateTableFrame(_PrivateTableFrameRequired, total=False):
     """A place in the code: a function, and what it is inlined into, innermost first."""
 
     files: List[str]
+    offset: int
 
 
 class _PrivateTableFunctionRequired(TypedDict):
@@ -1114,6 +1135,7 @@ class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
     rawName: str
     fullName: str
     offset: int
+    size: int
     file: str
     line: int
 
@@ -1451,6 +1473,7 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     timestamp: Micros
     count: int
     symbols: SymbolsWanted
+    pcs: bool
     form: SamplesForm
     cursor: str
 
@@ -1751,6 +1774,7 @@ class GetCpuSamplesParams(_GetCpuSamplesParamsRequired, total=False):
     timeOriginMicros: Micros
     timeExtentMicros: Micros
     symbols: SymbolsWanted
+    _code: bool
 
 
 class GetDartDevelopmentServiceVersionParams(TypedDict):

@@ -279,6 +279,23 @@ void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end)
     *end = last ? last : UINT64_MAX;
 }
 
+bool elf_file_segment(struct elf_file *file, struct elf_segment *out)
+{
+    struct elf_segment largest = { 0 };
+    size_t count = 0;
+    GElf_Phdr segment;
+
+    elf_getphdrnum(file->elf, &count);
+    for (size_t i = 0; i < count && i < SECTIONS_MAX; i++)
+        if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+            (segment.p_flags & PF_X) && segment.p_memsz > largest.size)
+            largest =
+                (struct elf_segment){ segment.p_vaddr, segment.p_memsz, segment.p_offset };
+    if (largest.size)
+        *out = largest;
+    return largest.size != 0;
+}
+
 bool elf_file_has_symtab(struct elf_file *file)
 {
     Elf_Scn *section = NULL;
