@@ -2,6 +2,7 @@
 
 #include "sampler.h"
 #include "system/clock.h"
+#include "threads/program_action.h"
 #include "threads/tick_signal.h"
 #include "wall/wall.h"
 
@@ -170,8 +171,10 @@ void handler_tick(int number, siginfo_t *info, void *context)
     uint32_t slot = threads_slot_of_tick(&sampler.threads, info);
 
     tick(slot, info, context);
+    if (slot || program_action_run(number, info, context))
+        return;
     /* Somebody else sent it. A tick that came too late has a code of the kernel's. */
-    if (!slot && number != SIGURG && (info->si_code == SI_USER || info->si_code == SI_TKILL))
+    if (number != SIGURG && (info->si_code == SI_USER || info->si_code == SI_TKILL))
         tick_signal_default(number);
 }
 
@@ -181,6 +184,6 @@ void handler_trap(int number, siginfo_t *info, void *context)
 
     if (slot && slot < FEED_THREADS_MAX)
         tick(slot, info, context);
-    else
+    else if (!program_action_run(number, info, context))
         tick_signal_default(number);
 }

@@ -38,6 +38,7 @@ struct sampler {
     _Atomic uint32_t modules_unknown; /* a handler met code it does not know */
     _Atomic uint32_t modules_told;    /* dlopen or dlclose was called */
     _Atomic uint32_t yielding;        /* a signal that the program is about to take; 0: none */
+    _Atomic uint32_t shared;          /* one that ticks keep to, for there is no other; 0: none */
     _Atomic uint32_t resting;         /* lock: held by the thread while it changes the lists that a
                                        * forked child inherits */
     int32_t pid;
@@ -78,8 +79,8 @@ SIGNAL_SAFE void sampler_wake(void);
 /* A handler met a pc in no module. */
 SIGNAL_SAFE void sampler_modules_unknown(void);
 /* The program is about to take this signal: if ticks use it they move to another, before this
- * returns. */
-void sampler_yield_signal(int number);
+ * returns. True: there is no other. The program's handler is called by ours (program_action.h). */
+bool sampler_yield_signal(int number);
 /* A tick that is a trap and waits for the calling thread to unblock it is forgotten; one that is
  * the program's own goes on waiting. */
 void sampler_drop_waiting_trap(void);

@@ -39,7 +39,7 @@ void sampler_drop_waiting_trap(void)
 }
 
 /* A tick may end a look early; another thread may be in the middle of the same, or of another. */
-static void wait_until_free(int number)
+static bool wait_until_free(int number)
 {
     const struct timespec look = { 0, YIELD_LOOK_NS };
     const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + YIELD_WAIT_NS;
@@ -48,20 +48,26 @@ static void wait_until_free(int number)
            clock_ns(CLOCK_MONOTONIC) < until_ns) {
         uint32_t asked = 0;
 
+        if ((int)atomic_load(&sampler.shared) == number)
+            return true;
+
         if (atomic_compare_exchange_strong(&sampler.yielding, &asked, (uint32_t)number))
             asked = (uint32_t)number;
         sampler_wake();
         sys_futex(&sampler.yielding, FUTEX_WAIT_PRIVATE, asked, &look);
     }
+    return false;
 }
 
-void sampler_yield_signal(int number)
+bool sampler_yield_signal(int number)
 {
     if (!in_use(number))
-        return;
-    wait_until_free(number);
+        return false;
+    if (wait_until_free(number))
+        return true;
     if (number == SIGTRAP)
         sampler_drop_waiting_trap();
+    return false;
 }
 
 /* One that somebody blocks is better than none. */
@@ -126,6 +132,16 @@ void sampler_signals_keep(void)
     rearm(number);
 }
 
+static void move_from(int number)
+{
+    int other = choose();
+
+    if (other)
+        rearm(other);
+    else
+        atomic_store(&sampler.shared, (uint32_t)number);
+}
+
 /* The program waits for it: its handler must not see a tick. */
 void sampler_signals_yield(void)
 {
@@ -134,9 +150,12 @@ void sampler_signals_yield(void)
 
     if (!number)
         return;
-    if (number == SIGTRAP)
+    if (number == SIGTRAP) {
         rights->trap = false;
-    rearm(number == sampler.threads.signal_number ? choose() : sampler.threads.signal_number);
+        rearm(sampler.threads.signal_number);
+    } else if (number == sampler.threads.signal_number) {
+        move_from(number);
+    }
     atomic_store_explicit(&sampler.yielding, 0, memory_order_release);
     sys_futex(&sampler.yielding, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
 }

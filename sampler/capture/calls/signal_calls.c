@@ -3,7 +3,9 @@
  *
  * A program that waits for all signals (sigwait, signalfd) would be woken by a tick as if somebody
  * had sent it; here ticks are passed over. One that takes our signal gets it: the sampler moves to
- * another before the call is carried out, and our handler never shows as the one before. One that
+ * another before the call is carried out, or, where a tick can be told from the program's own
+ * (SIGTRAP) or there is no other, our handler calls the program's. It never shows as the one
+ * before. One that
  * asks for the default keeps our handler, which does what the default does: a tick that waits
  * (blocked, as between fork and exec in git) would end the program there.
  */
@@ -14,6 +16,7 @@
 #include "../handler.h"
 #include "../sampler.h"
 #include "../system/clock.h"
+#include "../threads/program_action.h"
 #include "../threads/tick_signal.h"
 
 #include <errno.h>
@@ -146,57 +149,104 @@ static bool stays_ours(int number, sighandler_t handler)
            NEXT(sigaction)(number, NULL, &now) == 0 && is_our_handler(&now);
 }
 
-static void hide_our_handler(struct sigaction *action)
+static void hide_our_handler(int number, struct sigaction *action)
 {
-    if (!action || !is_our_handler(action))
+    if (!action || !is_our_handler(action) || program_action_get(number, action))
         return;
     memset(action, 0, sizeof *action);
     action->sa_handler = SIG_DFL;
 }
 
+/* A child of vfork writes into its parent's memory, and has a table of signals of its own. */
+static bool is_sampled_process(void)
+{
+    return sampler.pid == (int32_t)getpid();
+}
+
+/* What becomes of a call that sets a signal's action. */
+enum course {
+    PASS_ON,
+    KEEP_OURS, /* our handler does what the default does */
+    SHARE,     /* our handler calls the program's */
+};
+
+static bool is_ours(int number)
+{
+    struct sigaction now;
+
+    return NEXT(sigaction)(number, NULL, &now) == 0 && is_our_handler(&now);
+}
+
+static enum course course_of(int number, sighandler_t handler)
+{
+    bool handles = handler != SIG_DFL && handler != SIG_IGN;
+
+    if (stays_ours(number, handler))
+        return KEEP_OURS;
+    if (handles && number == SIGTRAP && is_sampled_process() && is_ours(number))
+        return SHARE;
+    return sampler_running() && sampler_yield_signal(number) && handles ? SHARE : PASS_ON;
+}
+
+static void keep_program_action(int number, const struct sigaction *wanted, enum course course)
+{
+    if (!is_sampled_process())
+        return;
+    if (course == SHARE)
+        program_action_set(number, wanted);
+    else
+        program_action_forget(number);
+}
+
 ISOSCOPE_API int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
+    struct sigaction wanted;
+    enum course course = PASS_ON;
     int result;
 
     FIND_NEXT(sigaction);
-    if (action && stays_ours(number, action->sa_handler))
-        action = NULL;
-    if (action && sampler_running())
-        sampler_yield_signal(number);
-    result = NEXT(sigaction)(number, action, before);
-    if (result == 0)
-        hide_our_handler(before);
-    return result;
+    if (action) {
+        wanted = *action; /* it may lie where before does */
+        course = course_of(number, wanted.sa_handler);
+    }
+    result = NEXT(sigaction)(number, action && course == PASS_ON ? &wanted : NULL, before);
+    if (result < 0)
+        return result;
+    hide_our_handler(number, before);
+    if (action)
+        keep_program_action(number, &wanted, course);
+    return 0;
 }
 
-/* Of signal() and its other names; a program in strict ISO C calls __sysv_signal. */
+/* Of signal() and its other names; a program in strict ISO C calls __sysv_signal. flags: of the
+ * action that the name stands for. */
 static sighandler_t change(sighandler_t (*next)(int, sighandler_t), int number,
-                           sighandler_t handler)
+                           sighandler_t handler, int flags)
 {
-    sighandler_t before;
+    struct sigaction wanted = { .sa_handler = handler, .sa_flags = flags };
+    struct sigaction before = { .sa_handler = SIG_DFL };
+    enum course course;
 
     FIND_NEXT(sigaction);
-    if (stays_ours(number, handler))
-        return SIG_DFL;
-    if (sampler_running())
-        sampler_yield_signal(number);
-    before = next(number, handler);
-    return before == (sighandler_t)(void *)handler_tick ||
-                   before == (sighandler_t)(void *)handler_trap
-               ? SIG_DFL
-               : before;
+    course = course_of(number, handler);
+    if (NEXT(sigaction)(number, NULL, &before) == 0)
+        hide_our_handler(number, &before);
+    if (course == PASS_ON && next(number, handler) == SIG_ERR)
+        return SIG_ERR;
+    keep_program_action(number, &wanted, course);
+    return before.sa_handler;
 }
 
-#define SIGNAL_CALL(name)                                                                          \
+#define SIGNAL_CALL(name, flags)                                                                   \
     sighandler_t name(int number, sighandler_t handler);                                           \
     ISOSCOPE_API sighandler_t name(int number, sighandler_t handler)                               \
     {                                                                                              \
         FIND_NEXT(name);                                                                           \
-        return change(NEXT(name), number, handler);                                                \
+        return change(NEXT(name), number, handler, flags);                                         \
     }
 
-SIGNAL_CALL(signal)
-SIGNAL_CALL(ssignal)
-SIGNAL_CALL(bsd_signal)
-SIGNAL_CALL(sysv_signal)
-SIGNAL_CALL(__sysv_signal)
+SIGNAL_CALL(signal, SA_RESTART)
+SIGNAL_CALL(ssignal, SA_RESTART)
+SIGNAL_CALL(bsd_signal, SA_RESTART)
+SIGNAL_CALL(sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
+SIGNAL_CALL(__sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
