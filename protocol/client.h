@@ -55,6 +55,7 @@ struct service {
     bool user_resumes_start, user_resumes_exit; /* requireUserPermissionToResume */
     struct client *dds; /* the Dart Development Service that has taken over; NULL: none */
     char *dds_uri;      /* its own */
+    int64_t work;       /* that is left in this turn: work.h */
 };
 
 struct id_zones {

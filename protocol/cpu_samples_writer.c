@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part { PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_CODES, PART_END };
+enum { WORK_FRAME = 32 };
+
+enum part { PART_FRAMES, PART_SAMPLES, PART_FUNCTIONS, PART_THIRD, PART_CODES, PART_END };
 
 struct cpu_samples_writer {
     struct reply_stream stream; /* the first: this is one */
@@ -17,20 +19,6 @@ struct cpu_samples_writer {
     uint32_t cursor; /* of snapshot_next, or the index of the next entry */
     bool comma;      /* the list has an entry already */
 };
-
-static int compose_frames(struct cpu_samples_view *view, const struct cpu_samples_dialect *dialect)
-{
-    struct frame_texts *texts = &view->frame_texts;
-
-    if (frame_texts_begin(texts, view->frame_count) < 0)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < view->frame_count; i++) {
-        json_text_literal(&texts->text, ",");
-        dialect->frame(&texts->text, view, &view->frames[i]);
-        frame_texts_add(texts);
-    }
-    return frame_texts_end(texts);
-}
 
 static void put_member(struct json_text *text, const char *name, int64_t value)
 {
@@ -109,10 +97,36 @@ static uint32_t code_count(const struct cpu_samples_writer *writer)
     return writer->view.codes.ticks ? writer->dialect->code_count(&writer->view) : 0;
 }
 
+static void compose_frame(struct cpu_samples_view *view, const struct cpu_samples_dialect *dialect,
+                          const struct snapshot_frame *frame)
+{
+    struct frame_texts *texts = &view->frame_texts;
+
+    json_text_literal(&texts->text, ",");
+    dialect->frame(&texts->text, view, frame);
+    frame_texts_add(texts);
+    if (view->codes.ticks)
+        sample_codes_add(&view->codes, frame);
+}
+
+static void compose_next_frame(struct cpu_samples_writer *writer)
+{
+    struct cpu_samples_view *view = &writer->view;
+
+    work_off(writer->stream.work, WORK_FRAME);
+    if (writer->cursor < view->frame_count)
+        return compose_frame(view, writer->dialect, &view->frames[writer->cursor++]);
+    writer->stream.failed = frame_texts_end(&view->frame_texts) < 0 ||
+                            (view->codes.ticks && frame_texts_end(&view->codes.texts) < 0);
+    next_part(writer);
+}
+
 static void put_next_sample(struct cpu_samples_writer *writer)
 {
     struct snapshot_sample sample;
 
+    if (!snapshot_ready(writer->snapshot, writer->cursor, writer->stream.work))
+        return;
     if (!snapshot_next(writer->snapshot, &writer->cursor, &sample))
         return next_part(writer);
     put_comma(writer);
@@ -135,6 +149,9 @@ static void put_next(struct reply_stream *stream)
     const struct cpu_samples_dialect *dialect = writer->dialect;
 
     switch (writer->part) {
+    case PART_FRAMES:
+        compose_next_frame(writer);
+        break;
     case PART_SAMPLES:
         put_next_sample(writer);
         break;
@@ -152,7 +169,7 @@ static void put_next(struct reply_stream *stream)
         stream->done = true;
         break;
     }
-    stream->failed = writer->view.tags.failed;
+    stream->failed |= writer->view.tags.failed;
 }
 
 static void free_writer(struct reply_stream *stream)
@@ -168,12 +185,12 @@ static void free_writer(struct reply_stream *stream)
 
 static const struct reply_stream_kind kind = { put_next, free_writer };
 
-static int compose(struct cpu_samples_writer *writer, const struct cpu_samples_options *options)
+static int begin(struct cpu_samples_writer *writer, const struct cpu_samples_options *options)
 {
     struct cpu_samples_view *view = &writer->view;
 
     put_head(&writer->stream.carry, writer->snapshot, options);
-    if (writer->stream.carry.failed || compose_frames(view, options->dialect) < 0)
+    if (writer->stream.carry.failed || frame_texts_begin(&view->frame_texts, view->frame_count) < 0)
         return -ISOSCOPE_NO_MEMORY;
     return options->codes ? sample_codes_begin(&view->codes, view->frames, view->frame_count,
                                                view->function_count)
@@ -197,7 +214,7 @@ int cpu_samples_writer_new(struct reply_stream **out, struct snapshot *snapshot,
     writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
     writer->view.frames = snapshot_frames(snapshot, &writer->view.frame_count);
     writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);
-    if (compose(writer, options) < 0) {
+    if (begin(writer, options) < 0) {
         reply_stream_free(&writer->stream);
         return -ISOSCOPE_NO_MEMORY;
     }

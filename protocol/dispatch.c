@@ -110,6 +110,8 @@ static void wait(struct client *client, struct request *request)
 /* What the handler will look at is up to date. */
 static int prepare(struct client *client, struct request *request, const struct method *method)
 {
+    if (request->unfinished)
+        return 0;
     if (method->traits & METHOD_DRAINS && !request->drained)
         profile_sync(client->service->options.profile);
     request->drained = true;
@@ -118,7 +120,7 @@ static int prepare(struct client *client, struct request *request, const struct 
     return 0;
 }
 
-/* 0, a negative rpc_error or HANDLER_WAITS. */
+/* 0, a negative rpc_error, HANDLER_WAITS or HANDLER_WORKS. */
 static int handle(struct client *client, struct request *request, const struct method *method,
                   struct reply *reply)
 {
@@ -157,13 +159,26 @@ void dispatch(struct client *client, struct request *request)
     int rc;
 
     rc = method ? handle(client, request, method, &reply) : handle_foreign(client, request);
-    if (rc == HANDLER_WAITS)
+    request->works = rc == HANDLER_WORKS;
+    if (rc > 0)
         return wait(client, request);
     if (rc < 0)
         push_failure(client, request, routing);
     else
         push_reply(client, request, routing, &reply);
     request_free(request);
+}
+
+/* Those that have more to do anyhow wait for their turn, and so do all when this one is over. */
+static void dispatch_again(struct client *client, struct request *request)
+{
+    if (client->closing_code)
+        return request_free(request);
+    request->works |= client->service->work <= 0;
+    if (request->works)
+        wait(client, request);
+    else
+        dispatch(client, request);
 }
 
 void dispatch_waiting(struct client *client)
@@ -175,12 +190,50 @@ void dispatch_waiting(struct client *client)
     while (waiting) {
         struct request *next = waiting->next;
 
-        if (client->closing_code)
-            request_free(waiting);
-        else
-            dispatch(client, waiting);
+        dispatch_again(client, waiting);
         waiting = next;
     }
+}
+
+/* Where the first one is linked; at the end of the list there is none. */
+static struct request **find_working(struct client *client)
+{
+    struct request **link = &client->waiting;
+
+    while (*link && !(*link)->works)
+        link = &(*link)->next;
+    return link;
+}
+
+bool dispatch_works(const struct client *client)
+{
+    for (const struct request *request = client->waiting; request; request = request->next)
+        if (request->works)
+            return !client->closing_code;
+    return false;
+}
+
+void dispatch_working(struct client *client)
+{
+    struct request **link = find_working(client), *request = *link;
+    unsigned waiting = client->waiting_count;
+
+    if (!request)
+        return;
+    *link = request->next;
+    client->waiting_count--;
+    dispatch(client, request);
+    if (client->waiting_count < waiting) /* another may begin in its place */
+        dispatch_waiting(client);
+}
+
+unsigned dispatch_unfinished(const struct client *client)
+{
+    unsigned count = 0;
+
+    for (const struct request *request = client->waiting; request; request = request->next)
+        count += request->unfinished != NULL;
+    return count;
 }
 
 void dispatch_clear(struct client *client)

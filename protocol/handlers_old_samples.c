@@ -8,20 +8,15 @@
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
-/* 0, a negative rpc_error or HANDLER_WAITS. */
+/* As samples_reply_take. */
 static int take(struct client *client, const struct isolate *isolate,
                 struct snapshot_window *window, struct snapshot **out)
 {
-    int rc;
-
     if (!profile_enabled(client->service->options.profile))
         return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
-    if (samples_reply_waits(client))
-        return HANDLER_WAITS;
     window->process_id = isolate->process->id;
     window->tid = isolate->tid;
-    rc = snapshot_take(out, client->service->options.profile, window);
-    return rc < 0 ? samples_reply_fail(client, rc) : 0;
+    return samples_reply_take(client, window, out);
 }
 
 int handle_private_get_cpu_profile(struct client *client,

@@ -88,22 +88,18 @@ int handle_get_perfetto_cpu_samples(struct client *client,
                                     const struct get_perfetto_cpu_samples_params *params,
                                     struct reply *reply)
 {
-    struct profile *profile = client->service->options.profile;
     struct snapshot_window window = { 0 };
     struct snapshot *snapshot = NULL;
     int rc;
 
-    if (!profile_enabled(profile))
+    if (!profile_enabled(client->service->options.profile))
         return fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
-    if (samples_reply_waits(client))
-        return HANDLER_WAITS;
     if (params->time_origin_us != -1 && params->time_extent_us != -1)
         window = window_between(params->time_origin_us, params->time_extent_us);
     window.process_id = params->isolate->process->id;
     window.tid = params->isolate->tid;
-    rc = snapshot_take(&snapshot, profile, &window);
-    return rc < 0 ? samples_reply_fail(client, rc)
-                  : reply_samples(client, reply, snapshot, params->isolate->process);
+    rc = samples_reply_take(client, &window, &snapshot);
+    return rc ? rc : reply_samples(client, reply, snapshot, params->isolate->process);
 }
 
 int handle_get_perfetto_vm_timeline(struct client *client,
@@ -128,8 +124,6 @@ int handle_get_perfetto_vm_timeline_with_cpu_samples(
     struct snapshot *snapshot = NULL;
     int rc;
 
-    if (samples_reply_waits(client))
-        return HANDLER_WAITS;
-    rc = snapshot_take(&snapshot, client->service->options.profile, &window);
-    return rc < 0 ? samples_reply_fail(client, rc) : reply_timeline(client, reply, snapshot, told);
+    rc = samples_reply_take(client, &window, &snapshot);
+    return rc ? rc : reply_timeline(client, reply, snapshot, told);
 }

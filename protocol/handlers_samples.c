@@ -49,18 +49,13 @@ static int reply_samples(struct client *client, struct reply *reply, struct snap
 static int take_samples(struct client *client, struct reply *reply, struct snapshot_window *window,
                         const struct telling *telling, const struct isolate *isolate)
 {
-    struct profile *profile = client->service->options.profile;
     struct snapshot *snapshot = NULL;
     int rc;
 
-    if (samples_reply_waits(client))
-        return HANDLER_WAITS;
     window->process_id = isolate ? isolate->process->id : 0;
     window->tid = isolate ? isolate->tid : 0;
-    rc = snapshot_take(&snapshot, profile, window);
-    if (rc < 0)
-        return samples_reply_fail(client, rc);
-    return reply_samples(client, reply, snapshot, telling, isolate, window);
+    rc = samples_reply_take(client, window, &snapshot);
+    return rc ? rc : reply_samples(client, reply, snapshot, telling, isolate, window);
 }
 
 /* The window holds when both ends are given, as in the VM; typed clients send -1 for neither. */

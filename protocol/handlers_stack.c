@@ -1,6 +1,7 @@
 #include "client.h"
 #include "handlers.h"
 #include "refs.h"
+#include "samples_reply.h"
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
@@ -84,15 +85,14 @@ int handle_get_stack(struct client *client, const struct get_stack_params *param
                      struct reply *reply)
 {
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
-    const struct service *service = client->service;
     struct snapshot_window window = { .process_id = params->isolate->process->id,
                                       .tid = params->isolate->tid,
                                       .bounded = true,
                                       .available = true,
                                       .extent_us = RECENT_US };
+    int rc;
 
-    window.origin_us = service->options.monotonic_us() - RECENT_US;
-    if (snapshot_take(&snapshot, service->options.profile, &window) < 0)
-        return answer(client, reply, NULL);
-    return answer(client, reply, stack_json(snapshot, params->limit));
+    window.origin_us = client->service->options.monotonic_us() - RECENT_US;
+    rc = samples_reply_take(client, &window, &snapshot);
+    return rc ? rc : answer(client, reply, stack_json(snapshot, params->limit));
 }

@@ -22,10 +22,11 @@ struct reply {
     struct reply_stream *samples;
 };
 
-/* 0, a negative rpc_error (fail), or HANDLER_WAITS: ask again when the profile has changed. */
+/* 0, a negative rpc_error (fail), HANDLER_WAITS: ask again when the profile has changed, or
+ * HANDLER_WORKS: ask again in the client's next turn. */
 typedef int method_call(struct client *client, const union method_params *params,
                         struct reply *reply);
-enum { HANDLER_WAITS = 1 };
+enum { HANDLER_WAITS = 1, HANDLER_WORKS = 2 };
 
 enum method_trait {
     /* In the VM its router answers these itself: errors do not echo the request, and a request

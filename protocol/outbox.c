@@ -86,18 +86,24 @@ static size_t read_text(struct message *message, char *buffer, size_t size, bool
     return count;
 }
 
-enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, size_t *count,
-                             bool *begins)
+/* Of a message that nothing came of. */
+static enum outbox_read why_nothing(const struct message *message)
+{
+    return message->samples && !reply_stream_failed(message->samples) ? OUTBOX_WORKS : OUTBOX_BROKE;
+}
+
+enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, int64_t *work,
+                             size_t *count, bool *begins)
 {
     struct message *message = outbox->first;
     bool ends;
 
-    *begins = !message->begun;
-    message->begun = true;
-    *count = message->samples ? reply_stream_read(message->samples, buffer, size, &ends)
+    *count = message->samples ? reply_stream_read(message->samples, buffer, size, work, &ends)
                               : read_text(message, buffer, size, &ends);
     if (!*count)
-        return OUTBOX_BROKE;
+        return why_nothing(message);
+    *begins = !message->begun;
+    message->begun = true;
     if (!ends)
         return OUTBOX_MORE;
     drop_first(outbox);

@@ -25,6 +25,7 @@ struct outbox {
 enum outbox_read {
     OUTBOX_MORE,  /* of the same message */
     OUTBOX_ENDED, /* the message went out whole */
+    OUTBOX_WORKS, /* there is no text of it yet */
     OUTBOX_BROKE, /* memory ran out in the middle of it */
 };
 
@@ -32,8 +33,9 @@ int outbox_push_text(struct outbox *outbox, char *text);
 int outbox_push_samples(struct outbox *outbox, struct reply_stream *samples);
 void outbox_clear(struct outbox *outbox);
 
-/* The next piece of the first message; there must be one. begins: it is that message's first. */
-enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, size_t *count,
-                             bool *begins);
+/* The next piece of the first message; there must be one. begins: it is that message's first.
+ * work: how much may be done for it. */
+enum outbox_read outbox_read(struct outbox *outbox, char *buffer, size_t size, int64_t *work,
+                             size_t *count, bool *begins);
 
 #endif

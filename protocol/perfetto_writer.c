@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CACHE_SLOTS = 1 << 13, PACKETS_BYTES = 4096, NAME_MAX_BYTES = 128 };
+enum { CACHE_SLOTS = 1 << 13, PACKETS_BYTES = 4096, NAME_MAX_BYTES = 128, WORK_PACKET = 8 };
 
 enum part { PART_LIBRARIES, PART_FUNCTIONS, PART_FRAMES, PART_SAMPLES, PART_END };
 
@@ -102,6 +102,8 @@ static void put_sample(struct perfetto_writer *writer)
 {
     struct snapshot_sample sample;
 
+    if (writer->snapshot && !snapshot_ready(writer->snapshot, writer->cursor, writer->stream.work))
+        return;
     if (!writer->snapshot || !snapshot_next(writer->snapshot, &writer->cursor, &sample)) {
         writer->part = PART_END;
         return;
@@ -145,7 +147,8 @@ static void put_next(struct reply_stream *stream)
 {
     struct perfetto_writer *writer = (struct perfetto_writer *)stream;
 
-    while (writer->packets.length < PACKETS_BYTES && writer->part != PART_END) {
+    while (writer->packets.length < PACKETS_BYTES && writer->part != PART_END && *stream->work > 0) {
+        work_off(stream->work, WORK_PACKET);
         if (writer->part == PART_SAMPLES)
             put_sample(writer);
         else

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Composed at a time: the cost of a round is lost in it, and it stays in the processor's cache. */
-enum { CARRY_BYTES = 32 * 1024 };
+enum { CARRY_BYTES = 32 * 1024, WORK_ENTRY = 4 };
 
 void reply_stream_free(struct reply_stream *stream)
 {
@@ -13,7 +13,7 @@ void reply_stream_free(struct reply_stream *stream)
     stream->kind->free(stream);
 }
 
-static bool failed(const struct reply_stream *stream)
+bool reply_stream_failed(const struct reply_stream *stream)
 {
     return stream->failed || stream->carry.failed;
 }
@@ -24,17 +24,22 @@ static void refill(struct reply_stream *stream)
     if (stream->sent < stream->carry.length)
         return;
     stream->sent = stream->carry.length = 0;
-    while (!stream->done && stream->carry.length < CARRY_BYTES && !failed(stream))
+    while (!stream->done && stream->carry.length < CARRY_BYTES && *stream->work > 0 &&
+           !reply_stream_failed(stream)) {
+        work_off(stream->work, WORK_ENTRY);
         stream->kind->compose(stream);
+    }
 }
 
-size_t reply_stream_read(struct reply_stream *stream, char *buffer, size_t size, bool *ends)
+size_t reply_stream_read(struct reply_stream *stream, char *buffer, size_t size, int64_t *work,
+                         bool *ends)
 {
     size_t filled = 0;
 
     *ends = false;
+    stream->work = work;
     refill(stream);
-    while (filled < size && stream->sent < stream->carry.length && !failed(stream)) {
+    while (filled < size && stream->sent < stream->carry.length && !reply_stream_failed(stream)) {
         size_t left = stream->carry.length - stream->sent;
         size_t count = left < size - filled ? left : size - filled;
 
@@ -43,7 +48,7 @@ size_t reply_stream_read(struct reply_stream *stream, char *buffer, size_t size,
         stream->sent += count;
         refill(stream);
     }
-    if (failed(stream))
+    if (reply_stream_failed(stream))
         return 0;
     *ends = stream->done && stream->sent == stream->carry.length;
     return filled;

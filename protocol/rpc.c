@@ -95,10 +95,18 @@ enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
     return parsed;
 }
 
+void request_finish(struct request *request)
+{
+    if (request->unfinished)
+        request->unfinished->free(request->unfinished);
+    request->unfinished = NULL;
+}
+
 void request_free(struct request *request)
 {
     if (!request)
         return;
+    request_finish(request);
     json_decref(request->message);
     json_decref(request->kept);
     free(request);

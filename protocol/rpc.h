@@ -29,14 +29,21 @@ struct rpc_failure {
     const char *dds_uri; /* lent: who is there already; NULL: that is not what went wrong */
 };
 
+/* Begins a handler's own struct; its free frees all of it. */
+struct unfinished {
+    void (*free)(struct unfinished *unfinished);
+};
+
 struct request {
     json_t *message;
-    json_t *id;           /* borrowed from message; NULL: a notification */
-    const char *method;   /* borrowed from message */
-    json_t *params;       /* borrowed from message; NULL: none */
-    json_t *kept;         /* texts made of params, so that handlers can borrow them */
-    bool drained;         /* profile_sync was called for it */
-    struct request *next; /* in a list of waiting ones */
+    json_t *id;                    /* borrowed from message; NULL: a notification */
+    const char *method;            /* borrowed from message */
+    json_t *params;                /* borrowed from message; NULL: none */
+    json_t *kept;                  /* texts made of params, so that handlers can borrow them */
+    bool drained;                  /* profile_sync was called for it */
+    bool works;                    /* its handler goes on in the client's next turn */
+    struct unfinished *unfinished; /* what its handler has begun; NULL: nothing */
+    struct request *next;          /* in a list of waiting ones */
 };
 
 enum rpc_parsed {
@@ -52,6 +59,9 @@ enum rpc_parsed {
 enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
                           struct rpc_failure *failure, char why[JSON_ERROR_TEXT_LENGTH]);
 void request_free(struct request *request); /* NULL is fine */
+
+/* Frees what its handler has begun, if anything. */
+void request_finish(struct request *request);
 
 /* The parameter as text (values.h), lent; NULL when it was not given. */
 const char *request_param(struct request *request, const char *name);

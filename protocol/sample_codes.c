@@ -11,14 +11,16 @@ int sample_codes_begin(struct sample_codes *codes, const struct snapshot_frame *
     codes->ticks = calloc((size_t)function_count + 1, sizeof(*codes->ticks));
     if (!codes->ticks || frame_texts_begin(&codes->texts, frame_count) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < frame_count; i++) {
-        if (!frames[i].inlined) {
-            json_text_literal(&codes->texts.text, ",");
-            json_text_uint(&codes->texts.text, frames[i].function);
-        }
-        frame_texts_add(&codes->texts);
+    return 0;
+}
+
+void sample_codes_add(struct sample_codes *codes, const struct snapshot_frame *frame)
+{
+    if (!frame->inlined) {
+        json_text_literal(&codes->texts.text, ",");
+        json_text_uint(&codes->texts.text, frame->function);
     }
-    return frame_texts_end(&codes->texts);
+    frame_texts_add(&codes->texts);
 }
 
 void sample_codes_free(struct sample_codes *codes)

@@ -28,6 +28,8 @@ struct sample_codes {
 
 int sample_codes_begin(struct sample_codes *codes, const struct snapshot_frame *frames,
                        uint32_t frame_count, uint32_t function_count);
+/* Each of the frames, in their order; then texts is ended. */
+void sample_codes_add(struct sample_codes *codes, const struct snapshot_frame *frame);
 void sample_codes_free(struct sample_codes *codes);
 
 /* Counts the sample, and writes its stack in brackets. */

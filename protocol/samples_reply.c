@@ -10,7 +10,56 @@
 
 bool samples_reply_waits(const struct client *client)
 {
-    return client->outbox.samples >= SAMPLES_QUEUED_MAX;
+    return client->outbox.samples + dispatch_unfinished(client) >= SAMPLES_QUEUED_MAX;
+}
+
+struct half_taken {
+    struct unfinished unfinished; /* the first: this is one */
+    struct snapshot *snapshot;
+};
+
+static void free_half_taken(struct unfinished *unfinished)
+{
+    struct half_taken *half = (struct half_taken *)unfinished;
+
+    snapshot_free(half->snapshot);
+    free(half);
+}
+
+static int begin_snapshot(struct client *client, const struct snapshot_window *window)
+{
+    struct half_taken *half = calloc(1, sizeof(*half));
+
+    if (!half)
+        return -ISOSCOPE_NO_MEMORY;
+    half->unfinished.free = free_half_taken;
+    client->request->unfinished = &half->unfinished;
+    return snapshot_begin(&half->snapshot, client->service->options.profile, window);
+}
+
+int samples_reply_take(struct client *client, const struct snapshot_window *window,
+                       struct snapshot **out)
+{
+    struct request *request = client->request;
+    struct half_taken *half;
+    int rc = 0;
+
+    if (!request->unfinished) {
+        if (samples_reply_waits(client))
+            return HANDLER_WAITS;
+        rc = begin_snapshot(client, window);
+    }
+    half = (struct half_taken *)request->unfinished;
+    if (!rc)
+        rc = snapshot_step(half->snapshot, &client->service->work);
+    if (rc > 0)
+        return HANDLER_WORKS;
+    if (!rc) {
+        *out = half->snapshot;
+        half->snapshot = NULL;
+    }
+    request_finish(request);
+    return rc < 0 ? samples_reply_fail(client, rc) : 0;
 }
 
 /* A notification is not answered, but its text is composed all the same. */

@@ -6,8 +6,12 @@
 
 #include "client.h"
 
-/* No more than so many streams wait for one client (dispatch.h). */
+/* No more than so many snapshots are held for one client (dispatch.h). */
 bool samples_reply_waits(const struct client *client);
+/* A snapshot for the request that is answered now, taken in as many turns as it needs. 0, or a
+ * handler's return value. */
+int samples_reply_take(struct client *client, const struct snapshot_window *window,
+                       struct snapshot **out);
 /* What the request is answered with before the result's value; the caller frees it. */
 char *samples_reply_envelope(const struct client *client);
 /* JSON of "_counters" of one process, or (NULL) of all; the caller frees it. */

@@ -66,6 +66,7 @@ static void tell_of_symbols(struct service *service)
 
 void service_poll(struct service *service)
 {
+    service->work = WORK_TURN;
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);
@@ -221,6 +222,7 @@ void client_receive(struct client *client, const char *text, size_t length)
 
     if (client->closing_code)
         return;
+    client->service->work = WORK_TURN;
     switch (rpc_parse(&request, text, length, &failure, why)) {
     case RPC_PARSED_REQUEST:
         return too_fast(client) ? refuse_too_fast(client, request) : dispatch(client, request);
@@ -245,7 +247,8 @@ void client_receive_binary(struct client *client)
 
 bool client_wants_send(const struct client *client)
 {
-    return client->outbox.first && (!client->closing_code || client->dismissed);
+    return (client->outbox.first && (!client->closing_code || client->dismissed)) ||
+           dispatch_works(client);
 }
 
 size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends)
@@ -256,8 +259,14 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
     *begins = *ends = false;
     if (!client_wants_send(client) || size == 0)
         return 0;
-    switch (outbox_read(&client->outbox, buffer, size, &count, begins)) {
+    client->service->work = WORK_TURN;
+    if (!client->outbox.first)
+        dispatch_working(client);
+    if (!client->outbox.first)
+        return 0;
+    switch (outbox_read(&client->outbox, buffer, size, &client->service->work, &count, begins)) {
     case OUTBOX_MORE:
+    case OUTBOX_WORKS:
         return count;
     case OUTBOX_BROKE:
         client->closing_code = 0; /* also where it was to go anyhow */

@@ -67,6 +67,10 @@ bool client_wants_send(const struct client *client);
  * Fills buffer with the next piece of the oldest message. begins/ends tell whether it is
  * the first/last piece of its message. Returns the bytes; 0 when there is nothing to send.
  * Messages with samples are written while they are sent, so they cost no memory.
+ *
+ * Each call is a short one, so that others are served between two of them. Where a reply takes
+ * long, a call may return 0, or less than size, and client_wants_send stays true: serve others, and
+ * call again without waiting for anything.
  */
 size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends);
 

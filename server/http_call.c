@@ -76,9 +76,11 @@ int http_call_write(struct session *session, uint8_t *buffer, size_t buffer_size
     bool begins, ends = false;
     size_t size = client_send(session->client, at + CHUNK_HEAD_BYTES, room, &begins, &ends);
 
-    if (!size) /* still waiting; or it is to end, and the missing last chunk says that all is not
-                  here */
+    if (!size) {
+        session_worked(session);
+        /* Still waiting; or it is to end, and the missing last chunk says that all is not here. */
         return session_must_end(session) ? -1 : 0;
+    }
     size = make_chunk(at, size, ends);
     if (lws_write(session->wsi, (unsigned char *)at, size,
                   ends ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < 0)

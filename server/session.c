@@ -122,6 +122,12 @@ static int close_if_due(struct session *session)
     return close_with(session, code, reason);
 }
 
+void session_worked(struct session *session)
+{
+    session->progress += client_wants_send(session->client);
+    session_refresh(session);
+}
+
 /* Returns the bytes written, 0 when there is nothing to write; *more: another may follow at once.
  */
 static int write_piece(struct session *session, uint8_t *buffer, size_t size_max, bool *more)
@@ -132,8 +138,11 @@ static int write_piece(struct session *session, uint8_t *buffer, size_t size_max
 
     if (size && lws_write(session->wsi, buffer + LWS_PRE, size, (enum lws_write_protocol)flags) < 0)
         return -1;
+    if (!size)
+        session_worked(session);
     session->progress += size > 0;
-    *more = size > 0 && !lws_send_pipe_choked(session->wsi);
+    /* A message that has not ended is for the next turn. */
+    *more = ends && !lws_send_pipe_choked(session->wsi);
     return (int)size;
 }
 

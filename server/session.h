@@ -53,6 +53,8 @@ void session_close(struct session *session);
 int session_receive(struct session *session, const char *bytes, size_t length);
 /* The socket takes the next piece. */
 int session_write(struct session *session, uint8_t *buffer, size_t buffer_size);
+/* client_send gave nothing: it may have worked on something, and goes on in another turn. */
+void session_worked(struct session *session);
 /* Asks for session_write when there is something to send, or the connection is to end. */
 void session_refresh(struct session *session);
 

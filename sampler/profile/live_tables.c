@@ -142,8 +142,6 @@ static void set_bound(struct live_tables *tables)
 int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count,
                      bool available)
 {
-    int asked;
-
     tables->tables.available = available;
     do {
         tables->tables.pending = false;
@@ -152,10 +150,9 @@ int live_tables_read(struct live_tables *tables, const struct store_view *views,
         for (uint32_t i = 0; i < count; i++)
             if (read_chunk(tables, &views[i]) < 0)
                 return -ISOSCOPE_NO_MEMORY;
-        asked = tables_ask(&tables->tables);
-    } while (asked > 0);
-    if (asked < 0)
-        return asked;
+        if (tables_ask(&tables->tables, &(int64_t){ INT64_MAX }) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    } while (tables->tables.resolved);
     /* All frames of the tables are told, also those of chunks that this reader has not asked for.
      */
     if (!available && tables->open_count)

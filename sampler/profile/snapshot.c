@@ -13,144 +13,325 @@
 
 enum { STACK_BLOCK = 4 };
 
+/* Work: of a sample beside others, of a frame that is new to a view, or to all, of a node. */
+enum { WORK_SAMPLE = 1, WORK_STACK = 6, WORK_FRAME = 16, WORK_NEW_FRAME = 300, WORK_NODE = 2 };
+
+enum phase { PHASE_COUNT, PHASE_FIRST, PHASE_NAMES, PHASE_ASK, PHASE_TICKS, PHASE_DONE };
+
+/* What is needed while a snapshot is taken, and no longer. */
+struct taking {
+    enum phase phase;
+    uint32_t view, sample;                  /* how far the phase is */
+    bool in_view;                           /* the view has begun */
+    uint64_t named[CHUNK_ENTRIES_MAX / 64]; /* nodes of the view: their frames are in the tables */
+    struct stacks stacks;                   /* of the view */
+    uint32_t slot;                          /* of the stacks */
+    uint32_t *seen;                         /* by function, the last stack it was counted for */
+    uint32_t stack;                         /* the number of this one */
+    uint32_t deepest;
+};
+
 struct snapshot {
     uint32_t period_us, depth_max;
     struct store_view *views; /* hold the chunks */
     uint32_t view_count;
-    struct table_chain **chains; /* by view, then by its chunk's frame number; empty: not in use */
+    struct table_chain **chains; /* by view (NULL: it has no samples), then by its chunk's frame
+                                  * number; empty: not in use */
     struct window window;
     int64_t first_us, last_us;
     struct tables tables;
-    uint32_t *stack; /* snapshot_next's result; room for the deepest */
+    uint32_t *stack;       /* snapshot_next's result; room for the deepest */
+    struct taking *taking; /* NULL: it is taken */
 };
 
-static struct walk walk_stack(const struct snapshot *snapshot, const struct stack *stack)
+/* From the first view on. */
+static void begin_phase(struct taking *taking, enum phase phase)
 {
-    return walk_begin(snapshot->views[stack->view].chunk, stack->leaf, stack->caller);
+    taking->phase = phase;
+    taking->view = 0;
+    taking->in_view = false;
 }
 
-static int name_stack(struct snapshot *snapshot, const struct stack *stack)
+/* Moves on to a view that has samples. False: there is none. */
+static bool find_view(const struct snapshot *snapshot, struct taking *taking)
 {
-    struct table_chain *chains = snapshot->chains[stack->view];
-    struct walk walk;
-    uint32_t number;
+    while (taking->view < snapshot->view_count && !taking->in_view &&
+           !window_reaches(&snapshot->window, taking->view))
+        taking->view++;
+    return taking->view < snapshot->view_count;
+}
 
-    for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        if (chains[walk.frame].count)
-            continue;
-        if (tables_add(&snapshot->tables, walk.chunk->frames[walk.frame], &number) < 0)
+static void begin_view(const struct snapshot *snapshot, struct taking *taking)
+{
+    taking->in_view = true;
+    taking->sample = snapshot->window.reach[taking->view].first;
+}
+
+static void end_view(struct taking *taking)
+{
+    taking->in_view = false;
+    taking->view++;
+}
+
+/* The next sample of the view that the window shows. False: there is none, or no work left. */
+static bool next_sample(const struct snapshot *snapshot, struct taking *taking, int64_t *work,
+                        struct pick *pick)
+{
+    uint32_t end = snapshot->window.reach[taking->view].end;
+
+    while (*work > 0 && taking->sample < end) {
+        *pick = (struct pick){ (uint16_t)taking->view, (uint16_t)taking->sample++ };
+        work_off(work, WORK_SAMPLE);
+        if (window_shows(&snapshot->window, *pick))
+            return true;
+    }
+    return false;
+}
+
+static bool view_is_done(const struct snapshot *snapshot, const struct taking *taking)
+{
+    return taking->sample == snapshot->window.reach[taking->view].end;
+}
+
+static int find_first(struct snapshot *snapshot, int64_t *work)
+{
+    if (window_gather(&snapshot->window, work))
+        return 1;
+    if (snapshot->window.total)
+        snapshot->first_us = pick_us(snapshot->views, snapshot->window.picks[0]);
+    snapshot->last_us = snapshot->first_us;
+    return 0;
+}
+
+/* Names. */
+
+static int name_frame(struct snapshot *snapshot, uint32_t view, uint16_t frame, int64_t *work)
+{
+    struct table_chain *chain = &snapshot->chains[view][frame];
+    uint32_t known = snapshot->tables.chain_count, number;
+
+    if (chain->count)
+        return 0;
+    if (tables_add(&snapshot->tables, snapshot->views[view].chunk->frames[frame], &number) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    *chain = snapshot->tables.chains[number];
+    work_off(work, number < known ? WORK_FRAME : WORK_NEW_FRAME);
+    return 0;
+}
+
+/* Where a node is named already, so is all that leads to it. */
+static int name_stack(struct snapshot *snapshot, struct pick pick, int64_t *work)
+{
+    const struct chunk *chunk = snapshot->views[pick.view].chunk;
+    const struct chunk_sample *sample = &chunk->samples[pick.sample];
+    uint64_t *named = snapshot->taking->named;
+    int error = name_frame(snapshot, pick.view, sample->leaf, work);
+
+    for (uint32_t node = sample->caller;
+         node && !(named[node / 64] & UINT64_C(1) << node % 64) && !error;
+         node = chunk->nodes[node].parent) {
+        named[node / 64] |= UINT64_C(1) << node % 64;
+        work_off(work, WORK_NODE);
+        error = name_frame(snapshot, pick.view, chunk->nodes[node].frame, work);
+    }
+    return error;
+}
+
+static int begin_names(struct snapshot *snapshot, struct taking *taking)
+{
+    struct table_chain **chains = &snapshot->chains[taking->view];
+
+    free(*chains); /* of an earlier round */
+    *chains = calloc(snapshot->views[taking->view].frame_count, sizeof(**chains));
+    memset(taking->named, 0, sizeof(taking->named));
+    begin_view(snapshot, taking);
+    return *chains ? 0 : -ISOSCOPE_NO_MEMORY;
+}
+
+static int name_view(struct snapshot *snapshot, struct taking *taking, int64_t *work)
+{
+    struct pick pick;
+
+    while (next_sample(snapshot, taking, work, &pick)) {
+        int64_t time_us = pick_us(snapshot->views, pick);
+
+        if (time_us > snapshot->last_us)
+            snapshot->last_us = time_us;
+        if (name_stack(snapshot, pick, work) < 0)
             return -ISOSCOPE_NO_MEMORY;
-        chains[walk.frame] = snapshot->tables.chains[number];
+    }
+    return !view_is_done(snapshot, taking);
+}
+
+static int name_stacks(struct snapshot *snapshot, struct taking *taking, int64_t *work)
+{
+    int error;
+
+    while (find_view(snapshot, taking)) {
+        if (!taking->in_view && begin_names(snapshot, taking) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+        if ((error = name_view(snapshot, taking, work)))
+            return error;
+        end_view(taking);
     }
     return 0;
 }
 
-static void forget_names(struct snapshot *snapshot)
-{
-    tables_free(&snapshot->tables);
-    for (uint32_t view = 0; view < snapshot->view_count; view++)
-        memset(snapshot->chains[view], 0,
-               snapshot->views[view].frame_count * sizeof(**snapshot->chains));
-}
-
 /* -ISOSCOPE_PENDING only after all are gone through, so that all names are asked for at once. */
-static int name_stacks(struct snapshot *snapshot, const struct stacks *stacks)
+static int ask_for_names(struct snapshot *snapshot, struct taking *taking, int64_t *work)
 {
-    int asked;
+    struct tables *tables = &snapshot->tables;
+    int error = tables_ask(tables, work);
 
-    do {
-        forget_names(snapshot);
-        for (uint32_t i = 0; i < stacks->count; i++)
-            if (name_stack(snapshot, &stacks->list[i]) < 0)
-                return -ISOSCOPE_NO_MEMORY;
-        asked = tables_ask(&snapshot->tables);
-    } while (asked > 0);
-    if (asked < 0)
-        return asked;
-    return snapshot->tables.pending && !snapshot->tables.available ? -ISOSCOPE_PENDING : 0;
+    if (error)
+        return error;
+    if (tables->resolved) {
+        tables_free(tables);
+        begin_phase(taking, PHASE_NAMES);
+        return 0;
+    }
+    if (tables->pending && !tables->available)
+        return -ISOSCOPE_PENDING;
+    chains_settle(tables->profile->chains);
+    tables_settle(tables);
+    work_end(work); /* much was given back */
+    taking->seen = calloc((size_t)tables->function_count + 1, sizeof(*taking->seen));
+    begin_phase(taking, PHASE_TICKS);
+    return taking->seen ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
-/* seen: by function, the last stack it was counted for; a recursive function counts once. */
+/* Ticks. */
+
+/* A recursive function counts once. */
 static void count_in_chain(struct tables *tables, struct table_chain chain,
-                           const struct stack *stack, uint32_t number, uint32_t *seen)
+                           const struct stack *stack, struct taking *taking)
 {
     for (uint32_t i = chain.first; i < chain.first + chain.count; i++) {
         uint32_t function = tables->frames[i].function;
 
-        if (seen[function] == number)
+        if (taking->seen[function] == taking->stack)
             continue;
-        seen[function] = number;
+        taking->seen[function] = taking->stack;
         tables->functions[function].inclusive += stack->samples;
     }
 }
 
-/* Returns how many frames it has in the source. */
-static uint32_t count_in_stack(struct snapshot *snapshot, const struct stack *stack,
-                               uint32_t number, uint32_t *seen)
+static void count_in_stack(struct snapshot *snapshot, const struct stack *stack,
+                           struct taking *taking, int64_t *work)
 {
-    const struct table_chain *chains = snapshot->chains[stack->view];
+    const struct table_chain *chains = snapshot->chains[taking->view];
     struct tables *tables = &snapshot->tables;
     const struct snapshot_frame *leaf = &tables->frames[chains[stack->leaf].first];
+    struct walk walk = walk_begin(snapshot->views[taking->view].chunk, stack->leaf, stack->caller);
     uint32_t depth = 0;
-    struct walk walk;
 
+    taking->stack++;
     tables->functions[leaf->function].exclusive += stack->samples;
-    for (walk = walk_stack(snapshot, stack); !walk.ended; walk_on(&walk)) {
-        count_in_chain(tables, chains[walk.frame], stack, number, seen);
+    for (; !walk.ended; walk_on(&walk)) {
+        count_in_chain(tables, chains[walk.frame], stack, taking);
         depth += chains[walk.frame].count;
     }
-    return depth;
+    if (depth > taking->deepest)
+        taking->deepest = depth;
+    work_off(work, depth * WORK_NODE);
 }
 
-static int count_functions(struct snapshot *snapshot, const struct stacks *stacks)
+static int begin_ticks(struct snapshot *snapshot, struct taking *taking)
 {
-    uint32_t *seen = calloc((size_t)snapshot->tables.function_count + 1, sizeof(*seen));
-    uint32_t deepest = 0;
+    taking->slot = 0;
+    begin_view(snapshot, taking);
+    return stacks_begin(&taking->stacks, snapshot->window.reach[taking->view].count);
+}
 
-    if (!seen)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < stacks->count; i++) {
-        uint32_t depth = count_in_stack(snapshot, &stacks->list[i], i + 1, seen);
+/* The view's samples to stacks, and those to functions. 1: call again. */
+static int count_view(struct snapshot *snapshot, struct taking *taking, int64_t *work)
+{
+    struct stacks *stacks = &taking->stacks;
+    struct pick pick;
 
-        deepest = depth > deepest ? depth : deepest;
+    while (next_sample(snapshot, taking, work, &pick)) {
+        const struct chunk_sample *sample = &snapshot->views[pick.view].chunk->samples[pick.sample];
+
+        stacks_add(stacks, sample->caller, sample->leaf);
+        work_off(work, WORK_STACK);
     }
-    free(seen);
-    snapshot->stack = calloc((size_t)deepest + STACK_BLOCK, sizeof(*snapshot->stack));
+    if (!view_is_done(snapshot, taking))
+        return 1;
+    for (; *work > 0 && taking->slot < stacks->slot_count; taking->slot++) {
+        work_off(work, WORK_SAMPLE);
+        if (stacks->slots[taking->slot].samples)
+            count_in_stack(snapshot, &stacks->slots[taking->slot], taking, work);
+    }
+    return taking->slot < stacks->slot_count;
+}
+
+static int count_ticks(struct snapshot *snapshot, struct taking *taking, int64_t *work)
+{
+    while (find_view(snapshot, taking)) {
+        if (!taking->in_view && begin_ticks(snapshot, taking) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+        if (count_view(snapshot, taking, work))
+            return 1;
+        end_view(taking);
+    }
+    snapshot->stack = calloc((size_t)taking->deepest + STACK_BLOCK, sizeof(*snapshot->stack));
     return snapshot->stack ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
-static int map_chains(struct snapshot *snapshot)
+static void taking_free(struct taking *taking)
 {
-    snapshot->chains = calloc((size_t)snapshot->view_count + 1, sizeof(*snapshot->chains));
-    if (!snapshot->chains)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t view = 0; view < snapshot->view_count; view++) {
-        snapshot->chains[view] =
-            calloc(snapshot->views[view].frame_count, sizeof(**snapshot->chains));
-        if (!snapshot->chains[view])
-            return -ISOSCOPE_NO_MEMORY;
-    }
-    return 0;
+    if (!taking)
+        return;
+    stacks_free(&taking->stacks);
+    free(taking->seen);
+    free(taking);
 }
 
-static int find_stacks(struct snapshot *snapshot, struct stacks *stacks,
-                       const struct snapshot_window *asked)
+/* Does all of a phase, and begins the next one. 1: call again. */
+static int do_phase(struct snapshot *snapshot, struct taking *taking, int64_t *work)
 {
-    struct window *window = &snapshot->window;
-    int error = window_open(window, snapshot->views, snapshot->view_count, asked);
+    int error;
 
-    if (error < 0 || (error = stacks_find(stacks, window)) < 0 || !window->total)
+    switch (taking->phase) {
+    case PHASE_COUNT:
+        if (!(error = window_count(&snapshot->window, work)))
+            begin_phase(taking, PHASE_FIRST);
         return error;
-    snapshot->last_us = stacks->last_us;
-    window_next(window); /* the first batch is what is asked for next */
-    snapshot->first_us = pick_us(snapshot->views, window->picks[0]);
+    case PHASE_FIRST: /* the first batch is what is asked for next */
+        if (!(error = find_first(snapshot, work)))
+            begin_phase(taking, PHASE_NAMES);
+        return error;
+    case PHASE_NAMES:
+        if (!(error = name_stacks(snapshot, taking, work)))
+            begin_phase(taking, PHASE_ASK);
+        return error;
+    case PHASE_ASK:
+        return ask_for_names(snapshot, taking, work);
+    default:
+        if (!(error = count_ticks(snapshot, taking, work)))
+            begin_phase(taking, PHASE_DONE);
+        return error;
+    }
+}
+
+int snapshot_step(struct snapshot *snapshot, int64_t *work)
+{
+    struct taking *taking = snapshot->taking;
+
+    while (taking->phase != PHASE_DONE) {
+        int error = do_phase(snapshot, taking, work);
+
+        if (error)
+            return error;
+    }
+    taking_free(taking);
+    snapshot->taking = NULL;
     return 0;
 }
 
-static int fill(struct snapshot *snapshot, struct profile *profile,
-                const struct snapshot_window *window)
+static int begin(struct snapshot *snapshot, struct profile *profile,
+                 const struct snapshot_window *window)
 {
-    CLEANUP(stacks_free) struct stacks stacks = { 0 };
     struct span span = window_span(window);
     struct store_ask ask = { .process_id = window->process_id,
                              .first_us = span.first_us,
@@ -162,16 +343,15 @@ static int fill(struct snapshot *snapshot, struct profile *profile,
         return error;
     window_choose_sources(snapshot->views, snapshot->view_count, window,
                           registry_names(profile->registry));
-    if ((error = find_stacks(snapshot, &stacks, window)) < 0 ||
-        (error = map_chains(snapshot)) < 0 || (error = name_stacks(snapshot, &stacks)) < 0)
-        return error;
-    chains_settle(profile->chains);
-    tables_settle(&snapshot->tables);
-    return count_functions(snapshot, &stacks);
+    snapshot->taking = calloc(1, sizeof(*snapshot->taking));
+    snapshot->chains = calloc((size_t)snapshot->view_count + 1, sizeof(*snapshot->chains));
+    return snapshot->taking && snapshot->chains
+               ? window_open(&snapshot->window, snapshot->views, snapshot->view_count, window)
+               : -ISOSCOPE_NO_MEMORY;
 }
 
-int snapshot_take(struct snapshot **out, struct profile *profile,
-                  const struct snapshot_window *window)
+int snapshot_begin(struct snapshot **out, struct profile *profile,
+                   const struct snapshot_window *window)
 {
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
     struct process_info process;
@@ -186,7 +366,24 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
     snapshot->depth_max = profile_depth_max(profile);
     snapshot->tables.profile = profile;
     snapshot->tables.available = window->available;
-    error = fill(snapshot, profile, window);
+    error = begin(snapshot, profile, window);
+    if (error)
+        return error;
+    *out = snapshot;
+    snapshot = NULL;
+    return 0;
+}
+
+int snapshot_take(struct snapshot **out, struct profile *profile,
+                  const struct snapshot_window *window)
+{
+    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+    int64_t work = INT64_MAX;
+    int error = snapshot_begin(&snapshot, profile, window);
+
+    if (error)
+        return error;
+    error = snapshot_step(snapshot, &work);
     if (error)
         return error;
     *out = snapshot;
@@ -203,6 +400,7 @@ void snapshot_free(struct snapshot *snapshot)
     free(snapshot->chains);
     window_close(&snapshot->window);
     free(snapshot->stack);
+    taking_free(snapshot->taking);
     tables_free(&snapshot->tables);
     store_views_free(snapshot->views, snapshot->view_count);
     free(snapshot);
@@ -281,13 +479,16 @@ static uint32_t fill_stack(struct snapshot *snapshot, uint32_t view, uint16_t le
     return (uint32_t)(stack - snapshot->stack);
 }
 
-/* The batch with the cursor's sample. False: there is none. */
-static bool find_batch(struct window *window, uint32_t cursor)
+bool snapshot_ready(struct snapshot *snapshot, uint32_t cursor, int64_t *work)
 {
+    struct window *window = &snapshot->window;
+
+    if (cursor >= window->total)
+        return true;
     if (cursor < window->first)
         window_rewind(window);
-    while (cursor >= window->first + window->count)
-        if (!window_next(window))
+    while (window->gathering || cursor >= window->first + window->count)
+        if (window_gather(window, work))
             return false;
     return true;
 }
@@ -304,10 +505,12 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
     const struct store_view *view;
     const struct chunk_sample *sample;
     const struct view_source *source;
+    int64_t work = INT64_MAX;
     struct pick pick;
 
-    if (!find_batch(window, *cursor))
+    if (*cursor >= window->total)
         return false;
+    snapshot_ready(snapshot, *cursor, &work);
     pick = window->picks[(*cursor)++ - window->first];
     view = &snapshot->views[pick.view];
     sample = &view->chunk->samples[pick.sample];

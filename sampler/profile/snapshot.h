@@ -15,6 +15,7 @@
 #define ISOSCOPE_SNAPSHOT_H
 
 #include "../feed/reader.h"
+#include "work.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,6 +136,12 @@ struct snapshot_window {
  */
 int snapshot_take(struct snapshot **out, struct profile *profile,
                   const struct snapshot_window *window);
+
+/* The same in turns, for it takes as long as there are samples. After snapshot_begin nothing but
+ * snapshot_step and snapshot_free may be called, until snapshot_step says 0. 1: call it again. */
+int snapshot_begin(struct snapshot **out, struct profile *profile,
+                   const struct snapshot_window *window);
+int snapshot_step(struct snapshot *snapshot, int64_t *work);
 void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
 void snapshot_freep(struct snapshot **snapshot);
 
@@ -222,6 +229,8 @@ const struct snapshot_library *snapshot_libraries(const struct snapshot *snapsho
 /* Samples oldest first. cursor starts at 0; false at the end. One reader at a time is fast: the
  * snapshot knows where 8,192 samples are, not all. */
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out);
+/* Makes the next snapshot_next a short one. False: call again. */
+bool snapshot_ready(struct snapshot *snapshot, uint32_t cursor, int64_t *work);
 /* The stack of the sample that had this place: its depth, and frames as in snapshot_sample. */
 uint32_t snapshot_stack(struct snapshot *snapshot, uint32_t place, const uint32_t **frames);
 

@@ -1,31 +1,29 @@
 /*
- * stacks.h - the different stacks of a window: most samples have one that others have too.
+ * stacks.h - the different stacks of one chunk's samples: most have one that others have too.
  *
- *   window (its samples) -> stacks -> functions named and counted, once a stack
+ *   a view's samples -> stacks_add -> slots (those with samples) -> functions counted, once a stack
  *
- * Ownership  All zeros is an empty list; stacks_free ends it. It refers to the views by index.
- * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ * Ownership  All zeros has no room; stacks_free ends it.
+ * Errors     stacks_begin: 0 or -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_STACKS_H
 #define ISOSCOPE_STACKS_H
 
-#include "store.h"
-#include "window.h"
+#include "chunk.h"
 
 struct stack {
-    uint32_t view;
     uint16_t caller, leaf;
-    uint64_t samples;
+    uint32_t samples; /* 0: no stack */
 };
 
 struct stacks {
-    struct stack *list;
-    uint32_t count, capacity;
-    int64_t last_us; /* of the latest sample; where there is one */
+    struct stack *slots;
+    uint32_t slot_count, room; /* room: of the slots that there is memory for */
 };
 
-/* The window is then before its first batch. */
-int stacks_find(struct stacks *stacks, struct window *window);
+/* Empty, with room for so many different ones. */
+int stacks_begin(struct stacks *stacks, uint32_t count_max);
+void stacks_add(struct stacks *stacks, uint16_t caller, uint16_t leaf);
 void stacks_free(struct stacks *stacks);
 
 /* for (walk = walk_begin(chunk, leaf, caller); !walk.ended; walk_on(&walk)): the frame numbers,

@@ -8,6 +8,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* The worker takes what there is at a time, and puts it into an order. */
+enum { ASKED_AT_ONCE = 4096, WORK_ASKED = 16 };
+
 /* Returns the array, perhaps moved, with room for one more; NULL: no memory, and nothing changed.
  */
 static void *with_room(void *array, uint32_t count, uint32_t *capacity, size_t entry_bytes)
@@ -262,16 +265,34 @@ int tables_add(struct tables *tables, uint64_t frame, uint32_t *number)
     return 0;
 }
 
-int tables_ask(struct tables *tables)
+static int ask_for_some(struct tables *tables, uint32_t count)
 {
-    int result = tables->missing_count ? namer_want_frames(tables->profile->namer, tables->missing,
-                                                           tables->missing_count)
-                                       : 0;
+    int result =
+        namer_want_frames(tables->profile->namer, &tables->missing[tables->missing_asked], count);
 
-    tables->pending |= tables->missing_count && !result;
-    tables->missing_count = 0;
+    tables->missing_asked += count;
+    tables->resolved |= result > 0;
+    tables->pending |= !result;
+    return result < 0 ? result : 0;
+}
+
+int tables_ask(struct tables *tables, int64_t *work)
+{
+    if (!tables->missing_asked)
+        tables->resolved = false;
+    while (tables->missing_asked < tables->missing_count) {
+        uint32_t left = tables->missing_count - tables->missing_asked;
+        uint32_t count = left < ASKED_AT_ONCE ? left : ASKED_AT_ONCE;
+
+        if (*work <= 0)
+            return 1;
+        work_off(work, count * WORK_ASKED);
+        if (ask_for_some(tables, count) < 0)
+            return -ISOSCOPE_NO_MEMORY;
+    }
+    tables->missing_count = tables->missing_asked = 0;
     tables->round++;
-    return result;
+    return 0;
 }
 
 static void free_finders(struct tables *tables)

@@ -16,6 +16,7 @@
 #include "map64.h"
 #include "parts.h"
 #include "snapshot.h"
+#include "work.h"
 
 struct table_chain {
     uint32_t first; /* of the frames; where there are none, in which round they were looked for */
@@ -28,8 +29,9 @@ struct tables {
     bool available;    /* what is not known yet stays without names */
     bool pending;      /* frames are being named that somebody else has asked for */
     uint32_t round;    /* of tables_ask */
-    uint64_t *missing; /* frames that nobody has asked for yet */
-    uint32_t missing_count, missing_capacity;
+    uint64_t *missing; /* frames that nobody has asked for yet, but for the first missing_asked */
+    uint32_t missing_count, missing_capacity, missing_asked;
+    bool resolved; /* there is no worker: the last ones asked for are known now */
 
     struct snapshot_function *functions;
     uint32_t function_count, function_capacity;
@@ -53,8 +55,9 @@ int tables_add(struct tables *tables, uint64_t frame, uint32_t *number);
 /* Looks again for what an open chain of the frame is, and does not give up what is known of it.
  * changed: more is known. */
 int tables_again(struct tables *tables, uint64_t frame, uint32_t number, bool *changed);
-/* The missing ones are looked for: 0 (some are pending now), or 1: add all again. */
-int tables_ask(struct tables *tables);
+/* The missing ones are looked for. 1: call again. 0: some are pending now or, when resolved, all
+ * are to be added again. */
+int tables_ask(struct tables *tables, int64_t *work);
 /* Nothing more will be added or asked: gives back what only that needs, chains too. */
 void tables_settle(struct tables *tables);
 void tables_free(struct tables *tables);

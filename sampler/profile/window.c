@@ -11,6 +11,8 @@ static_assert(CHUNK_ENTRIES_MAX <= 65536, "a pick holds the number of a sample")
 /* Samples come in almost sorted; this many moves for each say that these did not. */
 enum { MOVES_PER_PICK = 8 };
 
+enum { WORK_SORTED = 2 };
+
 struct span window_span(const struct snapshot_window *window)
 {
     struct span span = { INT64_MIN, INT64_MAX };
@@ -66,36 +68,30 @@ static uint32_t first_sample(const struct store_view *view, const struct sieve *
     return view->chunk->serial == sieve->since.chunk ? sieve->since.sample : 0;
 }
 
-/* Views stand in the order of their chunks. */
-static uint32_t end_sample(const struct store_view *view, const struct sieve *sieve)
+/* Sets the sieve's end: that of all samples, or behind the last of first_max. */
+static void count_view(struct window *window, uint32_t number)
 {
-    if (view->chunk->serial > sieve->end.chunk)
-        return 0;
-    return view->chunk->serial == sieve->end.chunk ? sieve->end.sample : view->sample_count;
-}
-
-/* Sets the sieve's end: that of all samples, or behind the last of first_max (0: there is none). */
-static uint32_t count_all(struct window *window, uint64_t first_max)
-{
+    const struct store_view *view = &window->views[number];
+    struct reach *reach = &window->reach[number];
     struct sieve *sieve = &window->sieve;
-    uint32_t count = 0;
+    uint32_t sample = first_sample(view, sieve);
 
-    sieve->end = sieve->since;
-    for (uint32_t i = 0; i < window->view_count; i++) {
-        const struct store_view *view = &window->views[i];
-
-        if (!overlaps(view, sieve->span))
+    if (!overlaps(view, sieve->span))
+        return;
+    sieve->end = (struct snapshot_mark){ view->chunk->serial, view->sample_count };
+    for (; sample < view->sample_count; sample++) {
+        if (!belongs(view, sample, sieve->span, sieve->tid))
             continue;
-        sieve->end = (struct snapshot_mark){ view->chunk->serial, view->sample_count };
-        for (uint32_t sample = first_sample(view, sieve); sample < view->sample_count; sample++) {
-            count += belongs(view, sample, sieve->span, sieve->tid);
-            if (first_max && count == first_max) {
-                sieve->end.sample = sample + 1;
-                return count;
-            }
+        if (!reach->count++)
+            reach->first = sample;
+        reach->end = sample + 1;
+        if (window->first_max && window->total + reach->count == window->first_max) {
+            sieve->end.sample = sample + 1;
+            break;
         }
     }
-    return count;
+    reach->next = reach->first;
+    window->total += reach->count;
 }
 
 /* Ties stay in the order of arrival. */
@@ -141,13 +137,6 @@ static void sort(struct window *window)
                 (void *)window->views);
 }
 
-/* What a batch may take: behind the one before it, and before what is too late for it. */
-struct limits {
-    struct pick after, before;
-    bool has_after, has_before;
-    struct span span; /* of their times */
-};
-
 static bool is_within(const struct window *window, const struct limits *limits, struct pick pick)
 {
     return (!limits->has_after || compare(window->views, pick, limits->after) > 0) &&
@@ -155,8 +144,10 @@ static bool is_within(const struct window *window, const struct limits *limits, 
 }
 
 /* The later half goes, when there is no room: another batch will find it again. */
-static void take(struct window *window, struct limits *limits, struct pick pick)
+static void take(struct window *window, struct pick pick)
 {
+    struct limits *limits = &window->limits;
+
     window->picks[window->count++] = pick;
     if (window->count < 2 * WINDOW_BATCH)
         return;
@@ -167,98 +158,170 @@ static void take(struct window *window, struct limits *limits, struct pick pick)
     limits->span.last_us = pick_us(window->views, limits->before);
 }
 
-static void take_from(struct window *window, struct limits *limits, uint32_t number)
+static bool is_behind(const struct window *window, struct pick pick)
+{
+    return !window->limits.has_after || compare(window->views, pick, window->limits.after) > 0;
+}
+
+/* What leads the view and is in earlier batches is not looked at again. */
+static void pass_by(const struct window *window, uint32_t number, struct reach *reach)
+{
+    while (reach->next < reach->end &&
+           !is_behind(window, (struct pick){ (uint16_t)number, (uint16_t)reach->next }))
+        reach->next++;
+}
+
+static void take_from(struct window *window, uint32_t number)
 {
     const struct store_view *view = &window->views[number];
+    struct reach *reach = &window->reach[number];
+    const struct limits *limits = &window->limits;
 
-    uint32_t end = end_sample(view, &window->sieve);
-
-    for (uint32_t sample = first_sample(view, &window->sieve); sample < end; sample++) {
+    pass_by(window, number, reach);
+    for (uint32_t sample = reach->next; sample < reach->end; sample++) {
         struct pick pick = { (uint16_t)number, (uint16_t)sample };
 
         if (belongs(view, sample, limits->span, window->sieve.tid) &&
             is_within(window, limits, pick))
-            take(window, limits, pick);
+            take(window, pick);
     }
-}
-
-int window_each(const struct window *window, int (*each)(void *context, struct pick pick),
-                void *context)
-{
-    const struct sieve *sieve = &window->sieve;
-
-    assert(window->whole);
-    for (uint32_t number = 0; number < window->view_count; number++) {
-        const struct store_view *view = &window->views[number];
-        uint32_t end = overlaps(view, sieve->span) ? end_sample(view, sieve) : 0;
-
-        for (uint32_t sample = first_sample(view, sieve); sample < end; sample++) {
-            int result = belongs(view, sample, sieve->span, sieve->tid)
-                             ? each(context, (struct pick){ (uint16_t)number, (uint16_t)sample })
-                             : 0;
-
-            if (result)
-                return result;
-        }
-    }
-    return 0;
 }
 
 void window_rewind(struct window *window)
 {
     window->first = window->count = 0;
+    window->gathering = false;
+    for (uint32_t view = 0; view < window->view_count; view++)
+        window->reach[view].next = window->reach[view].first;
 }
 
-bool window_next(struct window *window)
+static void begin_batch(struct window *window)
 {
     struct limits limits = { .span = window->sieve.span };
-    uint32_t done = window->first + window->count, left = window->total - done;
 
-    if (!left)
-        return false;
     if (window->count) {
         limits.after = window->picks[window->count - 1];
         limits.has_after = true;
         limits.span.first_us = pick_us(window->views, limits.after);
     }
-    window->first = done;
+    window->limits = limits;
+    window->first += window->count;
     window->count = 0;
-    for (uint32_t view = 0; view < window->view_count; view++)
-        if (overlaps(&window->views[view], limits.span))
-            take_from(window, &limits, view);
+    window->gathered = 0;
+    window->gathering = true;
+}
+
+static void end_batch(struct window *window)
+{
+    uint32_t left = window->total - window->first;
+
     sort(window);
     if (window->count > WINDOW_BATCH)
         window->count = WINDOW_BATCH;
     if (window->count > left)
         window->count = left;
-    return true;
+    window->gathering = false;
+}
+
+int window_gather(struct window *window, int64_t *work)
+{
+    if (!window->gathering)
+        begin_batch(window);
+    while (window->gathered < window->view_count && window->first < window->total) {
+        uint32_t number = window->gathered;
+        const struct reach *reach = &window->reach[number];
+
+        if (*work <= 0)
+            return 1;
+        window->gathered++;
+        work_off(work, 1);
+        if (!reach->count || !overlaps(&window->views[number], window->limits.span))
+            continue;
+        work_off(work, reach->end - reach->next);
+        take_from(window, number);
+    }
+    work_off(work, WORK_SORTED * window->count);
+    end_batch(window);
+    return 0;
+}
+
+/* Finds the last that is shown: there are more than were asked for. */
+static int find_last(struct window *window, int64_t *work)
+{
+    while (window->first + window->count < window->total || window->gathering)
+        if (window_gather(window, work))
+            return 1;
+    window->last = window->picks[window->count - 1];
+    window->cut = true;
+    window->sieve.span.last_us = pick_us(window->views, window->last);
+    window_rewind(window);
+    return 0;
+}
+
+static int make_room(struct window *window)
+{
+    uint32_t room = window->total < 2 * WINDOW_BATCH ? window->total : 2 * WINDOW_BATCH;
+
+    if (window->count_max && window->count_max < window->total)
+        window->total = (uint32_t)window->count_max;
+    else
+        window->count_max = 0;
+    window->picks = calloc((size_t)room + 1, sizeof(*window->picks));
+    return window->picks ? 0 : -ISOSCOPE_NO_MEMORY;
+}
+
+static bool is_full(const struct window *window)
+{
+    return window->first_max && window->total == window->first_max;
+}
+
+int window_count(struct window *window, int64_t *work)
+{
+    while (window->counted < window->view_count && !is_full(window)) {
+        if (*work <= 0)
+            return 1;
+        work_off(work, window->views[window->counted].sample_count);
+        count_view(window, window->counted++);
+    }
+    if (!window->picks && make_room(window) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    return window->count_max && !window->cut ? find_last(window, work) : 0;
+}
+
+bool window_reaches(const struct window *window, uint32_t view)
+{
+    return window->reach[view].count && overlaps(&window->views[view], window->sieve.span);
+}
+
+bool window_shows(const struct window *window, struct pick pick)
+{
+    const struct sieve *sieve = &window->sieve;
+
+    return belongs(&window->views[pick.view], pick.sample, sieve->span, sieve->tid) &&
+           (!window->cut || compare(window->views, pick, window->last) <= 0);
 }
 
 int window_open(struct window *window, const struct store_view *views, uint32_t view_count,
                 const struct snapshot_window *asked)
 {
-    uint32_t found, room;
-
     *window = (struct window){
         .views = views,
         .view_count = view_count,
         .sieve = { .span = window_span(asked), .tid = asked->tid },
+        .first_max = asked->since ? asked->count_max : 0,
+        .count_max = asked->since ? 0 : asked->count_max,
     };
     if (asked->since)
-        window->sieve.since = *asked->since;
+        window->sieve.since = window->sieve.end = *asked->since;
     if (view_count > WINDOW_VIEWS_MAX)
         return -ISOSCOPE_NO_MEMORY;
-    found = count_all(window, asked->since ? asked->count_max : 0);
-    window->total =
-        asked->count_max && asked->count_max < found ? (uint32_t)asked->count_max : found;
-    window->whole = window->total == found;
-    room = found < 2 * WINDOW_BATCH ? found : 2 * WINDOW_BATCH;
-    window->picks = calloc((size_t)room + 1, sizeof(*window->picks));
-    return window->picks ? 0 : -ISOSCOPE_NO_MEMORY;
+    window->reach = calloc((size_t)view_count + 1, sizeof(*window->reach));
+    return window->reach ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
 void window_close(struct window *window)
 {
     free(window->picks);
+    free(window->reach);
     *window = (struct window){ 0 };
 }

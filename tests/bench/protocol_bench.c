@@ -1,18 +1,21 @@
 /*
- * protocol_bench reply|live|memory|compose - what replies with samples cost, over a profile made up
+ * protocol_bench reply|live|memory|turns - what replies with samples cost, over a profile made up
  * here.
  *
  *     reply    getCpuSamples of 100,000 samples, 32 deep, and a jansson tree of the same snapshot
  *     live     one second of 1 kHz samples, after the first minute and after an hour
  *     memory   eight clients in the middle of such a reply: memory METHOD SAMPLES ADDRESSES, where
- * each of the four inner frames has so many compose  one whole reply: compose METHOD SAMPLES
+ *              each of the four inner frames has so many
+ *     turns    one whole reply, call by call at the service's door: turns METHOD SAMPLES ADDRESSES
  *
- * Prints lines of a name and a number. Times are CPU seconds of this process.
+ * Prints lines of a name and a number. Times are CPU seconds: of this process, turns of its thread.
  */
 #include "../unit/fake_feed.h"
 
 #include "protocol/service.h"
 #include "sampler/profile/parts.h"
+#include "sampler/profile/process.h"
+#include "sampler/profile/processes.h"
 #include "sampler/profile/profile.h"
 
 #include <jansson.h>
@@ -64,7 +67,7 @@ static int64_t epoch_ms(void)
 
 static int64_t monotonic_us(void)
 {
-    return 1;
+    return HOUR * INT64_C(1000);
 }
 
 static void must(bool good, const char *what)
@@ -92,9 +95,8 @@ static void open_bench(struct bench *bench)
     fake_feed_open(&bench->feed, getpid());
     must(profile_attach(bench->profile, fake_feed_memfd(&bench->feed), &peer, &id) == 0,
          "profile_attach");
-    must(owner_new(&bench->owner, id) == 0 &&
-             owner_thread_new(&bench->thread, bench->owner, getpid(), "main") == 0,
-         "owner_new");
+    bench->owner = owner_hold(processes_at(bench->profile->processes, 0)->owner);
+    must(owner_thread_new(&bench->thread, bench->owner, getpid(), "main") == 0, "owner_thread_new");
     bench->module =
         registry_number(bench->profile->registry, "/usr/bin/bench", build_id, sizeof(build_id));
     service.profile = bench->profile;
@@ -154,8 +156,8 @@ static size_t read_reply(struct client *client, size_t bytes_max, double *first_
     while (!ends && bytes < bytes_max) {
         size_t count = client_send(client, piece, sizeof(piece), &begins, &ends);
 
-        must(count > 0, "client_send");
-        if (!bytes && first_seconds)
+        must(client_wants_send(client) || ends, "client_send");
+        if (!bytes && count && first_seconds)
             *first_seconds = cpu_seconds();
         bytes += count;
     }
@@ -245,7 +247,9 @@ static double table_seconds(struct bench *bench)
         double begin = cpu_seconds();
 
         send_request(client, "_getCpuSamples", params);
-        head[client_send(client, head, PIECE_BYTES, &begins, &ends)] = '\0';
+        do
+            head[client_send(client, head, PIECE_BYTES, &begins, &ends)] = '\0';
+        while (!*head);
         if (!ends)
             read_reply(client, SIZE_MAX, NULL);
         if (round) /* the first one brings the tables */
@@ -340,35 +344,118 @@ static void run_memory(struct bench *bench, const char *method, uint32_t samples
         client_free(clients[i]);
 }
 
-/* longest: between two pieces, when nobody else is served. */
-static void run_compose(struct bench *bench, const char *method, uint32_t samples)
-{
-    struct client *client;
-    char params[96];
+/* How long each call at the service's door took: nobody else is served meanwhile. */
+struct turns {
+    double *list;
+    size_t count, capacity;
+    double begun;
+};
 
-    reply_params(params, method);
+static double thread_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void turn_begin(struct turns *turns)
+{
+    if (turns->count == turns->capacity) {
+        turns->capacity = turns->capacity ? 2 * turns->capacity : 1024;
+        turns->list = reallocarray(turns->list, turns->capacity, sizeof(*turns->list));
+        must(turns->list != NULL, "reallocarray");
+    }
+    turns->begun = thread_seconds();
+}
+
+static void turn_end(struct turns *turns)
+{
+    turns->list[turns->count++] = thread_seconds() - turns->begun;
+}
+
+static int by_length(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* All that is sent to the client until nothing is left. */
+static size_t read_turns(struct turns *turns, struct client *client)
+{
+    static char piece[PIECE_BYTES];
+    bool begins, ends;
+    size_t bytes = 0;
+
+    while (client_wants_send(client)) {
+        turn_begin(turns);
+        bytes += client_send(client, piece, sizeof(piece), &begins, &ends);
+        turn_end(turns);
+    }
+    return bytes;
+}
+
+static void ask_turn(struct turns *turns, struct client *client, const char *method,
+                     const char *params)
+{
+    turn_begin(turns);
+    send_request(client, method, params);
+    turn_end(turns);
+}
+
+static void turn_params(char out[160], const char *method)
+{
+    static const struct {
+        const char *method, *params;
+    } more[] = {
+        { "_getCpuProfile", ",\"tags\":\"UserVM\"" },
+        { "getSourceReport", ",\"reports\":[\"_Profile\",\"Coverage\"]" },
+        { "getCachedCpuSamples", ",\"userTag\":\"main\"" },
+        { "table", ",\"form\":\"table\"" },
+        { "getPerfettoVMTimelineWithCpuSamples", ",\"timeOriginMicros\":0" },
+    };
+    const char *found = "";
+
+    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+        if (!strcmp(more[i].method, method))
+            found = more[i].params;
+    if (!strcmp(method, "streamCpuSamplesWithUserTag"))
+        snprintf(out, 160, "\"userTags\":[\"main\"]");
+    else
+        snprintf(out, 160, "\"isolateId\":\"isolates/%d\"%s", getpid(), found);
+}
+
+/* method: "table" is _getCpuSamples in that form. */
+static void run_turns(struct bench *bench, const char *method, uint32_t samples)
+{
+    bool clears = !strcmp(method, "clearCpuSamples");
+    struct turns turns = { 0 };
+    struct client *client;
+    char params[160];
+
+    turn_params(params, method);
     add_samples(bench, samples, DEPTH);
     must(client_new(&client, bench->service) == 0, "client_new");
-    for (int round = 0; round < COMPOSE_ROUNDS; round++) {
-        double begin = cpu_seconds(), longest = 0, before, now;
-        static char piece[PIECE_BYTES];
-        bool begins, ends = false;
-        size_t bytes = 0;
+    ask_turn(&turns, client, "streamListen", "\"streamId\":\"Profiler\"");
+    read_turns(&turns, client);
+    for (int round = 0; round < (clears ? 1 : COMPOSE_ROUNDS); round++) {
+        double begin = thread_seconds();
+        size_t bytes;
 
-        send_request(client, method, params);
-        before = cpu_seconds();
-        printf("begun %.6f\n", before - begin);
-        while (!ends) {
-            size_t count = client_send(client, piece, sizeof(piece), &begins, &ends);
-
-            must(count > 0, "client_send");
-            bytes += count;
-            now = cpu_seconds();
-            longest = now - before > longest ? now - before : longest;
-            before = now;
-        }
-        printf("whole %.6f\nlongest %.6f\nbytes %zu\n", before - begin, longest, bytes);
+        turns.count = 0;
+        ask_turn(&turns, client, strcmp(method, "table") ? method : "_getCpuSamples", params);
+        bytes = read_turns(&turns, client);
+        turn_begin(&turns);
+        service_poll(bench->service);
+        turn_end(&turns);
+        bytes += read_turns(&turns, client);
+        printf("whole %.6f\nbytes %zu\n", thread_seconds() - begin, bytes);
+        qsort(turns.list, turns.count, sizeof(*turns.list), by_length);
+        printf("turns %zu\nlongest %.6f\np99 %.6f\n", turns.count, turns.list[turns.count - 1],
+               turns.list[turns.count - 1 - turns.count / 100]);
     }
+    free(turns.list);
 }
 
 int main(int argc, char **argv)
@@ -386,10 +473,10 @@ int main(int argc, char **argv)
         run_live(&bench);
     else if (!strcmp(what, "memory"))
         run_memory(&bench, method, samples);
-    else if (!strcmp(what, "compose"))
-        run_compose(&bench, method, samples);
+    else if (!strcmp(what, "turns"))
+        run_turns(&bench, method, samples);
     else
-        must(false, "reply, live, memory or compose [METHOD [SAMPLES [ADDRESSES]]] wanted: that");
+        must(false, "reply, live, memory or turns [METHOD [SAMPLES [ADDRESSES]]] wanted: that");
     close_bench(&bench);
     return 0;
 }

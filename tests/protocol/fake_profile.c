@@ -364,6 +364,28 @@ static bool copy_frames(struct snapshot *snapshot, const struct profile *profile
 int snapshot_take(struct snapshot **out, struct profile *profile,
                   const struct snapshot_window *window)
 {
+    return snapshot_begin(out, profile, window);
+}
+
+int snapshot_step(struct snapshot *snapshot, int64_t *work)
+{
+    if (!snapshot->profile->turns)
+        return 0;
+    snapshot->profile->turns--;
+    *work = 0;
+    return 1;
+}
+
+bool snapshot_ready(struct snapshot *snapshot, uint32_t cursor, int64_t *work)
+{
+    (void)snapshot;
+    (void)cursor;
+    return *work > 0;
+}
+
+int snapshot_begin(struct snapshot **out, struct profile *profile,
+                   const struct snapshot_window *window)
+{
     struct snapshot_sample sample;
     struct snapshot *snapshot;
     uint32_t cursor = 0;

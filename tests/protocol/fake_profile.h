@@ -43,7 +43,8 @@ struct profile {
     bool follows;
     uint32_t clears; /* calls of profile_clear */
     unsigned synced; /* calls of profile_sync */
-    int snapshots;   /* taken and not freed yet */
+    int snapshots;   /* begun and not freed yet */
+    int turns;       /* that snapshot_step still needs; all snapshots share them */
 };
 
 void fake_profile_init(struct profile *profile);
