@@ -1,0 +1,152 @@
+/*
+ * optional.h - isoscope.h for a program that must also build and run where isoscope is not.
+ *
+ * Include it in place of isoscope.h, and link nothing: the calls have the same names. They go to
+ * the library where it is preloaded (`isoscope run -- PROGRAM`) or linked, and else do nothing:
+ * those that return an error say -ISOSCOPE_NO_SERVICE. So one binary serves with and without. In a
+ * statically linked program they always do nothing.
+ *
+ * This file and isoscope.h are all it takes: both may be copied into the program's own sources.
+ * A source file that includes isoscope.h alone calls the library itself, and needs it linked.
+ */
+#ifndef ISOSCOPE_OPTIONAL_H
+#define ISOSCOPE_OPTIONAL_H
+
+#include "isoscope.h"
+
+/*
+ * The library's function of that name, or NULL. Where code has its place fixed at link time
+ * (-no-pie), linkers for x86-64 make a weak name that nothing defines 0 for good; what is read
+ * from the global offset table stays open until the program starts.
+ */
+#if defined(__x86_64__) && defined(__LP64__)
+#define ISOSCOPE_IF_LOADED(name)                                                                   \
+    __extension__({                                                                                \
+        __typeof__(&name) isoscope_found;                                                          \
+        __asm__(".weak " #name "\n\t{movq " #name "@GOTPCREL(%%rip), %0"                           \
+                "|mov %0, QWORD PTR " #name "@GOTPCREL[rip]}"                                      \
+                : "=r"(isoscope_found));                                                           \
+        isoscope_found;                                                                            \
+    })
+#else
+#pragma weak isoscope_start
+#pragma weak isoscope_stop
+#pragma weak isoscope_strerror
+#pragma weak isoscope_set_period
+#pragma weak isoscope_thread_register
+#pragma weak isoscope_thread_unregister
+#pragma weak isoscope_sample_count
+#pragma weak isoscope_tag_push
+#pragma weak isoscope_tag_pop
+#pragma weak isoscope_code_register
+#pragma weak isoscope_code_unregister
+#pragma weak isoscope_set_frame_provider
+#define ISOSCOPE_IF_LOADED(name) (&name)
+#endif
+
+static inline int isoscope_optional_start(const struct isoscope_options *options)
+{
+    __typeof__(&isoscope_start) call = ISOSCOPE_IF_LOADED(isoscope_start);
+
+    return call ? call(options) : -ISOSCOPE_NO_SERVICE;
+}
+
+static inline void isoscope_optional_stop(void)
+{
+    __typeof__(&isoscope_stop) call = ISOSCOPE_IF_LOADED(isoscope_stop);
+
+    if (call)
+        call();
+}
+
+static inline const char *isoscope_optional_strerror(int error)
+{
+    __typeof__(&isoscope_strerror) call = ISOSCOPE_IF_LOADED(isoscope_strerror);
+
+    return call ? call(error) : "isoscope is not in this process";
+}
+
+static inline int isoscope_optional_set_period(uint32_t period_us)
+{
+    __typeof__(&isoscope_set_period) call = ISOSCOPE_IF_LOADED(isoscope_set_period);
+
+    return call ? call(period_us) : -ISOSCOPE_NO_SERVICE;
+}
+
+static inline int isoscope_optional_thread_register(const char *name)
+{
+    __typeof__(&isoscope_thread_register) call = ISOSCOPE_IF_LOADED(isoscope_thread_register);
+
+    return call ? call(name) : -ISOSCOPE_NO_SERVICE;
+}
+
+static inline void isoscope_optional_thread_unregister(void)
+{
+    __typeof__(&isoscope_thread_unregister) call = ISOSCOPE_IF_LOADED(isoscope_thread_unregister);
+
+    if (call)
+        call();
+}
+
+static inline uint64_t isoscope_optional_sample_count(void)
+{
+    __typeof__(&isoscope_sample_count) call = ISOSCOPE_IF_LOADED(isoscope_sample_count);
+
+    return call ? call() : 0;
+}
+
+static inline void isoscope_optional_tag_push(const char *tag)
+{
+    __typeof__(&isoscope_tag_push) call = ISOSCOPE_IF_LOADED(isoscope_tag_push);
+
+    if (call)
+        call(tag);
+}
+
+static inline void isoscope_optional_tag_pop(void)
+{
+    __typeof__(&isoscope_tag_pop) call = ISOSCOPE_IF_LOADED(isoscope_tag_pop);
+
+    if (call)
+        call();
+}
+
+static inline int isoscope_optional_code_register(const void *start, size_t size, const char *name)
+{
+    __typeof__(&isoscope_code_register) call = ISOSCOPE_IF_LOADED(isoscope_code_register);
+
+    return call ? call(start, size, name) : -ISOSCOPE_NO_SERVICE;
+}
+
+static inline int isoscope_optional_code_unregister(const void *start)
+{
+    __typeof__(&isoscope_code_unregister) call = ISOSCOPE_IF_LOADED(isoscope_code_unregister);
+
+    return call ? call(start) : -ISOSCOPE_NO_SERVICE;
+}
+
+static inline int isoscope_optional_set_frame_provider(const void *start, size_t size,
+                                                       isoscope_frame_provider provider,
+                                                       void *context)
+{
+    __typeof__(&isoscope_set_frame_provider) call = ISOSCOPE_IF_LOADED(isoscope_set_frame_provider);
+
+    return call ? call(start, size, provider, context) : -ISOSCOPE_NO_SERVICE;
+}
+
+#undef ISOSCOPE_IF_LOADED
+
+#define isoscope_start              isoscope_optional_start
+#define isoscope_stop               isoscope_optional_stop
+#define isoscope_strerror           isoscope_optional_strerror
+#define isoscope_set_period         isoscope_optional_set_period
+#define isoscope_thread_register    isoscope_optional_thread_register
+#define isoscope_thread_unregister  isoscope_optional_thread_unregister
+#define isoscope_sample_count       isoscope_optional_sample_count
+#define isoscope_tag_push           isoscope_optional_tag_push
+#define isoscope_tag_pop            isoscope_optional_tag_pop
+#define isoscope_code_register      isoscope_optional_code_register
+#define isoscope_code_unregister    isoscope_optional_code_unregister
+#define isoscope_set_frame_provider isoscope_optional_set_frame_provider
+
+#endif
