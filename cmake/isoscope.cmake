@@ -1,6 +1,8 @@
 # What every target of isoscope shares.
 
-find_package(PkgConfig REQUIRED)
+if(ISOSCOPE_SERVICE OR ISOSCOPE_TESTS) # the library alone needs libc only
+  find_package(PkgConfig REQUIRED)
+endif()
 find_package(Threads REQUIRED)
 
 add_library(isoscope_flags INTERFACE)

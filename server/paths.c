@@ -30,19 +30,33 @@ static int own_folder(char out[PATH_MAX])
     return 0;
 }
 
-/* The first of places that is there, as an absolute path; relative ones start at the binary. */
+/* The path without symlinks, but for its last part: libisoscope.so.0 stays that through an upgrade,
+ * which replaces what it leads to. NULL: there is no such thing. */
+static char *real_place(char *path)
+{
+    char *slash = strrchr(path, '/'), *out = NULL;
+
+    if (!slash || access(path, F_OK) != 0)
+        return NULL;
+    *slash = '\0';
+
+    char *folder = realpath(path, NULL);
+    if (folder && asprintf(&out, "%s/%s", folder, slash + 1) < 0)
+        out = NULL;
+    free(folder);
+    return out;
+}
+
+/* The first of places, which start at the binary, that is there. */
 static int first_of(char **out, const char *const *places)
 {
     char folder[PATH_MAX], path[2 * PATH_MAX];
     int status = own_folder(folder);
 
     for (; status == 0 && *places; places++) {
-        if ((*places)[0] == '/')
-            snprintf(path, sizeof(path), "%s", *places);
-        else
-            snprintf(path, sizeof(path), "%s/%s", folder, *places);
+        snprintf(path, sizeof(path), "%s/%s", folder, *places);
 
-        char *real = realpath(path, NULL);
+        char *real = real_place(path);
         if (real) {
             *out = real;
             return 0;
@@ -51,26 +65,28 @@ static int first_of(char **out, const char *const *places)
     return status < 0 ? status : -ISOSCOPE_NOT_FOUND;
 }
 
+/* Each: where an install has it, then where a build tree has it. */
+static const char *const library_places[] = { ISOSCOPE_LIBRARY_PLACE "/" ISOSCOPE_LIBRARY,
+                                              "../lib/" ISOSCOPE_LIBRARY, NULL };
+static const char *const python_places[] = { ISOSCOPE_DATA_PLACE "/isoscope/python",
+                                             "../share/isoscope/python", NULL };
+
 int paths_library(char **out)
 {
-    static const char *const places[] = {
-        "../lib/libisoscope.so",
-        "../lib/" ISOSCOPE_ARCHITECTURE "/isoscope/libisoscope.so",
-        "../lib/" ISOSCOPE_ARCHITECTURE "/libisoscope.so",
-        "../lib/isoscope/libisoscope.so",
-        NULL,
-    };
-
-    return first_of(out, places);
+    return first_of(out, library_places);
 }
 
 int paths_python(char **out)
 {
-    static const char *const places[] = {
-        "../share/isoscope/python",
-        ISOSCOPE_PYTHON_SOURCE, /* a build tree: the package is used where it is written */
-        NULL,
-    };
+    return first_of(out, python_places);
+}
 
-    return first_of(out, places);
+const char *paths_library_place(void)
+{
+    return library_places[0];
+}
+
+const char *paths_python_place(void)
+{
+    return python_places[0];
 }

@@ -1,9 +1,8 @@
 /*
  * paths.h - where the parts of isoscope lie, seen from the running binary.
  *
- * The tree is runnable as it is built, and after `make install` to any prefix, and after a move:
- *
- *     bin/isoscope  lib/libisoscope.so  lib/<arch>/isoscope/libisoscope.so  share/isoscope/python
+ * Each is looked for by its way from the binary, so that an install may be moved. A build tree has
+ * bin/isoscope, lib/libisoscope.so.0 and share/isoscope/python; an install what CMake was told.
  *
  * Ownership  The caller frees what it gets.
  * Errors     0, -ISOSCOPE_NOT_FOUND, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_SYSTEM.
@@ -13,6 +12,10 @@
 
 int paths_library(char **out); /* the library to preload */
 int paths_python(char **out);  /* the folder that holds the Python package `isoscope` */
+
+/* Where they should be, seen from the binary's folder: for those who miss them. Static memory. */
+const char *paths_library_place(void);
+const char *paths_python_place(void);
 
 void paths_freep(char **path);
 

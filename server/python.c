@@ -81,8 +81,8 @@ int python_command(char **arguments)
     size_t count = 0;
 
     if (paths_python(&package) < 0) {
-        say("the Python client is missing: it belongs into ../share/isoscope/python beside the "
-            "binary");
+        say("the Python client is missing: it belongs to %s, seen from the folder of this command",
+            paths_python_place());
         return STATUS_FAILED;
     }
 

@@ -169,7 +169,8 @@ static int make_environment(struct environment **out, struct run *run)
     const char *preload;
 
     if (paths_library(&library) < 0) {
-        say("libisoscope.so is missing: it belongs into ../lib beside the binary");
+        say("the sampler is missing: it belongs to %s, seen from the folder of this command",
+            paths_library_place());
         return -ISOSCOPE_NOT_FOUND;
     }
     if (run_dir_library(run->hub.dir, library, &preload) < 0) {
