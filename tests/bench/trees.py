@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 """What the Python client needs for a big profile: a million samples, 30 frames each.
 
-    ./dev bench trees [--samples N]
+    ./dev bench trees [--samples N] [--only-new]
 
-The replies are made here, in the table form, page by page as Client.profile asks for them: a new
-tree of callers every 10,000 samples, as the service has it. Stacks are walks through a program of
-3,000 functions, the same for every run. Measured in seconds of CPU time, each apart: JSON text to
-objects, to a Profile, to each kind of tree. Beside it stand `go tool pprof` and speedscope (in
-Chromium; all of its processes' CPU time) with the same profile as a pprof file, where they are there.
+The replies are made here (tree_replies.py), a new tree of callers every 10,000 samples. Measured in
+seconds of CPU time, each apart: JSON text to objects, to a Profile, to each kind of tree. Beside it
+stand `go tool pprof` and speedscope (in Chromium; all of its processes' CPU time) with the same
+profile as a pprof file, where they are there.
+
+Then stacks that are ever new, where nothing is shared: 100,000 samples of 42 frames, and 1,000,000
+of 30, two million nodes each. The commands run as they are, each in a process of its own (in turn
+with pprof, and pprof with itself for the noise): CPU time as a ratio to pprof's, and peak memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
-import random
 import resource
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, NamedTuple, Optional, Sequence, TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / part) for part in (
@@ -33,6 +34,8 @@ sys.path[:0] = [str(ROOT / part) for part in (
 from browser import Browser  # noqa: E402
 from pages import Speedscope, served  # noqa: E402
 
+from tree_replies import EverNew, Program, Replies  # noqa: E402
+
 from isoscope import Process, Profile, bottom_up, call_tree  # noqa: E402
 from isoscope import formats  # noqa: E402
 from isoscope.operations import PAGE  # noqa: E402
@@ -40,76 +43,16 @@ from isoscope.rpc import Conversation  # noqa: E402
 from isoscope.table import SamplesTable  # noqa: E402
 from isoscope.trees import Table, layout  # noqa: E402
 
-SAMPLES, DEPTH, FUNCTIONS, THREADS, TREE_SAMPLES = 1_000_000, 30, 3_000, 8, 10_000
+SAMPLES, DEPTH, TREE_SAMPLES = 1_000_000, 30, 10_000
 LIMIT_S = 2.0
+CPU_RATIO_MAX, MEMORY_MAX_MB = 2.0, 1000.0  # of stacks that are ever new
+EVER_NEW = {  # samples, stacks: how deep, and how much of it hardly changes
+    "deep": (100_000, 42, 22),
+    "many": (1_000_000, 30, 28),
+}
+COMMANDS = ("tree", "table", "hot", "bottomup")
 
 T = TypeVar("T")
-
-
-class Program:
-    """Functions that call a few others each; a stack is a walk, and the next one begins in its
-    middle."""
-
-    def __init__(self) -> None:
-        self._random = random.Random(1)
-        self._calls = [self._random.sample(range(FUNCTIONS), 4) for _ in range(FUNCTIONS)]
-        self._walk: list[int] = [0]
-
-    def stack(self) -> list[int]:
-        """Outermost first. Most of the time is spent where it was spent before."""
-        walk = self._walk[: self._random.randint(DEPTH * 2 // 3, DEPTH - 1)]
-        while len(walk) < DEPTH:
-            choice = min(int(self._random.expovariate(1.5)), 3)
-            walk.append(self._calls[walk[-1]][choice])
-        self._walk = walk
-        return walk
-
-
-def tree_of(program: Program, number: int, count: int) -> dict[str, Any]:
-    nodes: dict[tuple[int, int], int] = {}
-    columns: dict[str, list[Any]] = {name: [] for name in (
-        "timeDeltas", "threads", "callers", "frames", "cpuNanos", "vmTags", "incomplete", "ends")}
-    for place in range(count):
-        *callers, leaf = program.stack()
-        node = 0
-        for frame in callers:
-            node = nodes.setdefault((node, frame), len(nodes) + 1)
-        for name, value in (("timeDeltas", 125), ("threads", place % THREADS), ("callers", node),
-                            ("frames", leaf), ("cpuNanos", 1_000_000 + place), ("vmTags", 0)):
-            columns[name].append(value)
-    return {
-        "tree": number, "firstNode": 1, "firstThread": 0,
-        "timeOriginMicros": number * TREE_SAMPLES * 125,
-        "nodes": {"callers": [c for c, _ in nodes], "frames": [f for _, f in nodes]},
-        "threads": [{"isolateId": "isolates/1", "tid": 1 + t, "name": "main", "userTag": "main"}
-                    for t in range(THREADS)],
-        "samples": columns,
-    }  # fmt: skip
-
-
-def pages(samples: int) -> list[str]:
-    """Texts as they come over the socket."""
-    program, number, made = Program(), 1, []
-    for first in range(0, samples, PAGE):
-        trees = []
-        for start in range(first, min(first + PAGE, samples), TREE_SAMPLES):
-            trees.append(tree_of(program, number, min(TREE_SAMPLES, samples - start)))
-            number += 1
-        tables = FUNCTIONS if not made else 0
-        made.append(json.dumps({"jsonrpc": "2.0", "id": str(len(made) + 1), "result": {
-            "type": "_CpuSamplesTable", "samplePeriod": 1000, "maxStackDepth": 128,
-            "sampleCount": sum(len(tree["samples"]["frames"]) for tree in trees), "pid": 1,
-            "next": "x", "_counters": {}, "vmTags": ["Native"],
-            "firstLibrary": 1 if made else 0, "firstFunction": FUNCTIONS if made else 0,
-            "firstFrame": FUNCTIONS if made else 0,
-            "libraries": [] if made else [{"id": "libraries/1", "uri": "file:///usr/bin/app"}],
-            "functions": [{"id": f"functions/1/{n:x}", "name": f"function_{n}", "kind": "Native",
-                           "owner": {"type": "@Library", "id": "libraries/1"}}
-                          for n in range(tables)],
-            "frames": [{"functions": [n], "lines": [10 + n % 90]} for n in range(tables)],
-            "renamed": [], "trees": trees,
-        }}, separators=(",", ":")))  # fmt: skip
-    return made
 
 
 def _cpu_s() -> float:
@@ -180,15 +123,85 @@ def others(profile: Profile, folder: Path, build: Path) -> None:
     speedscope(path, build / "readers/node_modules/speedscope/dist/release")
 
 
+class Used(NamedTuple):
+    cpu_s: float
+    peak_mb: float
+
+
+# A process has its parent's peak until it execs, so a small one stands between.
+_MEASURE = """
+import os, sys
+child = os.fork()
+if not child:
+    os.execvp(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(child, 0)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def measured(*command: str) -> Used:
+    words = [sys.executable, "-S", "-c", _MEASURE, *command]
+    done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
+    cpu_s, peak_mb = done.stderr.splitlines()[-1].split()
+    return Used(float(cpu_s), float(peak_mb))
+
+
+def ever_new(folder: Path, name: str, samples: int) -> bool:
+    """The commands beside pprof with the same samples."""
+    _, depth, shared = EVER_NEW[name]
+    made = Replies(EverNew(depth, shared), samples, PAGE, TREE_SAMPLES, lines=3)
+    for number, text in enumerate(made.texts()):
+        (folder / f"{name}-{number}.json").write_text(text)
+    print(f"{samples:,} samples of {depth} frames, ever new: {made.nodes:,} nodes on the wire")
+    child = [sys.executable, str(Path(__file__).with_name("trees_child.py")), str(folder), name]
+    file = folder / f"{name}.pb.gz"
+    measured(*child, "export", "pprof", "-o", str(file))
+    go = shutil.which("go")
+    judge = (go, "tool", "pprof", "-top", "-nodecount=5", str(file)) if go else None
+    if judge is None:
+        print("  go tool pprof: not installed (Debian: golang-go)")
+    else:
+        measured(*judge)  # go builds it when it runs first
+    return all([_beside(command, judge, *child, command) for command in COMMANDS])
+
+
+def _beside(what: str, judge: Optional[Sequence[str]], *command: str) -> bool:
+    before = measured(*judge) if judge else None
+    ours = measured(*command)
+    told = f"  isoscope {what:<10} {ours.cpu_s:7.2f} s {ours.peak_mb:6.0f} MB"
+    ratio = 0.0
+    if judge and before:
+        after = measured(*judge)
+        both_s = (before.cpu_s + after.cpu_s) / 2
+        ratio = ours.cpu_s / both_s
+        told += (f"   pprof {both_s:7.2f} s {after.peak_mb:6.0f} MB   pprof/pprof "
+                 f"{after.cpu_s / before.cpu_s:.2f}   isoscope/pprof {ratio:.2f}")  # fmt: skip
+    print(told, flush=True)
+    return ratio <= CPU_RATIO_MAX and ours.peak_mb <= MEMORY_MAX_MB
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", nargs="?", type=Path, default=ROOT / "build")
     parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--only-new", action="store_true", help="only stacks that are ever new")
     return parser.parse_args()
 
 
-def main(build: Path, samples: int) -> int:
-    texts = pages(samples)
+def main(build: Path, samples: int, only_new: bool) -> int:
+    good = only_new or shared_stacks(build, samples)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (most, *_) in EVER_NEW.items():
+            good = ever_new(Path(folder), name, min(samples, most)) and good
+    return 0 if good else 1
+
+
+def shared_stacks(build: Path, samples: int) -> bool:
+    """Where most time is spent where it was spent before."""
+    texts = list(Replies(Program(DEPTH), samples, PAGE, TREE_SAMPLES).texts())
     size_mb = sum(map(len, texts)) / 1e6
     told = f"{size_mb:.1f} MB of JSON in {len(texts)} replies"
     print(f"{samples:,} samples of {DEPTH} frames: {told}")
@@ -209,9 +222,9 @@ def main(build: Path, samples: int) -> int:
     print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     with tempfile.TemporaryDirectory() as folder:
         others(profile, Path(folder), build)
-    return 0 if samples < SAMPLES or total_s <= LIMIT_S else 1
+    return samples < SAMPLES or total_s <= LIMIT_S
 
 
 if __name__ == "__main__":
     given = arguments()
-    sys.exit(main(given.build, given.samples))
+    sys.exit(main(given.build, given.samples, given.only_new))

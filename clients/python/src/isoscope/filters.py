@@ -16,7 +16,7 @@ from typing import Iterable, Optional
 
 from .errors import IsoscopeError
 from .model import Function
-from .profile import Frame, Profile
+from .profile import Profile
 
 _NEAR, _LISTED = 0.5, 8
 
@@ -109,16 +109,16 @@ def _below(profile: Profile, functions: set[Function]) -> bytearray:
 
 
 def _without(profile: Profile, hidden: set[Function]) -> Profile:
-    shown: list[Optional[Frame]] = [
-        None if frame.function in hidden else frame for frame in profile.frames
-    ]
     trimmed = Profile()
-    nodes = [0]  # of the profile -> of what is left of the stack
+    shown = [
+        None if f.function in hidden else trimmed.frame(f.function, f.line, f.inlined)
+        for f in profile.frames
+    ]
+    nodes = array("I", [0])  # of the profile -> of what is left of the stack
+    child, frames, callers = trimmed.ways().child, trimmed.node_frames, trimmed.callers
     for caller, number in zip(profile.callers[1:], profile.node_frames[1:]):
         frame, node = shown[number], nodes[caller]
-        if frame is not None:
-            node = trimmed.node(node, trimmed.frame(frame.function, frame.line, frame.inlined))
-        nodes.append(node)
+        nodes.append(node if frame is None else child(node, frame, frames, callers))
     kept = profile.choose([i for i, node in enumerate(profile.nodes) if nodes[node]])
     # With what finds them by value, for who adds samples later.
     for table in ("frames", "callers", "node_frames", "_index", "_table"):

@@ -158,6 +158,7 @@ def profile(wanted: Wanted) -> Operation[Profile]:
         if len(gathered) or error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):
             raise
         yield from _all_lists(gathered, chosen, wanted)
+    gathered.complete()
     if wanted.tid is None:
         return gathered
     return gathered.choose(

@@ -25,6 +25,7 @@ from .collector import no_collector
 from .frames import data_frame, profile_columns
 from .model import CpuSamples, Function, Process
 from .table import Piece, TableFrame, Update
+from .ways import Ways
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +63,8 @@ class Profile:
     def __init__(self) -> None:
         self.threads: list[Thread] = []
         self.frames: list[Frame] = []
-        self.callers: list[int] = [0]  # node -> its caller's; node 0 is nobody; callers[n] < n
-        self.node_frames: list[int] = [0]  # node -> its frame's index
+        self.callers = array("I", [0])  # node -> its caller's; node 0 is nobody; callers[n] < n
+        self.node_frames = array("I", [0])  # node -> its frame's index
         self.tags: list[str] = []
         self.vm_tags: list[str] = []
         self.times_us = array("q")
@@ -110,14 +111,21 @@ class Profile:
 
     def node(self, caller: int, frame: int) -> int:
         """caller: a node, 0 for the outermost frame."""
-        number = self._index.nodes.setdefault((caller, frame), len(self.callers))
-        if number == len(self.callers):
-            if not 0 <= caller < number or not 0 <= frame < len(self.frames):
-                del self._index.nodes[caller, frame]
-                raise IndexError(f"there is no node {caller} or no frame {frame}")
-            self.callers.append(caller)
-            self.node_frames.append(frame)
-        return number
+        if not 0 <= caller < len(self.callers) or not 0 <= frame < len(self.frames):
+            raise IndexError(f"there is no node {caller} or no frame {frame}")
+        return self.ways().child(caller, frame, self.node_frames, self.callers)
+
+    def ways(self) -> Ways:
+        """What finds nodes by caller and frame."""
+        if self._index.ways is None:
+            self._index.ways = Ways.of(self.callers, self.node_frames)
+        return self._index.ways
+
+    def complete(self) -> None:
+        """No more is expected: what finds nodes by value is dropped, which of millions is most of
+        the memory. It is made anew where more comes."""
+        self._index.ways = None
+        self._table = _TableMap()
 
     def tag(self, name: str) -> int:
         return _named(self._index.tags, self.tags, name)
@@ -296,9 +304,12 @@ class _Index:
         self.threads: dict[tuple[str, int], int] = {}
         self.functions: dict[tuple[str, str, str, str, int], Function] = {}
         self.frames: dict[tuple[Function, int, bool], int] = {}
-        self.nodes: dict[tuple[int, int], int] = {}
+        self.ways: Optional[Ways] = Ways()  # None: made when it is asked for
         self.tags: dict[str, int] = {}
         self.vm_tags: dict[str, int] = {}
+
+
+_FRAME = (1 << 32) - 1
 
 
 class _TableMap:
@@ -310,8 +321,8 @@ class _TableMap:
         self._source: Any = None  # the table's frames
         self._tree: Any = None
         self._chains: list[tuple[int, ...]] = []  # table's frame -> ours, outermost first
-        self._nodes: list[int] = [0]  # table's node -> ours
-        self._leaves: dict[tuple[int, int], int] = {}  # table's caller and frame -> our node
+        self._nodes = array("I", [0])  # table's node -> ours
+        self._leaves: dict[int, int] = {}  # table's caller << 32 | frame -> our node
 
     def leaves(self, profile: Profile, piece: Piece) -> Iterator[int]:
         """Of each sample our node. A table or tree that is not the one before begins anew."""
@@ -320,26 +331,40 @@ class _TableMap:
         for frame in piece.frames[len(self._chains) :]:
             self._chains.append(_chain(profile, frame))
         if piece.tree is not self._tree:
-            self._tree, self._nodes, self._leaves = piece.tree, [0], {}
+            self._tree, self._nodes, self._leaves = piece.tree, array("I", [0]), {}
         begin = len(self._nodes)
         new_nodes = zip(piece.tree.callers[begin:], piece.tree.frames[begin:])
-        self._put(profile, new_nodes, self._nodes.append)
-        callers, frames = piece.samples["callers"], piece.samples["frames"]
-        new_leaves = list(set(zip(callers, frames)).difference(self._leaves))
-        found: list[int] = []
-        self._put(profile, new_leaves, found.append)
+        self._put(profile, new_nodes, self._nodes)
+        samples = piece.samples
+        keys = [c << 32 | frame for c, frame in zip(samples["callers"], samples["frames"])]
+        new_leaves = [key for key in dict.fromkeys(keys) if key not in self._leaves]
+        found = array("I")
+        pairs = ((key >> 32, key & _FRAME) for key in new_leaves)
+        self._put(profile, pairs, found)
         self._leaves.update(zip(new_leaves, found))
-        return map(self._leaves.__getitem__, zip(callers, frames))
+        return map(self._leaves.__getitem__, keys)
 
     def _put(
-        self, profile: Profile, pairs: Iterable[tuple[int, int]], tell: Callable[[int], None]
+        self, profile: Profile, pairs: Iterable[tuple[int, int]], found: array[int]
     ) -> None:
-        """Tells our node of each (caller, frame) of the table."""
-        chains, nodes, known = self._chains, self._nodes, profile._index.nodes.get
+        """Our node of each (caller, frame) of the table."""
+        chains, nodes, ways, tell = self._chains, self._nodes, profile.ways(), found.append
+        callers, frames, end = profile.callers, profile.node_frames, len(profile.callers)
+        first, others = ways.first, ways.others.setdefault
         for caller, frame in pairs:
             node = nodes[caller]
             for ours in chains[frame]:
-                node = known((node, ours)) or profile.node(node, ours)
+                child = first[node]
+                if not child:
+                    child = first[node] = end
+                elif frames[child] != ours:
+                    child = others(node << 32 | ours, end)
+                if child == end:
+                    callers.append(node)
+                    frames.append(ours)
+                    first.append(0)
+                    end += 1
+                node = child
             tell(node)
 
 

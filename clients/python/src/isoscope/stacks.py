@@ -5,26 +5,26 @@
 
 from __future__ import annotations
 
+from array import array
+
 from .model import Function
 from .profile import Profile
+from .ways import Ways
 
 
 class FunctionTree:
     """of: profile's node -> this tree's. Node 0 is nobody, and callers come before callees."""
 
     def __init__(self, profile: Profile) -> None:
-        self.callers = [0]
+        self.callers = array("I", [0])
         self.functions: list[Function] = []  # node n's is functions[n - 1]
-        self.of = [0]
-        known: dict[tuple[int, Function], int] = {}
-        for node in range(1, len(profile.callers)):
-            function = profile.frames[profile.node_frames[node]].function
-            key = (self.of[profile.callers[node]], function)
-            mine = known.setdefault(key, len(self.callers))
-            if mine == len(self.callers):
-                self.callers.append(key[0])
-                self.functions.append(function)
-            self.of.append(mine)
+        self.of = array("I", [0])
+        numbers: dict[Function, int] = {}
+        of_frame = [numbers.setdefault(f.function, len(numbers)) for f in profile.frames]
+        found, labels, child = list(numbers), array("I", [0]), Ways().child
+        for caller, frame in zip(profile.callers[1:], profile.node_frames[1:]):
+            self.of.append(child(self.of[caller], of_frame[frame], labels, self.callers))
+        self.functions = [found[label] for label in labels[1:]]
 
     def stack(self, node: int) -> list[Function]:
         """Outermost first."""

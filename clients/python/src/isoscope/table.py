@@ -12,11 +12,12 @@ Errors   ProtocolError names what is missing, points nowhere or does not go on w
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from operator import lt
-from typing import Any, Iterator, Mapping, Union, cast
+from typing import Any, Iterator, Mapping, Sequence, Union, cast
 
 from .errors import ProtocolError
 from .model import Function, Library, Sample, function_of, library_of
@@ -43,8 +44,8 @@ class TableTree:
     """Stacks by their callers."""
 
     number: int = 0
-    callers: list[int] = field(default_factory=lambda: [0])  # node 0 is nobody
-    frames: list[int] = field(default_factory=lambda: [0])
+    callers: array[int] = field(default_factory=lambda: array("I", [0]))  # node 0 is nobody
+    frames: array[int] = field(default_factory=lambda: array("I", [0]))
     threads: list[Mapping[str, Any]] = field(default_factory=list)
     stacks: dict[tuple[int, int], TableFrame] = field(default_factory=dict)  # by leaf and caller
 
@@ -206,8 +207,8 @@ class SamplesTable:
         _same_length(nodes, ("callers", "frames"))
         _within("a frame", nodes["frames"], len(self._frames))
         _downwards(nodes["callers"], len(tree.callers))
-        tree.callers += nodes["callers"]
-        tree.frames += nodes["frames"]
+        tree.callers.extend(nodes["callers"])
+        tree.frames.extend(nodes["frames"])
         # Threads come again, from the first on, when one has another name.
         tree.threads[wire["firstThread"] :] = cast(Any, wire["threads"])
         return self._piece(wire, vm_tags)
@@ -224,7 +225,7 @@ class SamplesTable:
         return Piece(tree, self._frames, int(wire["timeOriginMicros"]), samples, vm_tags)
 
 
-def _goes_on(member: str, first: int, so_far: list[Any]) -> None:
+def _goes_on(member: str, first: int, so_far: Sequence[Any]) -> None:
     if first != len(so_far):
         raise ValueError(f"{member}: {first}, where {len(so_far)} has to follow")
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..text import Style, printable, shorten
-from ..trees import HotSpot, call_tree, hot_spots
+from ..trees import HotSpot, hot_spots
 from ..trees.data import hot_json
 from ..trees.text import render_summary
 from . import options, shown
@@ -41,16 +41,15 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     source = read(args, empty_ok=args.json)
-    tree = call_tree(source.profile)
     spots = hot_spots(source.profile, threshold=args.threshold / 100, by=args.by)
     style = style_here()
 
     def parts() -> list[list[str]]:
         found = [_spot(spot, spots.sample_count, style) for spot in spots.spots]
         none = [[f"no function has {args.threshold:g} % of the samples {_WORDS[args.by]}"]]
-        return [render_summary(tree)] + (found or none)
+        return [render_summary(spots.tree)] + (found or none)
 
-    return shown.tell(args, source, lambda: hot_json(tree, spots), parts)
+    return shown.tell(args, source, lambda: hot_json(spots), parts)
 
 
 _WORDS = {"self": "in itself", "total": "in all"}

@@ -17,7 +17,7 @@ from typing import BinaryIO, Callable, Union
 
 from ..profile import Profile
 from ..trees.flame import Box
-from ..trees.nodes import Item
+from ..trees.item import Item
 from .common import SAMPLES, UTF8, library_path
 from .flame_style import OTHERS, Picture, picture, shaded
 

@@ -10,7 +10,8 @@ from .calltree import CallTree, call_tree
 from .diff import Change, Difference, difference
 from .flame import Box, Layout, layout
 from .hot import HotSpot, HotSpots, hot_spots
-from .nodes import Item, Node, Tree
+from .item import Item
+from .nodes import Node, Tree
 from .table import FunctionRow, Table
 
 __all__ = [

@@ -11,46 +11,71 @@ of a big profile is seldom looked at, and would be many times as big as the call
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from typing import Optional
 
-from .nodes import Item, Node, Tree
-
-_Place = tuple[Node, int, int]  # in the call tree; samples and microseconds that came from there
+from .columns import Columns
+from .item import Item
+from .nodes import Node, Tree
 
 
 class Caller(Node):
     """A function, above those it called."""
 
-    __slots__ = ("_places",)
+    __slots__ = ("_parent", "_columns", "_origins", "_places", "_children")
 
-    def __init__(self, item: Item, parent: Optional[Node] = None) -> None:
-        super().__init__(item, parent)
-        self._places: Optional[list[_Place]] = []  # None: the children are made
+    def __init__(self, item: Item, columns: Columns, parent: Optional[Caller] = None) -> None:
+        super().__init__(item, 0 if parent is None else parent.depth + 1)
+        self._parent, self._columns = parent, columns
+        # In the call tree: where samples were, and this function on the way there.
+        self._origins, self._places = array("I"), array("I")
+        self._children: Optional[dict[Item, Node]] = None  # None: not made
 
-    def add(self, place: Node, count: int, time_us: int) -> None:
-        assert self._places is not None
-        self._places.append((place, count, time_us))
-        self.total_count += count
-        self.total_us += time_us
+    def add(self, origin: int, place: int) -> None:
+        self._origins.append(origin)
+        self._places.append(place)
+        self.total_count += self._columns.self_counts[origin]
+        self.total_us += self._columns.self_us[origin]
+
+    @property
+    def parent(self) -> Optional[Node]:
+        return self._parent
 
     @property
     def children(self) -> dict[Item, Node]:
-        if self._places is not None:
-            places, self._places = self._places, None
-            for place, count, time_us in places:
-                self._add_caller(place.parent, count, time_us)
+        if self._children is None:
+            self._children = self._callers()
+            self._origins, self._places = array("I"), array("I")
         return self._children
 
-    def _add_caller(self, caller: Optional[Node], count: int, time_us: int) -> None:
-        if caller is None or caller.parent is None:  # a process is nobody's caller
-            return
-        item = caller.item.base
-        node = self._children.get(item)
-        if node is None:
-            node = self._children[item] = Caller(item, self)
-        assert isinstance(node, Caller)
-        node.add(caller, count, time_us)
+    def _callers(self) -> dict[Item, Node]:
+        columns, callers = self._columns, _Callers(self._columns, self)
+        for origin, place in zip(self._origins, self._places):
+            above = columns.parents[place]
+            if columns.parents[above]:  # a process is nobody's caller
+                callers.of(above).add(origin, above)
+        return {caller.item: caller for caller in callers.made.values()}
+
+
+class _Callers:
+    """Those of one node, or the roots."""
+
+    def __init__(self, columns: Columns, parent: Optional[Caller] = None) -> None:
+        self._columns, self._parent = columns, parent
+        self._by_number: dict[int, Caller] = {}  # of the item: inlined or not are two
+        self.made: dict[Item, Caller] = {}
+
+    def of(self, place: int) -> Caller:
+        number = self._columns.item_numbers[place]
+        caller = self._by_number.get(number)
+        if caller is None:
+            item = self._columns.items[number].base
+            caller = self.made.get(item)
+            if caller is None:
+                caller = self.made[item] = Caller(item, self._columns, self._parent)
+            self._by_number[number] = caller
+        return caller
 
 
 def bottom_up(tree: Tree) -> Tree:
@@ -66,18 +91,13 @@ def bottom_up(tree: Tree) -> Tree:
         last_us=tree.last_us,
         title="bottom up",
     )
-    roots: dict[Item, Caller] = {}
-    waiting = list(tree.roots)
-    while waiting:
-        node = waiting.pop()
-        waiting.extend(node.children.values())
-        if not node.self_count or node.parent is None:
-            continue
-        root = roots.get(node.item.base)
-        if root is None:
-            root = roots[node.item.base] = Caller(node.item.base)
-        root.add(node, node.self_count, node.self_us)
-    for root in roots.values():
+    columns = tree.columns
+    callers = _Callers(columns)
+    for node, count in enumerate(columns.self_counts):
+        if count and columns.parents[node]:
+            callers.of(node).add(node, node)
+    roots = list(callers.made.values())
+    for root in roots:
         root.self_count, root.self_us = root.total_count, root.total_us
-    turned.roots = sorted(roots.values(), key=lambda n: (-n.total_count, n.name, n.key))
+    turned.roots = sorted(roots, key=lambda n: (-n.total_count, n.name, n.key))
     return turned

@@ -10,7 +10,8 @@ from typing import Any, Iterable, Optional
 
 from .diff import Difference
 from .hot import HotSpots
-from .nodes import Item, Node, Tree
+from .item import Item
+from .nodes import Node, Tree
 from .table import FunctionRow, Table
 
 
@@ -42,7 +43,7 @@ def table_json(tree: Tree, rows: Iterable[FunctionRow]) -> dict[str, Any]:
     return {"type": "Table", **_summary(tree), "functions": told}
 
 
-def hot_json(tree: Tree, spots: HotSpots) -> dict[str, Any]:
+def hot_json(spots: HotSpots) -> dict[str, Any]:
     told = [
         {
             **row_json(spot.row),
@@ -52,7 +53,7 @@ def hot_json(tree: Tree, spots: HotSpots) -> dict[str, Any]:
         }
         for spot in spots.spots
     ]
-    return {"type": "HotSpots", **_summary(tree), "functions": told}
+    return {"type": "HotSpots", **_summary(spots.tree), "functions": told}
 
 
 def difference_json(difference: Difference) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterator, Optional
 
-from .nodes import Item, Node, Tree
+from .item import Item
+from .nodes import Node, Tree
 from .table import Table
 
 _Identity = tuple[str, str, str, str, int]

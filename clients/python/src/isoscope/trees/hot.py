@@ -6,14 +6,17 @@ there.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from typing import Iterable, Sequence
 
 from ..errors import IsoscopeError
 from ..model import Function
 from ..profile import Profile
-from .calltree import call_tree
-from .nodes import Item, Node
+from .calltree import CallTree, call_tree
+from .columns import Columns
+from .item import Item
+from .nodes import Node, Place, Tree
 from .table import FunctionRow, Table
 
 
@@ -28,7 +31,11 @@ class HotSpot:
 @dataclass(frozen=True, eq=False)
 class HotSpots:
     spots: list[HotSpot]
-    sample_count: int  # of all, hot or not
+    tree: CallTree  # of all, hot or not
+
+    @property
+    def sample_count(self) -> int:
+        return self.tree.sample_count
 
 
 def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") -> HotSpots:
@@ -40,39 +47,50 @@ def hot_spots(profile: Profile, *, threshold: float = 0.05, by: str = "self") ->
     counts = {row: row.self_count if by == "self" else row.total_count for row in rows}
     hot = [r for r, count in counts.items() if count and count >= threshold * tree.sample_count]
     hot.sort(key=lambda row: -counts[row])  # stable: self, then total, then name
-    ways = _busiest(list(node for node, _ in tree.walk()), by)
+    columns = tree.columns
+    ways = _busiest(columns, columns.self_counts if by == "self" else columns.total_counts, hot)
     lines = _lines(profile)
     spots = [
         HotSpot(
             row,
             tree.share(counts[row]),
-            ways[row.item].path(),
-            lines.get(row.function, Counter()).most_common(),
+            _path(tree, ways[row.item]),
+            sorted(lines[row.function].items(), key=lambda line: (-line[1], line[0])),
         )
         for row in hot
     ]
-    return HotSpots(spots, tree.sample_count)
+    return HotSpots(spots, tree)
 
 
-def _busiest(nodes: list[Node], by: str) -> dict[Item, Node]:
-    """Each item's node with the most samples: of several that recur the outermost."""
-    best: dict[Item, Node] = {}
-    for node in nodes:
-        item = node.item.base
-        other = best.get(item)
-        if other is None or _count(node, by) > _count(other, by):
-            best[item] = node
+def _busiest(
+    columns: Columns, counts: Sequence[int], rows: Iterable[FunctionRow]
+) -> dict[Item, int]:
+    """Each function's node with the most samples: of several that recur the outermost."""
+    wanted = {row.item for row in rows}
+    of_item = [item.base if item.base in wanted else None for item in columns.items]
+    best: dict[Item, int] = {}
+    most: dict[Item, int] = dict.fromkeys(wanted, -1)
+    for node in range(1, len(columns)):
+        item, count = of_item[columns.item_numbers[node]], counts[node]
+        if item is not None and count > most[item]:  # callers come first
+            most[item], best[item] = count, node
     return best
 
 
-def _count(node: Node, by: str) -> int:
-    return node.self_count if by == "self" else node.total_count
+def _path(tree: Tree, node: int) -> list[Node]:
+    """From its root down to it."""
+    numbers = []
+    while node:
+        numbers.append(node)
+        node = tree.columns.parents[node]
+    return [Place(tree.columns, number, depth) for depth, number in enumerate(numbers[::-1])]
 
 
 def _lines(profile: Profile) -> dict[Function, Counter[int]]:
     """Own samples by line."""
-    lines: dict[Function, Counter[int]] = {}
-    for row in Table.of(call_tree(profile, merge="line")).rows:
-        if row.self_count:
-            lines.setdefault(row.function, Counter())[row.item.line] += row.self_count
+    counts = Counter(map(profile.node_frames.__getitem__, profile.nodes))
+    lines: dict[Function, Counter[int]] = defaultdict(Counter)
+    for number, count in counts.items():
+        frame = profile.frames[number]
+        lines[frame.function][frame.line] += count
     return lines

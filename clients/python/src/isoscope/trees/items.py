@@ -12,7 +12,7 @@ from typing import Callable, Optional
 from ..errors import IsoscopeError
 from ..model import Library
 from ..profile import Frame, Profile, Thread
-from .nodes import Item
+from .item import Item
 
 MERGES = ("function", "line", "library")
 GROUPS = ("process", "thread", "tag", "state", "all")

@@ -1,84 +1,65 @@
 """What trees are made of.
 
-    Item  what a node stands for: a process, a thread, a tag; a function, a line of one, a library
+    Item  what a node stands for (item.py)
     Node  one place in a tree: an item below its parent's
     Tree  the roots, and what they were made of
 
 Units    *_count: samples. *_us: microseconds of CPU time. self: the item is the leaf. total: it is
          this node or above the leaf. Shares are of all samples of the tree.
 
-Nothing here recurses: a stack may be deeper than Python's own.
+A call tree is columns (columns.py); its nodes are made when they are looked at, and two that stand
+for one place are equal. Nothing here recurses: a stack may be deeper than Python's own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Iterator, Optional
+from typing import Iterator, NamedTuple, Optional, Sequence
 
 from ..model import Function
+from .columns import Columns
+from .item import Item
 
 HOT_SHARE = 0.05  # of its root's samples: what has less is not on the hot path
 
 
-@dataclass(frozen=True, eq=False)
-class Item:
-    """Items of one tree compare by identity; identity() is what is equal across trees."""
+class Small(NamedTuple):
+    """Children that are not worth a line each."""
 
-    kind: str  # "all", "process", "thread", "tag", "state": a root; "function", "line", "library"
-    key: str  # the wire's id where it has one
-    name: str
-    label: str  # for people, where the name alone says too little
-    function: Optional[Function] = None
-    line: int = 0  # of "line"; 0: not known
-    inlined: bool = False  # into its parent: no call was made
-    _base: Optional[Item] = None  # the same, not inlined
-
-    @property
-    def base(self) -> Item:
-        return self._base or self
-
-    @property
-    def library(self) -> str:
-        return self.function.library.name if self.function and self.function.library else ""
-
-    def identity(self) -> tuple[str, str, str, str, int]:
-        function = self.function
-        if self.kind == "all":  # is the same whatever the program is called
-            return (self.kind, "", "", "", 0)
-        name = (function.full_name or function.name) if function else self.name
-        return (self.kind, name, self.library, function.file if function else "", self.line)
+    nodes: int
+    samples: int
+    us: int
 
 
 class Node:
     """Children are found by item, and are in the order they came."""
 
-    __slots__ = (
-        "item", "parent", "depth", "self_count", "self_us", "total_count", "total_us", "_children",
-    )  # fmt: skip
+    __slots__ = ("item", "depth", "self_count", "self_us", "total_count", "total_us")
 
-    def __init__(self, item: Item, parent: Optional[Node] = None) -> None:
+    def __init__(self, item: Item, depth: int) -> None:
         self.item = item
-        self.parent = parent
-        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.depth = depth
         self.self_count = self.self_us = self.total_count = self.total_us = 0
-        self._children: dict[Item, Node] = {}
+
+    @property
+    def parent(self) -> Optional[Node]:
+        raise NotImplementedError
 
     @property
     def children(self) -> dict[Item, Node]:
-        return self._children
-
-    def child(self, item: Item) -> Node:
-        node = self._children.get(item)
-        if node is None:
-            node = self._children[item] = Node(item, self)
-        return node
+        raise NotImplementedError
 
     def sorted_children(self) -> list[Node]:
         """The busiest first."""
-        return sorted(
-            self.children.values(), key=lambda n: (-n.total_count, n.name, n.key, n.item.inlined)
-        )
+        return self.busy_children(0)[0]
+
+    def busy_children(self, least: float) -> tuple[list[Node], Small]:
+        """Those with so many samples, the busiest first, and what the others have together."""
+        children = self.children.values()
+        busy = [child for child in children if child.total_count >= least]
+        small = [child for child in children if child.total_count < least]
+        return sorted(busy, key=_rank), small_of(small)
 
     @property
     def name(self) -> str:
@@ -109,6 +90,60 @@ class Node:
         return path[::-1]
 
 
+def small_of(nodes: Sequence[Node]) -> Small:
+    samples, us = sum(node.total_count for node in nodes), sum(node.total_us for node in nodes)
+    return Small(len(nodes), samples, us)
+
+
+def _rank(node: Node) -> tuple[int, str, str, bool]:
+    return -node.total_count, node.name, node.key, node.item.inlined
+
+
+class Place(Node):
+    """A node of columns."""
+
+    __slots__ = ("columns", "number")
+
+    def __init__(self, columns: Columns, number: int, depth: int) -> None:
+        super().__init__(columns.item(number), depth)
+        self.columns, self.number = columns, number
+        self.self_count, self.self_us = columns.self_counts[number], columns.self_us[number]
+        self.total_count, self.total_us = columns.total_counts[number], columns.total_us[number]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Place):
+            return NotImplemented
+        return self.number == other.number and self.columns is other.columns
+
+    def __hash__(self) -> int:
+        return hash((id(self.columns), self.number))
+
+    @property
+    def parent(self) -> Optional[Node]:
+        number = self.columns.parents[self.number]
+        return Place(self.columns, number, self.depth - 1) if number else None
+
+    @property
+    def children(self) -> dict[Item, Node]:
+        return {node.item: node for node in map(self._child, self.columns.children(self.number))}
+
+    def busy_children(self, least: float) -> tuple[list[Node], Small]:
+        totals, times_us = self.columns.total_counts, self.columns.total_us
+        busy: list[Node] = []
+        nodes = samples = us = 0
+        for number in self.columns.children(self.number):  # there may be hundreds of thousands
+            if totals[number] >= least:
+                busy.append(self._child(number))
+            else:
+                nodes += 1
+                samples += totals[number]
+                us += times_us[number]
+        return sorted(busy, key=_rank), Small(nodes, samples, us)
+
+    def _child(self, number: int) -> Node:
+        return Place(self.columns, number, self.depth + 1)
+
+
 @dataclass(eq=False)
 class Tree:
     """Of all samples that were chosen."""
@@ -123,6 +158,8 @@ class Tree:
     first_us: Optional[int] = None
     last_us: int = 0
     title: str = "call tree"
+    # What a call tree is kept in; a bottom-up tree is none of these.
+    columns: Columns = field(default_factory=Columns, repr=False)
 
     @property
     def extent_us(self) -> int:
@@ -133,21 +170,22 @@ class Tree:
 
     def walk(self, min_count: float = 0) -> Iterator[tuple[Node, Optional[Node]]]:
         """Every node of so many samples with its parent; parents first, the busiest child first."""
-        waiting = self.roots[::-1]
+        waiting: list[tuple[Node, Optional[Node]]] = [(root, None) for root in self.roots[::-1]]
         while waiting:
-            node = waiting.pop()
+            node, parent = waiting.pop()
             if node.total_count >= min_count:
-                yield node, node.parent
-                waiting.extend(reversed(node.sorted_children()))
+                yield node, parent
+                children = node.busy_children(min_count)[0]
+                waiting.extend([(child, node) for child in reversed(children)])
 
     def hot_path(self) -> list[Node]:
         """From the busiest root down the busiest calls, until a function spends more samples in
         itself than in any one callee, or no callee is hot any more."""
         path = self.roots[:1]
         while path:
-            children = path[-1].sorted_children()
             least = max(path[-1].self_count, HOT_SHARE * path[0].total_count)
-            if not children or children[0].total_count < least:
+            children = path[-1].busy_children(least)[0]
+            if not children:
                 break
             path.append(children[0])
         return path

@@ -1,31 +1,42 @@
 """A flat table out of a call tree: each function once, with who calls it and whom it calls.
 
 A function that is on a stack twice is counted once a sample, and so is a call that recurs: only its
-outermost place on each path is added, with all that is below.
+outermost place on each path is added, with all that is below. In preorder that place is told by two
+numbers: what is below a node stands between it and its end, so a place before the end of the last
+one that was added lies below it. Calls are counted when the first of them are asked for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Optional
+from typing import Callable, Optional
 
+from ..collector import no_collector
 from ..errors import IsoscopeError
 from ..model import Function
-from .nodes import Item, Node, Tree
+from .columns import Columns
+from .item import Item
+from .nodes import Tree
 
 
-@dataclass(eq=False)
 class FunctionRow:
     """Of a function; of a line or a library where the tree is merged by these."""
 
-    item: Item
-    self_count: int = 0
-    total_count: int = 0
-    self_us: int = 0
-    total_us: int = 0
-    callers: Counter[Item] = field(default_factory=Counter)  # samples where it is called by that
-    callees: Counter[Item] = field(default_factory=Counter)
+    __slots__ = ("item", "self_count", "total_count", "self_us", "total_us", "_calls")
+
+    def __init__(self, item: Item, calls: Callable[[], _Calls]) -> None:
+        self.item = item
+        self.self_count = self.total_count = self.self_us = self.total_us = 0
+        self._calls = calls
+
+    @property
+    def callers(self) -> Counter[Item]:
+        """Samples where it is called by that."""
+        return self._calls().callers.get(self.item, Counter())
+
+    @property
+    def callees(self) -> Counter[Item]:
+        return self._calls().callees.get(self.item, Counter())
 
     @property
     def function(self) -> Function:
@@ -51,13 +62,10 @@ class Table:
 
     @classmethod
     def of(cls, tree: Tree) -> Table:
-        counting = _Counting()
-        for root in tree.roots:
-            counting.walk(root)
-        rows = sorted(
-            counting.rows.values(),
-            key=lambda row: (-row.self_count, -row.total_count, row.name, row.item.key),
-        )
+        """Of a call tree."""
+        with no_collector():
+            rows = _Counting(tree.columns).rows()
+        rows.sort(key=lambda row: (-row.self_count, -row.total_count, row.name, row.item.key))
         return cls(rows, tree.sample_count)
 
     def by_total(self) -> list[FunctionRow]:
@@ -73,44 +81,77 @@ class Table:
         return table_html(self)
 
 
-class _Counting:
+class _Calls:
+    """Samples by call: of each function who calls it, and whom it calls."""
+
     def __init__(self) -> None:
-        self.rows: dict[Item, FunctionRow] = {}
-        self._on_path: Counter[Item] = Counter()
-        self._calls_on_path: Counter[tuple[Item, Item]] = Counter()
+        self.callers: dict[Item, Counter[Item]] = {}
+        self.callees: dict[Item, Counter[Item]] = {}
 
-    def walk(self, root: Node) -> None:
-        waiting: list[tuple[Node, bool]] = [(node, True) for node in root.children.values()]
-        while waiting:
-            node, enters = waiting.pop()
-            caller = node.parent.item.base if node.parent and node.parent.parent else None
-            if enters:
-                self._enter(node, caller)
-                waiting.append((node, False))
-                waiting.extend([(child, True) for child in node.children.values()])
-            else:
-                self._on_path[node.item.base] -= 1
-                if caller is not None:
-                    self._calls_on_path[caller, node.item.base] -= 1
+    def add(self, caller: Item, callee: Item, count: int) -> None:
+        self.callers.setdefault(callee, Counter())[caller] = count
+        self.callees.setdefault(caller, Counter())[callee] = count
 
-    def _enter(self, node: Node, caller: Optional[Item]) -> None:
-        item = node.item.base
-        row = self._row(item)
-        row.self_count += node.self_count
-        row.self_us += node.self_us
-        if not self._on_path[item]:
-            row.total_count += node.total_count
-            row.total_us += node.total_us
-        self._on_path[item] += 1
-        if caller is None:
-            return
-        if not self._calls_on_path[caller, item]:
-            row.callers[caller] += node.total_count
-            self._row(caller).callees[item] += node.total_count
-        self._calls_on_path[caller, item] += 1
 
-    def _row(self, item: Item) -> FunctionRow:
-        row = self.rows.get(item)
-        if row is None:
-            row = self.rows[item] = FunctionRow(item)
+class _Counting:
+    """Once a node: the loops make no calls. Functions by number: that of their items' bases."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._bases = columns.bases()
+        self._order, self._ends = columns.preorder()
+        self._calls: Optional[_Calls] = None
+
+    def rows(self) -> list[FunctionRow]:
+        columns, bases = self._columns, self._bases
+        own, own_us = [0] * len(bases), [0] * len(bases)
+        total, total_us = [0] * len(bases), [0] * len(bases)
+        until = [0] * len(bases)  # the end of the last place that was added
+        parents, numbers = columns.parents, columns.item_numbers
+        self_counts, self_us = columns.self_counts, columns.self_us
+        counts, times_us = columns.total_counts, columns.total_us
+        for place, (node, end) in enumerate(zip(self._order, self._ends)):
+            if not parents[node]:
+                continue  # a root is no function
+            base = bases[numbers[node]]
+            if place >= until[base]:
+                until[base] = end
+                total[base] += counts[node]
+                total_us[base] += times_us[node]
+            if self_counts[node]:
+                own[base] += self_counts[node]
+                own_us[base] += self_us[node]
+        return [
+            self._row(base, own[base], total[base], own_us[base], total_us[base])
+            for base in range(len(bases))
+            if until[base]
+        ]
+
+    def _row(self, base: int, *numbers: int) -> FunctionRow:
+        row = FunctionRow(self._columns.items[base].base, self.calls)
+        row.self_count, row.total_count, row.self_us, row.total_us = numbers
         return row
+
+    def calls(self) -> _Calls:
+        if self._calls is None:
+            with no_collector():
+                self._calls = self._count_calls()
+        return self._calls
+
+    def _count_calls(self) -> _Calls:
+        columns, bases = self._columns, self._bases
+        parents, numbers, counts = columns.parents, columns.item_numbers, columns.total_counts
+        sums: dict[int, int] = {}  # caller << 32 | callee -> samples
+        until: dict[int, int] = {}
+        for place, (node, end) in enumerate(zip(self._order, self._ends)):
+            parent = parents[node]
+            if not parents[parent]:
+                continue  # a process, a thread or a tag is nobody's caller
+            call = bases[numbers[parent]] << 32 | bases[numbers[node]]
+            if place >= until.get(call, 0):
+                until[call] = end
+                sums[call] = sums.get(call, 0) + counts[node]
+        calls, items = _Calls(), columns.items
+        for call, count in sums.items():
+            calls.add(items[call >> 32].base, items[call & 0xFFFFFFFF].base, count)
+        return calls

@@ -17,11 +17,12 @@ Units    unit: "percent" of all samples of the tree, "samples", or "ms" of CPU t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Iterable, NamedTuple, Optional
+from math import inf
+from typing import NamedTuple, Optional
 
 from ..text import Style, counted, duration, printable, shorten
 from .items import GROUPS
-from .nodes import Node, Tree
+from .nodes import Node, Small, Tree, small_of
 from .table import Table
 
 UNITS = ("percent", "samples", "ms")
@@ -76,8 +77,10 @@ def render_tree(
     limits = _Limits(min_share * tree.sample_count, depth, _indent_max(style))
     busy = [root for root in tree.roots if root.total_count >= limits.min_count]
     lines = [line for root in busy for line in _tree_lines(root, limits)]
-    small = _rest(tree.roots, busy, limits, *_root_words(tree))
-    return _table(tree, tree.title, lines + small, style, unit)
+    # Of roots none goes without a word: the summary has counted them.
+    least = 0 if tree.roots and tree.roots[0].item.kind in GROUPS else limits.min_count
+    lines += _rest(small_of(tree.roots[len(busy) :]), least, *_root_words(tree))
+    return _table(tree, tree.title, lines, style, unit)
 
 
 def _root_words(tree: Tree) -> tuple[str, str]:
@@ -103,7 +106,7 @@ def render_hot(tree: Tree, style: Style, count: int, unit: str = "percent") -> l
 def render_path(tree: Tree, style: Style, unit: str = "percent") -> list[str]:
     path = tree.hot_path()
     lines = [_line(node) for node in path]
-    if path and path[-1].children:
+    if path and path[-1].busy_children(inf)[1].nodes:
         lines.append(_spread(path[-1]))
     return _table(tree, "hot path, outermost call first", lines, style, unit)
 
@@ -131,13 +134,12 @@ def _tree_lines(root: Node, limits: _Limits) -> list[Line]:
 
 
 def _below(node: Node, indent: str, limits: _Limits) -> list[_Waiting]:
-    children = node.sorted_children()
-    shown = [child for child in children if child.total_count >= limits.min_count]
+    shown, small = node.busy_children(limits.min_count)
     at_depth = limits.depth is not None and node.depth >= limits.depth
     if shown and (at_depth or len(indent) > limits.indent_max):
-        return [(_deeper(children, indent), None, "")]
+        return [(_deeper(node, indent), None, "")]
     entries: list[tuple[Line, Optional[Node]]] = [(_line(c), c) for c in shown]
-    rest = _rest(children, shown, limits, "function", "functions")
+    rest = _rest(small, limits.min_count, "function", "functions")
     entries += [(line, None) for line in rest]
     if len(entries) == 1:
         line, child = entries[0]
@@ -162,30 +164,26 @@ def _line(node: Node) -> Line:
     )
 
 
-def _sum(nodes: Iterable[Node]) -> Amount:
-    counts = [(node.total_count, node.total_us) for node in nodes]
-    return Amount(sum(count for count, _ in counts), sum(us for _, us in counts))
-
-
-def _deeper(children: list[Node], indent: str) -> Line:
-    return Line(_sum(children), None, "... deeper", prefix=indent)
+def _deeper(node: Node, indent: str) -> Line:
+    return Line(_below_it(node), None, "... deeper", prefix=indent)
 
 
 def _spread(node: Node) -> Line:
-    callees = counted(len(node.children), "callee")
-    return Line(_sum(node.children.values()), None, f"... spread over {callees}")
+    callees = counted(node.busy_children(inf)[1].nodes, "callee")
+    return Line(_below_it(node), None, f"... spread over {callees}")
 
 
-def _rest(
-    nodes: list[Node], shown: list[Node], limits: _Limits, one: str, many: str
-) -> list[Line]:
-    """One line for all that is too small for its own, where together they are not."""
-    small = [node for node in nodes if node.total_count < limits.min_count]
-    amount = _sum(small)
-    if not small or amount.samples < limits.min_count:
+def _below_it(node: Node) -> Amount:
+    below = node.busy_children(inf)[1]
+    return Amount(below.samples, below.us)
+
+
+def _rest(small: Small, least: float, one: str, many: str) -> list[Line]:
+    """One line for all that is too small for its own, where together they have as much as that."""
+    if not small.nodes or small.samples < least:
         return []
-    name = f"... {len(small)} smaller {one if len(small) == 1 else many}"
-    return [Line(amount, None, name)]
+    name = f"... {small.nodes} smaller {one if small.nodes == 1 else many}"
+    return [Line(Amount(small.samples, small.us), None, name)]
 
 
 def _indent_max(style: Style) -> int:
