@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generator import c_code, coverage, markdown, openrpc, python_types, typescript
+from generator import c_code, coverage, markdown, openrpc, python_methods, python_types
+from generator import typescript
 from generator.source import SchemaError, read
 
 FOLDER = Path(__file__).resolve().parent
@@ -23,6 +24,7 @@ OUTPUTS = {
     "protocol/generated/methods.c": c_code.methods_c,
     "protocol/COVERAGE.md": coverage.text,
     "clients/python/src/isoscope/protocol.py": python_types.text,
+    "clients/python/src/isoscope/methods.py": python_methods.text,
     "schemas/generated/protocol.ts": typescript.text,
     "schemas/generated/protocol.md": markdown.text,
     "schemas/generated/openrpc.json": openrpc.text,

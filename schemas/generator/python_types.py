@@ -45,6 +45,7 @@ class _Python(TypeWriter):
 
 
 _PYTHON = _Python()
+expression = _PYTHON.expression
 
 
 def text(schemas: Schemas) -> str:

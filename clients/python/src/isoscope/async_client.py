@@ -24,6 +24,7 @@ from .backoff import Backoff
 from .client import TIMEOUT_S
 from .errors import CannotConnect, IsoscopeError, RpcError, ServiceEnded, TimedOut
 from .events import Inbox
+from .methods import AsyncMethods
 from .model import CpuSamples, Process
 from .operations import Namer, Operation, Wanted
 from .profile import Profile
@@ -54,6 +55,7 @@ class AsyncClient:
         self._listening: list[str] = []
         self._transport: Optional[AsyncTransport] = None
         self._reader: Optional[asyncio.Task[None]] = None
+        self.methods = AsyncMethods(self.call)  # all of the protocol's, typed
 
     async def __aenter__(self) -> AsyncClient:
         await self.connect()

@@ -23,6 +23,7 @@ from . import operations
 from .backoff import Backoff
 from .errors import CannotConnect, IsoscopeError, RpcError, ServiceEnded
 from .events import Inbox
+from .methods import Methods
 from .model import CpuSamples, Process
 from .operations import Namer, Operation, Wanted
 from .profile import Profile
@@ -60,6 +61,7 @@ class Client:
         self._conversation = Conversation()
         self._inbox = Inbox()
         self._listening: list[str] = []  # streams, in the order they were asked for
+        self.methods = Methods(self.call)  # all of the protocol's, typed
 
     def __enter__(self) -> Client:
         return self
