@@ -97,7 +97,7 @@ int handle_get_cached_cpu_samples(struct client *client,
 
     if (profile_user_tags(client->service->options.profile, compare_tag, &wanted) < 0)
         return answer(client, reply, NULL);
-    if (!wanted.found)
+    if (!wanted.found && !client->request->unfinished)
         return fail(client, RPC_INVALID_PARAMS,
                     "getCachedCpuSamples: there are no samples with the userTag '%s'",
                     params->user_tag);

@@ -5,7 +5,8 @@
 #include "handlers.h"
 #include "samples_reply.h"
 #include "source_report.h"
-#include "../sampler/feed/cleanup.h"
+
+#include <stdlib.h>
 
 /* 0, or a negative rpc_error. */
 static int read_kinds(struct client *client, const json_t *reports, unsigned *kinds)
@@ -27,36 +28,81 @@ static int read_kinds(struct client *client, const json_t *reports, unsigned *ki
     return 0;
 }
 
-/* Scripts are known when names are: behind the wait for them. */
-static int answer_report(struct client *client, struct reply *reply, struct snapshot *snapshot,
-                         struct source_report_wish *wish, const char *script_id)
-{
-    CLEANUP(scripts_free) struct scripts scripts = { 0 };
+/* What a report is made of, until it is answered. */
+struct half_reported {
+    struct unfinished unfinished; /* the first: this is one */
+    struct snapshot *snapshot;
+    struct scripts scripts;
+    struct source_report_wish wish;
+    struct source_report *report;
+};
 
-    if (scripts_take(&scripts, client->service->options.profile) < 0)
-        return answer(client, reply, NULL);
-    if (script_id && !(wish->only = scripts_find(&scripts, script_id)))
+static void free_half_reported(struct unfinished *unfinished)
+{
+    struct half_reported *half = (struct half_reported *)unfinished;
+
+    source_report_free(half->report);
+    scripts_free(&half->scripts);
+    snapshot_free(half->snapshot);
+    free(half);
+}
+
+/* Takes over the snapshot. Scripts are known when names are: behind the wait for them. */
+static int begin_report(struct client *client, struct snapshot *snapshot,
+                        const struct source_report_wish *wish, const char *script_id)
+{
+    struct half_reported *half = calloc(1, sizeof(*half));
+
+    if (!half) {
+        snapshot_free(snapshot);
+        return fail(client, RPC_INTERNAL_ERROR, "out of memory");
+    }
+    *half = (struct half_reported){ .unfinished.free = free_half_reported,
+                                    .snapshot = snapshot,
+                                    .wish = *wish };
+    client->request->unfinished = &half->unfinished;
+    if (scripts_take(&half->scripts, client->service->options.profile) < 0)
+        return fail(client, RPC_INTERNAL_ERROR, "out of memory");
+    if (script_id && !(half->wish.only = scripts_find(&half->scripts, script_id)))
         return fail(client, RPC_INVALID_PARAMS, "getSourceReport: invalid 'scriptId' parameter: %s",
                     script_id);
-    return answer(client, reply, source_report_json(snapshot, &scripts, wish));
+    return source_report_new(&half->report, snapshot, &half->scripts, &half->wish) < 0
+               ? fail(client, RPC_INTERNAL_ERROR, "out of memory")
+               : 0;
+}
+
+static int go_on(struct client *client, struct reply *reply)
+{
+    struct half_reported *half = (struct half_reported *)client->request->unfinished;
+    int rc = source_report_step(half->report, &client->service->work);
+
+    if (rc > 0)
+        return HANDLER_WORKS;
+    return answer(client, reply, rc < 0 ? NULL : source_report_json(half->report));
+}
+
+static bool has_begun(const struct request *request)
+{
+    return request->unfinished && request->unfinished->free == free_half_reported;
 }
 
 int handle_get_source_report(struct client *client, const struct get_source_report_params *params,
                              struct reply *reply)
 {
-    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
     const struct isolate *isolate = params->isolate;
     struct snapshot_window window = { .process_id = isolate->process->id, .tid = isolate->tid };
     struct source_report_wish wish = {
         .first_line = params->token_pos,
         .last_line = params->end_token_pos ? params->end_token_pos : UINT32_MAX,
     };
-    int rc = read_kinds(client, params->reports, &wish.kinds);
+    struct snapshot *snapshot;
+    int rc;
 
-    if (rc < 0)
+    if (has_begun(client->request))
+        return go_on(client, reply);
+    if ((rc = read_kinds(client, params->reports, &wish.kinds)) < 0 ||
+        (rc = samples_reply_take(client, &window, &snapshot)) ||
+        (rc = begin_report(client, snapshot, &wish, params->script_id)) < 0)
         return rc;
-    rc = snapshot_take(&snapshot, client->service->options.profile, &window);
-    if (rc < 0)
-        return samples_reply_fail(client, rc);
-    return answer_report(client, reply, snapshot, &wish, params->script_id);
+    return go_on(client, reply);
 }

@@ -151,39 +151,57 @@ static void open_list(struct old_profile *profile)
     profile->stream.failed = path_walk_begin(&profile->walk, &profile->paths, list->direction) < 0;
 }
 
-/* False: that was the last entry. */
-static bool put_entry(struct old_profile *profile)
+static void close_list(struct old_profile *profile)
 {
-    const struct list *list = &lists[profile->list];
-    struct json_text *text = &profile->stream.carry;
-    struct path_node node;
+    struct reply_stream *stream = &profile->stream;
 
-    if (!list->put && !path_walk_next(&profile->walk, &node)) {
-        profile->stream.failed = profile->walk.failed;
-        return false;
-    }
-    if (profile->comma)
-        json_text_literal(text, ",");
-    profile->comma = true;
-    if (list->put)
-        return list->put(profile, text);
-    list->put_node(text, &node);
-    return true;
-}
-
-static void put_next(struct reply_stream *stream)
-{
-    struct old_profile *profile = (struct old_profile *)stream;
-
-    if (!profile->opened)
-        return open_list(profile);
-    if (put_entry(profile))
-        return;
     profile->opened = false;
     if (++profile->list < LIST_COUNT)
         return;
     json_text_literal(&stream->carry, "]}}");
     stream->done = true;
+}
+
+static void put_comma(struct old_profile *profile)
+{
+    if (profile->comma)
+        json_text_literal(&profile->stream.carry, ",");
+    profile->comma = true;
+}
+
+static void put_node(struct old_profile *profile, const struct list *list)
+{
+    struct reply_stream *stream = &profile->stream;
+    struct path_node node;
+
+    switch (path_walk_next(&profile->walk, &node, stream->work)) {
+    case PATH_NODE:
+        put_comma(profile);
+        return list->put_node(&stream->carry, &node);
+    case PATH_WORKS:
+        return;
+    case PATH_END:
+        stream->failed = profile->walk.failed;
+        return close_list(profile);
+    }
+}
+
+static void put_next(struct reply_stream *stream)
+{
+    struct old_profile *profile = (struct old_profile *)stream;
+    const struct list *list = &lists[profile->list];
+
+    if (profile->paths.known) {
+        stream->failed = paths_gather(&profile->paths, stream->work) < 0;
+    } else if (!profile->opened) {
+        open_list(profile);
+    } else if (list->put) {
+        put_comma(profile);
+        if (!list->put(profile, &stream->carry))
+            close_list(profile);
+    } else {
+        put_node(profile, list);
+    }
 }
 
 static void free_profile(struct reply_stream *stream)
@@ -209,7 +227,7 @@ int old_profile_new(struct reply_stream **out, struct snapshot *snapshot, const 
     }
     profile->stream.kind = &kind;
     profile->snapshot = snapshot;
-    if (paths_gather(&profile->paths, snapshot, tags) < 0) {
+    if (paths_begin(&profile->paths, snapshot, tags) < 0) {
         reply_stream_free(&profile->stream);
         return -ISOSCOPE_NO_MEMORY;
     }

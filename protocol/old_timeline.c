@@ -63,23 +63,22 @@ static void put_comma(struct old_timeline *timeline)
     timeline->comma = true;
 }
 
-/* The root has no function: it is no frame, and no frame's parent. */
 static void begin_frames(struct old_timeline *timeline)
 {
     struct reply_stream *stream = &timeline->stream;
-    struct path_node root;
 
     json_text_literal(&stream->carry, "],\"stackFrames\":{");
     timeline->in_frames = true;
     timeline->comma = false;
-    stream->failed = path_walk_begin(&timeline->walk, &timeline->paths, PATH_DOWN) < 0 ||
-                     !path_walk_next(&timeline->walk, &root);
+    stream->failed = path_walk_begin(&timeline->walk, &timeline->paths, PATH_DOWN) < 0;
 }
 
 static void put_next_event(struct old_timeline *timeline)
 {
     struct snapshot_sample sample;
 
+    if (!snapshot_ready(timeline->snapshot, timeline->cursor, timeline->stream.work))
+        return;
     if (!snapshot_next(timeline->snapshot, &timeline->cursor, &sample))
         return begin_frames(timeline);
     put_comma(timeline);
@@ -87,12 +86,15 @@ static void put_next_event(struct old_timeline *timeline)
               path_id_of(&timeline->paths, &sample));
 }
 
+/* The root has no function: it is no frame, and no frame's parent. */
 static void put_frame(struct old_timeline *timeline, const struct path_node *node)
 {
     struct json_text *text = &timeline->stream.carry;
     const struct paths *paths = &timeline->paths;
     const struct snapshot_function *function = &paths->functions[node->entry];
 
+    if (!node->parent_id)
+        return;
     put_comma(timeline);
     put_frame_id(text, &timeline->process, node->id);
     json_text_literal(text, ":{\"category\":\"Dart\",\"name\":");
@@ -112,13 +114,22 @@ static void put_next(struct reply_stream *stream)
     struct old_timeline *timeline = (struct old_timeline *)stream;
     struct path_node node;
 
+    if (timeline->paths.known) {
+        stream->failed = paths_gather(&timeline->paths, stream->work) < 0;
+        return;
+    }
     if (!timeline->in_frames)
         return put_next_event(timeline);
-    if (path_walk_next(&timeline->walk, &node))
+    switch (path_walk_next(&timeline->walk, &node, stream->work)) {
+    case PATH_NODE:
         return put_frame(timeline, &node);
-    stream->failed = timeline->walk.failed;
-    json_text_literal(&stream->carry, "}}}");
-    stream->done = true;
+    case PATH_WORKS:
+        return;
+    case PATH_END:
+        stream->failed = timeline->walk.failed;
+        json_text_literal(&stream->carry, "}}}");
+        stream->done = true;
+    }
 }
 
 static void free_timeline(struct reply_stream *stream)
@@ -145,7 +156,7 @@ int old_timeline_new(struct reply_stream **out, struct snapshot *snapshot, const
     timeline->stream.kind = &kind;
     timeline->snapshot = snapshot;
     timeline->process = (struct timeline_process){ isolate->number, isolate->process->pid };
-    if (paths_gather(&timeline->paths, snapshot, PROFILE_TAGS_NONE) < 0) {
+    if (paths_begin(&timeline->paths, snapshot, PROFILE_TAGS_NONE) < 0) {
         reply_stream_free(&timeline->stream);
         return -ISOSCOPE_NO_MEMORY;
     }

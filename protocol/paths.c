@@ -1,24 +1,41 @@
 #include "paths.h"
 
 #include "sample_words.h"
-#include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <stdlib.h>
 
-enum { TAGS_ABOVE_MAX = 3, FIRST_CAPACITY = 64 };
-
-/* Which paths are known, while they are gathered. */
-struct known {
-    uint64_t *hashes;    /* by path */
-    uint32_t *slots;     /* path + 1; 0: free */
-    uint32_t slot_count; /* a power of two, twice the paths' capacity */
+enum {
+    TAGS_ABOVE_MAX = 3,
+    FIRST_CAPACITY = 64,
+    PARTS = 256,
+    WORK_SAMPLE = 8,
+    WORK_ENTRY = 2,
 };
 
-static void known_free(struct known *known)
+/* Which paths are known, by some bits of their hash: parts grow each by itself, so that no growth
+ * takes long. */
+struct part {
+    uint32_t *slots;               /* path + 1; 0: free */
+    uint32_t slot_count, capacity; /* slot_count: a power of two, twice the capacity */
+    uint32_t used;
+};
+
+/* While they are gathered. */
+struct paths_known {
+    uint64_t *hashes; /* by path */
+    uint32_t hash_capacity;
+    struct part parts[PARTS];
+};
+
+static void known_free(struct paths_known *known)
 {
+    if (!known)
+        return;
+    for (int i = 0; i < PARTS; i++)
+        free(known->parts[i].slots);
     free(known->hashes);
-    free(known->slots);
+    free(known);
 }
 
 static uint64_t mix(uint64_t hash, uint32_t entry)
@@ -42,35 +59,58 @@ uint64_t path_id_of(const struct paths *paths, const struct snapshot_sample *sam
 }
 
 /* The slot with the hash, or the free one where it belongs. */
-static uint32_t *find(const struct known *known, uint64_t hash)
+static uint32_t *find(const struct paths_known *known, const struct part *part, uint64_t hash)
 {
-    uint32_t mask = known->slot_count - 1, at = (uint32_t)hash & mask;
+    uint32_t mask = part->slot_count - 1, at = (uint32_t)hash & mask;
 
-    while (known->slots[at] && known->hashes[known->slots[at] - 1] != hash)
+    while (part->slots[at] && known->hashes[part->slots[at] - 1] != hash)
         at = (at + 1) & mask;
-    return &known->slots[at];
+    return &part->slots[at];
 }
 
-static int grow(struct paths *paths, struct known *known)
+static int grow_part(const struct paths_known *known, struct part *part)
 {
-    uint32_t capacity = paths->capacity ? paths->capacity * 2 : FIRST_CAPACITY;
-    struct path *list = reallocarray(paths->list, capacity, sizeof(*list));
-    uint64_t *hashes = reallocarray(known->hashes, capacity, sizeof(*hashes));
-    uint32_t *slots = calloc(capacity, 2 * sizeof(*slots));
+    struct part larger = { .capacity = part->capacity ? part->capacity * 2 : FIRST_CAPACITY,
+                           .used = part->used };
 
-    paths->list = list ? list : paths->list;
-    known->hashes = hashes ? hashes : known->hashes;
-    if (!list || !hashes || !slots) {
-        free(slots);
+    larger.slot_count = 2 * larger.capacity;
+    larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
+    if (!larger.slots)
         return -ISOSCOPE_NO_MEMORY;
-    }
-    free(known->slots);
-    known->slots = slots;
-    known->slot_count = 2 * capacity;
-    paths->capacity = capacity;
-    for (uint32_t i = 0; i < paths->count; i++)
-        *find(known, hashes[i]) = i + 1;
+    for (uint32_t i = 0; i < part->slot_count; i++)
+        if (part->slots[i])
+            *find(known, &larger, known->hashes[part->slots[i] - 1]) = part->slots[i];
+    free(part->slots);
+    *part = larger;
     return 0;
+}
+
+/* False: no memory, and nothing changed. */
+static bool grow_array(void **array, uint32_t *capacity, size_t entry_bytes)
+{
+    uint32_t larger = *capacity ? *capacity * 2 : FIRST_CAPACITY;
+    void *moved = reallocarray(*array, larger, entry_bytes);
+
+    if (!moved)
+        return false;
+    *array = moved;
+    *capacity = larger;
+    return true;
+}
+
+static int make_room(struct paths *paths, struct part *part, int64_t *work)
+{
+    struct paths_known *known = paths->known;
+
+    if ((paths->count == paths->capacity &&
+         !grow_array((void **)&paths->list, &paths->capacity, sizeof(*paths->list))) ||
+        (paths->count == known->hash_capacity &&
+         !grow_array((void **)&known->hashes, &known->hash_capacity, sizeof(*known->hashes))))
+        return -ISOSCOPE_NO_MEMORY;
+    if (part->used < part->capacity)
+        return 0;
+    work_off(work, part->used * WORK_SAMPLE);
+    return grow_part(known, part);
 }
 
 static uint32_t add_tag(struct paths *paths, const char *name)
@@ -108,23 +148,25 @@ static uint64_t hash_path(const struct paths *paths, const struct snapshot_sampl
     return hash;
 }
 
-static int add_sample(struct paths *paths, struct known *known,
-                      const struct snapshot_sample *sample)
+static int add_sample(struct paths *paths, const struct snapshot_sample *sample, int64_t *work)
 {
     uint32_t tags = tags_of(paths, sample), *slot;
     uint64_t hash = hash_path(paths, sample, tags);
+    struct part *part = &paths->known->parts[hash >> 56];
 
-    if (paths->tags.failed || (paths->count == paths->capacity && grow(paths, known) < 0))
+    if (paths->tags.failed || make_room(paths, part, work) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    slot = find(known, hash);
+    slot = find(paths->known, part, hash);
     if (!*slot) {
-        known->hashes[paths->count] = hash;
+        paths->known->hashes[paths->count] = hash;
         paths->list[paths->count] = (struct path){ sample->place, 0, tags };
         *slot = ++paths->count;
+        part->used++;
     }
     paths->list[*slot - 1].samples++;
     if (sample->depth + TAGS_ABOVE_MAX > paths->longest)
         paths->longest = sample->depth + TAGS_ABOVE_MAX;
+    work_off(work, WORK_SAMPLE + sample->depth * WORK_ENTRY);
     return 0;
 }
 
@@ -139,26 +181,40 @@ static void give_back_room(struct paths *paths)
     paths->capacity = paths->count + 1;
 }
 
-int paths_gather(struct paths *paths, struct snapshot *snapshot, enum profile_tags wanted)
+int paths_begin(struct paths *paths, struct snapshot *snapshot, enum profile_tags wanted)
 {
-    CLEANUP(known_free) struct known known = { 0 };
-    struct snapshot_sample sample;
-    uint32_t cursor = 0, count;
+    uint32_t count;
 
     *paths = (struct paths){ .snapshot = snapshot, .wanted = wanted, .longest = TAGS_ABOVE_MAX };
     paths->functions = snapshot_functions(snapshot, &paths->function_count);
     paths->frames = snapshot_frames(snapshot, &count);
     paths->libraries = snapshot_libraries(snapshot, &count);
+    paths->known = calloc(1, sizeof(*paths->known));
     add_tag(paths, "Root");
-    while (snapshot_next(snapshot, &cursor, &sample))
-        if (add_sample(paths, &known, &sample) < 0)
+    return paths->known && !paths->tags.failed ? 0 : -ISOSCOPE_NO_MEMORY;
+}
+
+int paths_gather(struct paths *paths, int64_t *work)
+{
+    struct snapshot_sample sample;
+
+    do {
+        if (*work <= 0 || !snapshot_ready(paths->snapshot, paths->cursor, work))
+            return 1;
+        if (!snapshot_next(paths->snapshot, &paths->cursor, &sample))
+            break;
+        if (add_sample(paths, &sample, work) < 0)
             return -ISOSCOPE_NO_MEMORY;
+    } while (true);
+    known_free(paths->known);
+    paths->known = NULL;
     give_back_room(paths);
     return paths->tags.failed ? -ISOSCOPE_NO_MEMORY : 0;
 }
 
 void paths_free(struct paths *paths)
 {
+    known_free(paths->known);
     free(paths->list);
     tags_free(&paths->tags);
 }

@@ -2,7 +2,7 @@
  * paths.h - the different stacks of a snapshot, function by function: what the old methods' trees
  * are made of.
  *
- *   snapshot -> paths_gather (each once, and its samples) -> path_walk
+ *   snapshot -> paths_begin, paths_gather (each once, and its samples) -> path_walk
  *
  * A path is a row of entries, the root first. An entry is a function's index, or behind the
  * functions a tag: "Root", which begins each path, then those that were asked for. It is 12 bytes
@@ -31,8 +31,12 @@ struct path {
     uint32_t tags;    /* of those that were asked for: user tag << 8 | state */
 };
 
+struct paths_known;
+
 struct paths {
     struct snapshot *snapshot;
+    uint32_t cursor;           /* of the samples, while they are gathered */
+    struct paths_known *known; /* NULL: all are gathered */
     enum profile_tags wanted;
     const struct snapshot_function *functions;
     const struct snapshot_frame *frames;
@@ -45,7 +49,9 @@ struct paths {
     uint32_t vm_tags[PATH_STATES]; /* by state: number in tags; 0: no sample has it */
 };
 
-int paths_gather(struct paths *paths, struct snapshot *snapshot, enum profile_tags wanted);
+int paths_begin(struct paths *paths, struct snapshot *snapshot, enum profile_tags wanted);
+/* 1: call again. */
+int paths_gather(struct paths *paths, int64_t *work);
 void paths_free(struct paths *paths);
 
 /* Fills out, where there is room for longest; returns how many entries it has. */

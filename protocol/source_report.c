@@ -2,6 +2,7 @@
 
 #include "generated/words.h"
 #include "tags.h"
+#include "../sampler/include/isoscope/isoscope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +22,23 @@ struct met {
     uint32_t frame;
 };
 
-struct report {
+struct source_report {
+    struct snapshot *snapshot;
     const struct scripts *scripts;
     const struct source_report_wish *wish;
-    struct met *met; /* of those frames that the report is about */
+    struct tags keys; /* of files */
+    uint32_t frame;   /* of those that are met */
+    bool placed;      /* all are */
+    struct met *met;  /* of those frames that the report is about */
     uint32_t met_count;
     struct place *places; /* from 1 on, by script and line */
     uint32_t place_count;
     uint32_t *place_of; /* by frame of the snapshot */
+    uint32_t cursor;    /* of the samples that are counted */
 };
+
+/* Work: of a frame whose file is looked up, of one that is sorted, of a place in a sample. */
+enum { WORK_FRAME = 100, WORK_SORTED = 32, WORK_PLACE = 2 };
 
 unsigned source_report_kind(const char *word)
 {
@@ -71,7 +80,7 @@ static void number_scripts(struct tags *keys, const struct scripts *scripts)
         number_of(keys, scripts->list[i].library.id, scripts->list[i].file);
 }
 
-static bool wishes(const struct report *report, const struct met *met)
+static bool wishes(const struct source_report *report, const struct met *met)
 {
     const struct source_report_wish *wish = report->wish;
 
@@ -89,37 +98,39 @@ static int by_place(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* False: out of memory. */
-static bool meet_frames(struct report *report, const struct snapshot *snapshot)
+static void meet_frame(struct source_report *report, uint32_t number)
 {
-    uint32_t frame_count, count;
-    const struct snapshot_frame *frames = snapshot_frames(snapshot, &frame_count);
-    const struct snapshot_function *functions = snapshot_functions(snapshot, &count);
-    const struct snapshot_library *libraries = snapshot_libraries(snapshot, &count);
-    struct tags keys = { 0 };
-    bool failed;
+    uint32_t count;
+    const struct snapshot_frame *frame = &snapshot_frames(report->snapshot, &count)[number];
+    const struct snapshot_function *function =
+        &snapshot_functions(report->snapshot, &count)[frame->function];
+    const struct snapshot_library *libraries = snapshot_libraries(report->snapshot, &count);
+    const char *file = frame->file ? frame->file : function->file;
+    struct met met = { .line = frame->line, .frame = number };
 
-    report->met = calloc((size_t)frame_count + 1, sizeof(*report->met));
-    report->places = calloc((size_t)frame_count + 1, sizeof(*report->places));
-    report->place_of = calloc((size_t)frame_count + 1, sizeof(*report->place_of));
-    number_scripts(&keys, report->scripts);
-    for (uint32_t i = 0; report->met && i < frame_count; i++) {
-        const struct snapshot_function *function = &functions[frames[i].function];
-        const char *file = frames[i].file ? frames[i].file : function->file;
-        struct met met = { .line = frames[i].line, .frame = i };
-
-        if (!file || !frames[i].line)
-            continue;
-        met.script = number_of(&keys, libraries[function->library].id, file);
-        if (wishes(report, &met))
-            report->met[report->met_count++] = met;
-    }
-    failed = keys.failed || !report->met || !report->places || !report->place_of;
-    tags_free(&keys);
-    return !failed;
+    if (!file || !frame->line)
+        return;
+    met.script = number_of(&report->keys, libraries[function->library].id, file);
+    if (wishes(report, &met))
+        report->met[report->met_count++] = met;
 }
 
-static void place_frames(struct report *report)
+/* 1: call again. */
+static int meet_frames(struct source_report *report, int64_t *work)
+{
+    uint32_t frame_count;
+
+    snapshot_frames(report->snapshot, &frame_count);
+    for (; report->frame < frame_count; report->frame++) {
+        if (*work <= 0)
+            return 1;
+        work_off(work, WORK_FRAME);
+        meet_frame(report, report->frame);
+    }
+    return 0;
+}
+
+static void place_frames(struct source_report *report)
 {
     qsort(report->met, report->met_count, sizeof(*report->met), by_place);
     for (uint32_t i = 0; i < report->met_count; i++) {
@@ -133,21 +144,43 @@ static void place_frames(struct report *report)
 }
 
 /* A line counts once for a sample, however often it stands in its stack. */
-static void count_samples(struct report *report, struct snapshot *snapshot)
+static void count_sample(struct source_report *report, const struct snapshot_sample *sample)
+{
+    report->places[report->place_of[sample->frames[0]]].exclusive++;
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        struct place *place = &report->places[report->place_of[sample->frames[i]]];
+
+        place->inclusive += place->counted != report->cursor;
+        place->counted = report->cursor;
+    }
+}
+
+/* 1: call again. */
+static int count_samples(struct source_report *report, int64_t *work)
 {
     struct snapshot_sample sample;
-    uint32_t cursor = 0, number = 0;
 
-    while (snapshot_next(snapshot, &cursor, &sample)) {
-        number++;
-        report->places[report->place_of[sample.frames[0]]].exclusive++;
-        for (uint32_t i = 0; i < sample.depth; i++) {
-            struct place *place = &report->places[report->place_of[sample.frames[i]]];
-
-            place->inclusive += place->counted != number;
-            place->counted = number;
-        }
+    while (*work > 0 && snapshot_ready(report->snapshot, report->cursor, work)) {
+        if (!snapshot_next(report->snapshot, &report->cursor, &sample))
+            return 0;
+        count_sample(report, &sample);
+        work_off(work, (sample.depth + 1) * WORK_PLACE);
     }
+    return 1;
+}
+
+int source_report_step(struct source_report *report, int64_t *work)
+{
+    if (!report->placed) {
+        if (meet_frames(report, work))
+            return 1;
+        if (report->keys.failed)
+            return -ISOSCOPE_NO_MEMORY;
+        place_frames(report);
+        work_off(work, report->met_count * WORK_SORTED);
+        report->placed = true;
+    }
+    return count_samples(report, work);
 }
 
 /* A frame may be in the snapshot's tables and in no sample of it. */
@@ -182,8 +215,8 @@ static json_t *profile_json(const struct place *places, uint32_t count, uint32_t
                      "exclusiveTicks", exclusive);
 }
 
-static json_t *range_json(const struct report *report, const struct place *places, uint32_t count,
-                          size_t script_index, uint32_t sample_count)
+static json_t *range_json(const struct source_report *report, const struct place *places,
+                          uint32_t count, size_t script_index, uint32_t sample_count)
 {
     unsigned kinds = report->wish->kinds;
     json_t *range = json_pack("{s:I, s:I, s:I, s:b}", "scriptIndex", (json_int_t)script_index,
@@ -203,7 +236,7 @@ static json_t *range_json(const struct report *report, const struct place *place
     return range;
 }
 
-static uint32_t places_of_script(const struct report *report, uint32_t from)
+static uint32_t places_of_script(const struct source_report *report, uint32_t from)
 {
     uint32_t to = from;
 
@@ -212,8 +245,9 @@ static uint32_t places_of_script(const struct report *report, uint32_t from)
     return to - from;
 }
 
-static json_t *report_json(const struct report *report, uint32_t sample_count)
+json_t *source_report_json(const struct source_report *report)
 {
+    uint32_t sample_count = snapshot_sample_count(report->snapshot);
     json_t *ranges = json_array(), *scripts = json_array();
 
     for (uint32_t from = 1, count; from <= report->place_count; from += count) {
@@ -228,19 +262,35 @@ static json_t *report_json(const struct report *report, uint32_t sample_count)
                      scripts);
 }
 
-json_t *source_report_json(struct snapshot *snapshot, const struct scripts *scripts,
-                           const struct source_report_wish *wish)
+void source_report_free(struct source_report *report)
 {
-    struct report report = { .scripts = scripts, .wish = wish };
-    json_t *json = NULL;
+    if (!report)
+        return;
+    tags_free(&report->keys);
+    free(report->met);
+    free(report->places);
+    free(report->place_of);
+    free(report);
+}
 
-    if (meet_frames(&report, snapshot)) {
-        place_frames(&report);
-        count_samples(&report, snapshot);
-        json = report_json(&report, snapshot_sample_count(snapshot));
+int source_report_new(struct source_report **out, struct snapshot *snapshot,
+                      const struct scripts *scripts, const struct source_report_wish *wish)
+{
+    struct source_report *report = calloc(1, sizeof(*report));
+    uint32_t frame_count;
+
+    if (!report)
+        return -ISOSCOPE_NO_MEMORY;
+    *report = (struct source_report){ .snapshot = snapshot, .scripts = scripts, .wish = wish };
+    snapshot_frames(snapshot, &frame_count);
+    report->met = calloc((size_t)frame_count + 1, sizeof(*report->met));
+    report->places = calloc((size_t)frame_count + 1, sizeof(*report->places));
+    report->place_of = calloc((size_t)frame_count + 1, sizeof(*report->place_of));
+    number_scripts(&report->keys, scripts);
+    if (!report->met || !report->places || !report->place_of || report->keys.failed) {
+        source_report_free(report);
+        return -ISOSCOPE_NO_MEMORY;
     }
-    free(report.met);
-    free(report.places);
-    free(report.place_of);
-    return json;
+    *out = report;
+    return 0;
 }

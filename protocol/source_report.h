@@ -27,8 +27,15 @@ struct source_report_wish {
     int64_t first_line, last_line;     /* both belong to it */
 };
 
-/* SourceReport; NULL when out of memory. */
-json_t *source_report_json(struct snapshot *snapshot, const struct scripts *scripts,
-                           const struct source_report_wish *wish);
+struct source_report;
+
+/* All three are lent, and stay. 0 or -ISOSCOPE_NO_MEMORY. */
+int source_report_new(struct source_report **out, struct snapshot *snapshot,
+                      const struct scripts *scripts, const struct source_report_wish *wish);
+void source_report_free(struct source_report *report); /* NULL is fine */
+/* 1: call again. 0 or -ISOSCOPE_NO_MEMORY. */
+int source_report_step(struct source_report *report, int64_t *work);
+/* SourceReport, then; NULL when out of memory. */
+json_t *source_report_json(const struct source_report *report);
 
 #endif

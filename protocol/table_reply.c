@@ -6,6 +6,8 @@
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
+#include <stdlib.h>
+
 /* Takes over live. */
 static int reply_live(struct client *client, struct reply *reply, struct live *live,
                       const struct isolate *isolate, bool available)
@@ -31,6 +33,55 @@ static int reply_live(struct client *client, struct reply *reply, struct live *l
     return 0;
 }
 
+struct half_read {
+    struct unfinished unfinished; /* the first: this is one */
+    struct live *live;
+};
+
+static void free_half_read(struct unfinished *unfinished)
+{
+    struct half_read *half = (struct half_read *)unfinished;
+
+    live_free(half->live);
+    free(half);
+}
+
+static int begin_live(struct client *client, const struct live_window *window)
+{
+    struct half_read *half = calloc(1, sizeof(*half));
+
+    if (!half)
+        return -ISOSCOPE_NO_MEMORY;
+    half->unfinished.free = free_half_read;
+    client->request->unfinished = &half->unfinished;
+    return live_begin(&half->live, client->service->options.profile, window);
+}
+
+/* As samples_reply_take. */
+static int take_live(struct client *client, const struct live_window *window, struct live **out)
+{
+    struct request *request = client->request;
+    struct half_read *half;
+    int rc = 0;
+
+    if (!request->unfinished) {
+        if (samples_reply_waits(client))
+            return HANDLER_WAITS;
+        rc = begin_live(client, window);
+    }
+    half = (struct half_read *)request->unfinished;
+    if (!rc)
+        rc = live_step(half->live, &client->service->work);
+    if (rc > 0)
+        return HANDLER_WORKS;
+    if (!rc) {
+        *out = half->live;
+        half->live = NULL;
+    }
+    request_finish(request);
+    return rc < 0 ? samples_reply_fail(client, rc) : 0;
+}
+
 int table_reply(struct client *client, const struct private_get_cpu_samples_params *params,
                 struct reply *reply)
 {
@@ -46,9 +97,6 @@ int table_reply(struct client *client, const struct private_get_cpu_samples_para
     if (params->cursor && !table_mark_parse(params->cursor, &window.mark))
         return fail(client, RPC_INVALID_PARAMS,
                     "cursor: expected what an earlier reply gave as \"next\"");
-    if (samples_reply_waits(client))
-        return HANDLER_WAITS;
-    rc = live_take(&live, client->service->options.profile, &window);
-    return rc < 0 ? samples_reply_fail(client, rc)
-                  : reply_live(client, reply, live, isolate, window.available);
+    rc = take_live(client, &window, &live);
+    return rc ? rc : reply_live(client, reply, live, isolate, window.available);
 }

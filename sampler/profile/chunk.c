@@ -210,6 +210,7 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, struct owner_th
     to->time = time > 0 ? (uint32_t)time : 0;
     to->cpu = cpu_units(sample->cpu_ns);
     to->source = source_number(chunk, thread, sample->tag);
+    chunk->sources[to->source].last = (uint16_t)chunk->sample_count;
     to->end = sample->end;
     to->state = sample->state;
     if (chunk->base_us + to->time < chunk->min_us)

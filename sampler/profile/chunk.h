@@ -58,6 +58,7 @@ struct chunk_source {
     uint32_t tag;
     uint16_t next; /* store lock: another source of the thread, of those that follow last used; its
                     * own number: there is none */
+    uint16_t last; /* store lock: its last sample */
 };
 
 struct chunk {

@@ -16,6 +16,12 @@ struct live {
     uint32_t sample_count;
     int32_t tid; /* 0: all */
     bool reset, more;
+
+    /* While it is taken. */
+    uint64_t count_max;
+    bool available;
+    struct live_reading reading;
+    bool read; /* the tables have all frames */
 };
 
 static bool is_shown(const struct live *live, const struct store_view *view, uint32_t number)
@@ -141,37 +147,46 @@ static struct live_part part_of(const struct live *live, uint32_t number)
     };
 }
 
-static int make_parts(struct live *live, uint64_t count_max)
+static bool has_all_asked(const struct live *live)
 {
-    uint64_t left;
+    return live->count_max && live->sample_count == live->count_max;
+}
 
-    live->parts = calloc((size_t)live->view_count + 1, sizeof(*live->parts));
-    if (!live->parts)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < live->view_count && !live->more; i++) {
-        left = count_max ? count_max - live->sample_count : 0;
-        if (count_max && !left) {
+/* 1: call again. */
+static int make_parts(struct live *live, int64_t *work)
+{
+    while (live->part_count < live->view_count && !live->more) {
+        const struct store_view *view = &live->views[live->part_count];
+        struct live_part *part = &live->parts[live->part_count];
+
+        if (*work <= 0)
+            return 1;
+        if (has_all_asked(live)) {
             live->more = true;
             break;
         }
-        live->parts[i] = part_of(live, i);
-        live->sample_count += take_samples(live, &live->views[i], &live->parts[i], left);
-        live->part_count++;
+        *part = part_of(live, live->part_count++);
+        work_off(work, view->sample_count - part->first_sample);
+        live->sample_count += take_samples(
+            live, view, part, live->count_max ? live->count_max - live->sample_count : 0);
     }
     return 0;
 }
 
-static void set_mark(struct live *live, const struct store_changes *changes)
+/* What the tables have now: of all that is told something is known. */
+static void mark_tables(struct live *live)
 {
     const struct tables *tables = &live->tables->tables;
 
-    live->mark = (struct live_mark){ .generation = live->tables->generation,
-                                     .clears = changes->clears,
-                                     .renames = changes->renames,
-                                     .libraries = tables->library_count,
-                                     .functions = tables->function_count,
-                                     .frames = tables->chain_count,
-                                     .renamed = live->tables->renamed_count };
+    live->mark.generation = live->tables->generation;
+    live->mark.libraries = tables->library_count;
+    live->mark.functions = tables->function_count;
+    live->mark.frames = tables->chain_count;
+    live->mark.renamed = live->tables->renamed_count;
+}
+
+static void mark_samples(struct live *live)
+{
     if (live->part_count) {
         const struct live_part *last = &live->parts[live->part_count - 1];
 
@@ -182,27 +197,28 @@ static void set_mark(struct live *live, const struct store_changes *changes)
     }
 }
 
-static int fill(struct live *live, struct profile *profile, const struct live_window *window)
+static int begin(struct live *live, struct profile *profile, const struct live_window *window)
 {
     struct live_tables *tables = live_tables_current(profile);
     struct store_changes changes;
-    int error;
 
     if (!tables)
         return -ISOSCOPE_NO_MEMORY;
     live->tables = live_tables_hold(tables);
     live->tid = window->tid;
-    if ((error = find_views(live, profile, window, &changes)) < 0 ||
-        (error = live_tables_read(tables, live->views, live->view_count, window->available)) < 0)
-        return error;
+    live->count_max = window->count_max;
+    live->available = window->available;
+    if (find_views(live, profile, window, &changes) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    live->mark.clears = changes.clears;
+    live->mark.renames = changes.renames;
     if (live->from.renames != changes.renames)
         live->from.threads = 0;
-    error = make_parts(live, window->count_max);
-    set_mark(live, &changes);
-    return error;
+    live->parts = calloc((size_t)live->view_count + 1, sizeof(*live->parts));
+    return live->parts ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
-int live_take(struct live **out, struct profile *profile, const struct live_window *window)
+int live_begin(struct live **out, struct profile *profile, const struct live_window *window)
 {
     struct live *live = NULL;
     struct process_info process;
@@ -211,7 +227,46 @@ int live_take(struct live **out, struct profile *profile, const struct live_wind
     if (window->process_id && !profile_process(profile, window->process_id, &process))
         return -ISOSCOPE_NOT_FOUND;
     live = calloc(1, sizeof(*live));
-    error = live ? fill(live, profile, window) : -ISOSCOPE_NO_MEMORY;
+    error = live ? begin(live, profile, window) : -ISOSCOPE_NO_MEMORY;
+    if (error) {
+        live_free(live);
+        return error;
+    }
+    *out = live;
+    return 0;
+}
+
+static int read_tables(struct live *live, int64_t *work)
+{
+    int error = live_tables_read(live->tables, &live->reading, live->views, live->view_count,
+                                 live->available, work);
+
+    if (error)
+        return error;
+    mark_tables(live);
+    live->read = true;
+    return 0;
+}
+
+int live_step(struct live *live, int64_t *work)
+{
+    int error = live->read ? 0 : read_tables(live, work);
+
+    if (error || (error = make_parts(live, work)))
+        return error;
+    mark_samples(live);
+    return 0;
+}
+
+int live_take(struct live **out, struct profile *profile, const struct live_window *window)
+{
+    int64_t work = INT64_MAX;
+    struct live *live;
+    int error = live_begin(&live, profile, window);
+
+    if (error)
+        return error;
+    error = live_step(live, &work);
     if (error) {
         live_free(live);
         return error;

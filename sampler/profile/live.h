@@ -45,6 +45,9 @@ void profile_follow(struct profile *profile, bool follows);
 
 /* 0, or as snapshot_take: -ISOSCOPE_NO_MEMORY, -ISOSCOPE_NOT_FOUND, -ISOSCOPE_PENDING. */
 int live_take(struct live **out, struct profile *profile, const struct live_window *window);
+/* The same in turns, as snapshot_begin and snapshot_step. */
+int live_begin(struct live **out, struct profile *profile, const struct live_window *window);
+int live_step(struct live *live, int64_t *work);
 void live_free(struct live *live); /* NULL is fine */
 
 /* The mark is no good any more (evicted, cleared, tables begun anew): all that the reader has is

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Some 15 MiB. A profile that shows more of them at once may have twice what it shows. */
-enum { FRAMES_MAX = 1 << 18 };
+enum { FRAMES_MAX = 1 << 18, WORK_FRAME = 16, WORK_NEW_FRAME = 300 };
 
 static struct live_tables *begin(struct profile *profile, uint32_t generation)
 {
@@ -107,14 +107,34 @@ static int look_at_open(struct live_tables *tables)
     return error ? -ISOSCOPE_NO_MEMORY : 0;
 }
 
-static int read_chunk(struct live_tables *tables, const struct store_view *view)
+/* The chunk's frame 0 is none. */
+static void begin_chunk(const struct live_tables *tables, struct live_reading *reading,
+                        const struct store_view *view)
 {
     uint32_t first = map64_find(&tables->frames_read, view->chunk->serial);
 
-    /* The chunk's frame 0 is none. */
-    for (uint32_t frame = first ? first : 1; frame < view->frame_count; frame++)
-        if (add_frame(tables, view->chunk->frames[frame]) < 0)
-            return -ISOSCOPE_NO_MEMORY;
+    if (!reading->frame)
+        reading->frame = first ? first : 1;
+}
+
+/* 1: call again. */
+static int read_chunks(struct live_tables *tables, struct live_reading *reading,
+                       const struct store_view *views, uint32_t count, int64_t *work)
+{
+    for (; reading->view < count; reading->view++, reading->frame = 0) {
+        const struct store_view *view = &views[reading->view];
+
+        begin_chunk(tables, reading, view);
+        for (; reading->frame < view->frame_count; reading->frame++) {
+            uint32_t known = tables->tables.chain_count;
+
+            if (*work <= 0)
+                return 1;
+            if (add_frame(tables, view->chunk->frames[reading->frame]) < 0)
+                return -ISOSCOPE_NO_MEMORY;
+            work_off(work, tables->tables.chain_count > known ? WORK_NEW_FRAME : WORK_FRAME);
+        }
+    }
     return 0;
 }
 
@@ -139,20 +159,33 @@ static void set_bound(struct live_tables *tables)
         tables->frames_max = count > FRAMES_MAX / 2 ? 2 * count : FRAMES_MAX;
 }
 
-int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count,
-                     bool available)
+/* All frames of the views into the tables. */
+static int add_frames(struct live_tables *tables, struct live_reading *reading,
+                      const struct store_view *views, uint32_t count, int64_t *work)
 {
-    tables->tables.available = available;
+    int error;
+
     do {
-        tables->tables.pending = false;
-        if (look_at_open(tables) < 0)
+        if (!reading->begun && look_at_open(tables) < 0)
             return -ISOSCOPE_NO_MEMORY;
-        for (uint32_t i = 0; i < count; i++)
-            if (read_chunk(tables, &views[i]) < 0)
-                return -ISOSCOPE_NO_MEMORY;
-        if (tables_ask(&tables->tables, &(int64_t){ INT64_MAX }) < 0)
-            return -ISOSCOPE_NO_MEMORY;
+        reading->begun = true;
+        if ((error = read_chunks(tables, reading, views, count, work)) ||
+            (error = tables_ask(&tables->tables, work)))
+            return error;
+        *reading = (struct live_reading){ 0 };
     } while (tables->tables.resolved);
+    reading->added = true;
+    return 0;
+}
+
+int live_tables_read(struct live_tables *tables, struct live_reading *reading,
+                     const struct store_view *views, uint32_t count, bool available, int64_t *work)
+{
+    int error;
+
+    tables->tables.available = available; /* other readers want it otherwise */
+    if (!reading->added && (error = add_frames(tables, reading, views, count, work)))
+        return error;
     /* All frames of the tables are told, also those of chunks that this reader has not asked for.
      */
     if (!available && tables->open_count)

@@ -47,9 +47,15 @@ struct live_tables *live_tables_current(struct profile *profile);
 struct live_tables *live_tables_hold(struct live_tables *tables);
 void live_tables_release(struct live_tables *tables); /* NULL is fine */
 
-/* 0, -ISOSCOPE_NO_MEMORY or (unless what is available will do) -ISOSCOPE_PENDING. */
-int live_tables_read(struct live_tables *tables, const struct store_view *views, uint32_t count,
-                     bool available);
+/* How far a reader is. All zeros: it has not begun. */
+struct live_reading {
+    bool begun, added; /* added: all frames are in the tables */
+    uint32_t view, frame;
+};
+
+/* 1: call again. 0, -ISOSCOPE_NO_MEMORY or (unless what is available will do) -ISOSCOPE_PENDING. */
+int live_tables_read(struct live_tables *tables, struct live_reading *reading,
+                     const struct store_view *views, uint32_t count, bool available, int64_t *work);
 /* What a frame was when renamed_count was that. */
 struct table_chain live_tables_chain(const struct live_tables *tables, uint32_t number,
                                      uint32_t renamed_count);

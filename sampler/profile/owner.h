@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+enum { OWNER_STATES = 16 };
+
 /* The samples of one process in the store. */
 struct owner {
     _Atomic uint32_t references;
@@ -33,6 +35,7 @@ struct owner_thread {
     uint16_t chunk_source; /* store lock: ... with the tag it last had */
     uint64_t visible_from; /* store lock: as the owner's */
     uint64_t samples;      /* store lock: visible ones */
+    uint32_t states[OWNER_STATES];     /* store lock: those, by their state */
     struct owner_thread *next, **link; /* store lock: in owner->sampled, while samples is not 0 */
 };
 

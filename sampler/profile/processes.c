@@ -291,6 +291,19 @@ void processes_clear_thread(struct processes *processes, uint64_t process_id, in
     pthread_mutex_unlock(&processes->lock);
 }
 
+bool processes_states(struct processes *processes, uint64_t process_id, int32_t tid,
+                      uint64_t counts[OWNER_STATES])
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find(processes, process_id);
+    if (process)
+        store_states(processes->store, process->owner, tid, counts);
+    pthread_mutex_unlock(&processes->lock);
+    return process != NULL;
+}
+
 size_t processes_threads(struct processes *processes, uint64_t process_id,
                          struct profile_thread *out, size_t capacity)
 {

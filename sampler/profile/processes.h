@@ -45,6 +45,9 @@ size_t processes_list(struct processes *processes, struct process_info *out, siz
 bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out);
 void processes_clear(struct processes *processes, uint64_t process_id);
 void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid);
+/* False: no such process. */
+bool processes_states(struct processes *processes, uint64_t process_id, int32_t tid,
+                      uint64_t counts[OWNER_STATES]);
 size_t processes_threads(struct processes *processes, uint64_t process_id,
                          struct profile_thread *out, size_t capacity);
 struct feed_settings processes_settings(struct processes *processes);

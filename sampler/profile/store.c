@@ -107,11 +107,12 @@ static uint32_t first_visible(const struct chunk *chunk, const struct owner_thre
 }
 
 /* A thread with samples is in its owner's list, and held by the chunk that they are in. */
-static void count_sample(struct owner_thread *thread)
+static void count_sample(struct owner_thread *thread, uint8_t state)
 {
     struct owner *owner = thread->owner;
 
     owner->samples++;
+    thread->states[state]++;
     if (thread->samples++)
         return;
     thread->next = owner->sampled;
@@ -132,6 +133,12 @@ static void forget_samples(struct owner_thread *thread, uint64_t count)
         thread->next->link = thread->link;
 }
 
+static void forget_all(struct owner_thread *thread)
+{
+    memset(thread->states, 0, sizeof(thread->states));
+    forget_samples(thread, thread->samples);
+}
+
 static void count_evicted(const struct chunk *chunk)
 {
     for (uint32_t i = 0; i < chunk->sample_count; i++) {
@@ -139,6 +146,7 @@ static void count_evicted(const struct chunk *chunk)
 
         if (i < first_visible(chunk, thread))
             continue;
+        thread->states[chunk->samples[i].state]--;
         forget_samples(thread, 1);
         thread->owner->evicted++;
     }
@@ -179,7 +187,7 @@ static int add_locked(struct store *store, struct owner_thread *thread,
     if (chunk_append(open_chunk(store), &store->index, thread, sample) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->sequence++;
-    count_sample(thread);
+    count_sample(thread, sample->state);
     keep_bound(store);
     return 0;
 }
@@ -222,7 +230,7 @@ void store_clear(struct store *store, struct owner *owner)
     pthread_mutex_lock(&store->lock);
     owner->visible_from = store->sequence;
     while (owner->sampled)
-        forget_samples(owner->sampled, owner->sampled->samples);
+        forget_all(owner->sampled);
     store->changes.clears++;
     remove_invisible(store);
     pthread_mutex_unlock(&store->lock);
@@ -238,7 +246,7 @@ void store_clear_thread(struct store *store, struct owner *owner, int32_t tid)
         if (thread->tid != tid)
             continue;
         thread->visible_from = store->sequence;
-        forget_samples(thread, thread->samples);
+        forget_all(thread);
     }
     store->changes.clears++;
     remove_invisible(store);
@@ -275,6 +283,17 @@ size_t store_threads(struct store *store, const struct owner *owner, struct prof
     return count;
 }
 
+void store_states(struct store *store, const struct owner *owner, int32_t tid,
+                  uint64_t counts[OWNER_STATES])
+{
+    memset(counts, 0, OWNER_STATES * sizeof(*counts));
+    pthread_mutex_lock(&store->lock);
+    for (const struct owner_thread *thread = owner->sampled; thread; thread = thread->next)
+        for (int state = 0; state < OWNER_STATES && (!tid || tid == thread->tid); state++)
+            counts[state] += thread->states[state];
+    pthread_mutex_unlock(&store->lock);
+}
+
 struct owner_counts store_counts(struct store *store, const struct owner *owner)
 {
     struct owner_counts counts;
@@ -308,6 +327,7 @@ static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t pro
         sources[i].process_id = thread->owner->process_id;
         sources[i].tid = thread->tid;
         sources[i].tag = chunk->sources[i].tag;
+        sources[i].last = chunk->sources[i].last;
         memcpy(sources[i].name, thread->name, sizeof(sources[i].name));
         sources[i].first_visible = asked_for ? first_visible(chunk, thread) : UINT32_MAX;
     }

@@ -45,6 +45,10 @@ void store_clear_thread(struct store *store, struct owner *owner, int32_t tid);
 size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
                      size_t capacity);
 
+/* The owner's samples by state; tid 0: of every thread. */
+void store_states(struct store *store, const struct owner *owner, int32_t tid,
+                  uint64_t counts[OWNER_STATES]);
+
 struct owner_counts store_counts(struct store *store, const struct owner *owner);
 /* The memory of samples, trees and indexes. */
 size_t store_bytes(struct store *store);
@@ -56,6 +60,7 @@ struct view_source {
     uint32_t tag; /* names.h; 0: none */
     char name[16];
     uint32_t first_visible; /* samples before this one were cleared; UINT32_MAX: not asked for */
+    uint32_t last;          /* its last sample */
 };
 
 /* A chunk, and how much of it was there when it was asked. */

@@ -6,9 +6,9 @@
 #include "../include/isoscope/isoscope.h"
 #include "naming/registry.h"
 #include "parts.h"
+#include "processes.h"
 #include "store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct views {
@@ -16,28 +16,16 @@ struct views {
     uint32_t count;
 };
 
-static bool is_visible(const struct store_view *view, uint32_t sample)
+/* Those of sources with a sample that was not cleared. */
+static void tell_tags(const struct store_view *view, const struct names *names,
+                      void (*found)(void *context, const char *user_tag), void *context)
 {
-    return sample >= view->sources[view->chunk->samples[sample].source].first_visible;
-}
-
-static int tell_tags(const struct store_view *view, const struct names *names,
-                     void (*found)(void *context, const char *user_tag), void *context)
-{
-    bool *has_samples = calloc((size_t)view->source_count + 1, sizeof(*has_samples));
-
-    if (!has_samples)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < view->sample_count; i++)
-        has_samples[view->chunk->samples[i].source] |= is_visible(view, i);
     for (uint32_t i = 0; i < view->source_count; i++) {
         const struct view_source *source = &view->sources[i];
 
-        if (has_samples[i])
+        if (source->last >= source->first_visible)
             found(context, snapshot_user_tag(names_text(names, source->tag), source->name));
     }
-    free(has_samples);
-    return 0;
 }
 
 int profile_user_tags(struct profile *profile, void (*found)(void *context, const char *user_tag),
@@ -48,40 +36,21 @@ int profile_user_tags(struct profile *profile, void (*found)(void *context, cons
 
     if (error)
         return error;
-    for (uint32_t i = 0; i < views.count && !error; i++)
-        error = tell_tags(&views.list[i], registry_names(profile->registry), found, context);
+    for (uint32_t i = 0; i < views.count; i++)
+        tell_tags(&views.list[i], registry_names(profile->registry), found, context);
     store_views_free(views.list, views.count);
-    return error;
-}
-
-static void count_states(const struct store_view *view, int32_t tid,
-                         uint64_t counts[FEED_STATE_COUNT + 1])
-{
-    for (uint32_t i = 0; i < view->sample_count; i++) {
-        const struct chunk_sample *sample = &view->chunk->samples[i];
-
-        if (is_visible(view, i) && (!tid || view->sources[sample->source].tid == tid))
-            counts[sample->state < FEED_STATE_COUNT ? sample->state : FEED_STATE_COUNT]++;
-    }
+    return 0;
 }
 
 int profile_states(struct profile *profile, uint64_t process_id, int32_t tid,
                    uint64_t counts[FEED_STATE_COUNT + 1])
 {
-    struct store_ask ask = STORE_ASK_ALL;
-    struct process_info process;
-    struct views views;
-    int error;
+    uint64_t states[OWNER_STATES];
 
-    if (!profile_process(profile, process_id, &process))
+    if (!processes_states(profile->processes, process_id, tid, states))
         return -ISOSCOPE_NOT_FOUND;
-    ask.process_id = process_id;
-    error = store_views(profile->store, &ask, &views.list, &views.count, NULL);
-    if (error)
-        return error;
     memset(counts, 0, (FEED_STATE_COUNT + 1) * sizeof(*counts));
-    for (uint32_t i = 0; i < views.count; i++)
-        count_states(&views.list[i], tid, counts);
-    store_views_free(views.list, views.count);
+    for (int state = 0; state < OWNER_STATES; state++)
+        counts[state < FEED_STATE_COUNT ? state : FEED_STATE_COUNT] += states[state];
     return 0;
 }

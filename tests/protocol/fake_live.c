@@ -90,7 +90,14 @@ static struct live_mark mark_of(const struct live *live)
                                .threads = live->profile->sample_count };
 }
 
-int live_take(struct live **out, struct profile *profile, const struct live_window *window)
+int live_step(struct live *live, int64_t *work)
+{
+    (void)live;
+    (void)work;
+    return 0;
+}
+
+int live_begin(struct live **out, struct profile *profile, const struct live_window *window)
 {
     struct live *live;
 

@@ -80,6 +80,29 @@ static void add_samples(struct fixture *fixture, int count)
     }
 }
 
+/* In turns as short as can be. */
+static void gather(struct paths *paths, struct snapshot *snapshot, enum profile_tags tags)
+{
+    int64_t work = 1;
+    int error;
+
+    assert_int_equal(paths_begin(paths, snapshot, tags), 0);
+    while ((error = paths_gather(paths, &work)) == 1)
+        work = 1;
+    assert_int_equal(error, 0);
+}
+
+static bool next_node(struct path_walk *walk, struct path_node *node)
+{
+    int64_t work = 1;
+    enum path_step step;
+
+    while ((step = path_walk_next(walk, node, &work)) == PATH_WORKS)
+        work = 1;
+    assert_false(walk->failed);
+    return step == PATH_NODE;
+}
+
 static void add_place(struct places *places, const uint32_t *row, uint32_t length)
 {
     char *at = places->list[places->count++];
@@ -144,7 +167,7 @@ static struct places places_of_walk(struct paths *paths, enum path_direction dir
     struct path_node node;
 
     assert_int_equal(path_walk_begin(&walk, paths, direction), 0);
-    while (path_walk_next(&walk, &node)) {
+    while (next_node(&walk, &node)) {
         size_t place = places.count;
 
         while (length && !left[length - 1])
@@ -181,7 +204,7 @@ static void check(struct fixture *fixture, enum profile_tags tags, uint32_t samp
     uint32_t gathered = 0;
 
     assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
-    assert_int_equal(paths_gather(&paths, snapshot, tags), 0);
+    gather(&paths, snapshot, tags);
     for (uint32_t i = 0; i < paths.count; i++)
         gathered += paths.list[i].samples;
     assert_int_equal(gathered, samples);
@@ -221,12 +244,12 @@ static void without_samples_there_is_the_root(void **state)
     struct path_node node;
 
     assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
-    assert_int_equal(paths_gather(&paths, snapshot, PROFILE_TAGS_NONE), 0);
+    gather(&paths, snapshot, PROFILE_TAGS_NONE);
     assert_int_equal(path_walk_begin(&walk, &paths, PATH_DOWN), 0);
-    assert_true(path_walk_next(&walk, &node));
+    assert_true(next_node(&walk, &node));
     assert_int_equal(node.ticks, 0);
     assert_int_equal(node.children, 0);
-    assert_false(path_walk_next(&walk, &node));
+    assert_false(next_node(&walk, &node));
 }
 
 /* An id is the place's own, and its parent's was told before. */
@@ -245,9 +268,9 @@ static void ids_lead_back_to_the_root(void **state)
 
     add_samples(fixture, 500);
     assert_int_equal(snapshot_take(&snapshot, fixture->profile, &window), 0);
-    assert_int_equal(paths_gather(&paths, snapshot, PROFILE_TAGS_NONE), 0);
+    gather(&paths, snapshot, PROFILE_TAGS_NONE);
     assert_int_equal(path_walk_begin(&walk, &paths, PATH_DOWN), 0);
-    while (path_walk_next(&walk, &node)) {
+    while (next_node(&walk, &node)) {
         bool parent_told = !node.parent_id;
 
         for (size_t i = 0; i < count; i++) {

@@ -204,6 +204,11 @@ static void ask_all(struct fixture *fixture)
     ask(fixture, "getPerfettoCpuSamples", "");
     ask(fixture, "getPerfettoVMTimelineWithCpuSamples", ",\"timeOriginMicros\":0");
     ask(fixture, "getStack", "");
+    ask(fixture, "_getCpuSamples", ",\"form\":\"table\"");
+    ask(fixture, "_getCpuProfile", ",\"tags\":\"UserVM\"");
+    ask(fixture, "_getCpuProfile", ",\"tags\":\"None\"");
+    ask(fixture, "_getCpuProfileTimeline", "");
+    ask(fixture, "getSourceReport", ",\"reports\":[\"_Profile\"]");
 }
 
 static void few_stacks_are_told_in_short_turns(void **state)
