@@ -247,8 +247,9 @@ void client_receive_binary(struct client *client)
 
 bool client_wants_send(const struct client *client)
 {
-    return (client->outbox.first && (!client->closing_code || client->dismissed)) ||
-           dispatch_works(client);
+    if (client->outbox.first)
+        return !client->closing_code || client->dismissed;
+    return dispatch_works(client) || tagged_samples_works(client);
 }
 
 size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends)
@@ -262,6 +263,8 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
     client->service->work = WORK_TURN;
     if (!client->outbox.first)
         dispatch_working(client);
+    if (!client->outbox.first)
+        tagged_samples_resume(client);
     if (!client->outbox.first)
         return 0;
     switch (outbox_read(&client->outbox, buffer, size, &client->service->work, &count, begins)) {

@@ -11,6 +11,9 @@
 /* Between two turns: a little less than the profile needs to tell of new samples. */
 enum { TURN_US = 200000 };
 
+/* Work: of an event, and of each of its samples. */
+enum { WORK_EVENT = 1 << 14, WORK_SAMPLE = 64 };
+
 /* One snapshot on its way into events. */
 struct batch {
     struct client *client;
@@ -26,8 +29,15 @@ static void forget_functions(struct tagged_samples *tagged)
     tagged->refs = (struct json_text){ 0 };
 }
 
+static void forget_half(struct tagged_samples *tagged)
+{
+    snapshot_free(tagged->half);
+    tagged->half = NULL;
+}
+
 static void forget_tags(struct tagged_samples *tagged)
 {
+    forget_half(tagged);
     free(tagged->tags);
     json_decref(tagged->list);
     tagged->tags = NULL;
@@ -212,21 +222,29 @@ static bool send_batch(struct batch *batch)
     return true;
 }
 
-/* Returns whether there may be more. */
-static bool send_some(struct client *client)
+/* 1: it goes on in another turn. */
+static int take_next(struct client *client)
 {
-    CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
     struct tagged_samples *tagged = &client->tagged;
     struct snapshot_window window = { .user_tags = tagged->tags,
                                       .since = &tagged->mark,
                                       .count_max = TAGGED_SAMPLES_MAX };
-    struct batch batch = { .client = client };
+    int rc = 0;
 
-    /* While names are read it fails, too; who reads them calls the service again. */
-    if (snapshot_take(&snapshot, client->service->options.profile, &window) < 0)
-        return false;
-    batch.snapshot = snapshot;
-    if (snapshot_sample_count(snapshot)) {
+    if (!tagged->half)
+        rc = snapshot_begin(&tagged->half, client->service->options.profile, &window);
+    return rc ? rc : snapshot_step(tagged->half, &client->service->work);
+}
+
+/* Returns whether there may be more. */
+static bool send_taken(struct client *client, struct snapshot *snapshot)
+{
+    struct tagged_samples *tagged = &client->tagged;
+    uint32_t count = snapshot_sample_count(snapshot);
+    struct batch batch = { .client = client, .snapshot = snapshot };
+
+    work_off(&client->service->work, WORK_EVENT + count * WORK_SAMPLE);
+    if (count) {
         bool sent = send_batch(&batch);
 
         free(batch.indices);
@@ -235,19 +253,44 @@ static bool send_some(struct client *client)
         tagged->told_us = client->service->options.monotonic_us();
     }
     tagged->mark = snapshot_end(snapshot);
-    return snapshot_sample_count(snapshot) == TAGGED_SAMPLES_MAX;
+    return count == TAGGED_SAMPLES_MAX;
+}
+
+/* Returns whether there may be more. While names are read it fails, too; who reads them calls the
+ * service again. */
+static bool send_some(struct client *client)
+{
+    struct tagged_samples *tagged = &client->tagged;
+    int rc = take_next(client);
+    bool more;
+
+    if (rc > 0)
+        return true;
+    more = !rc && send_taken(client, tagged->half);
+    forget_half(tagged);
+    return more;
+}
+
+static bool listens(const struct client *client)
+{
+    return client->tagged.tags && client->streams & 1u << STREAM_ID_PROFILER;
+}
+
+bool tagged_samples_works(const struct client *client)
+{
+    return client->tagged.more && listens(client) && client->outbox.bytes < TAGGED_BYTES_MAX;
+}
+
+void tagged_samples_resume(struct client *client)
+{
+    while (client->service->work > 0 && tagged_samples_works(client))
+        client->tagged.more = send_some(client);
 }
 
 void tagged_samples_send(struct client *client)
 {
-    struct tagged_samples *tagged = &client->tagged;
-    bool more = tagged->tags && client->streams & 1u << STREAM_ID_PROFILER;
-
-    tagged->behind = false;
-    while (more && !tagged->behind) {
-        more = send_some(client);
-        tagged->behind = more && client->outbox.bytes >= TAGGED_BYTES_MAX;
-    }
+    client->tagged.more = true;
+    tagged_samples_resume(client);
 }
 
 /* When all programs have ended, nobody calls again for what is left. */
@@ -265,12 +308,8 @@ static bool its_turn(const struct client *client)
 
 void tagged_samples_poll(struct client *client)
 {
+    if (!listens(client))
+        return forget_half(&client->tagged);
     if (client->outbox.bytes < TAGGED_BYTES_MAX && its_turn(client))
-        tagged_samples_send(client);
-}
-
-void tagged_samples_resume(struct client *client)
-{
-    if (client->tagged.behind && client->outbox.bytes < TAGGED_BYTES_MAX)
         tagged_samples_send(client);
 }

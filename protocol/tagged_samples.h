@@ -36,18 +36,21 @@ struct tagged_samples {
     json_t *list;
     struct snapshot_mark mark;
     int64_t told_us;
-    bool behind;           /* there is more, and no room for it */
+    bool more;             /* there may be: it goes on in another turn, when there is room */
+    struct snapshot *half; /* that is taken now; NULL: none */
     struct tags functions; /* their ids; the place is the index in events */
     struct json_text refs; /* the functions as events have them, with commas between */
 };
 
 /* tags: a list of texts, held; an empty one ends it. 0 or -ISOSCOPE_NO_MEMORY. */
 int tagged_samples_want(struct client *client, json_t *tags);
-/* Sends what there is, if the client listens. */
+/* Sends what there is, if the client listens, and begins with it in this turn. */
 void tagged_samples_send(struct client *client);
+/* tagged_samples_resume has something to do. */
+bool tagged_samples_works(const struct client *client);
 /* The same, but not too often: to be called when there may be more. */
 void tagged_samples_poll(struct client *client);
-/* The same, when the client has read what was sent. */
+/* Goes on, in another turn. */
 void tagged_samples_resume(struct client *client);
 void tagged_samples_free(struct tagged_samples *tagged);
 

@@ -1,5 +1,6 @@
 /*
- * map64.h - a hash map from 64-bit keys to 32-bit values.
+ * map64.h - a hash map from 64-bit keys to 32-bit values. It grows while it is put into, a little
+ * at a time, so that no call takes long.
  *
  * Ownership  The user's struct; all zeros is an empty map, map64_free ends it.
  * Threads    One at a time.
@@ -20,6 +21,8 @@ struct map64 {
     struct map64_entry *entries;
     uint32_t capacity; /* a power of two */
     uint32_t count;
+    struct map64_entry *old; /* as it was before it grew; NULL: all is moved */
+    uint32_t old_capacity, moved;
 };
 
 /* The value's place, until the next call. added: the key was not there, and its value is 0.

@@ -14,7 +14,14 @@
 enum { STACK_BLOCK = 4 };
 
 /* Work: of a sample beside others, of a frame that is new to a view, or to all, of a node. */
-enum { WORK_SAMPLE = 1, WORK_STACK = 6, WORK_FRAME = 16, WORK_NEW_FRAME = 300, WORK_NODE = 2 };
+enum {
+    WORK_SAMPLE = 1,
+    WORK_STACK = 6,
+    WORK_FRAME = 16,
+    WORK_NEW_FRAME = 300,
+    WORK_NODE = 2,
+    WORK_COUNTED = 4
+};
 
 enum phase { PHASE_COUNT, PHASE_FIRST, PHASE_NAMES, PHASE_ASK, PHASE_TICKS, PHASE_DONE };
 
@@ -233,7 +240,7 @@ static void count_in_stack(struct snapshot *snapshot, const struct stack *stack,
     }
     if (depth > taking->deepest)
         taking->deepest = depth;
-    work_off(work, depth * WORK_NODE);
+    work_off(work, depth * WORK_COUNTED);
 }
 
 static int begin_ticks(struct snapshot *snapshot, struct taking *taking)

@@ -15,7 +15,8 @@ enum { ASKED_AT_ONCE = 4096, WORK_ASKED = 16 };
  */
 static void *with_room(void *array, uint32_t count, uint32_t *capacity, size_t entry_bytes)
 {
-    uint32_t larger = *capacity ? *capacity * 2 : 64;
+    /* By the entry's size, so that not all arrays move in the same turn. */
+    uint32_t larger = *capacity ? *capacity * 2 : 64 + (uint32_t)entry_bytes / 4;
     void *moved;
 
     if (count < *capacity)

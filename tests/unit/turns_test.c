@@ -229,6 +229,28 @@ static void ever_new_stacks_are_told_in_short_turns(void **state)
     ask_all(fixture);
 }
 
+static void events_of_many_samples_come_in_short_turns(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t events = 0;
+
+    add_samples(fixture, FEW);
+    ask(fixture, "streamListen", ",\"streamId\":\"Profiler\"");
+    send_text(
+        fixture, fixture->client,
+        "{\"method\":\"streamCpuSamplesWithUserTag\",\"params\":{\"userTags\":[\"worker\"]}}");
+    while (client_wants_send(fixture->client)) {
+        struct json_text text = { 0 };
+        bool ends = false;
+
+        while (!ends && client_wants_send(fixture->client))
+            send_piece(fixture, fixture->client, &text, &ends);
+        events += ends;
+        json_text_free(&text);
+    }
+    assert_true(events >= SAMPLES / 2 / TAGGED_SAMPLES_MAX);
+}
+
 /* Two are begun, and the others wait; so does none for ever. */
 static void requests_take_turns(void **state)
 {
@@ -276,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TURNS_TEST(few_stacks_are_told_in_short_turns),
         TURNS_TEST(ever_new_stacks_are_told_in_short_turns),
+        TURNS_TEST(events_of_many_samples_come_in_short_turns),
         TURNS_TEST(requests_take_turns),
         TURNS_TEST(a_client_may_go_while_its_request_is_worked_on),
     };
