@@ -53,6 +53,10 @@ TYPED = [
     ("isoscope dump --thr", {"--thread"}),
     ("isoscope run --mode ", {"cpu", "wall"}),
     ("isoscope completion ", {"bash", "zsh", "fish"}),
+    ("isoscope export pp", {"pprof"}),
+    ("isoscope export --weight ", {"samples", "us"}),
+    ("isoscope export pprof pr", {"prof.json"}),
+    ("isoscope export -o pr", {"prof.json"}),
 ]
 NASTY = [
     Command(
@@ -62,23 +66,27 @@ NASTY = [
 
 
 @pytest.mark.parametrize("typed, wanted", TYPED)
-def test_bash_completes(commands, typed, wanted):
+def test_bash_completes(commands, typed, wanted, tmp_path):
+    (tmp_path / "prof.json").touch()
     words = typed.split(" ")
     script = completion._SHELLS["bash"](commands) + (
         f"\nCOMP_WORDS=({' '.join(words[:-1])} \"{words[-1]}\") COMP_CWORD={len(words) - 1}\n"
         '_isoscope; printf "%s\\n" "${COMPREPLY[@]}"\n'
     )
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=30, cwd=tmp_path
+    )
     assert (set(done.stdout.split()), done.stderr) == (wanted, "")
 
 
 @pytest.mark.parametrize("typed, wanted", TYPED)
 def test_fish_completes(commands, typed, wanted, tmp_path):
     fish = shutil.which("fish") or pytest.skip("needs fish")
+    (tmp_path / "prof.json").touch()
     script = completion._SHELLS["fish"](commands) + f"\ncomplete -C '{typed}'\n"
     done = subprocess.run(
         [fish, "--no-config", "-c", script], capture_output=True, text=True, timeout=30,
-        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}, cwd=tmp_path,
     )  # fmt: skip
     told = {line.partition("\t")[0] for line in done.stdout.splitlines()}
     assert wanted <= told and done.stderr == ""

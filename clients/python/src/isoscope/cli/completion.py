@@ -41,13 +41,19 @@ def _flags(command: Command) -> list[str]:
 
 
 def _words(command: Command) -> list[str]:
-    return [choice for word in command.words for choice in word.choices]
+    """What its first word may be."""
+    return command.words[0].choices if command.words else []
+
+
+def _takes_more(command: Command) -> bool:
+    """A file, behind that word."""
+    return len(command.words) > 1
 
 
 _BASH = """\
 # isoscope completion bash
 _isoscope() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} place
+    local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} place words=""
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "{names}" -- "$current")
@@ -64,10 +70,17 @@ _isoscope() {{
     if [[ $current == -* ]]; then
         case ${{COMP_WORDS[1]}} in
 {options}        esac
+        return
+    fi
+    case ${{COMP_WORDS[1]}} in
+{words}    esac
+    for ((place = 2; place < COMP_CWORD; place++)); do
+        [[ " $words " != *" ${{COMP_WORDS[place]}} "* ]] || words=""
+    done
+    if [[ $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
     else
-        case ${{COMP_WORDS[1]}} in
-{words}        *) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-        esac
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
     fi
 }}
 complete -o filenames -F _isoscope isoscope
@@ -78,11 +91,14 @@ def _bash(commands: list[Command]) -> str:
     def reply(words: str) -> str:
         return f'mapfile -t COMPREPLY < <(compgen -W "{words}" -- "$current")'
 
+    files = 'mapfile -t COMPREPLY < <(compgen -f -- "$current")'
+
     values = "".join(
-        f'    "{command.name} {flag}") {reply(" ".join(option.choices))}; return ;;\n'
+        f'    "{command.name} {flag}") {answer}; return ;;\n'
         for command in commands
         for option in command.options
-        if option.choices
+        for answer in [reply(" ".join(option.choices)) if option.choices else files]
+        if option.choices or (option.value and _words(command))
         for flag in option.flags
     )
     options = "".join(
@@ -90,10 +106,11 @@ def _bash(commands: list[Command]) -> str:
         for command in commands
     )
     words = "".join(
-        f"        {command.name}) {reply(' '.join(_words(command)))} ;;\n"
+        f'    {command.name}) words="{" ".join(_words(command))}" ;;\n'
         for command in commands
         if _words(command)
-    ) + f"        help) {reply(_names(commands))} ;;\n"
+    )
+    words += f'    help) words="{_names(commands)}" ;;\n'
     return _BASH.format(names=_names(commands), values=values, options=options, words=words)
 
 
@@ -136,8 +153,10 @@ def _zsh(commands: list[Command]) -> str:
 
 def _zsh_case(command: Command) -> str:
     specs = [_zsh_option(flag, option) for option in command.options for flag in option.flags]
-    words = _words(command)
-    specs.append(_quoted(f"*:word:({' '.join(words)})" if words else "*:file:_files"))
+    if _words(command):
+        specs.append(_quoted(f"1:word:({' '.join(_words(command))})"))
+    if not _words(command) or _takes_more(command):
+        specs.append(_quoted("*:file:_files"))
     options = " \\\n            ".join(specs)
     return (
         f"    {command.name})\n"
@@ -172,7 +191,9 @@ def _fish(commands: list[Command]) -> str:
         for option in command.options:
             lines.append(f"{seen} {_fish_option(option)}")
         if _words(command):
-            lines.append(f"{seen} -f -a {_quoted(' '.join(_words(command)))}")
+            words = " ".join(_words(command))
+            first = f"__fish_seen_subcommand_from {name}; and not __fish_seen_subcommand_from {words}"
+            lines.append(f"complete -c isoscope -n '{first}' -f -a '{words}'")
     return "\n".join(lines) + "\n"
 
 

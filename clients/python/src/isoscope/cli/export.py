@@ -35,7 +35,13 @@ def add(commands: Any) -> None:
         ),
     )
     parser.set_defaults(run=run)
-    parser.add_argument("format", metavar="FORMAT", type=_format, help="one of those above")
+    parser.add_argument(
+        "format",
+        metavar="FORMAT",
+        type=_format,  # whose error says more than that of choices
+        choices=tuple(formats.FORMATS),
+        help="one of those above",
+    )
     _add_words(parser)
 
 
