@@ -1,7 +1,6 @@
 """Parses Python's own standard library again and again, for so many seconds (5).
 
 A program with work for the whole interpreter: files, the tokenizer, a recursive parser, memory.
-`./dev run` profiles it as a first look.
 """
 
 import ast
