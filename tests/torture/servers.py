@@ -111,6 +111,7 @@ def once(name: str) -> int:
     """For a row of the torture: whoever starts us watches the whole family."""
     (kind,) = [kind for kind in PROGRAMS if name in kind.name]
     if not kind.is_here():
+        print(f"not here: there is no {kind.name}; ./dev torture servers installs it")
         return STATUS_NOT_HERE
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

@@ -40,6 +40,7 @@ ENDING_S = 15.0
 STATUS_NOT_HERE = 77  # the program says that this machine or user cannot run it
 PR_SET_CHILD_SUBREAPER = 36
 WALL_PERIOD_US = 1000  # the shortest there
+NOT_HERE = re.compile(r"^not here: (.+)$", re.MULTILINE)
 ENDED = re.compile(r"^isoscope: the program (has ended with status|was ended by signal) (\d+)",
                    re.MULTILINE)
 
@@ -49,7 +50,7 @@ class Failure(Exception):
 
 
 class NotHere(Exception):
-    pass
+    """Why."""
 
 
 def main() -> int:
@@ -111,9 +112,9 @@ class Book:
                 said = how(row, Path(folder))
             self.passes[name] += 1
             verdict = "pass"
-        except NotHere:
-            self.skipped[name] = verdict = "cannot be run here"
-            said = ""
+        except NotHere as why:
+            verdict, said = "skipped", str(why)
+            self.skipped[name] = said
         except Failure as failure:
             verdict, said = "FAIL", str(failure)
             self.failures.append((name, said))
@@ -125,7 +126,7 @@ class Book:
         print(f"\n{row_count} rows, {self.passes.total()} passes, {len(self.failures)} failures, "
               f"{minutes:.1f} minutes at a period of {PERIOD_US} us")
         for name, why in self.skipped.items():
-            print(f"    {name}: {why}")
+            print(f"SKIPPED {name}: {why}")
         for name, count in Counter(name for name, _ in self.failures).items():
             print(f"    FAILED {count} times, passed {self.passes[name]} times: {name}")
         return 1 if self.failures else 0
@@ -208,7 +209,8 @@ class Running:
 
     def check_status(self, status: Optional[int]) -> None:
         if status == STATUS_NOT_HERE:
-            raise NotHere
+            why = NOT_HERE.search(self.out.read_text(errors="replace"))
+            raise NotHere(why[1] if why else "it gives no reason")
         if status != 0 or "fine" not in self.out.read_text(errors="replace"):
             raise Failure(f"status {status}\n{self.output()}")
 

@@ -3,6 +3,7 @@
 #include "sampler/profile/symbols/files/root.h"
 
 #include "fake_elf.h"
+#include "skip_because.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/elf_functions.h"
 
@@ -393,7 +394,7 @@ static void what_dwz_shares_is_found_again(void **state)
     (void)state;
     workshop_open(&shop);
     if (!run(&shop, "dwz --version"))
-        skip();
+        skip_because("there is no dwz");
     assert_changes_nothing("g++ -g " BUILD " code.cc", "dwz module");
     assert_changes_nothing("g++ -g " BUILD " code.cc && cp module other",
                            "dwz -m common module other");

@@ -1,6 +1,7 @@
 #include "sampler/profile/symbols/files/module_file.h"
 
 #include "fake_module.h"
+#include "skip_because.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/debug_file.h"
 
@@ -225,7 +226,7 @@ static void a_file_in_a_processs_own_root_is_found_there(void **state)
     fake_elf_write(library, &mine);
     assert_int_equal(symlink("/usr", link), 0); /* leads elsewhere in our own root */
     if (!(pid = process_in_root()))
-        skip();
+        skip_because("only root may change a process's root");
     assert_null(reason(module_at("/usr/lib.so", pid, NULL)));
     assert_null(reason(module_at("/lib/lib.so", pid, NULL)));
     end_process(pid);
@@ -246,7 +247,7 @@ static void debug_data_in_a_processs_own_root_is_found_there(void **state)
     snprintf(debug, sizeof(debug), "%s/usr/lib/debug/.build-id/01/0203%034d.debug", directory, 0);
     fake_elf_write(debug, &mine);
     if (!(pid = process_in_root()))
-        skip();
+        skip_because("only root may change a process's root");
     module = module_at("/gone", pid, NULL);
     file = debug_file_open(&module, NULL);
     assert_non_null(file);

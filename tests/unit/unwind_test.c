@@ -2,6 +2,8 @@
 #include "sampler/capture/modules/modules.h"
 #include "sampler/capture/unwind/unwind.h"
 
+#include "skip_because.h"
+
 #include <alloca.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -256,12 +258,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
 }
 
 /* The thread sanitizer delivers signals itself, from frames of its own. */
-static void skip_where_signals_are_delivered_late(void)
-{
 #if defined(__SANITIZE_THREAD__)
-    skip();
+#define SKIP_WHERE_SIGNALS_ARE_DELIVERED_LATE()                                                    \
+    skip_because("the thread sanitizer delivers signals itself")
+#else
+#define SKIP_WHERE_SIGNALS_ARE_DELIVERED_LATE() ((void)0)
 #endif
-}
 
 static void with_handler(void (*handler)(int, siginfo_t *, void *))
 {
@@ -278,7 +280,7 @@ static void with_handler(void (*handler)(int, siginfo_t *, void *))
 static void an_interrupted_stack_is_whole(void **state)
 {
     (void)state;
-    skip_where_signals_are_delivered_late();
+    SKIP_WHERE_SIGNALS_ARE_DELIVERED_LATE();
     with_handler(on_signal);
     raise(SIGUSR1);
     assert_int_equal(found.end, FEED_END_ROOT);
@@ -298,7 +300,7 @@ static void on_signal_take_from_inside(int number, siginfo_t *info, void *contex
 static void the_kernels_signal_frame_is_walked_through(void **state)
 {
     (void)state;
-    skip_where_signals_are_delivered_late();
+    SKIP_WHERE_SIGNALS_ARE_DELIVERED_LATE();
     with_handler(on_signal_take_from_inside);
     raise(SIGUSR1);
     assert_int_equal(found.end, FEED_END_ROOT);
@@ -370,7 +372,7 @@ static void an_alternate_stack_leads_back_to_the_own_one(void **state)
     struct sigaction action;
 
     (void)state;
-    skip_where_signals_are_delivered_late();
+    SKIP_WHERE_SIGNALS_ARE_DELIVERED_LATE();
     sigaltstack(&alternate, NULL);
     memset(&action, 0, sizeof action);
     action.sa_sigaction = take_on_alternate_stack;

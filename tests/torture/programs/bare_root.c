@@ -20,7 +20,7 @@ int main(void)
 
     begin();
     if (geteuid() != 0)
-        return STATUS_NOT_HERE;
+        return not_here("only root may chroot");
     spin(20);
     CHECK(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
     CHECK(chroot(".") == 0 && access("/proc", F_OK) < 0);

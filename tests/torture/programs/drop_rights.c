@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         return fine();
     }
     if (geteuid() != 0)
-        return STATUS_NOT_HERE;
+        return not_here("only root has rights to give up");
     CHECK(pthread_create(&thread, NULL, old_thread, NULL) == 0);
     spin(30);
     CHECK(setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0);

@@ -91,8 +91,9 @@ int main(int argc, char **argv)
     bool pids = argc == 2 && !strcmp(argv[1], "user and pid");
 
     begin();
-    if (argc != 2 || geteuid() != 0)
-        return STATUS_NOT_HERE;
+    CHECK(argc == 2);
+    if (geteuid() != 0)
+        return not_here("only root makes every namespace");
     spin(100);
     change(argv[1]);
     spin(100);

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     CHECK(argc > 2 && *command);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        return STATUS_NOT_HERE;
+        return not_here("the kernel takes no seccomp filter");
     execv(command[0], command);
     CHECK(!"exec");
 }

@@ -74,8 +74,9 @@ static void *body(void *unused)
 int main(int argc, char **argv)
 {
     begin();
-    if (argc != 2 || geteuid() != 0)
-        return STATUS_NOT_HERE;
+    CHECK(argc == 2);
+    if (geteuid() != 0)
+        return not_here("only root has rights to give up");
     spin(100);
     change(argv[1]);
     tasks_are_alike(true);

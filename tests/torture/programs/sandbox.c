@@ -56,7 +56,7 @@ static void lock_in(const char *how)
     if (!strcmp(how, "strict")) {
         /* Not where a filter is in force already, as in most containers. */
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0 && errno == EINVAL)
-            exit(STATUS_NOT_HERE);
+            exit(not_here("a seccomp filter is in force already"));
     } else if (!strcmp(how, "prctl"))
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
     else

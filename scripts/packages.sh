@@ -1,0 +1,20 @@
+# shellcheck shell=bash disable=SC2034
+# packages.sh - Debian's packages, by what needs them.
+
+# The command itself: what ./dev run installs is what a newcomer waits for.
+run_packages=(gcc libc6-dev cmake ninja-build pkgconf
+    libwebsockets-dev libjansson-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev
+    python3 python3-websocket)
+build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
+    python3-websockets python3-pytest python3-fastjsonschema)
+# The second compiler, the programs that tests/live samples, aarch64 in an emulator, a browser for the page.
+test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 sqlite3 xz-utils perl mawk gzip tar binutils dwz procps libcap2-bin
+    python3-rich python3-pandas tmux fish zsh man-db groff-base
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user golang-go chromium lld mold)
+node_packages=(nodejs npm) # any node from 18 on serves, wherever it is from
+server_packages=(redis-server nginx-light wrk nodejs postgresql openjdk-17-jdk-headless)
+bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libunwind-dev sqlite3 g++
+    llvm elfutils python3.11 python3.11-dbg)
+conformance_packages=(chromium npm libc6-i386)
+readers_packages=(chromium npm)
+lint_packages=(clang-format shellcheck mypy)
