@@ -108,7 +108,7 @@ static enum access_path requested(struct lws *wsi, const struct http_site *site,
                : ACCESS_NO_TOKEN;
 }
 
-/* For those that read text, and where the page is not built in. */
+/* For those that read text. */
 static int answer_in_words(struct lws *wsi, const struct http_site *site)
 {
     char body[BODY_BYTES], host[HOST_BYTES];
@@ -118,6 +118,7 @@ static int answer_in_words(struct lws *wsi, const struct http_site *site)
     snprintf(body, sizeof(body),
              "This is isoscope %s. It profiles a native program and answers the Dart VM service "
              "protocol.\n\n"
+             "Page       this address, in a browser\n"
              "WebSocket  ws://%s/%s%sws\n"
              "Methods    http://%s/%s%sgetVM\n"
              "Protocol   http://%s/%s%sopenrpc.json\n"

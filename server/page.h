@@ -1,5 +1,5 @@
 /*
- * page.h - the browser page that is built into the service (clients/web), if it is.
+ * page.h - the browser page that is built into the service (clients/web).
  *
  * Its files are kept as gzip and sent so; a client that does not take gzip is told. Browsers ask
  * each time whether theirs is still good (ETag): the page is as new as the service.
@@ -21,13 +21,13 @@ struct page_file {
     size_t size;
 };
 
-/* Made by clients/web/build.mjs; without the page there are none. The last one has no name. */
+/* Made by cmake/page_files.cmake. The last one has no name. */
 extern const struct page_file page_files[];
 
 /* NULL: there is no such file. */
 const struct page_file *page_find(const char *name);
 
-/* The page itself, when there is one and this request is a browser's: it asks for text/html. */
+/* The page itself when this request is a browser's, which asks for text/html; else NULL. */
 const struct page_file *page_for_browser(struct lws *wsi);
 
 /* What the libwebsockets callback is to return. */

@@ -48,7 +48,7 @@ async function install() {
   } catch (error) {
     console.error(
       `clients/web: npm ci failed (${error.message}). It needs npm's registry, once; ` +
-        "-DISOSCOPE_WEB=OFF builds without the page.",
+        "the page itself is built without it, from clients/web/generated.",
     );
     process.exitCode = 1;
   } finally {

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import gzip
 import http.client
-import os
 import re
-from pathlib import Path
 
 import pytest
 from harness import service_of
-
-BUILT = (Path(os.environ["ISOSCOPE_BUILD"]) / "web/page_files.c").exists()
-pytestmark = pytest.mark.skipif(not BUILT, reason="built without the page: -DISOSCOPE_WEB")
 
 BROWSER = {"Accept": "text/html,*/*;q=0.8", "Accept-Encoding": "gzip, deflate, br"}
 
