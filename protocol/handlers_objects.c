@@ -1,8 +1,10 @@
 #include "client.h"
+#include "core_library.h"
 #include "handlers.h"
 #include "refs.h"
 #include "scripts.h"
 #include "source.h"
+#include "values.h"
 #include "../sampler/feed/cleanup.h"
 
 #include <stdio.h>
@@ -14,25 +16,13 @@ static struct profile *profile_of(const struct client *client)
     return client->service->options.profile;
 }
 
-/* A list of the scripts of one module; NULL: of all. */
-static json_t *script_refs(const struct scripts *scripts, const char *path)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < scripts->count; i++)
-        if (!path || !strcmp(scripts->list[i].library.path, path))
-            json_array_append_new(list, script_ref(&scripts->list[i]));
-    return list;
-}
-
 /* What is known by now: the files of the functions that somebody has looked at. */
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params,
                        struct reply *reply)
 {
     CLEANUP(scripts_free) struct scripts scripts;
 
-    (void)params;
-    if (scripts_take(&scripts, profile_of(client)) < 0)
+    if (scripts_take(&scripts, profile_of(client), params->isolate->process->id) < 0)
         return answer(client, reply, NULL);
     return answer(
         client, reply,
@@ -60,7 +50,7 @@ static json_t *library_object(struct client *client, const char *id)
     struct json_text text = { 0 };
 
     if (!profile_library(profile_of(client), id, &library) ||
-        scripts_take(&scripts, profile_of(client)) < 0)
+        scripts_take(&scripts, profile_of(client), 0) < 0)
         return NULL;
     ref_library(&text, "Library", &library);
     return full_library(ref_json(&text), script_refs(&scripts, library.path));
@@ -74,7 +64,7 @@ static json_t *root_library_object(struct client *client, const struct process_i
     json_t *library = isolate_root_library(process);
 
     if (strcmp(json_string_value(json_object_get(library, "id")), id) ||
-        scripts_take(&scripts, profile_of(client)) < 0) {
+        scripts_take(&scripts, profile_of(client), 0) < 0) {
         json_decref(library);
         return NULL;
     }
@@ -98,6 +88,8 @@ static json_t *function_object(struct client *client, const char *id)
         return NULL;
     function = function_ref("Function", &found);
     json_object_set_new(function, "code", ref_code("@Code", &found.function));
+    json_object_set_new(function, "signature",
+                        core_signature(found.function.id, found.function.full_name));
     json_object_set_new(function, "_rawName", isolate_text(found.function.raw_name));
     json_object_set_new(function, "_fullName", isolate_text(found.function.full_name));
     return function;
@@ -147,7 +139,7 @@ static void add_source(struct client *client, const char *file, json_t *script)
 {
     const char *root = client->service->options.source_root;
     size_t length;
-    CLEANUP(free_text) char *text = root ? source_read(root, file, &length) : NULL;
+    CLEANUP(free_text) char *text = root && file ? source_read(root, file, &length) : NULL;
 
     if (!text)
         return;
@@ -162,7 +154,7 @@ static json_t *script_object(struct client *client, const char *id)
     struct json_text text = { 0 }, library = { 0 };
     json_t *script;
 
-    if (scripts_take(&scripts, profile_of(client)) < 0 || !(found = scripts_find(&scripts, id)))
+    if (scripts_take(&scripts, profile_of(client), 0) < 0 || !(found = scripts_find(&scripts, id)))
         return NULL;
     ref_script(&text, "Script", &found->library, found->file, found->file_number);
     ref_library(&library, "@Library", &found->library);
@@ -179,8 +171,55 @@ static bool begins_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
+/* The id behind an earlier part; NULL: it does not begin so. */
+static const char *behind(const char *id, const char *part)
+{
+    return begins_with(id, part) ? id + strlen(part) : NULL;
+}
+
+static json_t *signature_object(struct client *client, const char *function_id)
+{
+    struct profile_function found;
+
+    if (!profile_function(profile_of(client), function_id, &found))
+        return NULL;
+    return core_full_value(core_signature(function_id, found.function.full_name));
+}
+
+/* What the log told, while its history has it. A record's message is as old as the record. */
+static json_t *told_object(struct client *client, const char *id)
+{
+    const struct history *history = histories_find(&client->service->histories, STREAM_ID_LOGGING);
+    const struct past_event *past = NULL;
+
+    while ((past = history_next(history, past))) {
+        json_t *record = json_object_get(past_event_json(past), "logRecord");
+        json_t *message = json_object_get(record, "message");
+        const char *told = json_string_value(json_object_get(message, "id"));
+
+        if (told && !strcmp(told, id))
+            return core_full_value(json_incref(message));
+    }
+    return NULL;
+}
+
+static json_t *value_object(struct client *client, const char *id)
+{
+    const char *function = behind(id, CORE_SIGNATURES);
+
+    if (function)
+        return signature_object(client, function);
+    return begins_with(id, CORE_MESSAGES) ? told_object(client, id) : core_constant(id);
+}
+
 static json_t *object(struct client *client, const struct process_info *process, const char *id)
 {
+    if (begins_with(id, "objects/"))
+        return value_object(client, id);
+    if (begins_with(id, "classes/"))
+        return core_class_object(id);
+    if (!strcmp(id, CORE_LIBRARY_ID))
+        return core_library_object();
     if (begins_with(id, "functions/"))
         return function_object(client, id);
     if (begins_with(id, "code/"))
@@ -192,13 +231,28 @@ static json_t *object(struct client *client, const struct process_info *process,
     return NULL;
 }
 
-/* Ids stay good as long as the service, so nothing expires: an id is known, or was never given. */
+/* A message that was told, and that the history let go since. */
+static bool has_expired(const struct client *client, const char *id)
+{
+    const char *number = behind(id, CORE_MESSAGES);
+    int64_t sequence;
+
+    return number && value_int64(number, &sequence) && sequence >= 0 &&
+           (uint64_t)sequence < client->service->loss_log.sequence;
+}
+
+/* Ids stay good as long as the service, but for the log's messages: an id is known, or was never
+ * given. */
 int handle_get_object(struct client *client, const struct get_object_params *params,
                       struct reply *reply)
 {
     const char *id = params->object_id;
     json_t *found = object(client, params->isolate->process, id);
 
+    if (!found && has_expired(client, id))
+        return answer(client, reply,
+                      json_pack("{s:s, s:s, s:s}", "type", TYPE_SENTINEL, "kind", "Expired",
+                                "valueAsString", "<expired>"));
     if (!found)
         return fail(client, RPC_INVALID_PARAMS, "getObject: invalid 'objectId' parameter: %s", id);
     return answer(client, reply, found);
@@ -214,7 +268,7 @@ static int look_up_all(struct client *client, const json_t *uris, struct reply *
     size_t i;
     json_t *uri;
 
-    if (scripts_take(&scripts, profile_of(client)) < 0) {
+    if (scripts_take(&scripts, profile_of(client), 0) < 0) {
         json_decref(found);
         return answer(client, reply, NULL);
     }

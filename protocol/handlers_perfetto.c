@@ -108,9 +108,9 @@ int handle_get_perfetto_vm_timeline(struct client *client,
 {
     if (samples_reply_waits(client))
         return HANDLER_WAITS;
-    return reply_timeline(client, reply, NULL,
-                          timeline_window(params->time_origin_us, params->time_extent_us,
-                                          client->service->options.monotonic_us()));
+    return reply_timeline(
+        client, reply, NULL,
+        timeline_window(client->service, params->time_origin_us, params->time_extent_us));
 }
 
 /* Those of all processes: the timeline is the whole VM's. */
@@ -118,8 +118,8 @@ int handle_get_perfetto_vm_timeline_with_cpu_samples(
     struct client *client, const struct get_perfetto_vm_timeline_with_cpu_samples_params *params,
     struct reply *reply)
 {
-    struct timeline_window told = timeline_window(params->time_origin_us, params->time_extent_us,
-                                                  client->service->options.monotonic_us());
+    struct timeline_window told =
+        timeline_window(client->service, params->time_origin_us, params->time_extent_us);
     struct snapshot_window window = window_between(told.origin_us, told.extent_us);
     struct snapshot *snapshot = NULL;
     int rc;

@@ -61,7 +61,7 @@ static int begin_report(struct client *client, struct snapshot *snapshot,
                                     .snapshot = snapshot,
                                     .wish = *wish };
     client->request->unfinished = &half->unfinished;
-    if (scripts_take(&half->scripts, client->service->options.profile) < 0)
+    if (scripts_take(&half->scripts, client->service->options.profile, 0) < 0)
         return fail(client, RPC_INTERNAL_ERROR, "out of memory");
     if (script_id && !(half->wish.only = scripts_find(&half->scripts, script_id)))
         return fail(client, RPC_INVALID_PARAMS, "getSourceReport: invalid 'scriptId' parameter: %s",

@@ -105,8 +105,7 @@ static json_t *name_events(const struct isolates *isolates)
 static int timeline(struct client *client, struct reply *reply, int64_t origin_us,
                     int64_t extent_us)
 {
-    struct timeline_window window =
-        timeline_window(origin_us, extent_us, client->service->options.monotonic_us());
+    struct timeline_window window = timeline_window(client->service, origin_us, extent_us);
 
     return answer(client, reply,
                   json_pack("{s:s, s:o, s:I, s:I}", "type", TYPE_TIMELINE, "traceEvents",

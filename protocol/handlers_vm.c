@@ -35,13 +35,16 @@ int handle_get_supported_protocols(struct client *client, struct reply *reply)
                             "protocolName", "DDS", "major", DDS_MAJOR, "minor", DDS_MINOR));
 }
 
+/* In the isolates' order. */
 static json_t *group_refs(const struct isolates *isolates)
 {
-    const struct process_info *process = NULL;
     json_t *list = json_array();
 
-    while ((process = isolates_next(isolates, process))) {
-        if (json_array_append_new(list, isolate_group_ref(process)) < 0) {
+    for (size_t i = 0; i < isolates->count; i++) {
+        const struct isolate *isolate = &isolates->items[i];
+
+        if (!isolate->tid && isolate->shown &&
+            json_array_append_new(list, isolate_group_ref(isolate->process)) < 0) {
             json_decref(list);
             return NULL;
         }
@@ -49,31 +52,31 @@ static json_t *group_refs(const struct isolates *isolates)
     return list;
 }
 
-/* Of the first process: the one that the user started, where there are others of its making. */
 static json_t *vm_process(const struct service *service)
 {
-    const struct process_info *first = isolates_first(&service->isolates);
+    const struct process_info *process = isolates_main(&service->isolates);
     struct host_memory memory = { 0 };
 
-    if (first && first->live)
-        memory = host_memory(first->pid);
+    if (process && process->live)
+        memory = host_memory(process->pid);
     return json_pack(
-        "{s:i, s:I, s:I, s:I, s:I}", "pid", first ? first->pid : 0, "startTime",
-        (json_int_t)(first ? service_epoch_ms(service, first->start_us) : service->start_ms),
-        "_maxRSS", (json_int_t)memory.rss_max_bytes, "_currentRSS", (json_int_t)memory.rss_bytes,
+        "{s:i, s:I, s:I, s:I, s:I, s:I}", "pid", process ? process->pid : 0, "startTime",
+        (json_int_t)(process ? service_epoch_ms(service, process->start_us) : service->start_ms),
+        "_serviceStartTime", (json_int_t)service->start_ms, "_maxRSS",
+        (json_int_t)memory.rss_max_bytes, "_currentRSS", (json_int_t)memory.rss_bytes,
         "_currentMemory", (json_int_t)memory.own_bytes);
 }
 
-/* What makes the ticks, and how often: asked, and possible (0: not known yet). Of the first
+/* What makes the ticks, and how often: asked, and possible (0: not known yet). Of the main
  * process: what one was refused, all are. */
 static json_t *vm_profiler(const struct service *service)
 {
-    const struct process_info *first = isolates_first(&service->isolates);
+    const struct process_info *process = isolates_main(&service->isolates);
 
     return json_pack(
-        "{s:s, s:I, s:I}", "_profilerTimer", counters_timer(first), "_profilerPeriodMicros",
+        "{s:s, s:I, s:I}", "_profilerTimer", counters_timer(process), "_profilerPeriodMicros",
         (json_int_t)profile_period_us(service->options.profile), "_profilerTruePeriodMicros",
-        (json_int_t)(first ? first->status.true_period_us : 0));
+        (json_int_t)(process ? process->status.true_period_us : 0));
 }
 
 /* Takes over vm. Of all processes isoscope is the parent of one. */
@@ -97,13 +100,14 @@ int handle_get_vm(struct client *client, struct reply *reply)
 
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
-    vm = json_pack("{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:o, s:[]}",
-                   "type", TYPE_VM, "name", isolate_text(service->vm_name), "architectureBits",
-                   (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu),
-                   "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
-                   "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
-                   symbols_json(&symbols), "isolates", isolate_refs(isolates, NULL),
-                   "systemIsolates", "isolateGroups", group_refs(isolates), "systemIsolateGroups");
+    vm = json_pack(
+        "{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:[], s:o, s:[]}",
+        "type", TYPE_VM, "name", isolate_text(service->vm_name), "architectureBits",
+        (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu), "operatingSystem",
+        "linux", "targetCPU", TARGET_CPU, "version", version, "_features", "", "_profilerMode",
+        "VM", "_embedder", "isoscope", "_symbols", symbols_json(&symbols), "isolates",
+        isolate_refs(isolates, NULL), "_endedIsolates", isolate_refs_unshown(isolates),
+        "systemIsolates", "isolateGroups", group_refs(isolates), "systemIsolateGroups");
     if (vm) {
         json_object_update(vm, process);
         json_object_update(vm, profiler);

@@ -25,14 +25,15 @@ json_t *isolate_text(const char *bytes)
     return string;
 }
 
-json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process)
+/* process: of that one; NULL: of those that are shown, or are not. */
+static json_t *refs(const struct isolates *isolates, const struct process_info *process, bool shown)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < isolates->count; i++) {
         const struct isolate *isolate = &isolates->items[i];
 
-        if (process && process != isolate->process)
+        if (process ? process != isolate->process : shown != isolate->shown)
             continue;
         if (json_array_append_new(list, isolate_ref(isolate)) < 0) {
             json_decref(list);
@@ -42,15 +43,26 @@ json_t *isolate_refs(const struct isolates *isolates, const struct process_info 
     return list;
 }
 
+json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process)
+{
+    return refs(isolates, process, true);
+}
+
+json_t *isolate_refs_unshown(const struct isolates *isolates)
+{
+    return refs(isolates, NULL, false);
+}
+
 json_t *isolate_ref(const struct isolate *isolate)
 {
     char id[40], group[40];
 
     snprintf(id, sizeof(id), "isolates/%" PRIu64, isolate->number);
     snprintf(group, sizeof(group), "isolateGroups/%" PRIu64, isolate->process->id);
-    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s}", "type", TYPE_ISOLATE_REF, "id", id, "name",
-                     isolate_text(isolate->name), "number", strchr(id, '/') + 1, "isSystemIsolate",
-                     0, "isolateGroupId", group);
+    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:s, s:i, s:o*}", "type", TYPE_ISOLATE_REF, "id",
+                     id, "name", isolate_text(isolate->name), "number", strchr(id, '/') + 1,
+                     "isSystemIsolate", 0, "isolateGroupId", group, "_pid", isolate->process->pid,
+                     "_tid", isolate->tid ? json_integer(isolate->tid) : NULL);
 }
 
 json_t *isolate_group_ref(const struct process_info *process)

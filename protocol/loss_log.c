@@ -1,6 +1,7 @@
 #include "loss_log.h"
 
 #include "client.h"
+#include "core_library.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +9,10 @@
 #include <string.h>
 
 /* As Dart's package:logging numbers them; DevTools shows the second in red. */
-enum { LEVEL_WARNING = 900, LEVEL_SEVERE = 1000, PAUSE_MS = 10000 };
+enum { LEVEL_WARNING = 900, LEVEL_SEVERE = 1000 };
+
+#define SECOND_US INT64_C(1000000)
+enum { PAUSE_MIN_S = 10, PAUSE_MAX_S = 3600, REST_MIN_S = 60 };
 
 static const char *const texts[] = {
 #define LOSS_TEXT(name, wire, text) [FEED_LOSS_##name] = text,
@@ -42,56 +46,85 @@ static struct loss_mark *mark_of(struct loss_log *log, uint64_t process_id)
     return &marks[log->count++];
 }
 
-/* A text, or nothing, as clients expect values of the language. */
-static json_t *instance(const char *text)
+static void log_message(struct service *service, const struct isolate *isolate, int level,
+                        const char *message)
 {
-    const char *kind = text ? "String" : "Null";
-    char class_id[24];
-
-    snprintf(class_id, sizeof(class_id), "classes/%s", kind);
-    return json_pack("{s:s, s:{s:s, s:b, s:s, s:s}, s:s, s:s, s:o}", "type", TYPE_INSTANCE_REF,
-                     "class", "type", TYPE_CLASS_REF, "fixedId", 1, "id", class_id, "name", kind,
-                     "id", text ? "objects/text" : "objects/null", "kind", kind, "valueAsString",
-                     isolate_text(text ? text : "null"));
-}
-
-static void tell(struct service *service, const struct isolate *isolate, int loss, uint64_t more)
-{
-    const struct process_info *process = isolate->process;
     int64_t now_ms = service->options.epoch_ms();
-    char message[512];
+    uint64_t number = service->loss_log.sequence++;
     json_t *event = isolate_event(KIND_LOGGING, isolate, now_ms);
-    json_t *record;
-
-    if (ends_sampling(loss))
-        snprintf(message, sizeof(message), "%s (%" PRId32 "): %s", process->name, process->pid,
-                 texts[loss]);
-    else
-        snprintf(message, sizeof(message), "%s (%" PRId32 "): %" PRIu64 " more lost: %s",
-                 process->name, process->pid, more, texts[loss]);
-    record =
+    json_t *record =
         json_pack("{s:s, s:I, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "type", TYPE_LOG_RECORD,
-                  "sequenceNumber", (json_int_t)service->loss_log.sequence++, "time",
-                  (json_int_t)now_ms, "level", ends_sampling(loss) ? LEVEL_SEVERE : LEVEL_WARNING,
-                  "loggerName", instance("isoscope"), "message", instance(message), "zone",
-                  instance(NULL), "error", instance(NULL), "stackTrace", instance(NULL));
+                  "sequenceNumber", (json_int_t)number, "time", (json_int_t)now_ms, "level", level,
+                  "loggerName", core_logger(), "message", core_message(number, message), "zone",
+                  core_null(), "error", core_null(), "stackTrace", core_null());
+
     streams_logged(service, event, record);
 }
 
-static void look_at(struct service *service, const struct isolate *isolate, struct loss_mark *mark)
+static void tell(struct service *service, const struct isolate *isolate, int loss,
+                 const char *course)
 {
-    int64_t now_ms = service->options.epoch_ms();
+    const struct process_info *process = isolate->process;
+    char message[512];
 
-    for (int loss = 0; loss < FEED_LOSS_COUNT; loss++) {
-        uint64_t lost = isolate->process->status.lost[loss];
+    snprintf(message, sizeof(message), "%s (%" PRId32 "): %s%s", process->name, process->pid,
+             course, texts[loss]);
+    log_message(service, isolate, ends_sampling(loss) ? LEVEL_SEVERE : LEVEL_WARNING, message);
+}
 
-        if (is_normal(loss) || lost <= mark->told[loss] ||
-            (mark->told_ms[loss] && now_ms - mark->told_ms[loss] < PAUSE_MS))
-            continue;
-        tell(service, isolate, loss, lost - mark->told[loss]);
-        mark->told[loss] = lost;
-        mark->told_ms[loss] = now_ms;
+static void tell_loss(struct service *service, const struct isolate *isolate, int loss,
+                      struct loss_course *course)
+{
+    char told[64] = "";
+
+    if (!ends_sampling(loss))
+        snprintf(told, sizeof(told), "%" PRIu64 "%s lost: ", course->lost - course->told,
+                 course->told ? " more" : "");
+    tell(service, isolate, loss, told);
+    course->pause_us = course->pause_us ? 2 * course->pause_us : PAUSE_MIN_S * SECOND_US;
+    if (course->pause_us > PAUSE_MAX_S * SECOND_US)
+        course->pause_us = PAUSE_MAX_S * SECOND_US;
+    course->told = course->lost;
+}
+
+static void tell_end(struct service *service, const struct isolate *isolate, int loss,
+                     struct loss_course *course)
+{
+    char told[64];
+
+    snprintf(told, sizeof(told), "no more is lost, %" PRIu64 " in all: ", course->lost);
+    tell(service, isolate, loss, told);
+    course->lasts = false;
+    course->told = course->lost;
+}
+
+static bool rests(const struct isolate *isolate, const struct loss_course *course, int64_t now_us)
+{
+    int64_t rest_us = now_us - course->grew_us;
+
+    return !isolate->process->live ||
+           (rest_us >= course->pause_us && rest_us >= REST_MIN_S * SECOND_US);
+}
+
+static void look_at(struct service *service, const struct isolate *isolate, int loss,
+                    struct loss_course *course)
+{
+    int64_t now_us = service->options.monotonic_us();
+    uint64_t lost = isolate->process->status.lost[loss];
+
+    if (lost > course->lost) {
+        course->lost = lost;
+        course->grew_us = now_us;
+        course->lasts |= course->pause_us > 0;
     }
+    if (course->lasts && rests(isolate, course, now_us))
+        tell_end(service, isolate, loss, course);
+    else if (course->lost == course->told ||
+             (course->pause_us && now_us - course->told_us < course->pause_us))
+        return;
+    else
+        tell_loss(service, isolate, loss, course);
+    course->told_us = now_us;
 }
 
 static bool lost_something(const struct process_info *process)
@@ -111,8 +144,9 @@ void loss_log_look(struct service *service)
         struct loss_mark *mark =
             isolate && lost_something(process) ? mark_of(&service->loss_log, process->id) : NULL;
 
-        if (mark)
-            look_at(service, isolate, mark);
+        for (int loss = 0; mark && loss < FEED_LOSS_COUNT; loss++)
+            if (!is_normal(loss))
+                look_at(service, isolate, loss, &mark->of[loss]);
     }
 }
 

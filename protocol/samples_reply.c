@@ -78,7 +78,7 @@ char *samples_reply_counters(const struct client *client, const struct process_i
 int32_t samples_reply_pid(const struct client *client, const struct process_info *process)
 {
     const struct process_info *shown =
-        process ? process : isolates_first(&client->service->isolates);
+        process ? process : isolates_main(&client->service->isolates);
 
     return shown ? shown->pid : 0;
 }

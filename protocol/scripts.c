@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int scripts_take(struct scripts *scripts, struct profile *profile)
+int scripts_take(struct scripts *scripts, struct profile *profile, uint64_t process_id)
 {
     size_t capacity = 0;
 
     *scripts = (struct scripts){ 0 };
     /* Again, because more may become known between the two calls. */
-    while ((scripts->count = profile_scripts(profile, scripts->list, capacity)) > capacity) {
+    while ((scripts->count = profile_scripts(profile, process_id, scripts->list, capacity)) >
+           capacity) {
         struct profile_script *list =
             reallocarray(scripts->list, scripts->count + 16, sizeof(*list));
 
@@ -55,8 +56,10 @@ static void put_package_uri(struct json_text *text, const struct profile_script 
 
 static void put_file_uri(struct json_text *text, const struct profile_script *script)
 {
-    if (*script->file == '/')
-        uri_file(text, script->file);
+    const char *file = script->file ? script->file : script->library.path;
+
+    if (*file == '/')
+        uri_file(text, file);
 }
 
 typedef void put_uri(struct json_text *text, const struct profile_script *script);
@@ -115,4 +118,25 @@ json_t *script_ref(const struct profile_script *script)
 
     ref_script(&text, "@Script", &script->library, script->file, script->file_number);
     return ref_json(&text);
+}
+
+json_t *script_refs(const struct scripts *scripts, const char *path)
+{
+    json_auto_t *known = json_object();
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < scripts->count; i++) {
+        json_auto_t *script = NULL;
+        const char *uri;
+
+        if (path && strcmp(scripts->list[i].library.path, path))
+            continue;
+        script = script_ref(&scripts->list[i]);
+        uri = json_string_value(json_object_get(script, "uri"));
+        if (!uri || json_object_get(known, uri))
+            continue;
+        json_object_set_new(known, uri, json_true());
+        json_array_append(list, script);
+    }
+    return list;
 }

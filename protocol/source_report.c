@@ -77,7 +77,8 @@ static uint32_t number_of(struct tags *keys, const char *library_id, const char 
 static void number_scripts(struct tags *keys, const struct scripts *scripts)
 {
     for (size_t i = 0; i < scripts->count; i++)
-        number_of(keys, scripts->list[i].library.id, scripts->list[i].file);
+        number_of(keys, scripts->list[i].library.id,
+                  scripts->list[i].file ? scripts->list[i].file : "");
 }
 
 static bool wishes(const struct source_report *report, const struct met *met)

@@ -257,7 +257,7 @@ static char *base64(const uint8_t *bytes, size_t length)
 
 void streams_wrote(struct service *service, enum stream_id stream, const void *bytes, size_t length)
 {
-    const struct process_info *process = isolates_first(&service->isolates);
+    const struct process_info *process = isolates_main(&service->isolates);
     const struct isolate *isolate =
         process ? isolates_find(&service->isolates, (int64_t)process->id) : NULL;
     char *text = base64(bytes, length);

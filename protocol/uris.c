@@ -1,5 +1,6 @@
 #include "uris.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool unreserved(char c)
@@ -21,6 +22,57 @@ static void encoded(struct json_text *text, const char *bytes, size_t length)
         else
             json_text_raw(text, escape, sizeof(escape));
     }
+}
+
+/* Compilers write paths as they were given them: "./build/../src/x.c". */
+static bool is_normal(const char *path)
+{
+    return *path != '.' && !strstr(path, "/.") && !strstr(path, "//");
+}
+
+/* Takes one segment off the end, with its slash. */
+static size_t without_last(const char *path, size_t length)
+{
+    while (length && path[--length] != '/')
+        ;
+    return length;
+}
+
+/* path without its "." and "..", each segment behind a slash. By its text alone: what a link leads
+ * to is not looked at. Returns the length. */
+static size_t normalise(char *out, const char *path)
+{
+    size_t length = 0;
+
+    while (*path) {
+        size_t count = strcspn(path, "/");
+
+        if (count == 2 && !memcmp(path, "..", 2)) {
+            length = without_last(out, length);
+        } else if (count && !(count == 1 && *path == '.')) {
+            out[length++] = '/';
+            memcpy(out + length, path, count);
+            length += count;
+        }
+        path += count;
+        path += *path == '/';
+    }
+    return length;
+}
+
+/* With a slash before it. */
+static void put_path(struct json_text *text, const char *path)
+{
+    char *normal = is_normal(path) ? NULL : malloc(strlen(path) + 2);
+
+    if (normal) {
+        encoded(text, normal, normalise(normal, path));
+    } else {
+        if (*path != '/')
+            json_text_literal(text, "/");
+        encoded(text, path, strlen(path));
+    }
+    free(normal);
 }
 
 void uri_package(struct json_text *text, const char *module)
@@ -47,7 +99,7 @@ static void uri_of_no_file(struct json_text *text, const char *path)
 void uri_file(struct json_text *text, const char *path)
 {
     json_text_literal(text, "file://");
-    encoded(text, path, strlen(path));
+    put_path(text, path);
 }
 
 void uri_library(struct json_text *text, const struct snapshot_library *library)
@@ -66,9 +118,7 @@ void uri_source(struct json_text *text, const struct snapshot_library *library, 
         return uri_library(text, library);
     json_text_literal(text, "package:");
     encoded(text, library->name, strlen(library->name));
-    json_text_literal(text, "/");
-    file += *file == '/';
-    encoded(text, file, strlen(file));
+    put_path(text, file);
 }
 
 void uri_resolved(struct json_text *text, const struct snapshot_library *library, const char *file)

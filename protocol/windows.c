@@ -1,5 +1,7 @@
 #include "windows.h"
 
+#include "client.h"
+
 /* What lies beyond the clock is cut off, not wrapped around. */
 struct snapshot_window window_between(int64_t origin_us, int64_t extent_us)
 {
@@ -13,9 +15,11 @@ struct snapshot_window window_between(int64_t origin_us, int64_t extent_us)
     return window;
 }
 
-struct timeline_window timeline_window(int64_t origin_us, int64_t extent_us, int64_t now_us)
+struct timeline_window timeline_window(const struct service *service, int64_t origin_us,
+                                       int64_t extent_us)
 {
-    int64_t from_us = origin_us < 0 ? 0 : origin_us;
+    int64_t now_us = service->options.monotonic_us();
+    int64_t from_us = origin_us < 0 ? isolates_start_us(&service->isolates, now_us) : origin_us;
     int64_t until_now_us = now_us > from_us ? now_us - from_us : 0;
 
     return (struct timeline_window){ from_us, extent_us >= 0 ? extent_us : until_now_us };

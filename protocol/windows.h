@@ -6,13 +6,17 @@
 
 #include "../sampler/profile/snapshot.h"
 
+struct service;
+
 /* Both ends belong to it. */
 struct snapshot_window window_between(int64_t origin_us, int64_t extent_us);
 
-/* Of the timeline: -1 is not given, which means from the start, or until now. */
+/* Of the timeline: -1 is not given, which means from when the first process came up, or until now.
+ */
 struct timeline_window {
     int64_t origin_us, extent_us;
 };
-struct timeline_window timeline_window(int64_t origin_us, int64_t extent_us, int64_t now_us);
+struct timeline_window timeline_window(const struct service *service, int64_t origin_us,
+                                       int64_t extent_us);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef ISOSCOPE_WORDS_H
 #define ISOSCOPE_WORDS_H
 
-enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
+enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 
 #define TYPE_CLASS_REF "@Class"
 #define TYPE_CODE_REF "@Code"
@@ -18,6 +18,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_ALLOCATION_PROFILE "AllocationProfile"
 #define TYPE_AVAILABLE_CACHED_CPU_SAMPLES "AvailableCachedCpuSamples"
 #define TYPE_CACHED_CPU_SAMPLES "CachedCpuSamples"
+#define TYPE_CLASS "Class"
 #define TYPE_CLASS_LIST "ClassList"
 #define TYPE_CLIENT_NAME "ClientName"
 #define TYPE_CODE "Code"
@@ -31,6 +32,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define TYPE_HEAP_SPACE "HeapSpace"
 #define TYPE_HTTP_PROFILE "HttpProfile"
 #define TYPE_ID_ZONE "IdZone"
+#define TYPE_INSTANCE "Instance"
 #define TYPE_ISOLATE "Isolate"
 #define TYPE_ISOLATE_GROUP "IsolateGroup"
 #define TYPE_LIBRARY "Library"
@@ -78,6 +80,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 16 };
 #define KIND_SERVICE_REGISTERED "ServiceRegistered"
 #define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
 #define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
+#define KIND_TIMER_SIGNIFICANTLY_OVERDUE "TimerSignificantlyOverdue"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
 #define KIND_VM_UPDATE "VMUpdate"
 #define KIND_WRITE_EVENT "WriteEvent"

@@ -1,7 +1,10 @@
 /* What snapshot.h finds by an id. */
 #include "describe.h"
 #include "map64.h"
+#include "module_set.h"
 #include "parts.h"
+#include "processes.h"
+#include "../feed/cleanup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,28 +61,50 @@ bool profile_function(struct profile *profile, const char *id, struct profile_fu
     return true;
 }
 
-size_t profile_scripts(struct profile *profile, struct profile_script *out, size_t capacity)
+/* The user's own, and the process (0: any) has met it. */
+static bool is_wanted(const struct module_set *met, uint64_t process_id,
+                      const struct module *module)
+{
+    return !module->system && *module->path == '/' &&
+           (!process_id || module_set_has(met, module->number));
+}
+
+/* Functions without a known file are of the module itself: number 0. */
+static bool is_new(struct map64 *known, const struct function *function)
+{
+    uint32_t file = function->file ? function->file_number : 0;
+    bool added = false;
+
+    return map64_put(known, (uint64_t)(function->module + 1) << 32 | file, &added) && added;
+}
+
+static void describe_script(const struct function *function, const struct module *module,
+                            struct profile_script *out)
+{
+    *out = (struct profile_script){ .file = function->file,
+                                    .file_number = function->file ? function->file_number : 0 };
+    describe_library(module, &out->library);
+}
+
+size_t profile_scripts(struct profile *profile, uint64_t process_id, struct profile_script *out,
+                       size_t capacity)
 {
     uint32_t end = functions_end(profile->functions);
+    CLEANUP(module_set_free) struct module_set met = { 0 };
     struct map64 known = { 0 };
-    struct function function;
     size_t count = 0;
-    bool added;
 
+    processes_met(profile->processes, process_id, &met);
     for (uint32_t number = 1; number < end; number++) {
         const struct module *module;
+        struct function function;
 
         functions_get(profile->functions, number, &function);
         module = registry_module(profile->registry, function.module);
-        if (!function.file || module->system ||
-            !map64_put(&known, (uint64_t)function.module << 32 | function.file_number, &added) ||
-            !added)
+        if (!is_wanted(&met, process_id, module) || !is_new(&known, &function))
             continue;
-        if (count < capacity) {
-            out[count] = (struct profile_script){ .file = function.file,
-                                                  .file_number = function.file_number };
-            describe_library(module, &out[count].library);
-        }
+        if (count < capacity)
+            describe_script(&function, module, &out[count]);
         count++;
     }
     map64_free(&known);

@@ -61,6 +61,7 @@ void process_retire(struct process *process)
     process->perf_map = NULL;
     map64_free(&process->names);
     process->names = (struct map64){ 0 };
+    module_set_free(&process->met_now);
     feed_reader_free(process->reader);
     process->reader = NULL;
     if (process->pidfd >= 0)
@@ -74,6 +75,7 @@ void process_free(struct process *process)
         return;
     process_retire(process);
     owner_release(process->owner);
+    module_set_free(&process->met);
     free(process);
 }
 
@@ -116,6 +118,7 @@ static uint32_t module_number(struct process *process, uint32_t feed_number,
         uint32_t number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
 
         process->modules[feed_number] = (uint16_t)number;
+        module_set_add(&process->met_now, number);
         registry_seen(registry_module(registry, number), process->pid, view.start, view.bias);
         /* It has a sample now, so its names will be asked for soon. */
         namer_expect(namer, registry_module(registry, number));
@@ -231,6 +234,7 @@ void process_describe(const struct process *process, struct owner_counts counts,
                                   .start_us = process->start_us,
                                   .end_us = process->end_us,
                                   .live = process->reader != NULL,
+                                  .started = process->started,
                                   .exit_known = process->exit_known && !process->reader,
                                   .wait_status = process->wait_status,
                                   .samples = counts.samples,

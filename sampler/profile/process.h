@@ -11,6 +11,7 @@
 #define ISOSCOPE_PROCESS_H
 
 #include "map64.h"
+#include "module_set.h"
 #include "naming/registry.h"
 #include "naming/namer.h"
 #include "owner.h"
@@ -44,13 +45,16 @@ struct process {
     bool heard_hangup;     /* its socket has ended */
     bool hung_up, goodbye; /* hung_up: or may have, as another program has its pid */
     bool replaced;         /* another program has its pid */
+    bool started;          /* it is our own child: its exit will be told */
     bool exit_known;
     int wait_status;
     uint32_t hangups_owed; /* of replaced programs with the same id: not this one's */
     uint64_t corrupt;
     struct feed_status_view status;
+    struct module_set met; /* modules that its samples met */
 
     /* round only */
+    struct module_set met_now; /* those that it met since met was written */
     int64_t ended_us;          /* when its end was first seen; 0: it was not */
     uint64_t impossible;       /* samples with a time that cannot be */
     uint16_t *modules;         /* feed's number -> profile's; 0: not known yet */

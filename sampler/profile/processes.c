@@ -119,6 +119,7 @@ static int enter_locked(struct processes *processes, struct process *process)
     choose_id(processes, process);
     if (reserve(processes) < 0 || owner_new(&process->owner, process->id) < 0)
         return -ISOSCOPE_NO_MEMORY;
+    process->started = process->pid > 0 && process->pid == processes->awaited_pid;
     feed_reader_status(process->reader, &process->status);
     feed_reader_control(process->reader, &processes->settings);
     processes->list[processes->count++] = process;
@@ -147,6 +148,8 @@ void processes_update(struct processes *processes, struct process *process, bool
     pthread_mutex_lock(&processes->lock);
     feed_reader_status(process->reader, &process->status);
     process->corrupt = feed_reader_corrupt(process->reader) + process->impossible;
+    module_set_merge(&process->met, &process->met_now);
+    module_set_free(&process->met_now);
     if (ended) {
         /* Hundreds of ended ones may be remembered: they keep their numbers, and nothing else. */
         process_retire(process);
@@ -220,6 +223,8 @@ void processes_await_exit(struct processes *processes, int32_t pid)
 {
     pthread_mutex_lock(&processes->lock);
     processes->awaited_pid = pid;
+    for (size_t i = 0; i < processes->count; i++)
+        processes->list[i]->started |= processes->list[i]->pid == pid;
     pthread_mutex_unlock(&processes->lock);
 }
 
@@ -269,6 +274,17 @@ bool processes_find(struct processes *processes, uint64_t process_id, struct pro
         describe(processes, process, out);
     pthread_mutex_unlock(&processes->lock);
     return process != NULL;
+}
+
+void processes_met(struct processes *processes, uint64_t process_id, struct module_set *out)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find(processes, process_id);
+    if (process)
+        module_set_merge(out, &process->met);
+    pthread_mutex_unlock(&processes->lock);
 }
 
 void processes_clear(struct processes *processes, uint64_t process_id)

@@ -43,6 +43,8 @@ void processes_exited(struct processes *processes, int32_t pid, int wait_status)
 /* As in snapshot.h. */
 size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity);
 bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out);
+/* Adds the modules that its samples have met. */
+void processes_met(struct processes *processes, uint64_t process_id, struct module_set *out);
 void processes_clear(struct processes *processes, uint64_t process_id);
 void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid);
 /* False: no such process. */

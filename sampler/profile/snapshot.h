@@ -33,6 +33,7 @@ struct process_info {
     int64_t start_us; /* when the sampler came up in it */
     int64_t end_us;   /* 0 while it lives */
     bool live;
+    bool started;      /* the program that isoscope run started, or what it became by exec */
     bool exit_known;   /* of an ended one; we are its parent */
     int wait_status;   /* how it ended, as waitpid says it */
     uint64_t samples;  /* in the store now */
@@ -247,13 +248,14 @@ bool profile_function(struct profile *profile, const char *id, struct profile_fu
 
 /* A file of the source of a module, known from its functions. */
 struct profile_script {
-    const char *file;
-    uint32_t file_number;
+    const char *file;     /* NULL: the module itself, which has functions whose file is not known */
+    uint32_t file_number; /* 0: of the module itself */
     struct snapshot_library library;
 };
 
-/* Those of the modules that are not the system's, in the order they became known. Returns how many
- * there are; fills at most capacity. */
-size_t profile_scripts(struct profile *profile, struct profile_script *out, size_t capacity);
+/* Those of the modules that are not the system's, in the order they became known: of one process
+ * (0: of all). Returns how many there are; fills at most capacity. */
+size_t profile_scripts(struct profile *profile, uint64_t process_id, struct profile_script *out,
+                       size_t capacity);
 
 #endif

@@ -294,7 +294,8 @@ bool profile_function(struct profile *profile, const char *id, struct profile_fu
 }
 
 /* As many as fit, and how many there are. */
-size_t profile_scripts(struct profile *profile, struct profile_script *out, size_t capacity)
+size_t profile_scripts(struct profile *profile, uint64_t process_id, struct profile_script *out,
+                       size_t capacity)
 {
     size_t count = 0;
 
@@ -302,7 +303,7 @@ size_t profile_scripts(struct profile *profile, struct profile_script *out, size
         const struct snapshot_function *function = &profile->functions[i];
         const struct snapshot_library *library = &profile->libraries[function->library];
 
-        if (!function->file || library->system)
+        if (library->system || (process_id && process_id != profile->processes[0].id))
             continue;
         if (count < capacity)
             out[count] = (struct profile_script){ function->file, function->file_number, *library };

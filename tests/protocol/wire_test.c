@@ -156,6 +156,34 @@ static void exec_last(struct profile *profile)
     strcpy(last->exe, "/bin/next");
 }
 
+/* isoscope started 101, a wrapper: it has become "tool" by exec, with the same pid, and has a child
+ * of the same name. */
+static void add_wrapped(struct profile *profile)
+{
+    profile->processes[1].started = true;
+    profile->processes[profile->process_count++] = (struct process_info){ .id = 10000101,
+                                                                          .pid = 101,
+                                                                          .ppid = 1,
+                                                                          .start_us = 3000000,
+                                                                          .name = "tool",
+                                                                          .exe = "/bin/tool",
+                                                                          .live = true,
+                                                                          .started = true };
+    profile->processes[profile->process_count++] = (struct process_info){ .id = 104,
+                                                                          .pid = 104,
+                                                                          .ppid = 101,
+                                                                          .start_us = 3000000,
+                                                                          .name = "tool",
+                                                                          .exe = "/bin/tool",
+                                                                          .live = true };
+}
+
+static void lose_nothing(struct profile *profile)
+{
+    for (size_t i = 0; i < profile->process_count; i++)
+        memset(profile->processes[i].status.lost, 0, sizeof(profile->processes[i].status.lost));
+}
+
 static void act(struct talk *talk, const char *what)
 {
     struct profile *profile = &talk->profile;
@@ -200,6 +228,14 @@ static void act(struct talk *talk, const char *what)
         profile->processes[0].evicted = 1000;
     else if (!strcmp(what, "a_second_passes"))
         fake_monotonic_pass(1000000);
+    else if (!strcmp(what, "ten_seconds_pass"))
+        fake_monotonic_pass(10000000);
+    else if (!strcmp(what, "what_was_started_becomes_another_by_exec"))
+        add_wrapped(profile);
+    else if (!strcmp(what, "process_104_is_gone"))
+        profile->process_count--;
+    else if (!strcmp(what, "nothing_was_lost"))
+        lose_nothing(profile);
     else if (!strcmp(what, "worker_is_forgotten"))
         profile->processes[0].samples--;
     else if (!strcmp(what, "five_samples_come"))

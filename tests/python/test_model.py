@@ -74,17 +74,17 @@ def test_a_process_is_named_by_its_program():
     assert (process.number, process.label) == ("4242", "python3.11 (4242)")
 
 
+def test_a_pid_behind_a_name_that_repeats_is_not_the_name():
+    process = Process.parse({"id": "isolates/4242", "name": "bash:main() 4242"})
+    assert process.label == "bash (4242)"
+
+
 def test_an_isolate_without_an_id_is_a_protocol_error():
     with pytest.raises(ProtocolError, match="id"):
         Process.parse({"name": "x"})
 
 
 def test_threads_that_are_isolates_are_told_from_processes():
-    def isolate(number, group):
-        return {"id": f"isolates/{number}", "name": "x", "number": number,
-                "isolateGroupId": f"isolateGroups/{group}"}  # fmt: skip
-
-    assert is_thread(isolate("1235000001234", "1234"))
-    assert not is_thread(isolate("1234", "1234"))
-    assert not is_thread(isolate("6107238974213351", "2077522857948554"))  # of a Dart VM
-    assert not is_thread({"id": "isolates/1", "name": "x"})
+    assert is_thread({"id": "isolates/1235000001234", "name": "x", "_pid": 1234, "_tid": 1235})
+    assert not is_thread({"id": "isolates/1234", "name": "x", "_pid": 1234})
+    assert not is_thread({"id": "isolates/1", "name": "x"})  # of a Dart VM

@@ -4,12 +4,11 @@ import type { Rpc } from "../../clients/web/src/wire/rpc";
 import { readSource } from "../../clients/web/src/wire/source";
 
 const VM = {
-  isolateGroups: [{ number: "7" }, { number: "8" }],
   isolates: [
-    { id: "isolates/7", number: "7" },
-    { id: "isolates/8", number: "8" },
-    { id: "isolates/9", number: "9" }, // a thread
+    { id: "isolates/7", _pid: 7 },
+    { id: "isolates/9", _pid: 7, _tid: 9 },
   ],
+  _endedIsolates: [{ id: "isolates/8", _pid: 8 }],
 };
 
 /** scripts: by isolate, id and URI. A source undefined: a file that may not be read. */
@@ -37,6 +36,11 @@ test("a file is found by the end of its script's address, in whichever process h
     "x",
   );
   assert.equal(await readSource(rpc, "/src/a.c"), "s2: x");
+});
+
+test("a compiler's way to a file is not in its address", async () => {
+  const rpc = service({ "isolates/7": [["s1", "package:app/Objects/x.c"]] }, "x");
+  assert.equal(await readSource(rpc, "./build/../Objects/x.c"), "s1: x");
 });
 
 test("what is escaped in an address is found by its plain name", async () => {

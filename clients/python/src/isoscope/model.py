@@ -19,7 +19,7 @@ from .errors import ProtocolError
 from .frames import data_frame, samples_columns
 from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, PrivateLibrary
 
-_MAIN_SUFFIX = ":main()"
+_MAIN = ":main()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +117,16 @@ class Process:
     def parse(cls, isolate: Any) -> Process:
         try:
             name = str(isolate["name"])
-            if name.endswith(_MAIN_SUFFIX):
-                name = name[: -len(_MAIN_SUFFIX)]
+            # A pid behind it tells processes of one name apart; the label has it in any case.
+            name = name.partition(_MAIN)[0] or name
             return cls(id=str(isolate["id"]), name=name)
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"getVM: an isolate lacks {error}") from error
 
 
 def is_thread(isolate: Any) -> bool:
-    """A thread's number has its process', which is the group's, in the last nine digits."""
-    try:
-        number = int(isolate["number"])
-        group = int(str(isolate["isolateGroupId"]).rpartition("/")[2])
-    except (KeyError, TypeError, ValueError):
-        return False
-    return number != group and number % 1_000_000_000 == group
+    """It is a thread of a process that is an isolate too; a Dart VM's isolates are none."""
+    return "_tid" in isolate
 
 
 def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,14 +59,17 @@ def vm() -> Operation[GetVMResult]:
     return cast(GetVMResult, reply)
 
 
-def identity() -> Operation[tuple[Any, Any]]:
+def identity() -> Operation[Any]:
     """Two services at the same address differ in it."""
     reply = yield Call("getVM")
-    return reply.get("pid"), reply.get("startTime")
+    # Which process getVM speaks of may change; when the service began does not.
+    return reply.get("_serviceStartTime") or (reply.get("pid"), reply.get("startTime"))
 
 
 def processes() -> Operation[list[Process]]:
-    isolates = (yield from vm())["isolates"]
+    reply = yield from vm()
+    # Those that ended with few samples stand apart, so that other tools do not show hundreds.
+    isolates = [*reply["isolates"], *reply.get("_endedIsolates", [])]
     return [Process.parse(isolate) for isolate in isolates if not is_thread(isolate)]
 
 

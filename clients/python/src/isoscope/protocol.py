@@ -25,18 +25,14 @@ ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
 
 
-class _ClassRefRequired(TypedDict):
-    """What every ClassRef has."""
+class ClassRef(TypedDict):
+    """The class of a value: a text, null, or a function's type."""
 
     type: Literal["@Class"]
+    fixedId: Literal[True]
     id: str
     name: str
-
-
-class ClassRef(_ClassRefRequired, total=False):
-    """The class of a value."""
-
-    fixedId: Literal[True]
+    library: LibraryRef
 
 
 class CodeRef(TypedDict):
@@ -74,11 +70,19 @@ class FunctionRef(_FunctionRefRequired, total=False):
     location: SourceLocation
 
 
-InstanceRef = TypedDict('InstanceRef', {"type": 'Literal["@Instance"]', "class": 'ClassRef', "id": 'str', "kind": 'Literal["String", "Null"]', "valueAsString": 'str'})
+_InstanceRefRequired = TypedDict('_InstanceRefRequired', {"type": 'Literal["@Instance"]', "_vmType": 'str', "class": 'ClassRef', "identityHashCode": 'Literal[0]', "id": 'str', "kind": 'Literal["String", "Null", "FunctionType"]'})
 
 
-class IsolateRef(TypedDict):
-    """A process of the program."""
+class InstanceRef(_InstanceRefRequired, total=False):
+    """A value: a text, null, or a function's type."""
+
+    valueAsString: str
+    name: str
+    parameters: List[Any]
+
+
+class _IsolateRefRequired(TypedDict):
+    """What every IsolateRef has."""
 
     type: Literal["@Isolate"]
     id: IsolateId
@@ -86,6 +90,13 @@ class IsolateRef(TypedDict):
     number: str
     isSystemIsolate: bool
     isolateGroupId: IsolateGroupId
+    _pid: int
+
+
+class IsolateRef(_IsolateRefRequired, total=False):
+    """A process of the program, or a thread of it."""
+
+    _tid: int
 
 
 class IsolateGroupRef(TypedDict):
@@ -177,11 +188,42 @@ class CachedCpuSamples(_CachedCpuSamplesRequired, total=False):
     _symbols: PrivateSymbols
 
 
+class _ClassRequired(TypedDict):
+    """What every Class has."""
+
+    type: Literal["Class"]
+    fixedId: Literal[True]
+    id: str
+    name: str
+    library: LibraryRef
+    abstract: Literal[False]
+    const: Literal[False]
+    isSealed: Literal[False]
+    isMixinClass: Literal[False]
+    isBaseClass: Literal[False]
+    isInterfaceClass: Literal[False]
+    isFinal: Literal[False]
+    _finalized: Literal[True]
+    _implemented: Literal[False]
+    _patch: Literal[False]
+    traceAllocations: Literal[False]
+    interfaces: List[Any]
+    fields: List[Any]
+    functions: List[Any]
+    subclasses: List[ClassRef]
+
+
+class Class(_ClassRequired, total=False):
+    """A class: of a native program's answers there are Object and its three children, and nothing in them."""
+
+    super: ClassRef
+
+
 class ClassList(TypedDict):
-    """A native program has no Dart classes."""
+    """A native program has no Dart classes: those of the values that answers refer to."""
 
     type: Literal["ClassList"]
-    classes: List[Any]
+    classes: List[ClassRef]
 
 
 class ClientName(TypedDict):
@@ -320,6 +362,7 @@ class _FunctionRequired(TypedDict):
     _intrinsic: Literal[False]
     _native: Literal[False]
     code: CodeRef
+    signature: InstanceRef
     _rawName: str
     _fullName: str
 
@@ -361,8 +404,19 @@ class IdZone(TypedDict):
     idAssignmentPolicy: ZoneIds
 
 
-class Isolate(TypedDict):
-    """A process of the program, with all there is to say."""
+_InstanceRequired = TypedDict('_InstanceRequired', {"type": 'Literal["Instance"]', "_vmType": 'str', "class": 'ClassRef', "identityHashCode": 'Literal[0]', "id": 'str', "kind": 'Literal["String", "Null", "FunctionType"]', "size": 'Literal[0]'})
+
+
+class Instance(_InstanceRequired, total=False):
+    """A value by its id."""
+
+    valueAsString: str
+    name: str
+    parameters: List[Any]
+
+
+class _IsolateRequired(TypedDict):
+    """What every Isolate has."""
 
     type: Literal["Isolate"]
     id: IsolateId
@@ -370,6 +424,7 @@ class Isolate(TypedDict):
     number: str
     isSystemIsolate: bool
     isolateGroupId: IsolateGroupId
+    _pid: int
     _originNumber: str
     startTime: Millis
     isolateFlags: List[Any]
@@ -388,6 +443,12 @@ class Isolate(TypedDict):
     _process: PrivateProcess
 
 
+class Isolate(_IsolateRequired, total=False):
+    """A process of the program, with all there is to say."""
+
+    _tid: int
+
+
 class IsolateGroup(TypedDict):
     """A process, seen as a group, with its isolate."""
 
@@ -400,7 +461,7 @@ class IsolateGroup(TypedDict):
 
 
 class Library(TypedDict):
-    """A module of the program, with its known source files."""
+    """A module of the program, with its known source files; or dart:core, of which only the classes of values are there."""
 
     type: Literal["Library"]
     fixedId: Literal[True]
@@ -412,7 +473,7 @@ class Library(TypedDict):
     scripts: List[ScriptRef]
     variables: List[Any]
     functions: List[Any]
-    classes: List[Any]
+    classes: List[ClassRef]
 
 
 class LogRecord(TypedDict):
@@ -772,10 +833,12 @@ class _VMRequired(TypedDict):
     _embedder: str
     pid: int
     startTime: Millis
+    _serviceStartTime: Millis
     _maxRSS: int
     _currentRSS: int
     _currentMemory: int
     isolates: List[IsolateRef]
+    _endedIsolates: List[IsolateRef]
     systemIsolates: List[Any]
     isolateGroups: List[IsolateGroupRef]
     systemIsolateGroups: List[Any]
@@ -1296,7 +1359,7 @@ class EventIsolateUpdate(_EventIsolateUpdateRequired, total=False):
 
 
 class EventLogging(TypedDict):
-    """Samples of a process are lost, or it is sampled no more: the first time at once, then no more often than each ten seconds."""
+    """Samples of a process are lost, or it is sampled no more: the first time at once, then after ten seconds and in steps that double, and when it is over."""
 
     type: Literal["Event"]
     kind: Literal["Logging"]
@@ -1345,6 +1408,17 @@ class EventTimelineStreamSubscriptionsUpdate(TypedDict):
     timestamp: Millis
     vm: VMRef
     updatedStreams: List[TimelineStream]
+
+
+class EventTimerSignificantlyOverdue(TypedDict):
+    """A timer fired late. Never sent: a native program has no Dart timers."""
+
+    type: Literal["Event"]
+    kind: Literal["TimerSignificantlyOverdue"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    details: str
 
 
 class EventVMFlagUpdate(TypedDict):
@@ -2294,7 +2368,7 @@ GetIsolateGroupMemoryUsageResult = Union[MemoryUsage, Sentinel]
 GetIsolatePauseEventResult = Union[EventResume, Sentinel]
 GetLogHistorySizeResult = Size
 GetMemoryUsageResult = Union[MemoryUsage, Sentinel]
-GetObjectResult = Union[Library, Script, Function, Code, Sentinel]
+GetObjectResult = Union[Library, Script, Function, Code, Class, Instance, Sentinel]
 GetPerfettoCpuSamplesResult = Union[PerfettoCpuSamples, Sentinel]
 GetPerfettoVMTimelineResult = PerfettoTimeline
 GetPerfettoVMTimelineWithCpuSamplesResult = PerfettoTimeline

@@ -41,10 +41,10 @@ function described(isolate: Isolate): ProcessInfo {
   };
 }
 
-// Threads are isolates as well; a process is the one whose number is its pid.
+// Threads are isolates as well. Processes that ended with few samples stand apart.
 export function processIsolates(vm: VM): string[] {
-  const groups = new Set(vm.isolateGroups.map((group) => group.number));
-  return vm.isolates.filter((isolate) => groups.has(isolate.number)).map(({ id }) => id);
+  const processes = vm.isolates.filter((isolate) => isolate._tid === undefined);
+  return [...processes, ...vm._endedIsolates].map(({ id }) => id);
 }
 
 export async function readInfo(rpc: Rpc): Promise<ServiceInfo> {

@@ -2,9 +2,19 @@
 import type { Rpc } from "./rpc";
 import { processIsolates } from "./service";
 
+/** "/src/x.c" of "./build/../src/x.c", as URIs have it. */
+function normal(file: string): string {
+  const parts: string[] = [];
+  for (const part of file.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
 // A script's URI is "package:MODULE/FILE", escaped.
 function isOf(uri: string, file: string): boolean {
-  const path = file.startsWith("/") ? file : `/${file}`;
+  const path = normal(file);
   try {
     return decodeURIComponent(uri).endsWith(path);
   } catch {

@@ -110,8 +110,7 @@ def _without_stack(client: Client, args: argparse.Namespace, profile: Profile) -
     for isolate in client.call("getVM")["isolates"]:
         group = str(isolate.get("isolateGroupId", "")).rpartition("/")[2]
         name = str(isolate.get("name", ""))
-        tid = name.rpartition("(")[2].rstrip(")")
-        if is_thread(isolate) and group in chosen and tid.isdecimal() and int(tid) not in seen:
+        if is_thread(isolate) and group in chosen and isolate["_tid"] not in seen:
             names.append(name)
     return names
 

@@ -1,0 +1,54 @@
+#include "protocol/uris.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_uri(const char *file, const char *package_uri, const char *file_uri)
+{
+    struct snapshot_library library = { .path = "/opt/python3", .name = "python3" };
+    struct json_text package = { 0 }, path = { 0 };
+
+    uri_source(&package, &library, file);
+    uri_file(&path, file);
+    assert_int_equal(package.length, strlen(package_uri));
+    assert_memory_equal(package.data, package_uri, package.length);
+    assert_int_equal(path.length, strlen(file_uri));
+    assert_memory_equal(path.data, file_uri, path.length);
+    json_text_free(&package);
+    json_text_free(&path);
+}
+
+static void paths_lose_what_only_a_compiler_wanted(void **state)
+{
+    (void)state;
+    assert_uri("/src/x.c", "package:python3/src/x.c", "file:///src/x.c");
+    assert_uri("x.c", "package:python3/x.c", "file:///x.c");
+    assert_uri("./build-static/../Objects/x.c", "package:python3/Objects/x.c",
+               "file:///Objects/x.c");
+    assert_uri("/a//b/./c/..//d.c", "package:python3/a/b/d.c", "file:///a/b/d.c");
+    assert_uri("/a/b/..", "package:python3/a", "file:///a");
+    assert_uri("/a/.hidden/..b/c...c", "package:python3/a/.hidden/..b/c...c",
+               "file:///a/.hidden/..b/c...c");
+}
+
+/* Above the root is the root, as of a URI. */
+static void nothing_leads_above_the_package(void **state)
+{
+    (void)state;
+    assert_uri("../../x.c", "package:python3/x.c", "file:///x.c");
+    assert_uri("/../a/../../x y.c", "package:python3/x%20y.c", "file:///x%20y.c");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_lose_what_only_a_compiler_wanted),
+        cmocka_unit_test(nothing_leads_above_the_package),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
