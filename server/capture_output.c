@@ -1,7 +1,8 @@
 #include "capture_output.h"
 
-#include "loop.h"
+#include "output_piece.h"
 
+#include "../protocol/service.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 8 * 1024, JOIN_MS = 100 };
+enum { JOIN_MS = 100 };
 
 struct channel {
     struct capture_output *capture;
@@ -29,21 +30,13 @@ struct channel {
     bool runs;
 };
 
-/* What goes from a copying thread to the service thread. */
-struct piece {
-    uint8_t output;
-    char bytes[PIECE_BYTES];
-};
-
 struct capture_output {
     struct channel channels[CAPTURE_STREAMS];
     int ends[CAPTURE_STREAMS];
     int finish; /* eventfd: the program has ended */
     int teller; /* socket; the threads write */
-    int hearer; /* its other side; the loop's, which closes it */
+    int hearer; /* its other side, the service's; -1: taken */
     _Atomic uint64_t left_out;
-    capture_output_wrote *wrote;
-    void *context;
 };
 
 /* A pseudoterminal that looks like target; what is written to it comes out unchanged, because the
@@ -95,25 +88,8 @@ static int open_channel(struct capture_output *capture, int stream)
                           : open_pipe(&channel->source, &capture->ends[stream]);
 }
 
-static void hear(struct capture_output *capture)
+static int open_all(struct capture_output *capture)
 {
-    struct piece piece;
-    ssize_t size;
-
-    while ((size = recv(capture->hearer, &piece, sizeof(piece), MSG_DONTWAIT)) > 0)
-        capture->wrote(capture->context, (enum service_output)piece.output, piece.bytes,
-                       (size_t)size - offsetof(struct piece, bytes));
-}
-
-static bool hearer_ready(void *context)
-{
-    hear(context);
-    return true;
-}
-
-static int open_all(struct capture_output *capture, struct loop *loop)
-{
-    static const struct watch_events events = { .ready = hearer_ready };
     int pair[2];
 
     capture->finish = eventfd(0, EFD_CLOEXEC);
@@ -122,27 +98,22 @@ static int open_all(struct capture_output *capture, struct loop *loop)
     capture->teller = pair[0];
     capture->hearer = pair[1];
     for (int i = 0; i < CAPTURE_STREAMS; i++)
-        if (open_channel(capture, i) < 0) {
-            close(pair[1]);
+        if (open_channel(capture, i) < 0)
             return -ISOSCOPE_SYSTEM;
-        }
-    return loop_watch(loop, NULL, capture->hearer, &events, capture);
+    return 0;
 }
 
-int capture_output_new(struct capture_output **out, struct loop *loop, capture_output_wrote *wrote,
-                       void *context)
+int capture_output_new(struct capture_output **out)
 {
     struct capture_output *capture = calloc(1, sizeof(*capture));
     int status;
 
     if (!capture)
         return -ISOSCOPE_NO_MEMORY;
-    capture->wrote = wrote;
-    capture->context = context;
-    capture->finish = capture->teller = -1;
+    capture->finish = capture->teller = capture->hearer = -1;
     for (int i = 0; i < CAPTURE_STREAMS; i++)
         capture->ends[i] = capture->channels[i].source = -1;
-    status = open_all(capture, loop);
+    status = open_all(capture);
     if (status < 0)
         capture_output_free(capture);
     else
@@ -170,7 +141,16 @@ void capture_output_free(struct capture_output *capture)
     }
     close_one(&capture->finish);
     close_one(&capture->teller);
+    close_one(&capture->hearer);
     free(capture);
+}
+
+int capture_output_take_hearer(struct capture_output *capture)
+{
+    int hearer = capture->hearer;
+
+    capture->hearer = -1;
+    return hearer;
 }
 
 const int *capture_output_ends(const struct capture_output *capture)
@@ -196,9 +176,9 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-static void tell(struct channel *channel, const struct piece *piece, size_t length)
+static void tell(struct channel *channel, const struct output_piece *piece, size_t length)
 {
-    if (send(channel->capture->teller, piece, offsetof(struct piece, bytes) + length,
+    if (send(channel->capture->teller, piece, offsetof(struct output_piece, bytes) + length,
              MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         atomic_fetch_add(&channel->capture->left_out, length);
 }
@@ -206,7 +186,7 @@ static void tell(struct channel *channel, const struct piece *piece, size_t leng
 /* False when nothing more can come, or be given on. */
 static bool copy_piece(struct channel *channel)
 {
-    struct piece piece = { .output = (uint8_t)channel->output };
+    struct output_piece piece = { .output = (uint8_t)channel->output };
     ssize_t count = read(channel->source, piece.bytes, sizeof(piece.bytes));
 
     if (count <= 0) /* the end; of a pseudoterminal that is EIO */
@@ -289,12 +269,9 @@ void capture_output_finish(struct capture_output *capture)
     for (int i = 0; i < CAPTURE_STREAMS; i++) {
         struct channel *channel = &capture->channels[i];
 
-        while (channel->runs && !interrupted()) {
+        while (channel->runs && !interrupted())
             channel->runs = !join(channel);
-            hear(capture);
-        }
     }
-    hear(capture);
 }
 
 uint64_t capture_output_left_out(const struct capture_output *capture)

@@ -3,7 +3,6 @@
 #include "feed_socket.h"
 #include "listener.h"
 #include "loop.h"
-#include "run_dir.h"
 #include "say.h"
 #include "wake.h"
 #include "web.h"
@@ -96,14 +95,13 @@ static int open_listener(struct hub *hub, int *listener, const struct hub_option
     return 0;
 }
 
-static int make_words(struct hub *hub, uint8_t secret[TOKEN_BYTES])
+static int make_token(struct hub *hub)
 {
     uint8_t token[TOKEN_BYTES];
 
-    if (token_random(token) < 0 || token_random(secret) < 0)
+    if (token_random(token) < 0)
         return failed("get random bytes", -ISOSCOPE_SYSTEM);
     token_text(hub->token, token);
-    token_hex(hub->secret, secret);
     return 0;
 }
 
@@ -175,28 +173,25 @@ static int open_web(struct hub *hub, const struct hub_options *hub_options, int 
     return status < 0 ? status : wake_watch(hub->wake, hub->loop, poll_web, hub->web);
 }
 
-static int open_feed(struct hub *hub, const uint8_t secret[TOKEN_BYTES])
+static int open_feed(struct hub *hub, const struct hub_options *hub_options)
 {
     struct feed_socket_options options = {
         .profile = hub->profile,
-        .path = run_dir_socket(hub->dir),
+        .path = hub_options->feed_path,
     };
 
-    memcpy(options.secret, secret, sizeof(options.secret));
+    memcpy(options.secret, hub_options->secret, sizeof(options.secret));
     return feed_socket_new(&hub->feed, hub->loop, &options);
 }
 
 int hub_open(struct hub *hub, const struct hub_options *options)
 {
-    uint8_t secret[TOKEN_BYTES];
-    int listener, status = make_words(hub, secret);
+    int listener, status = make_token(hub);
 
     if (status < 0 || (status = open_listener(hub, &listener, options)) < 0)
         return status;
 
-    if ((status = run_dir_new(&hub->dir)) < 0)
-        status = failed("make a private folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp", status);
-    else if ((status = wake_new(&hub->wake)) < 0 || (status = open_profile(hub, options)) < 0)
+    if ((status = wake_new(&hub->wake)) < 0 || (status = open_profile(hub, options)) < 0)
         status = failed("start the profile", status);
     else if ((status = open_service(hub, options)) < 0)
         status = failed("start the protocol", status);
@@ -206,7 +201,7 @@ int hub_open(struct hub *hub, const struct hub_options *options)
     }
     if ((status = open_web(hub, options, listener)) < 0)
         return failed("serve", status);
-    if ((status = open_feed(hub, secret)) < 0)
+    if ((status = open_feed(hub, options)) < 0)
         return failed("open the feed's socket", status);
     return 0;
 }
@@ -219,7 +214,6 @@ void hub_close(struct hub *hub)
     profile_free(hub->profile);
     feed_socket_free(hub->feed);
     wake_free(hub->wake);
-    run_dir_free(hub->dir);
     if (hub->socket)
         unlink(hub->socket);
     *hub = (struct hub){ 0 };

@@ -1,7 +1,7 @@
 /*
  * hub.h - one profile and everything that serves it: the feed's socket, the port, the clients.
  *
- * `run` starts a program beside it; a host service will start none.
+ * `run` starts a program beside it, in another process.
  *
  * Ownership  hub_close ends it all: clients first, then the feeds, then the profile.
  * Threads    The service thread; the profile brings two of its own.
@@ -22,12 +22,13 @@
 struct feed_socket;
 struct loop;
 struct profile;
-struct run_dir;
 struct web;
 
 struct hub_options {
-    uint16_t port;      /* 0: a free one */
-    const char *socket; /* a unix socket instead of a port; NULL: none */
+    const char *feed_path;       /* where programs hand in their feeds */
+    uint8_t secret[TOKEN_BYTES]; /* which they have to know */
+    uint16_t port;               /* 0: a free one */
+    const char *socket;          /* a unix socket instead of a port; NULL: none */
     bool no_token;
     struct access_rules access;
     bool allow_dds;
@@ -45,7 +46,6 @@ struct hub_options {
 };
 
 struct hub {
-    struct run_dir *dir;
     struct wake *wake;
     struct profile *profile;
     struct service *service;
@@ -54,9 +54,8 @@ struct hub {
     struct feed_socket *feed;
     uint16_t port;
     char token[TOKEN_TEXT_BYTES];
-    char secret[TOKEN_HEX_BYTES]; /* of the feed's socket */
-    char uri[128];                /* "http://127.0.0.1:PORT/TOKEN=/" or "unix:/run/iso.sock" */
-    const char *socket;           /* ours, to be removed; NULL: none */
+    char uri[128];      /* "http://127.0.0.1:PORT/TOKEN=/" or "unix:/run/iso.sock" */
+    const char *socket; /* ours, to be removed; NULL: none */
 };
 
 /* Serves when it returns 0. *hub is all zeros before. hub_close also after a failure. */

@@ -88,7 +88,7 @@ static const char help[] =
     "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
     "                             (one thread that signals the others; where perf is refused)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
-    "  --keep                     serve on after the program has ended, until Ctrl-C\n"
+    "  --keep                     serve on after the program has ended, until Ctrl-C or SIGTERM\n"
     "  --capture-output           let clients read what the program writes to its standard output\n"
     "                             and error; it still goes where it would have gone\n"
     "  --stats                    print what the sampling did, and cost, at the program's end\n"

@@ -2,24 +2,17 @@
 
 #include "capture_output.h"
 #include "environment.h"
-#include "feed_socket.h"
-#include "hub.h"
-#include "leave.h"
-#include "loop.h"
-#include "notices.h"
+#include "link.h"
 #include "options.h"
 #include "paths.h"
 #include "run_dir.h"
 #include "say.h"
+#include "serve.h"
 #include "service_info.h"
-#include "stats.h"
 #include "status.h"
 #include "supervisor.h"
 #include "target.h"
-#include "web.h"
-#include "delay.h"
 
-#include "../protocol/service.h"
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/profile.h"
@@ -29,58 +22,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { ERROR_BYTES = 512, NOTICE_MS = 1000 };
+enum {
+    ERROR_BYTES = 512,
+    LEAVE_MS_MAX =
+        10000, /* so long a service that was asked to end may take; it needs two seconds */
+};
 
 extern char **environ;
 
 struct run {
     const struct run_options *options;
     const struct inherited *inherited;
-    struct hub hub;
     struct supervisor *supervisor;
-    struct leave *leave;
+    struct run_dir *dir;
     struct capture_output *output; /* NULL: it is not captured */
-    struct delay *notice;          /* looks every second until the timer's kind is known */
-    bool timer_known;
+    uint8_t secret[TOKEN_BYTES];
+    int link;      /* to the service; -1: closed */
+    pid_t service; /* 0: not started, or ended */
+    bool ready;    /* the service was, once */
     bool ended;
-    int wait_status; /* of the program, when ended */
+    int wait_status;  /* of the program, when ended */
+    int asked_by;     /* the signal that somebody wanted us to end by; 0: nobody */
+    int64_t leave_by; /* then: when the service is not waited for any more */
 };
 
-static void look_at_timer(void *context)
+static int64_t now_ms(void)
 {
-    struct run *run = context;
+    struct timespec now;
 
-    if (run->timer_known)
-        return;
-    run->timer_known = notice_timer(run->hub.profile, run->options->period_us);
-    if (!run->timer_known && !run->ended)
-        delay_set(run->notice, NOTICE_MS);
-}
-
-static void say_kept(const struct run *run)
-{
-    if (WIFSIGNALED(run->wait_status))
-        say("the program was ended by signal %d (%s); Ctrl-C ends the service",
-            WTERMSIG(run->wait_status), strsignal(WTERMSIG(run->wait_status)));
-    else
-        say("the program has ended with status %d; Ctrl-C ends the service",
-            WEXITSTATUS(run->wait_status));
-}
-
-static void program_wrote(void *context, enum service_output output, const void *bytes,
-                          size_t length)
-{
-    struct run *run = context;
-
-    service_program_wrote(run->hub.service, output, bytes, length);
-    web_poll(run->hub.web);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
 static void finish_output(struct run *run)
 {
     capture_output_finish(run->output);
-    if (capture_output_left_out(run->output))
+    if (run->service && capture_output_left_out(run->output))
         say("%llu bytes of output were too many for the clients, and are missing in their history",
             (unsigned long long)capture_output_left_out(run->output));
 }
@@ -88,84 +68,153 @@ static void finish_output(struct run *run)
 static void program_ended(void *context, pid_t program, int wait_status)
 {
     struct run *run = context;
+    const struct link_message message = { LINK_ENDED, program, wait_status };
 
     run->ended = true;
     run->wait_status = wait_status;
     if (run->output)
         finish_output(run);
-    hub_exited(&run->hub, program, wait_status);
-    look_at_timer(run);
-    if (feed_socket_hellos(run->hub.feed) == 0)
-        notice_no_hello(run->options->program[0]);
-    if (run->options->stats)
-        stats_say(run->hub.profile);
-    if (!run->options->keep)
-        leave_begin(run->leave, false);
-    else if (!run->options->quiet)
-        say_kept(run);
+    if (run->service)
+        link_tell(run->link, &message);
 }
 
-static void asked_to_end(void *context)
+static void say_service_failed(const struct run *run, int wait_status)
+{
+    const char *then = run->ended ? "the program had ended before"
+                                  : "the program runs on unprofiled, and isoscope waits for it";
+
+    if (WIFSIGNALED(wait_status))
+        say("the service itself failed, not the program: signal %d (%s) ended it; %s",
+            WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)), then);
+    else
+        say("the service itself failed, not the program: it ended with status %d; %s",
+            WEXITSTATUS(wait_status), then);
+}
+
+/* Its folder stays until the program has ended: what that starts may look for the library there. */
+static void service_ended(void *context, int wait_status)
 {
     struct run *run = context;
+    bool needed = run->ready && run->link >= 0 && !run->ended;
+    bool as_it_should = WIFEXITED(wait_status) && !needed && (!run->ended || !wait_status);
 
-    leave_begin(run->leave, true);
+    run->service = 0;
+    if (as_it_should) /* one that never was ready has said why */
+        return;
+    if (run->ready)
+        say_service_failed(run, wait_status);
+    else if (!run->asked_by)
+        say("the service itself failed: signal %d (%s) ended it; the program was not started",
+            WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+    if (run->ready && run->options->socket[0])
+        unlink(run->options->socket);
+}
+
+static void asked_to_end(void *context, int number)
+{
+    struct run *run = context;
+    const struct link_message message = { .word = LINK_LEAVE };
+
+    if (run->asked_by)
+        return;
+    run->asked_by = number;
+    run->leave_by = now_ms() + LEAVE_MS_MAX;
+    if (run->ready)
+        link_tell(run->link, &message);
 }
 
 static int prepare(struct run *run)
 {
-    static const struct supervisor_events events = { program_ended, asked_to_end };
-    const struct hub_options options = {
-        .port = run->options->port,
-        .socket = run->options->socket[0] ? run->options->socket : NULL,
-        .no_token = run->options->no_token,
-        .access = run->options->access,
-        .rate_max = run->options->rate_max,
-        .patience_seconds = (int)run->options->patience_seconds,
-        .allow_dds = run->options->allow_dds,
-        .deflate = run->options->deflate,
-        .period_us = run->options->period_us,
-        .depth_max = run->options->depth_max,
-        .mode = run->options->mode,
-        .enabled = !run->options->paused,
-        .debuginfod = run->options->debuginfod,
-        .no_symbols = run->options->no_symbols,
-        .protocol_major = run->options->protocol_major,
-        .protocol_minor = run->options->protocol_minor,
-        .source_root = run->options->source_root[0] ? run->options->source_root : NULL,
-    };
+    static const struct supervisor_events events = { program_ended, service_ended, asked_to_end };
 
-    /* Before the profile's threads are there: they inherit the blocked signals. */
-    if (supervisor_new(&run->supervisor, run->inherited) < 0 || hub_open(&run->hub, &options) < 0)
+    /* Before the service's threads are there: they inherit the blocked signals. */
+    if (supervisor_new(&run->supervisor, run->inherited, &events, run) < 0) {
+        say("cannot wait for signals: %s", strerror(errno));
         return -ISOSCOPE_SYSTEM;
-    if (supervisor_watch(run->supervisor, run->hub.loop, &events, run) < 0 ||
-        leave_new(&run->leave, run->hub.loop, run->hub.web) < 0 ||
-        delay_new(&run->notice, run->hub.loop, look_at_timer, run) < 0 ||
-        (run->options->capture_output &&
-         capture_output_new(&run->output, run->hub.loop, program_wrote, run) < 0)) {
-        say("cannot watch the program: %s", strerror(errno));
+    }
+    if (token_random(run->secret) < 0) {
+        say("cannot get random bytes: %s", strerror(errno));
+        return -ISOSCOPE_SYSTEM;
+    }
+    if (run_dir_new(&run->dir) < 0) {
+        say("cannot make a private folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s",
+            strerror(errno));
+        return -ISOSCOPE_SYSTEM;
+    }
+    if (run->options->capture_output && capture_output_new(&run->output) < 0) {
+        say("cannot capture the program's output: %s", strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
     return 0;
 }
 
-static int announce(const struct run *run)
+/* In the service's process: gives up what is isoscope's. */
+static int become_service(struct run *run, int link)
 {
-    const char *info = run->options->service_info;
+    char feed_path[PATH_MAX];
+    struct serve_plan plan = {
+        .options = run->options,
+        .feed_path = feed_path,
+        .link = link,
+        .output = run->output ? capture_output_take_hearer(run->output) : -1,
+    };
 
-    if (info && service_info_write(info, run->hub.uri) < 0) {
-        say("cannot write %s: %s", info, strerror(errno));
-        return -ISOSCOPE_SYSTEM;
+    snprintf(feed_path, sizeof(feed_path), "%s", run_dir_socket(run->dir));
+    memcpy(plan.secret, run->secret, sizeof(plan.secret));
+    close(run->link);
+    capture_output_free(run->output);
+    run_dir_leave(run->dir);
+    supervisor_free(run->supervisor);
+    return serve(&plan);
+}
+
+/* Returns twice, as fork does: 0 in the service's process. -1 on failure. */
+static pid_t start_service(struct run *run, int *status)
+{
+    int ends[2];
+
+    if (link_new(ends) < 0) {
+        say("cannot start the service: %s", strerror(errno));
+        return -1;
     }
-    /* To stderr, unlike the Dart VM: the program's stdout may be a pipe's input. */
-    if (!run->options->quiet)
-        say_plain("The Dart VM service is listening on %s", run->hub.uri);
-    return 0;
+    run->link = ends[0];
+
+    pid_t pid = fork();
+    if (pid == 0) {
+        *status = become_service(run, ends[1]);
+        return 0;
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        say("cannot start the service: %s", strerror(errno));
+        return -1;
+    }
+    if (run->output)
+        close(capture_output_take_hearer(run->output));
+    run->service = pid;
+    supervisor_adopt_service(run->supervisor, pid);
+    return pid;
+}
+
+/* 0 when it serves. What went wrong has been said. */
+static int await_service(struct run *run)
+{
+    struct link_message message;
+
+    while (run->service && !run->asked_by)
+        if (supervisor_step(run->supervisor, run->link, -1)) {
+            run->ready = link_hear(run->link, &message) && message.word == LINK_READY;
+            if (run->ready)
+                return 0;
+            break;
+        }
+    return -ISOSCOPE_SYSTEM;
 }
 
 static int make_environment(struct environment **out, struct run *run)
 {
     CLEANUP(paths_freep) char *library = NULL;
+    char secret[TOKEN_HEX_BYTES];
     const char *preload;
 
     if (paths_library(&library) < 0) {
@@ -173,15 +222,16 @@ static int make_environment(struct environment **out, struct run *run)
             paths_library_place());
         return -ISOSCOPE_NOT_FOUND;
     }
-    if (run_dir_library(run->hub.dir, library, &preload) < 0) {
+    if (run_dir_library(run->dir, library, &preload) < 0) {
         say("cannot name %s for LD_PRELOAD: %s", library, strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
+    token_hex(secret, run->secret);
 
     const struct environment_feed feed = {
         .library = preload,
-        .socket = run_dir_socket(run->hub.dir),
-        .secret = run->hub.secret,
+        .socket = run_dir_socket(run->dir),
+        .secret = secret,
         .period_us = run->options->period_us,
         .timer = run->options->timer,
         .enabled = !run->options->paused,
@@ -189,15 +239,17 @@ static int make_environment(struct environment **out, struct run *run)
     return environment_new(out, environ, &feed);
 }
 
-/* 0, or isoscope's own exit status. */
-static int start_program(struct run *run, const struct target *target)
+static void tell_started(struct run *run)
 {
-    CLEANUP(environment_freep) struct environment *environment = NULL;
-    int problem;
+    const struct link_message message = { LINK_STARTED, supervisor_program(run->supervisor), 0 };
 
-    if (make_environment(&environment, run) < 0 || announce(run) < 0)
-        return STATUS_FAILED;
+    link_tell(run->link, &message);
+}
 
+/* 0, or isoscope's own exit status. */
+static int start_program(struct run *run, const struct target *target,
+                         const struct environment *environment)
+{
     const struct child_plan plan = {
         .path = target->path,
         .arguments = run->options->program,
@@ -205,49 +257,89 @@ static int start_program(struct run *run, const struct target *target)
         .inherited = run->inherited,
         .output = run->output ? capture_output_ends(run->output) : NULL,
     };
+    int problem;
+
     if (supervisor_start(run->supervisor, &plan, &problem) < 0) {
         say("%s: %s", target->path, strerror(problem));
         return problem == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
     }
-    /* Feeds are taken in by the loop only, so it has not said hello yet. */
-    profile_await_exit(run->hub.profile, supervisor_program(run->supervisor));
+    tell_started(run);
     if (run->output && capture_output_begin(run->output) < 0) {
         say("cannot copy the program's output: %s", strerror(errno));
         return STATUS_FAILED;
     }
-    delay_set(run->notice, NOTICE_MS);
     return 0;
 }
 
-static void serve(struct run *run)
+/* 0, or isoscope's own exit status. */
+static int start(struct run *run, const struct target *target)
 {
-    while (!leave_done(run->leave))
-        if (loop_step(run->hub.loop) < 0) {
-            /* The program must not notice: it keeps its caller and its exit status. */
-            say("the service has failed: %s", strerror(errno));
-            supervisor_wait(run->supervisor);
-            return;
-        }
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+
+    if (await_service(run) < 0 || make_environment(&environment, run) < 0)
+        return STATUS_FAILED;
+    return start_program(run, target, environment);
+}
+
+/* A service that hangs holds nobody: who asks it to end gets rid of it. */
+static void wait_for_service(struct run *run)
+{
+    int64_t left = run->leave_by - now_ms();
+
+    supervisor_step(run->supervisor, -1, !run->asked_by ? -1 : left > 0 ? (int)left : 0);
+    if (run->service && run->asked_by && now_ms() >= run->leave_by) {
+        say("the service does not end: it is killed");
+        kill(run->service, SIGKILL);
+        run->leave_by = now_ms() + LEAVE_MS_MAX;
+    }
+}
+
+static void supervise(struct run *run)
+{
+    while (!run->ended)
+        supervisor_step(run->supervisor, -1, -1);
+    while (run->service)
+        wait_for_service(run);
+}
+
+/* There is no program: what the service does is of no use. */
+static void end_service(struct run *run)
+{
+    close(run->link);
+    run->link = -1;
+    if (run->service && run->asked_by && !run->ready)
+        kill(run->service, SIGKILL); /* it may hang in what it does for us, and nobody knows it */
+    while (run->service)
+        wait_for_service(run);
 }
 
 static void run_close(struct run *run)
 {
-    hub_close(&run->hub);
+    if (run->link >= 0)
+        close(run->link);
     capture_output_free(run->output);
-    delay_free(run->notice);
-    leave_free(run->leave);
+    run_dir_free(run->dir);
     supervisor_free(run->supervisor);
 }
 
 static int run_program(const struct run_options *options, const struct target *target,
                        const struct inherited *inherited)
 {
-    struct run run = { .options = options, .inherited = inherited };
-    int status = prepare(&run) < 0 ? STATUS_FAILED : start_program(&run, target);
+    struct run run = { .options = options, .inherited = inherited, .link = -1 };
+    int status = STATUS_FAILED;
+    pid_t service = prepare(&run) < 0 ? -1 : start_service(&run, &status);
 
+    if (service == 0)
+        return status;
+    if (service > 0)
+        status = start(&run, target);
     if (status == 0)
-        serve(&run);
+        supervise(&run);
+    else
+        end_service(&run);
     run_close(&run);
+    if (status && run.asked_by)
+        return child_end_like(run.asked_by); /* as a wait status: killed by that signal */
     return status ? status : child_end_like(run.wait_status);
 }
 

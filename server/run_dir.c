@@ -67,6 +67,13 @@ void run_dir_free(struct run_dir *dir)
     free(dir);
 }
 
+void run_dir_leave(struct run_dir *dir)
+{
+    if (dir->held >= 0)
+        close(dir->held); /* the lock stays with the other process's descriptor */
+    free(dir);
+}
+
 void run_dir_freep(struct run_dir **dir)
 {
     run_dir_free(*dir);

@@ -15,6 +15,8 @@ struct run_dir;
 
 int run_dir_new(struct run_dir **out);
 void run_dir_free(struct run_dir *dir); /* NULL is fine */
+/* After a fork: the folder is the other process's affair. */
+void run_dir_leave(struct run_dir *dir);
 void run_dir_freep(struct run_dir **dir);
 
 /* Where the feed's socket is to be. */

@@ -1,10 +1,10 @@
 #include "supervisor.h"
 
-#include "loop.h"
 #include "signals.h"
 
 #include "../sampler/include/isoscope/isoscope.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -15,15 +15,16 @@ struct supervisor {
     const struct inherited *inherited;
     const struct supervisor_events *events;
     void *context;
-    pid_t child;      /* 0: not started, or ended */
-    int child_stop;   /* the signal that the program is stopped by; 0: it runs */
-    bool stop_asked;  /* we were told to stop as well, since the program last went on */
-    bool continued;   /* somebody continued the program, and we have not been told yet */
-    int signals;      /* the signalfd; the loop's after supervisor_watch, then -1 here */
-    int signals_read; /* the same descriptor, for reading */
+    pid_t child;     /* 0: not started, or ended */
+    pid_t service;   /* 0: not started, or ended */
+    int child_stop;  /* the signal that the program is stopped by; 0: it runs */
+    bool stop_asked; /* we were told to stop as well, since the program last went on */
+    bool continued;  /* somebody continued the program, and we have not been told yet */
+    int signals;     /* the signalfd */
 };
 
-int supervisor_new(struct supervisor **out, const struct inherited *inherited)
+int supervisor_new(struct supervisor **out, const struct inherited *inherited,
+                   const struct supervisor_events *events, void *context)
 {
     struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
     sigset_t taken;
@@ -33,8 +34,9 @@ int supervisor_new(struct supervisor **out, const struct inherited *inherited)
     signals_taken(&taken);
     sigprocmask(SIG_BLOCK, &taken, NULL);
     supervisor->inherited = inherited;
+    supervisor->events = events;
+    supervisor->context = context;
     supervisor->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    supervisor->signals_read = supervisor->signals;
     if (supervisor->signals < 0) {
         free(supervisor);
         return -ISOSCOPE_SYSTEM;
@@ -47,8 +49,7 @@ void supervisor_free(struct supervisor *supervisor)
 {
     if (!supervisor)
         return;
-    if (supervisor->signals >= 0)
-        close(supervisor->signals);
+    close(supervisor->signals);
     free(supervisor);
 }
 
@@ -64,19 +65,34 @@ static void stop_self(int number)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static void program_ended(struct supervisor *supervisor, const siginfo_t *info)
+/* As waitpid gives it. */
+static int wait_status_of(const siginfo_t *info)
 {
     int core = info->si_code == CLD_DUMPED ? WCOREFLAG : 0;
-    int wait_status =
-        info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status | core;
+
+    return info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status | core;
+}
+
+static void program_ended(struct supervisor *supervisor, const siginfo_t *info)
+{
     pid_t program = supervisor->child;
 
     supervisor->child = 0;
-    supervisor->events->ended(supervisor->context, program, wait_status);
+    supervisor->events->program_ended(supervisor->context, program, wait_status_of(info));
 }
 
-/* SIGCHLDs merge, so each one asks for all that has happened. */
-static void reap(struct supervisor *supervisor)
+static void reap_service(struct supervisor *supervisor)
+{
+    siginfo_t info = { 0 };
+
+    if (!supervisor->service ||
+        waitid(P_PID, (id_t)supervisor->service, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+        return;
+    supervisor->service = 0;
+    supervisor->events->service_ended(supervisor->context, wait_status_of(&info));
+}
+
+static void reap_program(struct supervisor *supervisor)
 {
     while (supervisor->child > 0) {
         siginfo_t info = { 0 };
@@ -92,6 +108,13 @@ static void reap(struct supervisor *supervisor)
         else if (info.si_code != CLD_STOPPED)
             program_ended(supervisor, &info);
     }
+}
+
+/* SIGCHLDs merge, so each one asks for all that has happened. */
+static void reap(struct supervisor *supervisor)
+{
+    reap_service(supervisor); /* first: a service that has gone is told nothing */
+    reap_program(supervisor);
 }
 
 static bool is_stop(int number)
@@ -144,32 +167,30 @@ static void take(struct supervisor *supervisor, const struct signalfd_siginfo *i
         stop_self(number);
         break;
     case SIGNAL_END:
-        supervisor->events->asked_to_end(supervisor->context);
+        supervisor->events->asked_to_end(supervisor->context, number);
         break;
     }
 }
 
-static bool signals_ready(void *context)
+static void take_all(struct supervisor *supervisor)
 {
-    struct supervisor *supervisor = context;
     struct signalfd_siginfo info;
 
-    while (read(supervisor->signals_read, &info, sizeof(info)) == sizeof(info))
+    while (read(supervisor->signals, &info, sizeof(info)) == sizeof(info))
         take(supervisor, &info);
     follow_stop(supervisor); /* after all: SIGCHLD comes before the SIGTSTP that caused it */
-    return true;
 }
 
-int supervisor_watch(struct supervisor *supervisor, struct loop *loop,
-                     const struct supervisor_events *events, void *context)
+bool supervisor_step(struct supervisor *supervisor, int fd, int milliseconds)
 {
-    static const struct watch_events ready = { .ready = signals_ready };
-    int signals = supervisor->signals;
+    struct pollfd either[2] = { { .fd = supervisor->signals, .events = POLLIN },
+                                { .fd = fd, .events = POLLIN } };
 
-    supervisor->events = events;
-    supervisor->context = context;
-    supervisor->signals = -1;
-    return loop_watch(loop, NULL, signals, &ready, supervisor);
+    if (poll(either, 2, milliseconds) <= 0)
+        return false;
+    if (either[0].revents)
+        take_all(supervisor);
+    return either[1].revents != 0;
 }
 
 int supervisor_start(struct supervisor *supervisor, const struct child_plan *plan, int *problem)
@@ -182,10 +203,7 @@ pid_t supervisor_program(const struct supervisor *supervisor)
     return supervisor->child;
 }
 
-void supervisor_wait(struct supervisor *supervisor)
+void supervisor_adopt_service(struct supervisor *supervisor, pid_t service)
 {
-    siginfo_t info = { 0 };
-
-    if (supervisor->child > 0 && waitid(P_PID, (id_t)supervisor->child, &info, WEXITED) == 0)
-        program_ended(supervisor, &info);
+    supervisor->service = service;
 }

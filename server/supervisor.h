@@ -1,10 +1,12 @@
 /*
- * supervisor.h - stands between the caller and the program: signals, job control, the exit status.
+ * supervisor.h - stands between the caller and the program: signals, job control, how things end.
  *
  *   caller, terminal -> signalfd -> supervisor -> program
  *   program stops, goes on, ends -> SIGCHLD -> supervisor -> run
+ *   service ends                 ---^
  *
- * Ownership  The supervisor lives until its loop has been freed; then supervisor_free.
+ * The service is another child of ours, so that its failure is not the program's.
+ *
  * Threads    supervisor_new before any other thread is made: they inherit the blocked signals.
  * Errors     0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_SYSTEM.
  */
@@ -14,25 +16,30 @@
 #include "child.h"
 #include "inherited.h"
 
-struct loop;
 struct supervisor;
 
+/* wait_status: as waitpid gives it. */
 struct supervisor_events {
-    /* The program has ended; once. wait_status: as waitpid gives it. */
-    void (*ended)(void *context, pid_t program, int wait_status);
-    void (*asked_to_end)(void *context); /* a signal to us, after the program's end */
+    void (*program_ended)(void *context, pid_t program, int wait_status); /* once */
+    void (*service_ended)(void *context, int wait_status);                /* once */
+    /* A signal to us, while there is no program to pass it on to. */
+    void (*asked_to_end)(void *context, int number);
 };
 
-/* From here on signals wait for supervisor_watch. */
-int supervisor_new(struct supervisor **out, const struct inherited *inherited);
+/* From here on signals wait for supervisor_step. */
+int supervisor_new(struct supervisor **out, const struct inherited *inherited,
+                   const struct supervisor_events *events, void *context);
 void supervisor_free(struct supervisor *supervisor); /* NULL is fine */
 
-int supervisor_watch(struct supervisor *supervisor, struct loop *loop,
-                     const struct supervisor_events *events, void *context);
 /* problem: as child_start. */
 int supervisor_start(struct supervisor *supervisor, const struct child_plan *plan, int *problem);
+void supervisor_adopt_service(struct supervisor *supervisor, pid_t service);
 pid_t supervisor_program(const struct supervisor *supervisor); /* 0: not started, or ended */
-/* Without the loop: waits for the program's end. For when the loop has failed. */
-void supervisor_wait(struct supervisor *supervisor);
+
+/*
+ * Waits for signals and acts on them, or for input at fd (-1: none), or for so many milliseconds
+ * (-1: for ever). True when there is input.
+ */
+bool supervisor_step(struct supervisor *supervisor, int fd, int milliseconds);
 
 #endif

@@ -138,11 +138,11 @@ def compressed(build: Path, missed: Missed) -> None:
     for method in ("_getCpuSamples", "getCpuSamples"):
         costs = []
         for offers in (False, True):  # a service each: memory that one gave back is the other's
-            with isoscope(build, program, "--deflate") as (process, uri):
+            with isoscope(build, program, "--deflate") as (service, uri):
                 with Client(uri) as asking:
                     isolate = wait_until(lambda: ended_isolate(asking), "the program's end")
                     asking.call(method, isolateId=isolate)  # names are read now, not later
-                costs.append(compression.measure(process.pid, uri, offers, method,
+                costs.append(compression.measure(service, uri, offers, method,
                                                  {"isolateId": isolate}))
         plain, packed = costs
         tell(method, f"{plain.bytes / 1e6:.2f} MB", f"packed {packed.bytes / 1e6:.2f} MB, "
@@ -193,14 +193,21 @@ def wait_until(condition, what: str):
 @contextmanager
 def isoscope(
     build: Path, program: list[str], *options: str
-) -> Iterator[tuple[subprocess.Popen, str]]:
+) -> Iterator[tuple[int, str]]:
+    """The pid of the process that serves, and its URI."""
     with tempfile.TemporaryDirectory() as folder:
         info = Path(folder) / "service.json"
         command = [str(build / "bin/isoscope"), "run", "--quiet", "--keep",
                    *options, "--write-service-info", str(info), "--", *program]
         with ended(subprocess.Popen(command, stdout=subprocess.DEVNULL)) as process:
             wait_until(info.exists, "isoscope's start")
-            yield process, json.loads(info.read_text())["uri"]
+            yield service_of(process.pid), json.loads(info.read_text())["uri"]
+
+
+def service_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return next(int(child) for child in children
+                if Path(f"/proc/{child}/comm").read_text() == "isoscope-serve\n")
 
 
 def client(folder: Path, uri: str, what: str, seconds: float) -> dict[str, float]:
@@ -290,15 +297,15 @@ def losses_of(uri: str) -> dict[str, int]:
 def polling(build: Path, seconds: float, missed: Missed) -> None:
     print("\n50 clients in the table form at 10 Hz; 16 threads at 1 kHz")
     folder = build / "tests/bench"
-    with isoscope(build, [str(folder / "eight_threads"), THREADS_UNITS, "16"]) as (process, uri):
+    with isoscope(build, [str(folder / "eight_threads"), THREADS_UNITS, "16"]) as (service, uri):
         wait_until(lambda: losses_of(uri) or True, "the first samples")
-        before = cpu_seconds(process.pid)
+        before = cpu_seconds(service)
         time.sleep(seconds)
-        alone = cpu_seconds(process.pid) - before
+        alone = cpu_seconds(service) - before
         before_clients = losses_of(uri)
-        before = cpu_seconds(process.pid)
+        before = cpu_seconds(service)
         found = client(folder, uri, "poll", seconds)
-        spent = cpu_seconds(process.pid) - before
+        spent = cpu_seconds(service) - before
         lost = {cause: n - before_clients.get(cause, 0) for cause, n in losses_of(uri).items()}
     causes = ", ".join(f"{cause} {n}" for cause, n in lost.items() if n)
     tell("rounds in a second", f"{found['rounds_per_second']:.1f}", "of 10")

@@ -47,11 +47,28 @@ def until(condition, what: str):
     return value
 
 
-def children(pid: int) -> list[int]:
+def started_by(pid: int) -> list[int]:
     try:
         return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except FileNotFoundError:
         return []
+
+
+def is_service(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text() == "isoscope-serve\n"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """What it has started, but for isoscope's own service."""
+    return [child for child in started_by(pid) if not is_service(child)]
+
+
+def service_pid(isoscope: int) -> int:
+    """The process that serves, beside the program."""
+    return until(lambda: [p for p in started_by(isoscope) if is_service(p)], "the service")[0]
 
 
 def has_buried(pid: int) -> bool:
@@ -169,7 +186,7 @@ def end(process: subprocess.Popen) -> None:
     try:
         until(lambda: ended_by_asking(process), "the service's end")
     finally:
-        for pid in children(process.pid):
+        for pid in started_by(process.pid):
             os.kill(pid, signal.SIGKILL)
         process.kill()  # nothing, where it has ended
         process.wait()

@@ -17,7 +17,7 @@ import time
 import pytest
 import websocket
 from conftest import Running
-from harness import ISOSCOPE, end, until
+from harness import ISOSCOPE, end, service_pid, until
 from test_wire import SPIN, get, program_of, token, upgrade_status
 
 ABNF = websocket.ABNF
@@ -220,7 +220,7 @@ def test_a_giant_frame_is_not_kept(service, innocent):
 
 
 def resident_kib(service) -> int:
-    with open(f"/proc/{service.process.pid}/status") as status:
+    with open(f"/proc/{service_pid(service.process.pid)}/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 

@@ -14,7 +14,8 @@ from math import sqrt
 from pathlib import Path
 
 import pytest
-from harness import (ROOT, Client, children, default_timer, profiled, service_of, until, workload)
+from harness import (ROOT, Client, children, default_timer, profiled, service_of, service_pid,
+                     until, workload)
 
 BAND = 4.5
 RUNS = 20  # a right sampler fails one of them once in 7,000 times
@@ -109,11 +110,12 @@ def test_what_a_killed_program_left_unread_is_still_read():
         program = service.program()
         until(lambda: service.tree().sample_count > 50, "the first samples")
         # The service sleeps, so that what comes now is in the feed alone when the program dies.
-        os.kill(service.process.pid, signal.SIGSTOP)
+        serving = service_pid(service.process.pid)
+        os.kill(serving, signal.SIGSTOP)
         stopped_us = time.monotonic_ns() // 1000
         until(lambda: time.monotonic_ns() // 1000 > stopped_us + 300_000, "unread samples")
         os.kill(program, signal.SIGKILL)
-        os.kill(service.process.pid, signal.SIGCONT)
+        os.kill(serving, signal.SIGCONT)
         until(lambda: not children(service.process.pid), "the program's end")
         ((_, samples),) = service.profile()
     unread = [s for s in samples.samples if s.timestamp_us > stopped_us + 50_000]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import pytest
-from harness import BUILD, end, until, workload
+from harness import BUILD, children, end, is_service, service_pid, until, workload
 
 # Each prints "ready", waits for a line, works on for half a CPU second, and prints "done".
 WORK_ON = r"""
@@ -186,3 +186,95 @@ def test_a_paused_program_is_sampled_when_a_client_says_so(start, compiled):
     until(lambda: client.rpc("_getCpuSamples", isolateId=isolate, timestamp=0,
                              count=10)["samples"], "samples")
     end(running.process)
+
+
+# The service is a process of its own; what kills it does not touch the program.
+
+
+def service_failed(running) -> str:
+    """isoscope's word for it; a sanitizer's report may stand before."""
+    for line in running.process.stderr:
+        if "the service itself failed, not the program" in line:
+            return line
+    raise AssertionError("isoscope said nothing of it")
+
+
+@pytest.mark.parametrize(("end_of_it", "status"), [
+    ("return 7;", 7), ("fflush(stdout); raise(SIGUSR1);", -signal.SIGUSR1)
+])  # fmt: skip
+@pytest.mark.parametrize("options", [(), ("--keep",)])
+def test_a_service_that_crashes_is_told_apart_from_its_program(
+    start, compiled, end_of_it, status, options
+):
+    text = "#include <signal.h>\n" + WORK_ON.replace("return 7;", end_of_it)
+    running = start([compiled("work_on", text)], "--quiet", *options)
+    assert running.line() == "ready"
+    os.kill(service_pid(running.process.pid), signal.SIGSEGV)
+    assert "the program runs on" in service_failed(running)
+    assert running.process.poll() is None
+    running.process.stdin.write("\n")
+    running.process.stdin.flush()
+    assert running.line() == "done"
+    assert running.process.wait(60) == status
+
+
+def test_signals_are_still_passed_on_when_the_service_has_crashed(start):
+    program = "trap 'echo heard; exit 5' TERM; echo ready; while :; do sleep 0.1; done"
+    running = start(["sh", "-c", program], "--quiet")
+    assert running.line() == "ready"
+    os.kill(service_pid(running.process.pid), signal.SIGABRT)
+    assert "signal 6 (Aborted)" in service_failed(running)
+    running.process.terminate()
+    assert running.line() == "heard"
+    assert running.process.wait(60) == 5
+
+
+def test_a_service_that_crashes_after_the_programs_end_takes_nothing_from_its_status(start):
+    running = start(["sh", "-c", "exit 7"], "--keep")
+    running.wait_for_end()
+    os.kill(service_pid(running.process.pid), signal.SIGSEGV)
+    assert running.process.wait(60) == 7
+    assert "had ended before" in service_failed(running)
+
+
+def test_captured_output_flows_on_when_the_service_has_crashed(start):
+    lines = 200_000
+    running = start(["sh", "-c", f"echo ready; read go; seq {lines}; echo end >&2"],
+                    "--quiet", "--capture-output")  # fmt: skip
+    assert running.line() == "ready"
+    os.kill(service_pid(running.process.pid), signal.SIGSEGV)
+    service_failed(running)
+    out, err = running.process.communicate("go\n", timeout=60)
+    assert out.split() == [str(n) for n in range(1, lines + 1)]
+    assert (err, running.process.returncode) == ("end\n", 0)
+
+
+def test_a_crashed_service_leaves_no_folder_behind(start, tmp_path):
+    running = start(["sh", "-c", "echo ready; read go"], "--quiet",
+                    env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)})  # fmt: skip
+    assert running.line() == "ready"
+    assert list(tmp_path.glob("isoscope-*"))
+    os.kill(service_pid(running.process.pid), signal.SIGSEGV)
+    service_failed(running)
+    running.process.communicate("go\n", timeout=60)
+    assert not list(tmp_path.glob("isoscope-*"))
+
+
+def test_a_service_that_hangs_can_be_ended(start):
+    running = start(["true"], "--keep")
+    running.wait_for_end()
+    serving = service_pid(running.process.pid)
+    os.kill(serving, signal.SIGSTOP)
+    running.process.terminate()
+    assert running.process.wait(60) == 0
+    assert "is killed" in running.process.stderr.read()
+
+
+def test_the_service_goes_with_isoscope(start):
+    running = start(["sleep", "1000"])
+    serving = service_pid(running.process.pid)
+    (program,) = until(lambda: children(running.process.pid), "the program's start")
+    running.process.kill()
+    running.process.wait(60)
+    until(lambda: not is_service(serving), "the service's end")
+    os.kill(program, signal.SIGKILL)

@@ -16,7 +16,7 @@ import isoscope
 import pytest
 import websocket
 from conftest import Socket
-from harness import ISOSCOPE, until
+from harness import ISOSCOPE, service_pid, until
 from isoscope.errors import CannotConnect
 from test_wire import SPIN, get, program_of, samples, token, upgrade_status
 from wire_schema import WireChecker
@@ -174,7 +174,7 @@ def test_a_unix_socket_serves_its_owner(start, path):
     with isoscope.Client(running.uri) as ours:
         assert ours.processes() is not None
     tables = Path("/proc/net/tcp").read_text()
-    inodes = {os.readlink(f) for f in Path(f"/proc/{running.process.pid}/fd").iterdir()
+    inodes = {os.readlink(f) for f in Path(f"/proc/{service_pid(running.process.pid)}/fd").iterdir()
               if f.is_symlink()}
     listening = [f.split() for f in tables.splitlines()[1:] if f.split()[3] == "0A"]
     assert not [f for f in listening if f"socket:[{f[9]}]" in inodes]
@@ -185,12 +185,26 @@ def test_the_socket_goes_with_its_service_and_a_killed_ones_is_taken_over(start,
     assert first.uri
     second = run(["true"], "--socket", str(path))
     assert second.returncode == 125 and "listens" in second.stderr
-    program = first.process.pid
-    os.kill(program, signal.SIGKILL)
-    first.process.wait()
+    serving = service_pid(first.process.pid)
+    os.kill(first.process.pid, signal.SIGSTOP)  # it would clean up
+    os.kill(serving, signal.SIGKILL)
+    until(lambda: is_zombie(serving), "the service's death")
     assert path.exists()
     assert run(["true"], "--socket", str(path)).returncode == 0
     assert not path.exists()
+    os.kill(first.process.pid, signal.SIGCONT)
+
+
+def is_zombie(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_the_socket_of_a_service_that_failed_goes_at_once(start, path):
+    running = start(["sleep", "1000"], "--socket", str(path))
+    assert running.uri
+    os.kill(service_pid(running.process.pid), signal.SIGKILL)
+    until(lambda: not path.exists(), "the socket's end")
+    assert running.process.poll() is None
 
 
 def test_what_is_no_socket_stays(run, path):

@@ -31,6 +31,7 @@ from .exits import NotStarted
 _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 _LOOK_S = 0.02
 _PATIENCE_S = 5.0
+_SERVICE_NAME = "isoscope-serve\n"
 _CHILDREN_FAULTS = 8  # place in /proc/PID/stat after the name: cminflt of proc(5)
 
 
@@ -142,7 +143,7 @@ def isoscope() -> str:
 
 
 def _has_reaped(pid: int) -> bool:
-    """Has the process waited for a child, and has no other? The kernel adds a child's page faults
+    """Has the process waited for a child, and has no other program? The kernel adds a child's page faults
     to its parent's when it is waited for, and no program starts without any. Without this a
     command that lives shorter than we sleep would look like one that is still to come."""
     try:
@@ -150,7 +151,15 @@ def _has_reaped(pid: int) -> bool:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return True
-    return not children and int(stat[_CHILDREN_FAULTS]) > 0
+    return int(stat[_CHILDREN_FAULTS]) > 0 and all(_is_service(child) for child in children)
+
+
+def _is_service(pid: str) -> bool:
+    """isoscope run's own other child, which serves."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text() == _SERVICE_NAME
+    except OSError:
+        return False
 
 
 def _shell_status(status: int) -> int:
