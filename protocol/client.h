@@ -90,6 +90,9 @@ int service_refresh(struct service *service);
 
 /* Takes over text; NULL (no memory left to make it) closes the client. */
 void client_push_text(struct client *client, char *text);
+/* What another client sends to this one: it never closes it. Who sends asks for room before. */
+void client_push_others_text(struct client *client, char *text);
+bool client_has_room(const struct client *client, size_t length);
 void client_close(struct client *client, enum close_code code, const char *reason);
 /* The same, but what it is owed goes out before. */
 void client_dismiss(struct client *client, enum close_code code, const char *reason);

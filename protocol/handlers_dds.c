@@ -143,7 +143,12 @@ int handle_post_event(struct client *client, const struct post_event_params *par
         if (i != STREAM_ID_TOOL_EVENT && i != STREAM_ID_EXTENSION)
             return fail(client, RPC_CORE_STREAM_NOT_ALLOWED,
                         "postEvent: only the service itself sends on '%s'", params->stream);
-        streams_posted(client->service, (enum stream_id)i, params->event_kind, params->event_data);
+        if (!streams_posted(client->service, (enum stream_id)i, params->event_kind,
+                            params->event_data))
+            return fail(client, RPC_SERVER_ERROR,
+                        "postEvent: a client that listens to '%s' has too much to read; nobody got "
+                        "the event, post it again later",
+                        params->stream);
         return answer_success(client, reply);
     }
     return fail(client, RPC_CUSTOM_STREAM_DOES_NOT_EXIST, "postEvent: nobody listens to '%s'",

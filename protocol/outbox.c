@@ -9,7 +9,7 @@ struct message {
     struct message *next;
     char *text; /* NULL: samples */
     size_t length, sent;
-    bool begun;
+    bool begun, of_others;
     struct reply_stream *samples;
 };
 
@@ -20,6 +20,11 @@ static void message_free(struct message *message)
     free(message);
 }
 
+static size_t *account(struct outbox *outbox, const struct message *message)
+{
+    return message->of_others ? &outbox->others_bytes : &outbox->bytes;
+}
+
 static void append(struct outbox *outbox, struct message *message)
 {
     if (outbox->last)
@@ -27,7 +32,7 @@ static void append(struct outbox *outbox, struct message *message)
     else
         outbox->first = message;
     outbox->last = message;
-    outbox->bytes += message->length;
+    *account(outbox, message) += message->length;
     outbox->samples += message->samples != NULL;
 }
 
@@ -38,12 +43,12 @@ static void drop_first(struct outbox *outbox)
     outbox->first = message->next;
     if (!outbox->first)
         outbox->last = NULL;
-    outbox->bytes -= message->length;
+    *account(outbox, message) -= message->length;
     outbox->samples -= message->samples != NULL;
     message_free(message);
 }
 
-int outbox_push_text(struct outbox *outbox, char *text)
+static int push_text(struct outbox *outbox, char *text, bool of_others)
 {
     struct message *message = text ? calloc(1, sizeof(*message)) : NULL;
 
@@ -53,8 +58,19 @@ int outbox_push_text(struct outbox *outbox, char *text)
     }
     message->text = text;
     message->length = strlen(text);
+    message->of_others = of_others;
     append(outbox, message);
     return 0;
+}
+
+int outbox_push_text(struct outbox *outbox, char *text)
+{
+    return push_text(outbox, text, false);
+}
+
+int outbox_push_others_text(struct outbox *outbox, char *text)
+{
+    return push_text(outbox, text, true);
 }
 
 int outbox_push_samples(struct outbox *outbox, struct reply_stream *samples)

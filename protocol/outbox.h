@@ -2,7 +2,7 @@
  * outbox.h - what one client is still owed, in order: finished texts, and samples that are
  * written while they are sent.
  *
- * Units      bytes: of finished texts. Samples are bounded by their number instead (dispatch.h).
+ * Units      bytes: of finished texts, its own; others_bytes: of what other clients sent to this one. Samples are bounded by their number instead (dispatch.h).
  * Ownership  Takes over what is pushed, also on failure.
  * Errors     -ISOSCOPE_NO_MEMORY.
  */
@@ -18,7 +18,7 @@ struct message;
 
 struct outbox {
     struct message *first, *last; /* NULL: empty */
-    size_t bytes;
+    size_t bytes, others_bytes;
     unsigned samples; /* messages that are written while sent */
 };
 
@@ -30,6 +30,7 @@ enum outbox_read {
 };
 
 int outbox_push_text(struct outbox *outbox, char *text);
+int outbox_push_others_text(struct outbox *outbox, char *text);
 int outbox_push_samples(struct outbox *outbox, struct reply_stream *samples);
 void outbox_clear(struct outbox *outbox);
 

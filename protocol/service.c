@@ -170,6 +170,21 @@ void client_push_text(struct client *client, char *text)
     client_close(client, CLOSE_POLICY, reason);
 }
 
+bool client_has_room(const struct client *client, size_t length)
+{
+    size_t max = client->service->options.queue_bytes_max, used = client->outbox.others_bytes;
+
+    return used <= max && length <= max - used;
+}
+
+void client_push_others_text(struct client *client, char *text)
+{
+    if (client->closing_code)
+        return free(text);
+    if (outbox_push_others_text(&client->outbox, text) < 0)
+        client_close(client, CLOSE_NO_MEMORY, "out of memory");
+}
+
 static void close_no_json(struct client *client, const char *why)
 {
     char reason[JSON_ERROR_TEXT_LENGTH + 32];

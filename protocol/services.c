@@ -67,6 +67,15 @@ int services_register(struct client *client, const char *method, const char *ser
     if (services->offer_count == SERVICE_OFFERS_MAX)
         return fail_routing(client, RPC_SERVER_ERROR, "%s: this client offers %d services already",
                             method, SERVICE_OFFERS_MAX);
+    if (strlen(service) > SERVICE_NAME_MAX || strlen(alias) > SERVICE_NAME_MAX)
+        return fail_routing(client, RPC_INVALID_PARAMS,
+                            "%s: a service's name and alias have at most %d bytes", method,
+                            SERVICE_NAME_MAX);
+    if (!streams_service_fits(client, service, alias))
+        return fail_routing(client, RPC_SERVER_ERROR,
+                            "%s: a client that listens to Service has too much to read; register "
+                            "again later",
+                            method);
     if (!add_offer(services, service, alias))
         return fail(client, RPC_INTERNAL_ERROR, "out of memory");
     streams_service_changed(client, service, alias);
@@ -154,6 +163,14 @@ static char *call_text(const struct service_call *call, const char *service, jso
                                       service, "params", given));
 }
 
+static int fail_no_room(struct client *caller, const struct client *client, const char *method)
+{
+    return fail_routing(caller, RPC_SERVER_ERROR,
+                        "%s has too much to read: %zu bytes of other clients wait for it; call "
+                        "again when it has answered",
+                        method, client->outbox.others_bytes);
+}
+
 /* Of "s0.x.echo" the first and the last part count. */
 int services_call(struct client *caller, const struct request *request)
 {
@@ -162,6 +179,7 @@ int services_call(struct client *caller, const struct request *request)
     struct service_call *call;
     struct client *client;
     unsigned number = 0;
+    char *text;
 
     read_namespace(request->method, &number);
     client = find_client(caller->service, number);
@@ -173,7 +191,13 @@ int services_call(struct client *caller, const struct request *request)
     call = add_call(client, caller, id);
     if (!call)
         return fail_routing(caller, RPC_INTERNAL_ERROR, "out of memory");
-    client_push_text(client, call_text(call, service, request->params));
+    text = call_text(call, service, request->params);
+    if (text && !client_has_room(client, strlen(text))) {
+        free(text);
+        drop_call(client, call);
+        return fail_no_room(caller, client, request->method);
+    }
+    client_push_others_text(client, text);
     return 0;
 }
 
@@ -205,6 +229,18 @@ static char *answer_text(const struct service_call *call, json_t *message)
                             "the service answered with neither a result nor an error");
 }
 
+/* Its size is the service's choice, not the caller's. */
+static void pass_answer(const struct service_call *call, char *text)
+{
+    if (text && !client_has_room(call->caller, strlen(text))) {
+        free(text);
+        text = rpc_failure_text(call->id, RPC_SERVER_ERROR,
+                                "the answer found no room: too many bytes of other clients wait "
+                                "for this one");
+    }
+    client_push_others_text(call->caller, text);
+}
+
 bool services_answer(struct client *client, json_t *message)
 {
     const char *id = json_string_value(json_object_get(message, "id"));
@@ -213,7 +249,7 @@ bool services_answer(struct client *client, json_t *message)
     if (!call)
         return false;
     if (call->caller)
-        client_push_text(call->caller, answer_text(call, message));
+        pass_answer(call, answer_text(call, message));
     drop_call(client, call);
     return true;
 }

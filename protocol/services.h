@@ -8,7 +8,8 @@
  *           answer to the smallest free number: "sr0" is used again once it was answered.
  * Ownership Everything belongs to the client that offers; client_free ends it.
  * Errors    What the service answers goes to the caller as it is. When it goes away, its callers
- *           hear that it has disappeared.
+ *           hear that it has disappeared. A call, an answer or an event that finds no room fails for
+ *           its sender: nobody is closed for what others send.
  */
 #ifndef ISOSCOPE_SERVICES_H
 #define ISOSCOPE_SERVICES_H
@@ -26,6 +27,7 @@ struct service_offer;
 enum {
     SERVICE_OFFERS_MAX = 1000, /* of one client */
     SERVICE_CALLS_MAX = 1000,  /* that one client owes an answer to */
+    SERVICE_NAME_MAX = 1000,   /* bytes */
 };
 
 struct services {

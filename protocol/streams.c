@@ -18,6 +18,36 @@ static bool listens(const struct client *client, enum stream_id stream)
     return client->streams & 1u << stream;
 }
 
+/* The stream's name before it was public; the stream itself when it had none. */
+static enum stream_id older(enum stream_id stream)
+{
+    if (stream == STREAM_ID_SERVICE)
+        return STREAM_ID_PRIVATE_SERVICE;
+    return stream == STREAM_ID_LOGGING ? STREAM_ID_PRIVATE_LOGGING : stream;
+}
+
+/* Their events are other clients' doing, and may close nobody. */
+static bool is_of_clients(enum stream_id stream)
+{
+    return stream == STREAM_ID_SERVICE || stream == STREAM_ID_PRIVATE_SERVICE ||
+           stream == STREAM_ID_EXTENSION || stream == STREAM_ID_TOOL_EVENT;
+}
+
+/* All that listen, but for one, which may be NULL. */
+static bool all_have_room(const struct service *service, const struct client *except,
+                          enum stream_id stream, const json_t *event)
+{
+    enum { ENVELOPE_BYTES = 128 };
+    size_t length = json_dumpb(event, NULL, 0, JSON_COMPACT) + ENVELOPE_BYTES;
+    enum stream_id twin = older(stream);
+
+    for (const struct client *client = service->clients; client; client = client->next)
+        if (client != except && (listens(client, stream) || listens(client, twin)) &&
+            !client_has_room(client, twin == stream ? length : 2 * length))
+            return false;
+    return true;
+}
+
 static bool anybody_listens(const struct service *service, enum stream_id stream)
 {
     for (const struct client *client = service->clients; client; client = client->next)
@@ -26,17 +56,24 @@ static bool anybody_listens(const struct service *service, enum stream_id stream
     return false;
 }
 
-static void push(struct client *client, enum stream_id stream, json_t *event)
+static char *event_text(enum stream_id stream, json_t *event)
 {
-    client_push_text(client, rpc_notification_text(stream_id_words[stream], json_incref(event)));
+    return rpc_notification_text(stream_id_words[stream], json_incref(event));
 }
 
-/* The stream's name before it was public; the stream itself when it had none. */
-static enum stream_id older(enum stream_id stream)
+/* What a client hears because it asked. */
+static void push(struct client *client, enum stream_id stream, json_t *event)
 {
-    if (stream == STREAM_ID_SERVICE)
-        return STREAM_ID_PRIVATE_SERVICE;
-    return stream == STREAM_ID_LOGGING ? STREAM_ID_PRIVATE_LOGGING : stream;
+    client_push_text(client, event_text(stream, event));
+}
+
+/* What it hears because something happened. */
+static void notify_one(struct client *client, enum stream_id stream, json_t *event)
+{
+    if (is_of_clients(stream))
+        client_push_others_text(client, event_text(stream, event));
+    else
+        push(client, stream, event);
 }
 
 /* Takes over event. except: who gets none; may be NULL. */
@@ -48,9 +85,9 @@ static void notify_others(struct service *service, const struct client *except,
     histories_add(&service->histories, stream, event);
     for (struct client *client = service->clients; client; client = client->next) {
         if (client != except && listens(client, stream))
-            push(client, stream, event);
+            notify_one(client, stream, event);
         if (client != except && twin != stream && listens(client, twin))
-            push(client, twin, event);
+            notify_one(client, twin, event);
     }
     json_decref(event);
 }
@@ -203,6 +240,15 @@ static json_t *service_event(const struct client *owner, const char *service, co
                      namespace, service, "alias", alias);
 }
 
+bool streams_service_fits(const struct client *owner, const char *service, const char *alias)
+{
+    json_t *event = service_event(owner, service, alias);
+    bool fits = all_have_room(owner->service, owner, STREAM_ID_SERVICE, event);
+
+    json_decref(event);
+    return fits;
+}
+
 void streams_service_changed(struct client *owner, const char *service, const char *alias)
 {
     notify_others(owner->service, owner, STREAM_ID_SERVICE, service_event(owner, service, alias));
@@ -217,12 +263,18 @@ void streams_service_told(struct client *listener, enum stream_id stream,
     json_decref(event);
 }
 
-void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data)
+bool streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data)
 {
-    notify(service, stream,
-           json_pack("{s:s, s:s, s:I, s:s, s:O}", "type", TYPE_EVENT, "kind", KIND_EXTENSION,
-                     "timestamp", (json_int_t)service->options.epoch_ms(), "extensionKind", kind,
-                     "extensionData", data));
+    json_t *event = json_pack("{s:s, s:s, s:I, s:s, s:O}", "type", TYPE_EVENT, "kind",
+                              KIND_EXTENSION, "timestamp", (json_int_t)service->options.epoch_ms(),
+                              "extensionKind", kind, "extensionData", data);
+
+    if (!all_have_room(service, NULL, stream, event)) {
+        json_decref(event);
+        return false;
+    }
+    notify(service, stream, event);
+    return true;
 }
 
 void streams_logged(struct service *service, json_t *event, json_t *record)

@@ -12,6 +12,7 @@
 #include "generated/words.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct client;
@@ -41,8 +42,11 @@ void streams_service_changed(struct client *owner, const char *service, const ch
 /* ServiceRegistered, to one that listens from now on. */
 void streams_service_told(struct client *listener, enum stream_id stream,
                           const struct client *owner, const char *service, const char *alias);
-/* An Extension event that a client posts. data is held by reference. */
-void streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data);
+/* An Extension event that a client posts. data is held by reference. False: a listener has no room
+ * for it, and nobody gets it. */
+bool streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data);
+/* Have all others that listen room for a service of these names? */
+bool streams_service_fits(const struct client *owner, const char *service, const char *alias);
 
 /* Logging. Takes over both, which may be NULL when memory ran out before. */
 void streams_logged(struct service *service, json_t *event, json_t *record);

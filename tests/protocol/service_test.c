@@ -192,6 +192,95 @@ static void a_client_that_does_not_read_is_closed(void **state)
     service_free(service);
 }
 
+/* A client that offers "echo" and listens to Extension, and one that sends much to it. */
+struct pair {
+    struct talk talk; /* client: the victim */
+    struct client *sender;
+};
+
+static void pair_begin(struct pair *pair)
+{
+    talk_begin_as(&pair->talk, &(struct service_options){ .queue_bytes_max = 2000 });
+    json_decref(talk_ask(&pair->talk, "registerService", "{\"service\":\"echo\",\"alias\":\"E\"}"));
+    json_decref(talk_ask(&pair->talk, "streamListen", "{\"streamId\":\"Extension\"}"));
+    assert_int_equal(client_new(&pair->sender, pair->talk.service), 0);
+}
+
+static void pair_end(struct pair *pair)
+{
+    client_free(pair->sender);
+    talk_end(&pair->talk);
+}
+
+/* The error's code of what the sender gets for method with 1,050 bytes of text; 0: none. */
+static int send_much(struct pair *pair, const char *method, const char *before)
+{
+    char text[1400], *answer;
+
+    snprintf(text, sizeof(text),
+             "{\"id\":\"c\",\"method\":\"%s\",\"params\":{%s{\"text\":\"%01050d\"}}}", method,
+             before, 0);
+    talk_send_as(pair->sender, text);
+    answer = talk_receive_text(pair->sender, 4096);
+
+    json_t *message = answer ? json_loads(answer, 0, NULL) : NULL;
+    int code = (int)json_integer_value(json_object_get(json_object_get(message, "error"), "code"));
+
+    json_decref(message);
+    free(answer);
+    return code;
+}
+
+static void check_nobody_is_closed_by_what_another_sends(const char *method, const char *before)
+{
+    struct pair pair;
+    json_t *message;
+
+    pair_begin(&pair);
+    assert_int_equal(send_much(&pair, method, before), 0);
+    assert_int_equal(send_much(&pair, method, before), -32000);
+    assert_int_equal(talk_closed(&pair.talk), 0);
+    talk_send(&pair.talk, get_version); /* has room of its own */
+    for (int i = 0; i < 2; i++) {
+        message = talk_receive(&pair.talk);
+        assert_non_null(message);
+        json_decref(message);
+    }
+    assert_int_equal(send_much(&pair, method, before), 0);
+    pair_end(&pair);
+}
+
+static void a_call_that_its_service_has_no_room_for_is_refused(void **state)
+{
+    (void)state;
+    check_nobody_is_closed_by_what_another_sends("s0.echo", "\"given\":");
+}
+
+static void an_event_that_a_listener_has_no_room_for_is_refused(void **state)
+{
+    (void)state;
+    check_nobody_is_closed_by_what_another_sends(
+        "postEvent", "\"stream\":\"Extension\",\"eventKind\":\"x\",\"eventData\":");
+}
+
+/* The service chooses how long its answer is. */
+static void an_answer_that_its_caller_has_no_room_for_fails_and_closes_nobody(void **state)
+{
+    struct pair pair;
+    char text[2400], *answer;
+
+    (void)state;
+    pair_begin(&pair);
+    talk_send_as(pair.sender, "{\"id\":\"c\",\"method\":\"s0.echo\",\"params\":{}}");
+    json_decref(talk_receive(&pair.talk));
+    snprintf(text, sizeof(text), "{\"id\":\"sr0\",\"result\":{\"text\":\"%02100d\"}}", 0);
+    talk_send(&pair.talk, text);
+    answer = talk_receive_text(pair.sender, 4096);
+    assert_non_null(strstr(answer, "found no room"));
+    free(answer);
+    pair_end(&pair);
+}
+
 /* It would be closed if all were put before it at once. */
 static void who_reads_samples_of_a_tag_slowly_gets_all_of_them(void **state)
 {
@@ -497,6 +586,9 @@ int main(void)
         cmocka_unit_test(waiting_requests_are_bounded),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_asked_for),
         cmocka_unit_test(a_client_that_does_not_read_is_closed),
+        cmocka_unit_test(a_call_that_its_service_has_no_room_for_is_refused),
+        cmocka_unit_test(an_event_that_a_listener_has_no_room_for_is_refused),
+        cmocka_unit_test(an_answer_that_its_caller_has_no_room_for_fails_and_closes_nobody),
         cmocka_unit_test(who_reads_samples_of_a_tag_slowly_gets_all_of_them),
         cmocka_unit_test(events_reach_every_client_that_listens),
         cmocka_unit_test(a_client_that_asks_too_fast_is_told_so_until_the_second_ends),
