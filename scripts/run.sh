@@ -7,7 +7,8 @@ program_runs() { # PID of isoscope
     local child children=""
     read -r children 2>/dev/null <"/proc/$1/task/$1/children" || true
     for child in $children; do
-        [[ $child -eq $BASHPID ]] || return 0
+        # This watch and isoscope's own service are its children too.
+        [[ $child -eq $BASHPID || $(cat "/proc/$child/comm" 2>/dev/null) == isoscope-serve ]] || return 0
     done
     return 1
 }
@@ -25,10 +26,11 @@ wait_for_end() { # PID of isoscope
 
 report() { # URI
     say ""
-    "$root/build/bin/isoscope" tree "$1" --hot 10 --path || true
+    # Not as an argument: other users can read those.
+    ISOSCOPE_URI=$1 "$root/build/bin/isoscope" tree --hot 10 --path || true
     say ""
     if [[ -t 1 ]]; then
-        say "The whole call tree:  build/bin/isoscope tree '$1'"
+        say "The whole call tree:  ISOSCOPE_URI='$1' build/bin/isoscope tree"
     fi
     say "A program of yours:   ./dev run -- PROGRAM ARGS..."
 }

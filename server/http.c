@@ -122,7 +122,7 @@ static int answer_in_words(struct lws *wsi, const struct http_site *site)
              "WebSocket  ws://%s/%s%sws\n"
              "Methods    http://%s/%s%sgetVM\n"
              "Protocol   http://%s/%s%sopenrpc.json\n"
-             "Call tree  isoscope tree http://%s/%s%s\n",
+             "Call tree  ISOSCOPE_URI=http://%s/%s%s isoscope tree\n",
              ISOSCOPE_VERSION, host, site->token, slash, host, site->token, slash, host,
              site->token, slash, host, site->token, slash);
 

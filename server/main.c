@@ -1,9 +1,10 @@
 /*
  * main.c - the command `isoscope`: a word, and what stands behind it.
  *
- * A word that is not in the table belongs to the Python client, which knows its own commands.
+ * The other commands are the Python client's.
  */
 #include "inherited.h"
+#include "nearest.h"
 #include "python.h"
 #include "run.h"
 #include "say.h"
@@ -54,18 +55,38 @@ static const char usage[] = "Usage: isoscope COMMAND [OPTIONS]\n\n"
 static const char examples[] =
     "\nExamples:\n"
     "  isoscope tree -- gzip -k big.txt          run it, and show where its time went\n"
-    "  isoscope run -- ./server --port 80        serve a profile while it runs; then, with the\n"
-    "                                            URI of the line \"listening on\":\n"
-    "  isoscope top URI                          what it does now\n"
-    "  isoscope tree --thread worker-1 URI       one thread's call tree so far\n"
+    "  isoscope run --write-service-info here.json -- ./server --port 80\n"
+    "                                            serve a profile while it runs; then\n"
+    "  isoscope top here.json                    what it does now\n"
+    "  isoscope tree --thread worker-1 here.json one thread's call tree so far\n"
     "\n`isoscope COMMAND --help` tells more; `man isoscope` has it all.\n";
 
-static const struct command *find(const char *word)
+enum {
+    COMMANDS = sizeof(commands) / sizeof(commands[0]),
+    PYTHON_COMMANDS = sizeof(python_commands) / sizeof(python_commands[0]),
+};
+
+static const struct command *find(const struct command *first, size_t count, const char *word)
 {
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (strcmp(word, commands[i].word) == 0)
-            return &commands[i];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, first[i].word) == 0)
+            return &first[i];
     return NULL;
+}
+
+static int refuse_word(const char *word)
+{
+    struct nearest nearest = { .word = word };
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        nearest_try(&nearest, commands[i].word);
+    for (size_t i = 0; i < PYTHON_COMMANDS; i++)
+        nearest_try(&nearest, python_commands[i].word);
+    if (nearest.found)
+        say("there is no command '%s'; did you mean `isoscope %s`?", word, nearest.found);
+    else
+        say("there is no command '%s'; `isoscope help` lists them", word);
+    return STATUS_USAGE;
 }
 
 static void list(const struct command *first, size_t count)
@@ -78,15 +99,16 @@ static void list(const struct command *first, size_t count)
 static int help_command(int argc, char **argv, const struct inherited *inherited)
 {
     char *help_of[] = { argc > 1 ? argv[1] : argv[0], (char *)"--help", NULL };
-    const struct command *command = find(help_of[0]);
+    const struct command *command = find(commands, COMMANDS, help_of[0]);
 
     if (!command)
-        return python_command(help_of);
+        return find(python_commands, PYTHON_COMMANDS, help_of[0]) ? python_command(help_of)
+                                                                  : refuse_word(help_of[0]);
     if (command->act != help_command)
         return command->act(2, help_of, inherited);
     fputs(usage, stdout);
-    list(commands, sizeof(commands) / sizeof(commands[0]));
-    list(python_commands, sizeof(python_commands) / sizeof(python_commands[0]));
+    list(commands, COMMANDS);
+    list(python_commands, PYTHON_COMMANDS);
     fputs(examples, stdout);
     return STATUS_OK;
 }
@@ -107,9 +129,10 @@ int main(int argc, char **argv)
         return STATUS_USAGE;
     }
 
-    const struct command *command = find(argv[1]);
+    const struct command *command = find(commands, COMMANDS, argv[1]);
     if (!command)
-        return python_command(argv + 1);
+        return find(python_commands, PYTHON_COMMANDS, argv[1]) ? python_command(argv + 1)
+                                                               : refuse_word(argv[1]);
     inherited_save(&inherited);
     return command->act(argc - 1, argv + 1, &inherited);
 }

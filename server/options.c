@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "nearest.h"
+
 #include "../sampler/feed/layout.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
@@ -334,6 +336,42 @@ static int take_protocol_version(struct run_options *options, const char *text, 
     return 0;
 }
 
+/* word: "--perod=5", up to the value. */
+static void refuse_long(const char *word, char *error, size_t error_size)
+{
+    char name[64];
+    struct nearest nearest = { .word = name };
+    const char *first = NULL, *second = NULL;
+
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (const struct option *option = long_options; option->name; option++) {
+        nearest_try(&nearest, option->name);
+        if (!strncmp(option->name, name, strlen(name))) {
+            second = first;
+            first = option->name;
+        }
+    }
+    if (second)
+        snprintf(error, error_size, "--%s can mean --%s or --%s", name, second, first);
+    else if (nearest.found)
+        snprintf(error, error_size, "--%s is not an option of isoscope run; did you mean --%s?",
+                 name, nearest.found);
+    else
+        snprintf(error, error_size, "--%s is not an option of isoscope run", name);
+}
+
+/* word: what getopt has refused. */
+static int refuse_option(const char *word, char *error, size_t error_size)
+{
+    if (optopt >= OPTION_PORT)
+        snprintf(error, error_size, "%.*s takes no value", (int)strcspn(word, "="), word);
+    else if (optopt)
+        snprintf(error, error_size, "-%c is not an option of isoscope run", optopt);
+    else
+        refuse_long(word, error, error_size);
+    return -ISOSCOPE_INVALID;
+}
+
 static int take_option(struct run_options *options, int option, char **argv, char *error,
                        size_t error_size)
 {
@@ -401,9 +439,7 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         snprintf(error, error_size, "%s wants a value", argv[optind - 1]);
         return -ISOSCOPE_INVALID;
     default:
-        snprintf(error, error_size, "%s is not an option of isoscope run (or not without a value)",
-                 argv[optind - 1]);
-        return -ISOSCOPE_INVALID;
+        return refuse_option(argv[optind - 1], error, error_size);
     }
 }
 

@@ -130,7 +130,7 @@ static int announce(const struct serving *serving)
     const char *info = serving->options->service_info;
 
     if (info && service_info_write(info, serving->hub.uri) < 0) {
-        say("cannot write %s: %s", info, strerror(errno));
+        say("cannot write %s: %s", info, service_info_problem(errno));
         return -ISOSCOPE_SYSTEM;
     }
     /* To stderr, unlike the Dart VM: the program's stdout may be a pipe's input. */

@@ -36,6 +36,12 @@ static int make_beside(char **name, const char *path)
     return mkostemp(*name, O_CLOEXEC);
 }
 
+const char *service_info_problem(int error)
+{
+    return error == ENXIO ? "it is a pipe that nobody reads; start its reader first, or name a file"
+                          : strerror(error);
+}
+
 int service_info_check(const char *path)
 {
     CLEANUP(free_text) char *name = NULL;
@@ -64,7 +70,8 @@ static bool write_text(int fd, const char *uri)
 
 static int write_in_place(const char *path, const char *uri)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    /* A pipe's open would wait for a reader who may never come; it says ENXIO instead. */
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     if (fd < 0)
         return -ISOSCOPE_SYSTEM;

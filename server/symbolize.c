@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,11 +107,19 @@ static void free_line(char **line)
     free(*line);
 }
 
+/* Files are looked for by absolute paths. What is not there stays as it was written: the answer
+ * says so. */
+static const char *absolute(char out[PATH_MAX], const char *path)
+{
+    return path[0] != '/' && realpath(path, out) ? out : path;
+}
+
 /* 0, or the exit status. */
 static int answer(struct symbolizer *symbolizer, char *line, unsigned long number)
 {
     CLEANUP(json_text_free) struct json_text text = { 0 };
     struct symbolized result;
+    char path[PATH_MAX];
     struct address address;
     int error;
 
@@ -118,7 +127,8 @@ static int answer(struct symbolizer *symbolizer, char *line, unsigned long numbe
         say("symbolize: line %lu is not 'BUILD_ID OFFSET PATH'", number);
         return STATUS_USAGE;
     }
-    error = symbolizer_find(symbolizer, address.path, address.build_id, address.offset, &result);
+    error = symbolizer_find(symbolizer, absolute(path, address.path), address.build_id,
+                            address.offset, &result);
     if (error == -ISOSCOPE_INVALID) {
         say("symbolize: line %lu: '%s' is not a build id", number, address.build_id);
         return STATUS_USAGE;

@@ -176,8 +176,8 @@ static int check_elf(const char *path, const struct elf_header *elf,
                       elf->bits, elf_machine_name(elf->machine), elf_native_name());
     if (!elf->dynamic_loader)
         return refuse(refusal, STATUS_FAILED,
-                      "%s is static: nothing can be preloaded into it. `isoscope attach` is the "
-                      "coming way for such programs",
+                      "%s is static: nothing can be preloaded into it, and isoscope has no other "
+                      "way to sample a program. Link it dynamically (without -static)",
                       path);
     if (raised)
         return refuse(refusal, STATUS_FAILED,

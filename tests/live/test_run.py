@@ -280,7 +280,7 @@ def test_a_file_that_is_no_program(run, tmp_path):
 
 def test_a_static_program(run, compiled):
     program = compiled("alone", "int main(void) { return 0; }", "-static")
-    refused(run([program]), 125, "static", "isoscope attach")
+    refused(run([program]), 125, "static", "without -static")
 
 
 def test_a_setuid_program(run, tmp_path):
@@ -302,7 +302,12 @@ def test_a_setuid_program(run, tmp_path):
         (["--port", "65536"], ["--port", "65536", "65535"]),
         (["--period", "49"], ["--period", "'49'", "50", "1000000"]),
         (["--period", "fast"], ["--period", "'fast'"]),
-        (["--speed"], ["--speed"]),
+        (["--speed"], ["--speed is not an option"]),
+        (["--perod", "5"], ["--perod is not an option of isoscope run; did you mean --period?"]),
+        (["--kepe"], ["did you mean --keep?"]),
+        (["--keep=yes"], ["--keep takes no value"]),
+        (["--p", "5"], ["--p can mean --"]),
+        (["-p", "5"], ["-p is not an option"]),
         (["--write-service-info", ""], ["--write-service-info"]),
     ],
 )
@@ -331,6 +336,33 @@ def test_an_unwritable_info_file(run, tmp_path):
     info = "/no/such/folder/info.json"
     refused(run(["touch", str(proof)], "--write-service-info", info), 125, info)
     assert not proof.exists()
+
+
+def test_a_pipe_that_nobody_reads_is_no_info_file(run, tmp_path):
+    proof, pipe = tmp_path / "started", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    refused(run(["touch", str(proof)], "--write-service-info", str(pipe)), 125, str(pipe),
+            "nobody reads")  # fmt: skip
+    assert not proof.exists()
+
+
+def test_a_pipe_with_a_reader_gets_the_uri(run, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run(["true"], "--write-service-info", str(pipe)).returncode == 0
+    assert json.loads(os.read(reader, 1000))["uri"].startswith("http://127.0.0.1:")
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "words, meant", [(["tre"], "isoscope tree"), (["rnu", "--", "ls"], "isoscope run"),
+                     (["no-such-word"], None)],
+)  # fmt: skip
+def test_an_unknown_command_is_named_with_the_nearest(words, meant):
+    result = subprocess.run([ISOSCOPE, *words], capture_output=True, text=True)
+    refused(result, 2, f"there is no command '{words[0]}'")
+    assert (f"did you mean `{meant}`?" in result.stderr) if meant else "mean" not in result.stderr
 
 
 def test_unknown_words_go_to_the_python_client():

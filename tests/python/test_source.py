@@ -1,9 +1,11 @@
 """Where profiles come from, as the commands read them: `export folded -o -` shows all of one."""
 
+import io
+
 import pytest
 from fakes import client_of, service_of
 from isoscope import cli
-from isoscope.cli import source
+from isoscope.cli import place, source
 from isoscope.errors import CannotConnect, RpcError, ServiceEnded
 
 URI = "http://127.0.0.1:8181/token=/"
@@ -159,3 +161,74 @@ def test_half_a_reply_breaks_the_protocol(run):
     status, out, err = run(service, URI)
     assert (status, out) == (4, "") and "functions" in err
 
+
+
+# What stands in the place of a URI, so that nobody reads its token from a command line.
+
+
+@pytest.fixture
+def info(tmp_path):
+    path = tmp_path / "info.json"
+    path.write_text(f'{{"uri":"{URI}"}}\n')
+    return str(path)
+
+
+def served(run, *words):
+    status, out, err = run(service_of({"spin:42": SPLIT}), *words)
+    assert (status, err) == (0, "") and "spin_twice" in out
+
+
+def test_a_service_info_file_is_a_source(run, info):
+    served(run, info)
+
+
+@pytest.mark.parametrize("text", [URI + "\n", f'{{"uri": "{URI}"}}'])
+def test_standard_input_names_the_service(run, monkeypatch, text):
+    place._from_stdin.cache_clear()
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    served(run, "-")
+
+
+def test_the_environment_names_the_service_by_uri_or_file(run, monkeypatch, info):
+    for value in (URI, info):
+        monkeypatch.setenv("ISOSCOPE_URI", value)
+        served(run)
+
+
+@pytest.mark.parametrize(
+    "value, stdin, words, said",
+    [
+        ("nonsense", "", [], "$ISOSCOPE_URI: 'nonsense' is neither a URI nor"),
+        ("", "nonsense", ["-"], "standard input holds neither a URI nor service info"),
+        ("", '{"uri": 5}', ["-"], "standard input holds neither"),
+    ],
+)
+def test_what_names_no_service_is_said(run, monkeypatch, value, stdin, words, said):
+    place._from_stdin.cache_clear()
+    monkeypatch.setenv("ISOSCOPE_URI", value)
+    monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+    status, out, err = run(service_of({"spin:42": SPLIT}), *words)
+    assert (status, out) == (2, "") and said in err
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--bogus", "x"], "--bogus is not an option of isoscope tree\n"),
+        (["--dept", "3", "x", "y"], "'y' is too much"),
+        (["--detph", "3"], "--detph is not an option of isoscope tree; did you mean --depth?"),
+        (["-p", "1"], "-p is not an option of isoscope tree\n"),
+        (["foo", "bar"], "so 'bar' is too much; a command to run follows `--`: isoscope tree -- foo bar"),
+    ],
+)  # fmt: skip
+def test_the_mistake_itself_is_blamed(capsys, words, said):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["tree", *words])
+    assert end.value.code == 2 and said in capsys.readouterr().err
+
+
+def test_an_unknown_command_is_named_with_the_nearest(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["tre"])
+    assert end.value.code == 2
+    assert "there is no command 'tre'; did you mean tree?" in capsys.readouterr().err

@@ -170,7 +170,7 @@ static void a_static_program_is_refused_and_attach_is_named(void **state)
                      -ISOSCOPE_INVALID);
     assert_int_equal(status, STATUS_FAILED);
     assert_non_null(strstr(error, "static"));
-    assert_non_null(strstr(error, "isoscope attach"));
+    assert_non_null(strstr(error, "without -static"));
 }
 
 static void a_program_for_another_machine_is_named_as_such(void **state)

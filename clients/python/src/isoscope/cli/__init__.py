@@ -13,7 +13,7 @@ import sys
 from typing import Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import completion, diff, dump, export, hot, overhead, stats, table, top, tree, watch
+from . import completion, diff, dump, export, hot, mistakes, overhead, stats, table, top, tree, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -73,6 +73,9 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     top, commands = _parsers()
     if not words or words[0].startswith("-"):
         top.parse_args(words)  # --help, or an error
+    mistake = mistakes.find(commands[words[0]], words[0], words[1:])
+    if mistake:
+        commands[words[0]].error(mistake)
     # Intermixed: SOURCE may stand behind options that stand behind other words.
     known = argparse.Namespace(command=command, word=words[0])
     args: argparse.Namespace = commands[words[0]].parse_intermixed_args(words[1:], known)
@@ -102,5 +105,8 @@ def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentP
 
 def _reject_unknown_word(words: Sequence[str]) -> None:
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-        sys.stderr.write(f"isoscope: there is no command '{words[0]}'; see `isoscope help`\n")
+        like = mistakes.said_like(words[0], COMMANDS)
+        sys.stderr.write(
+            f"isoscope: there is no command '{words[0]}'{like or '; see `isoscope help`'}\n"
+        )
         sys.exit(USAGE)

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
         "itself, in percent points; total change is that with all it calls.",
         epilog=epilog(
             "isoscope diff old.pb.gz new.pb.gz",
-            "isoscope diff old.json http://127.0.0.1:8181/TOKEN=/",
+            "isoscope diff old.json here.json",
             "isoscope diff profile.json --before 0,2.5 --after 10,12.5",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

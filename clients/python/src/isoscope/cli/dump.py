@@ -13,6 +13,7 @@ from ..text import duration, printable
 from . import options, source
 from .ending import ended
 from .exits import DONE, NothingToShow, epilog
+from .place import is_uri
 from .style import Style, style_here
 
 
@@ -25,9 +26,9 @@ def add(commands: Any) -> None:
         "unless the program is sampled by wall time (isoscope run --mode wall). Of a file, or of a "
         "command that has ended: the last stacks.",
         epilog=epilog(
-            "isoscope dump http://127.0.0.1:8181/TOKEN=/",
-            "isoscope dump --thread worker-3 URI",
-            "isoscope dump --age 10 --json URI",
+            "isoscope dump here.json",
+            "isoscope dump --thread worker-3 here.json",
+            "isoscope dump --age 10 --json here.json",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,7 +52,7 @@ class _Stack(NamedTuple):
 def run(args: argparse.Namespace) -> int:
     source.check(args)
     status, asleep = DONE, []
-    if args.command is None and options.is_uri(args.source):
+    if args.command is None and is_uri(args.source):
         with source.connect(args, args.source) as client:
             since_us = source.now_us(client) - args.age
             profile = source.pull(client, args, since_us=max(since_us, 0))

@@ -13,6 +13,7 @@ from typing import Any
 from .. import formats
 from . import options
 from .exits import UsageError, epilog
+from .place import is_uri
 from .progress import working
 from .source import Source, read
 
@@ -29,7 +30,7 @@ def add(commands: Any) -> None:
         f"formats:\n{listed}\n\n{reads}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=epilog(
-            "isoscope export pprof -o cpu.pb.gz URI        then: go tool pprof -top cpu.pb.gz",
+            "isoscope export pprof -o cpu.pb.gz here.json        then: go tool pprof -top cpu.pb.gz",
             "isoscope export speedscope -o s.json -- sort big.txt",
             "isoscope export folded -o - --weight us s.json",
         ),
@@ -53,7 +54,7 @@ def add_flame(commands: Any) -> None:
         "Neither needs a network.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=epilog(
-            "isoscope flame -o flame.html URI",
+            "isoscope flame -o flame.html here.json",
             "isoscope flame -o flame.svg --thread worker-1 -- ./server --once",
         ),
     )
@@ -90,7 +91,7 @@ def _save(args: argparse.Namespace, name: str) -> int:
     if args.output != "-":
         formats.check_place(Path(args.output))  # before a command has run for an hour
     source = read(args)
-    if not (args.source and options.is_uri(args.source)):
+    if not (args.source and is_uri(args.source)):
         source.profile.meta.setdefault("program", source.name)
     weight = args.weight or ""
     if args.output == "-":

@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
         description="Print the functions that have more than a share of all samples, the hottest "
         "first; of each the hottest lines, and the busiest way on which it was called.",
         epilog=epilog(
-            "isoscope hot http://127.0.0.1:8181/TOKEN=/",
+            "isoscope hot here.json",
             "isoscope hot --threshold 1 --by total profile.json",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -12,10 +12,8 @@ import os
 import re
 from typing import Any, Optional
 
-from ..transport import unix_path, websocket_uri
+from . import place as places
 from .exits import UsageError
-
-_IS_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|unix:")
 
 
 def add_options(parser: Any, *, shares: bool = True) -> None:
@@ -29,7 +27,10 @@ def add_options(parser: Any, *, shares: bool = True) -> None:
 
 def add_place(parser: Any, *, files: bool = True) -> None:
     """SOURCE, or `-- COMMAND` with what `isoscope run` takes."""
-    what = "URI of a service (in the line \"listening on\")" + (", or a file" if files else "")
+    what = (
+        "a service's info file (isoscope run --write-service-info) or URI, - to read one of them "
+        f"from standard input, none for ${places.VARIABLE}" + ("; or a profile" if files else "")
+    )
     parser.add_argument(
         "source", metavar="SOURCE", nargs="?", type=place if files else uri, help=what
     )
@@ -68,17 +69,12 @@ def add_filters(parser: Any) -> None:
 # Types.
 
 
-def is_uri(text: str) -> bool:
-    return _IS_URI.match(text) is not None
-
-
 def uri(text: str) -> str:
+    """Of what stands for it too (place.py)."""
     try:
-        if unix_path(text) is None:
-            websocket_uri(text)
+        return places.checked(places.place(text))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-    return text
 
 
 def checked_uri(text: str) -> str:
@@ -90,13 +86,17 @@ def checked_uri(text: str) -> str:
 
 
 def place(text: str) -> str:
-    if is_uri(text):
+    """A URI, or a profile's path."""
+    if text == "-" or places.is_uri(text):
         return uri(text)
     if not os.path.exists(text):
         raise argparse.ArgumentTypeError(
             f"there is no file '{text}'; a service's URI looks like http://127.0.0.1:8181/TOKEN=/"
         )
-    return text
+    try:
+        return places.place(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
 
 
 def positive(text: str) -> int:

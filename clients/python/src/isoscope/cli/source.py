@@ -1,6 +1,6 @@
 """Where a command's profile comes from, and what part of it is wanted.
 
-    isoscope tree http://127.0.0.1:8181/TOKEN=/      a service
+    isoscope tree info.json                          a service; place.py has the other ways
     isoscope tree profile.speedscope.json            a file
     isoscope tree -- sort big.txt                    a command, run now
 
@@ -25,7 +25,7 @@ from ..profile import Profile
 from ..protocol import PrivateExit
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
-from .options import is_uri
+from .place import VARIABLE, from_environment, is_uri
 from .progress import working
 from .recording import Recording
 
@@ -39,10 +39,18 @@ class Source:
 
 
 def check(args: argparse.Namespace) -> None:
-    """That there is one source, and the window is one."""
+    """That there is one source, and the window is one. Without any, the environment's is taken."""
+    if args.source is None and args.command is None:
+        try:
+            args.source = from_environment()
+        except ValueError as error:
+            raise UsageError(str(error)) from error
     if (args.source is None) == (args.command is None):
         both = "" if args.source is None else "; only one of them"
-        raise UsageError(f"{args.word} needs a URI, a file or `-- COMMAND`{both}")
+        raise UsageError(
+            f"{args.word} needs a URI, a file or `-- COMMAND`, or ${VARIABLE} in the "
+            f"environment{both}"
+        )
     if args.command is None and (args.period or args.mode):
         raise UsageError("--period and --mode are for `-- COMMAND`; a service has its own already")
     if "last_us" not in args:

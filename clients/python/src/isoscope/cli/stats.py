@@ -46,8 +46,8 @@ def add(commands: Any) -> None:
         description="Tell of each process its timer and period, what became of the ticks, by cause, "
         "and what the sampler's own thread used. Rates are of --interval; 0 leaves them out.",
         epilog=epilog(
-            "isoscope stats http://127.0.0.1:8181/TOKEN=/",
-            "isoscope stats --interval 0 --json URI",
+            "isoscope stats here.json",
+            "isoscope stats --interval 0 --json here.json",
             "isoscope stats -- make -j4",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
         description="Print each function once: shares and CPU time of it alone (self) and of all that "
         "it calls (total), and samples it is on the stack of.",
         epilog=epilog(
-            "isoscope table http://127.0.0.1:8181/TOKEN=/",
+            "isoscope table here.json",
             "isoscope table --sort total --rows 20 profile.pb.gz",
             "isoscope table --of malloc -- ./program",
         ),

@@ -39,8 +39,8 @@ def add(commands: Any) -> None:
         f"terminal keys change the view ({keys}). Elsewhere one page is printed in each interval. "
         "What `-- COMMAND` writes while a terminal shows top comes after it.",
         epilog=epilog(
-            "isoscope top http://127.0.0.1:8181/TOKEN=/",
-            "isoscope top -n 1 --threads URI | head",
+            "isoscope top here.json",
+            "isoscope top -n 1 --threads here.json | head",
             "isoscope top -- python3 script.py",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -21,8 +21,8 @@ def add(commands: Any) -> None:
         description="Print the call tree of a profile, with total and self shares. "
         "total: the function is anywhere on the stack; self: it is executing itself.",
         epilog=epilog(
-            "isoscope tree http://127.0.0.1:8181/TOKEN=/",
-            "isoscope tree --thread worker-3 --last 10 URI",
+            "isoscope tree here.json",
+            "isoscope tree --thread worker-3 --last 10 here.json",
             "isoscope tree --hot 10 --path -- python3 script.py",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -44,7 +44,7 @@ def add_bottom_up(commands: Any) -> None:
         description="Print the functions that executed, the busiest first, and below each the ways "
         "on which it was called: a line's share is of the samples that came by it.",
         epilog=epilog(
-            "isoscope bottomup http://127.0.0.1:8181/TOKEN=/",
+            "isoscope bottomup here.json",
             "isoscope bottomup --depth 3 profile.pb.gz",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -6,6 +6,7 @@ import argparse
 import base64
 import binascii
 import json
+import os
 import sys
 import time
 from typing import Any, Iterator, Mapping, Optional
@@ -17,6 +18,7 @@ from ..text import printable
 from . import options, source
 from .ending import ended
 from .exits import DONE, FAILED, UsageError, epilog
+from .place import VARIABLE, is_uri
 from .recording import Recording
 
 # Those that say something of a native program; any other can be named.
@@ -32,15 +34,16 @@ def add(commands: Any) -> None:
         description=f"Print the events of these streams as they come: {', '.join(_STREAMS)} (all of "
         "them, where none is named), Stdout, Stderr. Ends with the service, or with COMMAND.",
         epilog=epilog(
-            "isoscope watch http://127.0.0.1:8181/TOKEN=/",
-            "isoscope watch URI Profiler Isolate --json -n 10",
+            "isoscope watch here.json",
+            "isoscope watch here.json Profiler Isolate --json -n 10",
             "isoscope watch Isolate Stdout -- make",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument("words", metavar="[SOURCE] STREAM", nargs="*",
-                        help="URI of a service, unless `-- COMMAND` follows; then streams")
+                        help="a service, as other commands take it, unless `-- COMMAND` follows; then "
+                        "streams")
     options.add_run_options(parser)
     parser.add_argument("-n", metavar="N", type=options.positive, dest="count",
                         help="end after N events")
@@ -51,7 +54,8 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     words = list(args.words)
-    args.source = options.checked_uri(words.pop(0)) if args.command is None and words else None
+    has_source = args.command is None and words and _is_place(words[0])
+    args.source = options.checked_uri(words.pop(0)) if has_source else None
     source.check(args)
     streams = words or _STREAMS
     if args.source is not None:
@@ -60,6 +64,11 @@ def run(args: argparse.Namespace) -> int:
     with source.record(args, more=capture) as recording:
         _follow(args, recording.uri, streams, recording)
     return recording.status
+
+
+def _is_place(word: str) -> bool:
+    """Or a stream, of the service that the environment names."""
+    return word == "-" or is_uri(word) or os.path.exists(word) or VARIABLE not in os.environ
 
 
 def _follow(
