@@ -373,7 +373,7 @@ class Methods:
     ) -> PrivateGetVMTimelineResult:
         """getVMTimeline, as it was called before 3.19. No events are recorded so far; names are
         in every window.
-        time_origin_micros: -1: from the start.
+        time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
         reply: PrivateGetVMTimelineResult = self._ask(
@@ -842,8 +842,9 @@ class Methods:
         offset: Optional[int] = None,
         count: Optional[int] = None,
     ) -> GetObjectResult:
-        """A library, script, function or code by its id. Ids stay good as long as the service;
-        one that was never given is an invalid parameter.
+        """A library, script, function, code, class or value by its id. Ids stay good as long as
+        the service, but for a log record's message, which goes with the record; one that was
+        never given is an invalid parameter.
         offset: Of lists, which no object here has.
         count: As offset.
         """
@@ -884,7 +885,7 @@ class Methods:
     ) -> GetPerfettoVMTimelineResult:
         """Timeline events in a window, for Perfetto. No events are recorded so far: it holds the
         names of processes and threads.
-        time_origin_micros: -1: from the start.
+        time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
         reply: GetPerfettoVMTimelineResult = self._ask(
@@ -902,7 +903,7 @@ class Methods:
     ) -> GetPerfettoVMTimelineWithCpuSamplesResult:
         """getPerfettoVMTimeline with the samples of all processes in the same trace. One of the
         methods that the Dart Development Service adds.
-        time_origin_micros: -1: from the start.
+        time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
         reply: GetPerfettoVMTimelineWithCpuSamplesResult = self._ask(
@@ -925,8 +926,8 @@ class Methods:
         return reply
 
     def get_queued_microtasks(self, *, isolate_id: IsolateId) -> GetQueuedMicrotasksResult:
-        """The tasks that wait in an isolate's queue. Refused: the result can only be that the
-        isolate is gone.
+        """The tasks that wait in an isolate's queue. Refused, as by a VM that was not started
+        with --profile-microtasks: the result can only be that the isolate is gone.
         """
         reply: GetQueuedMicrotasksResult = self._ask("getQueuedMicrotasks", isolateId=isolate_id)
         return reply
@@ -957,7 +958,7 @@ class Methods:
         return reply
 
     def get_scripts(self, *, isolate_id: IsolateId) -> GetScriptsResult:
-        """The source files that are known of a process."""
+        """The source files that are known of what a process has met."""
         reply: GetScriptsResult = self._ask("getScripts", isolateId=isolate_id)
         return reply
 
@@ -1027,7 +1028,7 @@ class Methods:
         time_extent_micros: Optional[Micros] = None,
     ) -> GetVMTimelineResult:
         """Timeline events in a window. No events are recorded so far; names are in every window.
-        time_origin_micros: -1: from the start.
+        time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
         reply: GetVMTimelineResult = self._ask(
@@ -1302,7 +1303,9 @@ class Methods:
         isolate_id: IsolateId,
         mode: ExceptionPauseMode,
     ) -> SetExceptionPauseModeResult:
-        """Where exceptions stop an isolate. None is what holds; the others are refused."""
+        """Where exceptions stop an isolate. Any mode will do: no Dart exception is ever thrown,
+        and nothing stops.
+        """
         reply: SetExceptionPauseModeResult = self._ask(
             "setExceptionPauseMode",
             isolateId=isolate_id,
@@ -1325,7 +1328,9 @@ class Methods:
         exception_pause_mode: Optional[ExceptionPauseMode] = None,
         should_pause_on_exit: Optional[bool] = None,
     ) -> SetIsolatePauseModeResult:
-        """What stops an isolate. That nothing does is what holds; the rest is refused."""
+        """What stops an isolate. Any exceptionPauseMode will do: no Dart exception is ever
+        thrown. shouldPauseOnExit is refused, for nothing is ever stopped.
+        """
         reply: SetIsolatePauseModeResult = self._ask(
             "setIsolatePauseMode",
             isolateId=isolate_id,
@@ -1842,7 +1847,7 @@ if TYPE_CHECKING:
             offset: Optional[int] = None,
             count: Optional[int] = None,
         ) -> GetObjectResult:
-            """A library, script, function or code by its id."""
+            """A library, script, function, code, class or value by its id."""
 
         async def get_perfetto_cpu_samples(
             self,
@@ -1899,7 +1904,7 @@ if TYPE_CHECKING:
             """What keeps an object alive."""
 
         async def get_scripts(self, *, isolate_id: IsolateId) -> GetScriptsResult:
-            """The source files that are known of a process."""
+            """The source files that are known of what a process has met."""
 
         async def get_source_report(
             self,
