@@ -57,12 +57,12 @@ class WireClient:
             raise Failed(f"{method} {params}: {reply['error']}")
         return reply["result"]
 
-    def error(self, method: str, **params: Json) -> int:
-        """The code of the error that is owed."""
+    def refused(self, method: str, code: int, **params: Json) -> None:
+        """This error is owed; of an isolate that is gone by now, that it is."""
         reply = self.reply(self.send(method, params))
-        if "error" not in reply:
-            raise Failed(f"{method} {params}: no error, but {reply['result']}")
-        return reply["error"]["code"]
+        gone = reply.get("result", {}).get("type") == "Sentinel"
+        if not gone and reply.get("error", {}).get("code") != code:
+            raise Failed(f"{method} {params}: not error {code}, but {reply}")
 
     def close(self) -> None:
         self.socket.close()
