@@ -21,7 +21,7 @@ def bare_tree(uri):
 
     own, total = Counter(), Counter()
     for isolate in call("getVM")["isolates"]:
-        if not isolate["name"].endswith(":main()"):
+        if ":main()" not in isolate["name"]:
             continue  # a thread: its samples are among its process'
         reply = call("_getCpuSamples", isolateId=isolate["id"], timestamp=0, count=1_000_000)
         libraries = {library["id"]: library["uri"] for library in reply["libraries"]}
