@@ -57,7 +57,7 @@ class Tree:
         (self.folder / "CMakeCache.txt").unlink(missing_ok=True)
         output_of(
             "cmake", "-S", ROOT, "-B", self.folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-            "-DISOSCOPE_TESTS=OFF", "-DISOSCOPE_WEB=OFF", f"-DISOSCOPE_SERVICE={service:d}",
+            "-DISOSCOPE_TESTS=OFF", f"-DISOSCOPE_SERVICE={service:d}",
             f"-DCMAKE_INSTALL_PREFIX={place.prefix}", f"-DCMAKE_INSTALL_LIBDIR={place.libdir}",
         )  # fmt: skip
         output_of("cmake", "--build", self.folder, timeout=800)
