@@ -1,6 +1,7 @@
 """What a program does now: the samples of the last seconds, summed up anew at each step.
 
     Update (table form) -> LiveWindow.add -> LiveWindow.functions, .threads -> rows
+    Profile (of a file) -> StillWindow       StillWindow.functions, .threads -> rows
 
 The memory held is that of the distinct stacks, and of as many steps as the window is long; samples
 are counted and let go.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import Container, Iterable, Optional
+from typing import Container, Iterable, Optional, Protocol
 
 from .model import Function, Process
 from .profile import Profile, Thread
@@ -48,6 +49,19 @@ class _Step:
     end_us: int
     counts: Counter[tuple[int, int]] = field(default_factory=Counter)  # by thread and node
     cpu_us: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+
+class Window(Protocol):
+    """What viewers ask of either."""
+
+    profile: Profile
+
+    @property
+    def span_us(self) -> int: ...
+
+    def functions(self, thread: Optional[int] = None) -> list[FunctionRow]: ...
+
+    def threads(self) -> list[ThreadRow]: ...
 
 
 class LiveWindow:
@@ -152,3 +166,42 @@ class LiveWindow:
             known = tuple(dict.fromkeys([frame.function for frame in frames]))
             self._functions[node] = known
         return known
+
+
+class StillWindow:
+    """The last length_us of a profile that gets no more samples; all of one whose samples have no
+    times (span_us is 0 then)."""
+
+    def __init__(self, profile: Profile, length_us: int) -> None:
+        extent_us = profile.last_us - profile.first_us
+        self.profile = profile.window(profile.last_us - length_us, None) if extent_us else profile
+        self.span_us = min(length_us, extent_us)
+
+    def functions(self, thread: Optional[int] = None) -> list[FunctionRow]:
+        from .trees import call_tree  # which is made of profiles
+
+        profile = self.profile
+        if thread is not None:
+            mine = [i for i, number in enumerate(profile.sample_threads) if number == thread]
+            profile = profile.choose(mine)
+        return [
+            FunctionRow(row.function, row.self_count, row.total_count, row.self_us)
+            for row in call_tree(profile, group="all").functions()
+        ]
+
+    def threads(self) -> list[ThreadRow]:
+        profile = self.profile
+        rows: dict[int, ThreadRow] = {}
+        leaves: dict[int, Counter[Function]] = {}
+        functions = [frame.function for frame in profile.frames]
+        for number, node, us in zip(profile.sample_threads, profile.nodes, profile.weights_us):
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = ThreadRow(profile.threads[number], number)
+                leaves[number] = Counter()
+            row.count += 1
+            row.cpu_us += us
+            leaves[number][functions[profile.node_frames[node]]] += 1
+        for number, row in rows.items():
+            row.hottest = leaves[number].most_common(1)[0][0]
+        return list(rows.values())

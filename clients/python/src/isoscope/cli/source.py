@@ -107,6 +107,19 @@ def _of_file(args: argparse.Namespace) -> Source:
     return filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
 
 
+def file_profile(args: argparse.Namespace) -> Profile:
+    """For commands that take no filter but --process. NothingToShow where it is empty."""
+    from .. import formats
+
+    with working(f"reading {args.source}"):
+        profile = formats.open(args.source)
+    if args.process is not None and len(profile):
+        profile = filters.by_process(profile, args.process)
+    if not len(profile):
+        raise NothingToShow(f"no samples: {args.source} holds none")
+    return profile
+
+
 def connect(args: argparse.Namespace, uri: str) -> Client:
     return Client(uri, name=named if getattr(args, "name_here", False) else None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections import Counter
 from typing import Any, Mapping
@@ -12,7 +13,7 @@ from ..client import Client
 from ..errors import ServiceEnded
 from ..model import Process
 from ..text import duration
-from . import options, source
+from . import file_stats, options, source
 from .ending import UNKNOWN, how
 from .exits import NothingToShow, epilog
 from .recording import Recording
@@ -44,16 +45,18 @@ def add(commands: Any) -> None:
         "stats",
         help="tell what the sampling itself does and costs",
         description="Tell of each process its timer and period, what became of the ticks, by cause, "
-        "and what the sampler's own thread used. Rates are of --interval; 0 leaves them out.",
+        "and what the sampler's own thread used. Rates are of --interval; 0 leaves them out. Of a "
+        "file: what it tells of how it was sampled, and which threads have how many samples.",
         epilog=epilog(
             "isoscope stats here.json",
             "isoscope stats --interval 0 --json here.json",
             "isoscope stats -- make -j4",
+            "isoscope stats profile.pb.gz",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    options.add_place(parser, files=False)
+    options.add_place(parser)
     parser.add_argument("--process", metavar="NAME|ID", help="only this process")
     parser.add_argument("--interval", metavar="SECONDS", type=options.seconds, default=1_000_000,
                         help="for the rates (1)")
@@ -62,6 +65,8 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     source.check(args)
+    if args.command is None and not options.is_uri(args.source):
+        return _of_file(args)
     if args.command is None:
         return _report(args, args.source)
     with source.record(args) as recording:
@@ -69,6 +74,15 @@ def run(args: argparse.Namespace) -> int:
         args.interval = 0
         shown = _report(args, recording.uri)
     return shown or recording.status
+
+
+def _of_file(args: argparse.Namespace) -> int:
+    profile, name = source.file_profile(args), os.path.basename(args.source)
+    if args.json:
+        print(json.dumps(file_stats.json_of(profile, name)))
+    else:
+        print("\n".join(file_stats.text_of(profile, name, _LOSSES)))
+    return 0
 
 
 def _wait(recording: Recording) -> None:

@@ -14,7 +14,7 @@ from typing import IO, Any, Optional
 
 from ..client import Client
 from ..errors import ServiceEnded
-from ..live import LiveWindow
+from ..live import LiveWindow, StillWindow
 from . import options, source
 from .ending import ended
 from .exits import DONE, FAILED, UsageError, epilog
@@ -37,16 +37,18 @@ def add(commands: Any) -> None:
         help="show what runs now, live",
         description="Show the hottest functions or threads of the last seconds, live. On a "
         f"terminal keys change the view ({keys}). Elsewhere one page is printed in each interval. "
-        "What `-- COMMAND` writes while a terminal shows top comes after it.",
+        "What `-- COMMAND` writes while a terminal shows top comes after it. Of a file it prints one "
+        "page: the last seconds before its newest sample.",
         epilog=epilog(
             "isoscope top here.json",
             "isoscope top -n 1 --threads here.json | head",
+            "isoscope top --window 10 profile.pb.gz",
             "isoscope top -- python3 script.py",
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    options.add_place(parser, files=False)
+    options.add_place(parser)
     parser.add_argument("--process", metavar="NAME|ID", help="only this process")
     parser.add_argument("--interval", metavar="SECONDS", type=options.seconds, default=1_000_000,
                         help="between two looks (1)")
@@ -66,6 +68,8 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     source.check(args)
     view = _first_view(args)
+    if args.command is None and not options.is_uri(args.source):
+        return _of_file(args, view)
     live = sys.stdin.isatty() and sys.stdout.isatty() and not (args.plain or args.json)
     with ExitStack() as stack:
         recording, written, uri = None, None, args.source
@@ -80,6 +84,17 @@ def run(args: argparse.Namespace) -> int:
             show = _on_screen if live else _printed
             status = show(look, view, args, recording)
     return status if recording is None else recording.status
+
+
+def _of_file(args: argparse.Namespace, view: View) -> int:
+    profile = source.file_profile(args)
+    window = StillWindow(profile, args.window)
+    if args.json:
+        print(json.dumps(json_of(window, view)))
+    else:
+        title = f"isoscope top: {args.source}"
+        print("\n".join(text_of(page_of(window, view, title=title, rows_max=args.rows), _width())))
+    return DONE
 
 
 def _first_view(args: argparse.Namespace) -> View:

@@ -1,6 +1,6 @@
 """What `isoscope top` shows: a window of samples and how it is looked at, as a page or as JSON.
 
-    LiveWindow + View -> page_of -> Page        LiveWindow -> json_of -> one object
+    Window + View -> page_of -> Page        Window -> json_of -> one object
 
 Shares are of the samples shown. CPU is that of one processor: two busy threads have 200 %.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ..live import FunctionRow, LiveWindow, ThreadRow
+from ..live import FunctionRow, ThreadRow, Window
 from ..text import counted, duration, printable
 from .page import Column, Page, Row
 
@@ -75,7 +75,7 @@ class View:
             self.view, self.sort, self.selected = view, SORTS[view][0], None
 
 
-def thread_rows(window: LiveWindow, view: View) -> list[ThreadRow]:
+def thread_rows(window: Window, view: View) -> list[ThreadRow]:
     keys: dict[str, Any] = {
         "CPU": lambda row: (-row.cpu_us, -row.count, row.thread.tid),
         "samples": lambda row: (-row.count, -row.cpu_us, row.thread.tid),
@@ -84,7 +84,7 @@ def thread_rows(window: LiveWindow, view: View) -> list[ThreadRow]:
     return sorted(window.threads(), key=keys[view.sort if view.view == THREADS else "CPU"])
 
 
-def function_rows(window: LiveWindow, view: View) -> list[FunctionRow]:
+def function_rows(window: Window, view: View) -> list[FunctionRow]:
     keys: dict[str, Any] = {
         "self": lambda row: (-row.self_count, -row.total_count, row.function.name),
         "total": lambda row: (-row.total_count, -row.self_count, row.function.name),
@@ -96,7 +96,7 @@ def function_rows(window: LiveWindow, view: View) -> list[FunctionRow]:
 
 
 def page_of(
-    window: LiveWindow, view: View, *, title: str, note: str = "", rows_max: int = 1000
+    window: Window, view: View, *, title: str, note: str = "", rows_max: int = 1000
 ) -> Page:
     """note: what the reader should know besides, such as why there is nothing."""
     if view.help:
@@ -119,9 +119,11 @@ def page_of(
     return Page(head, columns, rows[:rows_max], [note] if note else [], selected)
 
 
-def _summary(window: LiveWindow, view: View, count: int, cpu_us: int) -> str:
-    span = f"in the last {window.span_us / 1e6:.1f} s" + (", all of them" if view.whole else "")
-    parts = [f"{counted(count, 'sample')} {span}", f"{_cpu(cpu_us, window)} CPU"]
+def _summary(window: Window, view: View, count: int, cpu_us: int) -> str:
+    span = f" in the last {window.span_us / 1e6:.1f} s" + (", all of them" if view.whole else "")
+    parts = [f"{counted(count, 'sample')}{span}", f"{_cpu(cpu_us, window)} CPU"]
+    if not window.span_us and count:
+        parts = [f"{counted(count, 'sample')} without times", f"{cpu_us / 1000:,.1f} ms CPU"]
     profile = window.profile
     parts.append(f"one per {duration(max(profile.period_us, profile.true_period_us))}")
     lost = sum(profile.lost.values())
@@ -131,7 +133,7 @@ def _summary(window: LiveWindow, view: View, count: int, cpu_us: int) -> str:
 
 
 def _function_table(
-    window: LiveWindow, view: View, count: int
+    window: Window, view: View, count: int
 ) -> tuple[list[Column], list[Row]]:
     columns = [
         Column("self", True, least=7, marked=view.sort == "self"),
@@ -156,7 +158,7 @@ def _function_table(
     return columns, rows
 
 
-def _thread_table(window: LiveWindow, view: View, count: int) -> tuple[list[Column], list[Row]]:
+def _thread_table(window: Window, view: View, count: int) -> tuple[list[Column], list[Row]]:
     several = len(window.profile.processes) > 1
     columns = [
         Column("CPU", True, least=6, marked=view.sort == "CPU"),
@@ -189,12 +191,14 @@ def _share(part: int, count: int) -> str:
     return f"{'~' if count < _FEW else ''}{100 * part / count:.1f} %"
 
 
-def _cpu(cpu_us: int, window: LiveWindow) -> str:
-    share = 100 * cpu_us / window.span_us if window.span_us else 0.0
+def _cpu(cpu_us: int, window: Window) -> str:
+    if not window.span_us:
+        return f"{cpu_us / 1000:,.1f} ms" if cpu_us else "0.0 %"
+    share = 100 * cpu_us / window.span_us
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
 
 
-def json_of(window: LiveWindow, view: View, *, reason: str = "") -> dict[str, Any]:
+def json_of(window: Window, view: View, *, reason: str = "") -> dict[str, Any]:
     functions, threads = function_rows(window, view), thread_rows(window, view)
     return {
         "type": "isoscope.top",
