@@ -1,12 +1,16 @@
 """Stacks of which none comes twice: what they may cost, and that all views of them agree."""
 
 import gc
+import io
 import random
 import tracemalloc
 from collections import Counter
 
-from isoscope import Process, Profile, bottom_up, call_tree
+import pytest
+from isoscope import Process, Profile, bottom_up, call_tree, formats
+from isoscope.errors import BadFile
 from isoscope.filters import by_stack
+from isoscope.formats.protobuf import numerals
 from isoscope.stacks import FunctionTree
 from isoscope.table import SamplesTable
 from isoscope.text import Style
@@ -136,3 +140,22 @@ def test_stacks_by_function_and_without_some_are_those_of_the_profile():
     hidden = by_stack(profile, hide="^f1$")
     left = [[f.function.name for f in hidden.stack(node)][::-1] for node in hidden.nodes]
     assert left == [[name for name in _names(stack) if name != "f1"] for stack in stacks]
+
+
+def test_a_pprof_file_of_ever_new_stacks_is_read_as_it_was_written():
+    profile, out = _profile(_stacks(120, depth=12, functions=200)), io.BytesIO()
+    formats.write(profile, "pprof", out)
+    back = formats.parse(out.getvalue())
+    assert len(back.callers) == len(profile.callers)
+    stacks = [
+        Counter(tuple((f.function.name, f.line) for f in p.stack(node)) for node in p.nodes)
+        for p in (profile, back)
+    ]
+    assert stacks[0] == stacks[1]
+
+
+def test_a_number_that_ends_in_the_middle_is_a_bad_file():
+    assert numerals(b"\x01\x96\x01\x7f") == [b"\x01", b"\x96\x01", b"\x7f"]
+    assert numerals(150) == [b"\x96\x01"]
+    with pytest.raises(BadFile, match="in the middle"):
+        numerals(b"\x01\x96")

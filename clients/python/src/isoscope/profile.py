@@ -115,6 +115,24 @@ class Profile:
             raise IndexError(f"there is no node {caller} or no frame {frame}")
         return self.ways().child(caller, frame, self.node_frames, self.callers)
 
+    def stack_node(self, frames: Iterable[int]) -> int:
+        """Of a whole stack, outermost first; its frames are of this profile."""
+        ways, callers, numbers, node = self.ways(), self.callers, self.node_frames, 0
+        first, end = ways.first, len(callers)
+        for frame in frames:
+            child = first[node]
+            if not child:
+                child = first[node] = end
+            elif numbers[child] != frame:
+                child = ways.others.setdefault(node << 32 | frame, end)
+            if child == end:
+                callers.append(node)
+                numbers.append(frame)
+                first.append(0)
+                end += 1
+            node = child
+        return node
+
     def ways(self) -> Ways:
         """What finds nodes by caller and frame."""
         if self._index.ways is None:
@@ -180,11 +198,12 @@ class Profile:
     def _node_of(
         self, stack: tuple[Function, ...], lines: tuple[int, ...], inlined: tuple[bool, ...]
     ) -> int:
-        node = 0
-        for place in range(len(stack) - 1, -1, -1):
-            line = lines[place] if lines else 0
-            node = self.node(node, self.frame(stack[place], line, bool(inlined) and inlined[place]))
-        return node
+        return self.stack_node(
+            [
+                self.frame(function, lines[place] if lines else 0, bool(inlined) and inlined[place])
+                for place, function in enumerate(stack)
+            ][::-1]
+        )
 
     def add_update(self, update: Update, processes: Iterable[Process] = ()) -> None:
         """What is new in the table form, without an object per sample. processes: those that the

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
+from itertools import chain
+from typing import NamedTuple, Optional, Union
 
 from ..errors import BadFile
 from ..model import Function, Library, Process
 from ..profile import Profile
 from .common import middle_weight, repeated
 from .pprof_fields import FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, VALUE_TYPE
-from .protobuf import fields, number_fields, numbers, signed
+from .protobuf import fields, number_fields, numbers, numerals, signed
 
 _UNIT_NS = {"nanoseconds": 1, "microseconds": 1000, "milliseconds": 10**6, "seconds": 10**9}
 _Labels = dict[str, Union[str, int]]
@@ -50,6 +51,8 @@ class _Reader:
             for number, path in self._mapping_names().items()
         }
         self._locations: dict[int, _Location] = {}
+        self._located: Optional[_Frames] = None
+        self._sources: dict[tuple[bytes, ...], _Source] = {}
 
     def profile(self) -> Profile:
         profile, parts = Profile(), self._parts
@@ -119,40 +122,58 @@ class _Reader:
             )
 
     def _add(self, profile: Profile, content: bytes, count_at: int, time_at: int) -> None:
-        locations: list[int] = []
+        stack: list[tuple[int, ...]] = []  # the locations' frames, leaf first
         values: list[int] = []
-        labels: _Labels = {}
+        labels: list[bytes] = []
         for n, value in fields(content):
             if n == SAMPLE.location_id:
-                locations += numbers(value)
+                stack += map(self._frames(profile).__getitem__, numerals(value))
             elif n == SAMPLE.value:
                 values += map(signed, numbers(value))
             elif n == SAMPLE.label and isinstance(value, bytes):
-                self._label(value, labels)
-        node = 0
-        for location in reversed(locations):
-            lines = self._locations[location]
-            for depth, (function, line) in reversed(list(enumerate(lines))):
-                frame = profile.frame(self._functions[function], line, depth < len(lines) - 1)
-                node = profile.node(node, frame)
+                labels.append(value)
+        node = profile.stack_node(chain.from_iterable(reversed(stack)))
         if not node:
             return
-        pid, tid = int(labels.get("pid", 0)), int(labels.get("tid", 0))
-        process = Process(f"isolates/{pid}", str(labels.get("process", "program")), pid or None)
-        thread = profile.thread(process, tid, str(labels.get("thread", "")))
+        source = self._source(profile, tuple(labels))
         count = values[count_at] if count_at >= 0 else 1
         unit = _UNIT_NS[self._kinds[time_at][1]] if time_at >= 0 else 0
         time_us = values[time_at] * unit // 1000 if time_at >= 0 else 0
         for place in repeated(count, profile):
             profile.add_sample(
                 0,
-                thread,
+                source.thread,
                 node,
                 weight_us=time_us * (place + 1) // count - time_us * place // count,
-                user_tag=str(labels.get("tag", "")),
-                state=str(labels.get("state", "")),
-                whole=labels.get("stack") != "cut",
+                user_tag=source.tag,
+                state=source.state,
+                whole=source.whole,
             )
+
+    def _frames(self, profile: Profile) -> _Frames:
+        if self._located is None:
+            self._located = _Frames(profile, self._locations, self._functions)
+        return self._located
+
+    def _source(self, profile: Profile, contents: tuple[bytes, ...]) -> _Source:
+        """Samples of one thread have the same labels, to the byte."""
+        known = self._sources.get(contents)
+        if known is None:
+            known = self._sources[contents] = self._read_source(profile, contents)
+        return known
+
+    def _read_source(self, profile: Profile, contents: tuple[bytes, ...]) -> _Source:
+        labels: _Labels = {}
+        for content in contents:
+            self._label(content, labels)
+        pid, tid = int(labels.get("pid", 0)), int(labels.get("tid", 0))
+        process = Process(f"isolates/{pid}", str(labels.get("process", "program")), pid or None)
+        return _Source(
+            profile.thread(process, tid, str(labels.get("thread", ""))),
+            str(labels.get("tag", "")),
+            str(labels.get("state", "")),
+            labels.get("stack") != "cut",
+        )
 
     def _label(self, content: bytes, labels: _Labels) -> None:
         entry = number_fields(content)
@@ -162,6 +183,36 @@ class _Reader:
             labels[key] = text
         elif key in ("pid", "tid"):
             labels[key] = signed(entry.get(LABEL.num, 0))
+
+
+class _Source(NamedTuple):
+    """What a sample's labels say."""
+
+    thread: int
+    tag: str
+    state: str
+    whole: bool
+
+
+class _Frames(dict[bytes, tuple[int, ...]]):
+    """Of a location the profile's frames, outermost first. By its number as it stands in the file:
+    a big profile has millions, and a few thousand that are different."""
+
+    def __init__(
+        self, profile: Profile, locations: dict[int, _Location], functions: dict[int, Function]
+    ) -> None:
+        super().__init__()
+        self._profile, self._locations, self._functions = profile, locations, functions
+
+    def __missing__(self, numeral: bytes) -> tuple[int, ...]:
+        (location,) = numbers(numeral)
+        lines = self._locations[location]
+        frames = [
+            self._profile.frame(self._functions[function], line, depth < len(lines) - 1)
+            for depth, (function, line) in enumerate(lines)
+        ]
+        self[numeral] = made = tuple(frames[::-1])
+        return made
 
 
 def _split(content: bytes) -> _Parts:

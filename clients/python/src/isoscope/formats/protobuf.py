@@ -6,12 +6,14 @@ Reading   fields(data) yields (number, value): an int, or bytes. BadFile for wha
 
 from __future__ import annotations
 
+import re
 from typing import Iterable, Iterator, Union
 
 from ..errors import BadFile
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _SIGN = 1 << 63
+_NUMERAL = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
 
 
 def varint(value: int) -> bytes:
@@ -78,6 +80,16 @@ def numbers(value: Union[int, bytes]) -> list[int]:
         one, at = _varint(value, at)
         found.append(one)
     return found
+
+
+def numerals(value: Union[int, bytes]) -> list[bytes]:
+    """The same numbers, each as it is written: to tell which are equal, a whole list is taken apart
+    in one go."""
+    if isinstance(value, int):
+        return [varint(value)]
+    if value and value[-1] > 0x7F:
+        raise BadFile("a protobuf message ends in the middle of a number")
+    return _NUMERAL.findall(value)
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
