@@ -88,7 +88,7 @@ def test_count_reaches_the_service(run):
     [
         (service_of({"spin:42": {}}, profiler=False), "the profiler is off"),
         (service_of({}), "no process has reported"),
-        (service_of({"spin:42": {}}), "it used none"),
+        (service_of({"spin:42": {}}), "it used none; `--mode wall`"),
     ],
 )
 def test_no_samples_is_explained_and_fails(run, service, reason):

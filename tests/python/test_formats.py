@@ -329,6 +329,21 @@ def test_cpu_samples_come_back_as_they_were():
     back = formats.parse(written("cpusamples"))
     assert plain(back) == plain(profile)
     assert (back.period_us, back.lost) == (PERIOD_US, profile.lost)
+    names = [(t.name, t.process.label) for t in back.threads]
+    assert sorted(names) == sorted((t.name, t.process.label) for t in profile.threads)
+
+
+def test_cpu_samples_of_one_process_keep_its_name():
+    profile = synthetic().choose([0, 5])
+    (process,) = {t.process for t in formats.parse(written("cpusamples", profile)).threads}
+    assert process.label == "app (41)"
+
+
+def test_a_reply_that_tells_no_names_is_read_without_them():
+    value = as_json("cpusamples")
+    del value["_processes"], value["_threads"]
+    back = formats.parse(json.dumps(value).encode())
+    assert {t.name for t in back.threads} == {""} and len(back.processes) == 2
 
 
 def test_pprof_comes_back_but_for_the_times():

@@ -127,3 +127,13 @@ def test_a_hostile_name_reaches_no_terminal():
 def test_colours_are_only_where_asked():
     assert "\x1b[1m" in "".join(render_tree(tree_of(profile(SPLIT)), Style(colour=True)))
     assert "\x1b" not in "".join(render_tree(tree_of(profile(SPLIT)), Style()))
+
+
+def test_roots_that_are_too_small_for_a_line_are_counted_in_one():
+    tree = CallTree.build(
+        [profile({"work": 300}, name="busy", pid=1)]
+        + [profile({"work": 1}, name="idle", pid=pid) for pid in (2, 3)]
+    )
+    assert render_summary(tree)[0].startswith("302 samples of 3 processes")
+    rows = render_tree(tree, Style(), unit="samples")
+    assert rows[-1].split() == ["2", "...", "2", "smaller", "processes"]

@@ -86,7 +86,7 @@ def test_nothing_to_show_says_why(run, words, said):
     [
         (service_of({"spin:42": {}}, profiler=False), "the profiler is off"),
         (service_of({}), "no process has reported"),
-        (service_of({"spin:42": {}}), "it used none"),
+        (service_of({"spin:42": {}}), "it used none; `--mode wall`"),
     ],
 )
 def test_a_profile_without_samples_says_why(run, service, said):

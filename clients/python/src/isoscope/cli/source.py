@@ -212,11 +212,13 @@ def exit_of(client: Client) -> PrivateExit:
 
 
 def why_no_samples(client: Client, profile: Profile) -> str:
-    if client.flags().get("profiler") != "true":
+    flags = client.flags()
+    if flags.get("profiler") != "true":
         return PROFILER_OFF
     if not client.processes():
         return NO_PROCESS
     if sum(profile.lost.values()):
         causes = ", ".join(f"{cause} {n:,}" for cause, n in profile.lost.most_common())
         return f"no samples: all ticks were lost: {causes}"
-    return "no samples yet: they are taken while the program uses the CPU, and it used none"
+    hint = "" if flags.get("profile_mode") == "wall" else "; `--mode wall` samples what sleeps, too"
+    return f"no samples yet: they are taken while the program uses the CPU, and it used none{hint}"

@@ -1,12 +1,13 @@
 """The wire's own CpuSamples: a reply of `_getCpuSamples` in the list form, or of a Dart VM's
-getCpuSamples.
+getCpuSamples. What no reply needs, because other methods tell it, stands in `_processes` and
+`_threads`: their names.
 
-Lost: the names of processes and threads. Of files where a sample lies in another one than its
-function, the function's is kept.
+Lost: of files where a sample lies in another one than its function, the function's is kept.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, BinaryIO, Mapping, Optional
 
 from ..errors import BadFile, ProtocolError
@@ -45,6 +46,14 @@ class _Writer:
             "timeExtentMicros": profile.last_us - profile.first_us,
             "pid": pid_of(processes[0]) if processes else 0,
             "_counters": {"true_period_us": profile.true_period_us, **counters},
+            "_processes": [
+                {"isolateId": p.id, "name": p.name, "pid": pid_of(p)} for p in processes
+            ],
+            "_threads": [
+                {"isolateId": t.process.id, "tid": t.tid, "name": t.name}
+                for t in profile.threads
+                if t.name
+            ],
             "samples": samples,
             "functions": list(self._functions.values()),
             "libraries": list(self._libraries.values()),
@@ -123,14 +132,18 @@ def read(value: Mapping[str, Any]) -> Profile:
     pid = int(value.get("pid") or 0)
     whose: dict[str, list[Any]] = {}
     try:
+        known = _processes(value)
+        # Of one process samples do not say whose they are.
+        only = next(iter(known)) if len(known) == 1 else f"isolates/{pid}"
         for sample in value["samples"]:
-            whose.setdefault(str(sample.get("isolateId") or f"isolates/{pid}"), []).append(sample)
-        for isolate, samples in (whose or {f"isolates/{pid}": []}).items():
-            process = Process(isolate, "process")
+            whose.setdefault(str(sample.get("isolateId") or only), []).append(sample)
+        for isolate, samples in (whose or {only: []}).items():
+            process = known.get(isolate) or Process(isolate, "process")
             part: dict[str, Any] = {**value, "samples": samples}
             if len(whose) > 1:
-                part["pid"] = pid_of(process)
+                part["pid"] = process.pid or pid_of(process)
             profile.add(process, from_public(part) if public else CpuSamples.parse(part))
+        _name_threads(profile, value)
     except (AttributeError, KeyError, TypeError, ValueError, ProtocolError) as error:
         raise BadFile(f"a CpuSamples reply that lacks or breaks {error}") from error
     # Each part carries the counters of all.
@@ -138,3 +151,23 @@ def read(value: Mapping[str, Any]) -> Profile:
     profile.lost.clear()
     profile.lost.update({k[5:]: n for k, n in counters.items() if k.startswith("lost_") and n})
     return profile
+
+
+def _processes(value: Mapping[str, Any]) -> dict[str, Process]:
+    told = value.get("_processes") or ()
+    return {
+        str(p["isolateId"]): Process(str(p["isolateId"]), str(p["name"]), int(p["pid"]) or None)
+        for p in told
+    }
+
+
+def _name_threads(profile: Profile, value: Mapping[str, Any]) -> None:
+    """Only those that have samples."""
+    names = {
+        (str(thread["isolateId"]), int(thread["tid"])): str(thread["name"])
+        for thread in value.get("_threads") or ()
+    }
+    for number, thread in enumerate(profile.threads):
+        name = names.get((thread.process.id, thread.tid), "")
+        if name:
+            profile.threads[number] = replace(thread, name=name)
