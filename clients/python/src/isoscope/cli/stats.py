@@ -16,6 +16,7 @@ from ..text import duration
 from . import file_stats, options, source
 from .ending import UNKNOWN, how
 from .exits import NothingToShow, epilog
+from .place import is_uri
 from .recording import Recording
 
 # As the sampler has them; others are shown by their name on the wire.
@@ -65,7 +66,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     source.check(args)
-    if args.command is None and not options.is_uri(args.source):
+    if args.command is None and not is_uri(args.source):
         return _of_file(args)
     if args.command is None:
         return _report(args, args.source)

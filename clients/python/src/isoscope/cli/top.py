@@ -19,6 +19,7 @@ from . import options, source
 from .ending import ended
 from .exits import DONE, FAILED, UsageError, epilog
 from .page import text_of
+from .place import is_uri
 from .progress import working
 from .recording import Recording
 from .screen import Screen
@@ -68,7 +69,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     source.check(args)
     view = _first_view(args)
-    if args.command is None and not options.is_uri(args.source):
+    if args.command is None and not is_uri(args.source):
         return _of_file(args, view)
     live = sys.stdin.isatty() and sys.stdout.isatty() and not (args.plain or args.json)
     with ExitStack() as stack:
