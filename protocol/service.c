@@ -260,6 +260,11 @@ void client_receive_binary(struct client *client)
     client_close(client, CLOSE_BINARY, "Message must be a string.");
 }
 
+bool client_waits(const struct client *client)
+{
+    return client->streams || client->services.offers || client->waiting;
+}
+
 bool client_wants_send(const struct client *client)
 {
     if (client->outbox.first)

@@ -52,6 +52,9 @@ void service_program_wrote(struct service *service, enum service_output output, 
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */
 
+/* It waits for events, answers or calls of its service: it may well be silent. */
+bool client_waits(const struct client *client);
+
 /* One whole text message. Its replies are queued; some come later. */
 void client_receive(struct client *client, const char *text, size_t length);
 /* A request from a URL, its arguments "name=value"; all values are strings. Its id is "", as the

@@ -1,7 +1,7 @@
 #include "feed_socket.h"
 
+#include "acceptor.h"
 #include "feed_hello.h"
-#include "listener.h"
 #include "loop.h"
 
 #include "../sampler/include/isoscope/isoscope.h"
@@ -16,7 +16,7 @@
 enum {
     CONNECTIONS_MAX = 4096,
     BACKLOG = 512,
-    HELLO_SECONDS_MAX = 10, /* a peer that says nothing holds its place no longer */
+    HELLO_MS_MAX = 10000, /* a peer that says nothing holds its place no longer */
 };
 
 struct connection {
@@ -31,7 +31,7 @@ struct connection {
 struct feed_socket {
     struct feed_socket_options options;
     struct loop *loop;
-    int listener; /* the loop's descriptor */
+    struct acceptor *acceptor;
     struct connection *connections;
     unsigned connection_count, hellos;
 };
@@ -124,9 +124,11 @@ static void link_in(struct feed_socket *feed, struct connection *connection)
 }
 
 /* Takes over socket. */
-static void welcome(struct feed_socket *feed, int socket)
+static void welcome(void *context, int socket)
 {
-    static const struct watch_events events = { connection_ready, connection_ended };
+    struct feed_socket *feed = context;
+    static const struct watch_events events = { .ready = connection_ready,
+                                                .ended = connection_ended };
     struct connection *connection =
         feed->connection_count < CONNECTIONS_MAX ? calloc(1, sizeof(*connection)) : NULL;
 
@@ -141,22 +143,12 @@ static void welcome(struct feed_socket *feed, int socket)
         return;
     }
     link_in(feed, connection);
-    watch_timeout(connection->watch, HELLO_SECONDS_MAX);
-}
-
-static bool listener_ready(void *context)
-{
-    struct feed_socket *feed = context;
-    int socket;
-
-    while ((socket = listener_accept(feed->listener)) >= 0)
-        welcome(feed, socket);
-    return true;
+    watch_timeout(connection->watch, HELLO_MS_MAX);
 }
 
 void feed_socket_drain(struct feed_socket *feed)
 {
-    listener_ready(feed);
+    acceptor_drain(feed->acceptor);
     for (struct connection *c = feed->connections; c; c = c->next)
         if (!receive_all(c))
             watch_end(c->watch);
@@ -188,15 +180,15 @@ failed:
 int feed_socket_new(struct feed_socket **out, struct loop *loop,
                     const struct feed_socket_options *options)
 {
-    static const struct watch_events events = { listener_ready, NULL };
+    static const struct acceptor_events events = { .accepted = welcome };
     struct feed_socket *feed = calloc(1, sizeof(*feed));
 
     if (!feed)
         return -ISOSCOPE_NO_MEMORY;
     feed->options = *options;
     feed->loop = loop;
-    feed->listener = make_listener(options->path);
-    if (feed->listener < 0 || loop_watch(loop, NULL, feed->listener, &events, feed) < 0) {
+    int listener = make_listener(options->path);
+    if (listener < 0 || acceptor_new(&feed->acceptor, loop, listener, &events, feed) < 0) {
         free(feed);
         return -ISOSCOPE_SYSTEM;
     }
@@ -206,5 +198,8 @@ int feed_socket_new(struct feed_socket **out, struct loop *loop,
 
 void feed_socket_free(struct feed_socket *feed)
 {
+    if (!feed)
+        return;
+    acceptor_free(feed->acceptor);
     free(feed);
 }

@@ -54,7 +54,7 @@ static void heard_ended(void *context)
 int heard_output_new(struct heard_output **out, int fd, struct loop *loop,
                      heard_output_wrote *wrote, void *context)
 {
-    static const struct watch_events events = { heard_ready, heard_ended };
+    static const struct watch_events events = { .ready = heard_ready, .ended = heard_ended };
     struct heard_output *heard = calloc(1, sizeof(*heard));
 
     if (!heard) {

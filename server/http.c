@@ -1,121 +1,107 @@
 #include "http.h"
 
-#include "access.h"
-#include "http_answer.h"
 #include "page.h"
 #include "../protocol/openrpc.h"
 
-#include <libwebsockets.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    PATH_BYTES = 1024,
-    HOST_BYTES = 256,
-    BODY_BYTES = 1024,
-    HEADERS_BYTES = BODY_BYTES + 512,
-    CLOSE = -1, /* to libwebsockets: end the connection */
-};
+enum { HOST_BYTES = 256, LOCATION_BYTES = 1024 };
 
-struct answer {
-    const char *status;
-    const char *header; /* one more header with its line end, or "" */
-    const char *body;
-};
-
-static const struct answer bad_host = { "403 Forbidden", "", "forbidden host" };
-static const struct answer bad_origin = { "403 Forbidden", "", "forbidden origin" };
-static const struct answer bad_token = { "403 Forbidden", "",
-                                         "missing or invalid authentication code" };
-static const struct answer bad_method = { "405 Method Not Allowed", "Allow: GET\r\n",
-                                          "method not allowed" };
-static const struct answer foreign_page = { "403 Forbidden", "",
-                                            "forbidden for pages of other sites" };
-static const struct answer not_found = { "404 Not Found", "", "there is nothing here" };
-static const struct answer long_query = { "414 URI Too Long", "",
-                                          "too many or too long parameters" };
-static const struct answer openrpc = { "200 OK", "", openrpc_text };
-static const struct answer no_upgrade = { "400 Bad Request", "",
-                                          "this is the place for a WebSocket" };
-static const struct answer bad_upgrade = { "400 Bad Request", "", "malformed WebSocket request" };
-static const struct answer bad_version = { "426 Upgrade Required", "Sec-WebSocket-Version: 13\r\n",
-                                           "unknown WebSocket version" };
-static const struct answer too_many = { "503 Service Unavailable", "", "too many clients" };
-
-static int answer_as(struct lws *wsi, const char *type, const struct answer *answer)
+static void answer(struct http_outcome *out, const char *status, const char *more, const char *body)
 {
-    char headers[HTTP_ANSWER_HEADERS_BYTES];
-
-    snprintf(headers, sizeof(headers), HTTP_NO_CACHE "%s", answer->header);
-
-    const struct http_answer whole = { answer->status, type, headers, answer->body,
-                                       strlen(answer->body) };
-    return http_answer(wsi, &whole);
+    out->kind = HTTP_ANSWER;
+    http_answer_say(&out->answer, status, more, body);
 }
 
-static int answer_with(struct lws *wsi, const struct answer *answer)
+void http_refuse_head(struct http_outcome *out, size_t status)
 {
-    return answer_as(wsi, "text/plain; charset=utf-8", answer);
+    static const struct {
+        size_t code;
+        const char *status, *body;
+    } refusals[] = {
+        { 414, "414 URI Too Long", "too long a target" },
+        { 431, "431 Request Header Fields Too Large", "too many or too long header fields" },
+        { 501, "501 Not Implemented", "unknown transfer coding" },
+        { 505, "505 HTTP Version Not Supported", "the version is to be 1.1 or 1.0" },
+    };
+
+    *out = (struct http_outcome){ .kind = HTTP_ANSWER };
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+        if (refusals[i].code == status)
+            return answer(out, refusals[i].status, "", refusals[i].body);
+    answer(out, "400 Bad Request", "", "malformed request");
 }
 
-/* "" when it is absent. False when it is too long to be right. */
-static bool header(struct lws *wsi, char *out, int size, enum lws_token_indexes token)
+void http_refuse_full(struct http_outcome *out)
 {
-    out[0] = '\0';
-    return lws_hdr_total_length(wsi, token) == 0 || lws_hdr_copy(wsi, out, size, token) >= 0;
+    answer(out, "503 Service Unavailable", "", "too many clients");
 }
 
-/* NULL: the request may come in. */
-static const struct answer *check_sender(struct lws *wsi, const struct access_rules *rules)
+/* Where the request thinks that it has gone. NULL: it does not say, or twice. */
+static const char *host_of(const struct http_request *request)
 {
-    char text[HOST_BYTES];
+    size_t at = 0;
+    const char *host = http_field_next(request, "Host", &at);
 
-    if (!header(wsi, text, sizeof(text), WSI_TOKEN_HOST) || !access_host(rules, text))
-        return &bad_host;
-    if (!header(wsi, text, sizeof(text), WSI_TOKEN_SWORIGIN) || !access_origin(rules, text))
-        return &bad_origin;
-    if (!header(wsi, text, sizeof(text), WSI_TOKEN_ORIGIN) || !access_origin(rules, text))
-        return &bad_origin;
-    return NULL;
+    if (http_field_next(request, "Host", &at) || (!host && request->minor >= 1))
+        return NULL;
+    host = request->authority ? request->authority : host ? host : "";
+    return strlen(host) < HOST_BYTES ? host : "";
+}
+
+static bool is_own_origin(const struct http_request *request, const struct access_rules *rules,
+                          const char *name)
+{
+    const char *origin;
+
+    for (size_t at = 0; (origin = http_field_next(request, name, &at));)
+        if (strlen(origin) >= HOST_BYTES || !access_origin(rules, origin))
+            return false;
+    return true;
+}
+
+/* False: it has been answered. */
+static bool check_sender(struct http_outcome *out, const struct http_request *request,
+                         const struct access_rules *rules)
+{
+    const char *host = host_of(request);
+
+    if (strcmp(request->method, "GET") != 0) /* not HEAD either, as the VM */
+        answer(out, "405 Method Not Allowed", "Allow: GET\r\n", "method not allowed");
+    else if (!host)
+        answer(out, "400 Bad Request", "", "one Host is needed");
+    else if (!access_host(rules, host))
+        answer(out, "403 Forbidden", "", "forbidden host");
+    else if (!is_own_origin(request, rules, "Origin") ||
+             !is_own_origin(request, rules, "Sec-WebSocket-Origin"))
+        answer(out, "403 Forbidden", "", "forbidden origin");
+    else
+        return true;
+    return false;
 }
 
 /* A page of another site may ask without saying which: as an image, say. It must not call methods.
  */
-static bool from_foreign_page(struct lws *wsi)
+static bool is_from_foreign_page(const struct http_request *request)
 {
-    static const char name[] = "sec-fetch-site:";
-    int length = lws_hdr_custom_length(wsi, name, sizeof(name) - 1);
-    char site[32];
+    const char *site;
 
-    if (length <= 0 || lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0)
+    if (http_field(request, "Origin")[0])
         return false;
-    return lws_hdr_custom_copy(wsi, site, sizeof(site), name, sizeof(name) - 1) < 0 ||
-           !access_fetch_site(site);
-}
-
-static bool is_get(struct lws *wsi)
-{
-    return lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0;
-}
-
-static enum access_path requested(struct lws *wsi, const struct http_site *site,
-                                  char method[ACCESS_METHOD_BYTES])
-{
-    char path[PATH_BYTES];
-
-    return header(wsi, path, sizeof(path), WSI_TOKEN_GET_URI)
-               ? access_path(path, site->token, method)
-               : ACCESS_NO_TOKEN;
+    for (size_t at = 0; (site = http_field_next(request, "Sec-Fetch-Site", &at));)
+        if (!access_fetch_site(site))
+            return true;
+    return false;
 }
 
 /* For those that read text. */
-static int answer_in_words(struct lws *wsi, const struct http_site *site)
+static void answer_in_words(struct http_outcome *out, const struct http_request *request,
+                            const struct http_site *site)
 {
-    char body[BODY_BYTES], host[HOST_BYTES];
-    const char *slash = site->token[0] ? "/" : "";
+    const char *host = host_of(request), *slash = site->token[0] ? "/" : "";
 
-    header(wsi, host, sizeof(host), WSI_TOKEN_HOST); /* its check has been passed */
-    snprintf(body, sizeof(body),
+    snprintf(out->answer.text, sizeof(out->answer.text),
              "This is isoscope %s. It profiles a native program and answers the Dart VM service "
              "protocol.\n\n"
              "Page       this address, in a browser\n"
@@ -125,140 +111,95 @@ static int answer_in_words(struct lws *wsi, const struct http_site *site)
              "Call tree  ISOSCOPE_URI=http://%s/%s%s isoscope tree\n",
              ISOSCOPE_VERSION, host, site->token, slash, host, site->token, slash, host,
              site->token, slash, host, site->token, slash);
-
-    const struct answer page = { "200 OK", "", body };
-    return answer_with(wsi, &page);
+    answer(out, "200 OK", "", out->answer.text);
 }
 
-static int answer_page(struct lws *wsi, const struct http_site *site)
+static void answer_page(struct http_outcome *out, const struct http_request *request,
+                        const struct http_site *site)
 {
-    const struct page_file *own = page_for_browser(wsi);
+    const struct page_file *own = page_for_browser(request);
 
-    return own ? page_answer(wsi, own) : answer_in_words(wsi, site);
+    if (own)
+        page_answer(&out->answer, own, request);
+    else
+        answer_in_words(out, request, site);
 }
 
-static int answer_missing_slash(struct lws *wsi, const struct http_site *site)
+static void send_elsewhere(struct http_outcome *out, const char *where, const char *end)
 {
-    char location[BODY_BYTES];
+    char location[LOCATION_BYTES];
 
-    snprintf(location, sizeof(location), "Location: %s/\r\n", site->token);
-
-    const struct answer elsewhere = { "302 Found", location, "" };
-    return answer_with(wsi, &elsewhere);
+    snprintf(location, sizeof(location), "Location: %s%s\r\n", where, end);
+    answer(out, "302 Found", location, "");
 }
 
-/* Who asks for the redirect with the token may know where the proxy is. */
-static int answer_proxy(struct lws *wsi, const char *uri)
+static void decide_call(struct http_outcome *out, struct http_request *request)
 {
-    char location[BODY_BYTES];
-    int length = snprintf(location, sizeof(location), "Location: %s\r\n", uri);
+    bool malformed = false;
 
-    const struct answer elsewhere = { "302 Found", location, "" };
-    return length > 0 && (size_t)length < sizeof(location) ? answer_with(wsi, &elsewhere) : CLOSE;
+    if (is_from_foreign_page(request))
+        answer(out, "403 Forbidden", "", "forbidden for pages of other sites");
+    else if (!http_arguments(request->query, out->arguments, &out->argument_count, &malformed))
+        answer(out, malformed ? "400 Bad Request" : "414 URI Too Long", "",
+               malformed ? "malformed parameters" : "too many parameters");
+    else
+        out->kind = HTTP_CALL;
 }
 
-int http_begin_chunks(struct lws *wsi)
+static void decide_get(struct http_outcome *out, struct http_request *request,
+                       const struct http_site *site, enum access_path path)
 {
-    char text[LWS_PRE + HEADERS_BYTES], origin[HOST_BYTES];
+    const struct page_file *file = path == ACCESS_METHOD ? page_find(out->method) : NULL;
 
-    /* check_sender let it pass, so its page may read the answer. */
-    header(wsi, origin, sizeof(origin), WSI_TOKEN_ORIGIN);
-    int length =
-        snprintf(text + LWS_PRE, HEADERS_BYTES,
-                 "HTTP/1.1 200 OK\r\n"
-                 "Content-Type: application/json; charset=utf-8\r\n"
-                 "Transfer-Encoding: chunked\r\n" HTTP_COMMON_HEADERS HTTP_NO_CACHE "%s%s%s\r\n",
-                 origin[0] ? "Vary: Origin\r\nAccess-Control-Allow-Origin: " : "", origin,
-                 origin[0] ? "\r\n" : "");
-
-    return lws_write(wsi, (unsigned char *)text + LWS_PRE, (size_t)length, LWS_WRITE_HTTP);
+    if (path == ACCESS_NO_SLASH)
+        send_elsewhere(out, site->token, "/");
+    else if (path == ACCESS_PAGE)
+        answer_page(out, request, site);
+    else if (path == ACCESS_SOCKET)
+        answer(out, "400 Bad Request", "", "this is the place for a WebSocket");
+    else if (path == ACCESS_OPENRPC) {
+        answer(out, "200 OK", "", openrpc_text);
+        out->answer.type = "application/json; charset=utf-8";
+    } else if (file) /* a file of the page: no method has a dot in its name's end */
+        page_answer(&out->answer, file, request);
+    else
+        decide_call(out, request);
 }
 
-int http_refuse_query(struct lws *wsi)
+static void decide_socket(struct http_outcome *out, const struct http_request *request,
+                          const struct http_site *site, enum access_path path)
 {
-    return answer_with(wsi, &long_query);
-}
-
-int http_refuse_full(struct lws *wsi)
-{
-    return answer_with(wsi, &too_many);
-}
-
-int http_serve(struct lws *wsi, const struct http_site *site, char method[ACCESS_METHOD_BYTES])
-{
-    const struct answer *refusal = check_sender(wsi, site->rules);
-
-    if (refusal)
-        return answer_with(wsi, refusal);
-    if (!is_get(wsi))
-        return answer_with(wsi, &bad_method);
-    switch (requested(wsi, site, method)) {
-    case ACCESS_NO_SLASH:
-        return answer_missing_slash(wsi, site);
-    case ACCESS_PAGE:
-        return answer_page(wsi, site);
-    case ACCESS_SOCKET:
-        return answer_with(wsi, &no_upgrade);
-    case ACCESS_OPENRPC:
-        return answer_as(wsi, "application/json; charset=utf-8", &openrpc);
-    case ACCESS_METHOD:
-        if (page_find(method)) /* a file of the page: no method has a dot in its name's end */
-            return page_answer(wsi, page_find(method));
-        return from_foreign_page(wsi) ? answer_with(wsi, &foreign_page) : HTTP_CALL;
-    default:
-        return answer_with(wsi, &bad_token);
-    }
-}
-
-/*
- * A client that offers subprotocols wants to hear one of them, or it hangs up; which one does not
- * matter here. Dart's tools offer "implicit-redirect" and the VM agrees to that one.
- */
-static bool choose_subprotocol(struct lws *wsi, char out[HTTP_SUBPROTOCOL_BYTES])
-{
-    char offered[HTTP_SUBPROTOCOL_BYTES];
-    char *rest = NULL;
-
-    out[0] = '\0';
-    if (!header(wsi, offered, sizeof(offered), WSI_TOKEN_PROTOCOL))
-        return false;
-    for (char *name = strtok_r(offered, ", \t", &rest); name; name = strtok_r(NULL, ", \t", &rest))
-        if (!out[0] || !strcmp(name, "implicit-redirect"))
-            memcpy(out, name, strlen(name) + 1);
-    return true;
-}
-
-static const struct answer *check_upgrade(struct lws *wsi, bool full)
-{
-    char version[16];
-
-    if (!header(wsi, version, sizeof(version), WSI_TOKEN_VERSION) || strcmp(version, "13") != 0)
-        return &bad_version;
-    if (lws_hdr_total_length(wsi, WSI_TOKEN_KEY) == 0)
-        return &bad_upgrade;
-    return full ? &too_many : NULL;
-}
-
-int http_upgrade(struct lws *wsi, const struct http_site *site, bool full,
-                 char subprotocol[HTTP_SUBPROTOCOL_BYTES])
-{
-    const struct answer *refusal = check_sender(wsi, site->rules);
-    char method[ACCESS_METHOD_BYTES];
-
-    if (refusal)
-        return answer_with(wsi, refusal);
-    if (!is_get(wsi))
-        return answer_with(wsi, &bad_method);
-
-    enum access_path path = requested(wsi, site, method);
-    if (path == ACCESS_NO_TOKEN || path == ACCESS_NO_SLASH)
-        return answer_with(wsi, &bad_token);
     if (path != ACCESS_SOCKET)
-        return answer_with(wsi, &not_found);
-    refusal = check_upgrade(wsi, full && !site->dds_uri);
-    if (refusal)
-        return answer_with(wsi, refusal);
-    if (site->dds_uri)
-        return answer_proxy(wsi, site->dds_uri);
-    return choose_subprotocol(wsi, subprotocol) ? 0 : answer_with(wsi, &bad_upgrade);
+        answer(out, "404 Not Found", "", "there is nothing here");
+    else if (strcmp(http_field(request, "Sec-WebSocket-Version"), "13") != 0)
+        answer(out, "426 Upgrade Required", "Sec-WebSocket-Version: 13\r\nUpgrade: websocket\r\n",
+               "unknown WebSocket version");
+    else if (!handshake_read(&out->handshake, request, site->deflate))
+        answer(out, "400 Bad Request", "", "malformed WebSocket request");
+    else if (site->dds_uri) /* who knows the token may know where the proxy is */
+        send_elsewhere(out, site->dds_uri, "");
+    else
+        out->kind = HTTP_SOCKET;
+}
+
+void http_decide(struct http_outcome *out, struct http_request *request,
+                 const struct http_site *site)
+{
+    enum access_path path = access_path(request->path, site->token, out->method);
+    bool socket = handshake_is_wanted(request);
+
+    out->kind = HTTP_ANSWER;
+    out->admitted = false;
+    out->argument_count = 0;
+    if (!check_sender(out, request, site->rules))
+        return;
+    if (path == ACCESS_NO_TOKEN || (socket && path == ACCESS_NO_SLASH))
+        return answer(out, "403 Forbidden", "", "missing or invalid authentication code");
+    out->admitted = true;
+    if (request->path_has_nul)
+        answer(out, "400 Bad Request", "", "a path holds no byte of zero");
+    else if (socket)
+        decide_socket(out, request, site, path);
+    else
+        decide_get(out, request, site, path);
 }

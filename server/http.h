@@ -1,44 +1,50 @@
 /*
- * http.h - what a plain HTTP request gets, and which requests may become a WebSocket.
+ * http.h - what a request gets: an answer, an RPC, or a WebSocket. No sockets here.
  *
- * Threads    The service thread.
- * Errors     A refusal is an answer. All answers close their connection: one page needs no more.
+ *   request head -> access.h (who may come in) -> HTTP_ANSWER | HTTP_CALL | HTTP_SOCKET
+ *
+ * Ownership  struct http_outcome points into the request.
+ * Errors     A refusal is an answer.
  */
 #ifndef ISOSCOPE_HTTP_H
 #define ISOSCOPE_HTTP_H
 
 #include "access.h"
+#include "handshake.h"
+#include "http_answer.h"
+#include "http_head.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-
-struct lws;
-
-enum {
-    HTTP_SUBPROTOCOL_BYTES = 128,
-    HTTP_CALL = 1, /* it is an RPC, and allowed: http_call.h goes on */
-};
 
 struct http_site {
     const char *token; /* "": none is asked for */
     const struct access_rules *rules;
     const char *dds_uri; /* where WebSockets are sent instead (302); NULL: they may come in */
+    bool deflate;        /* agree to permessage-deflate where a client offers it */
 };
 
-/* Answers the request: what the libwebsockets callback is to return. Or HTTP_CALL, with method. */
-int http_serve(struct lws *wsi, const struct http_site *site, char method[ACCESS_METHOD_BYTES]);
+enum http_kind {
+    HTTP_ANSWER,
+    HTTP_CALL,   /* an RPC, and allowed: http_call.h goes on */
+    HTTP_SOCKET, /* it may become a WebSocket */
+};
 
-/* The head of an answer that comes in chunks. Negative when the connection is gone. */
-int http_begin_chunks(struct lws *wsi);
-/* Refusals of an RPC that is allowed: its query is too long; there are too many clients. */
-int http_refuse_query(struct lws *wsi);
-int http_refuse_full(struct lws *wsi);
+struct http_outcome {
+    enum http_kind kind;
+    bool admitted; /* it may come in, and knows the token */
+    struct http_answer answer;
+    char method[ACCESS_METHOD_BYTES]; /* of the RPC */
+    const char *arguments[HTTP_ARGUMENTS_MAX];
+    size_t argument_count;
+    struct handshake handshake;
+};
 
-/*
- * May this request become a WebSocket? 0: yes, and subprotocol is what to agree on ("" when none
- * was offered). Else it has been answered, and the result is for the libwebsockets callback.
- */
-int http_upgrade(struct lws *wsi, const struct http_site *site, bool full,
-                 char subprotocol[HTTP_SUBPROTOCOL_BYTES]);
+/* Changes request->query. */
+void http_decide(struct http_outcome *out, struct http_request *request,
+                 const struct http_site *site);
+/* The answer to what is no HTTP that we could answer; status as http_head.h has them. */
+void http_refuse_head(struct http_outcome *out, size_t status);
+/* There are too many clients for a call or a WebSocket. */
+void http_refuse_full(struct http_outcome *out);
 
 #endif

@@ -1,36 +1,36 @@
 #include "http_answer.h"
 
-#include <libwebsockets.h>
+#include "connection.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    OWN_HEADERS_BYTES = 512,
-    CLOSE = -1, /* to libwebsockets: end the connection */
-};
+enum { OWN_HEADERS_BYTES = 512 };
 
-int http_answer(struct lws *wsi, const struct http_answer *answer)
+void http_answer_say(struct http_answer *out, const char *status, const char *more,
+                     const char *body)
 {
-    size_t size = OWN_HEADERS_BYTES + HTTP_ANSWER_HEADERS_BYTES + answer->size;
-    unsigned char *buffer = malloc(LWS_PRE + size);
+    out->status = status;
+    out->type = "text/plain; charset=utf-8";
+    snprintf(out->headers, sizeof(out->headers), HTTP_NO_CACHE "%s", more);
+    out->body = body;
+    out->size = strlen(body);
+}
 
-    if (!buffer)
-        return CLOSE;
-    char *text = (char *)buffer + LWS_PRE;
-    int head = snprintf(text, size, "HTTP/1.1 %s\r\n" HTTP_COMMON_HEADERS "%s", answer->status,
-                        answer->headers);
+void http_answer_send(const struct http_answer *answer, struct connection *connection,
+                      bool without_body)
+{
+    char head[OWN_HEADERS_BYTES + HTTP_ANSWER_HEADERS_BYTES], body_headers[128] = "";
+
     if (answer->body)
-        head += snprintf(text + head, size - (size_t)head,
-                         "Content-Type: %s\r\nContent-Length: %zu\r\n", answer->type, answer->size);
-    head += snprintf(text + head, size - (size_t)head, "\r\n");
+        snprintf(body_headers, sizeof(body_headers), "Content-Type: %s\r\nContent-Length: %zu\r\n",
+                 answer->type, answer->size);
+    int length = snprintf(head, sizeof(head), "HTTP/1.1 %s\r\n" HTTP_COMMON_HEADERS "%s%s\r\n",
+                          answer->status, answer->headers, body_headers);
 
-    /* What the socket does not take at once, libwebsockets keeps and sends before it closes. */
-    if ((size_t)head + answer->size < size) {
-        if (answer->body)
-            memcpy(text + head, answer->body, answer->size);
-        lws_write(wsi, buffer + LWS_PRE, (size_t)head + answer->size, LWS_WRITE_HTTP_FINAL);
-    }
-    free(buffer);
-    return CLOSE;
+    if (length > 0 && (size_t)length < sizeof(head))
+        connection_send(connection, head, (size_t)length);
+    if (answer->body && !without_body)
+        connection_send(connection, answer->body, answer->size);
+    connection_finish(connection);
 }

@@ -1,25 +1,30 @@
 /*
- * http_answer.h - writes one whole HTTP answer, and with it ends the connection.
+ * http_answer.h - one whole HTTP answer, after which the connection ends: one page needs no more.
  *
- * Ownership  All of struct http_answer is lent; the body is copied before http_answer returns.
+ * Ownership  What struct http_answer points to is lent, or its own text.
  * Threads    The service thread.
  */
 #ifndef ISOSCOPE_HTTP_ANSWER_H
 #define ISOSCOPE_HTTP_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-struct lws;
+struct connection;
+
+enum {
+    HTTP_ANSWER_HEADERS_BYTES = 1536,
+    HTTP_ANSWER_TEXT_BYTES = 2048,
+};
 
 struct http_answer {
     const char *status; /* "200 OK" */
     const char *type;
-    const char *headers; /* more of them, each with its line end, or "" */
-    const void *body;    /* NULL: the answer has none, as 304 */
+    char headers[HTTP_ANSWER_HEADERS_BYTES]; /* more of them, each with its line end, or "" */
+    const void *body;                        /* NULL: the answer has none, as 304 */
     size_t size;
+    char text[HTTP_ANSWER_TEXT_BYTES]; /* for a body that is made for it */
 };
-
-enum { HTTP_ANSWER_HEADERS_BYTES = 1536 }; /* headers may have so many */
 
 /* The token is in the URL, so no other site may see it. */
 #define HTTP_COMMON_HEADERS                                                                        \
@@ -31,7 +36,12 @@ enum { HTTP_ANSWER_HEADERS_BYTES = 1536 }; /* headers may have so many */
 /* Nor may a cache, where an answer does not say otherwise. */
 #define HTTP_NO_CACHE "Cache-Control: no-store\r\n"
 
-/* What the libwebsockets callback is to return: the connection's end. */
-int http_answer(struct lws *wsi, const struct http_answer *answer);
+/* Plain text that is not to be kept. more: one more header with its line end, or "". */
+void http_answer_say(struct http_answer *out, const char *status, const char *more,
+                     const char *body);
+
+/* without_body: to HEAD. */
+void http_answer_send(const struct http_answer *answer, struct connection *connection,
+                      bool without_body);
 
 #endif

@@ -1,63 +1,46 @@
 #include "http_call.h"
 
+#include "connection.h"
 #include "http.h"
 #include "session.h"
 
 #include "../protocol/service.h"
 
-#include <libwebsockets.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    ARGUMENTS_MAX = 64,
-    QUERY_BYTES = 16 * 1024, /* libwebsockets keeps no more of a request's head */
-    CHUNK_HEAD_BYTES = 6,    /* "8000\r\n" */
-};
+enum { CHUNK_HEAD_BYTES = 6 /* "8000\r\n" */ };
 
 #define CHUNK_END  "\r\n"
 #define LAST_CHUNK "0\r\n\r\n"
 
-struct query {
-    const char *arguments[ARGUMENTS_MAX];
-    size_t count;
-    char text[QUERY_BYTES];
-};
-
-/* libwebsockets has decoded them. False: there are more than any method takes. */
-static bool read_query(struct query *query, struct lws *wsi)
+static void send_head(struct session *session, const struct http_request *request)
 {
-    size_t used = 0;
+    char text[HTTP_ANSWER_HEADERS_BYTES];
+    /* Its check has been passed, so its page may read the answer. */
+    const char *origin = http_field(request, "Origin");
+    int length = snprintf(text, sizeof(text),
+                          "HTTP/1.1 200 OK\r\n"
+                          "Content-Type: application/json; charset=utf-8\r\n"
+                          "%s" HTTP_COMMON_HEADERS HTTP_NO_CACHE "%s%s%s\r\n",
+                          session->chunked ? "Transfer-Encoding: chunked\r\n" : "",
+                          origin[0] ? "Vary: Origin\r\nAccess-Control-Allow-Origin: " : "", origin,
+                          origin[0] ? "\r\n" : "");
 
-    query->count = 0;
-    for (int i = 0;; i++) {
-        char *at = query->text + used;
-        int length =
-            lws_hdr_copy_fragment(wsi, at, (int)(QUERY_BYTES - used), WSI_TOKEN_HTTP_URI_ARGS, i);
-        if (length == 0)
-            continue; /* "a=1&&b=2" */
-        if (length < 0)
-            return length == -1;
-        if (query->count == ARGUMENTS_MAX)
-            return false;
-        query->arguments[query->count++] = at;
-        used += (size_t)length + 1;
-    }
+    if (length > 0 && (size_t)length < sizeof(text))
+        connection_send(session->connection, text, (size_t)length);
 }
 
-int http_call_begin(struct session *session, struct lws *wsi, const char *method)
+void http_call_begin(struct session *session, const struct http_request *request,
+                     const struct http_outcome *call)
 {
-    static struct query query; /* the service thread's only */
-
-    if (!read_query(&query, wsi))
-        return http_refuse_query(wsi);
-    if (http_begin_chunks(wsi) < 0)
-        return -1;
-    client_receive_get(session->client, method, query.arguments, query.count);
+    session->chunked = request->minor >= 1;
+    send_head(session, request);
+    client_receive_get(session->client, call->method, call->arguments, call->argument_count);
     session_refresh(session);
-    return 0;
 }
 
+/* Around size bytes that stand CHUNK_HEAD_BYTES behind at. */
 static size_t make_chunk(char *at, size_t size, bool last)
 {
     char head[CHUNK_HEAD_BYTES + 1];
@@ -69,23 +52,26 @@ static size_t make_chunk(char *at, size_t size, bool last)
     return length;
 }
 
-int http_call_write(struct session *session, uint8_t *buffer, size_t buffer_size)
+void http_call_turn(struct session *session)
 {
-    char *at = (char *)buffer + LWS_PRE;
-    size_t room = buffer_size - LWS_PRE - CHUNK_HEAD_BYTES - sizeof(CHUNK_END LAST_CHUNK);
+    static char buffer[SESSION_PIECE_BYTES]; /* the service thread's only */
+    char *piece = buffer + CHUNK_HEAD_BYTES;
+    size_t room = sizeof(buffer) - CHUNK_HEAD_BYTES - sizeof(CHUNK_END LAST_CHUNK), size;
     bool begins, ends = false;
-    size_t size = client_send(session->client, at + CHUNK_HEAD_BYTES, room, &begins, &ends);
 
-    if (!size) {
+    size = client_send(session->client, piece, room, &begins, &ends);
+    if (!size) { /* it waits still; or it breaks off, and the missing last chunk says so */
         session_worked(session);
-        /* Still waiting; or it is to end, and the missing last chunk says that all is not here. */
-        return session_must_end(session) ? -1 : 0;
+        if (session_must_end(session))
+            connection_finish(session->connection);
+        return;
     }
-    size = make_chunk(at, size, ends);
-    if (lws_write(session->wsi, (unsigned char *)at, size,
-                  ends ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < 0)
-        return -1;
-    session->progress++;
-    session_refresh(session);
-    return ends ? -1 : 0;
+    if (session->chunked)
+        connection_send(session->connection, buffer, make_chunk(buffer, size, ends));
+    else
+        connection_send(session->connection, piece, size);
+    if (ends)
+        connection_finish(session->connection);
+    else
+        session_refresh(session);
 }

@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUEST_SECONDS_MAX = 10 }; /* a connection that says nothing takes a place from others */
-
 static int64_t clock_us(clockid_t clock)
 {
     struct timespec now;
@@ -152,19 +150,12 @@ static int open_web(struct hub *hub, const struct hub_options *hub_options, int 
         .token = hub->token,
         .access = hub_options->access,
         .patience_seconds = hub_options->patience_seconds,
+        .deflate = hub_options->deflate,
     };
-    int status = web_new(&hub->web, &options);
+    int status = loop_new(&hub->loop);
 
-    if (status == 0) {
-        const struct loop_options loop = {
-            .web = web_protocol(hub->web),
-            .request_seconds = hub_options->patience_seconds < REQUEST_SECONDS_MAX
-                                   ? hub_options->patience_seconds
-                                   : REQUEST_SECONDS_MAX,
-            .deflate = hub_options->deflate,
-        };
-        status = loop_new(&hub->loop, &loop);
-    }
+    if (status == 0)
+        status = web_new(&hub->web, &options);
     if (status < 0) {
         close(listener);
         return status;

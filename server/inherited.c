@@ -20,7 +20,7 @@ static void occupy_standard_descriptors(void)
         close(fd);
 }
 
-/* libwebsockets has tables as long as the limit, which some containers set to a billion. */
+/* More would be of no use: some containers set the limit to a billion. */
 static void set_file_limit(const struct rlimit *inherited)
 {
     struct rlimit limit = *inherited;

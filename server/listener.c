@@ -4,9 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -86,43 +84,4 @@ int listener_open_unix(int *out, const char *path)
         return close_with_errno(fd, errno);
     *out = fd;
     return 0;
-}
-
-/*
- * With no descriptor left, a connection can be neither taken nor refused, and the loop would wake
- * for it again and again. One descriptor is kept for this: given up, it makes room to refuse.
- */
-static void refuse_one(int listener, int *spare)
-{
-    if (*spare < 0)
-        return;
-    close(*spare);
-
-    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    *spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-int listener_accept(int listener)
-{
-    static int spare = -1; /* the service thread's only */
-
-    if (spare < 0)
-        spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    for (;;) {
-        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0) {
-            /* Of several replies the second must not wait until the client has said that it got the
-             * first. A unix socket refuses, and needs it not. */
-            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-            return fd;
-        }
-        if (errno == EMFILE || errno == ENFILE)
-            refuse_one(listener, &spare);
-        else if (errno != EINTR && errno != ECONNABORTED)
-            return -1;
-        if (spare < 0)
-            return -1;
-    }
 }

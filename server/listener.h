@@ -1,6 +1,5 @@
 /*
- * listener.h - the one TCP port, on 127.0.0.1 and nowhere else, or a unix socket; and accepting
- * without getting stuck.
+ * listener.h - the one TCP port, on 127.0.0.1 and nowhere else, or a unix socket.
  *
  * Errors     0, or -ISOSCOPE_SYSTEM with errno of the call that failed.
  */
@@ -17,8 +16,5 @@ int listener_open(int *fd, uint16_t *port);
  * socket that somebody listens to stays (EADDRINUSE), and so does what is no socket (EEXIST).
  */
 int listener_open_unix(int *fd, const char *path);
-
-/* The next connection that waits, or -1. Any listening socket that does not block. */
-int listener_accept(int listener);
 
 #endif

@@ -2,180 +2,276 @@
 
 #include "../sampler/include/isoscope/isoscope.h"
 
-#include <fcntl.h>
-#include <libwebsockets.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
-#define WATCH_PROTOCOL "isoscope-watch"
-
-enum {
-    HEADER_BYTES_MAX = 16 * 1024, /* a browser sends all cookies that localhost ever got */
-    SEND_BYTES = 64 * 1024,
-    DESCRIPTORS_SEEN = 1024,
-};
+enum { EVENTS_AT_ONCE = 64 };
 
 struct watch {
-    struct lws *wsi; /* NULL until it is adopted */
+    struct loop *loop;
+    struct watch *next, **link; /* in loop->watches, then in loop->ending */
+    struct watch *next_turn;
     const struct watch_events *events;
     void *context;
+    int fd;
+    uint32_t interest;   /* as epoll has it */
+    int64_t deadline_ms; /* 0: none */
+    bool has_turn, ends;
 };
 
 struct loop {
-    struct lws_context *context;
-    struct lws_vhost *vhost;
-    struct lws_protocols protocols[3]; /* web, watches, the end */
+    int epoll;
+    struct watch *watches, *ending;
+    struct watch *turns, **turns_end;
+    int64_t earliest_ms; /* no deadline is before it; 0: there is none */
 };
 
-static void watch_ended(struct watch *watch)
+static int64_t now_ms(void)
 {
-    if (!watch || !watch->wsi) /* refused before it began: loop_watch cleans up */
-        return;
-    if (watch->events->ended)
-        watch->events->ended(watch->context);
-    free(watch);
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-static int watch_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                          size_t length)
-{
-    struct watch *watch = wsi ? lws_get_opaque_user_data(wsi) : NULL;
-
-    (void)user, (void)in, (void)length;
-    switch (reason) {
-    case LWS_CALLBACK_RAW_RX_FILE:
-        return watch && watch->events->ready(watch->context) ? 0 : -1;
-    case LWS_CALLBACK_RAW_CLOSE_FILE:
-        lws_set_opaque_user_data(wsi, NULL);
-        watch_ended(watch);
-        return 0;
-    default:
-        return 0;
-    }
-}
-
-static void note_descriptors(bool open[DESCRIPTORS_SEEN])
-{
-    for (int fd = 0; fd < DESCRIPTORS_SEEN; fd++)
-        open[fd] = fcntl(fd, F_GETFD) >= 0;
-}
-
-/* libwebsockets leaves its eventfd open across exec; the program must not inherit it. */
-static void close_new_ones_on_exec(const bool open[DESCRIPTORS_SEEN])
-{
-    for (int fd = 0; fd < DESCRIPTORS_SEEN; fd++)
-        if (!open[fd] && fcntl(fd, F_GETFD) >= 0)
-            fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
-/* A window of a third of a mebibyte for each client that agrees; browsers always offer it. */
-static const struct lws_extension extensions[] = {
-    { "permessage-deflate", lws_extension_callback_pm_deflate,
-      "permessage-deflate; client_no_context_takeover; server_no_context_takeover" },
-    { NULL, NULL, NULL },
-};
-
-static int open_context(struct loop *loop, const struct loop_options *options)
-{
-    struct lws_context_creation_info info = {
-        .port = CONTEXT_PORT_NO_LISTEN_SERVER, /* listener.h listens: its errors are clearer */
-        .protocols = loop->protocols,
-        .max_http_header_data = HEADER_BYTES_MAX,
-        .pt_serv_buf_size = SEND_BYTES,
-        .timeout_secs = (unsigned)options->request_seconds,
-        .timeout_secs_ah_idle = options->request_seconds,
-        .extensions = options->deflate ? extensions : NULL,
-        .gid = -1,
-        .uid = -1,
-        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-                   LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME | LWS_SERVER_OPTION_VALIDATE_UTF8,
-    };
-    bool open[DESCRIPTORS_SEEN];
-
-    lws_set_log_level(0, NULL); /* what a user must know, we say in our own words */
-    note_descriptors(open);
-    loop->context = lws_create_context(&info);
-    if (!loop->context)
-        return -ISOSCOPE_SYSTEM;
-    close_new_ones_on_exec(open);
-    loop->vhost = lws_create_vhost(loop->context, &info);
-    return loop->vhost ? 0 : -ISOSCOPE_SYSTEM;
-}
-
-int loop_new(struct loop **out, const struct loop_options *options)
+int loop_new(struct loop **out)
 {
     struct loop *loop = calloc(1, sizeof(*loop));
 
     if (!loop)
         return -ISOSCOPE_NO_MEMORY;
-    loop->protocols[0] = *options->web;
-    loop->protocols[1] =
-        (struct lws_protocols){ .name = WATCH_PROTOCOL, .callback = watch_callback };
-
-    int status = open_context(loop, options);
-    if (status < 0) {
-        loop_free(loop);
-        return status;
+    loop->turns_end = &loop->turns;
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->epoll < 0) {
+        free(loop);
+        return -ISOSCOPE_SYSTEM;
     }
     *out = loop;
     return 0;
+}
+
+static void link_into(struct watch **list, struct watch *watch)
+{
+    watch->next = *list;
+    watch->link = list;
+    if (watch->next)
+        watch->next->link = &watch->next;
+    *list = watch;
+}
+
+static void unlink_watch(struct watch *watch)
+{
+    *watch->link = watch->next;
+    if (watch->next)
+        watch->next->link = watch->link;
+}
+
+static void forget_turn(struct loop *loop, struct watch *watch)
+{
+    struct watch **at = &loop->turns;
+
+    if (!watch->has_turn)
+        return;
+    while (*at != watch)
+        at = &(*at)->next_turn;
+    *at = watch->next_turn;
+    if (!*at)
+        loop->turns_end = at;
+}
+
+/* Only here is a watch freed: no call of the same step meets one that is gone. */
+static void free_ending(struct loop *loop)
+{
+    struct watch *watch;
+
+    while ((watch = loop->ending)) {
+        unlink_watch(watch);
+        forget_turn(loop, watch);
+        close(watch->fd);
+        if (watch->events->ended)
+            watch->events->ended(watch->context);
+        free(watch);
+    }
 }
 
 void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
-    if (loop->context)
-        lws_context_destroy(loop->context);
+    while (loop->watches || loop->ending) {
+        if (loop->watches)
+            watch_end(loop->watches);
+        free_ending(loop);
+    }
+    close(loop->epoll);
     free(loop);
+}
+
+/* A duplicate elsewhere would keep a closed descriptor in the epoll: it is taken out by its name.
+ */
+void watch_end(struct watch *watch)
+{
+    if (watch->ends)
+        return;
+    watch->ends = true;
+    epoll_ctl(watch->loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    unlink_watch(watch);
+    link_into(&watch->loop->ending, watch);
+}
+
+static void follow(struct watch *watch, bool goes_on)
+{
+    if (!goes_on)
+        watch_end(watch);
+}
+
+static void set_interest(struct watch *watch, uint32_t interest)
+{
+    struct epoll_event event = { .events = interest, .data.ptr = watch };
+
+    if (watch->interest == interest || watch->ends)
+        return;
+    watch->interest = interest;
+    epoll_ctl(watch->loop->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+static void handle(const struct epoll_event *event)
+{
+    struct watch *watch = event->data.ptr;
+
+    if (!watch->ends && event->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        follow(watch, watch->events->ready(watch->context));
+    if (!watch->ends && event->events & watch->interest & EPOLLOUT) {
+        set_interest(watch, watch->interest & ~(uint32_t)EPOLLOUT);
+        follow(watch, watch->events->turn(watch->context));
+    }
+}
+
+/* Those that ask for another one meanwhile have it in the next step: nobody waits for long. */
+static void take_turns(struct loop *loop)
+{
+    struct watch *watch = loop->turns;
+
+    loop->turns = NULL;
+    loop->turns_end = &loop->turns;
+    while (watch) {
+        struct watch *next = watch->next_turn;
+
+        watch->has_turn = false;
+        if (!watch->ends)
+            follow(watch, watch->events->turn(watch->context));
+        watch = next;
+    }
+}
+
+static void expire(struct watch *watch)
+{
+    watch->deadline_ms = 0;
+    follow(watch, watch->events->due && watch->events->due(watch->context));
+}
+
+static void look_at_deadlines(struct loop *loop)
+{
+    struct watch *next;
+    int64_t now = now_ms();
+
+    if (!loop->earliest_ms || now < loop->earliest_ms)
+        return;
+    loop->earliest_ms = 0;
+    for (struct watch *watch = loop->watches; watch; watch = next) {
+        next = watch->next;
+        if (watch->ends) { /* by one before it: it is in the other list now, so start anew, soon */
+            loop->earliest_ms = now;
+            return;
+        }
+        if (watch->deadline_ms && watch->deadline_ms <= now)
+            expire(watch);
+        if (!watch->ends && watch->deadline_ms &&
+            (!loop->earliest_ms || watch->deadline_ms < loop->earliest_ms))
+            loop->earliest_ms = watch->deadline_ms;
+    }
+}
+
+static int wait_ms(const struct loop *loop)
+{
+    int64_t left;
+
+    if (loop->turns || loop->ending)
+        return 0;
+    if (!loop->earliest_ms)
+        return -1;
+    left = loop->earliest_ms - now_ms();
+    return left <= 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
 }
 
 int loop_step(struct loop *loop)
 {
-    return lws_service(loop->context, 0) < 0 ? -ISOSCOPE_SYSTEM : 0;
-}
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int count = epoll_wait(loop->epoll, events, EVENTS_AT_ONCE, wait_ms(loop));
 
-int loop_serve(struct loop *loop, int fd)
-{
-    return lws_adopt_socket_vhost(loop->vhost, fd) ? 0 : -ISOSCOPE_SYSTEM;
+    if (count < 0 && errno != EINTR)
+        return -ISOSCOPE_SYSTEM;
+    for (int i = 0; i < count; i++)
+        handle(&events[i]);
+    take_turns(loop);
+    look_at_deadlines(loop);
+    free_ending(loop);
+    return 0;
 }
 
 int loop_watch(struct loop *loop, struct watch **out, int fd, const struct watch_events *events,
                void *context)
 {
     struct watch *watch = calloc(1, sizeof(*watch));
-    lws_adopt_desc_t adopt = {
-        .vh = loop->vhost,
-        .type = LWS_ADOPT_RAW_FILE_DESC,
-        .fd.filefd = fd,
-        .vh_prot_name = WATCH_PROTOCOL,
-        .opaque = watch,
-    };
 
     if (!watch) {
         close(fd);
         return -ISOSCOPE_NO_MEMORY;
     }
-    watch->events = events;
-    watch->context = context;
+    *watch = (struct watch){
+        .loop = loop, .events = events, .context = context, .fd = fd, .interest = EPOLLIN
+    };
 
-    struct lws *wsi = lws_adopt_descriptor_vhost_via_info(&adopt);
-    if (!wsi) {
+    struct epoll_event event = { .events = watch->interest, .data.ptr = watch };
+    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+        close(fd);
         free(watch);
         return -ISOSCOPE_SYSTEM;
     }
-    watch->wsi = wsi;
+    link_into(&loop->watches, watch);
     if (out)
         *out = watch;
     return 0;
 }
 
-void watch_timeout(struct watch *watch, int seconds)
+void watch_reads(struct watch *watch, bool reads)
 {
-    lws_set_timeout(watch->wsi, seconds ? PENDING_TIMEOUT_USER_OK : NO_PENDING_TIMEOUT, seconds);
+    set_interest(watch, reads ? watch->interest | EPOLLIN : watch->interest & ~(uint32_t)EPOLLIN);
 }
 
-void watch_end(struct watch *watch)
+void watch_turn(struct watch *watch)
 {
-    lws_set_timeout(watch->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    if (watch->has_turn || watch->ends)
+        return;
+    watch->has_turn = true;
+    watch->next_turn = NULL;
+    *watch->loop->turns_end = watch;
+    watch->loop->turns_end = &watch->next_turn;
+}
+
+void watch_await_room(struct watch *watch)
+{
+    set_interest(watch, watch->interest | EPOLLOUT);
+}
+
+void watch_timeout(struct watch *watch, uint32_t milliseconds)
+{
+    struct loop *loop = watch->loop;
+
+    watch->deadline_ms = milliseconds ? now_ms() + milliseconds : 0;
+    if (milliseconds && (!loop->earliest_ms || watch->deadline_ms < loop->earliest_ms))
+        loop->earliest_ms = watch->deadline_ms;
 }

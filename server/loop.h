@@ -1,10 +1,11 @@
 /*
- * loop.h - the service thread: libwebsockets' loop, and our own descriptors in it.
+ * loop.h - the service thread: one epoll, and everything that the service waits for in it.
  *
- * Everything that the service waits for is a descriptor: sockets, signals (signalfd), time
- * (timerfd), other threads (eventfd). So there is one place that waits, and nothing polls.
+ * Sockets, signals (signalfd), time (timerfd), other threads (eventfd): each is a descriptor with
+ * a watch. So there is one place that waits, and nothing polls.
  *
- * Ownership  The loop owns the descriptors it watches and closes them.
+ * Ownership  The loop owns the descriptors it watches and closes them. A watch that ends stays
+ *            valid until the step is over.
  * Threads    One, the service thread.
  * Errors     0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_SYSTEM.
  */
@@ -12,41 +13,42 @@
 #define ISOSCOPE_LOOP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct loop;
-struct lws_protocols;
 struct watch;
 
-struct loop_options {
-    const struct lws_protocols
-        *web;            /* HTTP and WebSocket on the sockets given to loop_serve; copied */
-    int request_seconds; /* so long a connection may take to say what it wants */
-    bool deflate;        /* agree to permessage-deflate where a client offers it */
+/* All get the watch's context; false ends the watch. All but ready may be NULL. */
+struct watch_events {
+    /* There is something to read, or the other side is gone. */
+    bool (*ready)(void *context);
+    /* What watch_turn or watch_await_room asked for. */
+    bool (*turn)(void *context);
+    /* Its time is over. NULL: that ends it. */
+    bool (*due)(void *context);
+    /* It has ended, and its descriptor is closed. */
+    void (*ended)(void *context);
 };
 
-int loop_new(struct loop **out, const struct loop_options *options);
-/* Closes everything; watches end, and sockets are told so. NULL is fine. */
+int loop_new(struct loop **out);
+/* Closes everything; watches end, and are told so. NULL is fine. */
 void loop_free(struct loop *loop);
 
 /* Waits for something to do and does it. */
 int loop_step(struct loop *loop);
 
-/* An accepted TCP connection for the web protocol. Takes over fd, also on failure. */
-int loop_serve(struct loop *loop, int fd);
-
-struct watch_events {
-    /* There is something to read, or the other side is gone. False ends the watch. */
-    bool (*ready)(void *context);
-    /* The watch has ended and its descriptor is closed. May be NULL. */
-    void (*ended)(void *context);
-};
-
 /* Takes over fd, also on failure; then ended is not called. out may be NULL. */
 int loop_watch(struct loop *loop, struct watch **out, int fd, const struct watch_events *events,
                void *context);
-/* Ends the watch in so many seconds; 0: never. */
-void watch_timeout(struct watch *watch, int seconds);
-/* Ends the watch soon, from the loop. */
+/* Does it look whether there is something to read? At first it does. */
+void watch_reads(struct watch *watch, bool reads);
+/* One call of turn, after all that is ready now, in the order in which turns were asked for. */
+void watch_turn(struct watch *watch);
+/* One call of turn, once the descriptor takes bytes. */
+void watch_await_room(struct watch *watch);
+/* So much time has it from now on; forgets an earlier one. 0: all time. */
+void watch_timeout(struct watch *watch, uint32_t milliseconds);
+/* Ends the watch soon, from the loop. It gets no more calls but ended. */
 void watch_end(struct watch *watch);
 
 #endif

@@ -1,13 +1,11 @@
 #include "page.h"
 
 #include "http_answer.h"
+#include "http_head.h"
 
-#include <libwebsockets.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { ACCEPT_BYTES = 1024 };
 
 /* Nothing but our own files, and the WebSocket beside them: a name from a profile that became
  * script or an address would still do nothing. data: and blob: are pictures that are saved. */
@@ -24,37 +22,35 @@ const struct page_file *page_find(const char *name)
     return NULL;
 }
 
-/* Too long to be read is as if it were absent. */
-static bool header_holds(struct lws *wsi, enum lws_token_indexes token, const char *word)
+static bool field_holds(const struct http_request *request, const char *name, const char *word)
 {
-    char text[ACCEPT_BYTES];
+    const char *value;
 
-    return lws_hdr_total_length(wsi, token) > 0 &&
-           lws_hdr_copy(wsi, text, sizeof(text), token) >= 0 && strstr(text, word);
+    for (size_t at = 0; (value = http_field_next(request, name, &at));)
+        if (strstr(value, word))
+            return true;
+    return false;
 }
 
-const struct page_file *page_for_browser(struct lws *wsi)
+const struct page_file *page_for_browser(const struct http_request *request)
 {
-    return header_holds(wsi, WSI_TOKEN_HTTP_ACCEPT, "text/html") ? page_find("index.html") : NULL;
+    return field_holds(request, "Accept", "text/html") ? page_find("index.html") : NULL;
 }
 
-int page_answer(struct lws *wsi, const struct page_file *file)
+void page_answer(struct http_answer *out, const struct page_file *file,
+                 const struct http_request *request)
 {
-    static const char refusal[] = "this is sent as gzip only: curl has --compressed";
-    char headers[HTTP_ANSWER_HEADERS_BYTES];
+    bool theirs_is_good = field_holds(request, "If-None-Match", file->etag);
 
-    snprintf(headers, sizeof(headers),
+    if (!theirs_is_good && !field_holds(request, "Accept-Encoding", "gzip"))
+        return http_answer_say(out, "406 Not Acceptable", "",
+                               "this is sent as gzip only: curl has --compressed");
+    out->status = theirs_is_good ? "304 Not Modified" : "200 OK";
+    out->type = file->type;
+    out->body = theirs_is_good ? NULL : file->gzip;
+    out->size = file->size;
+    snprintf(out->headers, sizeof(out->headers),
              "Cache-Control: private, no-cache\r\nVary: Accept, Accept-Encoding\r\n"
-             "ETag: %s\r\n" POLICY,
-             file->etag);
-    if (header_holds(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, file->etag))
-        return http_answer(
-            wsi, &(struct http_answer){ "304 Not Modified", file->type, headers, NULL, 0 });
-    if (!header_holds(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, "gzip"))
-        return http_answer(wsi,
-                           &(struct http_answer){ "406 Not Acceptable", "text/plain; charset=utf-8",
-                                                  HTTP_NO_CACHE, refusal, sizeof(refusal) - 1 });
-    strncat(headers, "Content-Encoding: gzip\r\n", sizeof(headers) - strlen(headers) - 1);
-    return http_answer(
-        wsi, &(struct http_answer){ "200 OK", file->type, headers, file->gzip, file->size });
+             "ETag: %s\r\n" POLICY "%s",
+             file->etag, theirs_is_good ? "" : "Content-Encoding: gzip\r\n");
 }

@@ -11,7 +11,8 @@
 
 #include <stddef.h>
 
-struct lws;
+struct http_answer;
+struct http_request;
 
 struct page_file {
     const char *name; /* below the token: "index.html" */
@@ -28,9 +29,9 @@ extern const struct page_file page_files[];
 const struct page_file *page_find(const char *name);
 
 /* The page itself when this request is a browser's, which asks for text/html; else NULL. */
-const struct page_file *page_for_browser(struct lws *wsi);
+const struct page_file *page_for_browser(const struct http_request *request);
 
-/* What the libwebsockets callback is to return. */
-int page_answer(struct lws *wsi, const struct page_file *file);
+void page_answer(struct http_answer *out, const struct page_file *file,
+                 const struct http_request *request);
 
 #endif

@@ -1,26 +1,29 @@
 /*
- * session.h - one client's WebSocket: fragments become messages, messages become frames.
+ * session.h - one client of the protocol, behind a WebSocket or one GET (http_call.h).
  *
- *   frames -> session_receive -> client_receive ... client_send -> session_write -> frames
+ *   bytes -> session_receive -> frames -> messages -> client_receive
+ *   client_send -> session_turn -> frames -> bytes
  *
- * A client that does not read is dropped after patience_seconds, without a close frame, which it
- * would not read either; so is one that leaves a message unfinished. Others notice nothing of
- * either.
+ * Who breaks the WebSocket protocol hears why (1002, 1007, 1009), and is read no further. A client
+ * that stands still is connection.h's business.
  *
- * Ownership  A session lives in the memory that libwebsockets keeps for each connection.
+ * Ownership  Borrows the connection and the service.
  * Threads    The service thread.
- * Errors     Results are for the libwebsockets callback: 0, or -1 to end the connection, its
- *            close code already set.
+ * Errors     0, -ISOSCOPE_NO_MEMORY. A session that must end has its connection ended.
  */
 #ifndef ISOSCOPE_SESSION_H
 #define ISOSCOPE_SESSION_H
+
+#include "frames.h"
+#include "packing.h"
+#include "utf8.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct client;
-struct lws;
+struct connection;
 struct service;
 
 enum {
@@ -30,39 +33,47 @@ enum {
 
 struct session {
     struct session *next, **link; /* in the list of web.c */
-    struct lws *wsi;
+    struct connection *connection;
     struct client *client;
+    struct packing *packing; /* NULL: messages are plain */
+    struct frames frames;
+    struct utf8 utf8;
     char *text; /* the message that is coming in */
     size_t length, capacity;
-    bool http;            /* it is one GET (http_call.h): no frames */
-    int patience_seconds; /* it may stand still so long: not reading, or in the middle of a message
-                           */
-    uint32_t progress;    /* pieces that went out or came in */
-    uint32_t progress_seen;
-    int unsent_seen;   /* bytes in the socket, when its timer was set */
-    bool timed;        /* its timer runs */
-    bool too_long;     /* its message was: close for it */
+    uint8_t pong[FRAMES_CONTROL_MAX];
+    uint8_t pong_length;
+    bool pong_due;
+    bool http;         /* it is one GET: no frames */
+    bool chunked;      /* as HTTP/1.1 has it */
+    bool mid_packed;   /* a frame of the message that goes out has gone */
+    bool too_long;     /* the message that is coming in: read to its end, and not kept */
     bool leaving;      /* we are going away: send what is queued, then close */
+    bool closing;      /* our close frame is out */
     bool last_seconds; /* a deadline for closing has been set */
+    bool holds_place;  /* the host's */
+    int64_t spoke_ms;  /* the host's: when it has said something last */
 };
 
-int session_open(struct session *session, struct lws *wsi, struct service *service,
-                 int patience_seconds);
+/* packing: NULL when messages are plain, else taken over. */
+int session_open(struct session *session, struct connection *connection, struct service *service,
+                 struct packing *packing);
 void session_close(struct session *session);
 
-int session_receive(struct session *session, const char *bytes, size_t length);
-/* The socket takes the next piece. */
-int session_write(struct session *session, uint8_t *buffer, size_t buffer_size);
+/* bytes are changed. False: the connection is to end at once. */
+bool session_receive(struct session *session, uint8_t *bytes, size_t size);
+/* There is room for the next piece. */
+void session_turn(struct session *session);
 /* client_send gave nothing: it may have worked on something, and goes on in another turn. */
 void session_worked(struct session *session);
-/* Asks for session_write when there is something to send, or the connection is to end. */
+/* Asks for a turn when there is something to send, or the connection is to end. */
 void session_refresh(struct session *session);
+/* Closes it, by a frame. reason: at most 123 bytes of UTF-8. */
+void session_dismiss(struct session *session, uint16_t code, const char *reason);
 
-/* Its timer came. -1: it has stood still. */
-int session_timer(struct session *session);
 /* It is to end, and gets nothing more. */
 bool session_must_end(const struct session *session);
-
+/* It owes us something: to read, or the end of its message. */
+bool session_owes(const struct session *session);
 /* Nothing is left to send. */
 bool session_quiet(const struct session *session);
 void session_leave(struct session *session);

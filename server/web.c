@@ -1,51 +1,44 @@
 #include "web.h"
 
-#include "http.h"
-#include "http_call.h"
-#include "listener.h"
-#include "loop.h"
-#include "session.h"
+#include "acceptor.h"
+#include "connection.h"
+#include "say.h"
+#include "visitor.h"
 
 #include "../protocol/service.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
-#include <libwebsockets.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-    SESSIONS_MAX = 128,
-    CONNECTIONS_MAX = 5 * SESSIONS_MAX, /* with those that have not said yet what they want */
+    SOCKETS_MAX = 128,
+    CALLS_MAX = 64, /* by GET: places that no WebSocket takes */
+    CONNECTIONS_MAX = 640,
+    STRANGERS_MAX = CONNECTIONS_MAX / 2, /* of them: those that have not shown the token */
+    REQUEST_MS_MAX = 10000,
 };
 
 struct web {
     struct web_options options;
+    struct visitor_host host;
     struct loop *loop;
-    int listener; /* the loop's descriptor */
-    struct lws_protocols protocol;
+    struct acceptor *acceptor;
+    struct visitor *oldest, *newest; /* strangers */
     struct session *sessions;
-    unsigned session_count, connection_count;
+    unsigned connection_count, stranger_count, session_count;
+    unsigned kind_count[HTTP_SOCKET + 1]; /* sessions that hold a place */
+    bool said_strangers, said_connections, said_full;
     uint64_t activity;
-    /* The protocol's name, as libwebsockets knows it. It agrees to a subprotocol by this name
-     * only, so the one that a client offers is written here just before it looks. */
-    char subprotocol[HTTP_SUBPROTOCOL_BYTES];
-    uint8_t buffer[LWS_PRE + SESSION_PIECE_BYTES];
 };
 
-static int session_begins(struct web *web, struct session *session, struct lws *wsi)
+static int64_t now_ms(void)
 {
-    if (session_open(session, wsi, web->options.service, web->options.patience_seconds) < 0)
-        return -1;
-    session->next = web->sessions;
-    session->link = &web->sessions;
-    if (session->next)
-        session->next->link = &session->next;
-    web->sessions = session;
-    web->session_count++;
-    session_refresh(session);
-    return 0;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
 static void refresh_all(struct web *web)
@@ -54,113 +47,221 @@ static void refresh_all(struct web *web)
         session_refresh(s);
 }
 
-static void session_ends(struct web *web, struct session *session)
+/* Strangers, oldest first. */
+
+static void add_stranger(struct web *web, struct visitor *visitor)
 {
-    if (!session || !session->link) /* it never began */
+    visitor->previous = web->newest;
+    if (web->newest)
+        web->newest->next = visitor;
+    else
+        web->oldest = visitor;
+    web->newest = visitor;
+    web->stranger_count++;
+}
+
+static void remove_stranger(struct web *web, struct visitor *visitor)
+{
+    *(visitor->previous ? &visitor->previous->next : &web->oldest) = visitor->next;
+    *(visitor->next ? &visitor->next->previous : &web->newest) = visitor->previous;
+    visitor->next = visitor->previous = NULL;
+    web->stranger_count--;
+}
+
+/* It counts no longer, though it ends only when the loop comes round. */
+static void send_away_oldest(struct web *web)
+{
+    struct visitor *visitor = web->oldest;
+
+    remove_stranger(web, visitor);
+    web->connection_count--;
+    visitor->counted = false;
+    connection_end(visitor->connection);
+}
+
+static void stranger_admitted(void *context, struct visitor *visitor)
+{
+    if (visitor->counted)
+        remove_stranger(context, visitor);
+}
+
+/* False: there is no room. */
+static bool make_room(struct web *web)
+{
+    bool full = web->connection_count >= CONNECTIONS_MAX;
+
+    if (!full && web->stranger_count < STRANGERS_MAX)
+        return true;
+    if (!web->oldest) {
+        if (!web->said_connections)
+            say("%d clients are connected: more are refused", CONNECTIONS_MAX);
+        web->said_connections = true;
+        return false;
+    }
+    if (!web->said_strangers)
+        say("%u connections that have not shown the token: the oldest are closed for new ones",
+            web->stranger_count);
+    web->said_strangers = true;
+    send_away_oldest(web);
+    return true;
+}
+
+static void accepted(void *context, int fd)
+{
+    struct web *web = context;
+    struct visitor *visitor;
+
+    if (!make_room(web)) {
+        close(fd);
         return;
+    }
+    if (visitor_new(&visitor, web->loop, fd, &web->host) < 0)
+        return;
+    visitor->counted = true;
+    web->connection_count++;
+    add_stranger(web, visitor);
+}
+
+/* New ones have the better chance to say something: the older half gives its descriptors. */
+static void exhausted(void *context)
+{
+    struct web *web = context;
+
+    for (unsigned i = (web->stranger_count + 1) / 2; i; i--)
+        send_away_oldest(web);
+}
+
+/* Sessions */
+
+static bool is_idle(const struct web *web, const struct session *session, int64_t now)
+{
+    return session->holds_place && !session->http && session_quiet(session) &&
+           !client_waits(session->client) &&
+           now - session->spoke_ms >= (int64_t)web->host.patience_ms;
+}
+
+/* The one that has been silent for longest gives its place, when it listens to nothing either. */
+static bool take_idle_place(struct web *web)
+{
+    struct session *longest = NULL;
+    int64_t now = now_ms();
+
+    for (struct session *s = web->sessions; s; s = s->next)
+        if (is_idle(web, s, now) && (!longest || s->spoke_ms < longest->spoke_ms))
+            longest = s;
+    if (!longest)
+        return false;
+    longest->holds_place = false;
+    web->kind_count[HTTP_SOCKET]--;
+    session_dismiss(longest, FRAMES_CLOSE_POLICY,
+                    "all places are taken, and this client has been silent for longest");
+    return true;
+}
+
+static bool has_place(void *context, enum http_kind kind)
+{
+    struct web *web = context;
+
+    if (web->kind_count[kind] < (kind == HTTP_CALL ? CALLS_MAX : SOCKETS_MAX))
+        return true;
+    if (kind == HTTP_SOCKET && take_idle_place(web))
+        return true;
+    if (!web->said_full)
+        say("%d WebSockets and %d calls by GET at once are the most: further clients hear 503",
+            SOCKETS_MAX, CALLS_MAX);
+    web->said_full = true;
+    return false;
+}
+
+static enum http_kind kind_of(const struct session *session)
+{
+    return session->http ? HTTP_CALL : HTTP_SOCKET;
+}
+
+static void session_opened(void *context, struct visitor *visitor)
+{
+    struct web *web = context;
+    struct session *session = &visitor->session;
+
+    session->spoke_ms = now_ms();
+    session->holds_place = true;
+    session->next = web->sessions;
+    session->link = &web->sessions;
+    if (session->next)
+        session->next->link = &session->next;
+    web->sessions = session;
+    web->session_count++;
+    web->kind_count[kind_of(session)]++;
+}
+
+static void session_ended(struct web *web, struct session *session)
+{
     *session->link = session->next;
     if (session->next)
         session->next->link = session->link;
     web->session_count--;
-    session_close(session);
+    if (session->holds_place)
+        web->kind_count[kind_of(session)]--;
     refresh_all(web); /* others may have waited for it: services, events */
 }
 
-static int receive(struct web *web, struct session *session, const char *bytes, size_t length)
+static void visitor_left(void *context, struct visitor *visitor)
 {
-    int status = session_receive(session, bytes, length);
+    struct web *web = context;
 
+    if (visitor->counted) {
+        web->connection_count--;
+        if (!visitor->admitted)
+            remove_stranger(web, visitor);
+    }
+    if (visitor->has_session)
+        session_ended(web, &visitor->session);
+}
+
+static void heard(void *context, struct visitor *visitor)
+{
+    struct web *web = context;
+
+    visitor->session.spoke_ms = now_ms();
     web->activity++;
     refresh_all(web); /* one client's request can be an event for all */
-    return status;
 }
 
-static struct http_site site_of(const struct web *web)
+static void told(void *context)
 {
-    return (struct http_site){ web->options.token, &web->options.access,
-                               service_dds_uri(web->options.service) };
-}
+    struct web *web = context;
 
-static int serve(struct web *web, struct session *session, struct lws *wsi)
-{
-    const struct http_site site = site_of(web);
-    char method[ACCESS_METHOD_BYTES];
-    int status = http_serve(wsi, &site, method);
-
-    if (status != HTTP_CALL)
-        return status;
-    if (web->session_count >= SESSIONS_MAX)
-        return http_refuse_full(wsi);
-    if (session_begins(web, session, wsi) < 0)
-        return -1;
-    session->http = true;
     web->activity++;
-    status = http_call_begin(session, wsi, method);
-    refresh_all(web); /* a request can be an event for all */
-    return status;
 }
 
-static int upgrade(struct web *web, struct session *session, struct lws *wsi, const char *wanted)
+static struct http_site site_of(void *context)
 {
-    const struct http_site site = site_of(web);
+    const struct web *web = context;
 
-    /* "h2c" from curl and its like: an offer, which HTTP lets us pass over. */
-    if (strcasecmp(wanted, "websocket") != 0)
-        return serve(web, session, wsi);
-    return http_upgrade(wsi, &site, web->session_count >= SESSIONS_MAX, web->subprotocol);
-}
-
-static int web_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                        size_t length)
-{
-    const struct lws_protocols *protocol = wsi ? lws_get_protocol(wsi) : NULL;
-    struct web *web = protocol ? protocol->user : NULL;
-    struct session *session = user;
-
-    switch (reason) {
-    case LWS_CALLBACK_WSI_DESTROY: /* comes for every descriptor in the loop */
-        if (web)
-            web->connection_count--;
-        return 0;
-    case LWS_CALLBACK_HTTP:
-        return serve(web, session, wsi);
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return upgrade(web, session, wsi, in);
-    case LWS_CALLBACK_ESTABLISHED:
-        return session_begins(web, session, wsi);
-    case LWS_CALLBACK_CLOSED:
-    case LWS_CALLBACK_CLOSED_HTTP:
-        session_ends(web, session);
-        return 0;
-    case LWS_CALLBACK_RECEIVE:
-        return receive(web, session, in, length);
-    case LWS_CALLBACK_SERVER_WRITEABLE:
-        web->activity++;
-        return session_write(session, web->buffer, sizeof(web->buffer));
-    case LWS_CALLBACK_HTTP_WRITEABLE:
-        web->activity++;
-        return session->link ? http_call_write(session, web->buffer, sizeof(web->buffer)) : 0;
-    case LWS_CALLBACK_TIMER:
-        return session->link ? session_timer(session) : 0;
-    default:
-        return 0;
-    }
+    return (struct http_site){ web->options.token, &web->options.access,
+                               service_dds_uri(web->options.service), web->options.deflate };
 }
 
 int web_new(struct web **out, const struct web_options *options)
 {
     struct web *web = calloc(1, sizeof(*web));
+    uint32_t patience_ms = (uint32_t)options->patience_seconds * 1000;
 
     if (!web)
         return -ISOSCOPE_NO_MEMORY;
     web->options = *options;
-    web->listener = -1;
-    web->protocol = (struct lws_protocols){
-        .name = web->subprotocol,
-        .callback = web_callback,
-        .per_session_data_size = sizeof(struct session),
-        .tx_packet_size = SESSION_PIECE_BYTES,
-        .user = web,
+    web->host = (struct visitor_host){
+        .site = site_of,
+        .admitted = stranger_admitted,
+        .has_place = has_place,
+        .opened = session_opened,
+        .heard = heard,
+        .told = told,
+        .left = visitor_left,
+        .service = options->service,
+        .patience_ms = patience_ms,
+        .request_ms = patience_ms < REQUEST_MS_MAX ? patience_ms : REQUEST_MS_MAX,
+        .context = web,
     };
     *out = web;
     return 0;
@@ -168,35 +269,18 @@ int web_new(struct web **out, const struct web_options *options)
 
 void web_free(struct web *web)
 {
+    if (!web)
+        return;
+    acceptor_free(web->acceptor);
     free(web);
-}
-
-const struct lws_protocols *web_protocol(struct web *web)
-{
-    return &web->protocol;
-}
-
-static bool listener_ready(void *context)
-{
-    struct web *web = context;
-    int fd;
-
-    while ((fd = listener_accept(web->listener)) >= 0) {
-        if (web->connection_count >= CONNECTIONS_MAX)
-            close(fd);
-        else if (loop_serve(web->loop, fd) == 0)
-            web->connection_count++;
-    }
-    return true;
 }
 
 int web_listen(struct web *web, struct loop *loop, int listener)
 {
-    static const struct watch_events events = { .ready = listener_ready };
+    static const struct acceptor_events events = { accepted, exhausted };
 
     web->loop = loop;
-    web->listener = listener;
-    return loop_watch(loop, NULL, listener, &events, web);
+    return acceptor_new(&web->acceptor, loop, listener, &events, web);
 }
 
 void web_poll(struct web *web)

@@ -1,7 +1,10 @@
 /*
- * web.h - the clients: the listening port, HTTP, and all WebSocket sessions.
+ * web.h - all who come: their requests, their sessions, and how many may be there at once.
  *
- *   port -> listener -> http (who may come in) -> session (text in, text out) -> protocol/service.h
+ *   acceptor -> connection -> visitor (a request's head) -> http (who may come in)
+ *            -> session (text in, text out) -> protocol/service.h
+ *
+ * Places: see server/README.md.
  *
  * Ownership  Borrows service and token; both outlive the loop that serves. web_free after
  * loop_free. Threads    The service thread. Errors     0, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_SYSTEM.
@@ -15,7 +18,6 @@
 #include <stdint.h>
 
 struct loop;
-struct lws_protocols;
 struct service;
 struct web;
 
@@ -23,14 +25,13 @@ struct web_options {
     struct service *service;
     const char *token; /* "": none is asked for */
     struct access_rules access;
-    int patience_seconds; /* session.h */
+    int patience_seconds; /* connection.h */
+    bool deflate;         /* agree to permessage-deflate where a client offers it */
 };
 
 int web_new(struct web **out, const struct web_options *options);
 void web_free(struct web *web); /* NULL is fine */
 
-/* For loop_new; web keeps it. */
-const struct lws_protocols *web_protocol(struct web *web);
 /* Takes over listener, also on failure. */
 int web_listen(struct web *web, struct loop *loop, int listener);
 

@@ -56,12 +56,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 # System headers that have no place in a folder, nor in those inside it that do not say otherwise:
 # JSON, sockets, ELF readers.
 FORBIDDEN_SYSTEM: dict[str, str] = {
-    "sampler/feed": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind|sys/socket",
-    "sampler/capture": r"jansson|libwebsockets|libelf|gelf|elfutils|libunwind",
-    "sampler/profile/symbols/names": r"elfutils|dwarf|jansson|libwebsockets|sys/socket",
-    "sampler/profile/symbols": r"jansson|libwebsockets|sys/socket",
-    "sampler/profile": r"libelf|gelf|elfutils|dwarf|jansson|libwebsockets|sys/socket",
-    "protocol": r"libwebsockets|libelf|gelf|elfutils|sys/socket|pthread",
+    "sampler/feed": r"jansson|libelf|gelf|elfutils|libunwind|sys/socket",
+    "sampler/capture": r"jansson|libelf|gelf|elfutils|libunwind",
+    "sampler/profile/symbols/names": r"elfutils|dwarf|jansson|sys/socket",
+    "sampler/profile/symbols": r"jansson|sys/socket",
+    "sampler/profile": r"libelf|gelf|elfutils|dwarf|jansson|sys/socket",
+    "protocol": r"libelf|gelf|elfutils|sys/socket|pthread",
     "server": r"libelf|gelf|elfutils",
 }
 

@@ -1,0 +1,102 @@
+/* Clients' WebSocket frames, and heads of ours. What each mistake is closed with: tests/live. */
+#include "server/frames.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* RFC 6455, 5.7: "Hello", masked. */
+static const uint8_t hello[] = { 0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58 };
+
+static void a_masked_frame_is_unmasked(void **state)
+{
+    struct frames frames = { 0 };
+    struct frames_piece piece;
+    uint8_t bytes[sizeof(hello)], *at = bytes;
+    size_t size = sizeof(bytes);
+
+    (void)state;
+    memcpy(bytes, hello, sizeof(hello));
+    assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_PIECE);
+    assert_int_equal(piece.size, 5);
+    assert_memory_equal(piece.bytes, "Hello", 5);
+    assert_true(piece.ends && !piece.binary && !piece.packed);
+    assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_NOTHING);
+    assert_int_equal(size, 0);
+}
+
+static void a_frame_may_come_byte_by_byte(void **state)
+{
+    struct frames frames = { 0 };
+    struct frames_piece piece;
+    char text[8] = "";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(hello); i++) {
+        uint8_t byte = hello[i], *at = &byte;
+        size_t size = 1;
+
+        while (frames_next(&frames, &at, &size, &piece) == FRAMES_PIECE) {
+            assert_int_equal(piece.ends, i + 1 == sizeof(hello));
+            strncat(text, (const char *)piece.bytes, piece.size);
+        }
+    }
+    assert_string_equal(text, "Hello");
+}
+
+static void a_frame_without_a_mask_is_broken(void **state)
+{
+    struct frames frames = { 0 };
+    struct frames_piece piece;
+    uint8_t bytes[] = { 0x81, 0x05, 'H', 'e', 'l', 'l', 'o' }, *at = bytes;
+    size_t size = sizeof(bytes);
+
+    (void)state;
+    assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_BROKEN);
+    assert_int_equal(piece.code, FRAMES_CLOSE_PROTOCOL);
+    assert_non_null(piece.reason);
+}
+
+static void an_announced_length_is_told_with_the_first_piece(void **state)
+{
+    struct frames frames = { 0 };
+    struct frames_piece piece;
+    uint8_t bytes[] = { 0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'x' }, *at = bytes;
+    size_t size = sizeof(bytes);
+
+    (void)state;
+    assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_PIECE);
+    assert_int_equal(piece.to_come, (UINT64_C(1) << 40) - 1);
+    assert_true(piece.binary && !piece.ends);
+}
+
+static void a_length_takes_as_few_bytes_as_it_can(void **state)
+{
+    uint8_t head[FRAMES_HEAD_MAX];
+
+    (void)state;
+    assert_int_equal(frames_head(head, FRAMES_TEXT, FRAMES_FIN, 125), 2);
+    assert_memory_equal(head, "\x81\x7d", 2);
+    assert_int_equal(frames_head(head, FRAMES_CONTINUATION, 0, 126), 4);
+    assert_memory_equal(head, "\x00\x7e\x00\x7e", 4);
+    assert_int_equal(frames_head(head, FRAMES_PONG, FRAMES_FIN, 65535), 4);
+    assert_int_equal(frames_head(head, FRAMES_TEXT, FRAMES_FIN | FRAMES_PACKED, 65536), 10);
+    assert_memory_equal(head, "\xc1\x7f\0\0\0\0\0\1\0\0", 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_masked_frame_is_unmasked),
+        cmocka_unit_test(a_frame_may_come_byte_by_byte),
+        cmocka_unit_test(a_frame_without_a_mask_is_broken),
+        cmocka_unit_test(an_announced_length_is_told_with_the_first_piece),
+        cmocka_unit_test(a_length_takes_as_few_bytes_as_it_can),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
