@@ -1,12 +1,11 @@
 #include "rpc.h"
 
+#include "json_read.h"
 #include "values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { DECODE_FLAGS = JSON_DECODE_ANY | JSON_ALLOW_NUL };
 
 static const struct {
     int code;
@@ -16,22 +15,6 @@ static const struct {
     RPC_ERRORS(RPC_ERROR_ROW)
 #undef RPC_ERROR_ROW
 };
-
-static json_t *load(const char *text, size_t length, json_error_t *error)
-{
-    json_t *message = json_loadb(text, length, DECODE_FLAGS, error);
-    size_t wide_length;
-    char *wide;
-
-    if (message || json_error_code(error) != json_error_numeric_overflow)
-        return message;
-    wide = value_widen_integers(text, length, &wide_length);
-    if (!wide)
-        return NULL;
-    message = json_loadb(wide, wide_length, DECODE_FLAGS, error);
-    free(wide);
-    return message;
-}
 
 static enum rpc_parsed broken(struct rpc_failure *failure, enum rpc_error error,
                               const char *details)
@@ -69,16 +52,35 @@ static enum rpc_parsed parse_members(struct request *request, struct rpc_failure
     return RPC_PARSED_REQUEST;
 }
 
+#define UNREADABLE "a number that is too large, or half a surrogate pair"
+
+/* What could not be read makes wrong what it stands in; where nobody looks, nothing. */
+static enum rpc_parsed parse_damaged(struct request *request, struct rpc_failure *failure)
+{
+    if (json_is_damaged(json_object_get(request->message, "id")))
+        return broken(failure, RPC_INVALID_REQUEST, "id holds " UNREADABLE);
+    if (!json_object_get(request->message, "method")) { /* a caller may wait for this answer */
+        json_object_del(request->message, "result");
+        json_object_del(request->message, "error");
+    }
+
+    enum rpc_parsed parsed = parse_members(request, failure);
+    if (parsed == RPC_PARSED_REQUEST && json_is_damaged(request->params))
+        return broken(failure, RPC_INVALID_PARAMS, "params hold " UNREADABLE);
+    return parsed;
+}
+
 enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
                           struct rpc_failure *failure, char why[JSON_ERROR_TEXT_LENGTH])
 {
     struct request *request = calloc(1, sizeof(*request));
     json_error_t error = { 0 };
     enum rpc_parsed parsed;
+    bool damaged;
 
     if (!request)
         return RPC_PARSED_NO_MEMORY;
-    request->message = load(text, length, &error);
+    request->message = json_read(text, length, &damaged, &error);
     if (!request->message) {
         snprintf(why, JSON_ERROR_TEXT_LENGTH, "%s", error.text);
         parsed = json_error_code(&error) == json_error_out_of_memory ? RPC_PARSED_NO_MEMORY
@@ -86,7 +88,7 @@ enum rpc_parsed rpc_parse(struct request **out, const char *text, size_t length,
     } else if (!json_is_object(request->message)) {
         parsed = RPC_PARSED_NO_MAP;
     } else {
-        parsed = parse_members(request, failure);
+        parsed = damaged ? parse_damaged(request, failure) : parse_members(request, failure);
     }
     if (parsed == RPC_PARSED_REQUEST || parsed == RPC_PARSED_REPLY || parsed == RPC_PARSED_BROKEN)
         *out = request;

@@ -23,10 +23,4 @@ bool value_int64(const char *text, int64_t *out);
 /* A new JSON list of what stands in "[a, b]"; also NULL when it is no such text. */
 json_t *value_list(const char *text);
 
-/*
- * A copy of JSON text in which integers beyond 64 bits are doubles: 12345678901234567890.0.
- * The VM reads them so; jansson refuses the whole message.
- */
-char *value_widen_integers(const char *text, size_t length, size_t *out_length);
-
 #endif

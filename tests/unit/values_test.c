@@ -74,30 +74,12 @@ static void lists_come_as_text_too(void **state)
     assert_null(value_list(""));
 }
 
-static void only_integers_beyond_64_bits_become_doubles(void **state)
-{
-    static const char text[] =
-        "{\"id\":12345678901234567890,\"a\":[9223372036854775807,-1,1e5,2.5],"
-        "\"12345678901234567890\":\"\\\"99999999999999999999\"}";
-    static const char expected[] =
-        "{\"id\":12345678901234567890.0,\"a\":[9223372036854775807,-1,1e5,2.5],"
-        "\"12345678901234567890\":\"\\\"99999999999999999999\"}";
-    size_t length = 0;
-    char *wide = value_widen_integers(text, strlen(text), &length);
-
-    (void)state;
-    assert_int_equal(length, strlen(expected));
-    assert_memory_equal(wide, expected, length);
-    free(wide);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_printed_as_dart_prints_them),
         cmocka_unit_test(integers_are_read_strictly),
         cmocka_unit_test(lists_come_as_text_too),
-        cmocka_unit_test(only_integers_beyond_64_bits_become_doubles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
