@@ -110,6 +110,7 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
         .period_us = options->period_us,
         .depth_max = options->depth_max,
         .mode = options->mode,
+        .store_bytes = options->history_bytes,
         .debuginfod = options->debuginfod,
         .no_symbols = options->no_symbols,
         .changed = wake_now,

@@ -38,6 +38,7 @@ struct hub_options {
     uint32_t period_us;
     uint32_t depth_max;
     enum feed_mode mode;
+    size_t history_bytes; /* bound of the samples kept */
     bool enabled;
     bool debuginfod;
     bool no_symbols;

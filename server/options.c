@@ -26,6 +26,7 @@ enum {
     OPTION_PERIOD,
     OPTION_DEPTH,
     OPTION_MODE,
+    OPTION_HISTORY,
     OPTION_TIMER,
     OPTION_PAUSED,
     OPTION_KEEP,
@@ -40,6 +41,8 @@ enum {
 };
 
 enum {
+    HISTORY_MIB_DEFAULT = 64,
+    HISTORY_MIB_MAX = 65536,
     RATE_MAX_DEFAULT = 100000, /* five times what pipelining clients were seen to reach */
     /* A reader of 1 KiB a second shows a sign of life each minute: TCP tells of 64 KiB at once. */
     PATIENCE_SECONDS_DEFAULT = 120,
@@ -58,6 +61,7 @@ static const struct option long_options[] = {
     { "period", required_argument, NULL, OPTION_PERIOD },
     { "depth", required_argument, NULL, OPTION_DEPTH },
     { "mode", required_argument, NULL, OPTION_MODE },
+    { "history", required_argument, NULL, OPTION_HISTORY },
     { "timer", required_argument, NULL, OPTION_TIMER },
     { "paused", no_argument, NULL, OPTION_PAUSED },
     { "keep", no_argument, NULL, OPTION_KEEP },
@@ -85,6 +89,9 @@ static const char help[] =
     "  --depth N                  frames kept of a stack, 2 to 1024 (default: 128)\n"
     "  --mode cpu|wall            sample threads that run (default), or all of them: what sleeps\n"
     "                             is seen too, at --period of wall time, 1000 at least\n"
+    "  --history MIB              memory for the samples of all processes, 1 to 65536 MiB\n"
+    "                             (default: 64); the oldest go first. --stats tells how many\n"
+    "                             minutes it holds\n"
     "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
     "                             events; sigtrap costs less, signal survives any exec), cpu\n"
     "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
@@ -273,6 +280,18 @@ static int take_mode(struct run_options *options, const char *text, char *error,
     return -ISOSCOPE_INVALID;
 }
 
+static int take_history(struct run_options *options, const char *text, char *error,
+                        size_t error_size)
+{
+    static const struct number_range range = { "--history", 1, HISTORY_MIB_MAX, "a number of MiB" };
+    unsigned long value = 0;
+    int status = number(&value, &range, text, error, error_size);
+
+    if (status == 0)
+        options->history_mib = (uint32_t)value;
+    return status;
+}
+
 static int take_timer(struct run_options *options, const char *text, char *error, size_t error_size)
 {
 #define TIMER_WORD(name, word) word,
@@ -403,6 +422,8 @@ static int take_option(struct run_options *options, int option, char **argv, cha
         return take_depth(options, optarg, error, error_size);
     case OPTION_MODE:
         return take_mode(options, optarg, error, error_size);
+    case OPTION_HISTORY:
+        return take_history(options, optarg, error, error_size);
     case OPTION_TIMER:
         return take_timer(options, optarg, error, error_size);
     case OPTION_STATS:
@@ -447,6 +468,7 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
 {
     struct run_options options = { .period_us = FEED_PERIOD_DEFAULT_US,
                                    .depth_max = FEED_DEPTH_DEFAULT,
+                                   .history_mib = HISTORY_MIB_DEFAULT,
                                    .timer = "auto",
                                    .rate_max = RATE_MAX_DEFAULT,
                                    .patience_seconds = PATIENCE_SECONDS_DEFAULT };

@@ -33,6 +33,7 @@ struct run_options {
     uint32_t period_us;
     uint32_t depth_max; /* frames kept of a stack */
     enum feed_mode mode;
+    uint32_t history_mib;       /* of samples kept, of all processes together */
     const char *timer;          /* a word of FEED_TIMER_WISHES */
     bool stats;                 /* tell what the sampling did when the program has ended */
     bool paused;                /* no samples until a client enables the profiler */

@@ -113,6 +113,7 @@ static int open_hub(struct serving *serving, const struct serve_plan *plan)
         .period_us = run->period_us,
         .depth_max = run->depth_max,
         .mode = run->mode,
+        .history_bytes = (size_t)run->history_mib << 20,
         .enabled = !run->paused,
         .debuginfod = run->debuginfod,
         .no_symbols = run->no_symbols,

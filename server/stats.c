@@ -81,8 +81,20 @@ static void say_ends(const struct stats *stats)
             say("  stacks      %9" PRIu64 "  %s", stats->ends[end], texts[end]);
 }
 
+static void say_history(const struct profile_history *history)
+{
+    double minutes = (double)(history->last_us - history->first_us) / 60e6;
+    double mib = (double)history->bytes / 1048576, mib_max = (double)history->bytes_max / 1048576;
+
+    if (history->bytes && minutes > 0)
+        say("  history     %9.1f  MiB of %.0f, which hold about %.3g min at this rate (%.3g min so "
+            "far); see --history",
+            mib, mib_max, minutes * mib_max / mib, minutes);
+}
+
 void stats_say(struct profile *profile)
 {
+    const struct profile_history history = profile_history(profile);
     struct stats stats = { 0 };
 
     sum(&stats, profile);
@@ -92,6 +104,7 @@ void stats_say(struct profile *profile)
     say("  delivered   %9" PRIu64 "  samples", stats.delivered);
     say_losses(&stats);
     say_ends(&stats);
+    say_history(&history);
     if (stats.evicted)
         say("  evicted     %9" PRIu64 "  the store was full", stats.evicted);
     if (stats.corrupt)

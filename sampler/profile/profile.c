@@ -76,6 +76,11 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     return collector_new(&profile->collector, &collector);
 }
 
+struct profile_history profile_history(struct profile *profile)
+{
+    return store_history(profile->store);
+}
+
 const char *profile_debuginfod_problem(void)
 {
     return symbol_server_problem();

@@ -47,6 +47,14 @@ struct process_info {
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity);
 bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out);
 
+/* What the bounded store has of all processes; the oldest samples go first, whosever they are. */
+struct profile_history {
+    size_t bytes, bytes_max;
+    int64_t first_us, last_us; /* of the samples in it; 0: none */
+};
+
+struct profile_history profile_history(struct profile *profile);
+
 /* A thread that has left samples. */
 struct profile_thread {
     int32_t tid;

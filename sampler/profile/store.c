@@ -314,6 +314,24 @@ size_t store_bytes(struct store *store)
     return bytes;
 }
 
+struct profile_history store_history(struct store *store)
+{
+    struct profile_history history = { .bytes_max = store->bytes_max };
+
+    pthread_mutex_lock(&store->lock);
+    history.bytes = bytes_now(store);
+    for (uint32_t i = 0; i < store->chunk_count; i++) {
+        const struct chunk *chunk = store->chunks[i];
+
+        if (i == 0 || chunk->min_us < history.first_us)
+            history.first_us = chunk->min_us;
+        if (chunk->max_us > history.last_us)
+            history.last_us = chunk->max_us;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return history;
+}
+
 static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t process_id)
 {
     struct view_source *sources = calloc(chunk->source_count + 1, sizeof(*sources));

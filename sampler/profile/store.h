@@ -52,6 +52,8 @@ void store_states(struct store *store, const struct owner *owner, int32_t tid,
 struct owner_counts store_counts(struct store *store, const struct owner *owner);
 /* The memory of samples, trees and indexes. */
 size_t store_bytes(struct store *store);
+/* That, and of which time the samples are. */
+struct profile_history store_history(struct store *store);
 
 /* A thread with a tag, as the chunk knew them when it was asked. */
 struct view_source {

@@ -302,6 +302,7 @@ def test_a_setuid_program(run, tmp_path):
         (["--port", "65536"], ["--port", "65536", "65535"]),
         (["--period", "49"], ["--period", "'49'", "50", "1000000"]),
         (["--period", "fast"], ["--period", "'fast'"]),
+        (["--history", "0"], ["--history", "'0'", "65536"]),
         (["--speed"], ["--speed is not an option"]),
         (["--perod", "5"], ["--perod is not an option of isoscope run; did you mean --period?"]),
         (["--kepe"], ["did you mean --keep?"]),
