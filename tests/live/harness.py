@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -181,13 +181,28 @@ def no_new_privs() -> bool:
     return "NoNewPrivs:\t1" in Path("/proc/self/status").read_text()
 
 
+def handles_below(pid: int) -> list[int]:
+    """Of all that it has started and they have: what a shell leaves behind is nobody's child."""
+    handles = []
+    for child in started_by(pid):
+        try:
+            handles.append(os.pidfd_open(child))
+        except ProcessLookupError:
+            continue
+        handles += handles_below(child)
+    return handles
+
+
 def end(process: subprocess.Popen) -> None:
     """As a user does: a signal is the program's while it runs, and then isoscope's."""
+    below = handles_below(process.pid)
     try:
         until(lambda: ended_by_asking(process), "the service's end")
     finally:
-        for pid in started_by(process.pid):
-            os.kill(pid, signal.SIGKILL)
+        for handle in below + handles_below(process.pid):
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+            os.close(handle)
         process.kill()  # nothing, where it has ended
         process.wait()
         if process.stderr:
