@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -15,7 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import BUILD, ISOSCOPE, NO_PERF_NOTICE, children, no_new_privs, until
+from harness import BUILD, ISOSCOPE, NO_PERF_NOTICE, children, no_new_privs, until, workload
 
 PYTHON = sys.executable
 
@@ -314,6 +315,11 @@ def test_a_setuid_program(run, tmp_path):
 )
 def test_bad_options(run, options, words):
     refused(run(["touch", "/no/such/folder/x"], *options), 2, *words)
+
+
+def test_stats_tell_how_long_the_history_is(run):
+    ended = run([workload("spin_two_to_one"), "0.3"], "--stats", "--history", "32", "--quiet")
+    assert re.search(r"history +[0-9.]+  MiB of 32, which hold about [0-9.e+]+ min", ended.stderr)
 
 
 def test_no_program_at_all():

@@ -42,6 +42,7 @@ static void a_program_alone_gets_the_defaults(void **state)
     assert_int_equal(PARSE(&options, "ls", "-l"), 0);
     assert_int_equal(options.port, 0);
     assert_int_equal(options.period_us, 1000);
+    assert_int_equal(options.history_mib, 64);
     assert_int_equal(options.mode, FEED_MODE_CPU);
     assert_false(options.paused || options.keep || options.quiet || options.help ||
                  options.debuginfod);
@@ -105,12 +106,13 @@ static void every_option_is_taken(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "--port", "8181", "--period=250", "--mode", "wall", "--paused",
-                           "--keep", "--quiet", "--debuginfod", "--capture-output",
-                           "--write-service-info", "info.json", "--", "prog"),
+                           "--history", "512", "--keep", "--quiet", "--debuginfod",
+                           "--capture-output", "--write-service-info", "info.json", "--", "prog"),
                      0);
     assert_int_equal(options.port, 8181);
     assert_int_equal(options.period_us, 250);
     assert_int_equal(options.mode, FEED_MODE_WALL);
+    assert_int_equal(options.history_mib, 512);
     assert_true(options.paused && options.keep && options.quiet && options.debuginfod &&
                 options.capture_output);
     assert_string_equal(options.service_info, "info.json");
