@@ -79,6 +79,15 @@ static json_t *vm_profiler(const struct service *service)
         (json_int_t)(process ? process->status.true_period_us : 0));
 }
 
+static json_t *vm_history(const struct service *service)
+{
+    const struct profile_history history = profile_history(service->options.profile);
+
+    return json_pack("{s:I, s:I, s:I}", "bytes", (json_int_t)history.bytes, "bytesMax",
+                     (json_int_t)history.bytes_max, "spanMicros",
+                     (json_int_t)(history.last_us - history.first_us));
+}
+
 /* Takes over vm. Of all processes isoscope is the parent of one. */
 static json_t *with_exit(json_t *vm, const struct isolates *isolates)
 {
@@ -101,12 +110,12 @@ int handle_get_vm(struct client *client, struct reply *reply)
     snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
              service->options.version);
     vm = json_pack(
-        "{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:[], s:o, s:[]}",
+        "{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:[], s:o, s:[]}",
         "type", TYPE_VM, "name", isolate_text(service->vm_name), "architectureBits",
         (int)sizeof(void *) * 8, "hostCPU", isolate_text(service->host_cpu), "operatingSystem",
         "linux", "targetCPU", TARGET_CPU, "version", version, "_features", "", "_profilerMode",
-        "VM", "_embedder", "isoscope", "_symbols", symbols_json(&symbols), "isolates",
-        isolate_refs(isolates, NULL), "_endedIsolates", isolate_refs_unshown(isolates),
+        "VM", "_embedder", "isoscope", "_symbols", symbols_json(&symbols), "_history",
+        vm_history(service), "isolates", isolate_refs(isolates, NULL), "_endedIsolates", isolate_refs_unshown(isolates),
         "systemIsolates", "isolateGroups", group_refs(isolates), "systemIsolateGroups");
     if (vm) {
         json_object_update(vm, process);

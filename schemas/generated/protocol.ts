@@ -785,6 +785,7 @@ export interface VM {
   isolateGroups: IsolateGroupRef[];
   systemIsolateGroups: unknown[];
   _symbols: PrivateSymbols;
+  _history: PrivateHistory;
   _exit?: PrivateExit;
   /** What makes the ticks. */
   _profilerTimer: string;
@@ -996,6 +997,15 @@ export interface PrivateFunctionId {
 export interface PrivateHeaps {
   new: HeapSpace;
   old: HeapSpace;
+}
+
+/** What the service keeps of the samples of all processes: at most bytesMax, and the oldest go first, whosever they are. */
+export interface PrivateHistory {
+  bytes: number;
+  /** `--history`. */
+  bytesMax: number;
+  /** From the oldest sample that is kept to the newest. */
+  spanMicros: number;
 }
 
 /** A module of the program. */

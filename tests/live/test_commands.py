@@ -195,10 +195,13 @@ def test_stats_tells_of_timer_ticks_and_costs(running):
 
 def test_stats_counts_what_the_service_counts(ended):
     told = json.loads(isoscope("stats", ended.uri, "--interval", "0", "--json").stdout)
+    assert 0 < told["history"]["bytes"] <= told["history"]["bytesMax"] == 64 << 20
     (process,) = told["processes"]
     assert process["counters"]["stored"] == ended.tree().sample_count and not process["live"]
     assert process["exit"] == {"status": 0}
-    assert "), ended with status 0  /" in isoscope("stats", ended.uri, "--interval", "0").stdout
+    text = isoscope("stats", ended.uri, "--interval", "0").stdout
+    assert "), ended with status 0  /" in text
+    assert " of 64 MiB, which hold about " in text
 
 
 def test_watch_hears_events(running):
@@ -319,7 +322,8 @@ def test_a_wrong_token_and_a_missing_service_cannot_be_connected_to(running, com
         (["watch", "URI", "Nothing"], 2, "the service has no stream 'Nothing'"),
         (["top", "URI", "--sort", "tid"], 2, "invalid choice: 'tid'"),
         (["top", "URI", "--threads", "--sort", "self"], 2, "can be sorted by CPU, samples, name"),
-        (["top", "/etc/passwd"], 2, "is not the URI of a service"),
+        (["watch", "/etc/passwd"], 2, "is not the URI of a service"),
+        (["top", "/etc/passwd"], 1, "text of no format that can be read"),
         (["top", "URI", "--process", "zsh"], 1, "there is no process 'zsh'; there are: threads ("),
         (["dump", "URI", "--thread", "spin-9"], 1, "there is no thread 'spin-9'; near it: spin-"),
         (["dump", "URI", "--focus", "thread_spni"], 1, "matches no function; near it: thread_spin"),

@@ -270,6 +270,12 @@ struct profile_symbols profile_symbols(struct profile *profile)
     return profile->symbols;
 }
 
+struct profile_history profile_history(struct profile *profile)
+{
+    (void)profile;
+    return (struct profile_history){ 1 << 20, 64 << 20, 1000000, 4000000 };
+}
+
 bool profile_library(struct profile *profile, const char *id, struct snapshot_library *out)
 {
     for (uint32_t i = 0; i < profile->library_count; i++) {

@@ -843,6 +843,7 @@ class _VMRequired(TypedDict):
     isolateGroups: List[IsolateGroupRef]
     systemIsolateGroups: List[Any]
     _symbols: PrivateSymbols
+    _history: PrivateHistory
     _profilerTimer: str
     _profilerPeriodMicros: int
     _profilerTruePeriodMicros: int
@@ -1049,6 +1050,14 @@ class PrivateHeaps(TypedDict):
 
     new: HeapSpace
     old: HeapSpace
+
+
+class PrivateHistory(TypedDict):
+    """What the service keeps of the samples of all processes: at most bytesMax, and the oldest go first, whosever they are."""
+
+    bytes: int
+    bytesMax: int
+    spanMicros: int
 
 
 class _PrivateLibraryRequired(TypedDict):

@@ -105,6 +105,7 @@ def _report(args: argparse.Namespace, uri: str) -> int:
         elapsed_s, second = time.monotonic() - began, first
         if args.interval:
             second = _read(client, chosen)
+        history = client.call("getVM").get("_history")
     reports = [
         _Report(process, first[process.id], second[process.id], elapsed_s if args.interval else 0.0)
         for process in chosen
@@ -112,12 +113,29 @@ def _report(args: argparse.Namespace, uri: str) -> int:
     ]
     if args.json:
         processes = [report.json() for report in reports]
-        print(json.dumps({"type": "isoscope.stats", "flags": flags, "processes": processes}))
+        told = {"type": "isoscope.stats", "flags": flags, "history": history}
+        print(json.dumps({**told, "processes": processes}))
     else:
         off = flags.get("profiler") != "true"
         mode = f"{flags.get('profile_mode', 'cpu')} mode, {'off' if off else 'on'}"
-        print("\n\n".join([f"profiler: {mode}"] + ["\n".join(report.text()) for report in reports]))
+        head = "\n".join([f"profiler: {mode}", *_history(history)])
+        print("\n\n".join([head] + ["\n".join(report.text()) for report in reports]))
     return 0
+
+
+def _history(told: Mapping[str, int] | None) -> list[str]:
+    """How far back the samples go, and how far they will at this rate. None: a service that does
+    not tell (a Dart VM, say)."""
+    if not told or not told["bytes"]:
+        return []
+    so_far_us = told["spanMicros"]
+    whole_us = so_far_us * told["bytesMax"] / told["bytes"]
+    return [f"history: the last {_minutes(so_far_us)} in {told['bytes'] / 2**20:.1f} of "
+            f"{told['bytesMax'] / 2**20:,.0f} MiB, which hold about {_minutes(whole_us)} at this rate"]
+
+
+def _minutes(us: float) -> str:
+    return f"{us / 60e6:.3g} min"
 
 
 def _read(client: Client, processes: list[Process]) -> dict[str, Mapping[str, Any]]:
