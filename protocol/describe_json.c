@@ -80,6 +80,8 @@ static void put_code(struct json_text *text, const struct snapshot_library *libr
     json_text_uint(text, library->code_bytes);
     json_text_literal(text, ",\"fileOffset\":");
     json_text_uint(text, library->code_file_offset);
+    json_text_literal(text, ",\"base\":");
+    json_text_uint(text, library->base);
     json_text_literal(text, "}");
 }
 

@@ -30,6 +30,7 @@ static void describe_code(const struct module *module, struct snapshot_library *
     out->code_offset = code->address;
     out->code_bytes = code->size;
     out->code_file_offset = code->offset;
+    out->base = code->base;
 }
 
 void describe_library(const struct module *module, struct snapshot_library *out)

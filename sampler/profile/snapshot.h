@@ -161,8 +161,9 @@ struct snapshot_library {
     const char *name; /* last part of path */
     char build_id[2 * FEED_BUILD_ID_MAX + 1]; /* hex; "" when there is none */
     uint64_t load_bias; /* address - offset, in the process that had it last; 0: not known */
-    /* Its code: code_bytes from code_offset on, at code_file_offset in its file; 0: not known. */
-    uint64_t code_offset, code_bytes, code_file_offset;
+    /* Its code: code_bytes from code_offset on, at code_file_offset in its file, which begins at
+     * base; 0: not known. */
+    uint64_t code_offset, code_bytes, code_file_offset, base;
     const char *reason; /* why its functions have no names; NULL: they have, or nobody asked */
     const char *lines_reason; /* why they have no lines; NULL: they have, or nobody asked */
     bool system;              /* lies under /lib, /usr/lib, ... : not the user's own code */

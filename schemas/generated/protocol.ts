@@ -1033,6 +1033,8 @@ export interface PrivateLibraryCode {
   offset: number;
   size: number;
   fileOffset: number;
+  /** The offset of the module's first byte. */
+  base: number;
 }
 
 /** Points into libraries. */

@@ -1086,6 +1086,7 @@ class PrivateLibraryCode(TypedDict):
     offset: int
     size: int
     fileOffset: int
+    base: int
 
 
 class PrivateLibraryId(TypedDict):

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 enum {
+    PAGE_BYTES = 4096,
     SECTIONS_MAX = 65536,      /* a linked file has dozens */
     NOTES_BYTES_MAX = 1 << 24, /* of one section or segment */
     CHUNK_BYTES = 1 << 16,     /* read at once for a checksum */
@@ -282,18 +283,26 @@ void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end)
 bool elf_file_segment(struct elf_file *file, struct elf_segment *out)
 {
     struct elf_segment largest = { 0 };
+    uint64_t base = UINT64_MAX;
     size_t count = 0;
     GElf_Phdr segment;
 
     elf_getphdrnum(file->elf, &count);
-    for (size_t i = 0; i < count && i < SECTIONS_MAX; i++)
-        if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
-            (segment.p_flags & PF_X) && segment.p_memsz > largest.size)
-            largest =
-                (struct elf_segment){ segment.p_vaddr, segment.p_memsz, segment.p_offset };
-    if (largest.size)
-        *out = largest;
-    return largest.size != 0;
+    for (size_t i = 0; i < count && i < SECTIONS_MAX; i++) {
+        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+            continue;
+        if (segment.p_vaddr < base)
+            base = segment.p_vaddr;
+        if ((segment.p_flags & PF_X) && segment.p_memsz > largest.size)
+            largest = (struct elf_segment){ .address = segment.p_vaddr,
+                                            .size = segment.p_memsz,
+                                            .offset = segment.p_offset };
+    }
+    if (!largest.size)
+        return false;
+    *out = largest;
+    out->base = base & ~(PAGE_BYTES - 1);
+    return true;
 }
 
 bool elf_file_has_symtab(struct elf_file *file)

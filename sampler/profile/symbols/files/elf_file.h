@@ -22,7 +22,7 @@
 struct elf_file;
 
 struct elf_segment {
-    uint64_t address, size, offset;
+    uint64_t address, size, offset, base;
 };
 
 /* All give NULL where it cannot be read; *reason then tells why, in static memory. */
@@ -48,8 +48,8 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
                                 uint64_t *address);
 /* What its executable segments span, [start, end); everything when it does not say. */
 void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end);
-/* Its executable segment, of several the largest: size bytes at address, from offset on in the file.
- * False: there is none. */
+/* Its executable segment, of several the largest: size bytes at address, from offset on in the file;
+ * base: where the file begins in memory, the first segment's page. False: there is none. */
 bool elf_file_segment(struct elf_file *file, struct elf_segment *out);
 /* It has the full symbol table, not only what other modules may call. */
 bool elf_file_has_symtab(struct elf_file *file);
