@@ -53,6 +53,32 @@ def test_a_tag_keeps_its_samples():
     assert stacks(filters.by_tag(THREE, "parse")) == ["main;parse;[memcpy]"]
 
 
+def inlining():
+    """step is inlined into loop twice, and once into nobody that is known."""
+    profile = Profile()
+    thread = profile.thread(Process("isolates/1", "app1"), 1)
+    frames = {
+        name: (Function(name, name, APP), 3, inlined)
+        for name, inlined in (("main", False), ("loop", False), ("step", True), ("add", True))
+    }
+    for stack in ("main;loop;step;add", "main;loop", "step;main"):
+        node = 0
+        for name in stack.split(";"):
+            node = profile.node(node, profile.frame(*frames[name]))
+        profile.add_sample(0, thread, node, weight_us=1)
+    return profile
+
+
+def test_without_inlining_a_function_has_what_is_inlined_into_it():
+    folded = filters.by_stack(inlining(), inline=False)
+    assert stacks(folded) == ["main;loop", "main;loop", "step;main"]
+    assert folded.nodes[0] == folded.nodes[1]
+
+
+def test_what_is_inlined_can_be_focused_on_and_folded():
+    assert stacks(filters.by_stack(inlining(), focus="^add$", inline=False)) == ["main;loop"]
+
+
 def test_focus_keeps_whole_stacks_wherever_the_function_is_on_them():
     assert stacks(filters.by_stack(THREE, focus="^parse$")) == [
         "main;parse;[memcpy]",

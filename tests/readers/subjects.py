@@ -15,11 +15,11 @@ from typing import Callable, Mapping, Optional
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "live"), str(TESTS / "python")]
 
-from harness import ROOT, Client, profiled  # noqa: E402
+from harness import ROOT, Client, profiled, workload  # noqa: E402
 from isoscope import Profile  # noqa: E402
 from profiles import synthetic, totals  # noqa: E402
 
-__all__ = ["Expected", "expect", "real", "synthetic", "threads_of"]
+__all__ = ["Expected", "expect", "profiled", "real", "synthetic", "threads_of", "workload"]
 
 # A function's name -> its self and total; None for what a reader does not show.
 Table = Mapping[str, "tuple[Optional[float], Optional[float]]"]
@@ -28,7 +28,7 @@ Table = Mapping[str, "tuple[Optional[float], Optional[float]]"]
 def real(seconds: float = 2) -> Profile:
     program = ["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), str(seconds)]
     with profiled(program) as service, Client(service.uri) as client:
-        profile = client.profile()
+        profile = client.profile(pcs=True)
     assert len(profile) > 100 * seconds, "the machine had no time for it"
     profile.meta["program"] = "python3 stdlib_parse.py"
     return profile

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from isoscope import formats
-from subjects import expect, real, synthetic, totals
+from isoscope import Client, formats
+from subjects import expect, profiled, real, synthetic, totals, workload
 
 HERE = Path(__file__).resolve().parent
 ALL = ["-nodecount=1000000", "-nodefraction=0", "-edgefraction=0"]
@@ -80,6 +80,18 @@ def test_go_shows_lines_and_what_is_inlined(go, tmp_path):
     text = go("-raw", str(saved(synthetic(), tmp_path)))
     location = r"M=1 leaf /src/walk\.c:6 s=5\s+walk /src/walk\.c:32 s=30\(walk\(Node\*\)\)"
     assert re.search(location, text), text
+
+
+def test_go_disassembles_where_the_samples_were(go, tmp_path):
+    """By address: nearly all of the function's time is at its instructions."""
+    with profiled([workload("spin_two_to_one")]) as service, Client(service.uri) as client:
+        profile = client.profile(pcs=True)
+    name = max(totals(profile).items(), key=lambda item: item[1][0])[0]
+    text = go("-disasm", name, "-sample_index=samples", str(saved(profile, tmp_path)))
+    found = re.search(rf"ROUTINE =+ {name}\s+([0-9]+)\s", text)
+    assert found, text[:2000]
+    assert int(found[1]) >= 0.95 * totals(profile)[name][0]
+    assert re.search(r"^\s+[0-9]+\s+[0-9]+\s+[0-9a-f]+: \S+", text, re.MULTILINE), text[:2000]
 
 
 def test_what_go_writes_again_is_read_with_the_same_totals(profile, go, tmp_path):

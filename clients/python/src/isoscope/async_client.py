@@ -244,8 +244,9 @@ class AsyncClient:
         processes: Optional[Iterable[Process]] = None,
         tid: Optional[int] = None,
         count: int = 0,
+        pcs: bool = False,
     ) -> Profile:
-        wanted = Wanted(since_us, processes, tid, count, self._name)
+        wanted = Wanted(since_us, processes, tid, count, self._name, pcs)
         return await self._do(operations.profile(wanted))
 
     def samples_table(

@@ -211,11 +211,13 @@ class Client:
         processes: Optional[Iterable[Process]] = None,
         tid: Optional[int] = None,
         count: int = 0,
+        pcs: bool = False,
     ) -> Profile:
         """Every sample since since_us, of all processes or of those given; of one thread where a
-        tid is given; at most the oldest count of each process, 0: all."""
+        tid is given; at most the oldest count of each process, 0: all. pcs: frames tell where in
+        their module they were, for disassembly and the like."""
         return self._do(
-            operations.profile(Wanted(since_us, processes, tid, count, self._name))
+            operations.profile(Wanted(since_us, processes, tid, count, self._name, pcs))
         )
 
     def samples_table(

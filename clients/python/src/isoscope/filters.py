@@ -66,9 +66,11 @@ def by_stack(
     ignore: Optional[str] = None,
     hide: Optional[str] = None,
     system: bool = True,
+    inline: bool = True,
 ) -> Profile:
     """focus: only samples with such a function anywhere on the stack. ignore: without those. hide:
     its frames only; what they did counts as their callers'. system False: hides the system's libraries.
+    inline False: hides what is inlined, so that a row is what the compiler made a function of.
     Regular expressions, found anywhere in the function's name. A sample of which nothing is left
     is left out."""
     if focus is not None:
@@ -82,7 +84,9 @@ def by_stack(
         hidden |= _matching(profile, "--hide", hide)
     if not system:
         hidden |= {f.function for f in profile.frames if _is_system(f.function)}
-    return _without(profile, hidden) if hidden else profile
+    if hidden or not inline:
+        return _without(profile, hidden, inline)
+    return profile
 
 
 def _is_system(function: Function) -> bool:
@@ -108,17 +112,21 @@ def _below(profile: Profile, functions: set[Function]) -> bytearray:
     return below
 
 
-def _without(profile: Profile, hidden: set[Function]) -> Profile:
-    trimmed = Profile()
+def _without(profile: Profile, hidden: set[Function], inline: bool) -> Profile:
+    """inline False: an inlined frame goes, too, where it has a caller."""
+    trimmed = Profile(pcs=profile.pcs)
     shown = [
-        None if f.function in hidden else trimmed.frame(f.function, f.line, f.inlined)
+        None if f.function in hidden else trimmed.frame(f.function, f.line, f.inlined, f.offset)
         for f in profile.frames
     ]
+    folded = bytearray([not inline and frame.inlined for frame in profile.frames])
     nodes = array("I", [0])  # of the profile -> of what is left of the stack
     child, frames, callers = trimmed.ways().child, trimmed.node_frames, trimmed.callers
     for caller, number in zip(profile.callers[1:], profile.node_frames[1:]):
         frame, node = shown[number], nodes[caller]
-        nodes.append(node if frame is None else child(node, frame, frames, callers))
+        if frame is not None and not (folded[number] and caller):
+            node = child(node, frame, frames, callers)
+        nodes.append(node)
     kept = profile.choose([i for i, node in enumerate(profile.nodes) if nodes[node]])
     # With what finds them by value, for who adds samples later.
     for table in ("frames", "callers", "node_frames", "_index", "_table"):

@@ -19,7 +19,19 @@ from .errors import ProtocolError
 from .frames import data_frame, samples_columns
 from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, PrivateLibrary
 
+NO_OFFSET = -1  # not known, not asked for, or of code that only has a name
 _MAIN = ":main()"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Where the code of a module is: size bytes at offset, at file_offset in its file. base: the
+    module's first byte is there. All but file_offset as functions' offsets."""
+
+    offset: int
+    size: int
+    file_offset: int
+    base: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +43,8 @@ class Library:
     name: str
     path: str = ""  # the file, where the service tells it
     system: bool = False  # not the user's own code
+    build_id: str = ""  # in hexadecimal; "": it has none
+    code: Optional[Code] = None  # None: not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +59,8 @@ class Function:
     kind: str = ""  # "Native", "Stub", "Jit", "Interpreted", "Unnamed"
     file: str = ""  # where it is defined; "": not known
     line: int = 0  # of its definition; 0: not known
+    offset: int = NO_OFFSET  # where it begins in its module
+    size: int = 0  # bytes from there on; 0: not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +72,7 @@ class Sample:
     user_tag: str = ""  # what the program said it was doing, or else the thread's name
     lines: tuple[int, ...] = ()  # of the frames; 0: not known. (): none is
     inlined: tuple[bool, ...] = ()  # into the next frame of the stack. (): none is
+    offsets: tuple[int, ...] = ()  # of the frames' pcs in their modules. (): not told
     vm_tag: str = ""  # what it was doing: "Native", "Idle", ...
     cpu_ns: Optional[int] = None  # the thread's CPU time since its last sample; None: not told
     thread_name: str = ""  # "": not known
@@ -145,7 +162,17 @@ def library_of(entry: PrivateLibrary) -> Library:
     uri = str(entry.get("uri") or "")
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
     path, system = str(entry.get("path") or ""), bool(entry.get("system"))
-    return Library(entry["id"], uri, name, path, system)
+    return Library(
+        entry["id"], uri, name, path, system, str(entry.get("buildId") or ""), _code_of(entry)
+    )
+
+
+def _code_of(entry: PrivateLibrary) -> Optional[Code]:
+    code = entry.get("code")
+    if not code:
+        return None
+    base = int(code.get("base") or 0)
+    return Code(int(code["offset"]), int(code["size"]), int(code["fileOffset"]), base)
 
 
 def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Function:
@@ -160,6 +187,8 @@ def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Fun
         kind=str(entry.get("kind") or ""),
         file=str(entry.get("file") or ""),
         line=int(entry.get("line") or 0),
+        offset=int(entry.get("offset", NO_OFFSET)),
+        size=int(entry.get("size") or 0),
     )
 
 
@@ -180,6 +209,7 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         stack=stack,
         lines=_marks(entry["stack"], "line", 0),
         inlined=_marks(entry["stack"], "inlined", False),
+        offsets=_offsets(entry["stack"]),
         whole=whole,
         user_tag=str(entry.get("userTag", "")),
         vm_tag=str(entry.get("vmTag", "")),
@@ -191,6 +221,11 @@ def _marks(frames: Any, member: str, missing: Any) -> tuple[Any, ...]:
     """The frames' values of a member that most frames of most programs lack."""
     marks = tuple([frame.get(member, missing) for frame in frames])
     return marks if any(marks) else ()
+
+
+def _offsets(frames: Any) -> tuple[int, ...]:
+    told = any("offset" in frame for frame in frames)
+    return tuple([frame.get("offset", NO_OFFSET) for frame in frames]) if told else ()
 
 
 def _lookup(libraries: Mapping[str, Library], library_id: str, what: str) -> Library:

@@ -96,7 +96,9 @@ def _sample(
 ) -> dict[str, Any]:
     stack: list[Any] = []
     for frame in sample["stack"]:
-        stack += chains.get(frame["function"]["id"], [frame])
+        pc = {"offset": frame["offset"]} if "offset" in frame else {}
+        chain = chains.get(frame["function"]["id"])
+        stack += [frame] if chain is None else [{**part, **pc} for part in chain]
     return {**sample, "stack": stack}
 
 

@@ -88,9 +88,15 @@ def set_flag(name: str, value: str) -> Operation[None]:
 
 
 def cpu_samples(
-    process: Process, since_us: int = 0, count: Optional[int] = None, name: Optional[Namer] = None
+    process: Process,
+    since_us: int = 0,
+    count: Optional[int] = None,
+    name: Optional[Namer] = None,
+    pcs: bool = False,
 ) -> Operation[Optional[CpuSamples]]:
     params: dict[str, Any] = {"isolateId": process.id, "timestamp": since_us}
+    if pcs:
+        params["pcs"] = True
     if count is not None:
         params["count"] = count
     try:
@@ -142,12 +148,13 @@ class Wanted:
     tid: Optional[int] = None  # None: all threads
     count: int = 0  # the oldest so many of each process; 0: all
     name: Optional[Namer] = None  # completes replies without names; then the list form is asked for
+    pcs: bool = False  # frames tell theirs
 
 
 def profile(wanted: Wanted) -> Operation[Profile]:
     known = yield from processes()
     chosen = known if wanted.processes is None else list(wanted.processes)
-    gathered = Profile()
+    gathered = Profile(pcs=wanted.pcs)
     gathered.meta["program"] = ", ".join(dict.fromkeys(process.name for process in chosen))
     one_by_one = wanted.processes is not None or wanted.count > 0
     targets: list[Optional[Process]] = list(chosen) if one_by_one else [None]
@@ -199,7 +206,7 @@ def _all_tables(
 def _all_lists(gathered: Profile, chosen: list[Process], wanted: Wanted) -> Operation[None]:
     for process in chosen:
         samples = yield from cpu_samples(
-            process, wanted.since_us, wanted.count or None, wanted.name
+            process, wanted.since_us, wanted.count or None, wanted.name, wanted.pcs
         )
         if samples is not None:
             gathered.add(process, samples)

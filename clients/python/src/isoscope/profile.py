@@ -23,7 +23,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optio
 
 from .collector import no_collector
 from .frames import data_frame, profile_columns
-from .model import CpuSamples, Function, Process
+from .model import NO_OFFSET, CpuSamples, Function, Process
 from .table import Piece, TableFrame, Update
 from .ways import Ways
 
@@ -42,6 +42,7 @@ class Frame:
     function: Function
     line: int = 0  # 0: not known
     inlined: bool = False  # into its caller: no call was made
+    offset: int = NO_OFFSET  # of the pc in its module, in a profile that keeps them
 
 
 class Row(NamedTuple):
@@ -60,7 +61,9 @@ class Profile:
     """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
     time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, pcs: bool = False) -> None:
+        """pcs: frames keep where they were, so that one line is as many frames as it has pcs."""
+        self.pcs = pcs
         self.threads: list[Thread] = []
         self.frames: list[Frame] = []
         self.callers = array("I", [0])  # node -> its caller's; node 0 is nobody; callers[n] < n
@@ -102,11 +105,14 @@ class Profile:
         key = (function.id, function.name, uri, function.file, function.line)
         return self._index.functions.setdefault(key, function)
 
-    def frame(self, function: Function, line: int = 0, inlined: bool = False) -> int:
+    def frame(
+        self, function: Function, line: int = 0, inlined: bool = False, offset: int = NO_OFFSET
+    ) -> int:
         function = self.function(function)
-        number = self._index.frames.setdefault((function, line, inlined), len(self.frames))
+        key = function, line, inlined, offset if self.pcs else NO_OFFSET
+        number = self._index.frames.setdefault(key, len(self.frames))
         if number == len(self.frames):
-            self.frames.append(Frame(function, line, inlined))
+            self.frames.append(Frame(*key))
         return number
 
     def node(self, caller: int, frame: int) -> int:
@@ -181,7 +187,7 @@ class Profile:
         process = _with_pid(process, samples.pid)
         nodes: dict[Any, int] = {}
         for sample in samples.samples:
-            key = (sample.stack, sample.lines, sample.inlined)
+            key = (sample.stack, sample.lines, sample.inlined, sample.offsets)
             node = nodes.get(key)
             if node is None:
                 node = nodes[key] = self._node_of(*key)
@@ -196,11 +202,20 @@ class Profile:
             )
 
     def _node_of(
-        self, stack: tuple[Function, ...], lines: tuple[int, ...], inlined: tuple[bool, ...]
+        self,
+        stack: tuple[Function, ...],
+        lines: tuple[int, ...],
+        inlined: tuple[bool, ...],
+        offsets: tuple[int, ...],
     ) -> int:
         return self.stack_node(
             [
-                self.frame(function, lines[place] if lines else 0, bool(inlined) and inlined[place])
+                self.frame(
+                    function,
+                    lines[place] if lines else 0,
+                    bool(inlined) and inlined[place],
+                    offsets[place] if offsets else NO_OFFSET,
+                )
                 for place, function in enumerate(stack)
             ][::-1]
         )
@@ -322,7 +337,7 @@ class _Index:
     def __init__(self) -> None:
         self.threads: dict[tuple[str, int], int] = {}
         self.functions: dict[tuple[str, str, str, str, int], Function] = {}
-        self.frames: dict[tuple[Function, int, bool], int] = {}
+        self.frames: dict[tuple[Function, int, bool, int], int] = {}
         self.ways: Optional[Ways] = Ways()  # None: made when it is asked for
         self.tags: dict[str, int] = {}
         self.vm_tags: dict[str, int] = {}
@@ -390,7 +405,7 @@ class _TableMap:
 def _chain(profile: Profile, frame: TableFrame) -> tuple[int, ...]:
     """Ours of one pc, outermost first."""
     parts = zip(frame.functions, frame.lines, frame.inlined)
-    return tuple([profile.frame(*part) for part in parts])[::-1]
+    return tuple([profile.frame(*part, frame.offset) for part in parts])[::-1]
 
 
 def _named(index: dict[str, int], names: list[str], name: str) -> int:

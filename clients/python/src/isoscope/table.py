@@ -20,7 +20,7 @@ from operator import lt
 from typing import Any, Iterator, Mapping, Sequence, Union, cast
 
 from .errors import ProtocolError
-from .model import Function, Library, Sample, function_of, library_of
+from .model import NO_OFFSET, Function, Library, Sample, function_of, library_of
 from .protocol import (
     PrivateCpuSamplesTable,
     PrivateTableFrame,
@@ -37,6 +37,7 @@ class TableFrame:
     functions: tuple[Function, ...]
     lines: tuple[int, ...]
     inlined: tuple[bool, ...]
+    offset: int = NO_OFFSET  # in the functions' module
 
 
 @dataclass(eq=False)
@@ -188,6 +189,7 @@ class SamplesTable:
         for entry in entries:
             number = entry["frame"]
             (before, *_), after = self._frames[number].functions, self._frame(entry)
+            after = replace(after, offset=self._frames[number].offset)
             if before.kind == "Unnamed" and before is not after.functions[0]:
                 renamed[before.id] = after.functions
             self._frames[number] = after
@@ -196,7 +198,8 @@ class SamplesTable:
     def _frame(self, entry: Union[PrivateTableFrame, PrivateTableRenamed]) -> TableFrame:
         functions = tuple([self.functions[number] for number in entry["functions"]])
         inlined = (True,) * (len(functions) - 1) + (False,)
-        return TableFrame(functions, tuple(entry["lines"]), inlined)
+        offset: Any = entry.get("offset", NO_OFFSET)
+        return TableFrame(functions, tuple(entry["lines"]), inlined, offset)
 
     def _add_tree(self, wire: PrivateTableTree, vm_tags: list[str]) -> Piece:
         if wire["tree"] != self._tree.number:

@@ -77,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
     form = formats.FORMATS[args.format]
     if args.weight and not form.weighted:
         raise UsageError(f"{args.format} holds samples and CPU time both; it takes no --weight")
+    args.pcs = form.pcs
     return _save(args, args.format)
 
 

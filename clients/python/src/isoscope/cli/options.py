@@ -62,6 +62,8 @@ def add_filters(parser: Any) -> None:
                        "callers'")
     group.add_argument("--system", action=argparse.BooleanOptionalAction, default=True,
                        help="show functions of the system's libraries, or hide them")
+    group.add_argument("--inline", action=argparse.BooleanOptionalAction, default=True,
+                       help="show inlined functions, or count them as what they are inlined into")
     group.add_argument("--name-here", action="store_true",
                        help="name a --no-symbols profile by this machine's files")
 

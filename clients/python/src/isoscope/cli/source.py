@@ -128,7 +128,10 @@ def pull(client: Client, args: argparse.Namespace, *, since_us: int = 0) -> Prof
     chosen = processes(client, args) if args.process is not None else None
     with working("reading samples"):
         return client.profile(
-            since_us=since_us, processes=chosen, count=getattr(args, "count", None) or 0
+            since_us=since_us,
+            processes=chosen,
+            count=getattr(args, "count", None) or 0,
+            pcs=getattr(args, "pcs", False),
         )
 
 
@@ -159,7 +162,12 @@ def filtered(args: argparse.Namespace, source: Source) -> Source:
     if not len(profile):
         return Source(profile, source.name, why_empty=_why_filtered(args, chosen))
     profile = filters.by_stack(
-        profile, focus=args.focus, ignore=args.ignore, hide=args.hide, system=args.system
+        profile,
+        focus=args.focus,
+        ignore=args.ignore,
+        hide=args.hide,
+        system=args.system,
+        inline=args.inline,
     )
     why = "" if len(profile) else "no samples: the filters leave none of them"
     return Source(profile, source.name, why_empty=why)

@@ -43,6 +43,7 @@ class Format(NamedTuple):
     write: Callable[..., None]  # (profile, out), and weight= where it is weighted
     weighted: bool = False  # counts samples or microseconds
     one_thread: bool = False  # a file a thread
+    pcs: bool = False  # has a place for frames' pcs
 
 
 FORMATS: dict[str, Format] = {
@@ -52,15 +53,15 @@ FORMATS: dict[str, Format] = {
         cpuprofile.write,
         one_thread=True,
     ),
-    "cpusamples": Format(".json", "the service's own CpuSamples", cpu_samples.write),
+    "cpusamples": Format(".json", "the service's own CpuSamples", cpu_samples.write, pcs=True),
     "csv": Format(".csv", "a row a function, for spreadsheets", spreadsheet.write),
     "csv-samples": Format(".csv", "a row a sample, for spreadsheets", spreadsheet.write_samples),
     "devtools": Format(".json", "Dart DevTools' CPU profiler, offline", devtools.write),
-    "firefox": Format(".json", "profiler.firefox.com, profiler-cli", firefox.write),
+    "firefox": Format(".json", "profiler.firefox.com, profiler-cli", firefox.write, pcs=True),
     "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True),
     "html": Format(".html", "a flame graph to click through", html.write, weighted=True),
     "perf": Format(".txt", "text as perf script prints it", perf.write),
-    "pprof": Format(".pb.gz", "go tool pprof", pprof.write),
+    "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True),
     "speedscope": Format(".json", "speedscope.app", speedscope.write),
     "svg": Format(".svg", "a flame graph as a picture", svg.write, weighted=True),
 }

@@ -7,10 +7,10 @@ Order    Threads by process and tid, samples by time: the same profile gives the
 from __future__ import annotations
 
 import json
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Optional
 
 from ..errors import BadFile
-from ..model import Function, Process
+from ..model import Function, Library, Process
 from ..profile import Profile, Thread
 
 SAMPLES, MICROS = "samples", "us"  # what a stack's weight counts
@@ -70,9 +70,12 @@ def one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def library_path(function: Function) -> str:
-    library = function.library
+def path_of(library: Optional[Library]) -> str:
     return (library.path or library.name) if library else ""
+
+
+def library_path(function: Function) -> str:
+    return path_of(function.library)
 
 
 def write_json(value: Any, out: BinaryIO) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Mapping, Optional
 
 from ..errors import BadFile, ProtocolError
-from ..model import CpuSamples, Function, Library, Process
+from ..model import NO_OFFSET, Code, CpuSamples, Function, Library, Process
 from ..profile import Frame, Profile
 from ..public import from_public
 from .common import in_time, pid_of, write_json
@@ -86,6 +86,8 @@ class _Writer:
             entry["line"] = frame.line
         if frame.inlined:
             entry["inlined"] = True
+        if frame.offset != NO_OFFSET:
+            entry["offset"] = frame.offset
         return entry
 
     def _function(self, function: Function) -> str:
@@ -105,6 +107,10 @@ class _Writer:
         }
         if function.full_name and function.full_name != function.name:
             entry["fullName"] = function.full_name
+        if function.offset != NO_OFFSET:
+            entry["offset"] = function.offset
+        if function.size:
+            entry["size"] = function.size
         if function.file:
             entry["file"] = function.file
         if function.line:
@@ -113,21 +119,29 @@ class _Writer:
 
     def _library(self, library: Optional[Library]) -> str:
         if library not in self._libraries:
-            self._libraries[library] = {
+            entry = {
                 "id": f"libraries/{len(self._libraries)}",
                 "uri": library.uri if library else "",
                 "name": library.name if library else "",
                 "path": library.path if library else "",
-                "buildId": "",
-                "system": False,
+                "buildId": library.build_id if library else "",
+                "system": library.system if library else False,
                 "loadBias": 0,
             }
+            if library and library.code:
+                entry["code"] = _code(library.code)
+            self._libraries[library] = entry
         return str(self._libraries[library]["id"])
+
+
+def _code(code: Code) -> dict[str, int]:
+    base, file_offset = code.base, code.file_offset
+    return {"offset": code.offset, "size": code.size, "fileOffset": file_offset, "base": base}
 
 
 def read(value: Mapping[str, Any]) -> Profile:
     """A Dart VM's functions are entries that hold one; ours are the functions themselves."""
-    profile = Profile()
+    profile = Profile(pcs=True)
     public = any("function" in entry for entry in value.get("functions") or ())
     pid = int(value.get("pid") or 0)
     whose: dict[str, list[Any]] = {}

@@ -1,15 +1,17 @@
 """The Firefox Profiler's processed form, version 66 (newer readers upgrade it).
 
 Times are from the profile's first sample on. User tags are markers, one from the first to the last
-of samples in a row. Lost: states, cut stacks, build ids.
+of samples in a row. Addresses, where the profile keeps pcs, are counted from a module's first byte.
+Lost: states, cut stacks.
 """
 
 from __future__ import annotations
 
+import uuid
 from itertools import groupby
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Optional
 
-from ..model import Function, Library
+from ..model import NO_OFFSET, Function, Library
 from ..profile import Frame, Profile
 from .common import ThreadSamples, by_thread, pid_of, start_us, write_json
 
@@ -75,6 +77,8 @@ class _Shared:
             "id", "filename", "startLine", "startColumn", "sourceMapURL", "content"
         )
         self._stack_table = _Table("frame", "prefixOffset")
+        self._symbol_table = _Table("libIndex", "address", "name", "functionSize")
+        self._symbols: dict[Function, int] = {}
         self._add_stacks(profile)
 
     def string(self, text: str) -> int:
@@ -82,23 +86,41 @@ class _Shared:
 
     def _add_stacks(self, profile: Profile) -> None:
         """Node n becomes stack n - 1."""
-        frames: dict[tuple[int, int], int] = {}
+        frames: dict[tuple[int, int, Optional[int]], int] = {}
         depths = [0]  # of inlining; 0: a call was made
+        symbols: list[Optional[int]] = [None]  # of what it is all inlined into
         for node in range(1, len(profile.callers)):
             number, caller = profile.node_frames[node], profile.callers[node]
-            depths.append(depths[caller] + 1 if _inlined_into(profile, node) else 0)
-            key = number, depths[node]
+            inlined = _inlined_into(profile, node)
+            depths.append(depths[caller] + 1 if inlined else 0)
+            symbols.append(symbols[caller] if inlined else self._symbol(profile.frames[number]))
+            key = number, depths[node], symbols[node]
             if key not in frames:
-                frames[key] = self._frame(profile.frames[number], depths[node])
+                frames[key] = self._frame(profile.frames[number], depths[node], symbols[node])
             self._stack_table.add(frames[key], node - caller if caller else 0)
 
-    def _frame(self, frame: Frame, depth: int) -> int:
+    def _frame(self, frame: Frame, depth: int, symbol: Optional[int]) -> int:
         function = frame.function
         category = self._category(function)
         number = self._function(function)
+        address = _from_base(function.library, frame.offset)
         return self._frame_table.add(
-            -1, depth, category, 0, number, None, None, frame.line or None, None, None
+            address, depth, category, 0, number, symbol, None, frame.line or None, None, None
         )
+
+    def _symbol(self, frame: Frame) -> Optional[int]:
+        """The code that it is in; None: nobody knows where that begins."""
+        function = frame.function
+        if frame.offset == NO_OFFSET or function.offset == NO_OFFSET or not function.library:
+            return None
+        if function not in self._symbols:
+            self._symbols[function] = self._symbol_table.add(
+                self._library(function.library),
+                _from_base(function.library, function.offset),
+                self.string(function.name),
+                function.size or None,
+            )
+        return self._symbols[function]
 
     def _category(self, function: Function) -> int:
         if function.kind in ("Jit", "Interpreted"):
@@ -110,7 +132,7 @@ class _Shared:
     def _function(self, function: Function) -> int:
         known = self._functions.get(function)
         if known is None:
-            resource = self._resource(function.library) if function.library else -1
+            resource = self._library(function.library) if function.library else -1
             source = self._source(function.file) if function.file else None
             line = function.line or None
             name = self.string(function.name)
@@ -118,7 +140,8 @@ class _Shared:
             self._functions[function] = known
         return known
 
-    def _resource(self, library: Library) -> int:
+    def _library(self, library: Library) -> int:
+        """Its number, which its resource has too."""
         known = self.libraries.get(library)
         if known is None:
             known = self.libraries[library] = len(self.libraries)
@@ -139,11 +162,16 @@ class _Shared:
             "frameTable": self._frame_table.json(),
             "funcTable": self._func_table.json(),
             "resourceTable": self._resource_table.json(),
-            "nativeSymbols": _Table("libIndex", "address", "name", "functionSize").json(),
+            "nativeSymbols": self._symbol_table.json(),
             "sources": self._source_table.json(),
             "sourceLocationTable": _Table("source", "line", "column").json(),
             "stringArray": list(self._strings),
         }
+
+
+def _from_base(library: Optional[Library], offset: int) -> int:
+    base = library.code.base if library and library.code else 0
+    return offset - base if offset >= base else NO_OFFSET
 
 
 def _inlined_into(profile: Profile, node: int) -> bool:
@@ -203,9 +231,18 @@ def _library(library: Library) -> dict[str, str]:
         "path": path,
         "debugName": library.name,
         "debugPath": path,
-        "breakpadId": "",
-        "codeId": "",
+        "breakpadId": _breakpad_id(library.build_id),
+        "codeId": library.build_id,
     }
+
+
+def _breakpad_id(build_id: str) -> str:
+    """The first 16 bytes as a GUID, whose first three numbers are little-endian, and an age of 0."""
+    try:
+        raw = bytes.fromhex(build_id)[:16]
+    except ValueError:  # a pprof file's may be any text
+        raw = b""
+    return uuid.UUID(bytes_le=raw.ljust(16, b"\0")).hex.upper() + "0" if raw else ""
 
 
 def _meta(profile: Profile) -> dict[str, Any]:

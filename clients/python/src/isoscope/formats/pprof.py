@@ -2,7 +2,12 @@
 
 Samples of one stack, thread, tag and state are one entry with their number and their CPU time.
 Labels: thread, tid, process, pid, tag, state, and stack: "cut" where the outer end is missing.
-Inlined frames are further lines of their location. Lost: the time of each sample, addresses.
+Inlined frames are further lines of their location. Lost: the time of each sample.
+
+Where the profile keeps pcs, a location is one, and its address is made of that: the offset in the
+module, moved to where no other module is (pprof looks addresses up without asking whose they are).
+So the same code has the same address wherever it was loaded; the mapping says by how much it is
+moved, and `go tool pprof -disasm` finds it in the file.
 
 Reading takes other writers' files: without a number of samples each entry is one; a profile that
 measures no time has none here.
@@ -13,9 +18,9 @@ from __future__ import annotations
 import gzip
 from typing import BinaryIO, Optional
 
-from ..model import Function
+from ..model import Function, Library
 from ..profile import Profile
-from .common import in_time, library_path, pid_of
+from .common import in_time, path_of, pid_of
 from .pprof_fields import (
     FUNCTION,
     LABEL,
@@ -26,6 +31,7 @@ from .pprof_fields import (
     SAMPLE,
     VALUE_TYPE,
 )
+from .pprof_places import Places
 from .protobuf import data, number, packed
 
 
@@ -40,6 +46,7 @@ class _Writer:
         self._profile = profile
         self._strings: dict[str, int] = {"": 0}
         self._mappings: dict[str, int] = {}
+        self._places = Places(profile)
         self._functions: dict[Function, int] = {}
         self._locations: dict[tuple[int, ...], int] = {}  # frames, innermost first
         self._stacks: dict[int, list[int]] = {}  # node -> locations, leaf first
@@ -132,7 +139,8 @@ class _Writer:
             made = self._locations[frames] = len(self._locations) + 1
             outer = self._profile.frames[frames[-1]].function
             message = number(LOCATION.id, made)
-            message += number(LOCATION.mapping_id, self._mapping(library_path(outer)))
+            message += number(LOCATION.mapping_id, self._mapping(outer.library))
+            message += number(LOCATION.address, self._places.address(self._profile.frames[frames[-1]]))
             for frame in map(self._profile.frames.__getitem__, frames):
                 line = number(LINE.function_id, self._function(frame.function))
                 message += data(LOCATION.line, line + number(LINE.line, frame.line))
@@ -151,22 +159,29 @@ class _Writer:
             self._tables += data(PROFILE.function, message)
         return made
 
-    def _mapping(self, path: Optional[str]) -> int:
+    def _mapping(self, library: Optional[Library]) -> int:
         """0: none."""
-        if not path:
+        path = path_of(library)
+        if library is None or not path:
             return 0
         made = self._mappings.get(path)
         if made is None:
             made = self._mappings[path] = len(self._mappings) + 1
             message = number(MAPPING.id, made) + number(MAPPING.filename, self._string(path))
+            if place := self._places.of(library):
+                message += number(MAPPING.memory_start, place.start)
+                message += number(MAPPING.memory_limit, place.limit)
+                message += number(MAPPING.file_offset, place.file_offset)
+            message += number(MAPPING.build_id, self._string(library.build_id))
             for field in MAPPING.has:  # nothing is left for pprof to look up
                 message += number(field, 1)
             self._tables += data(PROFILE.mapping, message)
         return made
 
 
-def _program_library(profile: Profile) -> str:
-    """That of the first process, "" when nothing of it was on a stack."""
+def _program_library(profile: Profile) -> Optional[Library]:
+    """That of the first process; None when nothing of it was on a stack."""
     names = {process.name for process in profile.processes}
-    paths = {library_path(frame.function): frame.function.library for frame in profile.frames}
-    return min((path for path, l in paths.items() if l and l.name in names), default="")
+    libraries = {path_of(l): l for l in (frame.function.library for frame in profile.frames) if l}
+    programs = [path for path, library in libraries.items() if library.name in names]
+    return libraries[min(programs)] if programs else None

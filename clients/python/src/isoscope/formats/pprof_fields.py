@@ -21,7 +21,7 @@ class LABEL:
 
 
 class MAPPING:
-    id, filename = 1, 5
+    id, memory_start, memory_limit, file_offset, filename, build_id = 1, 2, 3, 4, 5, 6
     has = (7, 8, 9, 10)  # functions, filenames, line numbers, inlined frames
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple, Optional, Union
+from typing import Mapping, NamedTuple, Optional, Union
 
 from ..errors import BadFile
-from ..model import Function, Library, Process
+from ..model import NO_OFFSET, Code, Function, Library, Process
 from ..profile import Profile
 from .common import middle_weight, repeated
 from .pprof_fields import FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, VALUE_TYPE
@@ -15,7 +15,11 @@ from .protobuf import fields, number_fields, numbers, numerals, signed
 
 _UNIT_NS = {"nanoseconds": 1, "microseconds": 1000, "milliseconds": 10**6, "seconds": 10**9}
 _Labels = dict[str, Union[str, int]]
-_Location = list[tuple[int, int]]  # function, line; innermost first
+
+
+class _Location(NamedTuple):
+    lines: list[tuple[int, int]]  # function, line; innermost first
+    offset: int
 
 
 def read(content: bytes) -> Profile:
@@ -32,7 +36,7 @@ class _Parts:
     strings: list[str] = field(default_factory=list)
     types: list[tuple[int, int]] = field(default_factory=list)  # type, unit
     samples: list[bytes] = field(default_factory=list)
-    mappings: dict[int, int] = field(default_factory=dict)
+    mappings: dict[int, dict[int, int]] = field(default_factory=dict)
     locations: list[bytes] = field(default_factory=list)
     functions: list[bytes] = field(default_factory=list)
     period: int = 0
@@ -46,16 +50,13 @@ class _Reader:
             raise BadFile("no pprof profile: it names no kinds of values")
         self._kinds = [(parts.strings[k], parts.strings[u]) for k, u in parts.types]
         self._functions: dict[int, Function] = {}
-        self._libraries = {
-            number: Library(path, path, path.rpartition("/")[2], path)
-            for number, path in self._mapping_names().items()
-        }
+        self._libraries = {n: self._library(entry) for n, entry in parts.mappings.items()}
         self._locations: dict[int, _Location] = {}
         self._located: Optional[_Frames] = None
         self._sources: dict[tuple[bytes, ...], _Source] = {}
 
     def profile(self) -> Profile:
-        profile, parts = Profile(), self._parts
+        profile, parts = Profile(pcs=True), self._parts
         self._read_tables()
         kind, unit = parts.period_type
         if parts.strings[unit] in _UNIT_NS:
@@ -66,9 +67,14 @@ class _Reader:
         profile.period_us = profile.period_us or middle_weight(profile)
         return profile
 
-    def _mapping_names(self) -> dict[int, str]:
-        strings = self._parts.strings
-        return {n: strings[path] for n, path in self._parts.mappings.items()}
+    def _library(self, entry: Mapping[int, int]) -> Library:
+        """Where the writer had loaded it is where its code is: more a file does not tell."""
+        path = self._parts.strings[entry.get(MAPPING.filename, 0)]
+        build_id = self._parts.strings[entry.get(MAPPING.build_id, 0)]
+        start, limit = entry.get(MAPPING.memory_start, 0), entry.get(MAPPING.memory_limit, 0)
+        file_offset = entry.get(MAPPING.file_offset, 0)
+        code = Code(start, limit - start, file_offset, start) if limit > start else None
+        return Library(path, path, path.rpartition("/")[2], path, False, build_id, code)
 
     def _columns(self) -> tuple[int, int]:
         """Which value is the number of samples, and which the time; -1: none."""
@@ -91,7 +97,7 @@ class _Reader:
             raw[entry[FUNCTION.id]] = entry
         owners: dict[int, Library] = {}
         for content in self._parts.locations:
-            lines: _Location = []
+            lines: list[tuple[int, int]] = []
             number = mapping = address = 0
             for n, value in fields(content):
                 if n == LOCATION.line and isinstance(value, bytes):
@@ -106,7 +112,8 @@ class _Reader:
             if not lines:  # nobody has named it
                 lines = [(-address - 1, 0)]
                 raw[-address - 1] = {}
-            self._locations[number] = lines
+            known = address and mapping in self._libraries
+            self._locations[number] = _Location(lines, address if known else NO_OFFSET)
             for function, _ in lines:
                 if mapping in self._libraries:
                     owners.setdefault(function, self._libraries[mapping])
@@ -206,9 +213,9 @@ class _Frames(dict[bytes, tuple[int, ...]]):
 
     def __missing__(self, numeral: bytes) -> tuple[int, ...]:
         (location,) = numbers(numeral)
-        lines = self._locations[location]
+        lines, offset = self._locations[location]
         frames = [
-            self._profile.frame(self._functions[function], line, depth < len(lines) - 1)
+            self._profile.frame(self._functions[function], line, depth < len(lines) - 1, offset)
             for depth, (function, line) in enumerate(lines)
         ]
         self[numeral] = made = tuple(frames[::-1])
@@ -235,7 +242,7 @@ def _split(content: bytes) -> _Parts:
             parts.samples.append(value)
         elif number == PROFILE.mapping:
             entry = number_fields(value)
-            parts.mappings[entry[MAPPING.id]] = entry.get(MAPPING.filename, 0)
+            parts.mappings[entry[MAPPING.id]] = entry
         elif number == PROFILE.location:
             parts.locations.append(value)
         elif number == PROFILE.function:
