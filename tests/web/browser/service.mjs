@@ -28,6 +28,14 @@ export async function until(condition, what, everyMs = 20) {
   }
 }
 
+function isService(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "isoscope-serve";
+  } catch {
+    return true; // it has ended
+  }
+}
+
 export class Service {
   constructor(process, uri, folder) {
     this.process = process;
@@ -71,9 +79,11 @@ export class Service {
     await until(() => !this.#children()[0], "the program's end");
   }
 
+  /** isoscope's, but for its own service. */
   #children() {
     const pid = this.process.pid;
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    return children.map(Number).filter((child) => child && !isService(child));
   }
 
   /** The program's pid. */
