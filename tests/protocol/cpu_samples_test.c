@@ -13,8 +13,9 @@
 
 static const char *const requests[] = {
     "{\"id\":\"1\",\"method\":\"getCpuSamples\",\"params\":{\"isolateId\":\"isolates/100\"}}",
-    "{\"id\":\"1\",\"method\":\"getCpuSamples\",\"params\":{\"isolateId\":\"isolates/100\",\"_code\":"
-    "true}}",
+    ("{\"id\":\"1\",\"method\":\"getCpuSamples\",\"params\":{\"isolateId\":\"isolates/"
+     "100\",\"_code\":"
+     "true}}"),
     "{\"id\":\"1\",\"method\":\"_getCpuSamples\",\"params\":{\"pcs\":true}}",
     "{\"id\":\"1\",\"method\":\"_getCpuSamples\",\"params\":{\"form\":\"table\"}}",
     "{\"id\":\"1\",\"method\":\"getPerfettoVMTimelineWithCpuSamples\"}",
