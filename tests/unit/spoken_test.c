@@ -16,22 +16,22 @@ struct row {
     const char *raw, *name, *full_name; /* full_name NULL: the same */
 };
 
-static void check(const struct row *rows, size_t count)
+static void check(const struct row *rows, size_t count, unsigned traits)
 {
     for (size_t i = 0; i < count; i++) {
-        struct spoken *spoken = spoken_new(rows[i].raw, false);
+        struct spoken *spoken = spoken_new(rows[i].raw, traits);
 
         assert_non_null(spoken);
         assert_string_equal(spoken->name, rows[i].name);
         assert_string_equal(spoken->full_name,
                             rows[i].full_name ? rows[i].full_name : rows[i].name);
-        assert_int_equal(spoken_differs(rows[i].raw, false),
+        assert_int_equal(spoken_differs(rows[i].raw, traits),
                          strcmp(rows[i].raw, rows[i].name) != 0);
         free(spoken);
     }
 }
 
-#define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]))
+#define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]), 0)
 
 static void names_of_c_are_said_as_they_are_written(void **state)
 {
@@ -47,6 +47,67 @@ static void names_of_c_are_said_as_they_are_written(void **state)
 
     (void)state;
     CHECK(rows);
+}
+
+static void names_of_d_are_read_as_modules_and_functions(void **state)
+{
+    static const struct row rows[] = {
+        { "_D3k1d3f60FmZv", "k1d.f60", "k1d.f60(ulong)" },
+        { "_D3k1d__T3BoxTiZQh5twiceMFNbNiiZi", "k1d.Box!(int).Box.twice",
+          "k1d.Box!(int).Box.twice(int)" },
+        { "_Dmain", "D main", NULL },
+        { "_D3k1d12__ModuleInfoZ", "ModuleInfo for k1d", NULL },
+        { "_Dx", "_Dx", NULL },
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+/* Each back reference might repeat what was said before. */
+static void a_name_of_d_that_may_read_out_to_gigabytes_stays(void **state)
+{
+    char raw[2 + 26 * 5 + 16] = "_D3k1d";
+    struct spoken *spoken;
+
+    (void)state;
+    for (int i = 0; i < 26; i++)
+        strcat(raw, "HQaQb");
+    spoken = spoken_new(raw, 0);
+    assert_non_null(spoken);
+    assert_string_equal(spoken->name, raw);
+    free(spoken);
+}
+
+static void names_of_ocaml_have_modules_and_no_stamp(void **state)
+{
+    static const struct row rows[] = {
+        { "camlKml__f60_85", "Kml.f60", NULL },
+        { "camlStdlib__List__map_123", "Stdlib.List.map", NULL },
+        { "camlKml__$2b$21_88", "Kml.+!", NULL },
+        { "camlKml.f60_270", "Kml.f60", NULL },
+        { "camlKml__entry", "Kml.entry", NULL },
+        { "caml_alloc_shr", "caml_alloc_shr", NULL },
+        { "camlKml", "camlKml", NULL },
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void names_of_ada_are_read_only_where_there_is_ada(void **state)
+{
+    static const struct row ada[] = {
+        { "kada__f60.0", "kada.f60", NULL },
+        { "_ada_kada", "kada", NULL },
+        { "ada__text_io__put_line__4", "ada.text_io.put_line", NULL },
+        { "main", "main", NULL },
+    };
+    static const struct row c[] = { { "kada__f60", "kada__f60", NULL } };
+
+    (void)state;
+    check(ada, sizeof(ada) / sizeof(ada[0]), SPOKEN_GNAT);
+    CHECK(c);
 }
 
 static void the_short_name_has_no_parameters_and_no_return_type(void **state)
@@ -236,6 +297,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_c_are_said_as_they_are_written),
+        cmocka_unit_test(names_of_d_are_read_as_modules_and_functions),
+        cmocka_unit_test(a_name_of_d_that_may_read_out_to_gigabytes_stays),
+        cmocka_unit_test(names_of_ocaml_have_modules_and_no_stamp),
+        cmocka_unit_test(names_of_ada_are_read_only_where_there_is_ada),
         cmocka_unit_test(the_short_name_has_no_parameters_and_no_return_type),
         cmocka_unit_test(operators_keep_their_brackets),
         cmocka_unit_test(a_lambda_is_named_by_where_it_stands),

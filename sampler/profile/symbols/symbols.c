@@ -4,8 +4,9 @@
 #include "../../include/isoscope/isoscope.h"
 #include "files/debug_file.h"
 #include "files/elf_functions.h"
-#include "names/frame_starts.h"
 #include "files/mini_debug.h"
+#include "names/frame_starts.h"
+#include "names/other_languages.h"
 #include "names/plt.h"
 #include "names/ranges.h"
 #include "names/spoken.h"
@@ -18,13 +19,17 @@ struct symbols {
     struct ranges ranges;
     struct frame_starts frames;       /* for what no symbol covers */
     _Atomic(struct spoken *) *spoken; /* by range_symbol: made when first asked for */
-    struct elf_segment code; /* size 0: not known */
+    struct elf_segment code;          /* size 0: not known */
+    bool gnat;                        /* it has Ada code */
     const char *reason;
 };
 
 static bool take_function(void *context, const struct elf_function *function)
 {
-    return ranges_add(context, function) == 0;
+    struct symbols *symbols = context;
+
+    symbols->gnat = symbols->gnat || other_languages_is_gnat(function->name);
+    return ranges_add(&symbols->ranges, function) == 0;
 }
 
 /* The full symbol table, where the module's own file has been stripped of it. */
@@ -49,11 +54,11 @@ static void read_files(struct symbols *symbols, const struct module_file *module
 
     if (file) {
         elf_file_segment(file, &symbols->code);
-        elf_functions(file, take_function, &symbols->ranges);
+        elf_functions(file, take_function, symbols);
         frame_starts_read(&symbols->frames, file); /* without memory: as if there were none */
     }
     if (debug)
-        elf_functions(debug, take_function, &symbols->ranges);
+        elf_functions(debug, take_function, symbols);
     if (file)
         plt_add(&symbols->ranges, file); /* without memory: as if there were none */
     if (file || debug)
@@ -93,13 +98,14 @@ void symbols_free(struct symbols *symbols)
  * said as it is written. */
 static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number, const char *raw)
 {
-    bool resolver = symbols->ranges.symbols[number].resolver;
+    const unsigned traits = (symbols->ranges.symbols[number].resolver ? SPOKEN_RESOLVER : 0) |
+                            (symbols->gnat ? SPOKEN_GNAT : 0);
     struct spoken *there = atomic_load_explicit(&symbols->spoken[number], memory_order_acquire);
     struct spoken *mine;
 
-    if (there || !spoken_differs(raw, resolver))
+    if (there || !spoken_differs(raw, traits))
         return there;
-    mine = spoken_new(raw, resolver);
+    mine = spoken_new(raw, traits);
     if (!mine || atomic_compare_exchange_strong(&symbols->spoken[number], &there, mine))
         return mine;
     free(mine);

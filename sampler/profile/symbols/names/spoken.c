@@ -2,6 +2,7 @@
 
 #include "../../../feed/cleanup.h"
 #include "demangle.h"
+#include "other_languages.h"
 #include "suffix.h"
 
 #include <stdint.h>
@@ -31,11 +32,17 @@ static size_t without_plt(const char *raw, size_t bytes)
     return bytes > length && !memcmp(raw + bytes - length, plt, length) ? bytes - length : bytes;
 }
 
-bool spoken_differs(const char *raw, bool resolver)
+static bool is_mangled(const char *raw, unsigned traits)
+{
+    return demangle_likely(raw) || other_languages_likely(raw, traits & SPOKEN_GNAT);
+}
+
+bool spoken_differs(const char *raw, unsigned traits)
 {
     struct suffix suffix;
 
-    return resolver || demangle_likely(raw) || suffix_last(raw, strlen(raw), &suffix);
+    return traits & SPOKEN_RESOLVER || is_mangled(raw, traits) ||
+           suffix_last(raw, strlen(raw), &suffix);
 }
 
 static void append(struct after *after, const char *text)
@@ -97,24 +104,32 @@ static struct spoken *join(const char *name, size_t name_bytes, const char *full
     return spoken;
 }
 
-static struct spoken *join_demangled(const char *raw, size_t bytes, const struct after *after)
+/* NULL: it is no mangled name. */
+static char *read_name(const char *mangled, unsigned traits, bool brief)
+{
+    return demangle_likely(mangled) ? demangle(mangled, brief)
+                                    : other_languages_name(mangled, traits & SPOKEN_GNAT, brief);
+}
+
+static struct spoken *join_demangled(const char *raw, size_t bytes, unsigned traits,
+                                     const struct after *after)
 {
     CLEANUP(free_text) char *base = strndup(raw, bytes);
-    CLEANUP(free_text) char *name = base ? demangle(base, true) : NULL;
-    CLEANUP(free_text) char *full_name = base ? demangle(base, false) : NULL;
+    CLEANUP(free_text) char *name = base ? read_name(base, traits, true) : NULL;
+    CLEANUP(free_text) char *full_name = base ? read_name(base, traits, false) : NULL;
     const char *brief = name ? name : base, *full = full_name ? full_name : base;
 
     return base ? join(brief, strlen(brief), strcmp(brief, full) != 0 ? full : NULL, after) : NULL;
 }
 
-struct spoken *spoken_new(const char *raw, bool resolver)
+struct spoken *spoken_new(const char *raw, unsigned traits)
 {
     size_t bytes = without_plt(raw, strlen(raw));
     struct after after = { .bytes = 0 };
 
     append(&after, raw + bytes);
-    append_marks(&after, raw, bytes, resolver);
+    append_marks(&after, raw, bytes, traits & SPOKEN_RESOLVER);
     bytes = suffix_base_bytes(raw, bytes);
-    return demangle_likely(raw) ? join_demangled(raw, bytes, &after)
-                                : join(raw, bytes, NULL, &after);
+    return is_mangled(raw, traits) ? join_demangled(raw, bytes, traits, &after)
+                                   : join(raw, bytes, NULL, &after);
 }

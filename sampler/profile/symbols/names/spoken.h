@@ -4,8 +4,9 @@
  *     _ZNK2ns3FooIiE3barEi.isra.0 -> "ns::Foo<int>::bar [isra]"
  *                                    "ns::Foo<int>::bar(int) const [isra]"
  *
- * C++ and both manglings of Rust. The short name has no parameters, return types and ABI tags; it
- * keeps template arguments. What a compiler made of the function follows as a mark.
+ * C++, both manglings of Rust, and other_languages.h. The short name has no parameters, return
+ * types and ABI tags; it keeps template arguments. What a compiler made of the function follows as
+ * a mark.
  *
  * Threads    Any.
  */
@@ -19,9 +20,15 @@ struct spoken {
     char name[];
 };
 
-/* False: the name is said as it is written. */
-bool spoken_differs(const char *raw, bool resolver);
-/* resolver: of an ifunc. One block, for free(). NULL: out of memory. */
-struct spoken *spoken_new(const char *raw, bool resolver);
+/* What is known of a symbol besides its name. */
+enum spoken_trait {
+    SPOKEN_RESOLVER = 1, /* of an ifunc */
+    SPOKEN_GNAT = 2,     /* of a file with Ada code */
+};
+
+/* False: the name is said as it is written. traits: of spoken_trait. */
+bool spoken_differs(const char *raw, unsigned traits);
+/* One block, for free(). NULL: out of memory. */
+struct spoken *spoken_new(const char *raw, unsigned traits);
 
 #endif
