@@ -74,6 +74,13 @@ def test_the_asked_timer_ticks(start, asked, chosen):
     assert process()["counters"]["end_root"] == process()["counters"]["delivered"]
 
 
+def test_who_asks_for_a_slower_timer_is_not_told_of_a_refusal(run):
+    program = [workload("spin_two_to_one"), "0.3"]
+    ended = run(program, "--timer", "cpu", "--period", "100", "--quiet")
+    assert "as --timer cpu asks, give at most" in ended.stderr
+    assert "refused" not in ended.stderr
+
+
 def test_an_unknown_timer_is_refused(run):
     ended = run(["true"], "--timer", "sundial")
     assert ended.returncode == 2
