@@ -95,13 +95,20 @@ static bool counts_agree(struct threads *threads)
            directory.st_nlink == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1 + 2;
 }
 
+/* In a new PID namespace /proc is often still the old one's, which numbers our threads otherwise:
+ * by it all of them would be gone, and strangers there. */
+static bool numbers_are_ours(int32_t own_tid)
+{
+    return task_exists(own_tid);
+}
+
 void tasks_scan(struct threads *threads, int32_t sampler_tid)
 {
     static char entries[8192]; /* not for the sampler's small stack */
     static struct strangers met;
     long fd, bytes;
 
-    if (counts_agree(threads))
+    if (counts_agree(threads) || !numbers_are_ours(sampler_tid))
         return;
     met.count = 0;
     fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
