@@ -56,6 +56,7 @@ struct service {
     struct client *dds; /* the Dart Development Service that has taken over; NULL: none */
     char *dds_uri;      /* its own */
     int64_t work;       /* that is left in this turn: work.h */
+    uint64_t polls;     /* calls of service_poll: what a handler waits for may have come */
 };
 
 struct id_zones {

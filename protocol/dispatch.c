@@ -112,6 +112,7 @@ static int prepare(struct client *client, struct request *request, const struct 
 {
     if (request->unfinished)
         return 0;
+    request->polls = client->service->polls;
     if (method->traits & METHOD_DRAINS && !request->drained)
         profile_sync(client->service->options.profile);
     request->drained = true;
@@ -151,6 +152,12 @@ static int handle_foreign(struct client *client, const struct request *request)
                                            : fail_plain(client, RPC_METHOD_NOT_FOUND);
 }
 
+/* The call that it would wait for has come while it worked: none follows. */
+static bool waits_in_vain(const struct client *client, const struct request *request, int rc)
+{
+    return rc == HANDLER_WAITS && request->polls != client->service->polls;
+}
+
 void dispatch(struct client *client, struct request *request)
 {
     const struct method *method = method_find(request->method);
@@ -159,7 +166,7 @@ void dispatch(struct client *client, struct request *request)
     int rc;
 
     rc = method ? handle(client, request, method, &reply) : handle_foreign(client, request);
-    request->works = rc == HANDLER_WORKS;
+    request->works = rc == HANDLER_WORKS || waits_in_vain(client, request, rc);
     if (rc > 0)
         return wait(client, request);
     if (rc < 0)

@@ -17,6 +17,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define RPC_ENUM_ERROR(name, code, message) RPC_##name,
 enum rpc_error { RPC_OK, RPC_ERRORS(RPC_ENUM_ERROR) RPC_ERROR_COUNT };
@@ -42,6 +43,7 @@ struct request {
     json_t *kept;                  /* texts made of params, so that handlers can borrow them */
     bool drained;                  /* profile_sync was called for it */
     bool works;                    /* its handler goes on in the client's next turn */
+    uint64_t polls;                /* of the service, when its handler began */
     struct unfinished *unfinished; /* what its handler has begun; NULL: nothing */
     struct request *next;          /* in a list of waiting ones */
 };

@@ -67,6 +67,7 @@ static void tell_of_symbols(struct service *service)
 void service_poll(struct service *service)
 {
     service->work = WORK_TURN;
+    service->polls++;
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);

@@ -231,8 +231,10 @@ static int take_next(struct client *client)
                                       .count_max = TAGGED_SAMPLES_MAX };
     int rc = 0;
 
-    if (!tagged->half)
+    if (!tagged->half) {
+        tagged->polls = client->service->polls;
         rc = snapshot_begin(&tagged->half, client->service->options.profile, &window);
+    }
     return rc ? rc : snapshot_step(tagged->half, &client->service->work);
 }
 
@@ -257,7 +259,7 @@ static bool send_taken(struct client *client, struct snapshot *snapshot)
 }
 
 /* Returns whether there may be more. While names are read it fails, too; who reads them calls the
- * service again. */
+ * service again, or has called it meanwhile. */
 static bool send_some(struct client *client)
 {
     struct tagged_samples *tagged = &client->tagged;
@@ -266,7 +268,8 @@ static bool send_some(struct client *client)
 
     if (rc > 0)
         return true;
-    more = !rc && send_taken(client, tagged->half);
+    more = rc ? rc == -ISOSCOPE_PENDING && tagged->polls != client->service->polls
+              : send_taken(client, tagged->half);
     forget_half(tagged);
     return more;
 }

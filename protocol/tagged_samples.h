@@ -38,6 +38,7 @@ struct tagged_samples {
     int64_t told_us;
     bool more;             /* there may be: it goes on in another turn, when there is room */
     struct snapshot *half; /* that is taken now; NULL: none */
+    uint64_t polls;        /* of the service, when it began */
     struct tags functions; /* their ids; the place is the index in events */
     struct json_text refs; /* the functions as events have them, with commas between */
 };

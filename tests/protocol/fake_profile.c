@@ -13,7 +13,8 @@ struct snapshot {
     uint32_t script_count;         /* of the profile's samples, which may be cleared meanwhile */
     struct snapshot_frame *frames; /* FAKE_DEPTH_MAX of each sample of the script */
     uint32_t stack[FAKE_DEPTH_MAX];
-    bool *shown; /* by sample of the script */
+    bool *shown;  /* by sample of the script */
+    bool pending; /* names were read when it began */
     struct snapshot_mark mark;
     uint32_t begin; /* the cursor before the first sample of it */
     uint32_t end;   /* the cursor behind the last sample of it */
@@ -368,16 +369,10 @@ static bool copy_frames(struct snapshot *snapshot, const struct profile *profile
     return snapshot->frames != NULL;
 }
 
-int snapshot_take(struct snapshot **out, struct profile *profile,
-                  const struct snapshot_window *window)
-{
-    return snapshot_begin(out, profile, window);
-}
-
 int snapshot_step(struct snapshot *snapshot, int64_t *work)
 {
     if (!snapshot->profile->turns)
-        return 0;
+        return snapshot->pending ? -ISOSCOPE_PENDING : 0;
     snapshot->profile->turns--;
     *work = 0;
     return 1;
@@ -397,14 +392,13 @@ int snapshot_begin(struct snapshot **out, struct profile *profile,
     struct snapshot *snapshot;
     uint32_t cursor = 0;
 
-    if (profile->pending && !window->available)
-        return -ISOSCOPE_PENDING;
     snapshot = calloc(1, sizeof(*snapshot));
     if (!snapshot || !copy_frames(snapshot, profile)) {
         free(snapshot);
         return -ISOSCOPE_NO_MEMORY;
     }
     snapshot->profile = profile;
+    snapshot->pending = profile->pending && !window->available;
     snapshot->shown = calloc(profile->sample_count + 1, sizeof(*snapshot->shown));
     for (uint32_t i = 0; i < profile->sample_count; i++)
         snapshot->shown[i] = shows(snapshot, window, &profile->samples[i]);

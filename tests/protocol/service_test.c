@@ -51,6 +51,25 @@ static void other_requests_are_answered_while_names_are_read(void **state)
     talk_end(&talk);
 }
 
+/* The names came in the middle of the work, and nobody calls again for them. */
+static void who_works_when_the_names_come_does_not_wait_for_them(void **state)
+{
+    char piece[16];
+    bool begins, ends;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    talk.profile.pending = true;
+    talk.profile.turns = 3;
+    talk_send(&talk, get_samples);
+    client_send(talk.client, piece, sizeof(piece), &begins, &ends);
+    talk.profile.pending = false;
+    service_poll(talk.service);
+    assert_id(&talk, "s");
+    talk_end(&talk);
+}
+
 static void feeds_are_drained_once_before_samples_are_taken(void **state)
 {
     struct talk talk;
@@ -309,6 +328,28 @@ static void who_reads_samples_of_a_tag_slowly_gets_all_of_them(void **state)
     assert_int_equal(talk_closed(&talk), 0);
     assert_int_equal(samples, SAMPLES);
     assert_int_equal(events, SAMPLES / 1000);
+    talk_end(&talk);
+}
+
+static void events_of_tags_come_when_the_names_came_meanwhile(void **state)
+{
+    char piece[16];
+    bool begins, ends;
+    json_t *message;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Profiler\"}"));
+    talk.profile.pending = true;
+    talk.profile.turns = 3;
+    json_decref(talk_ask(&talk, "streamCpuSamplesWithUserTag", "{\"userTags\":[\"spin\"]}"));
+    client_send(talk.client, piece, sizeof(piece), &begins, &ends);
+    talk.profile.pending = false;
+    service_poll(talk.service);
+    message = talk_receive(&talk);
+    assert_non_null(message);
+    json_decref(message);
     talk_end(&talk);
 }
 
@@ -580,6 +621,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_requests_are_answered_while_names_are_read),
+        cmocka_unit_test(who_works_when_the_names_come_does_not_wait_for_them),
+        cmocka_unit_test(events_of_tags_come_when_the_names_came_meanwhile),
         cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
         cmocka_unit_test(the_asked_protocol_version_is_told),
         cmocka_unit_test(sixteen_threads_are_isolates_at_most),
