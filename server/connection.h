@@ -31,7 +31,7 @@ struct connection_events {
     void (*ended)(void *context);
 };
 
-/* Takes over fd, also on failure. patience_ms: also for the first bytes. */
+/* Takes over fd, also on failure. */
 int connection_new(struct connection **out, struct loop *loop, int fd, uint32_t patience_ms,
                    const struct connection_events *events, void *context);
 
