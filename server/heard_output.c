@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { PIECES_AT_ONCE = 4 };
+
 struct heard_output {
     int fd; /* the loop's */
     bool over;
@@ -17,29 +19,34 @@ struct heard_output {
     void *context;
 };
 
-void heard_output_drain(struct heard_output *heard)
+/* False: there is none. */
+static bool take_piece(struct heard_output *heard)
 {
     struct output_piece piece;
+    ssize_t size = recv(heard->fd, &piece, sizeof(piece), MSG_DONTWAIT);
 
-    while (!heard->over) {
-        ssize_t size = recv(heard->fd, &piece, sizeof(piece), MSG_DONTWAIT);
-
-        if (size < 0 && errno == EINTR)
-            continue;
-        if (size < 0 && errno == EAGAIN)
-            return;
-        heard->over = size <= (ssize_t)offsetof(struct output_piece, bytes);
-        if (!heard->over)
-            heard->wrote(heard->context, (enum service_output)piece.output, piece.bytes,
-                         (size_t)size - offsetof(struct output_piece, bytes));
-    }
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return errno == EINTR;
+    heard->over = size <= (ssize_t)offsetof(struct output_piece, bytes);
+    if (!heard->over)
+        heard->wrote(heard->context, (enum service_output)piece.output, piece.bytes,
+                     (size_t)size - offsetof(struct output_piece, bytes));
+    return !heard->over;
 }
 
+void heard_output_drain(struct heard_output *heard)
+{
+    while (!heard->over && take_piece(heard))
+        continue;
+}
+
+/* Then it is the clients' turn: a program may write without end, and faster than it is heard. */
 static bool heard_ready(void *context)
 {
     struct heard_output *heard = context;
 
-    heard_output_drain(heard);
+    for (int i = 0; i < PIECES_AT_ONCE && take_piece(heard); i++)
+        continue;
     return !heard->over;
 }
 
