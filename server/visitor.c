@@ -40,6 +40,15 @@ static void send_agreement(struct connection *connection, const struct handshake
     connection_send(connection, text, (size_t)length);
 }
 
+/* The host tells others what comes of them. */
+static bool take_frames(struct visitor *visitor, uint8_t *bytes, size_t size)
+{
+    if (!session_receive(&visitor->session, bytes, size))
+        return false;
+    visitor->host->heard(visitor->host->context, visitor);
+    return true;
+}
+
 /* rest: the client's first frames, when they came with the head. */
 static bool begin_socket(struct visitor *visitor, const struct handshake *handshake, uint8_t *rest,
                          size_t size)
@@ -52,7 +61,7 @@ static bool begin_socket(struct visitor *visitor, const struct handshake *handsh
     if (open_session(visitor, HTTP_SOCKET, packing) < 0)
         return false;
     session_refresh(&visitor->session);
-    return !size || session_receive(&visitor->session, rest, size);
+    return !size || take_frames(visitor, rest, size);
 }
 
 static bool begin_call(struct visitor *visitor, const struct http_request *request,
@@ -155,10 +164,7 @@ static bool visitor_received(void *context, uint8_t *bytes, size_t size)
         return take_head(visitor, bytes, size);
     if (visitor->session.http) /* one request a connection */
         return true;
-    if (!session_receive(&visitor->session, bytes, size))
-        return false;
-    visitor->host->heard(visitor->host->context, visitor);
-    return true;
+    return take_frames(visitor, bytes, size);
 }
 
 /* Who has asked by GET may have nothing more to say, and wait for the answer. */

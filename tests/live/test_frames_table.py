@@ -182,6 +182,16 @@ def test_what_comes_with_the_handshake_is_read(service):
             assert more, data
 
 
+def test_what_comes_with_the_handshake_is_an_event_for_others(service, peer):
+    port, path = place(service)
+    peer.send(frame(TEXT, b'{"id":"1","method":"streamListen","params":{"streamId":"VM"}}'))
+    assert "result" in peer.reply()
+    rename = frame(TEXT, b'{"id":"1","method":"setVMName","params":{"name":"isoscope"}}')
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+        raw.sendall(get(f"{path}ws", HOST + UPGRADE).encode() + rename)
+        assert peer.reply()["params"]["event"]["kind"] == "VMUpdate"
+
+
 BROKEN = {
     1002: {
         "no mask": b"\x81\x02{}",
