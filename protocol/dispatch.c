@@ -176,6 +176,16 @@ void dispatch(struct client *client, struct request *request)
     request_free(request);
 }
 
+/* There is one. */
+static struct request *take_first(struct client *client)
+{
+    struct request *request = client->waiting;
+
+    client->waiting = request->next;
+    client->waiting_count--;
+    return request;
+}
+
 /* Those that have more to do anyhow wait for their turn, and so do all when this one is over. */
 static void dispatch_again(struct client *client, struct request *request)
 {
@@ -188,18 +198,11 @@ static void dispatch_again(struct client *client, struct request *request)
         dispatch(client, request);
 }
 
+/* What those behind one hold counts for it; who waits again stands behind them. */
 void dispatch_waiting(struct client *client)
 {
-    struct request *waiting = client->waiting;
-
-    client->waiting = NULL;
-    client->waiting_count = 0;
-    while (waiting) {
-        struct request *next = waiting->next;
-
-        dispatch_again(client, waiting);
-        waiting = next;
-    }
+    for (unsigned left = client->waiting_count; left; left--)
+        dispatch_again(client, take_first(client));
 }
 
 /* Where the first one is linked; at the end of the list there is none. */

@@ -70,6 +70,29 @@ static void who_works_when_the_names_come_does_not_wait_for_them(void **state)
     talk_end(&talk);
 }
 
+/* Each has a place in the client's list again and again, and behind others. */
+static void few_snapshots_are_held_however_many_are_worked_on(void **state)
+{
+    char piece[16];
+    bool begins, ends;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    talk.profile.turns = 1000;
+    for (int i = 0; i < 6; i++)
+        talk_send(&talk, get_samples);
+    for (int i = 0; i < 20; i++) {
+        client_send(talk.client, piece, sizeof(piece), &begins, &ends);
+        service_poll(talk.service);
+        assert_in_range(talk.profile.snapshots, 1, 2);
+    }
+    talk.profile.turns = 0;
+    for (int i = 0; i < 6; i++)
+        assert_id(&talk, "s");
+    talk_end(&talk);
+}
+
 static void feeds_are_drained_once_before_samples_are_taken(void **state)
 {
     struct talk talk;
@@ -623,6 +646,7 @@ int main(void)
         cmocka_unit_test(other_requests_are_answered_while_names_are_read),
         cmocka_unit_test(who_works_when_the_names_come_does_not_wait_for_them),
         cmocka_unit_test(events_of_tags_come_when_the_names_came_meanwhile),
+        cmocka_unit_test(few_snapshots_are_held_however_many_are_worked_on),
         cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
         cmocka_unit_test(the_asked_protocol_version_is_told),
         cmocka_unit_test(sixteen_threads_are_isolates_at_most),
