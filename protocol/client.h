@@ -57,6 +57,7 @@ struct service {
     char *dds_uri;      /* its own */
     int64_t work;       /* that is left in this turn: work.h */
     uint64_t polls;     /* calls of service_poll: what a handler waits for may have come */
+    int64_t poll_in_us; /* the next one is to come then, though nothing changes; 0: it need not */
 };
 
 struct id_zones {
@@ -88,6 +89,8 @@ struct client {
 
 /* Looks who came and went. 0 or -ISOSCOPE_NO_MEMORY. */
 int service_refresh(struct service *service);
+/* In service_poll: something is held back, and can be told in so many microseconds. */
+void service_poll_in(struct service *service, int64_t us);
 
 /* Takes over text; NULL (no memory left to make it) closes the client. */
 void client_push_text(struct client *client, char *text);

@@ -64,10 +64,17 @@ static void tell_of_symbols(struct service *service)
     streams_symbols_changed(service, &symbols);
 }
 
-void service_poll(struct service *service)
+void service_poll_in(struct service *service, int64_t us)
+{
+    if (!service->poll_in_us || us < service->poll_in_us)
+        service->poll_in_us = us;
+}
+
+uint32_t service_poll(struct service *service)
 {
     service->work = WORK_TURN;
     service->polls++;
+    service->poll_in_us = 0;
     /* Out of memory: what came or went is told at a later call. */
     service_refresh(service);
     tell_of_symbols(service);
@@ -75,6 +82,7 @@ void service_poll(struct service *service)
     streams_samples_came(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
+    return (uint32_t)((service->poll_in_us + 999) / 1000);
 }
 
 void service_program_wrote(struct service *service, enum service_output output, const void *bytes,

@@ -35,8 +35,10 @@ struct service_options {
 int service_new(struct service **out, const struct service_options *options);
 void service_free(struct service *service); /* ends its clients too; NULL is fine */
 
-/* The profile changed: answers what waited for names, sends events. Call it often; it is cheap. */
-void service_poll(struct service *service);
+/* The profile changed: answers what waited for names, sends events. Call it often; it is cheap.
+ * Returns the milliseconds in which it is to be called again though nothing changes; 0: it need not
+ * be. */
+uint32_t service_poll(struct service *service);
 
 /* Where new clients are to go: a Dart Development Service that is the only client now. NULL: they
  * may come in. An absolute http or ws URI of plain characters; lent until the next call. */

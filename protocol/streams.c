@@ -170,15 +170,17 @@ void streams_follow(struct service *service)
 void streams_samples_came(struct service *service)
 {
     int64_t now_us = service->options.monotonic_us();
+    int64_t left_us = service->samples_told_us + SAMPLES_EVENT_US - now_us;
     uint64_t samples;
 
     streams_follow(service);
     for (struct client *client = service->clients; client; client = client->next)
         tagged_samples_poll(client);
     samples = samples_ever(service);
-    if (!service->follows || samples == service->samples_told ||
-        now_us - service->samples_told_us < SAMPLES_EVENT_US)
+    if (!service->follows || samples == service->samples_told)
         return;
+    if (left_us > 0)
+        return service_poll_in(service, left_us);
     notify(service, STREAM_ID_PROFILER,
            json_pack("{s:s, s:s, s:o, s:I, s:I}", "type", TYPE_EVENT, "kind",
                      KIND_PRIVATE_SAMPLES_AVAILABLE, "vm", vm_ref(service), "timestamp",

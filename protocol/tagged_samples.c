@@ -296,23 +296,14 @@ void tagged_samples_send(struct client *client)
     tagged_samples_resume(client);
 }
 
-/* When all programs have ended, nobody calls again for what is left. */
-static bool its_turn(const struct client *client)
-{
-    const struct process_list *processes = &client->service->isolates.now;
-
-    if (client->service->options.monotonic_us() - client->tagged.told_us >= TURN_US)
-        return true;
-    for (size_t i = 0; i < processes->count; i++)
-        if (processes->items[i].live)
-            return false;
-    return true;
-}
-
+/* Where there is no room, it goes on when there is. */
 void tagged_samples_poll(struct client *client)
 {
+    int64_t left_us = client->tagged.told_us + TURN_US - client->service->options.monotonic_us();
+
     if (!listens(client))
         return forget_half(&client->tagged);
-    if (client->outbox.bytes < TAGGED_BYTES_MAX && its_turn(client))
-        tagged_samples_send(client);
+    if (left_us > 0)
+        return service_poll_in(client->service, left_us);
+    tagged_samples_send(client);
 }

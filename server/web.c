@@ -2,6 +2,7 @@
 
 #include "acceptor.h"
 #include "connection.h"
+#include "delay.h"
 #include "say.h"
 #include "visitor.h"
 
@@ -25,6 +26,7 @@ struct web {
     struct visitor_host host;
     struct loop *loop;
     struct acceptor *acceptor;
+    struct delay *again;             /* what the service holds back for a while */
     struct visitor *oldest, *newest; /* strangers */
     struct session *sessions;
     unsigned connection_count, stranger_count, session_count;
@@ -272,20 +274,27 @@ void web_free(struct web *web)
     if (!web)
         return;
     acceptor_free(web->acceptor);
+    delay_free(web->again);
     free(web);
+}
+
+static void poll_again(void *context)
+{
+    web_poll(context);
 }
 
 int web_listen(struct web *web, struct loop *loop, int listener)
 {
     static const struct acceptor_events events = { accepted, exhausted };
+    int status = acceptor_new(&web->acceptor, loop, listener, &events, web);
 
     web->loop = loop;
-    return acceptor_new(&web->acceptor, loop, listener, &events, web);
+    return status < 0 ? status : delay_new(&web->again, loop, poll_again, web);
 }
 
 void web_poll(struct web *web)
 {
-    service_poll(web->options.service);
+    delay_set(web->again, service_poll(web->options.service));
     refresh_all(web);
 }
 

@@ -376,6 +376,96 @@ static void events_of_tags_come_when_the_names_came_meanwhile(void **state)
     talk_end(&talk);
 }
 
+/* How many samples the events tell of that the client gets now. */
+static json_int_t tagged_samples(struct talk *talk)
+{
+    json_int_t samples = 0;
+    json_t *message;
+
+    while ((message = talk_receive(talk))) {
+        samples += json_integer_value(json_object_get(
+            json_object_get(json_object_get(json_object_get(message, "params"), "event"),
+                            "cpuSamples"),
+            "sampleCount"));
+        json_decref(message);
+    }
+    return samples;
+}
+
+static void listen_to_a_tag(struct talk *talk)
+{
+    json_decref(talk_ask(talk, "streamListen", "{\"streamId\":\"Profiler\"}"));
+    talk_send(talk, "{\"id\":\"t\",\"method\":\"streamCpuSamplesWithUserTag\","
+                    "\"params\":{\"userTags\":[\"spin\"]}}");
+}
+
+/* The program may sleep from now on, and then nothing but the time brings them. */
+static void samples_that_come_soon_after_others_are_told_though_no_more_come(void **state)
+{
+    uint32_t ms;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    listen_to_a_tag(&talk);
+    assert_int_equal(tagged_samples(&talk), 1);
+    talk.profile.repeat = 2;
+    ms = service_poll(talk.service);
+    assert_int_equal(tagged_samples(&talk), 0);
+    assert_in_range(ms, 1, 1000);
+    fake_monotonic_pass(ms * INT64_C(1000));
+    assert_int_equal(service_poll(talk.service), 0);
+    assert_int_equal(tagged_samples(&talk), 1);
+    talk_end(&talk);
+}
+
+static void who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    listen_to_a_tag(&talk);
+    assert_int_equal(tagged_samples(&talk), 1);
+    while (talk.client->outbox.bytes < TAGGED_BYTES_MAX)
+        talk_send(&talk, "{\"id\":\"d\",\"method\":\"rpc.discover\"}");
+    talk.profile.repeat = 2;
+    fake_monotonic_pass(1000000);
+    service_poll(talk.service);
+    assert_int_equal(tagged_samples(&talk), 1);
+    talk_end(&talk);
+}
+
+static bool hears_of_samples(struct talk *talk)
+{
+    char *text = talk_receive_text(talk->client, 4096);
+    bool hears = text && strstr(text, "_SamplesAvailable");
+
+    free(text);
+    return hears;
+}
+
+static void that_there_are_samples_is_told_though_no_more_come(void **state)
+{
+    uint32_t ms;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Profiler\"}"));
+    talk.profile.processes[0].samples++;
+    assert_int_equal(service_poll(talk.service), 0);
+    assert_true(hears_of_samples(&talk));
+    talk.profile.processes[0].samples++;
+    ms = service_poll(talk.service);
+    assert_false(hears_of_samples(&talk));
+    assert_in_range(ms, 1, 1000);
+    fake_monotonic_pass(ms * INT64_C(1000));
+    assert_int_equal(service_poll(talk.service), 0);
+    assert_true(hears_of_samples(&talk));
+    talk_end(&talk);
+}
+
 static void events_reach_every_client_that_listens(void **state)
 {
     static const char listen[] =
@@ -646,6 +736,9 @@ int main(void)
         cmocka_unit_test(other_requests_are_answered_while_names_are_read),
         cmocka_unit_test(who_works_when_the_names_come_does_not_wait_for_them),
         cmocka_unit_test(events_of_tags_come_when_the_names_came_meanwhile),
+        cmocka_unit_test(samples_that_come_soon_after_others_are_told_though_no_more_come),
+        cmocka_unit_test(who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has),
+        cmocka_unit_test(that_there_are_samples_is_told_though_no_more_come),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_worked_on),
         cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
         cmocka_unit_test(the_asked_protocol_version_is_told),
