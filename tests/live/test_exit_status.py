@@ -47,6 +47,13 @@ def dump_cores() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 
 
+@pytest.fixture(autouse=True)
+def sanitizers_leave_cores(monkeypatch):
+    """Else an isoscope with one in it forbids them, to what it starts as well."""
+    for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+        monkeypatch.setenv(name, f"{os.environ.get(name, '')}:disable_coredump=0")
+
+
 def plain_end(command, **popen):
     """The kernel's word for the same end without isoscope: whether there is a core is its choice."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **popen)
