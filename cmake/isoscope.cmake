@@ -21,6 +21,14 @@ if(ISOSCOPE_SANITIZE)
   target_link_options(isoscope_checked INTERFACE -fsanitize=${ISOSCOPE_SANITIZE})
 endif()
 
+# isoscope_test_timeout(name seconds): without a sanitizer, which takes several times as long.
+function(isoscope_test_timeout name seconds)
+  if(ISOSCOPE_SANITIZE)
+    math(EXPR seconds "5 * ${seconds}")
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${seconds})
+endfunction()
+
 # isoscope_unit_test(ring_test SOURCES a.c LIBS x y): one cmocka program, one CTest entry.
 function(isoscope_unit_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBS" ${ARGN})
@@ -29,9 +37,5 @@ function(isoscope_unit_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  if(ISOSCOPE_SANITIZE) # which takes ten times as long
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
-  else()
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
-  endif()
+  isoscope_test_timeout(${name} 120)
 endfunction()
