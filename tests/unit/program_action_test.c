@@ -1,9 +1,11 @@
 /* What the program asked for a signal, called by a handler of ours. */
 #include "sampler/capture/threads/program_action.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -127,6 +129,59 @@ static void of_a_thousand_the_newest_holds(void **state)
     assert_int_equal(sigismember(&blocked_meanwhile, SIGTRAP), 0);
 }
 
+/* One is set once, as a debugger's friend does, the other again and again. */
+static void what_is_set_for_another_signal_changes_nothing(void **state)
+{
+    struct sigaction action = { .sa_handler = note },
+                     other = { .sa_sigaction = note_info, .sa_flags = SA_SIGINFO };
+
+    (void)state;
+    program_action_set(SIGTRAP, &action);
+    for (int i = 0; i < 1000; i++)
+        program_action_set(SIGUSR1, &other);
+    raise(SIGTRAP);
+    program_action_forget(SIGUSR1);
+    assert_int_equal(runs, 1);
+    assert_null(heard_info);
+}
+
+static _Atomic bool sets;
+
+static void *set_one_after_the_other(void *context)
+{
+    struct sigaction one = { .sa_handler = note },
+                     other = { .sa_sigaction = note_info, .sa_flags = SA_SIGINFO };
+
+    (void)context;
+    while (sets) {
+        program_action_set(SIGTRAP, &one);
+        program_action_set(SIGTRAP, &other);
+    }
+    return NULL;
+}
+
+static void what_is_told_is_one_action_while_another_thread_sets_them(void **state)
+{
+    struct sigaction told = { .sa_handler = note };
+    pthread_t setter;
+
+    (void)state;
+    sets = true;
+    program_action_set(SIGTRAP, &told);
+    assert_int_equal(pthread_create(&setter, NULL, set_one_after_the_other, NULL), 0);
+    for (int i = 0; i < 100000; i++) {
+        bool got = program_action_get(SIGTRAP, &told);
+
+        if (!got || (told.sa_sigaction == note_info) != !!(told.sa_flags & SA_SIGINFO)) {
+            sets = false;
+            pthread_join(setter, NULL);
+            fail_msg("in round %d", i);
+        }
+    }
+    sets = false;
+    pthread_join(setter, NULL);
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -136,6 +191,8 @@ int main(void)
         IN_PLACE(one_for_a_single_time_is_gone_after_it),
         IN_PLACE(what_was_set_is_told_and_the_default_is_nothing_to_tell),
         IN_PLACE(of_a_thousand_the_newest_holds),
+        IN_PLACE(what_is_set_for_another_signal_changes_nothing),
+        IN_PLACE(what_is_told_is_one_action_while_another_thread_sets_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

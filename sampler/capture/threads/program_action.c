@@ -10,7 +10,8 @@
 enum {
     SIGNALS = 64,
     KERNEL_SIGSET_BYTES = 8,
-    KEPT = 256, /* a reader is done long before so many others were set */
+    KEPT = 64, /* of a signal: so many others may be set while one is read */
+    TRIES = 8, /* to read one */
 };
 
 /* A new one each time, so that no reader meets half of it, and nobody waits: a handler may
@@ -21,9 +22,10 @@ struct kept_action {
     _Atomic int flags;
 };
 
-static struct kept_action kept[KEPT];
-static _Atomic uint32_t next;
-static _Atomic uint32_t current[SIGNALS + 1]; /* by signal: its place in kept + 1; 0: none */
+/* By signal: what is set for one must not take the place of what holds for another. */
+static struct kept_action kept[SIGNALS + 1][KEPT];
+static _Atomic uint32_t next[SIGNALS + 1];
+static _Atomic uint32_t current[SIGNALS + 1]; /* its place in kept + 1; 0: none */
 
 void program_action_forget(int number)
 {
@@ -32,34 +34,60 @@ void program_action_forget(int number)
 
 void program_action_set(int number, const struct sigaction *action)
 {
-    uint32_t place = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % KEPT;
+    struct kept_action *place;
+    uint32_t turn;
     uint64_t mask;
 
     if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
         program_action_forget(number);
         return;
     }
+    turn = atomic_fetch_add_explicit(&next[number], 1, memory_order_relaxed) % KEPT;
+    place = &kept[number][turn];
     memcpy(&mask, &action->sa_mask, sizeof mask);
-    atomic_store_explicit(&kept[place].handler, (uintptr_t)action->sa_handler,
-                          memory_order_relaxed);
-    atomic_store_explicit(&kept[place].mask, mask, memory_order_relaxed);
-    atomic_store_explicit(&kept[place].flags, action->sa_flags, memory_order_relaxed);
-    atomic_store_explicit(&current[number], place + 1, memory_order_release);
+    atomic_store_explicit(&place->handler, (uintptr_t)action->sa_handler, memory_order_relaxed);
+    atomic_store_explicit(&place->mask, mask, memory_order_relaxed);
+    atomic_store_explicit(&place->flags, action->sa_flags, memory_order_relaxed);
+    atomic_store_explicit(&current[number], turn + 1, memory_order_release);
+}
+
+/* One of them, as it was read. */
+struct read_action {
+    uint32_t place;
+    uintptr_t handler;
+    uint64_t mask;
+    int flags;
+};
+
+/* Again where another was set meanwhile: its parts must be of one action. False: there is none. */
+SIGNAL_SAFE_INLINE bool read_kept(int number, struct read_action *out)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        const struct kept_action *action;
+
+        out->place = atomic_load_explicit(&current[number], memory_order_acquire);
+        if (!out->place)
+            return false;
+        action = &kept[number][out->place - 1];
+        out->handler = atomic_load_explicit(&action->handler, memory_order_acquire);
+        out->mask = atomic_load_explicit(&action->mask, memory_order_acquire);
+        out->flags = atomic_load_explicit(&action->flags, memory_order_acquire);
+        if (atomic_load_explicit(&current[number], memory_order_relaxed) == out->place)
+            break;
+    }
+    return true;
 }
 
 bool program_action_get(int number, struct sigaction *out)
 {
-    uint32_t place = atomic_load_explicit(&current[number], memory_order_acquire);
-    uint64_t mask;
+    struct read_action action;
 
-    if (!place)
+    if (!read_kept(number, &action))
         return false;
     memset(out, 0, sizeof *out);
-    mask = atomic_load_explicit(&kept[place - 1].mask, memory_order_relaxed);
-    memcpy(&out->sa_mask, &mask, sizeof mask);
-    out->sa_flags = atomic_load_explicit(&kept[place - 1].flags, memory_order_relaxed);
-    out->sa_handler =
-        (sighandler_t)atomic_load_explicit(&kept[place - 1].handler, memory_order_relaxed);
+    memcpy(&out->sa_mask, &action.mask, sizeof action.mask);
+    out->sa_flags = action.flags;
+    out->sa_handler = (sighandler_t)action.handler;
     return true;
 }
 
@@ -78,23 +106,17 @@ SIGNAL_SAFE_INLINE void block_as_asked(int number, const ucontext_t *context, ui
 
 bool program_action_run(int number, siginfo_t *info, void *context)
 {
-    uint32_t place = atomic_load_explicit(&current[number], memory_order_acquire);
-    uintptr_t handler;
-    uint64_t mask;
-    int flags;
+    struct read_action action;
 
-    if (!place)
+    if (!read_kept(number, &action))
         return false;
-    handler = atomic_load_explicit(&kept[place - 1].handler, memory_order_relaxed);
-    mask = atomic_load_explicit(&kept[place - 1].mask, memory_order_relaxed);
-    flags = atomic_load_explicit(&kept[place - 1].flags, memory_order_relaxed);
-    if (flags & (int)SA_RESETHAND)
-        atomic_compare_exchange_strong_explicit(&current[number], &place, 0, memory_order_relaxed,
-                                                memory_order_relaxed);
-    block_as_asked(number, context, mask, flags);
-    if (flags & SA_SIGINFO)
-        ((void (*)(int, siginfo_t *, void *))handler)(number, info, context);
+    if (action.flags & (int)SA_RESETHAND)
+        atomic_compare_exchange_strong_explicit(&current[number], &action.place, 0,
+                                                memory_order_relaxed, memory_order_relaxed);
+    block_as_asked(number, context, action.mask, action.flags);
+    if (action.flags & SA_SIGINFO)
+        ((void (*)(int, siginfo_t *, void *))action.handler)(number, info, context);
     else
-        ((void (*)(int))handler)(number);
+        ((void (*)(int))action.handler)(number);
     return true;
 }
