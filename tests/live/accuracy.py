@@ -59,8 +59,8 @@ def bench_program(name: str) -> str:
     return str(BUILD / "tests" / "bench" / name)
 
 
-def see(command: list[str], period_us: int = PERIOD_US) -> Seen:
-    with profiled(command, "--period", str(period_us), stdout=PIPE) as service:
+def see(command: list[str], timer: str = "auto") -> Seen:
+    with profiled(command, "--period", str(PERIOD_US), "--timer", timer, stdout=PIPE) as service:
         printed = service.process.stdout.readline().decode()
         service.process.stdout.close()
         with Client(service.uri) as client:
@@ -101,9 +101,9 @@ def known_shares(seconds: float) -> list[Row]:
                               seen.figure("cpu_seconds"))]
 
 
-def kernel_time(seconds: float) -> list[Row]:
+def kernel_time(seconds: float, timer: str = "auto") -> list[Row]:
     """About 45 %: the program's own clock says how much it was in this run."""
-    seen = see([bench_program("kernel_share"), str(seconds)])
+    seen = see([bench_program("kernel_share"), str(seconds)], timer)
     share = seen.figure("kernel_share")
     bound = max(KERNEL_BOUND, band(share, len(seen.samples)))
     return [share_row("time in the kernel, 45 % by design", seen, "work_in_kernel", share, bound),

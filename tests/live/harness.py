@@ -158,6 +158,7 @@ class Timer(NamedTuple):
 
     is_perf: bool
     is_trap: bool
+    sees_kernel: bool
     true_period_us: int
 
     @property
@@ -172,8 +173,9 @@ def default_timer() -> Timer:
     with profiled([workload("spin_two_to_one"), "0.1"]) as service:
         with Client(service.uri) as client:
             (process,) = client.processes()
-            kind = client.call("getIsolate", isolateId=process.id)["_process"]["timer"]
-        return Timer(kind in ("perf", "sigtrap"), kind == "sigtrap", service.tree().true_period_us)
+            told = client.call("getIsolate", isolateId=process.id)["_process"]
+        return Timer(told["timer"] in ("perf", "sigtrap"), told["timer"] == "sigtrap",
+                     not told["excludesKernel"], service.tree().true_period_us)
 
 
 def no_new_privs() -> bool:
