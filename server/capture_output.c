@@ -228,16 +228,18 @@ int capture_output_begin(struct capture_output *capture)
 {
     for (int i = 0; i < CAPTURE_STREAMS; i++) {
         struct channel *channel = &capture->channels[i];
-        int problem = 0;
+        int problem;
 
         close_one(&capture->ends[i]);
-        if (channel->source >= 0)
-            problem = pthread_create(&channel->thread, NULL, copy, channel);
+        if (channel->source < 0)
+            continue;
+        /* From here on its source is the thread's, which may be done with it at once. */
+        problem = pthread_create(&channel->thread, NULL, copy, channel);
         if (problem) {
             errno = problem;
             return -ISOSCOPE_SYSTEM;
         }
-        channel->runs = channel->source >= 0;
+        channel->runs = true;
     }
     return 0;
 }
