@@ -50,9 +50,9 @@ def innocent(service):
 
 
 @contextlib.contextmanager
-def client_of(service):
+def client_of(service, **options):
     client = websocket.create_connection(
-        service.uri.replace("http:", "ws:") + "ws", timeout=30, skip_utf8_validation=True
+        service.uri.replace("http:", "ws:") + "ws", timeout=30, skip_utf8_validation=True, **options
     )
     try:
         yield client
@@ -154,7 +154,8 @@ def test_the_profiler_is_toggled_while_a_client_follows_its_stream(service, inno
 def test_a_reader_that_never_reads_is_dropped_and_all_others_are_served(service, innocent, method):
     isolate = program_of(innocent)
     until(lambda: sample_count(innocent, isolate) == 1000, "a thousand samples")
-    with client_of(service) as deaf:
+    # The kernel holds little for it: what it does not read need not be megabytes first.
+    with client_of(service, sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)]) as deaf:
         with contextlib.suppress(OSError):
             for i in range(64):
                 deaf.send(streamed_request(method, isolate, str(i)))
@@ -298,18 +299,15 @@ def test_a_reader_of_one_kibibyte_a_second_holds_up_nobody(service, innocent):
         readers = {method: stack.enter_context(client_of(service)) for method in STREAMED}
         for method, slow in readers.items():
             slow.send(streamed_request(method, isolate))
-        end_s = time.monotonic() + 5
-        answered = 0
-        while time.monotonic() < end_s:
+        for _ in range(5):
             for slow in readers.values():
                 slow.sock.settimeout(0.05)
                 with contextlib.suppress(TimeoutError):  # a short reply has been read whole
                     assert slow.sock.recv(1024)
             next_s = time.monotonic() + 1
+            assert innocent.rpc("getVersion")["type"] == "Version"
             while time.monotonic() < next_s:
                 assert innocent.rpc("getVersion")["type"] == "Version"
-                answered += 1
-        assert answered > 100
 
 
 def test_a_client_that_asks_too_fast_is_told_so(start):
