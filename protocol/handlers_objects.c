@@ -147,7 +147,8 @@ static void add_source(struct client *client, const char *file, json_t *script)
     json_object_set_new(script, "tokenPosTable", token_positions(count_lines(text, length)));
 }
 
-static json_t *script_object(struct client *client, const char *id)
+static json_t *script_object(struct client *client, const struct process_info *process,
+                             const char *id)
 {
     CLEANUP(scripts_free) struct scripts scripts = { 0 };
     const struct profile_script *found;
@@ -162,6 +163,8 @@ static json_t *script_object(struct client *client, const char *id)
     json_object_set_new(script, "library", ref_json(&library));
     json_object_set_new(script, "lineOffset", json_integer(0));
     json_object_set_new(script, "columnOffset", json_integer(0));
+    json_object_set_new(script, "_loadTime",
+                        json_integer(service_epoch_ms(client->service, process->start_us)));
     add_source(client, found->file, script);
     return script;
 }
@@ -227,7 +230,8 @@ static json_t *object(struct client *client, const struct process_info *process,
     if (begins_with(id, "libraries/@"))
         return root_library_object(client, process, id);
     if (begins_with(id, "libraries/"))
-        return strstr(id, "/scripts/") ? script_object(client, id) : library_object(client, id);
+        return strstr(id, "/scripts/") ? script_object(client, process, id)
+                                       : library_object(client, id);
     return NULL;
 }
 

@@ -606,6 +606,8 @@ export interface Script {
   library: LibraryRef;
   lineOffset: 0;
   columnOffset: 0;
+  /** When the isolate's program began, in ms since the epoch: Observatory reads it. */
+  _loadTime: number;
   /** Only of files below --source-root. */
   source?: string;
   /** A line's token position is its number: [line, line, 1]. */

@@ -651,6 +651,7 @@ class _ScriptRequired(TypedDict):
     library: LibraryRef
     lineOffset: Literal[0]
     columnOffset: Literal[0]
+    _loadTime: int
 
 
 class Script(_ScriptRequired, total=False):
