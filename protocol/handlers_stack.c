@@ -14,17 +14,19 @@ struct stack_source {
     const struct snapshot_library *libraries;
 };
 
-/* The frame's own line, in the file that its function is in. */
+/* The frame's own line, where that is known and in the file that its function is in; else the
+ * function's: where a function has a location, so has its frame, or Observatory throws. */
 static void add_location(json_t *json, const json_t *function, const struct snapshot_frame *frame)
 {
     json_t *location = json_deep_copy(json_object_get(function, "location"));
 
-    if (location && frame->line && !frame->file) {
+    if (!location)
+        return;
+    if (frame->line && !frame->file) {
         json_object_set_new(location, "line", json_integer(frame->line));
         json_object_set_new(location, "tokenPos", json_integer(frame->line));
-        json_object_set(json, "location", location);
     }
-    json_decref(location);
+    json_object_set_new(json, "location", location);
 }
 
 static json_t *frame_json(const struct stack_source *source, const struct snapshot_frame *frame,

@@ -91,8 +91,9 @@ static void set_names(struct profile *profile, bool pending)
     profile->symbols.finished++;
 }
 
-/* A tenth of a second before fake_monotonic_us. */
-static void add_recent_sample(struct profile *profile)
+/* A tenth of a second before fake_monotonic_us. Included: frames stand in another file than their
+ * function, or on no known line. */
+static void add_recent_sample(struct profile *profile, bool included)
 {
     static const struct fake_sample recent[] = {
         { 100,
@@ -102,9 +103,16 @@ static void add_recent_sample(struct profile *profile)
           0,
           3,
           { { 1, 12, 0, NULL, 0 }, { 0, 30, 0, NULL, 0 }, { 2, 0, 0, NULL, 0 } } },
+        { 100,
+          4900000,
+          "spin",
+          FEED_END_ROOT,
+          0,
+          2,
+          { { 1, 0, 0, NULL, 0 }, { 0, 31, 0, "/home/user/src/table.inc", 0 } } },
     };
 
-    profile->samples = recent;
+    profile->samples = &recent[included];
     profile->sample_count = 1;
 }
 
@@ -221,7 +229,9 @@ static void act(struct talk *talk, const char *what)
     else if (!strcmp(what, "threads_are_sampled"))
         add_threads(profile);
     else if (!strcmp(what, "a_sample_was_just_taken"))
-        add_recent_sample(profile);
+        add_recent_sample(profile, false);
+    else if (!strcmp(what, "a_sample_of_included_code_was_just_taken"))
+        add_recent_sample(profile, true);
     else if (!strcmp(what, "spin_is_sampled"))
         add_one_sample(profile);
     else if (!strcmp(what, "samples_are_evicted"))
