@@ -116,6 +116,16 @@ class Browser:
             time.sleep(0.1)
         return value
 
+    def until_said(self, line: str) -> None:
+        """The console has a line that begins so."""
+        deadline = time.monotonic() + DEADLINE_S
+        while not any(said.startswith(line) for said in self.console):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{line}: not within {DEADLINE_S} s; the console says\n"
+                                   + "\n".join(self.console[-5:]))
+            time.sleep(0.1)
+            self.value("true")  # events come with an answer
+
     def text(self) -> str:
         return self.value("document.body ? document.body.innerText : ''") or ""
 

@@ -6,6 +6,8 @@ where it came, sees one origin:
     with FrontDoor(page_port, service_uri) as door:
         door.uri              # "http://127.0.0.1:PORT/"
         door.said             # (method, params) of each request the page's sockets sent
+        with door.holding("getVM"):  # neither this method nor a file of the name, until the end
+            ...
 
 What the service answers goes through untouched.
 """
@@ -17,9 +19,11 @@ import re
 import socket
 import struct
 import threading
-from typing import Any, Optional
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Optional
 from urllib.parse import urlsplit
 
+HELD_MAX_S = 120
 SERVICE_PATHS = re.compile(r"^/(ws|get[A-Za-z]*|_get[A-Za-z]*)(\?|$)")
 
 
@@ -30,6 +34,7 @@ class FrontDoor:
         self.service = ("127.0.0.1", service.port)
         self.prefix = service.path.rstrip("/")
         self.said: list[tuple[str, Any]] = []
+        self.gates: dict[str, threading.Event] = {}  # by a method's or a file's name
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.uri = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
 
@@ -40,6 +45,19 @@ class FrontDoor:
     def __exit__(self, *_: object) -> None:
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+
+    @contextmanager
+    def holding(self, name: str) -> Iterator[None]:
+        gate = self.gates[name] = threading.Event()
+        try:
+            yield
+        finally:
+            del self.gates[name]
+            gate.set()
+
+    def _pass(self, name: str) -> None:
+        if gate := self.gates.get(name):
+            gate.wait(HELD_MAX_S)
 
     def _accept(self) -> None:
         while True:
@@ -63,13 +81,23 @@ class FrontDoor:
             rest = rest.replace("\r\n", "\r\nConnection: close\r\n", 1)
         rest = re.sub(r"(?im)^(host:).*\r\n", f"\\1 {host}:{port}\r\n", rest)
         path = (self.prefix if to_service else "") + path
-        if to_service and not path.endswith("/ws"):
-            self.said.append((urlsplit(path).path.rpartition("/")[2], "HTTP"))
+        name = urlsplit(path).path.rpartition("/")[2]
+        if to_service and name != "ws":
+            self.said.append((name, "HTTP"))
+        self._pass(name)
         server = socket.create_connection((host, port))
         server.sendall(f"{method} {path} {rest}".encode("latin-1"))
-        listen = _Frames(self.said) if path.endswith("/ws") else None
+        listen = self._hear(_Frames()) if name == "ws" else None
         threading.Thread(target=_pump, args=(client, server, listen), daemon=True).start()
         _pump(server, client, None)
+
+    def _hear(self, frames: _Frames) -> Callable[[bytes], None]:
+        """Notes what the page says, and holds it back where that is wanted."""
+        def hear(data: bytes) -> None:
+            for method, params in frames.feed(data):
+                self.said.append((method, params))
+                self._pass(method)
+        return hear
 
 
 def _read_head(client: socket.socket) -> Optional[str]:
@@ -82,12 +110,13 @@ def _read_head(client: socket.socket) -> Optional[str]:
     return head.decode("latin-1")
 
 
-def _pump(source: socket.socket, sink: socket.socket, frames: Optional[_Frames]) -> None:
+def _pump(source: socket.socket, sink: socket.socket,
+          hear: Optional[Callable[[bytes], None]]) -> None:
     try:
         while data := source.recv(65536):
+            if hear:
+                hear(data)
             sink.sendall(data)
-            if frames:
-                frames.feed(data)
     except OSError:
         pass
     for end in (source, sink):
@@ -98,19 +127,18 @@ def _pump(source: socket.socket, sink: socket.socket, frames: Optional[_Frames])
 
 
 class _Frames:
-    """Notes the requests in a browser's masked WebSocket frames (each in one frame)."""
+    """The requests in a browser's masked WebSocket frames (each in one frame)."""
 
-    def __init__(self, said: list[tuple[str, Any]]) -> None:
-        self.said = said
+    def __init__(self) -> None:
         self.buffer = b""
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> Iterator[tuple[str, Any]]:
         self.buffer += data
         while (frame := self._take()) is not None:
             opcode, payload = frame
             if opcode == 1:
                 request = json.loads(payload)
-                self.said.append((request["method"], request.get("params")))
+                yield request["method"], request.get("params")
 
     def _take(self) -> Optional[tuple[int, bytes]]:
         if len(self.buffer) < 2:

@@ -32,6 +32,7 @@ from harness import ROOT, Service, service_of, until  # noqa: E402
 
 PROGRAM = ["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), "1000"]
 HEADER = re.compile(r"Profile contains\s+(\d+) samples")
+ASKED, ANSWERED = re.compile(r" GET \[(\d+)\] "), re.compile(r" RESPONSE \[(\d+)\] ")
 SAMPLING = re.compile(r"Sampling\s+(\d+) stack frames @ (\d+)Hz")
 
 
@@ -56,9 +57,11 @@ def page_server(folder: Path) -> Iterator[int]:
 class Visit:
     """One look at one page after another."""
 
-    def __init__(self, browser: Browser, door: FrontDoor, service: Service, pictures: Path) -> None:
+    def __init__(self, browser: Browser, door: FrontDoor, vm_door: FrontDoor, service: Service,
+                 pictures: Path) -> None:
         self.browser = browser
         self.door = door
+        self.vm_door = vm_door  # the same page, of the VM that it came from
         self.service = service
         self.pictures = pictures
         self.client = DevTools(service.uri)
@@ -104,6 +107,17 @@ class Visit:
             for (const one of document.querySelectorAll('button, a'))
                 if (one.innerText.trim() === {json.dumps(label)}) {{ one.click(); return true; }}
             return false; }})()""", f"the button {label}")
+
+    def settle(self) -> None:
+        """All that the page has asked for is answered, and it has no more to say."""
+        until(lambda: not self._unanswered(), "answers")
+        stable(lambda: (self.browser.value("true"), len(self.browser.console)), "the page talks on")
+        until(lambda: not self._unanswered(), "answers")
+
+    def _unanswered(self) -> set[str]:
+        self.browser.value("true")  # its console comes with the answer
+        console = "\n".join(self.browser.console)
+        return set(ASKED.findall(console)) - set(ANSWERED.findall(console))
 
     def samples_shown(self) -> int:
         found = HEADER.search(self.browser.text())
@@ -167,7 +181,8 @@ def the_count_is_the_replys_own(visit: Visit) -> None:
     isolate = {"isolateId": visit.isolate["id"]}
     os.kill(visit.pid, signal.SIGSTOP)
     try:
-        count = stable(lambda: visit.client.ask("getCpuSamples", isolate)["sampleCount"])
+        count = stable(lambda: visit.client.ask("getCpuSamples", isolate)["sampleCount"],
+                       "samples keep coming")
         visit.go_afresh("profiler?", HEADER.pattern)
         visit.browser.until(f"document.body.innerText.includes('{count} samples')", f"{count}")
         visit.go_afresh("profiler-table?", HEADER.pattern)
@@ -178,11 +193,11 @@ def the_count_is_the_replys_own(visit: Visit) -> None:
         os.kill(visit.pid, signal.SIGCONT)
 
 
-def stable(value: Callable[[], Any]) -> Any:
+def stable(value: Callable[[], Any], else_says: str) -> Any:
     """What it is once it is the same twenty times, a tenth of a second apart."""
     deadline, last, same = time.monotonic() + 60, value(), 0
     while same < 20:
-        assert time.monotonic() < deadline, "samples keep coming"
+        assert time.monotonic() < deadline, else_says
         time.sleep(0.1)
         new = value()
         same, last = (same + 1, last) if new == last else (0, new)
@@ -276,28 +291,66 @@ def a_profiler_that_is_off_is_enabled_by_its_button(visit: Visit) -> None:
 
 
 @check
+def the_class_tree_shows_the_classes(visit: Visit) -> None:
+    visit.go("class-tree?", r"class hierarchy")
+    visit.wait("Object")
+    visit.picture("class-tree")
+
+
+@check
+def the_debugger_page_shows_the_isolate(visit: Visit) -> None:
+    visit.go("debugger?", "Debugging isolate")
+    visit.settle()
+    visit.picture("debugger")
+    asked = {params["objectId"] for method, params in visit.door.said if method == "getObject"}
+    assert any("/scripts/" in one for one in asked), "scripts"
+
+
+# The timeline page imports its viewer, "tr", by a script, and throws when it is to show something
+# before that is done.
+VIEWER = "trace_viewer_full.html"
+
+
+@check
 def the_timeline_page_mirrors_the_flags(visit: Visit) -> None:
     visit.door.said.clear()
-    visit.go("timeline", "Recorded Streams")
+    with visit.door.holding("getVM"):  # who is there to be shown
+        with visit.door.holding(VIEWER):
+            visit.go("timeline", "Recorded Streams")
+            visit.browser.until_said("log: method: loading")
+        visit.browser.until("frames[0].HTMLImports.ready && !!frames[0].tr.importer", "the viewer")
     flags = visit.client.ask("getVMTimelineFlags")
     text = visit.wait(flags["availableStreams"][0])
-    until(lambda: ("getVMTimeline", "HTTP") in visit.door.said, "the timeline's request")
-    visit.browser.until("frames.length > 0", "the trace viewer's frame")
+    visit.browser.until_said("log: Got all timeline parts")
+    visit.browser.until("!!frames[0].viewer.model", "the timeline")
     visit.picture("timeline")
     for stream in flags["availableStreams"]:
         assert stream in text, f"the stream {stream}"
+
+
+@check
+def a_timeline_that_comes_before_its_viewer_throws_beside_the_vm_too(visit: Visit) -> None:
+    for door in (visit.vm_door, visit.door):
+        visit.browser.open("about:blank")
+        visit.browser.until("document.URL === 'about:blank'", "a blank page")
+        with door.holding(VIEWER):
+            visit.browser.open(f"{door.uri}#/timeline")
+            visit.browser.until_said("exception: ReferenceError: tr is not defined")
+        visit.browser.console.clear()
 
 
 def visit_all(folder: Path, pictures: Path) -> int:
     failed, console = 0, []
     chromium = shutil.which("chromium") or sys.exit("observatory.py needs Debian's chromium")
     with page_server(folder) as port, service_of(PROGRAM) as service, \
-            FrontDoor(port, service.uri) as door, Browser(chromium) as browser:
-        visit = Visit(browser, door, service, pictures)
+            FrontDoor(port, service.uri) as door, \
+            FrontDoor(port, f"http://127.0.0.1:{port}/") as vm_door, Browser(chromium) as browser:
+        visit = Visit(browser, door, vm_door, service, pictures)
         for one in CHECKS:
             name = one.__name__.replace("_", " ")
             try:
                 one(visit)
+                visit.settle()
                 loud = [line for line in browser.console
                         if re.search(r"\b(WARNING|SEVERE):|^exception|^error", line)]
                 assert not loud, f"the console says {loud[:3]}"
