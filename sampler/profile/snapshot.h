@@ -62,7 +62,8 @@ struct profile_thread {
     uint64_t samples; /* in the store now */
 };
 
-/* Those of one process, in no order. Returns how many there are; fills at most capacity. */
+/* Those of one process, the latest to have samples first; fills at most capacity. Returns how many;
+ * capacity + 1: there are more. */
 size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
                        size_t capacity);
 

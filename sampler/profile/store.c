@@ -277,7 +277,8 @@ size_t store_threads(struct store *store, const struct owner *owner, struct prof
     size_t count = 0;
 
     pthread_mutex_lock(&store->lock);
-    for (const struct owner_thread *thread = owner->sampled; thread; thread = thread->next)
+    for (const struct owner_thread *thread = owner->sampled; thread && count <= capacity;
+         thread = thread->next)
         count = list_thread(out, count, capacity, thread);
     pthread_mutex_unlock(&store->lock);
     return count;

@@ -40,8 +40,8 @@ void store_clear(struct store *store, struct owner *owner);
 /* Of those of its threads that have the tid. */
 void store_clear_thread(struct store *store, struct owner *owner, int32_t tid);
 
-/* The owner's threads that have samples here. Fills at most capacity, where those of one tid are
- * one; returns how many there are, perhaps counting such twice when not all had room. */
+/* The owner's threads that have samples here, the newest first. Fills at most capacity, where those
+ * of one tid are one. Returns how many; capacity + 1: there are more, at which it does not look. */
 size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
                      size_t capacity);
 
