@@ -24,7 +24,6 @@ struct part {
 /* While they are gathered. */
 struct paths_known {
     uint64_t *hashes; /* by path */
-    uint32_t hash_capacity;
     struct part parts[PARTS];
 };
 
@@ -85,32 +84,12 @@ static int grow_part(const struct paths_known *known, struct part *part)
     return 0;
 }
 
-/* False: no memory, and nothing changed. */
-static bool grow_array(void **array, uint32_t *capacity, size_t entry_bytes)
-{
-    uint32_t larger = *capacity ? *capacity * 2 : FIRST_CAPACITY;
-    void *moved = reallocarray(*array, larger, entry_bytes);
-
-    if (!moved)
-        return false;
-    *array = moved;
-    *capacity = larger;
-    return true;
-}
-
 static int make_room(struct paths *paths, struct part *part, int64_t *work)
 {
-    struct paths_known *known = paths->known;
-
-    if ((paths->count == paths->capacity &&
-         !grow_array((void **)&paths->list, &paths->capacity, sizeof(*paths->list))) ||
-        (paths->count == known->hash_capacity &&
-         !grow_array((void **)&known->hashes, &known->hash_capacity, sizeof(*known->hashes))))
-        return -ISOSCOPE_NO_MEMORY;
     if (part->used < part->capacity)
         return 0;
     work_off(work, part->used * WORK_SAMPLE);
-    return grow_part(known, part);
+    return grow_part(paths->known, part);
 }
 
 static uint32_t add_tag(struct paths *paths, const char *name)
@@ -173,12 +152,21 @@ static int add_sample(struct paths *paths, const struct snapshot_sample *sample,
 /* They stay as long as the client reads. */
 static void give_back_room(struct paths *paths)
 {
-    struct path *list = reallocarray(paths->list, paths->count + 1, sizeof(*list));
+    struct path *list = reallocarray(paths->list, (size_t)paths->count + 1, sizeof(*list));
 
-    if (!list)
-        return;
-    paths->list = list;
-    paths->capacity = paths->count + 1;
+    if (list)
+        paths->list = list;
+}
+
+/* For a path each sample: what is not used is never touched. Arrays that grow would be copied, and
+ * everybody waits for that. */
+static bool reserve(struct paths *paths)
+{
+    size_t most = (size_t)snapshot_sample_count(paths->snapshot) + 1;
+
+    paths->list = reallocarray(NULL, most, sizeof(*paths->list));
+    paths->known->hashes = reallocarray(NULL, most, sizeof(*paths->known->hashes));
+    return paths->list && paths->known->hashes;
 }
 
 int paths_begin(struct paths *paths, struct snapshot *snapshot, enum profile_tags wanted)
@@ -191,7 +179,7 @@ int paths_begin(struct paths *paths, struct snapshot *snapshot, enum profile_tag
     paths->libraries = snapshot_libraries(snapshot, &count);
     paths->known = calloc(1, sizeof(*paths->known));
     add_tag(paths, "Root");
-    return paths->known && !paths->tags.failed ? 0 : -ISOSCOPE_NO_MEMORY;
+    return paths->known && reserve(paths) && !paths->tags.failed ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
 int paths_gather(struct paths *paths, int64_t *work)

@@ -43,7 +43,7 @@ struct paths {
     const struct snapshot_library *libraries;
     uint32_t function_count;
     struct path *list;
-    uint32_t count, capacity;
+    uint32_t count;
     uint32_t longest;              /* entries of the longest path; at least that of the root */
     struct tags tags;              /* [0] is "Root"; all that samples have, asked for or not */
     uint32_t vm_tags[PATH_STATES]; /* by state: number in tags; 0: no sample has it */

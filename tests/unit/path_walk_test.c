@@ -80,15 +80,19 @@ static void add_samples(struct fixture *fixture, int count)
     }
 }
 
-/* In turns as short as can be. */
+/* In turns as short as can be. None of them moves what is there already. */
 static void gather(struct paths *paths, struct snapshot *snapshot, enum profile_tags tags)
 {
+    const struct path *list;
     int64_t work = 1;
     int error;
 
     assert_int_equal(paths_begin(paths, snapshot, tags), 0);
-    while ((error = paths_gather(paths, &work)) == 1)
+    list = paths->list;
+    while ((error = paths_gather(paths, &work)) == 1) {
+        assert_ptr_equal(paths->list, list);
         work = 1;
+    }
     assert_int_equal(error, 0);
 }
 
