@@ -258,6 +258,12 @@ static bool send_taken(struct client *client, struct snapshot *snapshot)
     return count == TAGGED_SAMPLES_MAX;
 }
 
+/* An event is composed as a whole, which needs most of a turn. */
+static bool has_room_for_event(const struct client *client)
+{
+    return client->service->work >= WORK_TURN / 2;
+}
+
 /* Returns whether there may be more. While names are read it fails, too; who reads them calls the
  * service again, or has called it meanwhile. */
 static bool send_some(struct client *client)
@@ -268,6 +274,10 @@ static bool send_some(struct client *client)
 
     if (rc > 0)
         return true;
+    if (!rc && !has_room_for_event(client)) {
+        work_end(&client->service->work);
+        return true;
+    }
     more = rc ? rc == -ISOSCOPE_PENDING && tagged->polls != client->service->polls
               : send_taken(client, tagged->half);
     forget_half(tagged);

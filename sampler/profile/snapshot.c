@@ -325,6 +325,8 @@ int snapshot_step(struct snapshot *snapshot, int64_t *work)
 {
     struct taking *taking = snapshot->taking;
 
+    if (!taking)
+        return 0;
     while (taking->phase != PHASE_DONE) {
         int error = do_phase(snapshot, taking, work);
 

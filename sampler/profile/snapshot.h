@@ -148,7 +148,8 @@ int snapshot_take(struct snapshot **out, struct profile *profile,
                   const struct snapshot_window *window);
 
 /* The same in turns, for it takes as long as there are samples. After snapshot_begin nothing but
- * snapshot_step and snapshot_free may be called, until snapshot_step says 0. 1: call it again. */
+ * snapshot_step and snapshot_free may be called, until snapshot_step says 0, then and ever
+ * after. 1: call it again. */
 int snapshot_begin(struct snapshot **out, struct profile *profile,
                    const struct snapshot_window *window);
 int snapshot_step(struct snapshot *snapshot, int64_t *work);

@@ -249,8 +249,11 @@ static void events_of_many_samples_come_in_short_turns(void **state)
         struct json_text text = { 0 };
         bool ends = false;
 
-        while (!ends && client_wants_send(fixture->client))
+        while (!ends && client_wants_send(fixture->client)) {
             send_piece(fixture, fixture->client, &text, &ends);
+            /* It is composed as a whole, so not at the end of a turn that took its samples. */
+            assert_true(fixture->service->work >= -WORK_TURN / 4);
+        }
         events += ends;
         json_text_free(&text);
     }
