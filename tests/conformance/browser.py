@@ -20,7 +20,7 @@ from typing import Any
 
 import websocket
 
-DEADLINE_S = 60
+DEADLINE_S = 240  # a page with a viewer of megabytes, on a busy machine
 
 
 class Browser:

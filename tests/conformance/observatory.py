@@ -19,16 +19,20 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "live")]
 
-from browser import Browser  # noqa: E402
+import harness  # noqa: E402
+from browser import DEADLINE_S, Browser  # noqa: E402
 from devtools import DevTools  # noqa: E402
 from front_door import FrontDoor  # noqa: E402
-from harness import ROOT, Service, service_of, until  # noqa: E402
+from harness import ROOT, Service, service_of  # noqa: E402
+
+until = partial(harness.until, deadline_s=DEADLINE_S)
 
 PROGRAM = ["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), "1000"]
 HEADER = re.compile(r"Profile contains\s+(\d+) samples")
@@ -119,6 +123,12 @@ class Visit:
         console = "\n".join(self.browser.console)
         return set(ASKED.findall(console)) - set(ANSWERED.findall(console))
 
+    def refresh(self) -> int:
+        """The samples shown when the answer has come: a button pressed faster asks again and again."""
+        self.press("Refresh")
+        self.settle()
+        return self.samples_shown()
+
     def samples_shown(self) -> int:
         found = HEADER.search(self.browser.text())
         return int(found.group(1)) if found else -1
@@ -195,7 +205,7 @@ def the_count_is_the_replys_own(visit: Visit) -> None:
 
 def stable(value: Callable[[], Any], else_says: str) -> Any:
     """What it is once it is the same twenty times, a tenth of a second apart."""
-    deadline, last, same = time.monotonic() + 60, value(), 0
+    deadline, last, same = time.monotonic() + DEADLINE_S, value(), 0
     while same < 20:
         assert time.monotonic() < deadline, else_says
         time.sleep(0.1)
@@ -286,7 +296,7 @@ def a_profiler_that_is_off_is_enabled_by_its_button(visit: Visit) -> None:
                                    error="caught"), "the profiler")
     visit.go_afresh("profiler?", HEADER.pattern)
     del visit.browser.console[console:]
-    until(lambda: (visit.press("Refresh"), visit.samples_shown() > 0)[1], "samples")
+    until(lambda: visit.refresh() > 0, "samples")
     visit.picture("profiler-on-again")
 
 

@@ -38,11 +38,11 @@ def workload(name: str) -> str:
     return str(BUILD / "tests" / "workloads" / name)
 
 
-def until(condition, what: str):
+def until(condition, what: str, deadline_s=DEADLINE_S):
     """The condition's first true value."""
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + deadline_s
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"{what}: not within {DEADLINE_S} s"
+        assert time.monotonic() < deadline, f"{what}: not within {deadline_s} s"
         time.sleep(0.01)
     return value
 
