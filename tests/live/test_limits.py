@@ -215,13 +215,16 @@ def asking(path, target):
 
 def body_of(answer: bytes) -> bytes | None:
     """None: it has no last chunk."""
-    rest, body = answer.partition(b"\r\n\r\n")[2], b""
-    while rest:
-        head, _, rest = rest.partition(b"\r\n")
-        size = int(head, 16)
-        body, rest = body + rest[:size], rest[size + 2 :]
-        if not size:
-            return body
+    at, body = answer.index(b"\r\n\r\n") + 4, []
+    while at < len(answer):
+        begin = answer.find(b"\r\n", at) + 2
+        if begin < 2:
+            break
+        end = begin + int(answer[at:begin], 16)
+        if begin == end:
+            return b"".join(body)
+        body.append(answer[begin:end])
+        at = end + 2
     return None
 
 
