@@ -1,6 +1,5 @@
 /* What snapshot.h finds by an id. */
 #include "describe.h"
-#include "map64.h"
 #include "module_set.h"
 #include "parts.h"
 #include "processes.h"
@@ -10,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FILES_AT_ONCE = 64 };
 
 static const struct module *find_module(struct profile *profile, const char *id, const char *format)
 {
@@ -69,44 +70,35 @@ static bool is_wanted(const struct module_set *met, uint64_t process_id,
            (!process_id || module_set_has(met, module->number));
 }
 
-/* Functions without a known file are of the module itself: number 0. */
-static bool is_new(struct map64 *known, const struct function *function)
-{
-    uint32_t file = function->file ? function->file_number : 0;
-    bool added = false;
-
-    return map64_put(known, (uint64_t)(function->module + 1) << 32 | file, &added) && added;
-}
-
-static void describe_script(const struct function *function, const struct module *module,
+/* Functions without a known file are of the module itself. */
+static void describe_script(const struct function_file *file, const struct module *module,
                             struct profile_script *out)
 {
-    *out = (struct profile_script){ .file = function->file,
-                                    .file_number = function->file ? function->file_number : 0 };
+    *out = (struct profile_script){ .file = file->text, .file_number = file->number };
     describe_library(module, &out->library);
 }
 
 size_t profile_scripts(struct profile *profile, uint64_t process_id, struct profile_script *out,
                        size_t capacity)
 {
-    uint32_t end = functions_end(profile->functions);
     CLEANUP(module_set_free) struct module_set met = { 0 };
-    struct map64 known = { 0 };
+    struct function_file files[FILES_AT_ONCE];
     size_t count = 0;
+    uint32_t filled;
 
     processes_met(profile->processes, process_id, &met);
-    for (uint32_t number = 1; number < end; number++) {
-        const struct module *module;
-        struct function function;
+    for (uint32_t from = 0;
+         (filled = functions_files(profile->functions, from, files, FILES_AT_ONCE)) > 0;
+         from += filled) {
+        for (uint32_t i = 0; i < filled; i++) {
+            const struct module *module = registry_module(profile->registry, files[i].module);
 
-        functions_get(profile->functions, number, &function);
-        module = registry_module(profile->registry, function.module);
-        if (!is_wanted(&met, process_id, module) || !is_new(&known, &function))
-            continue;
-        if (count < capacity)
-            describe_script(&function, module, &out[count]);
-        count++;
+            if (!files[i].functions || !is_wanted(&met, process_id, module))
+                continue;
+            if (count < capacity)
+                describe_script(&files[i], module, &out[count]);
+            count++;
+        }
     }
-    map64_free(&known);
     return count;
 }

@@ -6,7 +6,8 @@
  *     live     one second of 1 kHz samples, after the first minute and after an hour
  *     memory   eight clients in the middle of such a reply: memory METHOD SAMPLES ADDRESSES, where
  *              each of the four inner frames has so many
- *     turns    one whole reply, call by call at the service's door: turns METHOD SAMPLES ADDRESSES
+ *     turns    one whole reply, call by call at the service's door: turns METHOD SAMPLES ADDRESSES;
+ *              beside the samples there are 20,000 threads that have ended, and 100,000 functions
  *
  * Prints lines of a name and a number. Times are CPU seconds: of this process, turns of its thread.
  */
@@ -39,6 +40,9 @@ enum {
     ADDRESSES = 16,
     ADDRESSES_MAX = 1 << 16,
     PIECE_BYTES = 32 * 1024,
+    FUNCTIONS = 100000,
+    FILES = 1000,
+    ENDED_THREADS = 20000,
 };
 
 struct bench {
@@ -100,7 +104,7 @@ static void open_bench(struct bench *bench)
     bench->owner = owner_hold(processes_at(bench->profile->processes, 0)->owner);
     must(owner_thread_new(&bench->thread, bench->owner, getpid(), "main") == 0, "owner_thread_new");
     bench->module =
-        registry_number(bench->profile->registry, "/usr/bin/bench", build_id, sizeof(build_id));
+        registry_number(bench->profile->registry, "/home/user/bench", build_id, sizeof(build_id));
     service.profile = bench->profile;
     must(service_new(&bench->service, &service) == 0, "service_new");
 }
@@ -137,6 +141,41 @@ static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
         sample.timestamp_us = bench->time_us;
         must(store_add(bench->profile->store, bench->thread, &sample) == 0, "store_add");
     }
+}
+
+/* As those of a C++ program: a hundred to a file. */
+static void add_functions(struct bench *bench)
+{
+    char name[32], file[48];
+
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        struct function_source source = { .module = bench->module,
+                                          .start = 16 * i,
+                                          .name = name,
+                                          .full_name = name,
+                                          .raw_name = name,
+                                          .file = file };
+
+        snprintf(name, sizeof(name), "function %u", i);
+        snprintf(file, sizeof(file), "/home/user/src/file %u.cc", i % FILES);
+        source.name = source.full_name = source.raw_name =
+            functions_text(bench->profile->functions, name);
+        must(functions_number(bench->profile->functions, &source) != 0, "functions_number");
+    }
+    module_set_add(&processes_at(bench->profile->processes, 0)->met, bench->module);
+}
+
+static void add_ended_threads(struct bench *bench)
+{
+    struct owner_thread *main_thread = bench->thread;
+
+    for (int32_t i = 1; i <= ENDED_THREADS; i++) {
+        must(owner_thread_new(&bench->thread, bench->owner, getpid() + i, "ended") == 0,
+             "owner_thread_new");
+        add_samples(bench, 1, 1);
+        owner_thread_release(bench->thread);
+    }
+    bench->thread = main_thread;
 }
 
 static void send_request(struct client *client, const char *method, const char *params)
@@ -439,6 +478,8 @@ static void run_turns(struct bench *bench, const char *method, uint32_t samples)
     char params[160];
 
     turn_params(params, method);
+    add_functions(bench);
+    add_ended_threads(bench);
     add_samples(bench, samples, DEPTH);
     must(client_new(&client, bench->service) == 0, "client_new");
     ask_turn(&turns, client, "streamListen", "\"streamId\":\"Profiler\"");

@@ -178,6 +178,7 @@ static void lambdas_of_one_place_are_told_apart(void **state)
 static void one_start_with_two_keys_stays_one_function(void **state)
 {
     struct function_source first = symbol(0x1000, "f"), second = first;
+    struct function_file file;
 
     (void)state;
     first.source_name = "f";
@@ -189,7 +190,41 @@ static void one_start_with_two_keys_stays_one_function(void **state)
         assert_int_equal(get(first).number, 1);
         assert_int_equal(get(second).number, 1);
     }
-    assert_int_equal(functions_end(functions), 2);
+    assert_int_equal(functions_files(functions, 0, &file, 1), 1);
+    assert_int_equal(file.functions, 1);
+}
+
+/* However many functions there are: a list of scripts does not go through them. */
+static void each_file_is_told_once_with_how_many_are_in_it(void **state)
+{
+    struct function_source known = symbol(0x1000, "f"), one = symbol(0x5000, "k");
+    struct function_file files[4];
+
+    (void)state;
+    get(known); /* without its file, at first */
+    get(inlined("g", "/src/a.c", 7));
+    get(inlined("h", "/src/b.c", 8));
+    assert_int_equal(functions_files(functions, 0, files, 4), 3);
+    assert_null(files[0].text);
+    assert_int_equal(files[0].functions, 1);
+    known.file = "/src/a.c";
+    get(known);
+    assert_int_equal(functions_files(functions, 0, files, 4), 3);
+    assert_int_equal(files[0].functions, 0);
+    assert_string_equal(files[1].text, "/src/a.c");
+    assert_int_equal(files[1].functions, 2);
+    assert_int_equal(functions_files(functions, 2, files, 4), 1);
+    assert_string_equal(files[0].text, "/src/b.c");
+    assert_int_equal(functions_files(functions, 3, files, 4), 0);
+    /* Two records that turn out to be one function count once. */
+    get(one);
+    one.source_name = "h";
+    one.file = "/src/b.c";
+    one.line = 8;
+    get(one);
+    assert_int_equal(functions_files(functions, 0, files, 4), 3);
+    assert_int_equal(files[0].functions, 0);
+    assert_int_equal(files[2].functions, 1);
 }
 
 static void ids_that_were_not_given_are_not_found(void **state)
@@ -225,6 +260,7 @@ int main(void)
         FUNCTIONS_TEST(a_symbol_names_what_the_source_had_to_name),
         FUNCTIONS_TEST(lambdas_of_one_place_are_told_apart),
         FUNCTIONS_TEST(one_start_with_two_keys_stays_one_function),
+        FUNCTIONS_TEST(each_file_is_told_once_with_how_many_are_in_it),
         FUNCTIONS_TEST(ids_that_were_not_given_are_not_found),
     };
 

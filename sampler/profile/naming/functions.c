@@ -28,6 +28,7 @@ struct functions {
     uint32_t count;         /* numbers [1, count) are there */
     struct map64 by_start;  /* PROFILE_FRAME(module, start) -> number */
     struct map64 by_source; /* a key's hash, or what follows it when another key has it -> number */
+    struct function_files files;
 };
 
 int functions_new(struct functions **out)
@@ -52,6 +53,7 @@ void functions_free(struct functions *functions)
         free(functions->blocks[i]);
     map64_free(&functions->by_start);
     map64_free(&functions->by_source);
+    function_files_free(&functions->files);
     names_free(functions->texts);
     pthread_mutex_destroy(&functions->lock);
     free(functions);
@@ -110,11 +112,20 @@ static bool set_names(struct functions *functions, struct function *function,
 static void set_place(struct functions *functions, struct function *function,
                       const struct function_source *source)
 {
-    if (function->file || !source->file)
-        return;
     function->file_number = names_number(functions->texts, source->file);
     function->file = names_text(functions->texts, function->file_number);
     function->line = source->line;
+}
+
+/* Of one whose file was not known. */
+static void learn_place(struct functions *functions, struct function *function,
+                        const struct function_source *source)
+{
+    if (function->file || !source->file)
+        return;
+    function_files_take_away(&functions->files, function);
+    set_place(functions, function, source);
+    function_files_put(&functions->files, function);
 }
 
 static void put_id(char id[FUNCTION_ID_BYTES], uint32_t module, uint64_t start)
@@ -135,7 +146,8 @@ static uint32_t add(struct functions *functions, const struct function_source *s
         (!*block && !(*block = calloc(BLOCK_RECORDS, sizeof(**block)))) ||
         !set_names(functions, &function, source))
         return 0;
-    set_place(functions, &function, source);
+    if (source->file)
+        set_place(functions, &function, source);
     if (source->start == FUNCTION_NO_START)
         snprintf(function.id, sizeof(function.id), "functions/%" PRIu32 "/i%" PRIu32,
                  source->module, number);
@@ -143,6 +155,7 @@ static uint32_t add(struct functions *functions, const struct function_source *s
         put_id(function.id, source->module, source->start);
     *record_at(functions, number) =
         (struct record){ .function = function, .of_source = !source->name };
+    function_files_put(&functions->files, &function);
     functions->count++;
     return number;
 }
@@ -164,8 +177,10 @@ static uint32_t find_or_add(struct functions *functions, const struct function_s
 {
     by_start = root_of(functions, by_start);
     by_key = root_of(functions, by_key);
-    if (by_start && by_key && by_start != by_key)
+    if (by_start && by_key && by_start != by_key) {
         record_at(functions, by_start)->same_as = by_key;
+        function_files_take_away(&functions->files, &record_at(functions, by_start)->function);
+    }
     if (by_key)
         return by_key;
     return by_start ? by_start : add(functions, source);
@@ -195,7 +210,7 @@ static uint32_t number_of(struct functions *functions, const struct function_sou
     /* A symbol tells more: which of several lambdas, and its parameters. */
     if (record->of_source && source->name)
         record->of_source = !set_names(functions, &record->function, source);
-    set_place(functions, &record->function, source);
+    learn_place(functions, &record->function, source);
     if (of_start)
         *of_start = number;
     /* A record has one key: what two keys share is known by its start. */
@@ -257,12 +272,14 @@ bool functions_find(struct functions *functions, const char *id, struct function
     return found;
 }
 
-uint32_t functions_end(struct functions *functions)
+uint32_t functions_files(struct functions *functions, uint32_t from, struct function_file *out,
+                         uint32_t capacity)
 {
-    uint32_t end;
+    uint32_t count = 0;
 
     pthread_mutex_lock(&functions->lock);
-    end = functions->count;
+    for (; count < capacity && from + count < functions->files.count; count++)
+        out[count] = functions->files.list[from + count];
     pthread_mutex_unlock(&functions->lock);
-    return end;
+    return count;
 }

@@ -15,6 +15,8 @@
 #ifndef ISOSCOPE_FUNCTIONS_H
 #define ISOSCOPE_FUNCTIONS_H
 
+#include "function_files.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,7 +61,9 @@ uint32_t functions_number(struct functions *functions, const struct function_sou
 void functions_get(struct functions *functions, uint32_t number, struct function *out);
 /* False: no record has the id. */
 bool functions_find(struct functions *functions, const char *id, struct function *out);
-/* Numbers from 1 below this one are there; some of them are other names of others. */
-uint32_t functions_end(struct functions *functions);
+/* The files that they are in, from the one at that place on; fills at most capacity. Returns how
+ * many; 0: there are no more. */
+uint32_t functions_files(struct functions *functions, uint32_t from, struct function_file *out,
+                         uint32_t capacity);
 
 #endif
