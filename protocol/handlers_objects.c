@@ -2,10 +2,13 @@
 #include "core_library.h"
 #include "handlers.h"
 #include "refs.h"
+#include "samples_reply.h"
 #include "scripts.h"
+#include "scripts_writer.h"
 #include "source.h"
 #include "values.h"
 #include "../sampler/feed/cleanup.h"
+#include "../sampler/include/isoscope/isoscope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +23,15 @@ static struct profile *profile_of(const struct client *client)
 int handle_get_scripts(struct client *client, const struct get_scripts_params *params,
                        struct reply *reply)
 {
-    CLEANUP(scripts_free) struct scripts scripts;
+    CLEANUP(samples_reply_free_text) char *envelope = samples_reply_envelope(client);
+    struct scripts scripts;
 
-    if (scripts_take(&scripts, profile_of(client), params->isolate->process->id) < 0)
-        return answer(client, reply, NULL);
-    return answer(
-        client, reply,
-        json_pack("{s:s, s:o}", "type", TYPE_SCRIPT_LIST, "scripts", script_refs(&scripts, NULL)));
+    if (samples_reply_waits(client))
+        return HANDLER_WAITS;
+    if (!envelope || scripts_take(&scripts, profile_of(client), params->isolate->process->id) < 0 ||
+        scripts_writer_new(&reply->samples, &scripts, envelope) < 0)
+        return samples_reply_fail(client, -ISOSCOPE_NO_MEMORY);
+    return 0;
 }
 
 /* The members that only the full Library has. Takes over both. */

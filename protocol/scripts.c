@@ -129,7 +129,7 @@ json_t *script_refs(const struct scripts *scripts, const char *path)
         json_auto_t *script = NULL;
         const char *uri;
 
-        if (path && strcmp(scripts->list[i].library.path, path))
+        if (strcmp(scripts->list[i].library.path, path) != 0)
             continue;
         script = script_ref(&scripts->list[i]);
         uri = json_string_value(json_object_get(script, "uri"));

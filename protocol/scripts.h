@@ -30,8 +30,7 @@ const struct profile_script *scripts_of_package(const struct scripts *scripts, c
 const struct profile_script *scripts_of_file(const struct scripts *scripts, const char *uri);
 
 json_t *script_ref(const struct profile_script *script); /* @Script */
-/* A list of @Script, each URI once: compilers call a file by several paths. path: only those of
- * this module; NULL: of all. */
+/* A list of @Script, those of the module with the path; each URI once. */
 json_t *script_refs(const struct scripts *scripts, const char *path);
 json_t *script_package_uri(const struct profile_script *script);
 json_t *script_file_uri(const struct profile_script *script); /* null: its path is not absolute */

@@ -34,6 +34,7 @@ enum {
     FEW = 16,        /* addresses of an inner frame: 65,536 different stacks */
     EVER_NEW = 4100, /* each sample's stack is a new one */
     PIECE_BYTES = 32 * 1024,
+    FILES = 20000,
 };
 
 struct fixture {
@@ -235,6 +236,32 @@ static void ever_new_stacks_are_told_in_short_turns(void **state)
     ask_all(fixture);
 }
 
+/* Their text is composed a piece at a time, as samples are. */
+static void many_scripts_are_told_in_short_turns(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t module =
+                 registry_number(fixture->profile->registry, "/home/user/app", (uint8_t[]){ 2 }, 1),
+             before;
+    char file[32];
+
+    for (uint64_t i = 0; i < FILES; i++) {
+        struct function_source source = { .module = module,
+                                          .start = 16 * i,
+                                          .name = "f",
+                                          .full_name = "f()",
+                                          .raw_name = "f",
+                                          .file = file };
+
+        snprintf(file, sizeof(file), "/src/%llu.c", (unsigned long long)i);
+        assert_int_not_equal(functions_number(fixture->profile->functions, &source), 0);
+    }
+    module_set_add(&processes_at(fixture->profile->processes, 0)->met, module);
+    before = fixture->turns;
+    ask(fixture, "getScripts", "");
+    assert_true(fixture->turns - before > FILES / 1000);
+}
+
 static void events_of_many_samples_come_in_short_turns(void **state)
 {
     struct fixture *fixture = *state;
@@ -307,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TURNS_TEST(few_stacks_are_told_in_short_turns),
         TURNS_TEST(ever_new_stacks_are_told_in_short_turns),
+        TURNS_TEST(many_scripts_are_told_in_short_turns),
         TURNS_TEST(events_of_many_samples_come_in_short_turns),
         TURNS_TEST(requests_take_turns),
         TURNS_TEST(a_client_may_go_while_its_request_is_worked_on),

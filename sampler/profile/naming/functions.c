@@ -137,10 +137,9 @@ static uint32_t add(struct functions *functions, const struct function_source *s
 {
     uint32_t number = functions->count;
     struct record **block = &functions->blocks[number / BLOCK_RECORDS];
-    struct function function = { .number = number,
-                                 .module = source->module,
-                                 .start = source->start,
-                                 .size = source->size };
+    struct function function = {
+        .number = number, .module = source->module, .start = source->start, .size = source->size
+    };
 
     if (number >= FUNCTIONS_MAX ||
         (!*block && !(*block = calloc(BLOCK_RECORDS, sizeof(**block)))) ||
