@@ -57,6 +57,8 @@ class DartCode:
         libraries = [library for library in isolate["libraries"] if "uri" in library]
         uris = [library["uri"] for library in libraries]
         found = ask("lookupResolvedPackageUris", **identity, uris=uris, local=True)
+        if found["type"] == "Sentinel":  # it has ended meanwhile
+            return
         if len(found["uris"]) != len(uris):
             raise Failed("lookupResolvedPackageUris: another number of uris than asked")
         for library in libraries:
