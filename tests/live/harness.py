@@ -61,9 +61,20 @@ def is_service(pid: int) -> bool:
         return False
 
 
+def is_copy(child: int, parent: int) -> bool:
+    """A child of isoscope's that has just been forked: the service, or a program to be."""
+    try:
+        return (Path(f"/proc/{parent}/comm").read_text() == "isoscope\n" and
+                Path(f"/proc/{child}/cmdline").read_bytes()
+                == Path(f"/proc/{parent}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
 def children(pid: int) -> list[int]:
     """What it has started, but for isoscope's own service."""
-    return [child for child in started_by(pid) if not is_service(child)]
+    return [child for child in started_by(pid)
+            if not is_service(child) and not is_copy(child, pid)]
 
 
 def service_pid(isoscope: int) -> int:
