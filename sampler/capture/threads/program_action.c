@@ -10,7 +10,7 @@
 enum {
     SIGNALS = 64,
     KERNEL_SIGSET_BYTES = 8,
-    KEPT = 64, /* of a signal: so many others may be set while one is read */
+    KEPT = 8,  /* of a signal: so many others may be set while one is written */
     TRIES = 8, /* to read one */
 };
 
@@ -25,7 +25,12 @@ struct kept_action {
 /* By signal: what is set for one must not take the place of what holds for another. */
 static struct kept_action kept[SIGNALS + 1][KEPT];
 static _Atomic uint32_t next[SIGNALS + 1];
-static _Atomic uint32_t current[SIGNALS + 1]; /* its place in kept + 1; 0: none */
+static _Atomic uint32_t current[SIGNALS + 1]; /* the number of its set, from 1 on; 0: none */
+
+SIGNAL_SAFE_INLINE struct kept_action *place_of(int number, uint32_t set)
+{
+    return &kept[number][set % KEPT];
+}
 
 void program_action_forget(int number)
 {
@@ -35,25 +40,25 @@ void program_action_forget(int number)
 void program_action_set(int number, const struct sigaction *action)
 {
     struct kept_action *place;
-    uint32_t turn;
+    uint32_t set;
     uint64_t mask;
 
     if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
         program_action_forget(number);
         return;
     }
-    turn = atomic_fetch_add_explicit(&next[number], 1, memory_order_relaxed) % KEPT;
-    place = &kept[number][turn];
+    set = atomic_fetch_add_explicit(&next[number], 1, memory_order_relaxed) + 1;
+    place = place_of(number, set);
     memcpy(&mask, &action->sa_mask, sizeof mask);
     atomic_store_explicit(&place->handler, (uintptr_t)action->sa_handler, memory_order_relaxed);
     atomic_store_explicit(&place->mask, mask, memory_order_relaxed);
     atomic_store_explicit(&place->flags, action->sa_flags, memory_order_relaxed);
-    atomic_store_explicit(&current[number], turn + 1, memory_order_release);
+    atomic_store_explicit(&current[number], set, memory_order_release);
 }
 
 /* One of them, as it was read. */
 struct read_action {
-    uint32_t place;
+    uint32_t set;
     uintptr_t handler;
     uint64_t mask;
     int flags;
@@ -65,14 +70,14 @@ SIGNAL_SAFE_INLINE bool read_kept(int number, struct read_action *out)
     for (int tries = 0; tries < TRIES; tries++) {
         const struct kept_action *action;
 
-        out->place = atomic_load_explicit(&current[number], memory_order_acquire);
-        if (!out->place)
+        out->set = atomic_load_explicit(&current[number], memory_order_acquire);
+        if (!out->set)
             return false;
-        action = &kept[number][out->place - 1];
+        action = place_of(number, out->set);
         out->handler = atomic_load_explicit(&action->handler, memory_order_acquire);
         out->mask = atomic_load_explicit(&action->mask, memory_order_acquire);
         out->flags = atomic_load_explicit(&action->flags, memory_order_acquire);
-        if (atomic_load_explicit(&current[number], memory_order_relaxed) == out->place)
+        if (atomic_load_explicit(&current[number], memory_order_relaxed) == out->set)
             break;
     }
     return true;
@@ -111,7 +116,7 @@ bool program_action_run(int number, siginfo_t *info, void *context)
     if (!read_kept(number, &action))
         return false;
     if (action.flags & (int)SA_RESETHAND)
-        atomic_compare_exchange_strong_explicit(&current[number], &action.place, 0,
+        atomic_compare_exchange_strong_explicit(&current[number], &action.set, 0,
                                                 memory_order_relaxed, memory_order_relaxed);
     block_as_asked(number, context, action.mask, action.flags);
     if (action.flags & SA_SIGINFO)
