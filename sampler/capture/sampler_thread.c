@@ -217,9 +217,17 @@ static void keep_house(struct turn *turn)
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
 }
 
+/* The tick that woke us may have come before it was time to keep house. */
+static bool is_active(const struct turn *turn)
+{
+    return turn->active ||
+           atomic_load_explicit(&sampler.segment.header->status.ticks, memory_order_relaxed) !=
+               turn->ticks_before;
+}
+
 static void wait_for_work(struct turn *turn, uint32_t seen)
 {
-    int64_t wait_us = turn->active ? ACTIVE_WAIT_US : IDLE_WAIT_US;
+    int64_t wait_us = is_active(turn) ? ACTIVE_WAIT_US : IDLE_WAIT_US;
     struct timespec timeout;
 
     if (turn->dlopen_looks < DLOPEN_LOOKS)

@@ -9,7 +9,7 @@ from math import sqrt
 from pathlib import Path
 
 import pytest
-from harness import default_timer, profiled, workload
+from harness import Client, default_timer, profiled, workload
 
 BAND = 4.5
 PARTS = 9
@@ -21,6 +21,20 @@ const start = process.cpuUsage();
 let result = 0;
 while (process.cpuUsage(start).user < 1.5e6) result += caller(100000);
 """
+
+
+THREADS = 16
+
+
+def test_threads_that_live_shortly_have_their_names():
+    with profiled([workload("threads"), str(THREADS), "0.02"]) as service:
+        with Client(service.uri) as client:
+            (process,) = client.processes()
+            table = client.call("_getCpuSamples", isolateId=process.id, form="table")
+    told = [thread["name"] for thread in table["trees"][0]["threads"]]
+    assert {name for name in told if name.startswith("spin-")} == \
+        {f"spin-{number}" for number in range(THREADS)}
+    assert "" not in told
 
 
 def names(sample) -> list[str]:

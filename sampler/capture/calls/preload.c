@@ -12,6 +12,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../modules/start_objects.h"
 #include "../sampler.h"
+#include "../threads/tasks.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -89,6 +90,7 @@ static void leave(void *slot)
 {
     if (!sampler_running())
         return;
+    tasks_last_name(&sampler.threads, (uint32_t)(uintptr_t)slot);
     threads_leave(&sampler.threads, (uint32_t)(uintptr_t)slot);
     sampler_wake();
 }

@@ -4,6 +4,7 @@
 #include "../system/task_file.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 enum { NAMES_A_TURN = 64 };
@@ -136,6 +137,15 @@ static void read_name(struct threads *threads, uint32_t slot)
     if (name[bytes - 1] == '\n')
         name[bytes - 1] = 0;
     segment_thread_name(threads->segment, slot, name);
+}
+
+void tasks_last_name(struct threads *threads, uint32_t slot)
+{
+    char name[16] = { 0 };
+
+    if (slot && !atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire) &&
+        sys_call2(SYS_prctl, PR_GET_NAME, name) == 0)
+        segment_thread_name(threads->segment, slot, name);
 }
 
 void tasks_names(struct threads *threads)

@@ -3,7 +3,7 @@
  *
  *   /proc/self/task -> tasks_scan, tasks_names -> threads.h
  *
- * Threads    The sampler's thread.
+ * Threads    The sampler's thread; tasks_last_name: the thread itself.
  */
 #ifndef ISOSCOPE_TASKS_H
 #define ISOSCOPE_TASKS_H
@@ -14,5 +14,7 @@
 void tasks_scan(struct threads *threads, int32_t sampler_tid);
 /* Reads the names of some threads; all have their turn. */
 void tasks_names(struct threads *threads);
+/* The calling thread's, when it ends: it may not have lived until its turn. */
+void tasks_last_name(struct threads *threads, uint32_t slot);
 
 #endif
