@@ -3,6 +3,25 @@
 #include "torture.h"
 
 #include <sched.h>
+#include <spawn.h>
+
+/* A process without any preload tells: the kernel makes no user namespace in a chroot, and a
+ * container may have none at all. */
+static bool may_make(const char *which)
+{
+    char name[] = "unshare", user[] = "--user", mount[] = "--mount", done[] = "true";
+    char *words[] = { name, strncmp(which, "user", 4) ? mount : user, done, NULL };
+    char path[] = "PATH=/usr/bin:/bin", *environment[] = { path, NULL };
+    int error = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+
+    CHECK(error >= 0 && posix_spawn_file_actions_init(&actions) == 0 &&
+          posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO) == 0 &&
+          posix_spawnp(&pid, name, &actions, NULL, words, environment) == 0);
+    CHECK(posix_spawn_file_actions_destroy(&actions) == 0 && close(error) == 0);
+    return ends_with(pid, 0);
+}
 
 static void *body(void *unused)
 {
@@ -94,6 +113,8 @@ int main(int argc, char **argv)
     CHECK(argc == 2);
     if (geteuid() != 0)
         return not_here("only root makes every namespace");
+    if (strncmp(argv[1], "none", 4) != 0 && !may_make(argv[1]))
+        return not_here("the kernel refuses such namespaces, as in a chroot or a container");
     spin(100);
     change(argv[1]);
     spin(100);
