@@ -16,6 +16,7 @@ static const char *const end_names[] = {
 
 struct sums {
     uint64_t samples, evicted, corrupt, unstored;
+    uint64_t not_sampled_ns;
     uint32_t true_period_us; /* the longest */
     struct feed_status_view status;
 };
@@ -28,11 +29,11 @@ static void add(struct sums *sums, const struct process_info *process)
     sums->evicted += process->evicted;
     sums->corrupt += process->corrupt;
     sums->unstored += process->unstored;
-    sums->status.threads_deaf += status->threads_deaf;
     sums->status.names_full += status->names_full;
     sums->status.ticks += status->ticks;
     sums->status.delivered += status->delivered;
     sums->status.sampler_cpu_ns += status->sampler_cpu_ns;
+    sums->not_sampled_ns += feed_not_sampled_ns(status);
     if (sums->true_period_us < status->true_period_us)
         sums->true_period_us = status->true_period_us;
     for (size_t i = 0; i < FEED_LOSS_COUNT; i++)
@@ -62,10 +63,10 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     put(object, "evicted", sums.evicted);
     put(object, "corrupt", sums.corrupt);
     put(object, "unstored", sums.unstored);
-    put(object, "threads_deaf", sums.status.threads_deaf);
     put(object, "names_full", sums.status.names_full);
     put(object, "true_period_us", sums.true_period_us);
     put(object, "sampler_cpu_ns", sums.status.sampler_cpu_ns);
+    put(object, "not_sampled_ns", sums.not_sampled_ns);
     for (size_t i = 0; i < FEED_LOSS_COUNT; i++)
         put(object, loss_names[i], sums.status.lost[i]);
     for (size_t i = 0; i < FEED_END_COUNT; i++)
@@ -80,4 +81,14 @@ const char *counters_timer(const struct process_info *process)
 #undef TIMER_NAME
 
     return names[process ? process->status.timer : FEED_TIMER_NONE];
+}
+
+const char *counters_timer_reason(const struct process_info *process)
+{
+#define REASON_WORD(name, word, text) [FEED_TIMER_REASON_##name] = word,
+    static const char *const words[] = { FEED_TIMER_REASONS(REASON_WORD) };
+#undef REASON_WORD
+    enum feed_timer_reason reason = process->status.timer_reason;
+
+    return reason == FEED_TIMER_REASON_NONE ? NULL : words[reason];
 }

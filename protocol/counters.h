@@ -13,5 +13,7 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
 
 /* What makes the ticks of a process, as a word; "none" before the first thread, and for NULL. */
 const char *counters_timer(const struct process_info *process);
+/* Why CPU-time timers tick alone, as a word; NULL: they do not. */
+const char *counters_timer_reason(const struct process_info *process);
 
 #endif

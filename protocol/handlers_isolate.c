@@ -17,12 +17,12 @@ static json_t *process_json(const struct service *service, const struct process_
     const struct feed_status_view *status = &process->status;
 
     json_t *end = process->live ? NULL : json_integer(service_epoch_ms(service, process->end_us));
-    json_t *json =
-        json_pack("{s:i, s:i, s:o, s:b, s:o*, s:s, s:I, s:b, s:o}", "pid", process->pid, "ppid",
-                  process->ppid, "exe", isolate_text(process->exe), "live", process->live,
-                  "endTime", end, "timer", counters_timer(process), "truePeriodMicros",
-                  (json_int_t)status->true_period_us, "excludesKernel", status->exclude_kernel,
-                  "counters", counters_json(&service->isolates, process));
+    json_t *json = json_pack("{s:i, s:i, s:o, s:b, s:o*, s:s, s:s*, s:I, s:o}", "pid", process->pid,
+                             "ppid", process->ppid, "exe", isolate_text(process->exe), "live",
+                             process->live, "endTime", end, "timer", counters_timer(process),
+                             "timerReason", counters_timer_reason(process), "truePeriodMicros",
+                             (json_int_t)status->true_period_us, "counters",
+                             counters_json(&service->isolates, process));
 
     return isolate_with_exit(json, "exit", process);
 }

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS_MAX = 4 }; /* more than one is nonsense, but must be closed */
+enum { DESCRIPTORS_MAX = 4 }; /* more than two are nonsense, but must be closed */
 
 /* One message as it came. */
 struct packet {
@@ -97,10 +97,12 @@ static bool take_hello(struct feed_greeting *out, struct packet *packet, int soc
 {
     const struct feed_hello *hello = &packet->hello;
 
-    if (!is_message(packet, FEED_MESSAGE_HELLO, sizeof(*hello)) || packet->descriptor_count != 1 ||
-        !token_equal(secret, hello->secret, TOKEN_BYTES) || !take_pids(out, socket, hello))
+    if (!is_message(packet, FEED_MESSAGE_HELLO, sizeof(*hello)) || packet->descriptor_count < 1 ||
+        packet->descriptor_count > 2 || !token_equal(secret, hello->secret, TOKEN_BYTES) ||
+        !take_pids(out, socket, hello))
         return false;
     out->memfd = packet->descriptors[0];
+    out->clock = packet->descriptor_count > 1 ? packet->descriptors[1] : -1;
     packet->descriptor_count = 0;
     out->origin = hello->origin;
     memcpy(out->exe, hello->exe, sizeof(out->exe));

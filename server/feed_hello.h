@@ -1,7 +1,7 @@
 /*
  * feed_hello.h - reads what a program sends over the feed's socket, and believes none of it.
  *
- * Ownership  The descriptor in a feed_greeting is the caller's.
+ * Ownership  The descriptors in a feed_greeting are the caller's.
  * Threads    Any; no state.
  */
 #ifndef ISOSCOPE_FEED_HELLO_H
@@ -22,9 +22,9 @@ enum feed_received {
 };
 
 struct feed_greeting {
-    int memfd;
-    pid_t pid, ppid; /* as this process sees them; ppid 0: not known */
-    uint32_t origin; /* feed_origin */
+    int memfd, clock; /* clock: -1, there is none */
+    pid_t pid, ppid;  /* as this process sees them; ppid 0: not known */
+    uint32_t origin;  /* feed_origin */
     char exe[FEED_EXE_BYTES];
 };
 

@@ -54,10 +54,13 @@ static bool attach(struct connection *connection, const struct feed_greeting *gr
         .ppid = greeting->ppid,
         .origin = greeting->origin,
         .exe = greeting->exe,
+        .clock = greeting->clock,
     };
 
     if (connection->attached) {
         close(greeting->memfd);
+        if (greeting->clock >= 0)
+            close(greeting->clock);
         return false;
     }
     if (profile_attach(feed->options.profile, greeting->memfd, &peer, &connection->process_id) < 0)

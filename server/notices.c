@@ -13,18 +13,19 @@ static bool is_known(const struct process_info *process)
     return process->status.timer != FEED_TIMER_NONE && process->status.true_period_us != 0;
 }
 
-static void say_slower(const struct feed_status_view *status, uint32_t asked_us, bool wished)
+static void say_slower(const struct feed_status_view *status, uint32_t asked_us)
 {
-    if (status->timer != FEED_TIMER_CPU_CLOCK || status->true_period_us <= asked_us)
+#define REASON_TEXT(name, word, text) [FEED_TIMER_REASON_##name] = text,
+    static const char *const texts[] = { FEED_TIMER_REASONS(REASON_TEXT) };
+#undef REASON_TEXT
+
+    if (status->timer_reason == FEED_TIMER_REASON_NONE || status->true_period_us <= asked_us)
         return;
-    say("%s at most %u samples per CPU second, not the asked %u",
-        wished ? "CPU-time timers, as --timer cpu asks, give"
-               : "the kernel refused perf timers (see kernel.perf_event_paranoid): CPU-time timers "
-                 "are used instead, so",
-        1000000 / status->true_period_us, 1000000 / asked_us);
+    say("%s: CPU-time timers give at most %u samples per CPU second, not the asked %u",
+        texts[status->timer_reason], 1000000 / status->true_period_us, 1000000 / asked_us);
 }
 
-bool notice_timer(struct profile *profile, uint32_t asked_us, bool wished)
+bool notice_timer(struct profile *profile, uint32_t asked_us)
 {
     struct process_info *processes = calloc(PROCESSES_MAX, sizeof(*processes));
     size_t count = processes ? profile_processes(profile, processes, PROCESSES_MAX) : 0;
@@ -33,7 +34,7 @@ bool notice_timer(struct profile *profile, uint32_t asked_us, bool wished)
     for (size_t i = 0; i < count && i < PROCESSES_MAX && !known; i++) {
         known = is_known(&processes[i]);
         if (known)
-            say_slower(&processes[i].status, asked_us, wished);
+            say_slower(&processes[i].status, asked_us);
     }
     free(processes);
     return known;

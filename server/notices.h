@@ -10,10 +10,10 @@
 struct profile;
 
 /*
- * Says when CPU-time timers are slower than what was asked, and why it is they: the user's wish, or
- * the kernel's refusal of perf. False while no process has a timer yet: ask again later.
+ * Says when CPU-time timers are slower than what was asked, and why they tick alone. False while no
+ * process has a timer yet: ask again later.
  */
-bool notice_timer(struct profile *profile, uint32_t asked_us, bool wished);
+bool notice_timer(struct profile *profile, uint32_t asked_us);
 
 /* No process of the run ever said hello. */
 void notice_no_hello(const char *program);

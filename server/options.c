@@ -92,10 +92,9 @@ static const char help[] =
     "  --history MIB              memory for the samples of all processes, 1 to 65536 MiB\n"
     "                             (default: 64); the oldest go first. --stats tells how many\n"
     "                             minutes it holds\n"
-    "  --timer KIND               what makes the ticks: auto (default), signal or sigtrap (perf\n"
-    "                             events; sigtrap costs less, signal survives any exec), cpu\n"
-    "                             (CPU-time timers, at most 250 Hz on most kernels), interrupter\n"
-    "                             (one thread that signals the others; where perf is refused)\n"
+    "  --timer KIND               what makes the ticks: auto (default: perf events in user mode,\n"
+    "                             CPU-time timers for the rest), or cpu (those alone: at most\n"
+    "                             250 Hz on most kernels)\n"
     "  --paused                   take no samples until a client enables the profiler\n"
     "  --keep                     serve on after the program has ended, until Ctrl-C or SIGTERM\n"
     "  --capture-output           let clients read what the program writes to its standard output\n"
@@ -304,8 +303,7 @@ static int take_timer(struct run_options *options, const char *text, char *error
             return 0;
         }
     }
-    snprintf(error, error_size, "--timer: '%s' is not auto, signal, sigtrap, cpu or interrupter",
-             text);
+    snprintf(error, error_size, "--timer: '%s' is not auto or cpu", text);
     return -ISOSCOPE_INVALID;
 }
 

@@ -43,8 +43,7 @@ static void look_at_timer(void *context)
 
     if (serving->timer_known)
         return;
-    serving->timer_known = notice_timer(serving->hub.profile, serving->options->period_us,
-                                        strcmp(serving->options->timer, "cpu") == 0);
+    serving->timer_known = notice_timer(serving->hub.profile, serving->options->period_us);
     if (!serving->timer_known && !serving->ended)
         delay_set(serving->notice, NOTICE_MS);
 }

@@ -9,10 +9,10 @@
 
 struct stats {
     size_t processes;
-    uint64_t ticks, delivered, sampler_cpu_ns, table_bytes, evicted, corrupt, unstored, deaf,
-        names_full;
+    uint64_t ticks, delivered, sampler_cpu_ns, table_bytes, evicted, corrupt, unstored, names_full,
+        not_sampled_ns;
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
-    bool timers[FEED_TIMER_COUNT];
+    bool timers[FEED_TIMER_COUNT], reasons[FEED_TIMER_REASON_COUNT];
 };
 
 static void add(struct stats *stats, const struct process_info *process)
@@ -28,13 +28,14 @@ static void add(struct stats *stats, const struct process_info *process)
     stats->evicted += process->evicted;
     stats->corrupt += process->corrupt;
     stats->unstored += process->unstored;
-    stats->deaf += status->threads_deaf;
+    stats->not_sampled_ns += feed_not_sampled_ns(status);
     stats->names_full += status->names_full;
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         stats->lost[loss] += status->lost[loss];
     for (int end = 0; end < FEED_END_COUNT; end++)
         stats->ends[end] += status->ends[end];
     stats->timers[status->timer] = true;
+    stats->reasons[status->timer_reason] = true;
 }
 
 static void sum(struct stats *stats, struct profile *profile)
@@ -50,13 +51,15 @@ static void sum(struct stats *stats, struct profile *profile)
 
 static void say_timers(const struct stats *stats)
 {
-#define TIMER_NAME(name, word) [FEED_TIMER_##name] = word,
-    static const char *const names[] = { FEED_TIMERS(TIMER_NAME) };
-#undef TIMER_NAME
+#define REASON_TEXT(name, word, text) [FEED_TIMER_REASON_##name] = text,
+    static const char *const texts[] = { FEED_TIMER_REASONS(REASON_TEXT) };
+#undef REASON_TEXT
 
-    for (int timer = 1; timer < FEED_TIMER_COUNT; timer++)
-        if (stats->timers[timer])
-            say("  timer                 %s", names[timer]);
+    if (stats->timers[FEED_TIMER_PERF_TRAP])
+        say("  timer                 sigtrap");
+    for (int reason = 1; reason < FEED_TIMER_REASON_COUNT; reason++)
+        if (stats->reasons[reason])
+            say("  timer                 cpu-timer alone: %s", texts[reason]);
 }
 
 static void say_losses(const struct stats *stats)
@@ -115,9 +118,7 @@ void stats_say(struct profile *profile)
     if (stats.names_full)
         say("  unnamed     %9" PRIu64 "  tags and functions whose name found no room",
             stats.names_full);
-    if (stats.deaf)
-        say("  not sampled %9" PRIu64 "  threads that block all signals, or the tick's",
-            stats.deaf);
+    say("  not sampled %9.1f  ms of CPU time", (double)stats.not_sampled_ns / 1e6);
     say("  own thread  %9.1f  ms of CPU time", (double)stats.sampler_cpu_ns / 1e6);
     say("  tables      %9.1f  KiB of unwind data, in the largest process",
         (double)stats.table_bytes / 1024);

@@ -1,14 +1,19 @@
 #include "handler.h"
 
 #include "sampler.h"
+#include "system/arch.h"
 #include "system/clock.h"
+#include "system/cpu_times.h"
+#include "threads/cpu_timer.h"
 #include "threads/program_action.h"
+#include "threads/tick_mask.h"
 #include "threads/tick_signal.h"
+#include "threads/user_clock.h"
 #include "wall/wall.h"
 
 #include "../feed/sys.h"
 
-#include <sys/resource.h>
+#include <sys/uio.h>
 
 SIGNAL_SAFE_INLINE void count(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -33,72 +38,124 @@ SIGNAL_SAFE_INLINE uint64_t time_since(uint64_t began_ns, uint64_t began_cpu_ns)
     return overload_is_doubtful(wall_ns) ? clock_thread_cpu_ns() - began_cpu_ns : wall_ns;
 }
 
-SIGNAL_SAFE_INLINE void count_switches(struct load *load, uint64_t cpu_ns)
-{
-    struct rusage usage;
+enum { YOUNG_SAMPLES = 16 };
 
-    if (sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage) == 0)
-        overload_switches(load, (uint32_t)(usage.ru_nvcsw + usage.ru_nivcsw), cpu_ns);
+/* One tick, and what it meets. */
+struct tick {
+    uint32_t slot;
+    struct watch *watch;
+    const ucontext_t *context;
+    struct cpu_times before, now; /* at the thread's tick before, and at this one */
+    uint64_t cpu_ns, since_ns;    /* of the thread; since its tick before */
+    uint32_t base_us;             /* between two of this clock's ticks */
+    bool user_clock;
+    bool user, system; /* the time that its sample stands for */
+    uint64_t weight_ns;
+    uint32_t periods; /* that it counts for */
+};
+
+/* Of threads that ended in the middle of a period, as this one may: what they leave is as good as
+ * its own, up to a period. */
+SIGNAL_SAFE_INLINE uint64_t take_leftover(const struct tick *tick)
+{
+    _Atomic uint64_t *leftover = &sampler.threads.leftover_ns;
+    uint64_t left_ns = atomic_load_explicit(leftover, memory_order_relaxed), taken_ns;
+    uint64_t most_ns = tick->base_us * UINT64_C(1000);
+
+    do
+        taken_ns = left_ns < most_ns ? left_ns : most_ns;
+    while (taken_ns &&
+           !atomic_compare_exchange_weak_explicit(leftover, &left_ns, left_ns - taken_ns,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return taken_ns;
 }
 
-SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, struct watch *watch,
-                             const struct own_thread *own, const struct code_map *map,
-                             const ucontext_t *context, uint32_t frames_max)
+/* How often it counts: in wall mode as rounds say, else as periods of CPU time do. */
+SIGNAL_SAFE_INLINE uint32_t periods_of(const struct tick *tick)
 {
-    struct feed_header *header = sampler.segment.header;
-    uint64_t cpu_ns = clock_thread_cpu_ns();
-    const struct unwind_request request = { map,     &watch->stack, &watch->root_side,
-                                            context, frames_max,    &sampler.named };
+    uint32_t period_us = sampler_period_us(), timer_us = sampler.threads.timer_us;
+
+    if (sampler.threads.wall)
+        return 1;
+    if (!sampler.threads.root_runs && period_us < timer_us)
+        period_us = timer_us;
+    return account_periods(&tick->watch->account.carry_ns, tick->weight_ns, period_us, UINT8_MAX);
+}
+
+/* False: it stands for too little, and the next one will stand for that too. */
+SIGNAL_SAFE_INLINE bool weigh(struct tick *tick)
+{
+    struct account *account = &tick->watch->account;
+    bool young = account->samples < YOUNG_SAMPLES;
+    uint64_t leftover_ns = young ? take_leftover(tick) : 0;
+
+    if (young)
+        account->carry_ns +=
+            atomic_exchange_explicit(&sampler.threads.carry_ns, 0, memory_order_relaxed);
+    tick->weight_ns = account_weight(account, &tick->now, tick->user, tick->system) + leftover_ns;
+    tick->periods = periods_of(tick);
+    if (!tick->periods) {
+        count(&sampler.threads.leftover_ns, leftover_ns);
+        return false;
+    }
+    account_count(account, &tick->now, tick->user, tick->system);
+    account->samples += young;
+    return true;
+}
+
+SIGNAL_SAFE_INLINE void fill(struct feed_sample *sample, const struct tick *tick,
+                             const struct own_thread *own, const struct code_map *map,
+                             uint32_t frames_max)
+{
+    struct feed_status *status = &sampler.segment.header->status;
+    struct watch *watch = tick->watch;
+    const struct unwind_request request = { map,           &watch->stack, &watch->root_side,
+                                            tick->context, frames_max,    &sampler.named };
     const char *tag = own ? own_thread_tag(own) : NULL;
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
     struct unwind_result result;
-    uint32_t left_out;
 
     sample->timestamp_us = (int64_t)(began_ns / 1000);
-    sample->cpu_ns = cpu_ns - watch->cpu_before_ns;
-    watch->cpu_before_ns = cpu_ns;
-    left_out =
-        overload_tick(&watch->load, sample->cpu_ns,
-                      atomic_load_explicit(&header->control.period_us, memory_order_relaxed));
-    if (left_out)
-        count(&header->status.lost[FEED_LOSS_SLOWED], left_out);
-    if (overload_wants_switches(&watch->load))
-        count_switches(&watch->load, cpu_ns);
+    sample->cpu_ns = tick->weight_ns;
+    count(&status->sampled_ns, sample->cpu_ns);
     unwind(&request, sample->frames, &result);
     sample->depth = (uint16_t)result.depth;
     sample->end = (uint8_t)result.end;
     sample->generation = 0;
-    wall_answer(sample, watch);
+    wall_answer(sample, tick->watch);
+    if (!sampler.threads.wall)
+        sample->more_running = (uint8_t)(tick->periods - 1);
     sample->reserved = 0;
     sample->tag = tag ? segment_name(&sampler.segment, tag) : 0;
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
     };
-    count(&header->status.ends[result.end], 1);
+    count(&status->ends[result.end], 1 + (uint64_t)sample->more_running + sample->more_runnable);
     if (result.unknown_code)
         sampler_modules_unknown();
-    overload_tick_done(&watch->load, time_since(began_ns, cpu_ns));
+    overload_tick(&watch->load, tick->since_ns, time_since(began_ns, tick->cpu_ns));
 }
 
-SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const struct code_map *map,
-                                    const ucontext_t *context)
+SIGNAL_SAFE_INLINE void take_sample(struct tick *tick, const struct code_map *map)
 {
     struct feed_header *header = sampler.segment.header;
     uint32_t frames_max = segment_depth_max(&sampler.segment);
-    struct own_thread *own = atomic_load_explicit(&watch->own, memory_order_acquire);
+    struct own_thread *own = atomic_load_explicit(&tick->watch->own, memory_order_acquire);
     struct feed_sample *sample;
     struct ring_writer ring;
     uint64_t more;
 
-    segment_ring(&sampler.segment, slot, &ring);
+    segment_ring(&sampler.segment, tick->slot, &ring);
     sample = ring_reserve(&ring, (uint32_t)(sizeof *sample + frames_max * sizeof(uint64_t)));
     if (!sample) {
         count(&header->status.lost[FEED_LOSS_RING_FULL], 1);
         return;
     }
-    ask_for_stack(watch, context);
-    fill(sample, watch, own, map, context, frames_max);
+    if (!weigh(tick))
+        return;
+    ask_for_stack(tick->watch, tick->context);
+    fill(sample, tick, own, map, frames_max);
     more = (uint64_t)sample->more_running + sample->more_runnable;
     ring_commit(&ring);
     if (own)
@@ -106,59 +163,16 @@ SIGNAL_SAFE_INLINE void take_sample(uint32_t slot, struct watch *watch, const st
     count(&header->status.delivered, 1 + more);
 }
 
-/* The timer comes each first_us. Where the kernel drops what falls into kernel mode the first one
- * may be missing; then the thread has its next chance a period later, as with any tick. */
-SIGNAL_SAFE_INLINE bool is_first(const struct watch *watch)
+SIGNAL_SAFE_INLINE void sample_tick(struct tick *tick)
 {
-    uint64_t period_ns = watch->first_period_us * UINT64_C(1000);
-    uint64_t first_ns = watch->first_us * UINT64_C(1000);
-    uint64_t since_ns;
-
-    if (!atomic_load_explicit(&sampler.segment.header->status.exclude_kernel, memory_order_relaxed))
-        return true;
-    since_ns = clock_thread_cpu_ns() - watch->due_ns + first_ns / 2 + period_ns;
-
-    return since_ns / period_ns > (since_ns - first_ns) / period_ns;
-}
-
-/* False: it is one of those around a first tick, until the period is set (threads.h). */
-SIGNAL_SAFE_INLINE bool is_due(struct watch *watch)
-{
-    uint32_t first = atomic_load_explicit(&watch->first_tick, memory_order_acquire);
-
-    if (first == FIRST_TICK_NONE)
-        return true;
-    if (first == FIRST_TICK_TAKEN || !is_first(watch))
-        return false;
-    atomic_store_explicit(&watch->first_tick, FIRST_TICK_TAKEN, memory_order_release);
-    sampler_wake();
-    return true;
-}
-
-/* A thread found by a scan that then tells of itself changes its slot; a tick for the one before
- * may be on its way when another thread has that already. */
-SIGNAL_SAFE_INLINE bool is_own(const struct watch *watch)
-{
-    return watch->tid == sys_gettid();
-}
-
-SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontext_t *context)
-{
-    struct watch *watch = &sampler.threads.watches[slot];
-    struct feed_status *status;
+    struct feed_status *status = &sampler.segment.header->status;
     const struct code_map *map;
     uint32_t group;
 
-    if (!slot || atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED ||
-        !is_own(watch) || wall_tick_is_stale(watch, info) || !is_due(watch))
-        return;
-    status = &sampler.segment.header->status;
     count(&status->ticks, 1);
-    if (info->si_code == SI_TIMER && info->si_overrun > 0)
-        count(&status->lost[FEED_LOSS_OVERRUN], (uint64_t)info->si_overrun);
     map = code_map_enter(&sampler.modules.maps, &group);
     if (map) {
-        take_sample(slot, watch, map, context);
+        take_sample(tick, map);
     } else {
         count(&status->lost[FEED_LOSS_NO_TABLES], 1);
         sampler_modules_unknown();
@@ -166,24 +180,108 @@ SIGNAL_SAFE_INLINE void tick(uint32_t slot, const siginfo_t *info, const ucontex
     code_map_leave(&sampler.modules.maps, group);
 }
 
+/* False: the tick is of no thread that is sampled now. */
+SIGNAL_SAFE_INLINE bool begin(struct tick *tick, const ucontext_t *context)
+{
+    struct account *account;
+    uint32_t switches;
+
+    tick->slot = sampler_ticks() ? threads_slot_of_tick(&sampler.threads, sampler.pid) : 0;
+    if (!tick->slot)
+        return false;
+    tick->watch = &sampler.threads.watches[tick->slot];
+    tick->context = context;
+    account = &tick->watch->account;
+    tick->cpu_ns = cpu_times_read(&tick->now, &switches);
+    tick->before = account->at_tick;
+    tick->since_ns = tick->cpu_ns - account->at_tick_ns;
+    if (account->late) {
+        account->late = false;
+        account->counted = tick->before = tick->now;
+        tick->since_ns = 0;
+    } else if (switching_add(&sampler.threads.switching, switches - account->switches,
+                             tick->since_ns)) {
+        sampler_wake();
+    }
+    account->at_tick_ns = tick->cpu_ns;
+    account->at_tick = tick->now;
+    account->switches = switches;
+    return true;
+}
+
+/* Ticks that are left out: the period is longer than the clock's, by wish or by overload. */
+SIGNAL_SAFE_INLINE bool is_due(const struct tick *tick, uint64_t *due_ns)
+{
+    uint32_t slowed = atomic_load_explicit(&tick->watch->load.slowed, memory_order_relaxed);
+    uint64_t wanted_us = (uint64_t)sampler_period_us() << slowed;
+
+    /* The kernel swaps the user clock between threads, so one's ticks are not evenly spaced. */
+    if (2 * wanted_us < 3 * tick->base_us && !(tick->user_clock && sampler.threads.varied))
+        return true;
+
+    if (account_is_due(due_ns, tick->cpu_ns, wanted_us))
+        return true;
+    if (slowed)
+        count(&sampler.segment.header->status.lost[FEED_LOSS_SLOWED], 1);
+    return false;
+}
+
+/* Through the kernel, for code need not be readable. */
+SIGNAL_SAFE_INLINE bool is_behind_syscall(const ucontext_t *context)
+{
+    uint8_t code[ARCH_SYSCALL_BYTES];
+    struct iovec to = { code, sizeof code };
+    struct iovec from = { (void *)(arch_pc(context) - sizeof code), sizeof code };
+
+    return sys_call6(SYS_process_vm_readv, sampler.pid, (long)&to, 1, (long)&from, 1, 0) ==
+               sizeof code &&
+           arch_is_syscall(code);
+}
+
+/* False: the time it was in is the other clock's. */
+SIGNAL_SAFE_INLINE bool is_timers(struct tick *tick)
+{
+    struct account *account = &tick->watch->account;
+    bool alone = !sampler.threads.root_runs;
+
+    tick->system =
+        alone || is_behind_syscall(tick->context) || account_is_system(&tick->before, &tick->now);
+    tick->user = alone || (!tick->system && !account->samples);
+    return tick->user || tick->system;
+}
+
+SIGNAL_SAFE_INLINE bool is_wanted(const struct tick *tick)
+{
+    return !sampler.threads.wall ||
+           atomic_load_explicit(&tick->watch->owed, memory_order_relaxed) != 0;
+}
+
 void handler_tick(int number, siginfo_t *info, void *context)
 {
-    uint32_t slot = threads_slot_of_tick(&sampler.threads, info);
+    struct tick tick = { .base_us = sampler.threads.timer_us };
 
-    tick(slot, info, context);
-    if (slot || program_action_run(number, info, context))
+    if (cpu_timer_is_tick(info)) {
+        if (begin(&tick, context) && is_timers(&tick) && is_wanted(&tick) &&
+            is_due(&tick, &tick.watch->account.timer_due_ns))
+            sample_tick(&tick);
         return;
-    /* Somebody else sent it. A tick that came too late has a code of the kernel's. */
-    if (number != SIGURG && (info->si_code == SI_USER || info->si_code == SI_TKILL))
+    }
+    /* Somebody else sent it. */
+    if (!tick_mask_hold(number, info, context) && !program_action_run(number, info, context) &&
+        number != SIGURG && (info->si_code == SI_USER || info->si_code == SI_TKILL))
         tick_signal_default(number);
 }
 
 void handler_trap(int number, siginfo_t *info, void *context)
 {
-    uint32_t slot = timer_slot_of_trap(info);
+    struct tick tick = { .base_us = user_clock_of_trap(info), .user_clock = true, .user = true };
 
-    if (slot && slot < FEED_THREADS_MAX)
-        tick(slot, info, context);
-    else if (!program_action_run(number, info, context))
+    if (tick.base_us) {
+        if (begin(&tick, context) && !sampler.threads.wall &&
+            is_due(&tick, &tick.watch->account.due_ns))
+            sample_tick(&tick);
+    } else if (!tick_mask_hold(number, info, context) &&
+               !program_action_run(number, info, context)) {
         tick_signal_default(number);
+    }
 }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/un.h>
 
-enum { HANDOVER_MAX = 2 };
+enum { HANDOVER_MAX = 3 };
 
 struct handover {
     int inbox;

@@ -4,6 +4,7 @@
 #include "sampler_thread.h"
 #include "standstill.h"
 #include "system/clock.h"
+#include "threads/cpu_timer.h"
 #include "wall/thread_choice.h"
 #include "wall/wall.h"
 
@@ -25,6 +26,12 @@ void sampler_wake(void)
 
     atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
     sys_futex(&control->wake, FUTEX_WAKE, 1, NULL);
+}
+
+void sampler_note_cpu_time(void)
+{
+    atomic_store_explicit(&sampler.segment.header->status.cpu_ns,
+                          clock_ns(CLOCK_PROCESS_CPUTIME_ID), memory_order_relaxed);
 }
 
 void sampler_modules_unknown(void)
@@ -94,11 +101,17 @@ static void give_segment_back(void)
     sampler.memfd = sampler.uplink = -1;
 }
 
-/* Says hello and starts the thread, which takes both descriptors along in its own table. */
+static void close_root(int root)
+{
+    if (root >= 0)
+        sys_call1(SYS_close, root);
+}
+
+/* Says hello and starts the thread, which takes the descriptors along in its own table. */
 static int go(enum feed_origin origin)
 {
-    int memfd = sampler.memfd;
-    int uplink = uplink_hello(&sampler.address, origin, memfd);
+    int memfd = sampler.memfd, root = sampler.threads.root;
+    int uplink = uplink_hello(&sampler.address, origin, memfd, root);
     int error = uplink < 0 ? uplink : 0;
 
     if (!error) {
@@ -108,8 +121,10 @@ static int go(enum feed_origin origin)
         sys_call1(SYS_close, uplink);
     }
     sys_call1(SYS_close, memfd);
+    close_root(root);
     if (error) {
         atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
+        sampler.threads.root = -1;
         segment_destroy(&sampler.segment);
         sampler.memfd = sampler.uplink = -1;
     }
@@ -124,6 +139,16 @@ bool sampler_restart_thread(void)
     if (sampler.uplink >= 0)
         uplink_goodbye(sampler.uplink);
     return false;
+}
+
+/* With the clock that all its threads to come inherit. */
+static uint32_t take_caller(uint32_t period_us, const struct stack_range *stack)
+{
+    struct threads *threads = &sampler.threads;
+
+    threads->timer_us = cpu_timer_period_us();
+    threads_open_root(threads, period_us);
+    return threads_take(threads, sys_gettid(), stack, false);
 }
 
 int sampler_start(const struct sampler_start_options *options, const struct stack_range *stack,
@@ -143,9 +168,10 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
         return error;
     }
     modules_announce(&sampler.modules, &sampler.segment);
-    sampler.threads.rights = (struct timer_rights){ .wish = (uint8_t)options->timer };
+    sampler.threads.rights = (struct clock_rights){ .wish = (uint8_t)options->timer };
     sampler_signals_take();
-    *slot = threads_enter(&sampler.threads, sys_gettid(), stack);
+    *slot = take_caller(options->period_us, stack);
+    threads_count_from_now(&sampler.threads, *slot);
     return go(FEED_ORIGIN_EXEC);
 }
 
@@ -157,7 +183,7 @@ void sampler_stop(void)
     sampler_wake();
     raw_thread_join(&sampler.thread);
     segment_destroy(&sampler.segment);
-    sampler.uplink = sampler.memfd = -1;
+    sampler.uplink = sampler.memfd = sampler.threads.root = -1;
 }
 
 /* Whether this thread's fork holds the rest lock; forks of several threads overlap. */
@@ -182,11 +208,14 @@ static void forget_threads(void)
 
     wall_forget_parent(&sampler.threads);
     memset(sampler.threads.watches, 0, used * sizeof sampler.threads.watches[0]);
-    memset(sampler.threads.slot_of_fd, 0, sizeof sampler.threads.slot_of_fd);
+    memset(sampler.threads.hints, 0, sizeof sampler.threads.hints);
+    memset(&sampler.threads.switching, 0, sizeof sampler.threads.switching);
+    atomic_store(&sampler.threads.leftover_ns, 0);
+    atomic_store(&sampler.threads.carry_ns, 0);
+    sampler.threads.varied = false;
     atomic_store(&sampler.threads.used, 0);
     atomic_store(&sampler.threads.live, 0);
-    memset(&sampler.threads.rests, 0, sizeof sampler.threads.rests);
-    sampler.threads.period_us = 0;
+    atomic_store(&sampler.threads.period_us, 0);
 }
 
 static void forget_parent(void)
@@ -218,7 +247,6 @@ uint32_t sampler_fork_child(uint32_t old_slot)
         make_segment(period_us ? period_us : FEED_PERIOD_DEFAULT_US, period_us != 0) < 0)
         return 0;
     modules_announce(&sampler.modules, &sampler.segment);
-    sampler_signals_take_over();
-    slot = threads_enter(&sampler.threads, sampler.pid, &stack);
+    slot = take_caller(period_us ? period_us : FEED_PERIOD_DEFAULT_US, &stack);
     return go(FEED_ORIGIN_FORK) == 0 ? slot : 0;
 }

@@ -75,15 +75,28 @@ void sampler_fork_prepare(void);
 void sampler_fork_parent(void);
 uint32_t sampler_fork_child(uint32_t old_slot);
 
+/* Somebody wants ticks; a forked child that has not begun anew has no feed. */
+SIGNAL_SAFE_INLINE uint32_t sampler_period_us(void)
+{
+    return atomic_load_explicit(&sampler.threads.period_us, memory_order_relaxed);
+}
+
+SIGNAL_SAFE_INLINE bool sampler_ticks(void)
+{
+    return atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON &&
+           sampler_period_us() != 0;
+}
+
 SIGNAL_SAFE void sampler_wake(void);
 /* A handler met a pc in no module. */
 SIGNAL_SAFE void sampler_modules_unknown(void);
 /* The program is about to take this signal: if ticks use it they move to another, before this
  * returns. True: there is no other. The program's handler is called by ours (program_action.h). */
 bool sampler_yield_signal(int number);
-/* A tick that is a trap and waits for the calling thread to unblock it is forgotten; one that is
- * the program's own goes on waiting. */
-void sampler_drop_waiting_trap(void);
+/* The process's CPU time until now: what of it is in samples can be told. */
+void sampler_note_cpu_time(void);
+/* The signals that ticks come by and the program does not handle, as a kernel's set. */
+uint64_t sampler_tick_signals(void);
 /* The program called dlopen, or is about to call dlclose, or has called it. */
 void sampler_modules_told(bool unload);
 

@@ -3,8 +3,8 @@
 #include "handler.h"
 #include "sampler.h"
 #include "system/clock.h"
+#include "threads/program_action.h"
 #include "threads/tick_signal.h"
-#include "wall/wall.h"
 
 #include "../feed/sys.h"
 
@@ -27,15 +27,17 @@ static bool in_use(int number)
            (number == SIGTRAP && sampler.threads.rights.trap);
 }
 
-void sampler_drop_waiting_trap(void)
+static uint64_t set_of(int number)
 {
-    const uint64_t traps = UINT64_C(1) << (SIGTRAP - 1);
-    const struct timespec now = { 0, 0 };
-    siginfo_t info;
+    struct sigaction action;
 
-    if (sys_call4(SYS_rt_sigtimedwait, &traps, &info, &now, KERNEL_SIGSET_BYTES) == SIGTRAP &&
-        !timer_slot_of_trap(&info))
-        sys_call4(SYS_rt_tgsigqueueinfo, sampler.pid, sys_gettid(), SIGTRAP, &info);
+    return number && !program_action_get(number, &action) ? UINT64_C(1) << (number - 1) : 0;
+}
+
+uint64_t sampler_tick_signals(void)
+{
+    return set_of(sampler.threads.signal_number) |
+           set_of(sampler.threads.rights.trap ? SIGTRAP : 0);
 }
 
 /* A tick may end a look early; another thread may be in the middle of the same, or of another. */
@@ -63,81 +65,57 @@ bool sampler_yield_signal(int number)
 {
     if (!in_use(number))
         return false;
-    if (wait_until_free(number))
-        return true;
-    if (number == SIGTRAP)
-        sampler_drop_waiting_trap();
-    return false;
+    return wait_until_free(number);
 }
 
-/* One that somebody blocks is better than none. */
-static int choose(void)
+/* One that the calling thread blocks is better than none. */
+static int choose(uint64_t blocked)
 {
-    int number = tick_signal_choose(handler_tick, sampler.threads.blocked);
+    int number = tick_signal_choose(handler_tick, blocked);
 
     return number ? number : tick_signal_choose(handler_tick, 0);
 }
 
-/* Another, if there is one, where threads would not hear this one. */
-static int unblocked(int number)
-{
-    uint64_t blocked = sampler.threads.blocked;
-    int other = number && tick_signal_is_in(blocked, number)
-                    ? tick_signal_choose(handler_tick, blocked)
-                    : 0;
-
-    return other ? other : number;
-}
-
 void sampler_signals_take(void)
 {
-    struct timer_rights *rights = &sampler.threads.rights;
+    struct clock_rights *rights = &sampler.threads.rights;
+    struct sigaction before;
 
-    sampler.threads.blocked = tick_signal_blocked();
-    sampler.threads.signal_number = choose();
-    rights->trap =
-        (rights->wish == FEED_TIMER_WISH_AUTO || rights->wish == FEED_TIMER_WISH_SIGTRAP) &&
-        tick_signal_take_trap(handler_trap);
-    rights->trap_in_kernel = tick_signal_trap_in_kernel();
+    sampler.threads.signal_number = choose(tick_signal_blocked());
+    if (rights->wish != FEED_TIMER_WISH_AUTO)
+        return;
+    rights->no_trap = (uint8_t)tick_signal_take_trap(handler_trap, &before);
+    rights->trap = rights->no_trap == FEED_TIMER_REASON_NONE;
+    if (rights->trap && before.sa_sigaction != handler_trap)
+        program_action_set(SIGTRAP, &before);
 }
 
-void sampler_signals_take_over(void)
+static void give_trap_up(void)
 {
-    sampler.threads.blocked = tick_signal_blocked();
-    sampler.threads.signal_number = unblocked(sampler.threads.signal_number);
+    sampler.threads.rights.trap = false;
+    sampler.threads.rights.no_trap = FEED_TIMER_REASON_SIGNAL;
 }
 
-/* Until the last trap is gone, execs wait for it. */
-static void rearm(int signal_number)
-{
-    threads_rearm(&sampler.threads, signal_number);
-    wall_forget(&sampler.threads); /* what was asked by the old signal may never be answered */
-    sampler.threads.rights.kernel_traps = false;
-}
-
-/* The program may take the signal for itself, or all of them; then it keeps what it took. Threads
- * may block it. A debugger would stop at each trap. */
+/* The program may take the signal for itself, or all of them; then it keeps what it took. */
 void sampler_signals_keep(void)
 {
-    struct timer_rights *rights = &sampler.threads.rights;
+    struct clock_rights *rights = &sampler.threads.rights;
     int number = sampler.threads.signal_number;
-    bool trap_lost =
-        rights->trap && (!tick_signal_ours(SIGTRAP, handler_trap) || tick_signal_traced());
 
-    number = number && tick_signal_ours(number, handler_tick) ? unblocked(number) : choose();
-    if (!trap_lost && number == sampler.threads.signal_number)
-        return;
-    if (trap_lost)
-        rights->trap = false;
-    rearm(number);
+    if (rights->trap && !tick_signal_ours(SIGTRAP, handler_trap))
+        give_trap_up();
+    if (!number || !tick_signal_ours(number, handler_tick))
+        number = choose(0);
+    if (!rights->trap || number != sampler.threads.signal_number)
+        threads_rearm(&sampler.threads, number);
 }
 
 static void move_from(int number)
 {
-    int other = choose();
+    int other = choose(0);
 
     if (other)
-        rearm(other);
+        threads_rearm(&sampler.threads, other);
     else
         atomic_store(&sampler.shared, (uint32_t)number);
 }
@@ -145,14 +123,13 @@ static void move_from(int number)
 /* The program waits for it: its handler must not see a tick. */
 void sampler_signals_yield(void)
 {
-    struct timer_rights *rights = &sampler.threads.rights;
     int number = (int)atomic_load_explicit(&sampler.yielding, memory_order_acquire);
 
     if (!number)
         return;
     if (number == SIGTRAP) {
-        rights->trap = false;
-        rearm(sampler.threads.signal_number);
+        give_trap_up();
+        threads_rearm(&sampler.threads, sampler.threads.signal_number);
     } else if (number == sampler.threads.signal_number) {
         move_from(number);
     }

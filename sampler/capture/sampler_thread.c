@@ -4,7 +4,7 @@
 #include "sampler_signals.h"
 #include "standstill.h"
 #include "system/clock.h"
-#include "threads/deaf.h"
+#include "threads/cpu_timer.h"
 #include "threads/tasks.h"
 #include "wall/thread_choice.h"
 #include "wall/wall.h"
@@ -45,7 +45,6 @@ struct turn {
     int64_t round_us, due_us; /* wall mode's next round, and when it is held; 0: there is none */
     uint32_t random;
     bool active;
-    bool interrupts; /* this thread is the timer of the others */
 };
 
 /* True: there is code now that was not, or the other way round. */
@@ -108,9 +107,10 @@ static bool wants_wall(void)
 static void set_true_period(uint32_t period_us)
 {
     struct feed_status *status = &sampler.segment.header->status;
-    uint32_t floor_us = wants_wall() ? FEED_WALL_PERIOD_MIN_US
-                                     : timer_floor_us((enum feed_timer)atomic_load_explicit(
-                                           &status->timer, memory_order_relaxed));
+    uint32_t timer = atomic_load_explicit(&status->timer, memory_order_relaxed);
+    uint32_t floor_us = wants_wall()                    ? FEED_WALL_PERIOD_MIN_US
+                        : timer == FEED_TIMER_CPU_CLOCK ? sampler.threads.timer_us
+                                                        : FEED_PERIOD_MIN_US;
 
     atomic_store_explicit(&status->true_period_us, period_us > floor_us ? period_us : floor_us,
                           memory_order_relaxed);
@@ -131,13 +131,19 @@ static uint32_t wanted_period(const struct turn *turn)
     return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
 }
 
+static bool is_traced(void)
+{
+    return atomic_load_explicit(&sampler.segment.header->control.traced, memory_order_relaxed) != 0;
+}
+
 static void obey(struct turn *turn)
 {
     uint32_t period_us = wanted_period(turn);
 
     bool wall = wants_wall();
 
-    if (period_us != sampler.threads.period_us || wall != sampler.threads.timers_rest) {
+    threads_set_traced(&sampler.threads, is_traced());
+    if (period_us != sampler_period_us() || wall != sampler.threads.wall) {
         threads_set_period(&sampler.threads, period_us, wall);
         wall_forget(&sampler.threads);
         turn->round_us = 0;
@@ -155,10 +161,10 @@ static uint32_t round_jitter_us(struct turn *turn, int64_t period_us)
 
 static void follow_wall(struct turn *turn)
 {
-    int64_t period_us = sampler.threads.period_us;
+    int64_t period_us = sampler_period_us();
     int64_t missed;
 
-    if (!sampler.threads.timers_rest || !period_us) {
+    if (!sampler.threads.wall || !period_us) {
         turn->round_us = 0;
         return;
     }
@@ -186,7 +192,8 @@ static void follow_service(struct turn *turn)
             return;
         turn->reconnect_us = turn->now_us;
         atomic_store_explicit(&control->reader_us, 0, memory_order_relaxed);
-        sampler.uplink = uplink_hello(&sampler.address, FEED_ORIGIN_EXEC, sampler.memfd);
+        sampler.uplink =
+            uplink_hello(&sampler.address, FEED_ORIGIN_EXEC, sampler.memfd, sampler.threads.root);
         wall_forget(&sampler.threads); /* another service has not heard where threads sleep */
         return;
     }
@@ -209,20 +216,18 @@ static void keep_house(struct turn *turn)
     turn->ticks_before = ticks;
     sampler_signals_keep();
     threads_relieve(&sampler.threads);
-    tasks_scan(&sampler.threads,
-               (int32_t)atomic_load_explicit(&sampler.thread.tid, memory_order_relaxed));
+    tasks_scan(&sampler.threads);
     tasks_names(&sampler.threads);
-    deaf_look(&sampler.threads);
     modules_reclaim(&sampler.modules);
     atomic_store_explicit(&status->sampler_cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
+    sampler_note_cpu_time();
 }
 
 /* The tick that woke us may have come before it was time to keep house. */
 static bool is_active(const struct turn *turn)
 {
-    return turn->active ||
-           atomic_load_explicit(&sampler.segment.header->status.ticks, memory_order_relaxed) !=
-               turn->ticks_before;
+    return turn->active || atomic_load_explicit(&sampler.segment.header->status.ticks,
+                                                memory_order_relaxed) != turn->ticks_before;
 }
 
 static void wait_for_work(struct turn *turn, uint32_t seen)
@@ -240,8 +245,6 @@ static void wait_for_work(struct turn *turn, uint32_t seen)
 
         wait_us = until_us < 1 ? 1 : until_us < wait_us ? until_us : wait_us;
     }
-    if (turn->interrupts && sampler.threads.period_us < wait_us)
-        wait_us = sampler.threads.period_us;
     timeout = (struct timespec){ wait_us / 1000000, wait_us % 1000000 * 1000 };
     sys_futex(&sampler.segment.header->control.wake, FUTEX_WAIT, seen, &timeout);
 }
@@ -256,14 +259,23 @@ static void drop_range(int first, int last)
         sys_call1(SYS_close, fd);
 }
 
+/* All but those of the three that there are. */
 static void drop_descriptors(void)
 {
-    int low = sampler.uplink < sampler.memfd ? sampler.uplink : sampler.memfd;
-    int high = sampler.uplink < sampler.memfd ? sampler.memfd : sampler.uplink;
+    int kept[] = { sampler.memfd, sampler.uplink, sampler.threads.root }, from = 0;
 
-    drop_range(0, low - 1);
-    drop_range(low + 1, high - 1);
-    drop_range(high + 1, INT_MAX);
+    for (int round = 0; round < 3; round++) {
+        int next = INT_MAX;
+
+        for (int i = 0; i < 3; i++)
+            if (kept[i] >= from && kept[i] < next)
+                next = kept[i];
+        if (next == INT_MAX)
+            break;
+        drop_range(from, next - 1);
+        from = next + 1;
+    }
+    drop_range(from, INT_MAX);
 }
 
 /* Wall mode's rounds are short, and late ones are lost: where the kernel (6.12 and later) lets
@@ -299,7 +311,8 @@ void sampler_thread_body(void *unused)
     sys_call2(SYS_prctl, PR_SET_NAME, "isoscope");
     sys_call2(SYS_prctl, PR_SET_TIMERSLACK, 1); /* ns: wall mode's rounds are short */
     ask_for_short_slices();
-    atomic_store_explicit(&header->status.sampler_tid, (uint32_t)sys_gettid(),
+    sampler.threads.sampler_tid = sys_gettid();
+    atomic_store_explicit(&header->status.sampler_tid, (uint32_t)sampler.threads.sampler_tid,
                           memory_order_relaxed);
     while (atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON) {
         uint32_t seen = atomic_load_explicit(&header->control.wake, memory_order_acquire);
@@ -308,12 +321,10 @@ void sampler_thread_body(void *unused)
         asked = standstill_serve();
         if (asked != STANDSTILL_GO_ON)
             break;
-        threads_rest(&sampler.threads);
         sampler_signals_yield();
         follow_service(&turn);
         obey(&turn);
         threads_poll(&sampler.threads);
-        turn.interrupts = threads_interrupt(&sampler.threads);
         follow_dlopen(&turn);
         follow_unknown(&turn);
         follow_wall(&turn);

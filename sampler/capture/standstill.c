@@ -64,6 +64,16 @@ static bool ask(enum request request)
     return true;
 }
 
+/* In the order of prepare_to_leave. */
+static void take_over(const int *fds, int count)
+{
+    int at = 0;
+
+    sampler.memfd = at < count ? fds[at++] : -1;
+    sampler.uplink = sampler.uplink >= 0 && at < count ? fds[at++] : -1;
+    sampler.threads.root = sampler.threads.root >= 0 && at < count ? fds[at++] : -1;
+}
+
 static bool send_away(void)
 {
     int fds[HANDOVER_MAX], count;
@@ -76,21 +86,19 @@ static bool send_away(void)
     }
     raw_thread_join(&sampler.thread);
     count = handover_take(&errand.handover, fds);
-    sampler.memfd = count > 0 ? fds[0] : -1;
-    sampler.uplink = count > 1 ? fds[1] : -1;
+    take_over(fds, count);
     return true;
 }
 
 static void call_back(void)
 {
-    int memfd = sampler.memfd, uplink = sampler.uplink;
+    const int fds[] = { sampler.memfd, sampler.uplink, sampler.threads.root };
 
     if (!sampler_restart_thread())
         count_loss(FEED_LOSS_NO_THREAD);
-    if (memfd >= 0)
-        sys_call1(SYS_close, memfd);
-    if (uplink >= 0)
-        sys_call1(SYS_close, uplink);
+    for (int i = 0; i < HANDOVER_MAX; i++)
+        if (fds[i] >= 0)
+            sys_call1(SYS_close, fds[i]);
 }
 
 void standstill_follow(long number, const long arguments[6])
@@ -137,15 +145,19 @@ void standstill_for_good(void)
     unlock(&mask);
 }
 
-/* The timers are descriptors of this thread's and go with it; the threads are as good as new. */
 static long prepare_to_leave(void)
 {
-    const int fds[] = { sampler.memfd, sampler.uplink };
-    int error = handover_send(&errand.handover, fds, sampler.uplink >= 0 ? 2 : 1);
+    int fds[HANDOVER_MAX] = { sampler.memfd }, count = 1;
+    int error;
 
+    threads_part(&sampler.threads);
+    if (sampler.uplink >= 0)
+        fds[count++] = sampler.uplink;
+    if (sampler.threads.root >= 0)
+        fds[count++] = sampler.threads.root;
+    error = handover_send(&errand.handover, fds, (size_t)count);
     if (error)
         return error;
-    threads_rearm(&sampler.threads, sampler.threads.signal_number);
     wall_forget(&sampler.threads);
     return 0;
 }

@@ -14,6 +14,8 @@
 /* When many programs start at once the service's queue may be full for a moment. */
 enum { CONNECT_WAIT_US = 50 * 1000 };
 
+enum { DESCRIPTORS_MAX = 2 };
+
 static struct feed_message head(enum feed_message_type type)
 {
     return (struct feed_message){ FEED_MESSAGE_MAGIC, FEED_VERSION, (uint16_t)type };
@@ -36,27 +38,32 @@ static long connect_to(const struct uplink_address *address)
     return fd;
 }
 
-static long send_with_descriptor(int fd, const void *bytes, size_t size, int descriptor)
+static long send_with(int fd, const void *bytes, size_t size, const int *descriptors, size_t count)
 {
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
     } control = { 0 };
     struct iovec iov = { (void *)bytes, size };
     struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        .msg_iov = &iov,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = CMSG_SPACE(count * sizeof(int)),
     };
     struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
 
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+    rights->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(rights), descriptors, count * sizeof(int));
     return sys_call3(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd)
+int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd,
+                 int clock)
 {
+    const int descriptors[] = { memfd, clock };
     struct feed_hello hello = { .head = head(FEED_MESSAGE_HELLO), .origin = origin };
     long fd = connect_to(address);
 
@@ -66,7 +73,8 @@ int uplink_hello(const struct uplink_address *address, enum feed_origin origin, 
     hello.ppid = (int32_t)sys_call0(SYS_getppid);
     memcpy(hello.secret, address->secret, sizeof hello.secret);
     sys_call4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", hello.exe, sizeof hello.exe - 1);
-    if (send_with_descriptor((int)fd, &hello, sizeof hello, memfd) != (long)sizeof hello) {
+    if (send_with((int)fd, &hello, sizeof hello, descriptors, clock < 0 ? 1 : 2) !=
+        (long)sizeof hello) {
         sys_call1(SYS_close, fd);
         return -ISOSCOPE_NO_SERVICE;
     }

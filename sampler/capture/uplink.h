@@ -16,8 +16,10 @@ struct uplink_address {
     uint8_t secret[FEED_SECRET_BYTES];
 };
 
-/* Waits a moment at most: a service that is too busy to take a connection is no service. */
-int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd);
+/* Waits a moment at most: a service that is too busy to take a connection is no service. clock: the
+ * user clock's descriptor; -1: there is none. */
+int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd,
+                 int clock);
 /* False when the service has gone, or has refused the hello. */
 bool uplink_poll(int fd);
 void uplink_goodbye(int fd);

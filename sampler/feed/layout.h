@@ -25,7 +25,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 2,
+    FEED_VERSION = 3,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     FEED_THREADS_MAX = 4096,      /* slot 0 is the sampler's own */
     FEED_THREADS_MIN = 16,
@@ -71,18 +71,23 @@ enum {
 
 #define FEED_TIMERS(X)                                                                             \
     X(NONE, "none")                                                                                \
-    X(PERF_SIGNAL, "perf")        /* perf task-clock event, delivered by F_SETSIG */               \
-    X(CPU_CLOCK, "cpu-timer")     /* timer_create on the thread's CPU clock: at most HZ */         \
-    X(PERF_TRAP, "sigtrap")       /* perf task-clock event that traps */                           \
-    X(INTERRUPTER, "interrupter") /* the sampler's thread signals those that used CPU */
+    X(CPU_CLOCK, "cpu-timer") /* timer_create on the thread's CPU clock: the kernel's tick */      \
+    X(PERF_TRAP, "sigtrap")   /* a perf task-clock event beside it, that traps in user mode */
+
+/* Why CPU-time timers tick alone. */
+#define FEED_TIMER_REASONS(X)                                                                      \
+    X(NONE, "", "")                                                                                \
+    X(ASKED, "asked", "as --timer cpu asks")                                                       \
+    X(REFUSED, "refused", "the kernel refused perf events (see kernel.perf_event_paranoid)")       \
+    X(KERNEL, "kernel", "the kernel is older than 5.18")                                           \
+    X(TRACED, "traced", "a debugger is attached")                                                  \
+    X(SIGNAL, "signal", "the program ignores SIGTRAP, or takes signals past libc")                 \
+    X(SWITCHES, "switches", "perf events would slow it: it switches very often")
 
 /* What a user may ask for (`--timer`). */
 #define FEED_TIMER_WISHES(X)                                                                       \
-    X(AUTO, "auto")                                                                                \
-    X(SIGNAL, "signal")           /* perf, delivered by F_SETSIG */                                \
-    X(SIGTRAP, "sigtrap")         /* perf, delivered as a trap: cheaper */                         \
-    X(CPU, "cpu")                 /* the thread's CPU-time timer */                                \
-    X(INTERRUPTER, "interrupter") /* one thread that signals the others */
+    X(AUTO, "auto") /* both, where the kernel grants perf */                                       \
+    X(CPU, "cpu")   /* CPU-time timers alone */
 
 /* What is sampled: CPU mode samples threads that run, wall mode all of them. */
 #define FEED_MODES(X)                                                                              \
@@ -107,6 +112,8 @@ enum feed_state { FEED_STATES(FEED_ENUM_STATE) FEED_STATE_COUNT };
 enum feed_loss { FEED_LOSSES(FEED_ENUM_LOSS) FEED_LOSS_COUNT };
 enum feed_end { FEED_ENDS(FEED_ENUM_END) FEED_END_COUNT };
 enum feed_timer { FEED_TIMERS(FEED_ENUM_TIMER) FEED_TIMER_COUNT };
+#define FEED_ENUM_REASON(name, ...) FEED_TIMER_REASON_##name,
+enum feed_timer_reason { FEED_TIMER_REASONS(FEED_ENUM_REASON) FEED_TIMER_REASON_COUNT };
 #define FEED_ENUM_WISH(name, ...) FEED_TIMER_WISH_##name,
 enum feed_timer_wish { FEED_TIMER_WISHES(FEED_ENUM_WISH) FEED_TIMER_WISH_COUNT };
 
@@ -126,8 +133,7 @@ struct feed_thread {
     _Atomic uint64_t name[2];    /* P: the kernel's comm, 16 bytes, 0-terminated */
     int64_t start_us;            /* P, while CLAIMED */
     _Atomic uint64_t head;       /* P: bytes ever written to the ring */
-    _Atomic uint32_t timer;      /* P: feed_timer in use for this thread */
-    uint32_t reserved[3];
+    uint32_t reserved[4];
     _Atomic uint64_t tail; /* S: bytes ever read from the ring */
     uint64_t reserved_reader[7];
 };
@@ -166,6 +172,7 @@ struct feed_header {
         _Atomic uint32_t period_us; /* asked */
         _Atomic uint32_t depth_max; /* frames kept of a stack; the rest is left out */
         _Atomic uint32_t mode;      /* feed_mode */
+        _Atomic uint32_t traced;    /* 1: a debugger is attached, which traps would stop */
         _Atomic int64_t reader_us;  /* S: when it last looked; the program rests when nobody does */
         _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
@@ -178,10 +185,9 @@ struct feed_header {
         _Atomic uint32_t names_used;
         _Atomic uint32_t timer;          /* feed_timer most threads use */
         _Atomic uint32_t true_period_us; /* what that timer can do; = period_us when it keeps up */
-        _Atomic uint32_t exclude_kernel; /* 1: the kernel gives no ticks in kernel mode */
+        _Atomic uint32_t timer_reason;   /* feed_timer_reason */
         _Atomic uint32_t sampler_tid;    /* our own thread in the program */
         _Atomic uint32_t modules_live;   /* modules mapped now */
-        _Atomic uint32_t threads_deaf;   /* threads that were found to block the tick's signal */
         _Atomic uint64_t ticks;          /* handler calls */
         _Atomic uint64_t delivered;      /* samples committed to a ring */
         _Atomic uint64_t names_full;     /* tags and functions whose name found no room */
@@ -189,6 +195,8 @@ struct feed_header {
         _Atomic uint64_t ends[16];       /* delivered samples by feed_end */
         _Atomic uint64_t table_bytes;    /* unwind tables held now */
         _Atomic uint64_t sampler_cpu_ns; /* the sampler thread's own CPU time */
+        _Atomic uint64_t cpu_ns;         /* the process's, that included, when last looked at */
+        _Atomic uint64_t sampled_ns;     /* that delivered samples stand for */
     } status;
 };
 static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16, "layout");
@@ -211,12 +219,13 @@ struct feed_record {
 struct feed_sample {
     struct feed_record head;
     int64_t timestamp_us;
-    uint64_t cpu_ns; /* thread CPU time since the thread's sample before: the sample's weight */
+    uint64_t cpu_ns; /* CPU time that it stands for: capture/threads/account.h */
     uint16_t depth;
     uint8_t end;   /* feed_end */
     uint8_t state; /* feed_state */
     uint32_t tag;  /* in names: what isoscope_tag_push said; 0: nothing */
-    /* Rounds of wall mode that this sample stands for too, in these states. */
+    /* Rounds of wall mode that this sample stands for too, in these states; in CPU mode: periods.
+     */
     uint8_t more_running, more_runnable;
     uint16_t generation; /* SAMPLE_OF: low bits of the slot's, or it is another thread's by now */
     uint32_t reserved;

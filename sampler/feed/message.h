@@ -1,8 +1,9 @@
 /*
  * message.h - what travels over the feed's unix socket (SOCK_SEQPACKET), besides the memory.
  *
- *   program: hello (+ the segment's memfd by SCM_RIGHTS) ... goodbye, or the end of the socket
- *   service: welcome, once, as the answer to hello; settings stand in feed_control, from before it
+ *   program: hello (+ by SCM_RIGHTS the segment's memfd, and its user clock if it has one) ...
+ * goodbye, or the end of the socket service: welcome, once, as the answer to hello; settings stand
+ * in feed_control, from before it
  *
  * The address comes to the program in ISOSCOPE_SOCKET, with ISOSCOPE_SECRET (32 hex digits) where
  * the service asks for one. A program whose hello is refused or unanswered runs on untouched.

@@ -156,6 +156,12 @@ static void write_wall_threads(struct feed_control *control,
     atomic_store_explicit(&control->wall_threads_seq, seq + 2, memory_order_release);
 }
 
+static void wake(struct feed_control *control)
+{
+    atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
+    syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings)
 {
     struct feed_control *control = &reader->shared->control;
@@ -165,8 +171,13 @@ void feed_reader_control(struct feed_reader *reader, const struct feed_settings 
     atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
     write_wall_threads(control, settings->wall_threads);
     atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
-    atomic_fetch_add_explicit(&control->wake, 1, memory_order_release);
-    syscall(SYS_futex, &control->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    wake(control);
+}
+
+void feed_reader_traced(struct feed_reader *reader, bool traced)
+{
+    atomic_store_explicit(&reader->shared->control.traced, traced, memory_order_relaxed);
+    wake(&reader->shared->control);
 }
 
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us)
@@ -179,22 +190,24 @@ void feed_reader_alive(struct feed_reader *reader, int64_t now_us)
 void feed_reader_status(const struct feed_reader *reader, struct feed_status_view *out)
 {
     const struct feed_status *status = &reader->shared->status;
-    uint32_t timer = STATUS(timer);
+    uint32_t timer = STATUS(timer), reason = STATUS(timer_reason);
 
     *out = (struct feed_status_view){
         .timer = timer < FEED_TIMER_COUNT ? (enum feed_timer)timer : FEED_TIMER_NONE,
         .true_period_us = STATUS(true_period_us),
-        .exclude_kernel = STATUS(exclude_kernel) != 0,
+        .timer_reason = reason < FEED_TIMER_REASON_COUNT ? (enum feed_timer_reason)reason
+                                                         : FEED_TIMER_REASON_NONE,
         .sampler_tid = (int32_t)STATUS(sampler_tid),
         .threads_used = STATUS(threads_used),
         .modules_used = STATUS(modules_used),
         .modules_live = STATUS(modules_live),
-        .threads_deaf = STATUS(threads_deaf),
         .names_full = STATUS(names_full),
         .ticks = STATUS(ticks),
         .delivered = STATUS(delivered),
         .table_bytes = STATUS(table_bytes),
         .sampler_cpu_ns = STATUS(sampler_cpu_ns),
+        .cpu_ns = STATUS(cpu_ns),
+        .sampled_ns = STATUS(sampled_ns),
     };
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         out->lost[loss] = STATUS(lost[loss]);
@@ -229,7 +242,7 @@ static void copy_name(const struct feed_thread *thread, char name[16])
 bool feed_reader_thread(struct feed_reader *reader, uint32_t slot, struct feed_thread_view *out)
 {
     struct feed_thread *thread;
-    uint32_t state, timer;
+    uint32_t state;
 
     if (slot == 0 || slot >= reader->layout.thread_capacity)
         return false;
@@ -237,12 +250,10 @@ bool feed_reader_thread(struct feed_reader *reader, uint32_t slot, struct feed_t
     state = atomic_load_explicit(&thread->state, memory_order_acquire);
     if (state != FEED_THREAD_LIVE && state != FEED_THREAD_ENDED)
         return false;
-    timer = atomic_load_explicit(&thread->timer, memory_order_relaxed);
     out->state = (enum feed_thread_state)state;
     out->generation = atomic_load_explicit(&thread->generation, memory_order_relaxed);
     out->tid = atomic_load_explicit(&thread->tid, memory_order_relaxed);
     out->start_us = thread->start_us;
-    out->timer = timer < FEED_TIMER_COUNT ? (enum feed_timer)timer : FEED_TIMER_NONE;
     copy_name(thread, out->name);
     return true;
 }

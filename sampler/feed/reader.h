@@ -32,7 +32,6 @@ struct feed_thread_view {
     int32_t tid;
     char name[16];
     int64_t start_us;
-    enum feed_timer timer;
 };
 
 struct feed_sample_view {
@@ -64,16 +63,25 @@ struct feed_module_view {
 struct feed_status_view {
     enum feed_timer timer;
     uint32_t true_period_us;
-    bool exclude_kernel;
+    enum feed_timer_reason timer_reason;
     int32_t sampler_tid;
     uint32_t threads_used, modules_used, modules_live;
     uint64_t ticks, delivered;
     uint64_t lost[FEED_LOSS_COUNT];
     uint64_t ends[FEED_END_COUNT];
     uint64_t table_bytes, sampler_cpu_ns;
-    uint64_t names_full;   /* times that a tag's or a function's name found no room */
-    uint32_t threads_deaf; /* that were found to block the tick's signal: not sampled meanwhile */
+    uint64_t cpu_ns, sampled_ns; /* of the process, sampler_cpu_ns included; and of it in samples */
+    uint64_t names_full;         /* times that a tag's or a function's name found no room */
 };
+
+/* CPU time that no sample stands for: of threads that end between two ticks, that block the ticks'
+ * signals, or whose samples were lost. */
+static inline uint64_t feed_not_sampled_ns(const struct feed_status_view *status)
+{
+    uint64_t told_ns = status->sampled_ns + status->sampler_cpu_ns;
+
+    return status->cpu_ns > told_ns ? status->cpu_ns - told_ns : 0;
+}
 
 /* Takes over memfd, also when it fails. The memfd must be sealed against shrinking. */
 int feed_reader_open(struct feed_reader **out, int memfd);
@@ -84,6 +92,8 @@ int64_t feed_reader_start_us(const struct feed_reader *reader);
 
 /* Tells the program; returns at once. */
 void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings);
+/* Tells the program that a debugger is attached, or no more. */
+void feed_reader_traced(struct feed_reader *reader, bool traced);
 /* Tells the program that somebody still reads. */
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us);
 

@@ -122,7 +122,7 @@ void segment_destroy(struct segment *segment)
     memset(segment, 0, sizeof *segment);
 }
 
-static bool claim(struct feed_thread *thread)
+SIGNAL_SAFE_INLINE bool claim(struct feed_thread *thread)
 {
     uint32_t free_state = FEED_THREAD_FREE;
 
@@ -130,7 +130,7 @@ static bool claim(struct feed_thread *thread)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-static void raise_used(_Atomic uint32_t *used, uint32_t at_least)
+SIGNAL_SAFE_INLINE void raise_used(_Atomic uint32_t *used, uint32_t at_least)
 {
     uint32_t now = atomic_load_explicit(used, memory_order_relaxed);
 
@@ -140,7 +140,7 @@ static void raise_used(_Atomic uint32_t *used, uint32_t at_least)
 }
 
 /* A reader that sees a word of the new name sees name_seq odd, or moved on. */
-static void store_name(struct feed_thread *thread, const uint64_t words[2])
+SIGNAL_SAFE_INLINE void store_name(struct feed_thread *thread, const uint64_t words[2])
 {
     atomic_fetch_add_explicit(&thread->name_seq, 1, memory_order_relaxed);
     atomic_store_explicit(&thread->name[0], words[0], memory_order_release);
@@ -157,7 +157,6 @@ uint32_t segment_thread_claim(struct segment *segment, int32_t tid, int64_t star
             continue;
         atomic_fetch_add_explicit(&thread->generation, 1, memory_order_relaxed);
         atomic_store_explicit(&thread->tid, tid, memory_order_relaxed);
-        atomic_store_explicit(&thread->timer, FEED_TIMER_NONE, memory_order_relaxed);
         store_name(thread, (const uint64_t[2]){ 0, 0 });
         thread->start_us = start_us;
         raise_used(&segment->header->status.threads_used, slot + 1);

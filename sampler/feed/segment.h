@@ -7,8 +7,8 @@
  *            The memfd is the caller's to close, at best as soon as it has been sent.
  * Threads    Modules are written by the sampler's thread alone. Names are added and thread slots
  *            claimed by any, without locks.
- * Signals    segment_ring and segment_name are SIGNAL_SAFE. Nothing here uses libc beyond memory
- * and strings. Errors     0 or -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY.
+ * Signals    What is marked is SIGNAL_SAFE. Nothing here uses libc beyond memory and strings.
+ * Errors     0 or -ISOSCOPE_SYSTEM, -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_SEGMENT_H
 #define ISOSCOPE_SEGMENT_H
@@ -34,9 +34,9 @@ int segment_create(struct segment *out, int *memfd, int32_t pid, int64_t start_u
 void segment_destroy(struct segment *segment);
 
 /* Claims a free slot for a thread; 0 (the sampler's own slot) when there is none. */
-uint32_t segment_thread_claim(struct segment *segment, int32_t tid, int64_t start_us);
+SIGNAL_SAFE uint32_t segment_thread_claim(struct segment *segment, int32_t tid, int64_t start_us);
 /* The slot is filled in: the reader may look. */
-void segment_thread_publish(struct segment *segment, uint32_t slot);
+SIGNAL_SAFE void segment_thread_publish(struct segment *segment, uint32_t slot);
 void segment_thread_end(struct segment *segment, uint32_t slot);
 /* name: 16 bytes, as the kernel keeps it. */
 void segment_thread_name(struct segment *segment, uint32_t slot, const char name[16]);

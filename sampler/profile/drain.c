@@ -140,9 +140,11 @@ static void take(struct drain *drain, struct process *process, struct owner_thre
                  const struct feed_sample_view *view)
 {
     struct feed_sample_view more = *view;
+    uint64_t part_ns = view->cpu_ns / (1u + view->more_running + view->more_runnable);
 
-    take_once(drain, process, thread, view);
-    more.cpu_ns = 0;
+    more.cpu_ns = view->cpu_ns - part_ns * (view->more_running + view->more_runnable);
+    take_once(drain, process, thread, &more);
+    more.cpu_ns = part_ns;
     more.state = FEED_STATE_RUNNING;
     for (uint32_t i = 0; i < view->more_running; i++)
         take_once(drain, process, thread, &more);

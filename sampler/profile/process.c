@@ -27,11 +27,14 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
     int error = feed_reader_open(&reader, memfd);
 
     if (error || !process) {
+        if (peer->clock >= 0)
+            close(peer->clock);
         feed_reader_free(reader);
         free(process);
         return error ? error : -ISOSCOPE_NO_MEMORY;
     }
     process->reader = reader;
+    held_clock_take(&process->clock, peer->clock);
     process->pid = peer->pid;
     process->ppid = peer->ppid;
     snprintf(process->exe, sizeof(process->exe), "%s", peer->exe ? peer->exe : "");
@@ -64,6 +67,7 @@ void process_retire(struct process *process)
     module_set_free(&process->met_now);
     feed_reader_free(process->reader);
     process->reader = NULL;
+    held_clock_drop(&process->clock);
     if (process->pidfd >= 0)
         close(process->pidfd);
     process->pidfd = -1;

@@ -10,6 +10,7 @@
 #ifndef ISOSCOPE_PROCESS_H
 #define ISOSCOPE_PROCESS_H
 
+#include "held_clock.h"
 #include "map64.h"
 #include "module_set.h"
 #include "naming/registry.h"
@@ -54,6 +55,7 @@ struct process {
     struct module_set met; /* modules that its samples met */
 
     /* round only */
+    struct held_clock clock;
     struct module_set met_now; /* those that it met since met was written */
     int64_t ended_us;          /* when its end was first seen; 0: it was not */
     uint64_t impossible;       /* samples with a time that cannot be */

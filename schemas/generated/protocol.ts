@@ -1061,10 +1061,10 @@ export interface PrivateProcess {
   endTime?: Millis;
   exit?: PrivateExit;
   /** What makes the ticks. */
-  timer: "none" | "perf" | "cpu-timer" | "sigtrap" | "interrupter";
+  timer: "none" | "cpu-timer" | "sigtrap";
+  /** Why CPU-time timers tick alone: --timer cpu asked for it, the kernel refused perf events or is older than 5.18, a debugger is attached, the program ignores SIGTRAP or takes signals past libc, or it switches so often that perf events would slow it. Absent where both clocks tick. */
+  timerReason?: "asked" | "refused" | "kernel" | "traced" | "signal" | "switches";
   truePeriodMicros: Micros;
-  /** Stacks end at the program's own code; time in the kernel counts all the same. */
-  excludesKernel: boolean;
   counters: PrivateCounters;
 }
 

@@ -81,7 +81,7 @@ static void add_process(struct profile *profile, uint64_t id, const char *exe, u
     };
     process->end_us = live ? 0 : 3000000;
     process->samples = samples;
-    process->status.timer = FEED_TIMER_PERF_SIGNAL;
+    process->status.timer = FEED_TIMER_PERF_TRAP;
     process->status.true_period_us = 1000;
     process->status.ticks = samples + 1;
     process->status.delivered = samples;

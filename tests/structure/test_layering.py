@@ -67,10 +67,10 @@ def test_the_calls_see_the_sampler_and_all_its_parts(tmp_path):
     capture = tmp_path / "sampler/capture"
     for folder in ("calls", "threads"):
         (capture / folder).mkdir(parents=True)
-    for name in ("sampler.h", "threads/rests.h"):
+    for name in ("sampler.h", "threads/tasks.h"):
         (capture / name).write_text("")
-    (capture / "calls/exec_guard.c").write_text(
-        '#include "../sampler.h"\n#include "../threads/rests.h"\n')
+    (capture / "calls/signal_calls.c").write_text(
+        '#include "../sampler.h"\n#include "../threads/tasks.h"\n')
     assert not layering.wrong_in_tree(tmp_path)
 
 

@@ -14,8 +14,8 @@ WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signa
            "bsd_signal", "sysv_signal", "__sysv_signal", "sigwait",
            "sigwaitinfo", "sigtimedwait", "signalfd", "setuid", "setgid", "seteuid", "setegid",
            "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
-           "prctl", "unshare", "setns", "syscall", "execve", "execv", "execvp", "execvpe", "execl",
-           "execlp", "execle", "fexecve", "execveat"}
+           "prctl", "unshare", "setns", "syscall", "ppoll", "pselect", "epoll_pwait", "epoll_pwait2",
+           "sigsuspend", "sigprocmask", "pthread_sigmask"}
 
 
 def test_it_needs_libc_only():

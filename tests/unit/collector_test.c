@@ -64,7 +64,7 @@ static int close_fixture(void **state)
 
 static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
 {
-    struct profile_peer peer = { .pid = pid, .ppid = 1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = { .pid = pid, .clock = -1, .ppid = 1, .exe = "/usr/bin/program" };
     uint64_t id = 0;
 
     assert_int_equal(collector_attach(fixture->collector, fake_feed_memfd(feed), &peer, &id), 0);
@@ -603,7 +603,7 @@ static void thousands_of_short_programs_without_samples_are_forgotten(void **sta
 static void what_is_no_feed_is_refused_and_its_descriptor_closed(void **state)
 {
     struct fixture *fixture = *state;
-    struct profile_peer peer = { .pid = getpid(), .exe = "/bin/x" };
+    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/bin/x" };
     int fd = open("/dev/null", O_RDWR);
 
     assert_int_equal(collector_attach(fixture->collector, fd, &peer, NULL), -ISOSCOPE_BAD_FEED);

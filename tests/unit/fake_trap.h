@@ -1,4 +1,4 @@
-/* A tick by trap, as the kernel queues it (sampler/capture/threads/timer.c reads it). */
+/* A tick by trap, as the kernel queues it (sampler/capture/threads/user_clock.c reads it). */
 #ifndef FAKE_TRAP_H
 #define FAKE_TRAP_H
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For the calling thread; slot 1. False: the kernel would not have it. */
+/* For the calling thread. False: the kernel would not have it. */
 static inline bool fake_trap(void)
 {
     enum { TRAP_CODE_PERF = 6, DATA_AT = 24 };

@@ -119,6 +119,23 @@ static void a_good_hello_brings_its_memory(void **state)
     close(greeting.memfd);
 }
 
+static void a_hello_may_bring_a_clock(void **state)
+{
+    const struct pair *pair = *state;
+    const struct feed_hello hello = good_hello();
+    struct feed_greeting greeting;
+
+    send_with(pair->program, &hello, sizeof(hello), 1);
+    feed_receive(&greeting, pair->service, secret);
+    assert_int_equal(greeting.clock, -1);
+    close(greeting.memfd);
+    send_with(pair->program, &hello, sizeof(hello), 2);
+    assert_int_equal(feed_receive(&greeting, pair->service, secret), FEED_RECEIVED_HELLO);
+    assert_true(greeting.clock >= 0 && greeting.clock != greeting.memfd);
+    close(greeting.memfd);
+    close(greeting.clock);
+}
+
 static void the_kernels_pid_counts_not_the_programs(void **state)
 {
     const struct pair *pair = *state;
@@ -169,12 +186,12 @@ static void a_hello_of_another_size_is_nonsense(void **state)
     assert_nonsense(*state, &longer, sizeof(longer), 1);
 }
 
-static void a_hello_needs_exactly_one_descriptor(void **state)
+static void a_hello_needs_one_descriptor_or_two(void **state)
 {
     const struct feed_hello hello = good_hello();
 
     assert_nonsense(*state, &hello, sizeof(hello), 0);
-    assert_nonsense(*state, &hello, sizeof(hello), 2);
+    assert_nonsense(*state, &hello, sizeof(hello), 3);
     assert_nonsense(*state, &hello, sizeof(hello), 8);
 }
 
@@ -211,10 +228,15 @@ static void a_goodbye_and_the_end_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_good_hello_brings_its_memory),      TEST(the_kernels_pid_counts_not_the_programs),
-        TEST(a_wrong_secret_is_nonsense),          TEST(another_magic_version_or_type_is_nonsense),
-        TEST(a_hello_of_another_size_is_nonsense), TEST(a_hello_needs_exactly_one_descriptor),
-        TEST(an_exe_without_end_is_ended),         TEST(a_goodbye_and_the_end_are_told_apart),
+        TEST(a_good_hello_brings_its_memory),
+        TEST(a_hello_may_bring_a_clock),
+        TEST(the_kernels_pid_counts_not_the_programs),
+        TEST(a_wrong_secret_is_nonsense),
+        TEST(another_magic_version_or_type_is_nonsense),
+        TEST(a_hello_of_another_size_is_nonsense),
+        TEST(a_hello_needs_one_descriptor_or_two),
+        TEST(an_exe_without_end_is_ended),
+        TEST(a_goodbye_and_the_end_are_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

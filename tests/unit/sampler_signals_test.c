@@ -1,7 +1,6 @@
-/* The program takes a signal that ticks come by: when it has it, and what still waits then. */
+/* The program takes a signal that ticks come by: when it has it. */
 #include "sampler/capture/sampler_signals.h"
 
-#include "fake_trap.h"
 #include "sampler/capture/sampler.h"
 
 #include <pthread.h>
@@ -33,8 +32,10 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&header, 0, sizeof header);
-    sampler.threads.rights = (struct timer_rights){ .trap = true };
+    sampler.threads.rights = (struct clock_rights){ .trap = true };
     sampler.segment.header = &header;
+    sampler.threads.segment = &sampler.segment;
+    sampler.threads.root = -1;
     sampler.pid = getpid();
     atomic_store(&sampler.thread.tid, (uint32_t)gettid());
     atomic_store(&sampler.running, RUN_ON);
@@ -121,28 +122,6 @@ static void a_signal_that_no_tick_uses_is_nobodys_affair(void **state)
     assert_int_equal(atomic_load(&header.control.wake), 0);
 }
 
-/* A perf event's, as the kernel sends it; or the program's. */
-static void a_waiting_trap_goes_only_if_it_is_a_tick(void **state)
-{
-    sigset_t traps, waiting;
-
-    (void)state;
-    sigemptyset(&traps);
-    sigaddset(&traps, SIGTRAP);
-    sigprocmask(SIG_BLOCK, &traps, NULL);
-    assert_true(fake_trap());
-    sampler_drop_waiting_trap();
-    sigpending(&waiting);
-    assert_false(sigismember(&waiting, SIGTRAP));
-
-    raise(SIGTRAP);
-    sampler_drop_waiting_trap();
-    sigpending(&waiting);
-    assert_true(sigismember(&waiting, SIGTRAP));
-    assert_int_equal(sigtimedwait(&traps, NULL, &(struct timespec){ 0, 0 }), SIGTRAP);
-    sigprocmask(SIG_UNBLOCK, &traps, NULL);
-}
-
 int main(void)
 {
 #define WITH_SAMPLER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -150,7 +129,6 @@ int main(void)
         WITH_SAMPLER(the_program_waits_until_it_has_the_signal_though_a_tick_comes_meanwhile),
         WITH_SAMPLER(nobody_waits_for_a_thread_that_is_gone),
         WITH_SAMPLER(a_signal_that_no_tick_uses_is_nobodys_affair),
-        WITH_SAMPLER(a_waiting_trap_goes_only_if_it_is_a_tick),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

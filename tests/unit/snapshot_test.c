@@ -26,7 +26,7 @@ struct fixture {
 
 static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
 {
-    struct profile_peer peer = { .pid = pid, .exe = "/usr/bin/program" };
+    struct profile_peer peer = { .pid = pid, .clock = -1, .exe = "/usr/bin/program" };
     uint64_t id = 0;
 
     assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(feed), &peer, &id), 0);
@@ -749,7 +749,7 @@ static void without_symbols_offsets_and_build_ids_travel(void **state)
     struct fixture *fixture = *state;
     CLEANUP(snapshot_freep) struct snapshot *named = NULL;
     struct profile_options options = { .enabled = true, .no_symbols = true };
-    struct profile_peer peer = { .pid = getpid(), .exe = "/usr/bin/program" };
+    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/program" };
     struct snapshot_window all = { 0 };
     const struct snapshot_function *functions;
     struct symbolizer *symbolizer;

@@ -1,14 +1,16 @@
-/* The timers of threads: started and stopped. CPU-time timers, for the kernel tells their state. */
+/* Threads: how they are taken and found, what they leave, and their timers. CPU-time timers, for
+ * the kernel tells their state. */
 #include "sampler/capture/threads/threads.h"
 
-#include "sampler/capture/threads/rests.h"
 #include "sampler/feed/sys.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,16 +18,18 @@
 
 enum { PERIOD_US = 1000000 };
 
+static const struct stack_range unknown;
 static struct segment segment;
 static struct threads threads;
 
-/* Threads of a program that is sampled once a second; the sampler's thread is the test's. */
+/* The sampler's thread is the test's. */
 static int set_up(void **state)
 {
     int memfd;
 
     (void)state;
-    threads = (struct threads){ .segment = &segment, .signal_number = SIGURG };
+    signal(SIGURG, SIG_IGN);
+    threads = (struct threads){ .segment = &segment, .signal_number = SIGURG, .root = -1 };
     threads.rights.wish = FEED_TIMER_WISH_CPU;
     if (segment_create(&segment, &memfd, getpid(), 0) < 0)
         return -1;
@@ -42,72 +46,129 @@ static int tear_down(void **state)
     return 0;
 }
 
-static bool is_started(uint32_t slot)
+static bool runs(uint32_t slot)
 {
     struct itimerspec left;
 
-    assert_int_equal(threads.watches[slot].timer.kind, FEED_TIMER_CPU_CLOCK);
-    assert_int_equal(sys_call2(SYS_timer_gettime, threads.watches[slot].timer.id, &left), 0);
-    return left.it_value.tv_sec || left.it_value.tv_nsec;
+    assert_int_equal(sys_call2(SYS_timer_gettime, threads.watches[slot].cpu_timer, &left), 0);
+    return left.it_interval.tv_nsec != 0;
 }
 
-/* Found by a scan before it had told of itself. */
-static void a_thread_with_two_timers_rests_with_both_and_goes_on(void **state)
+static void a_thread_is_taken_with_a_timer_that_runs(void **state)
 {
-    const struct stack_range unknown = { 0 };
+    uint32_t slot = threads_take(&threads, gettid(), &unknown, false);
+
+    (void)state;
+    assert_true(slot > 0);
+    assert_true(runs(slot));
+    assert_int_equal(threads_find(&threads, gettid()), slot);
+}
+
+static void timers_stand_still_while_nobody_wants_ticks(void **state)
+{
+    uint32_t slot = threads_take(&threads, gettid(), &unknown, false);
+
+    (void)state;
+    threads_set_period(&threads, 0, false);
+    assert_false(runs(slot));
+    threads_set_period(&threads, PERIOD_US, false);
+    assert_true(runs(slot));
+}
+
+static void a_tick_makes_a_thread_known_that_nobody_told_of(void **state)
+{
+    uint32_t slot = threads_slot_of_tick(&threads, getpid());
+
+    (void)state;
+    assert_true(slot > 0);
+    assert_true(threads.watches[slot].scanned);
+    assert_int_equal(threads_slot_of_tick(&threads, getpid()), slot);
+}
+
+static void a_tick_on_a_threads_last_steps_does_not_take_it_again(void **state)
+{
+    uint32_t slot = threads_take(&threads, gettid(), &unknown, false);
+
+    (void)state;
+    threads_leave(&threads, slot);
+    assert_int_equal(threads_slot_of_tick(&threads, getpid()), 0);
+    assert_int_equal(threads_find(&threads, gettid()), 0);
+}
+
+/* Its memory is a copy of ours, or ours. */
+static void a_child_is_none_of_our_threads(void **state)
+{
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    threads_take(&threads, gettid(), &unknown, false);
+    child = fork();
+    if (!child)
+        _exit(threads_slot_of_tick(&threads, threads.watches[1].tid) != 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void *spend_and_leave(void *spent_ns)
+{
+    uint32_t slot = threads_take(&threads, gettid(), &unknown, false);
+    struct timespec now = { 0 };
+
+    while (now.tv_nsec < 3000000)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    threads_leave(&threads, slot);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    *(uint64_t *)spent_ns = (uint64_t)now.tv_nsec;
+    return NULL;
+}
+
+static void what_no_sample_of_a_thread_has_counted_is_left_over(void **state)
+{
+    pthread_t thread;
+    uint64_t spent_ns;
+
+    (void)state;
+    pthread_create(&thread, NULL, spend_and_leave, &spent_ns);
+    pthread_join(thread, NULL);
+    assert_in_range(threads.leftover_ns, 3000000, spent_ns);
+}
+
+/* Found by a scan, and then told of itself: its ticks belong to one of the two. */
+static void a_thread_that_was_taken_twice_is_found_where_it_was_taken_last(void **state)
+{
     uint32_t found = threads_take(&threads, gettid(), &unknown, true);
-    uint32_t told = threads_enter(&threads, gettid(), &unknown);
-    struct rest *rest;
+    uint32_t told = threads_take(&threads, gettid(), &unknown, false);
 
     (void)state;
-    threads_poll(&threads);
-    assert_true(is_started(found));
-    assert_true(is_started(told));
-    rest = rests_ask(&threads.rests, gettid());
-    threads_rest(&threads);
-    assert_false(is_started(found));
-    assert_false(is_started(told));
-    rests_end(&threads.rests, rest);
-    threads_rest(&threads);
-    assert_true(is_started(found));
-    assert_true(is_started(told));
+    assert_int_not_equal(found, told);
+    assert_int_equal(threads_slot_of_tick(&threads, getpid()), told);
 }
 
-/* Its second timer is not made yet when it asks. */
-static void a_timer_that_is_made_for_a_resting_thread_rests(void **state)
+static void another_signal_makes_the_timers_anew(void **state)
 {
-    const struct stack_range unknown = { 0 };
-    uint32_t found = threads_take(&threads, gettid(), &unknown, true), told;
+    uint32_t slot = threads_take(&threads, gettid(), &unknown, false);
 
     (void)state;
-    threads_poll(&threads);
-    rests_ask(&threads.rests, gettid());
-    told = threads_enter(&threads, gettid(), &unknown);
-    threads_rest(&threads);
-    threads_poll(&threads);
-    assert_false(is_started(found));
-    assert_false(is_started(told));
-}
-
-static void another_threads_timer_goes_on(void **state)
-{
-    const struct stack_range unknown = { 0 };
-    uint32_t slot = threads_enter(&threads, gettid(), &unknown);
-
-    (void)state;
-    threads_poll(&threads);
-    rests_ask(&threads.rests, gettid() + 1);
-    threads_rest(&threads);
-    assert_true(is_started(slot));
+    threads_rearm(&threads, SIGPROF);
+    signal(SIGPROF, SIG_IGN);
+    assert_true(runs(slot));
+    threads_rearm(&threads, SIGURG);
+    assert_true(runs(slot));
 }
 
 int main(void)
 {
 #define WITH_THREADS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_THREADS(a_thread_with_two_timers_rests_with_both_and_goes_on),
-        WITH_THREADS(a_timer_that_is_made_for_a_resting_thread_rests),
-        WITH_THREADS(another_threads_timer_goes_on),
+        WITH_THREADS(a_thread_is_taken_with_a_timer_that_runs),
+        WITH_THREADS(timers_stand_still_while_nobody_wants_ticks),
+        WITH_THREADS(a_tick_makes_a_thread_known_that_nobody_told_of),
+        WITH_THREADS(a_tick_on_a_threads_last_steps_does_not_take_it_again),
+        WITH_THREADS(a_child_is_none_of_our_threads),
+        WITH_THREADS(what_no_sample_of_a_thread_has_counted_is_left_over),
+        WITH_THREADS(a_thread_that_was_taken_twice_is_found_where_it_was_taken_last),
+        WITH_THREADS(another_signal_makes_the_timers_anew),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static int open_fixture(void **state)
     struct profile_options options = { .enabled = true,
                                        .no_symbols = true,
                                        .store_bytes = (size_t)256 << 20 };
-    struct profile_peer peer = { .pid = getpid(), .exe = "/usr/bin/app" };
+    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/app" };
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     *state = fixture;

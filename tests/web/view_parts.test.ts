@@ -146,7 +146,7 @@ test("an end is told as far as it is known; of several programs the one that was
   const [early, late] = [1.7e12, 1.7e12 + 5000];
   const at = (ms: number) => new Date(ms).toLocaleTimeString();
   const program = (endMs: number, exit?: object) => ({
-    ...{ pid: 1, name: "p", live: false, startMs: 0, excludesKernel: false },
+    ...{ pid: 1, name: "p", live: false, startMs: 0 },
     ...{ endMs, exit },
   });
   const of = (exit?: object) => ending([program(late), program(early, exit)]);

@@ -79,7 +79,7 @@ static uint32_t take_slot(int32_t tid)
     uint32_t slot = threads_find(&sampler.threads, tid);
 
     if (!slot)
-        slot = threads_enter(&sampler.threads, tid, &unknown);
+        slot = threads_take(&sampler.threads, tid, &unknown, false);
     if (slot && !memory_is_shared(tid))
         preload_keep_slot(slot);
     return slot;

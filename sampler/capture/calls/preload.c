@@ -81,8 +81,7 @@ static void enter(void)
 {
     struct stack_range stack = thread_stack();
 
-    preload_keep_slot(threads_enter(&sampler.threads, sys_gettid(), &stack));
-    sampler_wake();
+    preload_keep_slot(threads_take(&sampler.threads, sys_gettid(), &stack, false));
 }
 
 /* Runs when a thread ends, in whatever way it does. */
@@ -91,8 +90,8 @@ static void leave(void *slot)
     if (!sampler_running())
         return;
     tasks_last_name(&sampler.threads, (uint32_t)(uintptr_t)slot);
-    threads_leave(&sampler.threads, (uint32_t)(uintptr_t)slot);
-    sampler_wake();
+    if (threads_leave(&sampler.threads, (uint32_t)(uintptr_t)slot))
+        sampler_wake();
 }
 
 struct thread_start {
@@ -316,7 +315,13 @@ __attribute__((constructor)) static void preloaded(void)
 {
     start_objects_note();
     preload_find_syscall();
-    preload_find_exec_calls();
     if (getenv(FEED_ENV_SOCKET))
         isoscope_start(NULL);
+}
+
+/* What our thread noted last may be a second old. */
+__attribute__((destructor)) static void ends(void)
+{
+    if (sampler_running())
+        sampler_note_cpu_time();
 }

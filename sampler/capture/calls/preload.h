@@ -21,11 +21,6 @@
 /* signal_calls.c: before the sampler takes a signal. */
 void preload_find_signal_calls(void);
 
-/* exec_calls.c: before anybody may call exec in a child of vfork. */
-void preload_find_exec_calls(void);
-/* syscall() with a number of an exec's. */
-long preload_exec_syscall(long number, long a, long b, long c, long d, long e, long f);
-
 /* Tells the sampler that modules may come, and gives the function to jump to. */
 void *preload_next_dlopen(void);
 void *preload_next_dlmopen(void);

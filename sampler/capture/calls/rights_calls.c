@@ -240,8 +240,6 @@ const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
     [SYS_capset] = 1,
     [SYS_seccomp] = 1,
     [SYS_landlock_restrict_self] = 1,
-    [SYS_execve] = 1,
-    [SYS_execveat] = 1,
 };
 
 void preload_find_syscall(void)
@@ -258,8 +256,6 @@ long preload_marked_syscall(long number, long a, long b, long c, long d, long e,
     long result;
 
     preload_find_syscall();
-    if (number == SYS_execve || number == SYS_execveat)
-        return preload_exec_syscall(number, a, b, c, d, e, f);
     if (number == SYS_capset) {
         own = for_oneself((cap_user_header_t)a);
         follow[0] = (long)&own;

@@ -16,16 +16,16 @@
 #include "../handler.h"
 #include "../sampler.h"
 #include "../system/clock.h"
+#include "../threads/cpu_timer.h"
 #include "../threads/program_action.h"
+#include "../threads/tick_mask.h"
 #include "../threads/tick_signal.h"
+#include "../threads/user_clock.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-
-/* So many signals in a set mean "all", not "this one of all". */
-enum { ALL_SIGNALS_MIN = 20, SIGNALS = 64 };
 
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static sighandler_t (*next_signal)(int, sighandler_t);
@@ -51,12 +51,7 @@ void preload_find_signal_calls(void)
 
 static bool is_tick(const siginfo_t *info)
 {
-    if (!sampler_running())
-        return false;
-    if (info->si_signo == SIGTRAP)
-        return timer_slot_of_trap(info) != 0;
-    return info->si_signo == sampler.threads.signal_number &&
-           threads_slot_of_tick(&sampler.threads, info) != 0;
+    return info->si_signo == SIGTRAP ? user_clock_of_trap(info) != 0 : cpu_timer_is_tick(info);
 }
 
 /* What is left of the time to wait. */
@@ -109,22 +104,13 @@ ISOSCOPE_API int sigwait(const sigset_t *set, int *number)
     return 0;
 }
 
-static bool means_all(const sigset_t *set)
-{
-    int count = 0;
-
-    for (int number = 1; number <= SIGNALS; number++)
-        count += sigismember(set, number) == 1;
-    return count >= ALL_SIGNALS_MIN;
-}
-
 /* What is read from it cannot be passed over here, so the signals of ticks are left out. */
 ISOSCOPE_API int signalfd(int fd, const sigset_t *mask, int flags)
 {
     sigset_t without;
 
     FIND_NEXT(signalfd);
-    if (!sampler_running() || !means_all(mask))
+    if (!sampler_running() || !tick_mask_means_all(mask))
         return NEXT(signalfd)(fd, mask, flags);
     without = *mask;
     sigdelset(&without, sampler.threads.signal_number);

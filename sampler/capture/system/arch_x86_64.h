@@ -9,6 +9,7 @@
 
 #include "../../feed/signal_safe.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -77,6 +78,15 @@ SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dw
 SIGNAL_SAFE_INLINE uint64_t arch_signal_context(uint64_t restorer_sp)
 {
     return restorer_sp;
+}
+
+/* The bytes before a pc that tell whether a system call ends there. */
+enum { ARCH_SYSCALL_BYTES = 2 };
+
+SIGNAL_SAFE_INLINE bool arch_is_syscall(const uint8_t code[ARCH_SYSCALL_BYTES])
+{
+    return (code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34)) || /* syscall, sysenter */
+           (code[0] == 0xcd && code[1] == 0x80);                        /* int 0x80 */
 }
 
 /* How much of its frame a function with a frame pointer has set up. */

@@ -9,13 +9,14 @@
 
 enum { NAMES_A_TURN = 64 };
 
-/* A thread may tell us of itself just while a scan takes it for a stranger. */
-static bool told_of_itself(struct threads *threads, uint32_t stranger)
+/* A thread may tell us of itself, or meet its first tick, just while a scan takes it. */
+static bool has_another(struct threads *threads, uint32_t stranger)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++)
-        if (slot != stranger && threads->watches[slot].tid == threads->watches[stranger].tid)
+        if (slot != stranger && threads->watches[slot].tid == threads->watches[stranger].tid &&
+            (slot < stranger || !threads->watches[slot].scanned))
             return true;
     return false;
 }
@@ -57,18 +58,25 @@ static bool met_before(struct threads *threads, int32_t tid, struct strangers *m
     return false;
 }
 
-static void take_new_tasks(struct threads *threads, const char *entries, long bytes,
-                           int32_t sampler_tid, struct strangers *met)
+static void take(struct threads *threads, int32_t tid)
 {
     const struct stack_range unknown = { 0 };
+    uint32_t slot = threads_take(threads, tid, &unknown, true);
 
+    threads->watches[slot].account.late = true;
+}
+
+/* met: NULL takes all, at once. */
+static void take_new_tasks(struct threads *threads, const char *entries, long bytes,
+                           struct strangers *met)
+{
     for (long at = 0; at < bytes;) {
         const struct kernel_dirent *entry = (const struct kernel_dirent *)(entries + at);
         int32_t tid = number_in(entry->name);
 
-        if (tid && tid != sampler_tid && !threads_find(threads, tid) &&
-            met_before(threads, tid, met))
-            threads_take(threads, tid, &unknown, true);
+        if (tid && tid != threads->sampler_tid && !threads_find(threads, tid) &&
+            (!met || met_before(threads, tid, met)))
+            take(threads, tid);
         at += entry->bytes;
     }
 }
@@ -79,21 +87,39 @@ static void drop_gone_tasks(struct threads *threads)
 
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];
+        int32_t tid;
 
         if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
             continue;
-        if (!task_exists(watch->tid) || (watch->scanned && told_of_itself(threads, slot)))
+        tid = watch->tid;
+        if (!task_exists(tid)) {
             threads_leave(threads, slot);
+        } else if (watch->scanned && has_another(threads, slot)) {
+            threads_leave(threads, slot);
+            threads_find(threads, tid); /* its ticks go there from now on */
+        }
     }
 }
 
-/* The task directory's link count is the number of threads + 2: one call when nothing changed. */
-static bool counts_agree(struct threads *threads)
+/* The task directory's link count is the number of threads + 2: one call. 0: not known. */
+static uint32_t count_tasks(void)
 {
     struct stat directory;
 
-    return sys_call4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &directory, 0) == 0 &&
-           directory.st_nlink == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1 + 2;
+    return sys_call4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &directory, 0) == 0
+               ? (uint32_t)directory.st_nlink - 2
+               : 0;
+}
+
+bool tasks_alone(void)
+{
+    return count_tasks() <= 1;
+}
+
+/* When nothing has changed. */
+static bool counts_agree(struct threads *threads)
+{
+    return count_tasks() == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1;
 }
 
 /* In a new PID namespace /proc is often still the old one's, which numbers our threads otherwise:
@@ -103,23 +129,37 @@ static bool numbers_are_ours(int32_t own_tid)
     return task_exists(own_tid);
 }
 
-void tasks_scan(struct threads *threads, int32_t sampler_tid)
+static bool read_tasks(struct threads *threads, struct strangers *met)
 {
     static char entries[8192]; /* not for the sampler's small stack */
-    static struct strangers met;
     long fd, bytes;
 
-    if (counts_agree(threads) || !numbers_are_ours(sampler_tid))
-        return;
-    met.count = 0;
     fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
-        return;
+        return false;
     while ((bytes = sys_call3(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-        take_new_tasks(threads, entries, bytes, sampler_tid, &met);
+        take_new_tasks(threads, entries, bytes, met);
     sys_call1(SYS_close, fd);
+    return true;
+}
+
+void tasks_scan(struct threads *threads)
+{
+    static struct strangers met;
+
+    if (counts_agree(threads) || !numbers_are_ours(threads->sampler_tid))
+        return;
+    met.count = 0;
+    if (!read_tasks(threads, &met))
+        return;
     threads->strangers = met;
     drop_gone_tasks(threads);
+}
+
+void tasks_take_all(struct threads *threads)
+{
+    if (numbers_are_ours(threads->sampler_tid))
+        read_tasks(threads, NULL);
 }
 
 static void read_name(struct threads *threads, uint32_t slot)

@@ -10,8 +10,12 @@
 
 #include "threads.h"
 
-/* Finds threads nobody told us of, and those that went. sampler_tid: our own. */
-void tasks_scan(struct threads *threads, int32_t sampler_tid);
+/* Finds threads nobody told us of, and those that went. */
+void tasks_scan(struct threads *threads);
+/* Takes all that are there now. */
+void tasks_take_all(struct threads *threads);
+/* The calling thread is the only one of its process. */
+bool tasks_alone(void);
 /* Reads the names of some threads; all have their turn. */
 void tasks_names(struct threads *threads);
 /* The calling thread's, when it ends: it may not have lived until its turn. */

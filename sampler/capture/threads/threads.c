@@ -1,23 +1,61 @@
 #include "threads.h"
 
-#include "switch_cost.h"
-#include "tick_signal.h"
+#include "cpu_timer.h"
+#include "tasks.h"
+#include "user_clock.h"
 
 #include "../../feed/sys.h"
 #include "../system/clock.h"
+#include "../system/cpu_times.h"
 #include "../system/maps.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { NS_PER_US = 1000, SWITCHES_A_S_MIN = 2000 };
+enum {
+    SHORT_NEWS = 16,
+    SHORT_LOOKS = 100, /* without news: no such threads are made any more */
+    PERIOD_PARTS = 10, /* the shortest part of a period that new threads get */
+};
 
-static void count_loss(struct threads *threads, enum feed_loss loss)
+SIGNAL_SAFE_INLINE void count_loss(struct threads *threads, enum feed_loss loss)
 {
     atomic_fetch_add_explicit(&threads->segment->header->status.lost[loss], 1,
                               memory_order_relaxed);
+}
+
+SIGNAL_SAFE_INLINE _Atomic uint16_t *hint_of(struct threads *threads, int32_t tid)
+{
+    return &threads->hints[(uint32_t)tid % HINTS];
+}
+
+/* ---- one thread ---- */
+
+SIGNAL_SAFE_INLINE bool timers_run(const struct threads *threads)
+{
+    return atomic_load_explicit(&threads->period_us, memory_order_acquire) != 0;
+}
+
+/* A thread that is already gone (ESRCH; EINVAL from its clock) is no loss. */
+SIGNAL_SAFE_INLINE int open_timer(struct threads *threads, int32_t tid)
+{
+    long id = threads->signal_number ? cpu_timer_open(tid, threads->signal_number) : -EBUSY;
+
+    if (id < 0 && id != -ESRCH && id != -EINVAL)
+        count_loss(threads, FEED_LOSS_NO_TIMER);
+    if (id >= 0 && timers_run(threads))
+        cpu_timer_run((int)id, true);
+    return id < 0 ? -1 : (int)id;
+}
+
+SIGNAL_SAFE_INLINE void raise_used(_Atomic uint32_t *used, uint32_t slot)
+{
+    uint32_t now = atomic_load_explicit(used, memory_order_relaxed);
+
+    while (now <= slot && !atomic_compare_exchange_weak_explicit(
+                              used, &now, slot + 1, memory_order_release, memory_order_relaxed))
+        ;
 }
 
 uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_range *stack,
@@ -25,203 +63,219 @@ uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_r
 {
     uint32_t slot = segment_thread_claim(threads->segment, tid, clock_now_us());
     struct watch *watch = &threads->watches[slot];
-    uint32_t used;
 
     if (!slot) {
         count_loss(threads, FEED_LOSS_NO_SLOT);
         return 0;
     }
-    watch->tid = tid;
     watch->scanned = scanned;
-    watch->timer = (struct timer){ FEED_TIMER_NONE, -1, 0 };
+    watch->root = -1;
     watch->stack = *stack;
     memset(&watch->root_side, 0, sizeof watch->root_side);
-    watch->cpu_before_ns = 0;
     memset(&watch->load, 0, sizeof watch->load);
-    atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
-    watch->begun = false;
+    memset(&watch->account, 0, sizeof watch->account);
     atomic_store_explicit(&watch->owed, 0, memory_order_relaxed);
-    watch->due_ns = 0;
-    watch->head_seen = watch->cpu_seen_ns = 0;
-    watch->deaf = false;
     atomic_store_explicit(&watch->own, NULL, memory_order_relaxed);
     atomic_store_explicit(&watch->named, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->asked_sp, 0, memory_order_relaxed);
-    atomic_store_explicit(&watch->state, WATCH_NEW, memory_order_release);
-    used = atomic_load_explicit(&threads->used, memory_order_relaxed);
-    while (used <= slot &&
-           !atomic_compare_exchange_weak_explicit(&threads->used, &used, slot + 1,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    atomic_store_explicit(&watch->tid, tid, memory_order_relaxed);
+    atomic_store_explicit(&watch->cpu_timer, open_timer(threads, tid), memory_order_relaxed);
+    atomic_store_explicit(&watch->state, WATCH_ARMED, memory_order_release);
+    atomic_store_explicit(hint_of(threads, tid), (uint16_t)slot, memory_order_relaxed);
+    raise_used(&threads->used, slot);
     atomic_fetch_add_explicit(&threads->live, 1, memory_order_relaxed);
     segment_thread_publish(threads->segment, slot);
     return slot;
 }
 
-uint32_t threads_enter(struct threads *threads, int32_t tid, const struct stack_range *stack)
+void threads_count_from_now(struct threads *threads, uint32_t slot)
 {
-    uint32_t slot = threads_take(threads, tid, stack, false);
+    struct account *account = &threads->watches[slot].account;
 
-    if (slot)
-        threads->watches[slot].cpu_before_ns = clock_thread_cpu_ns();
-    return slot;
+    account->at_tick_ns = cpu_times_read(&account->counted, &account->switches);
+    account->at_tick = account->counted;
 }
 
-void threads_leave(struct threads *threads, uint32_t slot)
+static void close_timer(struct watch *watch)
 {
-    if (slot)
-        atomic_store_explicit(&threads->watches[slot].state, WATCH_ENDING, memory_order_release);
+    int id = atomic_exchange(&watch->cpu_timer, -1);
+
+    if (id >= 0)
+        cpu_timer_close(id);
 }
 
-/* Wall mode's: the value is the watch's address, which nobody else has. */
-SIGNAL_SAFE_INLINE uint32_t slot_of_asked_tick(const struct threads *threads, const siginfo_t *info)
+/* Its last part of a period was met by no tick: a sample of a thread that lives as shortly may
+ * stand for it. */
+static uint64_t leave_rest(struct threads *threads, const struct watch *watch)
 {
-    uintptr_t at = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)threads->watches;
+    const struct account *account = &watch->account;
+    uint64_t counted_ns = account->counted.user_ns + account->counted.system_ns;
+    uint64_t cpu_ns = cpu_timer_thread_ns(watch->tid);
 
-    return at % sizeof(struct watch) == 0 && at < sizeof threads->watches
-               ? (uint32_t)(at / sizeof(struct watch))
-               : 0;
+    if (cpu_ns > counted_ns && !account->late)
+        atomic_fetch_add_explicit(&threads->leftover_ns, cpu_ns - counted_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&threads->carry_ns, account->carry_ns, memory_order_relaxed);
+    return cpu_ns;
 }
 
-/* The value of a timer's or the interrupter's signal, if it is a slot with such a timer. */
-SIGNAL_SAFE_INLINE uint32_t slot_of_value(const struct threads *threads, const siginfo_t *info,
-                                          enum feed_timer kind)
+/* Of many such threads our thread is told now and then. Returns whether it is to be told now. */
+static bool count_short(struct threads *threads, uint64_t cpu_ns)
 {
-    uint32_t slot = (uint32_t)info->si_value.sival_int;
-
-    return slot < FEED_THREADS_MAX && threads->watches[slot].timer.kind == kind ? slot : 0;
+    return cpu_ns < threads->root_us * UINT64_C(1000) &&
+           atomic_fetch_add_explicit(&threads->short_ended, 1, memory_order_relaxed) % SHORT_NEWS ==
+               SHORT_NEWS - 1;
 }
 
-uint32_t threads_slot_of_tick(const struct threads *threads, const void *siginfo)
-{
-    const siginfo_t *info = siginfo;
-    uint32_t slot;
-
-    if (info->si_code == SI_TIMER)
-        return slot_of_value(threads, info, FEED_TIMER_CPU_CLOCK);
-    if (info->si_code == SI_QUEUE) {
-        slot = slot_of_asked_tick(threads, info);
-        return slot ? slot : slot_of_value(threads, info, FEED_TIMER_INTERRUPTER);
-    }
-    /* POLL_IN to POLL_HUP: what F_SETSIG sends. kill and the like have codes of 0 and less. */
-    if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
-        info->si_fd > UINT16_MAX)
-        return 0;
-    return threads->slot_of_fd[info->si_fd];
-}
-
-static void drop_timer(struct threads *threads, struct watch *watch)
-{
-    if (watch->timer.kind == FEED_TIMER_PERF_SIGNAL && watch->timer.id <= UINT16_MAX)
-        threads->slot_of_fd[watch->timer.id] = 0;
-    timer_close(&watch->timer);
-}
-
-static void report_timer(struct threads *threads, uint32_t slot, const struct timer *timer)
-{
-    struct feed_status *status = &threads->segment->header->status;
-
-    atomic_store_explicit(&threads->segment->threads[slot].timer, timer->kind,
-                          memory_order_relaxed);
-    atomic_store_explicit(&status->timer, timer->kind, memory_order_relaxed);
-    atomic_store_explicit(&status->exclude_kernel,
-                          threads->rights.exclude_kernel && (timer->kind == FEED_TIMER_PERF_TRAP ||
-                                                             timer->kind == FEED_TIMER_PERF_SIGNAL),
-                          memory_order_relaxed);
-}
-
-static uint32_t period_of(const struct threads *threads, const struct watch *watch)
-{
-    uint64_t period_us = (uint64_t)threads->period_us
-                         << atomic_load_explicit(&watch->load.slowed, memory_order_relaxed);
-
-    return period_us < FEED_PERIOD_MAX_US ? (uint32_t)period_us : FEED_PERIOD_MAX_US;
-}
-
-static void set_timer(struct threads *threads, struct watch *watch)
-{
-    bool rests = threads->timers_rest || rests_hold(&threads->rests, watch->tid);
-
-    timer_set(&watch->timer, rests ? 0 : period_of(threads, watch));
-    atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_release);
-}
-
-static uint32_t random_below(struct threads *threads, uint32_t limit)
-{
-    threads->random = threads->random * 1664525 + 1013904223;
-    return (uint32_t)((uint64_t)threads->random * limit >> 32);
-}
-
-/* What the thread has used until now counts. The first sample's weight is a whole period: on
- * average over threads that end within one this is the time they took. */
-static uint32_t first_period_us(struct threads *threads, struct watch *watch, uint32_t period_us)
-{
-    uint64_t part_ns = random_below(threads, period_us) * UINT64_C(1000);
-    uint64_t now_ns = timer_thread_cpu_ns(watch->tid), used_ns = now_ns - watch->cpu_before_ns;
-    uint32_t first_us = part_ns < used_ns + FEED_PERIOD_MIN_US * NS_PER_US
-                            ? FEED_PERIOD_MIN_US
-                            : (uint32_t)((part_ns - used_ns) / NS_PER_US);
-
-    watch->cpu_before_ns -= period_us * UINT64_C(1000) - part_ns;
-    watch->due_ns = now_ns + first_us * UINT64_C(1000);
-    watch->first_us = first_us;
-    watch->first_period_us = period_us;
-    return first_us;
-}
-
-static void start_timer(struct threads *threads, struct watch *watch)
-{
-    uint32_t period_us = period_of(threads, watch), first_us;
-
-    if (watch->begun || watch->scanned || threads->timers_rest || !period_us ||
-        rests_hold(&threads->rests, watch->tid)) {
-        set_timer(threads, watch);
-        return;
-    }
-    watch->begun = true;
-    first_us = first_period_us(threads, watch, period_us);
-    atomic_store_explicit(&watch->first_tick, FIRST_TICK_AWAITED, memory_order_release);
-    if (!timer_start(&watch->timer, first_us, period_us))
-        atomic_store_explicit(&watch->first_tick, FIRST_TICK_NONE, memory_order_relaxed);
-}
-
-static void arm(struct threads *threads, uint32_t slot)
+bool threads_leave(struct threads *threads, uint32_t slot)
 {
     struct watch *watch = &threads->watches[slot];
-    uint32_t new_state = WATCH_NEW;
-    struct timer timer = { FEED_TIMER_NONE, -1, 0 };
-    int error = -EBUSY;
+    uint32_t armed = WATCH_ARMED;
+    bool news;
 
-    if (threads->signal_number)
-        error = timer_open(&timer, &threads->rights, watch->tid, threads->signal_number, slot);
-    if (timer.kind == FEED_TIMER_PERF_SIGNAL && timer.id > UINT16_MAX) {
-        timer_close(&timer);
-        error = -EMFILE;
-    }
-    /* A thread that is already gone (ESRCH; EINVAL from its clock) is no loss. */
-    if (error && error != -ESRCH && error != -EINVAL)
-        count_loss(threads, FEED_LOSS_NO_TIMER);
-    watch->timer = timer;
-    if (timer.kind == FEED_TIMER_PERF_SIGNAL)
-        threads->slot_of_fd[timer.id] = (uint16_t)slot;
-    if (timer.kind != FEED_TIMER_NONE)
-        report_timer(threads, slot, &timer);
-    /* It may have ended meanwhile; then ENDING stays. */
-    atomic_compare_exchange_strong_explicit(&watch->state, &new_state, WATCH_ARMED,
-                                            memory_order_acq_rel, memory_order_relaxed);
-    start_timer(threads, watch);
-}
-
-static void let_go(struct threads *threads, uint32_t slot)
-{
-    struct watch *watch = &threads->watches[slot];
-
-    drop_timer(threads, watch);
-    watch->tid = 0;
+    if (!slot || !atomic_compare_exchange_strong(&watch->state, &armed, WATCH_ENDING))
+        return false;
+    news = count_short(threads, leave_rest(threads, watch));
+    close_timer(watch);
+    if (watch->root >= 0)
+        sys_call1(SYS_close, watch->root);
+    watch->root = -1;
+    /* What ticks now, on its last steps, is not to be taken for a stranger. */
+    atomic_store_explicit(hint_of(threads, watch->tid), HINT_LEFT, memory_order_relaxed);
+    atomic_store_explicit(&watch->tid, 0, memory_order_relaxed);
     atomic_store_explicit(&watch->state, WATCH_NONE, memory_order_release);
     atomic_fetch_sub_explicit(&threads->live, 1, memory_order_relaxed);
     segment_thread_end(threads->segment, slot);
+    return news;
 }
+
+SIGNAL_SAFE_INLINE bool is_of(const struct watch *watch, int32_t tid)
+{
+    return atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
+           atomic_load_explicit(&watch->tid, memory_order_relaxed) == tid;
+}
+
+uint32_t threads_find(struct threads *threads, int32_t tid)
+{
+    uint32_t hint = atomic_load_explicit(hint_of(threads, tid), memory_order_relaxed);
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    if (hint && hint < FEED_THREADS_MAX && is_of(&threads->watches[hint], tid))
+        return hint;
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (is_of(&threads->watches[slot], tid)) {
+            atomic_store_explicit(hint_of(threads, tid), (uint16_t)slot, memory_order_relaxed);
+            return slot;
+        }
+    return 0;
+}
+
+/* A child that shares our memory (vfork), or has a copy and has not begun anew (fork), is none of
+ * the process's threads. */
+uint32_t threads_slot_of_tick(struct threads *threads, int32_t process)
+{
+    const struct stack_range unknown = { 0 };
+    int32_t tid = sys_gettid();
+    uint32_t hint = atomic_load_explicit(hint_of(threads, tid), memory_order_relaxed), slot;
+
+    if (hint && hint < FEED_THREADS_MAX && is_of(&threads->watches[hint], tid))
+        return hint;
+    if (hint == HINT_LEFT || (int32_t)sys_call0(SYS_getpid) != process)
+        return 0;
+    slot = threads_find(threads, tid);
+    return slot ? slot : threads_take(threads, tid, &unknown, true);
+}
+
+void threads_give_name(struct threads *threads, uint32_t slot, const char name[16])
+{
+    struct watch *watch = &threads->watches[slot];
+
+    memcpy(watch->name, name, sizeof watch->name);
+    atomic_store_explicit(&watch->named, 1, memory_order_release);
+    segment_thread_name(threads->segment, slot, watch->name);
+}
+
+/* ---- the user clock ---- */
+
+static bool may_have_roots(const struct threads *threads)
+{
+    return threads->rights.trap && !threads->rights.refused &&
+           threads->rights.wish != FEED_TIMER_WISH_CPU;
+}
+
+/* -EMFILE and the like are bad luck; these hold for the whole process. */
+static bool for_good(long error)
+{
+    return error == -EACCES || error == -EPERM || error == -ENOSYS || error == -ENOENT ||
+           error == -EOPNOTSUPP || error == -EINVAL;
+}
+
+static int open_root(struct threads *threads, int32_t tid, uint32_t period_us)
+{
+    long fd = may_have_roots(threads) ? user_clock_open(tid, period_us) : -EACCES;
+
+    threads->rights.refused |= for_good(fd);
+    return fd < 0 ? -1 : (int)fd;
+}
+
+void threads_open_root(struct threads *threads, uint32_t period_us)
+{
+    threads->root = open_root(threads, sys_gettid(), period_us);
+    threads->root_tid = sys_gettid();
+    threads->root_us = period_us;
+    threads->root_runs = false;
+    threads->wants_roots = threads->root >= 0 && !tasks_alone();
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        sys_call1(SYS_close, *fd);
+    *fd = -1;
+}
+
+static void close_roots(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    close_fd(&threads->root);
+    for (uint32_t slot = 1; slot < used; slot++)
+        close_fd(&threads->watches[slot].root);
+    threads->root_runs = false;
+}
+
+static void run_roots(struct threads *threads, bool runs)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    bool any = threads->root >= 0;
+
+    if (any)
+        user_clock_run(threads->root, runs);
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (threads->watches[slot].root >= 0) {
+            user_clock_run(threads->watches[slot].root, runs);
+            any = true;
+        }
+    threads->root_runs = runs && any;
+}
+
+/* One for each thread that is there: they are not equal, and switches between them cost. */
+static void open_missing_roots(struct threads *threads)
+{
+    uint32_t used;
+
+    threads->wants_roots = false;
+    tasks_take_all(threads);
+    used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct watch *watch = &threads->watches[slot];
+
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
+            watch->root < 0 && watch->tid != threads->root_tid)
+            watch->root = open_root(threads, watch->tid, threads->root_us);
+    }
+}
+
+/* ---- all ---- */
 
 /* Once known, a stack stays: the handler may be reading the range. */
 static void answer_stack(struct watch *watch)
@@ -236,6 +290,94 @@ static void answer_stack(struct watch *watch)
     atomic_store_explicit(&watch->asked_sp, 2, memory_order_release);
 }
 
+static enum feed_timer_reason no_user_clock(const struct threads *threads)
+{
+    const struct clock_rights *rights = &threads->rights;
+
+    if (rights->wish == FEED_TIMER_WISH_CPU)
+        return FEED_TIMER_REASON_ASKED;
+    if (!rights->trap)
+        return (enum feed_timer_reason)rights->no_trap;
+    if (rights->refused)
+        return FEED_TIMER_REASON_REFUSED;
+    if (threads->traced)
+        return FEED_TIMER_REASON_TRACED;
+    return threads->switching.left ? FEED_TIMER_REASON_SWITCHES : FEED_TIMER_REASON_NONE;
+}
+
+static void report(struct threads *threads)
+{
+    struct feed_status *status = &threads->segment->header->status;
+    enum feed_timer_reason reason = no_user_clock(threads);
+    enum feed_timer timer =
+        reason == FEED_TIMER_REASON_NONE ? FEED_TIMER_PERF_TRAP : FEED_TIMER_CPU_CLOCK;
+
+    atomic_store_explicit(&status->timer_reason, reason, memory_order_relaxed);
+    atomic_store_explicit(&status->timer, timer, memory_order_release);
+}
+
+/* The user clock ticks where somebody wants ticks in CPU mode, and switches are not too dear. */
+static void set_roots(struct threads *threads)
+{
+    uint32_t period_us = atomic_load_explicit(&threads->period_us, memory_order_relaxed);
+    bool runs = period_us && !threads->wall && !threads->traced && !threads->switching.left;
+
+    if (period_us && period_us < threads->root_us) { /* what was inherited cannot tick faster */
+        close_roots(threads);
+        threads->root_tid = 0;
+        threads->root_us = period_us;
+        threads->wants_roots = true;
+    }
+    if (threads->wants_roots) {
+        open_missing_roots(threads);
+        threads->root_runs = !runs;
+    }
+    if (runs != threads->root_runs)
+        run_roots(threads, runs);
+    report(threads);
+}
+
+static void set_timers(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; slot < used; slot++) {
+        int id = atomic_load_explicit(&threads->watches[slot].cpu_timer, memory_order_relaxed);
+
+        if (id >= 0)
+            cpu_timer_run(id, timers_run(threads));
+    }
+}
+
+static uint32_t random_below(struct threads *threads, uint32_t limit)
+{
+    threads->random = threads->random * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)threads->random * limit >> 32);
+}
+
+/* A thread's first tick comes when it has lived for a whole period: those that never do would never
+ * be seen. While many are made, those to come get a part of it, taken by chance; the handler leaves
+ * out what is too much. */
+static void vary_root(struct threads *threads)
+{
+    uint32_t ended = atomic_load_explicit(&threads->short_ended, memory_order_relaxed);
+    uint32_t whole_us = threads->root_us, least_us = whole_us / PERIOD_PARTS;
+
+    if (threads->root < 0 || !threads->root_runs)
+        return;
+    if (ended - threads->short_seen >= SHORT_NEWS) {
+        threads->short_seen = ended;
+        threads->short_looks = SHORT_LOOKS;
+        threads->varied = true;
+        if (least_us < FEED_PERIOD_MIN_US)
+            least_us = whole_us < FEED_PERIOD_MIN_US ? whole_us : FEED_PERIOD_MIN_US;
+        user_clock_set_period(threads->root,
+                              least_us + random_below(threads, whole_us - least_us + 1));
+    } else if (threads->short_looks && !--threads->short_looks) {
+        user_clock_set_period(threads->root, whole_us);
+    }
+}
+
 void threads_poll(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
@@ -243,159 +385,92 @@ void threads_poll(struct threads *threads)
     for (uint32_t slot = 1; slot < used; slot++) {
         struct watch *watch = &threads->watches[slot];
 
-        switch (atomic_load_explicit(&watch->state, memory_order_acquire)) {
-        case WATCH_NEW:
-            arm(threads, slot);
-            break;
-        case WATCH_ENDING:
-            let_go(threads, slot);
-            break;
-        case WATCH_ARMED:
-            if (atomic_load_explicit(&watch->asked_sp, memory_order_acquire) == 1)
-                answer_stack(watch);
-            if (atomic_load_explicit(&watch->first_tick, memory_order_acquire) == FIRST_TICK_TAKEN)
-                set_timer(threads, watch);
-            break;
-        }
+        if (atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
+            atomic_load_explicit(&watch->asked_sp, memory_order_acquire) == 1)
+            answer_stack(watch);
     }
+    vary_root(threads);
+    if (switching_turned(&threads->switching))
+        threads_relieve(threads);
 }
 
-uint32_t threads_find(struct threads *threads, int32_t tid)
+void threads_set_period(struct threads *threads, uint32_t period_us, bool wall)
 {
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    bool ran = timers_run(threads);
 
-    for (uint32_t slot = 1; slot < used; slot++)
-        if (threads->watches[slot].tid == tid)
-            return slot;
-    return 0;
+    atomic_store_explicit(&threads->period_us, period_us, memory_order_release);
+    threads->wall = wall;
+    set_roots(threads);
+    if (ran != timers_run(threads))
+        set_timers(threads);
 }
 
-void threads_give_name(struct threads *threads, uint32_t slot, const char name[16])
+void threads_set_traced(struct threads *threads, bool traced)
 {
-    struct watch *watch = &threads->watches[slot];
-
-    memcpy(watch->name, name, sizeof watch->name);
-    atomic_store_explicit(&watch->named, 1, memory_order_release);
-    segment_thread_name(threads->segment, slot, watch->name);
-}
-
-/* A thread that was found by a scan, and then told of itself, has two watches for a moment. */
-static void serve_rest(struct threads *threads, struct rest *rest)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-    int32_t tid;
-    enum rest_state state = rests_state(rest, &tid);
-    bool asked = state == REST_ASKED;
-
-    if (!asked && !(state == REST_OVER && rests_drop(rest, tid)))
+    if (traced == threads->traced)
         return;
-    for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
-
-        if (watch->tid != tid)
-            continue;
-        if (asked)
-            timer_set(&watch->timer, 0);
-        else if (atomic_load(&watch->state) == WATCH_ARMED)
-            start_timer(threads, watch);
-    }
-    if (asked)
-        rests_answer(rest, tid);
-}
-
-void threads_rest(struct threads *threads)
-{
-    if (!rests_look(&threads->rests))
-        return;
-    for (int i = 0; i < RESTS_MAX; i++)
-        serve_rest(threads, &threads->rests.list[i]);
-}
-
-bool threads_interrupt(struct threads *threads)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-    bool any = false;
-
-    if (threads->rights.wish != FEED_TIMER_WISH_INTERRUPTER || !threads->period_us ||
-        threads->timers_rest)
-        return false;
-    for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
-        uint64_t cpu_ns;
-
-        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
-            continue;
-        any = true;
-        cpu_ns = timer_thread_cpu_ns(watch->tid);
-        if (cpu_ns < watch->due_ns)
-            continue;
-        if (watch->due_ns)
-            timer_interrupt(watch->tid, threads->signal_number, slot);
-        watch->due_ns = cpu_ns + period_of(threads, watch) * UINT64_C(1000);
-    }
-    return any;
-}
-
-void threads_set_period(struct threads *threads, uint32_t period_us, bool timers_rest)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    threads->period_us = period_us;
-    threads->timers_rest = timers_rest;
-    for (uint32_t slot = 1; slot < used; slot++)
-        set_timer(threads, &threads->watches[slot]);
-}
-
-/* Of the timer; not asked for where threads switch so seldom that no price would matter. */
-static uint32_t switch_ns(const struct watch *watch)
-{
-    bool perf =
-        watch->timer.kind == FEED_TIMER_PERF_TRAP || watch->timer.kind == FEED_TIMER_PERF_SIGNAL;
-
-    return perf && watch->load.switches_a_s > SWITCHES_A_S_MIN ? switch_cost_ns() : 0;
+    threads->traced = traced;
+    set_roots(threads);
 }
 
 void threads_relieve(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-    uint32_t queued = UINT32_MAX; /* not asked for yet */
-    struct overload_costs costs = { .period_us = threads->period_us,
-                                    .tick_us = timer_floor_us(FEED_TIMER_CPU_CLOCK) };
 
-    for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
-        bool suspected = overload_suspected(&watch->load);
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+            WATCH_ARMED)
+            overload_look(&threads->watches[slot].load);
+    if (switching_look(&threads->switching))
+        set_roots(threads);
+}
 
-        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
-            continue;
-        if (suspected && queued == UINT32_MAX)
-            queued = tick_signal_queued();
-        costs.queued = suspected ? queued : 0;
-        costs.switch_ns = threads->timers_rest ? 0 : switch_ns(watch);
-        if (overload_look(&watch->load, &costs))
-            set_timer(threads, watch);
-    }
+/* The thread may end meanwhile, and take only the timer that it had. */
+static void make_timer_anew(struct threads *threads, struct watch *watch)
+{
+    int32_t tid = atomic_load_explicit(&watch->tid, memory_order_relaxed);
+
+    close_timer(watch);
+    atomic_store(&watch->cpu_timer, open_timer(threads, tid));
+    if (!is_of(watch, tid))
+        close_timer(watch);
 }
 
 void threads_rearm(struct threads *threads, int signal_number)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    bool other = signal_number != threads->signal_number;
 
     threads->signal_number = signal_number;
-    for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
-        uint32_t armed = WATCH_ARMED;
+    for (uint32_t slot = 1; other && slot < used; slot++)
+        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+            WATCH_ARMED)
+            make_timer_anew(threads, &threads->watches[slot]);
+    if (!may_have_roots(threads))
+        close_roots(threads);
+    report(threads);
+}
 
-        drop_timer(threads, watch);
-        atomic_compare_exchange_strong(&watch->state, &armed, WATCH_NEW);
-    }
+void threads_part(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+    bool any = false;
+
+    for (uint32_t slot = 1; slot < used; slot++)
+        any |= threads->watches[slot].root >= 0;
+    if (!any)
+        return;
+    close_roots(threads);
+    threads->root_tid = 0;
+    threads->wants_roots = true;
 }
 
 void threads_stop(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
+    run_roots(threads, false);
+    close_roots(threads);
     for (uint32_t slot = 1; slot < used; slot++)
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) != WATCH_NONE)
-            let_go(threads, slot);
+        threads_leave(threads, slot);
 }

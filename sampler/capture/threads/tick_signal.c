@@ -1,5 +1,7 @@
 #include "tick_signal.h"
 
+#include "user_clock.h"
+
 #include "../../feed/sys.h"
 
 #include <fcntl.h>
@@ -7,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 static const int candidates[] = {
     SIGURG,
@@ -108,14 +111,10 @@ static uint32_t status_number(const char *label)
     return (uint32_t)take_number(&found);
 }
 
-bool tick_signal_traced(void)
+/* A debugger is attached to this process. */
+static bool is_traced(void)
 {
     return status_number("TracerPid:\t") != 0;
-}
-
-uint32_t tick_signal_queued(void)
-{
-    return status_number("SigQ:\t");
 }
 
 /* One that needs no library makes its system calls itself (Go's, without cgo). */
@@ -127,18 +126,30 @@ static bool program_calls_libc(void)
     return false;
 }
 
-bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *))
+/* The program before this one blocked it, and so does this one: unblocked it would end it. */
+static void forget_waiting_trap(void)
 {
-    struct sigaction now;
+    const uint64_t traps = UINT64_C(1) << (SIGTRAP - 1);
+    const struct timespec now = { 0, 0 };
+    siginfo_t info;
 
-    return kernel_is_at_least(5, 18) && program_calls_libc() && !tick_signal_traced() &&
-           call_sigaction(SIGTRAP, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
-           install(SIGTRAP, handler);
+    if (sys_call4(SYS_rt_sigtimedwait, &traps, &info, &now, sizeof traps) == SIGTRAP &&
+        !user_clock_of_trap(&info))
+        sys_call4(SYS_rt_tgsigqueueinfo, sys_call0(SYS_getpid), sys_gettid(), SIGTRAP, &info);
 }
 
-bool tick_signal_trap_in_kernel(void)
+enum feed_timer_reason tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *),
+                                             struct sigaction *before)
 {
-    return kernel_is_at_least(6, 15);
+    forget_waiting_trap();
+    if (!kernel_is_at_least(5, 18))
+        return FEED_TIMER_REASON_KERNEL;
+    if (is_traced())
+        return FEED_TIMER_REASON_TRACED;
+    return program_calls_libc() && call_sigaction(SIGTRAP, NULL, before) == 0 &&
+                   before->sa_handler != SIG_IGN && install(SIGTRAP, handler)
+               ? FEED_TIMER_REASON_NONE
+               : FEED_TIMER_REASON_SIGNAL;
 }
 
 void tick_signal_default(int number)

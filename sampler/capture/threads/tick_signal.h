@@ -13,6 +13,7 @@
 #ifndef ISOSCOPE_TICK_SIGNAL_H
 #define ISOSCOPE_TICK_SIGNAL_H
 
+#include "../../feed/layout.h"
 #include "../../feed/signal_safe.h"
 
 #include <signal.h>
@@ -34,17 +35,12 @@ static inline bool tick_signal_is_in(uint64_t set, int number)
 
 /* False when somebody has changed the signal's action since. */
 bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
-/* SIGTRAP too, for perf events that trap: not where the program handles it, a debugger is attached,
- * the kernel is older than 5.18 (there a blocked trap kills), or the program goes past libc: what
- * it does to its signals, and its execs, would not be seen. */
-bool tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *));
-/* A trap that counts in the kernel may wait there, as long as its thread sleeps. Before Linux 6.15
- * (its commit 56799bc03565) whoever closes the event may have to wait as long. */
-bool tick_signal_trap_in_kernel(void);
-/* A debugger is attached to this process. */
-bool tick_signal_traced(void);
-/* Signals that wait for this user's processes; 0 when /proc does not say. */
-uint32_t tick_signal_queued(void);
+/* SIGTRAP too, for the user clock: not where the program ignores it, a debugger is attached, the
+ * kernel is older than 5.18 (there a blocked trap kills), or the program goes past libc: what it
+ * does to its signals would not be seen. One that waits since before exec is forgotten. before: the
+ * action that handler takes the place of. Returns why not; FEED_TIMER_REASON_NONE: it is ours. */
+enum feed_timer_reason tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *),
+                                             struct sigaction *before);
 /* In the handler: the signal was none of ours, so it gets what it would have got without us. */
 SIGNAL_SAFE void tick_signal_default(int number);
 

@@ -9,6 +9,7 @@
 #include "../system/memory.h"
 #include "../system/pages.h"
 #include "../system/task_file.h"
+#include "../threads/cpu_timer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@ enum {
     /* One that ended in unknown code: it may soon be known. If not, twice as long, and so on. */
     HOLDS_UNKNOWN_MIN_ROUNDS = 4,
     HOLDS_UNKNOWN_MAX_ROUNDS = 64,
-    RESEND_ROUNDS = 16, /* a signal may be lost when the kernel is out of memory */
+    PAYS_ROUNDS = 200, /* of sleep, before it pays without a tick */
     SECOND_LOOK_US = 50,
     KEPT_FDS_MAX = 512, /* the program's limit holds for our table too */
     TAG_BYTES = FEED_NAME_MAX,
@@ -33,7 +34,7 @@ struct seen {
     uint16_t generation; /* of the feed's slot */
     bool asleep;         /* its last sample in ring 0 holds while cpu_ns does */
     bool ran;            /* it was on a processor in the round before */
-    bool unsent;         /* rounds are owed, and no signal is on its way */
+    uint16_t slept;      /* rounds, while it owes */
     uint8_t state;
     uint16_t holds;         /* rounds that the sample still stands for */
     uint16_t unknown_holds; /* and of the last one that ended in unknown code */
@@ -78,7 +79,7 @@ static void count_loss(const struct round *round, enum feed_loss loss)
 /* False: the thread is gone. */
 static bool read_cpu(int32_t tid, uint64_t *out)
 {
-    uint64_t cpu_ns = timer_thread_cpu_ns(tid);
+    uint64_t cpu_ns = cpu_timer_thread_ns(tid);
 
     if (cpu_ns)
         *out = cpu_ns;
@@ -131,7 +132,8 @@ static bool meet(const struct round *round, uint32_t slot)
     forget(thread);
     thread->tid = tid;
     thread->generation = generation;
-    thread->asleep = thread->ran = thread->unsent = false;
+    thread->asleep = thread->ran = false;
+    thread->slept = 0;
     thread->unknown_holds = 0;
     thread->fd = -1;
     switches_open(&thread->switches, tid);
@@ -139,40 +141,20 @@ static bool meet(const struct round *round, uint32_t slot)
     return true;
 }
 
-static void send_tick(const struct round *round, struct watch *watch)
-{
-    siginfo_t info;
-
-    memset(&info, 0, sizeof info);
-    info.si_signo = round->threads->signal_number;
-    info.si_code = SI_QUEUE;
-    info.si_pid = (pid_t)sys_call0(SYS_getpid);
-    info.si_value.sival_ptr = watch;
-    sys_call4(SYS_rt_tgsigqueueinfo, info.si_pid, watch->tid, info.si_signo, &info);
-}
-
-/* The thread runs or would like to: its handler will say where, for this round too. */
-static void owe(const struct round *round, uint32_t slot, bool running, bool send)
+/* The thread runs or would like to: its next tick will say where, for this round too. */
+static void owe(const struct round *round, uint32_t slot, bool running)
 {
     struct watch *watch = &round->threads->watches[slot];
-    struct seen *thread = &seen[slot];
     uint32_t owed = atomic_load_explicit(&watch->owed, memory_order_relaxed);
-    uint32_t rounds = owed % WALL_OWED_RUNNABLE + owed / WALL_OWED_RUNNABLE;
 
-    if (!round->threads->signal_number || rounds >= WALL_OWED_MAX) {
+    seen[slot].slept = 0;
+    seen[slot].ran = true;
+    if (owed % WALL_OWED_RUNNABLE + owed / WALL_OWED_RUNNABLE >= WALL_OWED_MAX) {
         count_loss(round, FEED_LOSS_OVERRUN);
         return;
     }
     atomic_fetch_add_explicit(&watch->owed, running ? WALL_OWED_RUNNING : WALL_OWED_RUNNABLE,
                               memory_order_relaxed);
-    if (!send) {
-        thread->unsent |= !rounds;
-        return;
-    }
-    if (thread->unsent || rounds % RESEND_ROUNDS == 0)
-        send_tick(round, watch);
-    thread->unsent = false;
-    thread->ran = true;
 }
 
 /* Puts what say_again gathered into the ring. */
@@ -232,17 +214,19 @@ static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
     };
 }
 
-/* Rounds that nobody was asked to answer: the thread now sleeps where they led to. */
+/* No tick has met the thread since: it sleeps where the rounds led to. */
 static void pay(struct round *round, uint32_t slot)
 {
-    uint32_t owed =
-        atomic_exchange_explicit(&round->threads->watches[slot].owed, 0, memory_order_relaxed);
+    _Atomic uint32_t *owes = &round->threads->watches[slot].owed;
+    uint32_t owed = atomic_load_explicit(owes, memory_order_relaxed);
 
+    if (!owed || ++seen[slot].slept < PAYS_ROUNDS)
+        return;
+    owed = atomic_exchange_explicit(owes, 0, memory_order_relaxed);
     for (uint32_t i = 0; i < owed % WALL_OWED_RUNNABLE; i++)
         say_again(round, slot, FEED_STATE_RUNNING);
     for (uint32_t i = 0; i < owed / WALL_OWED_RUNNABLE; i++)
         say_again(round, slot, FEED_STATE_RUNNABLE);
-    seen[slot].unsent = false;
 }
 
 /* The tag in force, copied by the kernel: the thread may wake, and free it. False: there is none.
@@ -321,8 +305,6 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     round->unknown_code |= result.unknown_code;
     count(&header->status.delivered, 1);
     count(&header->status.ends[result.end], 1);
-    if (thread->unsent)
-        pay(round, slot);
     return TAKEN;
 }
 
@@ -365,7 +347,7 @@ static void look_closely(struct round *round, uint32_t slot, bool moved, bool se
             return;
         }
         if (blocked.runs) {
-            owe(round, slot, moved, moved || thread->ran);
+            owe(round, slot, moved);
             return;
         }
         if (!tries)
@@ -392,6 +374,7 @@ static void look_at(struct round *round, uint32_t slot)
     }
     thread->holds--;
     say_again(round, slot, (enum feed_state)thread->state);
+    pay(round, slot);
 }
 
 static void look_a_second_time(struct round *round)

@@ -2,14 +2,16 @@
  * wall.h - wall mode: each period a round, and in each round a sample of every thread
  * that thread_choice.h has chosen.
  *
- *   sampler.c -> wall_round -> a thread that runs: the tick signal, and the handler samples it
+ *   sampler.c -> wall_round -> a thread that runs: it owes a sample, which its next tick brings
  *                           -> a thread that sleeps: its stack, read from here, into ring 0
  *
- * A thread that sleeps is never signalled: poll, nanosleep and others would return EINTR. Its CPU
- * clock tells: as long as that stands still, the thread is where it was, and the sample before
- * holds. A thread that wants a processor gets one signal, which waits with it.
+ * Nobody is signalled from here: reads would come short, and poll, nanosleep and others would
+ * return EINTR. A thread's CPU clock tells: as long as that stands still, the thread is where it
+ * was, and the sample before holds. What a thread owes for the rounds that met it on a processor,
+ * or in want of one, is paid by the next tick of its CPU-time timer, which says where it spends its
+ * time; one that sleeps for long before it has a tick pays where it sleeps.
  *
- * Threads    The sampler's thread; wall_answer and wall_tick_is_stale: the handler.
+ * Threads    The sampler's thread; wall_answer: the handler.
  * Errors     None: what could not be sampled is counted by cause.
  */
 #ifndef ISOSCOPE_WALL_H
@@ -19,7 +21,6 @@
 #include "../threads/threads.h"
 #include "../unwind/named_code.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@
 enum {
     WALL_OWED_RUNNING = 1,
     WALL_OWED_RUNNABLE = 1 << 16,
-    WALL_OWED_MAX = 255, /* of either; a thread that blocks the tick signal never answers */
+    WALL_OWED_MAX = 255, /* of either; a thread that blocks the tick's signal never answers */
 };
 
 /* Samples all threads now. True when a stack led into code that is not known: the modules should be
@@ -39,13 +40,6 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
 void wall_forget(struct threads *threads);
 /* In a forked child, before its threads are forgotten: the parent's descriptors are not here. */
 void wall_forget_parent(struct threads *threads);
-
-/* A signal of ours whose rounds were answered by the one before. */
-SIGNAL_SAFE_INLINE bool wall_tick_is_stale(const struct watch *watch, const siginfo_t *info)
-{
-    return info->si_code == SI_QUEUE && info->si_value.sival_ptr == watch &&
-           !atomic_load_explicit(&watch->owed, memory_order_relaxed);
-}
 
 /* Says in a sample which rounds it stands for; in CPU mode there are none. */
 SIGNAL_SAFE_INLINE void wall_answer(struct feed_sample *sample, struct watch *watch)

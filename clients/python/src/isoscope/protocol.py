@@ -1111,9 +1111,8 @@ class _PrivateProcessRequired(TypedDict):
     ppid: int
     exe: str
     live: bool
-    timer: Literal["none", "perf", "cpu-timer", "sigtrap", "interrupter"]
+    timer: Literal["none", "cpu-timer", "sigtrap"]
     truePeriodMicros: Micros
-    excludesKernel: bool
     counters: PrivateCounters
 
 
@@ -1122,6 +1121,7 @@ class PrivateProcess(_PrivateProcessRequired, total=False):
 
     endTime: Millis
     exit: PrivateExit
+    timerReason: Literal["asked", "refused", "kernel", "traced", "signal", "switches"]
 
 
 class PrivateProfileReport(TypedDict):

@@ -9,7 +9,6 @@ export interface ProcessInfo {
   startMs: number;
   endMs: number; // 0: it lives
   exit?: Exit; // how it ended, where isoscope is its parent
-  excludesKernel: boolean;
 }
 
 export interface ServiceInfo {
@@ -37,7 +36,6 @@ function described(isolate: Isolate): ProcessInfo {
     startMs: isolate.startTime,
     endMs: process.endTime ?? 0,
     exit: process.exit,
-    excludesKernel: process.excludesKernel,
   };
 }
 

@@ -35,8 +35,15 @@ _LOSSES = {
     "evicted": "older samples that made room for newer ones",
     "corrupt": "records that could not be true",
     "unstored": "samples without memory, or later than their thread's end",
-    "threads_deaf": "threads that block the tick's signal",
     "names_full": "tags and functions whose name found no room",
+}
+_ALONE = {  # why there is no perf event
+    "asked": ", as --timer cpu asks",
+    "refused": ": the kernel refused perf events (see kernel.perf_event_paranoid)",
+    "kernel": ": the kernel is older than 5.18",
+    "traced": ", while a debugger is attached",
+    "signal": ": the program ignores SIGTRAP, or takes signals past libc",
+    "switches": ": perf events would slow it, for it switches very often",
 }
 _LOOK_S = 0.05
 
@@ -176,16 +183,18 @@ class _Report:
         told, counters = self._told, self._counters
         ended = "" if told["live"] else f", ended {how(told.get('exit', UNKNOWN))}".rstrip()
         lines = [f"{self._process.name} ({told['pid']}){ended}  {told['exe']}"]
-        kernel = ", does not see the kernel" if told["excludesKernel"] else ""
         timer = "none: it was not sampled yet"
         if told["timer"] != "none":
-            timer = f"{told['timer']}, one tick per {duration(told['truePeriodMicros'])}{kernel}"
+            alone = _ALONE.get(told.get("timerReason", ""), "")
+            timer = f"{told['timer']}, one tick per {duration(told['truePeriodMicros'])}{alone}"
         lines.append(f"  timer       {timer}")
         for name, what in (("ticks", ""), ("delivered", "samples")):
             lines.append(_row(name, counters.get(name, 0), what, self._rate(name)))
         for name, count in self._lost.items():
             lines.append(_row("lost", count, _LOSSES.get(name, name[5:]), self._rate(name)))
-        for name in ("evicted", "corrupt", "unstored", "threads_deaf", "names_full"):
+        missed = counters.get("not_sampled_ns", 0) / 1e6
+        lines.append(f"  not sampled {missed:,.1f} ms of CPU time")
+        for name in ("evicted", "corrupt", "unstored", "names_full"):
             if counters.get(name):
                 lines.append(_row(name.replace("threads_", ""), counters[name], _LOSSES[name]))
         lines += self._ends()
