@@ -167,9 +167,7 @@ NO_PERF_NOTICE = "isoscope: the kernel refused perf"
 class Timer(NamedTuple):
     """What this machine gives who asks for nothing special, at 1 kHz."""
 
-    is_perf: bool
-    is_trap: bool
-    sees_kernel: bool
+    is_trap: bool  # the user clock ticks; else CPU-time timers alone do
     true_period_us: int
 
     @property
@@ -185,8 +183,7 @@ def default_timer() -> Timer:
         with Client(service.uri) as client:
             (process,) = client.processes()
             told = client.call("getIsolate", isolateId=process.id)["_process"]
-        return Timer(told["timer"] in ("perf", "sigtrap"), told["timer"] == "sigtrap",
-                     not told["excludesKernel"], service.tree().true_period_us)
+        return Timer(told["timer"] == "sigtrap", service.tree().true_period_us)
 
 
 def no_new_privs() -> bool:

@@ -236,7 +236,7 @@ def test_overhead_measures_a_short_program():
 )  # fmt: skip
 def test_a_commands_status_is_passed_on_with_its_profile(command, status):
     done = isoscope("dump", "--", *command)
-    assert done.returncode == status and "main  spin_two_to_one" in done.stdout
+    assert done.returncode == status and "_start  spin_two_to_one" in done.stdout
 
 
 @pytest.mark.parametrize("command, status", [("/no/such/program", 127), ("/etc/passwd", 126)])

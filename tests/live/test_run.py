@@ -466,7 +466,7 @@ def test_refused_perf_falls_back_and_says_the_true_rate():
     if result.returncode == 77:
         pytest.skip("may not filter system calls")
     assert result.returncode == 0
-    assert "refused perf timers" in result.stderr
+    assert "refused perf events" in result.stderr
     assert "not the asked 1000" in result.stderr
 
 

@@ -297,7 +297,7 @@ def check_samples(row: Row, uri: str) -> str:
     whole = 1 - tree.cut_count / tree.sample_count if tree.sample_count else 1.0
     figures = (f"{tree.sample_count} samples of {len(tree.roots)} processes, "
                f"{100 * whole:.2f} % whole")
-    if tree.lost["no_timer"] and not tree.sample_count and not default_timer().is_perf:
+    if tree.lost["no_timer"] and not tree.sample_count and not default_timer().is_trap:
         return f"{figures}: perf is refused, and the limit of pending signals is that of timers too"
     # Where perf is refused, the kernel merges ticks that come more often than its own.
     slow = tree.true_period_us > row.period_us
