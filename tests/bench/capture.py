@@ -80,7 +80,7 @@ def counted(place: Place, program: Program, options: list[str], rate: int) -> Co
     busiest = max(processes, key=lambda process: process["counters"]["delivered"])
     asked = cpu_seconds(times.read_text()) * rate
     return Count(busiest["counters"]["delivered"] / asked, busiest["timer"],
-                 Tick("trap" in busiest["timer"], bool(busiest["excludesKernel"])))
+                 Tick(busiest["timer"] == "sigtrap"))
 
 
 class Round(NamedTuple):

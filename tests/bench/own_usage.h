@@ -15,8 +15,9 @@ static inline void print_own_usage(void)
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
-    printf("cpu_seconds %.6f\n",
-           timeval_seconds(&usage.ru_utime) + timeval_seconds(&usage.ru_stime));
+    printf("cpu_seconds %.6f system_seconds %.6f\n",
+           timeval_seconds(&usage.ru_utime) + timeval_seconds(&usage.ru_stime),
+           timeval_seconds(&usage.ru_stime));
 }
 
 #endif

@@ -157,12 +157,10 @@ class Perf(Way):
 class Tick(NamedTuple):
     """How isoscope's ticks came, so that the bench's own sampler takes the same ones."""
 
-    trap: bool
-    user_only: bool
+    trap: bool  # in user mode only
 
     def environment(self) -> dict[str, object]:
-        return {**({"BENCH_SIGTRAP": 1} if self.trap else {}),
-                **({"BENCH_USER_ONLY": 1} if self.user_only else {})}
+        return {"BENCH_SIGTRAP": 1, "BENCH_USER_ONLY": 1} if self.trap else {}
 
 
 class Plain(Way):
