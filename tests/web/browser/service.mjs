@@ -76,7 +76,15 @@ export class Service {
   }
 
   async programEnds() {
+    await until(() => this.#children()[0] || this.#hasBuried(), "the program's start");
     await until(() => !this.#children()[0], "the program's end");
+  }
+
+  /** A child of isoscope's has ended, and was waited for: its page faults count as the parent's. */
+  #hasBuried() {
+    const stat = readFileSync(`/proc/${this.process.pid}/stat`, "utf8");
+    const cminflt = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[8];
+    return Number(cminflt) > 0;
   }
 
   /** isoscope's, but for its own service. */
