@@ -10,7 +10,8 @@
 static bool may_make(const char *which)
 {
     char name[] = "unshare", user[] = "--user", mount[] = "--mount", done[] = "true";
-    char *words[] = { name, strncmp(which, "user", 4) ? mount : user, done, NULL };
+    char as_it_is[] = "--propagation=unchanged"; /* it may change that of a mount point only */
+    char *words[] = { name, strncmp(which, "user", 4) ? mount : user, as_it_is, done, NULL };
     char path[] = "PATH=/usr/bin:/bin", *environment[] = { path, NULL };
     int error = open("/dev/null", O_WRONLY | O_CLOEXEC);
     posix_spawn_file_actions_t actions;
