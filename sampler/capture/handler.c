@@ -48,8 +48,7 @@ struct tick {
     struct cpu_times before, now; /* at the thread's tick before, and at this one */
     uint64_t cpu_ns, since_ns;    /* of the thread; since its tick before */
     uint32_t base_us;             /* between two of this clock's ticks */
-    bool user_clock;
-    bool user, system; /* the time that its sample stands for */
+    bool user, system;            /* the time that its sample stands for */
     uint64_t weight_ns;
     uint32_t periods; /* that it counts for */
 };
@@ -215,10 +214,9 @@ SIGNAL_SAFE_INLINE bool is_due(const struct tick *tick, uint64_t *due_ns)
     uint32_t slowed = atomic_load_explicit(&tick->watch->load.slowed, memory_order_relaxed);
     uint64_t wanted_us = (uint64_t)sampler_period_us() << slowed;
 
-    /* The kernel swaps the user clock between threads, so one's ticks are not evenly spaced. */
-    if (2 * wanted_us < 3 * tick->base_us && !(tick->user_clock && sampler.threads.varied))
+    /* Those that come a little too often are left out by what they stand for (weigh). */
+    if (2 * wanted_us < 3 * tick->base_us)
         return true;
-
     if (account_is_due(due_ns, tick->cpu_ns, wanted_us))
         return true;
     if (slowed)
@@ -274,7 +272,7 @@ void handler_tick(int number, siginfo_t *info, void *context)
 
 void handler_trap(int number, siginfo_t *info, void *context)
 {
-    struct tick tick = { .base_us = user_clock_of_trap(info), .user_clock = true, .user = true };
+    struct tick tick = { .base_us = user_clock_of_trap(info), .user = true };
 
     if (tick.base_us) {
         if (begin(&tick, context) && !sampler.threads.wall &&

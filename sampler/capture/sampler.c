@@ -212,7 +212,6 @@ static void forget_threads(void)
     memset(&sampler.threads.switching, 0, sizeof sampler.threads.switching);
     atomic_store(&sampler.threads.leftover_ns, 0);
     atomic_store(&sampler.threads.carry_ns, 0);
-    sampler.threads.varied = false;
     atomic_store(&sampler.threads.used, 0);
     atomic_store(&sampler.threads.live, 0);
     atomic_store(&sampler.threads.period_us, 0);

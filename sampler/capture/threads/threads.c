@@ -368,7 +368,6 @@ static void vary_root(struct threads *threads)
     if (ended - threads->short_seen >= SHORT_NEWS) {
         threads->short_seen = ended;
         threads->short_looks = SHORT_LOOKS;
-        threads->varied = true;
         if (least_us < FEED_PERIOD_MIN_US)
             least_us = whole_us < FEED_PERIOD_MIN_US ? whole_us : FEED_PERIOD_MIN_US;
         user_clock_set_period(threads->root,

@@ -77,8 +77,7 @@ struct threads {
     _Atomic uint64_t leftover_ns; /* CPU time of ended threads that no sample has counted */
     _Atomic uint32_t short_ended; /* threads that lived for less than a period */
     uint32_t short_seen, short_looks, random; /* vary_root's */
-    bool varied; /* there are threads whose user clock ticks more often than the period */
-    _Atomic int64_t carry_ns; /* of ended threads: account.h */
+    _Atomic int64_t carry_ns;                 /* of ended threads: account.h */
     struct switching switching;
     struct clock_rights rights;
     uint32_t timer_us; /* between two ticks of a CPU-time timer */
@@ -102,8 +101,7 @@ SIGNAL_SAFE uint32_t threads_take(struct threads *threads, int32_t tid,
                                   const struct stack_range *stack, bool scanned);
 /* What the calling thread has used until now counts for nothing. */
 void threads_count_from_now(struct threads *threads, uint32_t slot);
-/* It ends, or must not be sampled any more. */
-/* True: there is news for threads_poll. */
+/* It ends, or must not be sampled any more. True: there is news for threads_poll. */
 bool threads_leave(struct threads *threads, uint32_t slot);
 
 /* The slot of the thread; 0: it has none. */
