@@ -25,8 +25,7 @@ struct acceptor {
 
 static void say_exhausted(int reason)
 {
-    static bool
-        said; /* the service thread's only; the feed's listener means the same descriptors */
+    static bool said; /* the service thread's only; all listeners mean the same descriptors */
     struct rlimit files;
 
     if (said)

@@ -3,12 +3,14 @@
 #include "acceptor.h"
 #include "feed_hello.h"
 #include "loop.h"
+#include "say.h"
 
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 enum {
     CONNECTIONS_MAX = 4096,
     BACKLOG = 512,
+    DESCRIPTORS_LEFT = 128, /* for clients and for files that are read, at most a quarter of all */
     HELLO_MS_MAX = 10000, /* a peer that says nothing holds its place no longer */
 };
 
@@ -33,8 +36,29 @@ struct feed_socket {
     struct loop *loop;
     struct acceptor *acceptor;
     struct connection *connections;
-    unsigned connection_count, hellos;
+    unsigned connection_count, attached_count, hellos;
+    bool said_full;
 };
+
+/* The lowest free number is given first: a high one tells that few are left. Programs keep theirs
+ * until they end, and clients would wait as long. */
+static bool leaves_room(struct feed_socket *feed, int descriptor)
+{
+    struct rlimit files;
+    rlim_t left;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return true;
+    left = files.rlim_cur / 4 < DESCRIPTORS_LEFT ? files.rlim_cur / 4 : DESCRIPTORS_LEFT;
+    if (descriptor < 0 || (rlim_t)descriptor < files.rlim_cur - left)
+        return true;
+    if (!feed->said_full)
+        say("%u programs use the file descriptors that there are: further ones run unprofiled "
+            "(ulimit -n gives more)",
+            feed->attached_count);
+    feed->said_full = true;
+    return false;
+}
 
 static void send_welcome(const struct connection *connection)
 {
@@ -44,6 +68,13 @@ static void send_welcome(const struct connection *connection)
 
     /* One that has ended since cannot be told, and its samples are as good. */
     (void)!send(connection->socket, &welcome, sizeof(welcome), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void refuse(const struct feed_greeting *greeting)
+{
+    close(greeting->memfd);
+    if (greeting->clock >= 0)
+        close(greeting->clock);
 }
 
 static bool attach(struct connection *connection, const struct feed_greeting *greeting)
@@ -57,15 +88,15 @@ static bool attach(struct connection *connection, const struct feed_greeting *gr
         .clock = greeting->clock,
     };
 
-    if (connection->attached) {
-        close(greeting->memfd);
-        if (greeting->clock >= 0)
-            close(greeting->clock);
+    if (connection->attached || !leaves_room(feed, greeting->memfd) ||
+        !leaves_room(feed, greeting->clock)) {
+        refuse(greeting);
         return false;
     }
     if (profile_attach(feed->options.profile, greeting->memfd, &peer, &connection->process_id) < 0)
         return false;
     connection->attached = true;
+    feed->attached_count++;
     feed->hellos++;
     watch_timeout(connection->watch, 0);
     send_welcome(connection);
@@ -107,8 +138,10 @@ static void connection_ended(void *context)
     struct connection *connection = context;
     struct feed_socket *feed = connection->feed;
 
-    if (connection->attached)
+    if (connection->attached) {
+        feed->attached_count--;
         profile_hangup(feed->options.profile, connection->process_id, connection->goodbye);
+    }
     *connection->link = connection->next;
     if (connection->next)
         connection->next->link = connection->link;
@@ -133,7 +166,9 @@ static void welcome(void *context, int socket)
     static const struct watch_events events = { .ready = connection_ready,
                                                 .ended = connection_ended };
     struct connection *connection =
-        feed->connection_count < CONNECTIONS_MAX ? calloc(1, sizeof(*connection)) : NULL;
+        feed->connection_count < CONNECTIONS_MAX && leaves_room(feed, socket)
+            ? calloc(1, sizeof(*connection))
+            : NULL;
 
     if (!connection) {
         close(socket);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 enum {
-    FILES_WANTED = 8192, /* 4096 feeds, clients, and room */
+    FILES_WANTED = 16384, /* three for each of 4096 feeds, clients, and room */
 };
 
 /* A descriptor of ours that became number 2 would get our messages. */

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-enum { SPIN_US = 1000, PATH_ENTRIES = 100, FAILING_MS = 1, OTHER_THREADS = 3 };
+enum { SPIN_US = 1000, PATH_ENTRIES = 100, FAILING_MS = 2, OTHER_THREADS = 3 };
 
 extern char **environ;
 
