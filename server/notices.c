@@ -4,40 +4,54 @@
 
 #include "../sampler/profile/snapshot.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-enum { PROCESSES_MAX = 64 }; /* what one was refused, all are */
-
-static bool is_known(const struct process_info *process)
+static bool is_slower(const struct feed_status_view *status, uint32_t asked_us)
 {
-    return process->status.timer != FEED_TIMER_NONE && process->status.true_period_us != 0;
+    return status->timer_reason != FEED_TIMER_REASON_NONE && status->true_period_us > asked_us;
 }
 
-static void say_slower(const struct feed_status_view *status, uint32_t asked_us)
+/* What one process was refused all are; the rest is of this one. */
+static bool is_of_one(enum feed_timer_reason reason)
+{
+    return reason == FEED_TIMER_REASON_TRACED || reason == FEED_TIMER_REASON_SIGNAL ||
+           reason == FEED_TIMER_REASON_SWITCHES;
+}
+
+static void say_slower(const struct process_info *process, uint32_t asked_us)
 {
 #define REASON_TEXT(name, word, text) [FEED_TIMER_REASON_##name] = text,
     static const char *const texts[] = { FEED_TIMER_REASONS(REASON_TEXT) };
 #undef REASON_TEXT
+    const struct feed_status_view *status = &process->status;
+    unsigned most = 1000000 / status->true_period_us, asked = 1000000 / asked_us;
+    const char *text = texts[status->timer_reason];
 
-    if (status->timer_reason == FEED_TIMER_REASON_NONE || status->true_period_us <= asked_us)
-        return;
-    say("%s: CPU-time timers give at most %u samples per CPU second, not the asked %u",
-        texts[status->timer_reason], 1000000 / status->true_period_us, 1000000 / asked_us);
+    if (is_of_one(status->timer_reason))
+        say("%s (%" PRId32 "): %s: CPU-time timers give at most %u samples per CPU second, not the "
+            "asked %u",
+            process->name, process->pid, text, most, asked);
+    else
+        say("%s: CPU-time timers give at most %u samples per CPU second, not the asked %u", text,
+            most, asked);
 }
 
-bool notice_timer(struct profile *profile, uint32_t asked_us)
+void notice_timers(struct timer_notices *notices, struct profile *profile, uint32_t asked_us)
 {
-    struct process_info *processes = calloc(PROCESSES_MAX, sizeof(*processes));
-    size_t count = processes ? profile_processes(profile, processes, PROCESSES_MAX) : 0;
-    bool known = false;
+    size_t room = profile_processes(profile, NULL, 0);
+    struct process_info *processes = calloc(room + 1, sizeof(*processes));
+    size_t count = processes ? profile_processes(profile, processes, room) : 0;
 
-    for (size_t i = 0; i < count && i < PROCESSES_MAX && !known; i++) {
-        known = is_known(&processes[i]);
-        if (known)
-            say_slower(&processes[i].status, asked_us);
+    for (size_t i = 0; i < count && i < room; i++) {
+        bool *said = &notices->said[processes[i].status.timer_reason];
+
+        if (*said || !is_slower(&processes[i].status, asked_us))
+            continue;
+        *said = true;
+        say_slower(&processes[i], asked_us);
     }
     free(processes);
-    return known;
 }
 
 void notice_no_hello(const char *program)

@@ -4,16 +4,22 @@
 #ifndef ISOSCOPE_NOTICES_H
 #define ISOSCOPE_NOTICES_H
 
+#include "../sampler/feed/layout.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct profile;
 
+struct timer_notices {
+    bool said[FEED_TIMER_REASON_COUNT];
+};
+
 /*
- * Says when CPU-time timers are slower than what was asked, and why they tick alone. False while no
- * process has a timer yet: ask again later.
+ * Says when CPU-time timers tick alone, slower than what was asked, and why: of each reason once, with
+ * the first process that has it. To be called again and again, for reasons come while programs run.
  */
-bool notice_timer(struct profile *profile, uint32_t asked_us);
+void notice_timers(struct timer_notices *notices, struct profile *profile, uint32_t asked_us);
 
 /* No process of the run ever said hello. */
 void notice_no_hello(const char *program);

@@ -32,19 +32,17 @@ struct serving {
     struct hub hub;
     struct leave *leave;
     struct heard_output *output; /* NULL: it is not captured */
-    struct delay *notice;        /* looks every second until the timer's kind is known */
-    bool timer_known;
+    struct delay *notice;        /* every second */
+    struct timer_notices notices;
     bool ended; /* the program */
 };
 
-static void look_at_timer(void *context)
+static void look_at_timers(void *context)
 {
     struct serving *serving = context;
 
-    if (serving->timer_known)
-        return;
-    serving->timer_known = notice_timer(serving->hub.profile, serving->options->period_us);
-    if (!serving->timer_known && !serving->ended)
+    notice_timers(&serving->notices, serving->hub.profile, serving->options->period_us);
+    if (!serving->ended)
         delay_set(serving->notice, NOTICE_MS);
 }
 
@@ -73,7 +71,7 @@ static void program_ended(struct serving *serving, pid_t program, int wait_statu
     if (serving->output)
         heard_output_drain(serving->output);
     hub_exited(&serving->hub, program, wait_status);
-    look_at_timer(serving);
+    look_at_timers(serving);
     if (feed_socket_hellos(serving->hub.feed) == 0)
         notice_no_hello(serving->options->program[0]);
     if (serving->options->stats)
@@ -161,7 +159,7 @@ static int watch(struct serving *serving, int output)
          heard_output_new(&serving->output, output, loop, program_wrote, serving) < 0) ||
         loop_watch(loop, NULL, serving->link, &events, serving) < 0 ||
         leave_new(&serving->leave, loop, serving->hub.web) < 0 ||
-        delay_new(&serving->notice, loop, look_at_timer, serving) < 0) {
+        delay_new(&serving->notice, loop, look_at_timers, serving) < 0) {
         say("cannot watch the program: %s", strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -75,6 +76,39 @@ def test_who_asks_for_a_slower_timer_is_not_told_of_a_refusal(run):
     ended = run(program, "--timer", "cpu", "--period", "100", "--quiet")
     assert "as --timer cpu asks: CPU-time timers give at most" in ended.stderr
     assert "refused" not in ended.stderr
+
+
+# Two processes that hand a byte to and fro until they have used a quarter of a second.
+PAIR = r"""
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+    int there[2], back[2];
+    char byte = 0;
+    if (pipe(there) < 0 || pipe(back) < 0)
+        return 1;
+    int child = fork() == 0;
+    int in = child ? there[0] : back[0], out = child ? back[1] : there[1];
+    close(child ? there[1] : there[0]);
+    close(child ? back[0] : back[1]);
+    signal(SIGPIPE, SIG_IGN);
+    while (clock() < CLOCKS_PER_SEC / 4 && write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1)
+        ;
+    return 0;
+}
+"""
+
+
+def test_programs_that_switch_very_often_are_sampled_by_timers_alone_and_it_is_said_once(
+        run, compiled):
+    if not default_timer().is_trap:
+        pytest.skip("CPU-time timers tick alone: perf events are refused here")
+    ended = run([compiled("pair", PAIR)], "--quiet")
+    assert re.fullmatch(r"isoscope: pair \(\d+\): perf events would slow it: it switches very often: "
+                        r"CPU-time timers give at most \d+ samples per CPU second, not the asked 1000\n",
+                        ended.stderr)
 
 
 def test_an_unknown_timer_is_refused(run):

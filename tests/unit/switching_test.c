@@ -62,6 +62,18 @@ static void one_tick_that_tells_of_many_is_not_the_whole(void **state)
     }
 }
 
+static void those_of_short_threads_are_not_counted(void **state)
+{
+    struct switching switching = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        switching_forgive_short_thread(&switching);
+        assert_false(spend(&switching, 1, SWITCHING_OF_SHORT_THREAD + BEARABLE_A_MS));
+    }
+    assert_true(spend(&switching, 1000, SWITCHING_OF_SHORT_THREAD + BEARABLE_A_MS));
+}
+
 static int looks_until_it_returns(struct switching *switching)
 {
     int looks = 0;
@@ -97,6 +109,7 @@ int main(void)
         cmocka_unit_test(more_is_not),
         cmocka_unit_test(a_quarter_is_seen_within_some_ms),
         cmocka_unit_test(one_tick_that_tells_of_many_is_not_the_whole),
+        cmocka_unit_test(those_of_short_threads_are_not_counted),
         cmocka_unit_test(a_calm_process_gets_its_clock_back_later_each_time),
     };
 

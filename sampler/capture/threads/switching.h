@@ -8,9 +8,12 @@
  * others: a program that talks to another one over a pipe pays some 5 us at each switch (measured,
  * in a virtual machine). A process that would lose more than a twentieth of its time so is sampled
  * by CPU-time timers alone, which cost nothing at a switch, until it has been calm for a while.
+ * Threads that end soon switch with those that make them and wait for them, all of one process: those
+ * switches are not counted (0.3 ms each, one after the other: no dearer than without the clock).
  *
  * Units      CPU time, ns. A window is some milliseconds of the process's.
- * Threads    switching_add: the handler, in any thread. switching_look: the sampler's thread.
+ * Threads    switching_add: the handler, in any thread. switching_forgive_short_thread: any thread.
+ *            switching_look: the sampler's thread.
  */
 #ifndef ISOSCOPE_SWITCHING_H
 #define ISOSCOPE_SWITCHING_H
@@ -28,18 +31,26 @@ enum {
     /* Much more is not waited for; less is, for one tick may tell of what was long in coming. */
     SWITCHING_SOON_NS = 4 * 1000 * 1000,
     SWITCHING_SOON_PART = 4,
+    SWITCHING_OF_SHORT_THREAD = 4, /* it starts, is waited for, ends, and its maker goes on */
     SWITCHING_LOOKS = 10, /* calm ones, before the clock is tried again; then twice as many */
     SWITCHING_LOOKS_MAX = 600,
 };
 
 struct switching {
     _Atomic uint64_t cpu_ns; /* of the window */
-    _Atomic uint32_t switches;
+    _Atomic int32_t switches; /* below 0: short threads have ended since the last tick */
     _Atomic uint32_t dear; /* what the last window said */
     /* The sampler's thread's. */
     bool left; /* the user clock is not used */
     uint32_t calm, wait;
 };
+
+/* In a thread that ends, and has used less CPU time than a period. */
+static inline void switching_forgive_short_thread(struct switching *switching)
+{
+    atomic_fetch_sub_explicit(&switching->switches, SWITCHING_OF_SHORT_THREAD,
+                              memory_order_relaxed);
+}
 
 /* True: it has just become too dear. */
 SIGNAL_SAFE_INLINE bool switching_add(struct switching *switching, uint32_t switches,
@@ -47,10 +58,10 @@ SIGNAL_SAFE_INLINE bool switching_add(struct switching *switching, uint32_t swit
 {
     uint64_t window_ns =
         atomic_fetch_add_explicit(&switching->cpu_ns, cpu_ns, memory_order_relaxed) + cpu_ns;
-    uint64_t lost_ns =
-        SWITCHING_NS *
-        (uint64_t)(atomic_fetch_add_explicit(&switching->switches, switches, memory_order_relaxed) +
-                   switches);
+    int32_t counted = atomic_fetch_add_explicit(&switching->switches, (int32_t)switches,
+                                                memory_order_relaxed) +
+                      (int32_t)switches;
+    uint64_t lost_ns = counted > 0 ? SWITCHING_NS * (uint64_t)counted : 0;
     bool soon = window_ns >= SWITCHING_SOON_NS && lost_ns > window_ns / SWITCHING_SOON_PART;
     bool dear = soon || lost_ns > window_ns / SWITCHING_PART;
 

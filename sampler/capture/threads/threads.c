@@ -121,9 +121,11 @@ static uint64_t leave_rest(struct threads *threads, const struct watch *watch)
 /* Of many such threads our thread is told now and then. Returns whether it is to be told now. */
 static bool count_short(struct threads *threads, uint64_t cpu_ns)
 {
-    return cpu_ns < threads->root_us * UINT64_C(1000) &&
-           atomic_fetch_add_explicit(&threads->short_ended, 1, memory_order_relaxed) % SHORT_NEWS ==
-               SHORT_NEWS - 1;
+    if (cpu_ns >= threads->root_us * UINT64_C(1000))
+        return false;
+    switching_forgive_short_thread(&threads->switching);
+    return atomic_fetch_add_explicit(&threads->short_ended, 1, memory_order_relaxed) % SHORT_NEWS ==
+           SHORT_NEWS - 1;
 }
 
 bool threads_leave(struct threads *threads, uint32_t slot)
