@@ -1,7 +1,7 @@
 """What sampling costs and delivers, beside gperftools, perf and libunwind on the same programs.
 
     capture.py [BUILD_FOLDER] [--rounds N] [--rates 1000,10000] [--programs NAME,...]
-               [--isoscope="OPTIONS of isoscope run"]
+               [--isoscope="OPTIONS of isoscope run"] [--async-profiler LIBRARY]
 
 In each round every way runs once, one after the other; a figure is the median over the rounds of
 that way's CPU time by that round's plain run. `none again` is a second plain run, and what it
@@ -23,8 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from peers import (Gperftools, Isoscope, Perf, Place, Plain, Tick, Used, Way, cpu_seconds,
-                   place_of, run, run_alone, same_sample, shell)
+from peers import (AsyncProfiler, Gperftools, Isoscope, Perf, Place, Plain, Tick, Used, Way, cpu_seconds,
+                   place_of, run, run_alone, same_sample, shell, that_work)
 from real_programs import Program, programs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,8 +56,9 @@ class Missed:
         print(f"    {what:<46} {figure:>12}   {bound}{'' if good else '   MISSED'}", flush=True)
 
 
-def ways(options: list[str], tick: Tick) -> list[Way]:
-    return [Isoscope(*options), Gperftools(), Perf("perf -g", "-g"),
+def ways(options: list[str], async_profiler: str | None, tick: Tick) -> list[Way]:
+    return [Isoscope(*options), Gperftools(),
+            *([AsyncProfiler(async_profiler)] if async_profiler else []), Perf("perf -g", "-g"),
             Perf("perf dwarf", "--call-graph", "dwarf"),
             Plain("tick alone", "nothing", tick), Plain("tick, tables", "tables", tick),
             Plain("tick, libunwind", "libunwind", tick)]
@@ -161,7 +162,8 @@ def bench(place: Place, program: Program, given: argparse.Namespace, missed: Mis
     rates, options = [int(rate) for rate in given.rates.split(",")], given.isoscope.split()
     counts = {rate: counted(place, program, options, rate) for rate in rates}
     first = counts[rates[0]]
-    seen = measure(place, program, rates, given.rounds, ways(options, first.tick))
+    every = that_work(place, ways(options, given.async_profiler, first.tick), rates[0])
+    seen = measure(place, program, rates, given.rounds, every)
     plain = median(turn.plain.total_s for turn in seen[0, "none again"])
     print(f"{program.name}: {plain:.2f} CPU seconds, {given.rounds} rounds; isoscope's timer: "
           f"{first.timer}")
@@ -220,6 +222,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rates", default="1000,10000")
     parser.add_argument("--programs", default="")
     parser.add_argument("--isoscope", default="", help="options of isoscope run")
+    parser.add_argument("--async-profiler", help="its library, to be preloaded")
     return parser.parse_args()
 
 

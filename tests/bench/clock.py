@@ -1,6 +1,7 @@
 """What ticks cost programs that switch, or whose threads are short, and how much of them is seen.
 
-    clock.py [BUILD_FOLDER] [--before BUILD_FOLDER] [--rounds N] [--seconds S] [--rows WORD,...]
+    clock.py [BUILD_FOLDER] [--before BUILD_FOLDER] [--async-profiler LIBRARY] [--rounds N]
+             [--seconds S] [--rows WORD,...]
 
 Each row: CPU time by that of the plain run of the same round, medians over the rounds, all processes
 and the profiler's counted; `none again` is the noise. `seen` is the CPU time of isoscope's samples by
@@ -22,7 +23,8 @@ from statistics import median
 from typing import Iterator, NamedTuple
 
 from capture import machine
-from peers import Gperftools, Isoscope, Perf, Place, Way, cpu_seconds, place_of, run, run_alone, shell
+from peers import (AsyncProfiler, Gperftools, Isoscope, Perf, Place, Way, cpu_seconds, place_of, run,
+                   run_alone, shell, that_work)
 
 ROOT = Path(__file__).resolve().parents[2]
 RATE = 1000
@@ -124,6 +126,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", nargs="?", default=str(ROOT / "build"))
     parser.add_argument("--before", help="the build folder of an older tree")
+    parser.add_argument("--async-profiler", help="its library, to be preloaded")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3.0, help="of a pair that is not short")
     parser.add_argument("--rows", default="", help="those whose name holds one of these words")
@@ -136,9 +139,12 @@ def main() -> int:
     every: list[Way] = [Isoscope(), Perf("perf -g", "-g"), Gperftools()]
     if given.before:
         every.insert(1, Older(Path(given.before).resolve()))
+    if given.async_profiler:
+        every.append(AsyncProfiler(given.async_profiler))
     print(machine())
     with tempfile.TemporaryDirectory() as name:
         place = place_of(build, Path(name))
+        every = that_work(place, every, RATE)
         for row in rows(build, given.seconds):
             if any(word in row.name for word in given.rows.split(",")):
                 bench(place, row, every, given.rounds)

@@ -138,6 +138,25 @@ class Gperftools(Way):
         return samples
 
 
+class AsyncProfiler(Way):
+    """Its native mode: libasyncProfiler.so preloaded, without a JVM (tools.profiler:async-profiler of
+    Maven Central holds one for each machine)."""
+
+    name = "async-profiler"
+
+    def __init__(self, library: str) -> None:
+        self.library = Path(library).resolve()
+
+    def command(self, place: Place, program: list[str], rate: int) -> list[str]:
+        asked = f"start,event=cpu,interval={1_000_000 // rate}us,collapsed,file={place.file('async')}"
+        return shell(program, LD_PRELOAD=self.library, ASPROF_COMMAND=asked)
+
+    def delivered(self, place: Place, used: Used) -> int:
+        """A stack and its count in each line."""
+        lines = place.file("async").read_text(errors="replace").splitlines()
+        return sum(int(line.rpartition(" ")[2]) for line in lines)
+
+
 class Perf(Way):
     def __init__(self, name: str, *options: str) -> None:
         self.name = name
@@ -178,6 +197,18 @@ class Plain(Way):
 
     def delivered(self, place: Place, used: Used) -> int:
         return json.loads(place.file("plain.json").read_text())["samples"]
+
+
+def that_work(place: Place, every: list[Way], rate: int) -> list[Way]:
+    """Who is refused what it needs, as perf may be, is left out, and that is said."""
+    work = []
+    for way in every:
+        try:
+            run(place, way.command(place, ["true"], rate), 30.0)
+            work.append(way)
+        except SystemExit as refusal:
+            print(f"{way.name} does not work here: {refusal}", flush=True)
+    return work
 
 
 def same_sample(place: Place, program: list[str], rate: int = 1000) -> dict:
