@@ -1,6 +1,7 @@
 #include "segment.h"
 
 #include "../include/isoscope/isoscope.h"
+#include "atomic_raise.h"
 #include "sys.h"
 
 #include <elf.h>
@@ -130,15 +131,6 @@ SIGNAL_SAFE_INLINE bool claim(struct feed_thread *thread)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-SIGNAL_SAFE_INLINE void raise_used(_Atomic uint32_t *used, uint32_t at_least)
-{
-    uint32_t now = atomic_load_explicit(used, memory_order_relaxed);
-
-    while (now < at_least && !atomic_compare_exchange_weak_explicit(
-                                 used, &now, at_least, memory_order_release, memory_order_relaxed))
-        ;
-}
-
 /* A reader that sees a word of the new name sees name_seq odd, or moved on. */
 SIGNAL_SAFE_INLINE void store_name(struct feed_thread *thread, const uint64_t words[2])
 {
@@ -159,7 +151,7 @@ uint32_t segment_thread_claim(struct segment *segment, int32_t tid, int64_t star
         atomic_store_explicit(&thread->tid, tid, memory_order_relaxed);
         store_name(thread, (const uint64_t[2]){ 0, 0 });
         thread->start_us = start_us;
-        raise_used(&segment->header->status.threads_used, slot + 1);
+        atomic_raise(&segment->header->status.threads_used, slot + 1);
         return slot;
     }
     return 0;

@@ -4,6 +4,7 @@
 #include "tasks.h"
 #include "user_clock.h"
 
+#include "../../feed/atomic_raise.h"
 #include "../../feed/sys.h"
 #include "../system/clock.h"
 #include "../system/cpu_times.h"
@@ -49,15 +50,6 @@ SIGNAL_SAFE_INLINE int open_timer(struct threads *threads, int32_t tid)
     return id < 0 ? -1 : (int)id;
 }
 
-SIGNAL_SAFE_INLINE void raise_used(_Atomic uint32_t *used, uint32_t slot)
-{
-    uint32_t now = atomic_load_explicit(used, memory_order_relaxed);
-
-    while (now <= slot && !atomic_compare_exchange_weak_explicit(
-                              used, &now, slot + 1, memory_order_release, memory_order_relaxed))
-        ;
-}
-
 uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_range *stack,
                       bool scanned)
 {
@@ -82,7 +74,7 @@ uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_r
     atomic_store_explicit(&watch->cpu_timer, open_timer(threads, tid), memory_order_relaxed);
     atomic_store_explicit(&watch->state, WATCH_ARMED, memory_order_release);
     atomic_store_explicit(hint_of(threads, tid), (uint16_t)slot, memory_order_relaxed);
-    raise_used(&threads->used, slot);
+    atomic_raise(&threads->used, slot + 1);
     atomic_fetch_add_explicit(&threads->live, 1, memory_order_relaxed);
     segment_thread_publish(threads->segment, slot);
     return slot;
