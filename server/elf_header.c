@@ -20,7 +20,7 @@ static const char native_name[] = "64-bit ARM";
 #error "isoscope knows x86-64 and aarch64"
 #endif
 
-enum { HEADERS_MAX = 1024 };
+enum { HEADERS_MAX = 1024, LOADER_BYTES = 256 };
 
 static const struct {
     uint16_t machine;
@@ -59,21 +59,31 @@ static bool read_at(int fd, void *out, size_t size, uint64_t offset)
     return offset <= INT64_MAX && pread(fd, out, size, (off_t)offset) == (ssize_t)size;
 }
 
+static bool is_musl(int fd, const Elf64_Phdr *interpreter)
+{
+    char path[LOADER_BYTES] = "";
+    size_t bytes = interpreter->p_filesz < sizeof(path) ? interpreter->p_filesz : sizeof(path) - 1;
+
+    return read_at(fd, path, bytes, interpreter->p_offset) && strstr(path, "/ld-musl-");
+}
+
 /* Only for files of our own byte order and class: the others are refused before. */
-static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+static void find_loader(struct elf_header *out, int fd, const Elf64_Ehdr *header)
 {
     Elf64_Phdr segment;
 
     if (header->e_phentsize != sizeof(segment))
-        return false;
+        return;
     for (unsigned i = 0; i < header->e_phnum && i < HEADERS_MAX; i++) {
         uint64_t offset = header->e_phoff + i * sizeof(segment);
         if (!read_at(fd, &segment, sizeof(segment), offset))
-            return false;
-        if (segment.p_type == PT_INTERP)
-            return true;
+            return;
+        if (segment.p_type == PT_INTERP) {
+            out->dynamic_loader = true;
+            out->musl = is_musl(fd, &segment);
+            return;
+        }
     }
-    return false;
 }
 
 int elf_header_read(struct elf_header *out, const char *path)
@@ -97,7 +107,7 @@ int elf_header_read(struct elf_header *out, const char *path)
     if (elf_header_is_native(&elf)) {
         if (!read_at(fd, &header, sizeof(header), 0))
             return -ISOSCOPE_INVALID;
-        elf.dynamic_loader = has_interpreter(fd, &header);
+        find_loader(&elf, fd, &header);
     }
     *out = elf;
     return 0;

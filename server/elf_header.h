@@ -15,6 +15,7 @@ struct elf_header {
     bool little_endian;
     uint16_t machine;    /* e_machine */
     bool dynamic_loader; /* has PT_INTERP: the kernel starts a loader, and that one preloads */
+    bool musl;           /* the loader is musl's */
 };
 
 int elf_header_read(struct elf_header *out, const char *path);

@@ -57,6 +57,6 @@ void notice_timers(struct timer_notices *notices, struct profile *profile, uint3
 void notice_no_hello(const char *program)
 {
     say("%s ended without a single sample: the preloaded sampler never came up in it. Does it "
-        "clear LD_PRELOAD, or start a static program?",
+        "clear LD_PRELOAD, start a static program, or limit its files (ulimit -f) to a few MB?",
         program);
 }

@@ -11,11 +11,13 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum {
     PAGE_BYTES = 4096,
     NAME_INDEX_BYTES = FEED_NAME_INDEX_SLOTS * sizeof(uint32_t),
     NAME_PROBES_MAX = 64,
+    PART_OF_SPACE = 16,
     /* Made-up names must not take the room that the modules' paths need. */
     NAMES_FOR_PATHS = FEED_NAMES_BYTES / 4,
 };
@@ -64,6 +66,25 @@ static struct feed_header header_for(uint32_t threads, int32_t pid, int64_t star
     return header;
 }
 
+static uint64_t limit_of(int resource)
+{
+    struct {
+        uint64_t soft, hard;
+    } limit = { UINT64_MAX, UINT64_MAX };
+
+    sys_call4(SYS_prlimit64, 0, resource, NULL, &limit);
+    return limit.soft;
+}
+
+/* Memory that grows beyond the limit of files ends the program like a file that does, and where
+ * address space is limited it is the program's. */
+static uint64_t bytes_max(void)
+{
+    uint64_t file = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / PART_OF_SPACE;
+
+    return file < space ? file : space;
+}
+
 static void *map_new_memfd(uint64_t bytes, int *memfd)
 {
     long fd = sys_call2(SYS_memfd_create, "isoscope-feed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -98,9 +119,12 @@ static void find_parts(struct segment *segment)
 
 int segment_create(struct segment *out, int *memfd, int32_t pid, int64_t start_us)
 {
+    uint64_t most = bytes_max();
+
     for (uint32_t threads = FEED_THREADS_MAX; threads >= FEED_THREADS_MIN; threads /= 2) {
         struct feed_header header = header_for(threads, pid, start_us);
-        void *map = map_new_memfd(header.segment_bytes, memfd);
+        void *map =
+            header.segment_bytes <= most ? map_new_memfd(header.segment_bytes, memfd) : NULL;
 
         if (!map)
             continue;

@@ -173,6 +173,34 @@ static void a_static_program_is_refused_and_attach_is_named(void **state)
     assert_non_null(strstr(error, "without -static"));
 }
 
+static void a_program_for_musl_is_refused(void **state)
+{
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Phdr segment;
+        char loader[32];
+    } file = {
+        .header = {
+            .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+            .e_type = ET_DYN,
+            .e_machine = OWN_MACHINE,
+            .e_phoff = sizeof(Elf64_Ehdr),
+            .e_phentsize = sizeof(Elf64_Phdr),
+            .e_phnum = 1,
+        },
+        .segment = { .p_type = PT_INTERP, .p_offset = offsetof(__typeof__(file), loader),
+                     .p_filesz = sizeof(file.loader) },
+        .loader = "/lib/ld-musl-any.so.1",
+    };
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_file("musl", &file, sizeof(file), 0755)),
+                     -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_FAILED);
+    assert_non_null(strstr(error, "musl"));
+}
+
 static void a_program_for_another_machine_is_named_as_such(void **state)
 {
     struct target target;
@@ -322,6 +350,7 @@ int main(void)
         cmocka_unit_test(what_may_not_be_executed_gives_126),
         cmocka_unit_test(a_dynamic_program_is_fine),
         cmocka_unit_test(a_static_program_is_refused_and_attach_is_named),
+        cmocka_unit_test(a_program_for_musl_is_refused),
         cmocka_unit_test(a_program_for_another_machine_is_named_as_such),
         cmocka_unit_test(a_32_bit_program_is_named_as_such),
         cmocka_unit_test(a_script_is_judged_by_its_interpreter),

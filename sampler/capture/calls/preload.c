@@ -12,6 +12,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../modules/start_objects.h"
 #include "../sampler.h"
+#include "../system/glibc.h"
 #include "../threads/tasks.h"
 
 #include <dlfcn.h>
@@ -23,7 +24,7 @@
 
 enum { MAIN_STACK_BYTES_MAX = 1 << 30 };
 
-extern void *__libc_stack_end; /* the loader's: where the first frame of the main thread begins */
+extern void *__dso_handle;
 
 static pthread_key_t thread_key; /* its value: the thread's slot */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
@@ -205,7 +206,7 @@ static void prepare(void)
     preload_find_signal_calls();
     prepare_error = pthread_key_create(&thread_key, leave);
     if (!prepare_error)
-        prepare_error = pthread_atfork(fork_prepare, fork_parent, fork_child);
+        prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
 }
 
 static uint8_t hex_digit(char c)
@@ -268,6 +269,14 @@ static int start_options(struct sampler_start_options *out, const struct isoscop
     return 0;
 }
 
+/* Its processor is made of software: a tick would meet that, not the program. */
+static bool runs_below_valgrind(void)
+{
+    const char *preloads = getenv("LD_PRELOAD");
+
+    return preloads && strstr(preloads, "/vgpreload_");
+}
+
 int isoscope_start(const struct isoscope_options *options)
 {
     struct sampler_start_options start;
@@ -277,6 +286,8 @@ int isoscope_start(const struct isoscope_options *options)
 
     if (getauxval(AT_SECURE))
         return -ISOSCOPE_SECURE;
+    if (!glibc_is_here() || runs_below_valgrind())
+        return -ISOSCOPE_FOREIGN;
     if (sampler_running())
         return 0;
     error = start_options(&start, options);
@@ -313,6 +324,8 @@ const char *isoscope_strerror(int error)
 /* A program whose service does not answer runs on untouched, and silently: it is not ours. */
 __attribute__((constructor)) static void preloaded(void)
 {
+    if (!glibc_is_here())
+        return;
     start_objects_note();
     preload_find_syscall();
     if (getenv(FEED_ENV_SOCKET))

@@ -1,6 +1,7 @@
 #include "start_objects.h"
 
-#include <link.h>
+#include "../system/glibc.h"
+
 #include <stddef.h>
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "user_clock.h"
 
 #include "../../feed/sys.h"
+#include "../system/glibc.h"
 
 #include <fcntl.h>
-#include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>

@@ -33,7 +33,8 @@ extern "C" {
     X(SYSTEM, "a system call failed")                                                              \
     X(NOT_FOUND, "there is no such thing")                                                         \
     X(PENDING, "not ready yet: ask again when told of a change")                                   \
-    X(SECURE, "the program runs with other rights than its user: isoscope stays out")
+    X(SECURE, "the program runs with other rights than its user: isoscope stays out")              \
+    X(FOREIGN, "the program runs below valgrind, or without glibc: isoscope stays out")
 
 #define ISOSCOPE_ENUM_ERROR(name, text) ISOSCOPE_##name,
 enum isoscope_error { ISOSCOPE_OK, ISOSCOPE_ERRORS(ISOSCOPE_ENUM_ERROR) ISOSCOPE_ERROR_COUNT };
