@@ -113,9 +113,9 @@ SIGNALS = [
     *[own_signal(number, when) for number in (signal.SIGPROF, signal.SIGURG, signal.SIGTRAP)
       for when in ("early", "late")],
     Row("all signals blocked for a while", program("all_blocked"), 500, "spin"),
-    # Their ticks stay blocked with the rest: no samples, and no harm. The few of their start must not be
-    # of the loader's resolver, where stacks are cut (README).
-    *[Row(f"{call} for {which}", program("waits_for_signals", call, words), 0, wall=wall,
+    # Their masks do not block ticks, and no tick is a signal that they wait for. Those of their start
+    # must not be of the loader's resolver, where stacks are cut (README).
+    *[Row(f"{call} for {which}", program("waits_for_signals", call, words), 1500, wall=wall,
           environment={"LD_BIND_NOW": "1"})
       for call, which, words, wall in (("sigwait", "some", "few", 0.0), ("sigwait", "all", "all", 0.99),
                                        ("signalfd", "some", "few", 0.0), ("signalfd", "all", "all", 0.0))],
