@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRELOAD       "LD_PRELOAD"
-#define ASAN_OPTIONS  "ASAN_OPTIONS"
-#define ANY_ORDER     "verify_asan_link_order"
+#define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 7 };
+enum { OWN_COUNT = 6 };
 
 struct environment {
     char *own[OWN_COUNT]; /* the strings that we made; also the first ones of list */
@@ -20,7 +18,6 @@ struct environment {
 
 static const char *const own_names[OWN_COUNT] = {
     PRELOAD, FEED_ENV_SOCKET, FEED_ENV_SECRET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER,
-    ASAN_OPTIONS,
 };
 
 static const char *value_of(const char *entry, const char *name)
@@ -38,20 +35,13 @@ static bool is_own(const char *entry)
     return false;
 }
 
-static const char *value_in(char *const *base, const char *name)
-{
-    const char *value = NULL;
-
-    for (; *base && !value; base++)
-        value = value_of(*base, name);
-    return value;
-}
-
 static char *preload_entry(char *const *base, const char *library)
 {
-    const char *before = value_in(base, PRELOAD);
+    const char *before = NULL;
     char *entry = NULL;
 
+    for (; *base && !before; base++)
+        before = value_of(*base, PRELOAD);
     if (asprintf(&entry, PRELOAD "=%s%s%s", library, before && before[0] ? ":" : "",
                  before ? before : "") < 0)
         return NULL;
@@ -65,21 +55,6 @@ static char *text_entry(const char *name, const char *value)
     return asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry;
 }
 
-/* A program with gcc's address sanitizer does not start when a library comes before the sanitizer's,
- * as what is preloaded does; it works all the same. */
-static char *sanitizer_entry(char *const *base)
-{
-    const char *before = value_in(base, ASAN_OPTIONS);
-    char *entry = NULL;
-
-    if (before && strstr(before, ANY_ORDER))
-        return text_entry(ASAN_OPTIONS, before);
-    if (asprintf(&entry, ASAN_OPTIONS "=%s%s" ANY_ORDER "=0", before ? before : "",
-                 before && before[0] ? ":" : "") < 0)
-        return NULL;
-    return entry;
-}
-
 static bool make_own(char *own[OWN_COUNT], char *const *base, const struct environment_feed *feed)
 {
     char period[16];
@@ -91,7 +66,6 @@ static bool make_own(char *own[OWN_COUNT], char *const *base, const struct envir
     own[3] = text_entry(FEED_ENV_PERIOD, period);
     own[4] = text_entry(FEED_ENV_ENABLED, feed->enabled ? "1" : "0");
     own[5] = text_entry(FEED_ENV_TIMER, feed->timer);
-    own[6] = sanitizer_entry(base);
     for (int i = 0; i < OWN_COUNT; i++)
         if (!own[i])
             return false;
