@@ -321,9 +321,9 @@ const char *isoscope_strerror(int error)
     return index < ISOSCOPE_ERROR_COUNT ? texts[index] : "unknown error";
 }
 
-/* A program with gcc's address sanitizer does not start when a library comes before the sanitizer's,
- * as a preload does; it works all the same. It asks for this function, and takes the program's own if
- * there is one. https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
+/* A program with gcc's address sanitizer does not start when a library comes before the
+ * sanitizer's, as a preload does; it works all the same. It asks for this function, and takes the
+ * program's own if there is one. https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 ISOSCOPE_API const char *__asan_default_options(void) __attribute__((weak));
 ISOSCOPE_API const char *__asan_default_options(void)
 {
