@@ -16,8 +16,9 @@ struct timer_notices {
 };
 
 /*
- * Says when CPU-time timers tick alone, slower than what was asked, and why: of each reason once, with
- * the first process that has it. To be called again and again, for reasons come while programs run.
+ * Says when CPU-time timers tick alone, slower than what was asked, and why: of each reason once,
+ * with the first process that has it. To be called again and again, for reasons come while programs
+ * run.
  */
 void notice_timers(struct timer_notices *notices, struct profile *profile, uint32_t asked_us);
 

@@ -180,9 +180,9 @@ static int check_elf(const char *path, const struct elf_header *elf,
                       "way to sample a program. Link it dynamically (without -static)",
                       path);
     if (elf->musl)
-        return refuse(refusal, STATUS_FAILED,
-                      "%s is a program for musl: isoscope's sampler needs glibc. Build it for glibc",
-                      path);
+        return refuse(
+            refusal, STATUS_FAILED,
+            "%s is a program for musl: isoscope's sampler needs glibc. Build it for glibc", path);
     if (raised)
         return refuse(refusal, STATUS_FAILED,
                       "%s is %s: the loader drops a preload there. Run isoscope itself with the "

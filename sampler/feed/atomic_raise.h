@@ -1,8 +1,8 @@
 /*
  * atomic_raise.h - a number that only grows, whoever writes it.
  *
- * Signal-safe, any thread. What was written before the call is seen by whoever reads the number with
- * acquire.
+ * Signal-safe, any thread. What was written before the call is seen by whoever reads the number
+ * with acquire.
  */
 #ifndef ISOSCOPE_ATOMIC_RAISE_H
 #define ISOSCOPE_ATOMIC_RAISE_H

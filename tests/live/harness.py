@@ -162,6 +162,7 @@ def profiled(command, *options, **popen):
 
 
 NO_PERF_NOTICE = "isoscope: the kernel refused perf"
+SWITCHES_NOTICE = "perf events would slow it"  # of programs that switch very often
 
 
 class Timer(NamedTuple):

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from harness import DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, workload
+from harness import DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, SWITCHES_NOTICE, workload
 
 THREADS = """
 import hashlib, threading
@@ -92,7 +92,8 @@ def outcome(command, text, folder, lines):
         env=environment,
         timeout=DEADLINE_S,
     )
-    said = [line for line in done.stderr.splitlines() if not line.startswith(ISOSCOPE_SAYS)]
+    said = [line for line in done.stderr.splitlines()
+            if not line.startswith(ISOSCOPE_SAYS) and SWITCHES_NOTICE.encode() not in line]
     return done.returncode, done.stdout, said
 
 

@@ -1,8 +1,8 @@
 /*
  * glibc.h - what glibc alone has.
  *
- * Weak, all of it: children with another libc (musl's) are preloaded too, and start as if we were not
- * there. glibc_is_here tells before any of it is used.
+ * Weak, all of it: children with another libc (musl's) are preloaded too, and start as if we were
+ * not there. glibc_is_here tells before any of it is used.
  *
  * Threads    Any.
  */

@@ -8,8 +8,9 @@
  * others: a program that talks to another one over a pipe pays some 5 us at each switch (measured,
  * in a virtual machine). A process that would lose more than a twentieth of its time so is sampled
  * by CPU-time timers alone, which cost nothing at a switch, until it has been calm for a while.
- * Threads that end soon switch with those that make them and wait for them, all of one process: those
- * switches are not counted (0.3 ms each, one after the other: no dearer than without the clock).
+ * Threads that end soon switch with those that make them and wait for them, all of one process:
+ * those switches are not counted (0.3 ms each, one after the other: no dearer than without the
+ * clock).
  *
  * Units      CPU time, ns. A window is some milliseconds of the process's.
  * Threads    switching_add: the handler, in any thread. switching_forgive_short_thread: any thread.
@@ -37,9 +38,9 @@ enum {
 };
 
 struct switching {
-    _Atomic uint64_t cpu_ns; /* of the window */
+    _Atomic uint64_t cpu_ns;  /* of the window */
     _Atomic int32_t switches; /* below 0: short threads have ended since the last tick */
-    _Atomic uint32_t dear; /* what the last window said */
+    _Atomic uint32_t dear;    /* what the last window said */
     /* The sampler's thread's. */
     bool left; /* the user clock is not used */
     uint32_t calm, wait;
@@ -58,9 +59,9 @@ SIGNAL_SAFE_INLINE bool switching_add(struct switching *switching, uint32_t swit
 {
     uint64_t window_ns =
         atomic_fetch_add_explicit(&switching->cpu_ns, cpu_ns, memory_order_relaxed) + cpu_ns;
-    int32_t counted = atomic_fetch_add_explicit(&switching->switches, (int32_t)switches,
-                                                memory_order_relaxed) +
-                      (int32_t)switches;
+    int32_t counted =
+        atomic_fetch_add_explicit(&switching->switches, (int32_t)switches, memory_order_relaxed) +
+        (int32_t)switches;
     uint64_t lost_ns = counted > 0 ? SWITCHING_NS * (uint64_t)counted : 0;
     bool soon = window_ns >= SWITCHING_SOON_NS && lost_ns > window_ns / SWITCHING_SOON_PART;
     bool dear = soon || lost_ns > window_ns / SWITCHING_PART;
