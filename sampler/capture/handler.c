@@ -183,7 +183,7 @@ SIGNAL_SAFE_INLINE void sample_tick(struct tick *tick)
 SIGNAL_SAFE_INLINE bool begin(struct tick *tick, const ucontext_t *context)
 {
     struct account *account;
-    uint32_t switches;
+    struct cpu_switches switches;
 
     tick->slot = sampler_ticks() ? threads_slot_of_tick(&sampler.threads, sampler.pid) : 0;
     if (!tick->slot)
@@ -194,11 +194,15 @@ SIGNAL_SAFE_INLINE bool begin(struct tick *tick, const ucontext_t *context)
     tick->cpu_ns = cpu_times_read(&tick->now, &switches);
     tick->before = account->at_tick;
     tick->since_ns = tick->cpu_ns - account->at_tick_ns;
+    if (switches.waits != account->switches.waits && tracer_suspect(&sampler.threads.tracer))
+        sampler_wake();
     if (account->late) {
         account->late = false;
         account->counted = tick->before = tick->now;
         tick->since_ns = 0;
-    } else if (switching_add(&sampler.threads.switching, switches - account->switches,
+    } else if (switching_add(&sampler.threads.switching,
+                             switches.waits - account->switches.waits + switches.others -
+                                 account->switches.others,
                              tick->since_ns)) {
         sampler_wake();
     }

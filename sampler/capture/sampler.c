@@ -210,6 +210,7 @@ static void forget_threads(void)
     memset(sampler.threads.watches, 0, used * sizeof sampler.threads.watches[0]);
     memset(sampler.threads.hints, 0, sizeof sampler.threads.hints);
     memset(&sampler.threads.switching, 0, sizeof sampler.threads.switching);
+    memset(&sampler.threads.tracer, 0, sizeof sampler.threads.tracer);
     atomic_store(&sampler.threads.leftover_ns, 0);
     atomic_store(&sampler.threads.carry_ns, 0);
     atomic_store(&sampler.threads.used, 0);

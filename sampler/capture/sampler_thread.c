@@ -131,9 +131,14 @@ static uint32_t wanted_period(const struct turn *turn)
     return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
 }
 
+/* By what the service sees, or this process itself. */
 static bool is_traced(void)
 {
-    return atomic_load_explicit(&sampler.segment.header->control.traced, memory_order_relaxed) != 0;
+    struct feed_control *control = &sampler.segment.header->control;
+
+    tracer_look(&sampler.threads.tracer);
+    return sampler.threads.tracer.attached ||
+           atomic_load_explicit(&control->traced, memory_order_relaxed) != 0;
 }
 
 static void obey(struct turn *turn)
@@ -215,6 +220,7 @@ static void keep_house(struct turn *turn)
     turn->active = ticks != turn->ticks_before;
     turn->ticks_before = ticks;
     sampler_signals_keep();
+    tracer_keep(&sampler.threads.tracer);
     threads_relieve(&sampler.threads);
     tasks_scan(&sampler.threads);
     tasks_names(&sampler.threads);

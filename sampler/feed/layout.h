@@ -25,7 +25,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 3,
+    FEED_VERSION = 4,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     FEED_THREADS_MAX = 4096,      /* slot 0 is the sampler's own */
     FEED_THREADS_MIN = 16,
@@ -188,6 +188,8 @@ struct feed_header {
         _Atomic uint32_t timer_reason;   /* feed_timer_reason */
         _Atomic uint32_t sampler_tid;    /* our own thread in the program */
         _Atomic uint32_t modules_live;   /* modules mapped now */
+        _Atomic uint32_t clock_given_up; /* 1: the service gives its copy of the clock up, too */
+        uint32_t reserved;
         _Atomic uint64_t ticks;          /* handler calls */
         _Atomic uint64_t delivered;      /* samples committed to a ring */
         _Atomic uint64_t names_full;     /* tags and functions whose name found no room */

@@ -180,6 +180,11 @@ void feed_reader_traced(struct feed_reader *reader, bool traced)
     wake(&reader->shared->control);
 }
 
+bool feed_reader_gave_clock_up(const struct feed_reader *reader)
+{
+    return atomic_load_explicit(&reader->shared->status.clock_given_up, memory_order_acquire) != 0;
+}
+
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us)
 {
     atomic_store_explicit(&reader->shared->control.reader_us, now_us, memory_order_relaxed);

@@ -94,6 +94,8 @@ int64_t feed_reader_start_us(const struct feed_reader *reader);
 void feed_reader_control(struct feed_reader *reader, const struct feed_settings *settings);
 /* Tells the program that a debugger is attached, or no more. */
 void feed_reader_traced(struct feed_reader *reader, bool traced);
+/* The program has closed its clock and wants no copy of it kept. */
+bool feed_reader_gave_clock_up(const struct feed_reader *reader);
 /* Tells the program that somebody still reads. */
 void feed_reader_alive(struct feed_reader *reader, int64_t now_us);
 

@@ -115,6 +115,8 @@ static bool drain_and_update(struct collector *collector, struct process *proces
     bool ended = is_over(process, hints, now_us);
 
     feed_reader_alive(process->reader, now_us);
+    if (feed_reader_gave_clock_up(process->reader))
+        held_clock_give_up(&process->clock);
     if (held_clock_look(&process->clock, process->pid, now_us))
         feed_reader_traced(process->reader, process->clock.traced);
     drain_process(collector->drain, process, ended ? INT64_MAX : now_us, now_us + CLOCK_SLACK_US);

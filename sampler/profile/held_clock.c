@@ -54,16 +54,22 @@ bool held_clock_look(struct held_clock *clock, int32_t pid, int64_t now_us)
 {
     bool traced;
 
-    if (clock->fd < 0 || pid <= 0 || now_us - clock->looked_us < LOOK_US)
+    if ((clock->fd < 0 && !clock->given_up) || pid <= 0 || now_us - clock->looked_us < LOOK_US)
         return false;
     clock->looked_us = now_us;
     traced = is_traced(pid);
     if (traced == clock->traced)
         return false;
     clock->traced = traced;
-    if (traced) /* the program sets it going again, if it is to go */
+    if (traced && clock->fd >= 0) /* the program sets it going again, if it is to go */
         ioctl(clock->fd, PERF_EVENT_IOC_DISABLE, 0);
     return true;
+}
+
+void held_clock_give_up(struct held_clock *clock)
+{
+    clock->given_up |= clock->fd >= 0;
+    held_clock_drop(clock);
 }
 
 void held_clock_drop(struct held_clock *clock)

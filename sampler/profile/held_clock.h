@@ -18,6 +18,7 @@
 
 struct held_clock {
     int fd; /* -1: none */
+    bool given_up;
     bool traced;
     int64_t looked_us;
 };
@@ -27,6 +28,9 @@ void held_clock_take(struct held_clock *clock, int fd);
 /* Looks whether a debugger is attached, if the last look is not just now. True: that has changed.
  */
 bool held_clock_look(struct held_clock *clock, int32_t pid, int64_t now_us);
+/* The program has no use for it any more. What it opens later it switches off itself, for debuggers
+ * that are looked for as before. */
+void held_clock_give_up(struct held_clock *clock);
 void held_clock_drop(struct held_clock *clock);
 
 #endif

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from peers import (AsyncProfiler, Gperftools, Isoscope, Perf, Place, Plain, Tick, Used, Way, cpu_seconds,
                    place_of, run, run_alone, same_sample, shell, that_work)
-from real_programs import Program, programs
+from real_programs import Program, jit_programs, programs
 
 ROOT = Path(__file__).resolve().parents[2]
 DELIVERED_MIN = {1000: 0.98, 10000: 0.95}
@@ -236,7 +236,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         place = place_of(build, Path(name))
         threads = Program("8 threads", [str(build / "tests/bench/eight_threads"), "45000"])
-        chosen = [program for program in [*programs(place.folder), threads]
+        chosen = [program for program in [*programs(place.folder), *jit_programs(), threads]
                   if not given.programs or program.name in given.programs.split(",")]
         for program in chosen:
             bench(place, program, given, missed)

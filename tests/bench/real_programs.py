@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,16 @@ int main()
 """
 
 
+COUNT_WORDS = """
+const counts = new Map();
+for (let i = 0; i < 2e7; i++) {
+    const word = "w" + i % 50000;
+    counts.set(word, (counts.get(word) || 0) + i % 7);
+}
+console.log(counts.size);
+"""
+
+
 class Program(NamedTuple):
     name: str
     command: list[str]
@@ -54,3 +65,9 @@ def programs(folder: Path) -> list[Program]:
         Program("cc1plus", [compiler, "-quiet", "-O2", "-fpreprocessed", str(preprocessed),
                             "-o", "/dev/null"]),
     ]
+
+
+def jit_programs() -> list[Program]:
+    """What a just-in-time compiler runs, where there is one: names and tables are not compared."""
+    node = shutil.which("node")
+    return [Program("node", [node, "-e", COUNT_WORDS])] if node else []

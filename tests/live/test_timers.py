@@ -8,10 +8,13 @@ import shutil
 import signal
 import subprocess
 from collections import Counter, defaultdict
+from contextlib import suppress
+from pathlib import Path
 from statistics import median
 
 import pytest
-from harness import Client, default_timer, profiled, service_of, until, workload
+from harness import (Client, children, default_timer, profiled, service_of, service_pid, until,
+                     workload)
 
 # SIGTRAP is the program's own: its breakpoints must reach its handler, or end it.
 TRAPS = r"""
@@ -109,6 +112,63 @@ def test_programs_that_switch_very_often_are_sampled_by_timers_alone_and_it_is_s
     assert re.fullmatch(r"isoscope: pair \(\d+\): perf events would slow it: it switches very often: "
                         r"CPU-time timers give at most \d+ samples per CPU second, not the asked 1000\n",
                         ended.stderr)
+
+
+# Two processes that hand a byte to and fro until a line is read; then the first one computes.
+PAIR_THEN_CALM = r"""
+#include <poll.h>
+#include <unistd.h>
+int main(void)
+{
+    int there[2], back[2];
+    struct pollfd input = { .fd = 0, .events = POLLIN };
+    char byte = 0;
+    if (pipe(there) < 0 || pipe(back) < 0)
+        return 1;
+    if (fork() == 0) {
+        close(there[1]);
+        while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+            ;
+        return 0;
+    }
+    while (poll(&input, 1, 0) == 0)
+        for (int i = 0; i < 100; i++)
+            if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+                return 1;
+    close(there[1]);
+    for (volatile unsigned long sum = 0;; sum++)
+        ;
+}
+"""
+
+
+def holds_perf_event(pid: int) -> bool:
+    """In any of its tables of descriptors: the sampler's thread has one of its own."""
+    links = []
+    for link in Path(f"/proc/{pid}/task").glob("*/fd/*"):
+        with suppress(FileNotFoundError):
+            links.append(os.readlink(link))
+    return "anon_inode:[perf_event]" in links
+
+
+def test_who_switches_very_often_has_no_clock_until_it_is_calm(compiled):
+    if not default_timer().is_trap:
+        pytest.skip("ticks are no traps")
+    program = [compiled("pair_then_calm", PAIR_THEN_CALM)]
+    with service_of(program, stdin=subprocess.PIPE) as service, Client(service.uri) as client:
+        parent = service.program()
+        (child,) = until(lambda: children(parent), "the program's child")
+        holders = [service_pid(service.process.pid), parent, child]
+        until(lambda: not any(map(holds_perf_event, holders)), "the clock's end")
+        service.process.stdin.write(b"\n")
+        service.process.stdin.flush()
+        until(lambda: holds_perf_event(parent), "the clock's return")
+        (isolate,) = (p.id for p in client.processes() if p.number == str(parent))
+
+        def told():
+            return client.call("getIsolate", isolateId=isolate)["_process"]
+
+        until(lambda: told()["timer"] == "sigtrap", "the calm program's ticks")
 
 
 def test_an_unknown_timer_is_refused(run):

@@ -53,6 +53,31 @@ static void without_a_clock_nobody_looks(void **state)
     held_clock_drop(&clock);
 }
 
+static void one_that_is_given_up_is_closed_and_its_debugger_still_seen(void **state)
+{
+    struct held_clock clock;
+    int fd = perf_event(), status;
+    pid_t child;
+
+    (void)state;
+    if (fd < 0)
+        skip_because("the kernel refuses perf events");
+    child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    held_clock_take(&clock, fd);
+    held_clock_give_up(&clock);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_false(held_clock_look(&clock, child, LONG_US));
+    assert_int_equal(ptrace(PTRACE_SEIZE, child, NULL, NULL), 0);
+    assert_true(held_clock_look(&clock, child, 2 * LONG_US));
+    assert_true(clock.traced);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+}
+
 static void a_debugger_is_seen_when_it_comes_and_when_it_goes(void **state)
 {
     struct held_clock clock;
@@ -90,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_descriptor_that_is_no_perf_event_is_closed),
         cmocka_unit_test(without_a_clock_nobody_looks),
+        cmocka_unit_test(one_that_is_given_up_is_closed_and_its_debugger_still_seen),
         cmocka_unit_test(a_debugger_is_seen_when_it_comes_and_when_it_goes),
     };
 

@@ -24,13 +24,13 @@
 #include <stdint.h>
 
 struct account {
-    struct cpu_times counted; /* by samples */
-    struct cpu_times at_tick; /* at the last tick, of either clock */
-    uint64_t at_tick_ns;      /* the same, by the CPU clock */
-    uint64_t due_ns;          /* of a user tick: nothing before it is taken */
-    uint64_t timer_due_ns;    /* of one of the timer's */
-    int64_t carry_ns;         /* of weights that were no whole periods */
-    uint32_t switches;        /* off a processor, at the last tick */
+    struct cpu_times counted;     /* by samples */
+    struct cpu_times at_tick;     /* at the last tick, of either clock */
+    uint64_t at_tick_ns;          /* the same, by the CPU clock */
+    uint64_t due_ns;              /* of a user tick: nothing before it is taken */
+    uint64_t timer_due_ns;        /* of one of the timer's */
+    int64_t carry_ns;             /* of weights that were no whole periods */
+    struct cpu_switches switches; /* at the last tick */
     bool late;       /* it began before anybody looked: its first tick only says where it is */
     uint8_t samples; /* of a thread that may end soon: 255 are many */
 };

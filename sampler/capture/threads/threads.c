@@ -216,7 +216,7 @@ void threads_open_root(struct threads *threads, uint32_t period_us)
     threads->root = open_root(threads, sys_gettid(), period_us);
     threads->root_tid = sys_gettid();
     threads->root_us = period_us;
-    threads->root_runs = false;
+    threads->root_runs = threads->gave_root_up = false;
     threads->wants_roots = threads->root >= 0 && !tasks_alone();
 }
 
@@ -267,6 +267,17 @@ static void open_missing_roots(struct threads *threads)
             watch->root < 0 && watch->tid != threads->root_tid)
             watch->root = open_root(threads, watch->tid, threads->root_us);
     }
+}
+
+/* A clock that stands still costs at each switch, too: a tenth of a program that does little else.
+ * So one that is left is closed, by the service as well. Between several threads it stays: opened
+ * again it would not be equal in them, and their switches with each other would cost. */
+static void give_root_up(struct threads *threads)
+{
+    threads->gave_root_up = true;
+    close_roots(threads);
+    atomic_store_explicit(&threads->segment->header->status.clock_given_up, 1,
+                          memory_order_release);
 }
 
 /* ---- all ---- */
@@ -322,12 +333,20 @@ static void set_roots(struct threads *threads)
         threads->root_us = period_us;
         threads->wants_roots = true;
     }
-    if (threads->wants_roots) {
+    if (runs && threads->gave_root_up) {
+        threads->gave_root_up = false;
+        threads->root_tid = 0;
+        threads->wants_roots = true;
+    }
+    if (threads->wants_roots && !threads->gave_root_up) {
         open_missing_roots(threads);
         threads->root_runs = !runs;
     }
     if (runs != threads->root_runs)
         run_roots(threads, runs);
+    if (threads->switching.left && !threads->gave_root_up &&
+        atomic_load_explicit(&threads->live, memory_order_relaxed) == 1)
+        give_root_up(threads);
     report(threads);
 }
 

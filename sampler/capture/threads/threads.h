@@ -21,6 +21,7 @@
 #include "overload.h"
 #include "own_thread.h"
 #include "switching.h"
+#include "tracer.h"
 
 #include "../../feed/segment.h"
 #include "../unwind/unwind.h"
@@ -79,6 +80,7 @@ struct threads {
     uint32_t short_seen, short_looks, random; /* vary_root's */
     _Atomic int64_t carry_ns;                 /* of ended threads: account.h */
     struct switching switching;
+    struct tracer tracer;
     struct clock_rights rights;
     uint32_t timer_us; /* between two ticks of a CPU-time timer */
     int signal_number; /* of CPU-time timers; 0: none was free */
@@ -87,6 +89,7 @@ struct threads {
     uint32_t root_us;  /* the period that user clocks are opened with */
     bool root_runs;    /* user clocks tick */
     bool wants_roots;  /* threads are there that have not inherited it */
+    bool gave_root_up; /* for its switches, of the only thread */
     _Atomic uint32_t period_us; /* 0: paused */
     bool traced;                /* by a debugger */
     bool wall;                  /* wall mode: rounds ask, and CPU-time timers answer */

@@ -1,5 +1,7 @@
 #include "tick_signal.h"
 
+#include "tracer.h"
+
 #include "user_clock.h"
 
 #include "../../feed/sys.h"
@@ -92,31 +94,6 @@ static bool kernel_is_at_least(int major, int minor)
     return its_major > major || (its_major == major && take_number(&at) >= minor);
 }
 
-/* A number in /proc/self/status; 0 without /proc. label: with the colon and the tab. */
-static uint32_t status_number(const char *label)
-{
-    char text[4096];
-    long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0), bytes;
-    const char *found;
-
-    if (fd < 0)
-        return 0;
-    bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
-    sys_call1(SYS_close, fd);
-    text[bytes > 0 ? bytes : 0] = 0;
-    found = strstr(text, label);
-    if (!found)
-        return 0;
-    found += strlen(label);
-    return (uint32_t)take_number(&found);
-}
-
-/* A debugger is attached to this process. */
-static bool is_traced(void)
-{
-    return status_number("TracerPid:\t") != 0;
-}
-
 /* One that needs no library makes its system calls itself (Go's, without cgo). */
 static bool program_calls_libc(void)
 {
@@ -144,7 +121,7 @@ enum feed_timer_reason tick_signal_take_trap(void (*handler)(int, siginfo_t *, v
     forget_waiting_trap();
     if (!kernel_is_at_least(5, 18))
         return FEED_TIMER_REASON_KERNEL;
-    if (is_traced())
+    if (tracer_is_attached())
         return FEED_TIMER_REASON_TRACED;
     return program_calls_libc() && call_sigaction(SIGTRAP, NULL, before) == 0 &&
                    before->sa_handler != SIG_IGN && install(SIGTRAP, handler)

@@ -1,0 +1,35 @@
+#include "tracer.h"
+
+#include "../../feed/sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+bool tracer_is_attached(void)
+{
+    static const char label[] = "\nTracerPid:\t";
+    char text[1024];
+    long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0), bytes;
+    const char *found;
+
+    if (fd < 0)
+        return false;
+    bytes = sys_call3(SYS_read, fd, text, sizeof text - 1);
+    sys_call1(SYS_close, fd);
+    text[bytes > 0 ? bytes : 0] = 0;
+    found = strstr(text, label);
+    return found && found[sizeof label - 1] != '0';
+}
+
+void tracer_look(struct tracer *tracer)
+{
+    if (atomic_exchange_explicit(&tracer->asked, 0, memory_order_acquire))
+        tracer->attached = tracer_is_attached();
+}
+
+void tracer_keep(struct tracer *tracer)
+{
+    if (tracer->attached)
+        tracer->attached = tracer_is_attached();
+    atomic_store_explicit(&tracer->looks_left, TRACER_LOOKS, memory_order_relaxed);
+}
