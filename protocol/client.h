@@ -53,11 +53,12 @@ struct service {
     char vm_name[128];
     uint32_t timeline_streams;                  /* 1 << enum timeline_stream */
     bool user_resumes_start, user_resumes_exit; /* requireUserPermissionToResume */
-    struct client *dds; /* the Dart Development Service that has taken over; NULL: none */
-    char *dds_uri;      /* its own */
-    int64_t work;       /* that is left in this turn: work.h */
-    uint64_t polls;     /* calls of service_poll: what a handler waits for may have come */
-    int64_t poll_in_us; /* the next one is to come then, though nothing changes; 0: it need not */
+    struct client *dds;   /* the Dart Development Service that has taken over; NULL: none */
+    char *dds_uri;        /* its own */
+    int64_t refreshed_us; /* when service_poll last looked at all processes */
+    int64_t work;         /* that is left in this turn: work.h */
+    uint64_t polls;       /* calls of service_poll: what a handler waits for may have come */
+    int64_t poll_in_us;   /* the next one is to come then, though nothing changes; 0: it need not */
 };
 
 struct id_zones {

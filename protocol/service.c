@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_BYTES_DEFAULT = 16 * 1024 * 1024 };
+enum {
+    QUEUE_BYTES_DEFAULT = 16 * 1024 * 1024,
+    PROCESSES_FEW = 64,
+    REFRESH_US = 100, /* between two looks, for each process */
+    REFRESH_US_MAX = 100 * 1000,
+    PROCESSES_MANY = REFRESH_US_MAX / REFRESH_US,
+};
 
 int service_refresh(struct service *service)
 {
@@ -70,15 +76,35 @@ void service_poll_in(struct service *service, int64_t us)
         service->poll_in_us = us;
 }
 
+/* Where hundreds of processes come and go, looking at all of them at each change would be most of
+ * the service's work. Who asks for them gets them as they are (dispatch.c). */
+static bool may_refresh(struct service *service)
+{
+    size_t processes = service->isolates.now.count;
+    int64_t now_us = service->options.monotonic_us();
+    int64_t wait_us = service->refreshed_us - now_us;
+
+    if (processes > PROCESSES_FEW)
+        wait_us += processes < PROCESSES_MANY ? REFRESH_US * (int64_t)processes : REFRESH_US_MAX;
+    if (processes > PROCESSES_FEW && wait_us > 0) {
+        service_poll_in(service, wait_us);
+        return false;
+    }
+    service->refreshed_us = now_us;
+    return true;
+}
+
 uint32_t service_poll(struct service *service)
 {
     service->work = WORK_TURN;
     service->polls++;
     service->poll_in_us = 0;
-    /* Out of memory: what came or went is told at a later call. */
-    service_refresh(service);
+    if (may_refresh(service)) {
+        /* Out of memory: what came or went is told at a later call. */
+        service_refresh(service);
+        loss_log_look(service);
+    }
     tell_of_symbols(service);
-    loss_log_look(service);
     streams_samples_came(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);

@@ -63,12 +63,13 @@ int collector_new(struct collector **out, const struct collector_options *option
     return 0;
 }
 
-static void stop_thread(struct collector *collector)
+void collector_stop(struct collector *collector)
 {
     bool started;
 
     pthread_mutex_lock(&collector->lock);
     started = collector->started;
+    collector->started = false;
     collector->stopping = true;
     pthread_cond_signal(&collector->wake);
     pthread_mutex_unlock(&collector->lock);
@@ -80,7 +81,7 @@ void collector_free(struct collector *collector)
 {
     if (!collector)
         return;
-    stop_thread(collector);
+    collector_stop(collector);
     drain_free(collector->drain);
     pthread_cond_destroy(&collector->wake);
     pthread_cond_destroy(&collector->done);
@@ -119,6 +120,8 @@ static bool drain_and_update(struct collector *collector, struct process *proces
         held_clock_give_up(&process->clock);
     if (held_clock_look(&process->clock, process->pid, now_us))
         feed_reader_traced(process->reader, process->clock.traced);
+    if (collector->options.tables)
+        process_tell_tables(process, collector->options.tables);
     drain_process(collector->drain, process, ended ? INT64_MAX : now_us, now_us + CLOCK_SLACK_US);
     processes_update(processes, process, ended);
     return ended;
@@ -137,9 +140,11 @@ static struct round_result run_round(struct collector *collector, int64_t now_us
     uint64_t losses = 0;
 
     for (size_t i = 0; (process = processes_at(collector->options.processes, i)); i++) {
-        if (process->reader && drain_and_update(collector, process, now_us))
-            result.changed = true;
-        losses += sum_of_losses(process);
+        if (process->reader) {
+            result.changed |= drain_and_update(collector, process, now_us);
+            process->losses = sum_of_losses(process);
+        }
+        losses += process->losses;
     }
     result.moved = drain_flush(collector->drain) > 0;
     result.changed |= losses != collector->losses;

@@ -10,7 +10,7 @@
 
 #include "sampler/profile/snapshot.h"
 
-enum { FAKE_MAX = 16, FAKE_DEPTH_MAX = 128 };
+enum { FAKE_MAX = 16, FAKE_PROCESSES_MAX = 128, FAKE_DEPTH_MAX = 128 };
 
 struct fake_sample {
     uint64_t process_id;
@@ -23,7 +23,7 @@ struct fake_sample {
 };
 
 struct profile {
-    struct process_info processes[FAKE_MAX];
+    struct process_info processes[FAKE_PROCESSES_MAX];
     size_t process_count;
     struct profile_thread threads[2 * FAKE_MAX]; /* of the first process */
     size_t thread_count;

@@ -419,6 +419,50 @@ static void samples_that_come_soon_after_others_are_told_though_no_more_come(voi
     talk_end(&talk);
 }
 
+static void add_process(struct talk *talk)
+{
+    struct profile *profile = &talk->profile;
+
+    profile->processes[profile->process_count] = profile->processes[0];
+    profile->processes[profile->process_count].id = 1000 + profile->process_count;
+    profile->processes[profile->process_count].pid = 1000 + (int32_t)profile->process_count;
+    profile->process_count++;
+}
+
+static unsigned events(struct talk *talk)
+{
+    unsigned count = 0;
+
+    for (json_t *event; (event = talk_receive(talk)); count++)
+        json_decref(event);
+    return count;
+}
+
+static void of_many_processes_that_come_clients_are_told_at_intervals(void **state)
+{
+    uint32_t ms;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    while (talk.profile.process_count < 100)
+        add_process(&talk);
+    service_poll(talk.service);
+    json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Isolate\"}"));
+    fake_monotonic_pass(1000000);
+    add_process(&talk);
+    assert_int_equal(service_poll(talk.service), 0);
+    assert_true(events(&talk) >= 1);
+    add_process(&talk);
+    ms = service_poll(talk.service);
+    assert_int_equal(events(&talk), 0);
+    assert_in_range(ms, 1, 100);
+    fake_monotonic_pass(ms * INT64_C(1000));
+    assert_int_equal(service_poll(talk.service), 0);
+    assert_true(events(&talk) >= 1);
+    talk_end(&talk);
+}
+
 static void who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has(void **state)
 {
     struct talk talk;
@@ -737,6 +781,7 @@ int main(void)
         cmocka_unit_test(who_works_when_the_names_come_does_not_wait_for_them),
         cmocka_unit_test(events_of_tags_come_when_the_names_came_meanwhile),
         cmocka_unit_test(samples_that_come_soon_after_others_are_told_though_no_more_come),
+        cmocka_unit_test(of_many_processes_that_come_clients_are_told_at_intervals),
         cmocka_unit_test(who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has),
         cmocka_unit_test(that_there_are_samples_is_told_though_no_more_come),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_worked_on),
