@@ -16,6 +16,7 @@ struct packet {
         struct feed_message head;
         struct feed_hello hello;
         struct feed_goodbye goodbye;
+        struct feed_look look;
         char bytes[sizeof(struct feed_hello) + 1]; /* one more, to notice longer ones */
     };
     size_t size;
@@ -123,6 +124,8 @@ enum feed_received feed_receive(struct feed_greeting *out, int socket,
         received = FEED_RECEIVED_END;
     else if (is_message(&packet, FEED_MESSAGE_GOODBYE, sizeof(packet.goodbye)))
         received = FEED_RECEIVED_GOODBYE;
+    else if (is_message(&packet, FEED_MESSAGE_LOOK, sizeof(packet.look)))
+        received = FEED_RECEIVED_LOOK;
     else if (take_hello(out, &packet, socket, secret))
         received = FEED_RECEIVED_HELLO;
     close_descriptors(&packet);

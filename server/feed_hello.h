@@ -17,6 +17,7 @@ enum feed_received {
     FEED_RECEIVED_NOTHING, /* not now */
     FEED_RECEIVED_HELLO,
     FEED_RECEIVED_GOODBYE,
+    FEED_RECEIVED_LOOK,
     FEED_RECEIVED_END, /* the other side is gone */
     FEED_RECEIVED_NONSENSE,
 };

@@ -119,6 +119,9 @@ static bool receive_all(struct connection *connection)
             connection->goodbye = true;
             connection->dead = true;
             break;
+        case FEED_RECEIVED_LOOK:
+            profile_look(connection->feed->options.profile);
+            break;
         case FEED_RECEIVED_END:
         case FEED_RECEIVED_NONSENSE:
             connection->dead = true;

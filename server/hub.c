@@ -8,10 +8,12 @@
 #include "web.h"
 
 #include "../protocol/service.h"
+#include "../sampler/feed/layout.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/profile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -105,7 +107,9 @@ static int make_token(struct hub *hub)
 
 static int open_profile(struct hub *hub, const struct hub_options *options)
 {
+    char tables[PATH_MAX];
     const struct profile_options profile = {
+        .tables_path = tables,
         .enabled = options->enabled,
         .period_us = options->period_us,
         .depth_max = options->depth_max,
@@ -116,7 +120,10 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
         .changed = wake_now,
         .context = hub->wake,
     };
-    int status = profile_new(&hub->profile, &profile);
+    int status;
+
+    snprintf(tables, sizeof(tables), "%s" FEED_TABLES_SUFFIX, options->feed_path);
+    status = profile_new(&hub->profile, &profile);
 
     return status < 0 ? status : profile_start(hub->profile);
 }

@@ -2,6 +2,7 @@
 
 #include "stale_dirs.h"
 
+#include "../sampler/feed/layout.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <limits.h>
@@ -22,6 +23,7 @@ struct run_dir {
     int held; /* the folder, locked as long as we run; -1: it could not be */
     char folder[FOLDER_BYTES];
     char socket[FOLDER_BYTES + 16];
+    char tables[FOLDER_BYTES + 32];
     char link[FOLDER_BYTES + 32]; /* "" until it is needed */
 };
 
@@ -47,6 +49,7 @@ int run_dir_new(struct run_dir **out)
         dir->held = stale_dirs_hold(dir->folder);
         stale_dirs_remove(parents[i]);
         snprintf(dir->socket, sizeof(dir->socket), "%s/" RUN_DIR_SOCKET, dir->folder);
+        snprintf(dir->tables, sizeof(dir->tables), "%s" FEED_TABLES_SUFFIX, dir->socket);
         *out = dir;
         return 0;
     }
@@ -59,6 +62,7 @@ void run_dir_free(struct run_dir *dir)
     if (!dir)
         return;
     unlink(dir->socket);
+    unlink(dir->tables);
     if (dir->link[0])
         unlink(dir->link);
     rmdir(dir->folder);

@@ -1,6 +1,6 @@
 /*
- * run_dir.h - the private folder of one run: the feed's socket, and a name for the library that
- * LD_PRELOAD can spell.
+ * run_dir.h - the private folder of one run: the feed's socket, the tables' file beside it, and a
+ * name for the library that LD_PRELOAD can spell.
  *
  * Made with 0700 under $XDG_RUNTIME_DIR, $TMPDIR or /tmp, whichever first can hold it. What killed
  * runs left there goes (stale_dirs.h).

@@ -1,5 +1,7 @@
 #include "stale_dirs.h"
 
+#include "../sampler/feed/layout.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -60,6 +62,7 @@ static void remove_if_stale(int parent, const char *name)
         return;
     if (is_ours_and_old(folder) && flock(folder, LOCK_EX | LOCK_NB) == 0 && !is_listening(folder)) {
         unlinkat(folder, RUN_DIR_SOCKET, 0);
+        unlinkat(folder, RUN_DIR_SOCKET FEED_TABLES_SUFFIX, 0);
         unlinkat(folder, RUN_DIR_LIBRARY, 0);
         unlinkat(parent, name, AT_REMOVEDIR);
     }

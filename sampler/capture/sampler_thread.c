@@ -47,19 +47,42 @@ struct turn {
     bool active;
 };
 
+static void note_modules(void)
+{
+    struct feed_status *status = &sampler.segment.header->status;
+
+    atomic_store_explicit(&status->modules_live, sampler.modules.image_count, memory_order_relaxed);
+    atomic_store_explicit(&status->table_bytes, sampler.modules.table_bytes, memory_order_relaxed);
+}
+
 /* True: there is code now that was not, or the other way round. */
 static bool refresh_modules(void)
 {
-    struct feed_status *status = &sampler.segment.header->status;
+    uint32_t files = sampler.modules.file_count;
     bool changed;
 
     sampler_rest_lock(true);
     changed = modules_refresh(&sampler.modules, &sampler.segment);
     modules_reclaim(&sampler.modules);
     sampler_rest_unlock();
-    atomic_store_explicit(&status->modules_live, sampler.modules.image_count, memory_order_relaxed);
-    atomic_store_explicit(&status->table_bytes, sampler.modules.table_bytes, memory_order_relaxed);
+    note_modules();
+    if (sampler.modules.file_count != files && sampler.uplink >= 0)
+        uplink_look(sampler.uplink);
     return changed;
+}
+
+/* What slept in a module without a table is looked at again. */
+static void follow_tables(void)
+{
+    bool any;
+
+    sampler_rest_lock(true);
+    any = modules_take_tables(&sampler.modules, &sampler.segment, sampler.address.tables);
+    sampler_rest_unlock();
+    if (!any)
+        return;
+    note_modules();
+    wall_look_again(&sampler.threads);
 }
 
 /* dlopen is heard of before it works, so it is followed by several looks. */
@@ -197,6 +220,7 @@ static void follow_service(struct turn *turn)
             return;
         turn->reconnect_us = turn->now_us;
         atomic_store_explicit(&control->reader_us, 0, memory_order_relaxed);
+        modules_forget_tables(&sampler.modules, &sampler.segment);
         sampler.uplink =
             uplink_hello(&sampler.address, FEED_ORIGIN_EXEC, sampler.memfd, sampler.threads.root);
         wall_forget(&sampler.threads); /* another service has not heard where threads sleep */
@@ -320,6 +344,8 @@ void sampler_thread_body(void *unused)
     sampler.threads.sampler_tid = sys_gettid();
     atomic_store_explicit(&header->status.sampler_tid, (uint32_t)sampler.threads.sampler_tid,
                           memory_order_relaxed);
+    if (sampler.modules.tables_to_come && sampler.uplink >= 0) /* a forked child's */
+        uplink_look(sampler.uplink);
     while (atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON) {
         uint32_t seen = atomic_load_explicit(&header->control.wake, memory_order_acquire);
 
@@ -333,6 +359,7 @@ void sampler_thread_body(void *unused)
         threads_poll(&sampler.threads);
         follow_dlopen(&turn);
         follow_unknown(&turn);
+        follow_tables();
         follow_wall(&turn);
         keep_house(&turn);
         wait_for_work(&turn, seen);

@@ -90,9 +90,22 @@ bool uplink_poll(int fd)
     return got > 0 || got == -EAGAIN || got == -EINTR;
 }
 
+/* One that finds no room is not missed: the service looks by itself, later. */
+static void send_one(int fd, const void *message, size_t bytes)
+{
+    sys_call6(SYS_sendto, fd, SYS_ARG(message), (long)bytes, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0);
+}
+
+void uplink_look(int fd)
+{
+    struct feed_look look = { head(FEED_MESSAGE_LOOK) };
+
+    send_one(fd, &look, sizeof look);
+}
+
 void uplink_goodbye(int fd)
 {
     struct feed_goodbye goodbye = { head(FEED_MESSAGE_GOODBYE) };
 
-    sys_call6(SYS_sendto, fd, (long)&goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0);
+    send_one(fd, &goodbye, sizeof goodbye);
 }

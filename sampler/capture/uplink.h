@@ -12,7 +12,8 @@
 #include <stdbool.h>
 
 struct uplink_address {
-    char path[108]; /* of the service's feed socket */
+    char path[108];   /* of the service's feed socket */
+    char tables[128]; /* of its tables' file */
     uint8_t secret[FEED_SECRET_BYTES];
 };
 
@@ -22,6 +23,8 @@ int uplink_hello(const struct uplink_address *address, enum feed_origin origin, 
                  int clock);
 /* False when the service has gone, or has refused the hello. */
 bool uplink_poll(int fd);
+/* There are modules in the feed whose tables are wanted. */
+void uplink_look(int fd);
 void uplink_goodbye(int fd);
 
 #endif

@@ -25,7 +25,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 4,
+    FEED_VERSION = 5,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     FEED_THREADS_MAX = 4096,      /* slot 0 is the sampler's own */
     FEED_THREADS_MIN = 16,
@@ -147,7 +147,14 @@ struct feed_module {
     uint32_t path_offset; /* P: in names, 0-terminated */
     uint32_t build_id_bytes;
     uint8_t build_id[FEED_BUILD_ID_MAX]; /* zeros when the file has none */
-    uint32_t reserved[3];
+    _Atomic uint32_t table_bytes;        /* S, before table_at */
+    _Atomic uint64_t table_at; /* S: its unwind table in the tables' file; 0: not known yet */
+};
+/* The tables' file lies beside the feed's socket, is written by the service alone, and grows. */
+#define FEED_TABLES_SUFFIX ".tables"
+enum {
+    FEED_TABLE_NONE = 1,        /* in table_at: there is no unwind data */
+    FEED_TABLE_ALIGN = 1 << 16, /* where tables begin: a multiple of every page size */
 };
 static_assert(sizeof(struct feed_module) == 64, "layout");
 

@@ -29,6 +29,7 @@ enum feed_message_type {
     FEED_MESSAGE_HELLO = 1,
     FEED_MESSAGE_WELCOME = 2,
     FEED_MESSAGE_GOODBYE = 3,
+    FEED_MESSAGE_LOOK = 4, /* new modules stand in the feed, and want their tables */
 };
 
 enum feed_origin {
@@ -55,6 +56,10 @@ struct feed_welcome {
 };
 
 struct feed_goodbye {
+    struct feed_message head;
+};
+
+struct feed_look {
     struct feed_message head;
 };
 

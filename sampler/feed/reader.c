@@ -20,12 +20,13 @@ struct feed_reader {
         layout; /* copied once and checked; the segment's own is not looked at again */
     struct feed_header *shared; /* control and status only */
     struct feed_thread *threads;
-    const struct feed_module *modules;
+    struct feed_module *modules;
     const char *names;
     const uint8_t *rings;
     uint64_t corrupt;
-    uint64_t *tails; /* by slot: how far it was read */
-    char **paths;    /* by module number: copied when first asked for */
+    uint64_t *tails;    /* by slot: how far it was read */
+    char **paths;       /* by module number: copied when first asked for */
+    uint32_t paths_end; /* there are none from here on */
     union {
         struct feed_record head;
         struct feed_sample sample;
@@ -80,7 +81,7 @@ static int map_segment(struct feed_reader *reader, int memfd)
         return -ISOSCOPE_SYSTEM;
     reader->shared = (struct feed_header *)base;
     reader->threads = (struct feed_thread *)(base + reader->layout.threads_offset);
-    reader->modules = (const struct feed_module *)(base + reader->layout.modules_offset);
+    reader->modules = (struct feed_module *)(base + reader->layout.modules_offset);
     reader->names = (const char *)(base + reader->layout.names_offset);
     reader->rings = base + reader->layout.rings_offset;
     return 0;
@@ -121,7 +122,7 @@ void feed_reader_free(struct feed_reader *reader)
         return;
     if (reader->shared)
         munmap(reader->shared, reader->layout.segment_bytes);
-    for (uint32_t number = 0; reader->paths && number < reader->layout.module_capacity; number++)
+    for (uint32_t number = 0; reader->paths && number < reader->paths_end; number++)
         free(reader->paths[number]);
     free(reader->paths);
     free(reader->tails);
@@ -397,8 +398,11 @@ bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed
     if (number == 0 || number >= feed_reader_modules(reader))
         return false;
     memcpy(&module, &reader->modules[number], sizeof module);
-    if (!reader->paths[number])
+    if (!reader->paths[number]) {
         reader->paths[number] = copy_path(reader, module.path_offset);
+        if (number >= reader->paths_end)
+            reader->paths_end = number + 1;
+    }
     if (!reader->paths[number] || module.build_id_bytes > FEED_BUILD_ID_MAX) {
         reader->corrupt++;
         return false;
@@ -410,6 +414,25 @@ bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed
                                       .path = reader->paths[number] };
     memcpy(out->build_id, module.build_id, sizeof out->build_id);
     return true;
+}
+
+bool feed_reader_has_table(const struct feed_reader *reader, uint32_t number)
+{
+    return number < reader->layout.module_capacity &&
+           atomic_load_explicit(&reader->modules[number].table_at, memory_order_relaxed) != 0;
+}
+
+void feed_reader_table(struct feed_reader *reader, uint32_t number, uint64_t at, uint32_t bytes)
+{
+    if (number == 0 || number >= reader->layout.module_capacity)
+        return;
+    atomic_store_explicit(&reader->modules[number].table_bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&reader->modules[number].table_at, at, memory_order_release);
+}
+
+void feed_reader_wake(struct feed_reader *reader)
+{
+    wake(&reader->shared->control);
 }
 
 bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1])

@@ -117,6 +117,12 @@ void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 uint32_t feed_reader_modules(const struct feed_reader *reader);
 /* number: from a frame. False when the program has not filled it in, or filled in nonsense. */
 bool feed_reader_module(struct feed_reader *reader, uint32_t number, struct feed_module_view *out);
+/* The program knows where the module's unwind table lies. */
+bool feed_reader_has_table(const struct feed_reader *reader, uint32_t number);
+/* Tells the program where a module's unwind table lies in the tables' file; at: FEED_TABLE_NONE
+ * when it has none. feed_reader_wake follows, once for all that are told. */
+void feed_reader_table(struct feed_reader *reader, uint32_t number, uint64_t at, uint32_t bytes);
+void feed_reader_wake(struct feed_reader *reader);
 
 /* Copies a name: one of a sample's tag or of a FEED_FRAME_NAMED. False when there is none. */
 bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1]);

@@ -22,6 +22,7 @@ struct collector_options {
     struct store *store;
     struct registry *registry;
     struct namer *namer;
+    struct table_store *tables; /* NULL: no program gets any */
     /* A process came or ended, losses grew, or (collector_follow) there are samples; NULL is fine.
      */
     void (*changed)(void *context);
@@ -29,7 +30,9 @@ struct collector_options {
 };
 
 int collector_new(struct collector **out, const struct collector_options *options);
-/* Ends its thread; drains nothing. NULL is fine. */
+/* Ends its thread: there are no more rounds. */
+void collector_stop(struct collector *collector);
+/* Ends its thread, too; drains nothing. NULL is fine. */
 void collector_free(struct collector *collector);
 /* From now on a thread of its own runs the rounds. */
 int collector_start(struct collector *collector);

@@ -9,6 +9,7 @@
 #include "naming/namer.h"
 #include "naming/registry.h"
 #include "store.h"
+#include "unwinding/table_store.h"
 
 struct live_tables;
 
@@ -18,7 +19,8 @@ struct profile {
     struct functions *functions;
     struct chains *chains;
     struct namer *namer;
-    bool nameless; /* options.no_symbols */
+    struct table_store *tables; /* NULL: programs get none */
+    bool nameless;              /* options.no_symbols */
     struct processes *processes;
     struct collector *collector;
     struct live_tables *live; /* NULL until somebody reads live */

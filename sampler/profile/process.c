@@ -41,7 +41,9 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
     process->start_us = feed_reader_start_us(reader);
     watch_end(process);
     process->modules = calloc(FEED_MODULES_MAX, sizeof(*process->modules));
-    if (!process->modules) {
+    process->told = calloc(FEED_MODULES_MAX, sizeof(*process->told));
+    process->told_below = 1;
+    if (!process->modules || !process->told) {
         process_free(process);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -60,6 +62,8 @@ void process_retire(struct process *process)
     process->slot_count = 0;
     free(process->modules);
     process->modules = NULL;
+    free(process->told);
+    process->told = NULL;
     perf_map_free(process->perf_map);
     process->perf_map = NULL;
     map64_free(&process->names);
@@ -108,6 +112,42 @@ static bool sampler_is_gone(const struct process *process)
 bool process_has_ended(const struct process *process, bool hung_up, bool goodbye)
 {
     return goodbye || is_dead(process) || (hung_up && sampler_is_gone(process));
+}
+
+/* False: it is not built yet. A forked child knows its parent's. */
+static bool tell_table(struct process *process, uint32_t number, struct table_store *tables)
+{
+    struct feed_module_view view;
+    struct table_place place;
+
+    if (!feed_reader_module(process->reader, number, &view))
+        return true;
+    const struct module_file module = { .path = view.path,
+                                        .build_id = view.build_id,
+                                        .build_id_bytes = view.build_id_bytes,
+                                        .pid = process->pid,
+                                        .address = view.start };
+    if (!table_store_ask(tables, &module, &place))
+        return false;
+    feed_reader_table(process->reader, number, place.at, place.bytes);
+    return true;
+}
+
+void process_tell_tables(struct process *process, struct table_store *tables)
+{
+    uint32_t count = feed_reader_modules(process->reader);
+    bool any = false;
+
+    for (uint32_t number = process->told_below; number < count; number++) {
+        if (feed_reader_has_table(process->reader, number))
+            process->told[number] = true;
+        if (!process->told[number] && tell_table(process, number, tables))
+            any = process->told[number] = true;
+        if (number == process->told_below && process->told[number])
+            process->told_below++;
+    }
+    if (any)
+        feed_reader_wake(process->reader);
 }
 
 /* 0 when the program has not said, or said nonsense. */

@@ -19,6 +19,7 @@
 #include "naming/perf_map.h"
 #include "profile.h"
 #include "store.h"
+#include "unwinding/table_store.h"
 
 /* A thread slot of the feed, as it was last seen. */
 struct process_slot {
@@ -51,6 +52,7 @@ struct process {
     int wait_status;
     uint32_t hangups_owed; /* of replaced programs with the same id: not this one's */
     uint64_t corrupt;
+    uint64_t losses; /* round only: of all causes, when it was last looked at */
     struct feed_status_view status;
     struct module_set met; /* modules that its samples met */
 
@@ -60,6 +62,8 @@ struct process {
     int64_t ended_us;          /* when its end was first seen; 0: it was not */
     uint64_t impossible;       /* samples with a time that cannot be */
     uint16_t *modules;         /* feed's number -> profile's; 0: not known yet */
+    bool *told;                /* by feed's number: the program knows where its table lies */
+    uint32_t told_below;       /* all below are told */
     struct map64 names;        /* feed's place -> profile's number */
     struct perf_map *perf_map; /* NULL: no pc was in no module yet */
     int64_t round_us;          /* when the round began, as it were: it only ever grows */
@@ -79,6 +83,9 @@ bool process_has_ended(const struct process *process, bool hung_up, bool goodbye
 /* The frame with the profile's module number. False: it lies in the sampler itself. */
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct namer *namer, uint64_t *out);
+
+/* Tells the program where unwind tables lie that have been built since. */
+void process_tell_tables(struct process *process, struct table_store *tables);
 
 /* The profile's number of a name in the feed; 0: none. */
 uint32_t process_name(struct process *process, uint32_t place, struct names *names);

@@ -55,6 +55,13 @@ static int make_namer(struct profile *profile, const struct profile_options *opt
     return namer_new(&profile->namer, &namer);
 }
 
+static void tables_done(void *context)
+{
+    const struct profile *profile = context;
+
+    collector_wake(profile->collector);
+}
+
 static int make_parts(struct profile *profile, const struct profile_options *options)
 {
     struct feed_settings settings = settings_of(options);
@@ -67,12 +74,15 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
         (error = functions_new(&profile->functions)) < 0 ||
         (error = chains_new(&profile->chains, CHAINS_BYTES_DEFAULT)) < 0 ||
         (error = make_namer(profile, options)) < 0 ||
+        (options->tables_path && (error = table_store_new(&profile->tables, options->tables_path,
+                                                          tables_done, profile)) < 0) ||
         (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
         return error;
     collector.processes = profile->processes;
     collector.store = profile->store;
     collector.registry = profile->registry;
     collector.namer = profile->namer;
+    collector.tables = profile->tables;
     return collector_new(&profile->collector, &collector);
 }
 
@@ -105,6 +115,9 @@ void profile_free(struct profile *profile)
     if (!profile)
         return;
     live_tables_release(profile->live);
+    if (profile->collector)
+        collector_stop(profile->collector);
+    table_store_free(profile->tables);
     collector_free(profile->collector);
     namer_free(profile->namer);
     processes_free(profile->processes);
@@ -126,6 +139,11 @@ int profile_attach(struct profile *profile, int memfd, const struct profile_peer
                    uint64_t *process_id)
 {
     return collector_attach(profile->collector, memfd, peer, process_id);
+}
+
+void profile_look(struct profile *profile)
+{
+    collector_wake(profile->collector);
 }
 
 void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye)

@@ -19,6 +19,7 @@ struct profile_options {
     uint32_t period_us; /* 0: 1000 */
     uint32_t depth_max; /* 0: 128 */
     enum feed_mode mode;
+    const char *tables_path; /* of a file to make, that programs map; NULL: they get no tables */
     bool no_symbols; /* every pc is a function of its own, without a name: another machine has them
                       */
     bool debuginfod; /* asks the servers of $DEBUGINFOD_URLS for what is not on this machine */
@@ -46,6 +47,8 @@ int profile_start(struct profile *profile);
 /* A process said hello. Takes over memfd, also on failure. process_id may be NULL. */
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,
                    uint64_t *process_id);
+/* There are modules in the feed that want their tables. */
+void profile_look(struct profile *profile);
 /* Its socket ended. It has ended itself when it is dead, said goodbye, or went through exec;
  * else (it closed a descriptor that was ours) its feed is read on. What is in the feed is still
  * drained. */

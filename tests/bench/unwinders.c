@@ -1,6 +1,7 @@
 #include "unwinders.h"
 
 #include "sampler/capture/modules/modules.h"
+#include "tests/unit/own_tables.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ bool unwinders_open(bool libunwind)
 void unwinders_learn(void)
 {
     modules_refresh(&modules, &segment);
+    own_tables(&modules, &segment);
 }
 
 void walk_by_tables(const ucontext_t *context, const struct stack_range *stack,

@@ -6,6 +6,7 @@
 #include "stack_file.h"
 
 #include "sampler/capture/unwind/unwind.h"
+#include "sampler/profile/unwinding/table_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static struct code_map *map_of(const struct recorded *recorded)
                                           .end = head->code_end,
                                           .number = 1,
                                           .permanent = true,
-                                          .table = unwind_table_build(&header, &eh_frame) };
+                                          .table = table_build(&header, &eh_frame) };
     return map->ranges[0].table ? map : NULL;
 }
 
@@ -143,7 +144,7 @@ static int check(const struct recorded *recorded, const char *path, int number)
     unwind(&request, frames, &result);
     wrong = compare(recorded, frames, result.depth, result.end);
     free((void *)range.low);
-    unwind_table_free((struct unwind_table *)request.map->ranges[0].table);
+    free((void *)request.map->ranges[0].table);
     code_map_free((struct code_map *)request.map);
     printf("%s %d: %u frames, %s\n", path, number, result.depth, wrong ? "WRONG" : "as expected");
     return wrong != 0;

@@ -2,6 +2,7 @@
 #include "sampler/capture/modules/modules.h"
 #include "sampler/capture/unwind/unwind.h"
 
+#include "own_tables.h"
 #include "skip_because.h"
 
 #include <alloca.h>
@@ -509,7 +510,7 @@ static int learn(void **state)
     if (segment_create(&segment, &memfd, getpid(), 1) || modules_new(&modules))
         return -1;
     close(memfd);
-    return modules_refresh(&modules, &segment) ? 0 : -1;
+    return modules_refresh(&modules, &segment) && own_tables(&modules, &segment) ? 0 : -1;
 }
 
 static int unlearn(void **state)

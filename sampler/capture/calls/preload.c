@@ -262,6 +262,7 @@ static int start_options(struct sampler_start_options *out, const struct isoscop
                                          given->period_us > FEED_PERIOD_MAX_US)))))
         return -ISOSCOPE_INVALID;
     memcpy(out->address.path, socket, strlen(socket) + 1);
+    strcpy(stpcpy(out->address.tables, socket), FEED_TABLES_SUFFIX);
     secret_from_env(out->address.secret);
     out->period_us = given && given->period_us ? given->period_us : period_from_env();
     out->timer = timer_from_env();

@@ -8,28 +8,6 @@
 
 enum { PHDRS_MAX = 32, NOTES_BYTES_MAX = 1024 };
 
-/* A copy of module memory, in whole pages. */
-struct copy {
-    uint8_t *bytes;
-    uint64_t size;
-};
-
-static bool copy_take(struct copy *out, uint64_t address, uint64_t size)
-{
-    out->bytes = size ? pages_new(size) : NULL;
-    out->size = size;
-    if (out->bytes && memory_read(out->bytes, address, size))
-        return true;
-    pages_free(out->bytes, size);
-    out->bytes = NULL;
-    return false;
-}
-
-static void copy_free(struct copy *copy)
-{
-    pages_free(copy->bytes, copy->size);
-}
-
 static bool header_fits(const Elf64_Ehdr *header)
 {
     return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
@@ -128,37 +106,4 @@ bool elf_image_holds(const struct elf_image *image, uint64_t address)
             return true;
     }
     return false;
-}
-
-/* Bytes from vaddr to the end of the segment around it; 0 when there is none. */
-static uint64_t bytes_to_segment_end(const struct elf_image *image, uint64_t vaddr)
-{
-    for (uint32_t i = 0; i < image->segment_count; i++) {
-        uint64_t into = vaddr - image->segments[i].vaddr;
-
-        if (vaddr >= image->segments[i].vaddr && into < image->segments[i].bytes)
-            return image->segments[i].bytes - into;
-    }
-    return 0;
-}
-
-struct unwind_table *elf_image_table(const struct elf_image *image)
-{
-    struct unwind_table *table = NULL;
-    struct copy header_copy, frame_copy;
-    struct cfi_header header;
-
-    if (!copy_take(&header_copy, image->bias + image->eh_frame_hdr, image->eh_frame_hdr_bytes))
-        return NULL;
-    if (cfi_header_read(&header, &(struct cfi_bytes){ header_copy.bytes, header_copy.size,
-                                                      image->eh_frame_hdr }) &&
-        /* Where .eh_frame ends stands nowhere in memory; what lies behind it does no harm. */
-        copy_take(&frame_copy, image->bias + header.eh_frame_vaddr,
-                  bytes_to_segment_end(image, header.eh_frame_vaddr))) {
-        table = unwind_table_build(&header, &(struct cfi_bytes){ frame_copy.bytes, frame_copy.size,
-                                                                 header.eh_frame_vaddr });
-        copy_free(&frame_copy);
-    }
-    copy_free(&header_copy);
-    return table;
 }

@@ -8,7 +8,6 @@
 #define ISOSCOPE_ELF_IMAGE_H
 
 #include "../../feed/layout.h"
-#include "../unwind/unwind_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +27,5 @@ struct elf_image {
 bool elf_image_read(struct elf_image *out, uint64_t start);
 /* Whether a page at this address is one of the image's, by its program headers. */
 bool elf_image_holds(const struct elf_image *image, uint64_t address);
-/* The caller's to free; NULL when the image has no unwind data that makes sense. */
-struct unwind_table *elf_image_table(const struct elf_image *image);
 
 #endif

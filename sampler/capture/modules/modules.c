@@ -13,7 +13,7 @@ enum { PATHS_BYTES = FEED_NAMES_BYTES };
 
 static size_t files_bytes(void)
 {
-    return MODULES_FILES_MAX * sizeof(struct module_file);
+    return MODULES_FILES_MAX * sizeof(struct loaded_file);
 }
 
 static size_t images_bytes(void)
@@ -21,22 +21,18 @@ static size_t images_bytes(void)
     return MODULES_IMAGES_MAX * sizeof(struct module_image);
 }
 
-static size_t dead_bytes(void)
-{
-    return MODULES_IMAGES_MAX * sizeof(struct unwind_table *);
-}
-
 int modules_new(struct modules *modules)
 {
+    struct shared_tables tables = modules->tables; /* a forked child's is open */
+
     memset(modules, 0, sizeof *modules);
+    modules->tables = tables;
     modules->files = pages_new(files_bytes());
     modules->paths = pages_new(PATHS_BYTES);
     modules->images = pages_new(images_bytes());
     modules->images_next = pages_new(images_bytes());
-    modules->dead = pages_new(dead_bytes());
     modules->file_count = 1;
-    if (modules->files && modules->paths && modules->images && modules->images_next &&
-        modules->dead)
+    if (modules->files && modules->paths && modules->images && modules->images_next)
         return 0;
     modules_free(modules);
     return -ISOSCOPE_NO_MEMORY;
@@ -44,10 +40,6 @@ int modules_new(struct modules *modules)
 
 void modules_free(struct modules *modules)
 {
-    for (uint32_t i = 0; i < modules->image_count; i++)
-        unwind_table_free(modules->images[i].table);
-    for (uint32_t i = 0; i < modules->dead_count; i++)
-        unwind_table_free(modules->dead[i]);
     while (modules->maps.retired) {
         struct code_map *next = modules->maps.retired->retired_next;
 
@@ -59,7 +51,6 @@ void modules_free(struct modules *modules)
     pages_free(modules->paths, PATHS_BYTES);
     pages_free(modules->images, images_bytes());
     pages_free(modules->images_next, images_bytes());
-    pages_free(modules->dead, dead_bytes());
     memset(modules, 0, sizeof *modules);
 }
 
@@ -121,7 +112,7 @@ static const struct module_image *find_image(const struct modules *modules,
     return NULL;
 }
 
-static bool same_identity(const struct module_file *file, const struct module_image *image,
+static bool same_identity(const struct loaded_file *file, const struct module_image *image,
                           const struct feed_module *feed, const char *path)
 {
     return file->inode == image->inode && file->dev_major == image->dev_major &&
@@ -137,7 +128,7 @@ static uint32_t file_number(struct modules *modules, struct segment *segment,
                             const char *path)
 {
     size_t path_bytes = strlen(path) + 1;
-    struct module_file *file;
+    struct loaded_file *file;
 
     for (uint32_t i = 1; i < modules->file_count; i++)
         if (same_identity(&modules->files[i], image, feed, path))
@@ -151,13 +142,14 @@ static uint32_t file_number(struct modules *modules, struct segment *segment,
     if (segment_module_add(segment, feed, path) != modules->file_count)
         return 0; /* counted there */
     file = &modules->files[modules->file_count];
-    *file = (struct module_file){ .inode = image->inode,
+    *file = (struct loaded_file){ .inode = image->inode,
                                   .dev_major = image->dev_major,
                                   .dev_minor = image->dev_minor,
                                   .path = modules->paths + modules->paths_used,
                                   .feed = *feed };
     memcpy(modules->paths + modules->paths_used, path, path_bytes);
     modules->paths_used += (uint32_t)path_bytes;
+    modules->tables_to_come++;
     return modules->file_count++;
 }
 
@@ -180,7 +172,6 @@ static void learn(struct modules *modules, struct segment *segment, struct modul
     feed.build_id_bytes = elf.build_id_bytes;
     memcpy(feed.build_id, elf.build_id, sizeof feed.build_id);
     image->number = file_number(modules, segment, image, &feed, path);
-    image->table_to_come = true;
     image->permanent = start_objects_hold(image->start, image->end);
 }
 
@@ -253,7 +244,7 @@ static void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_
                                                          .by_frame_pointer = true };
 }
 
-static bool publish(struct modules *modules, uint32_t unloads)
+static bool publish(struct modules *modules)
 {
     struct code_map *map =
         code_map_new(modules->image_count * MODULE_RANGES_MAX + modules->jit.count);
@@ -261,21 +252,24 @@ static bool publish(struct modules *modules, uint32_t unloads)
 
     if (!map)
         return false;
-    map->unloads = unloads;
+    map->unloads = modules->unloads;
     map->by_frame_pointer = modules->jit.wanted;
     map->unloads_now = &modules->maps.unloads;
     for (uint32_t i = 0; i < modules->image_count; i++) {
         const struct module_image *image = &modules->images[i];
 
+        const struct loaded_file *file = image->number ? &modules->files[image->number] : NULL;
+
         for (uint32_t r = 0; r < image->range_count; r++) {
             put_areas(map, &modules->jit, &area, image->ranges[r].start);
-            map->ranges[map->count++] = (struct code_range){ .start = image->ranges[r].start,
-                                                             .end = image->ranges[r].end,
-                                                             .bias = image->bias,
-                                                             .number = image->number,
-                                                             .permanent = image->permanent,
-                                                             .table_to_come = image->table_to_come,
-                                                             .table = image->table };
+            map->ranges[map->count++] =
+                (struct code_range){ .start = image->ranges[r].start,
+                                     .end = image->ranges[r].end,
+                                     .bias = image->bias,
+                                     .number = image->number,
+                                     .permanent = image->permanent,
+                                     .table_to_come = file && !file->table_known,
+                                     .table = file ? file->table : NULL };
         }
     }
     put_areas(map, &modules->jit, &area, UINT64_MAX);
@@ -283,59 +277,22 @@ static bool publish(struct modules *modules, uint32_t unloads)
     return true;
 }
 
-static bool any_table_to_come(const struct modules *modules)
-{
-    for (uint32_t i = 0; i < modules->image_count; i++)
-        if (modules->images[i].table_to_come)
-            return true;
-    return false;
-}
-
-/* Milliseconds for a large module. */
-static void build_tables(struct modules *modules)
-{
-    for (uint32_t i = 0; i < modules->image_count; i++) {
-        struct module_image *image = &modules->images[i];
-        struct elf_image elf;
-
-        if (!image->table_to_come)
-            continue;
-        image->table_to_come = false;
-        if (elf_image_read(&elf, image->start))
-            image->table = elf_image_table(&elf);
-        if (image->table)
-            modules->table_bytes += image->table->bytes;
-    }
-}
-
 static bool still_there(const struct modules *modules, const struct module_image *image,
                         uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (modules->images_next[i].start == image->start &&
-            modules->images_next[i].table == image->table)
+            modules->images_next[i].number == image->number)
             return true;
     return false;
 }
 
-/* The tables of images that are not in images_next wait for the last handler. */
-static bool bury(struct modules *modules, uint32_t next_count)
+static bool any_went(const struct modules *modules, uint32_t next_count)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; i < modules->image_count; i++) {
-        struct module_image *image = &modules->images[i];
-
-        if (still_there(modules, image, next_count))
-            continue;
-        any = true;
-        if (!image->table)
-            continue;
-        modules->table_bytes -= image->table->bytes;
-        if (modules->dead_count < MODULES_IMAGES_MAX)
-            modules->dead[modules->dead_count++] = image->table;
-    }
-    return any;
+    for (uint32_t i = 0; i < modules->image_count; i++)
+        if (!still_there(modules, &modules->images[i], next_count))
+            return true;
+    return false;
 }
 
 bool modules_refresh(struct modules *modules, struct segment *segment)
@@ -352,28 +309,61 @@ bool modules_refresh(struct modules *modules, struct segment *segment)
     jit_areas_begin(&modules->jit_next, segment->header->pid, segment->header->start_us);
     count = scan(modules, segment, &reader, &changed);
     maps_close(&reader);
-    changed |= bury(modules, count) || !jit_areas_equal(&modules->jit, &modules->jit_next);
+    changed |= any_went(modules, count) || !jit_areas_equal(&modules->jit, &modules->jit_next);
     modules->jit = modules->jit_next;
     swap = modules->images;
     modules->images = modules->images_next;
     modules->images_next = swap;
     modules->image_count = count;
     modules->started = true;
-    /* A program's first milliseconds may be all it has: its ticks do not wait for the tables. */
-    if (changed && any_table_to_come(modules)) {
-        publish(modules, unloads);
-        build_tables(modules);
-    }
+    modules->unloads = unloads;
     if (changed)
-        publish(modules, unloads);
+        publish(modules);
     return changed;
+}
+
+/* False: the service has not said. */
+static bool take_table(struct modules *modules, struct loaded_file *file,
+                       const struct feed_module *told)
+{
+    uint64_t at = atomic_load_explicit(&told->table_at, memory_order_acquire);
+    uint32_t bytes = atomic_load_explicit(&told->table_bytes, memory_order_relaxed);
+
+    if (!at)
+        return false;
+    if (at != FEED_TABLE_NONE) {
+        file->table = shared_tables_map(&modules->tables, at, bytes);
+        modules->table_bytes += file->table ? bytes : 0;
+    }
+    file->feed.table_at = at; /* for forked children's feeds */
+    file->table_known = true;
+    modules->tables_to_come--;
+    return true;
+}
+
+bool modules_take_tables(struct modules *modules, struct segment *segment, const char *path)
+{
+    bool any = false;
+
+    if (!modules->tables_to_come || !shared_tables_open(&modules->tables, path))
+        return false;
+    for (uint32_t number = 1; number < modules->file_count; number++)
+        if (!modules->files[number].table_known)
+            any |= take_table(modules, &modules->files[number], &segment->modules[number]);
+    if (any)
+        publish(modules);
+    return any;
+}
+
+void modules_forget_tables(struct modules *modules, struct segment *segment)
+{
+    shared_tables_close(&modules->tables);
+    for (uint32_t number = 1; number < modules->file_count; number++)
+        if (!modules->files[number].table_known)
+            atomic_store_explicit(&segment->modules[number].table_at, 0, memory_order_relaxed);
 }
 
 void modules_reclaim(struct modules *modules)
 {
-    if (!code_map_reclaim(&modules->maps))
-        return;
-    for (uint32_t i = 0; i < modules->dead_count; i++)
-        unwind_table_free(modules->dead[i]);
-    modules->dead_count = 0;
+    code_map_reclaim(&modules->maps);
 }

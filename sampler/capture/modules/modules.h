@@ -3,6 +3,7 @@
  *
  *   /proc/self/maps, and the ELF headers in memory -> modules -> code_map.h for the handler
  *                                                             -> module table of the feed
+ *   the service's answer there: where a module's unwind table lies -> shared_tables.h -> code_map.h
  *
  * It asks the kernel, not the loader: no loader lock is taken, so nothing the program does with
  * dlopen, dlclose or fork can meet us there. Memory is read through the kernel as well: what is
@@ -18,6 +19,7 @@
 
 #include "../../feed/segment.h"
 #include "../unwind/code_map.h"
+#include "../unwind/shared_tables.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,11 +27,13 @@
 enum { MODULES_FILES_MAX = FEED_MODULES_MAX, MODULES_IMAGES_MAX = 4096, MODULE_RANGES_MAX = 4 };
 
 /* A file that was ever mapped with code. Its index is its feed module number. */
-struct module_file {
+struct loaded_file {
     uint64_t inode;
     uint32_t dev_major, dev_minor;
     const char *path;
     struct feed_module feed; /* as it stands in the feed */
+    bool table_known;
+    const struct unwind_table *table; /* NULL: there is none, or it is not known */
 };
 
 /* One mapping of a file, now. */
@@ -41,35 +45,38 @@ struct module_image {
     uint64_t bias;
     uint32_t number; /* of its file */
     bool permanent;
-    bool table_to_come; /* known where it lies, and not yet how to unwind it */
     struct {
         uint64_t start, end;
     } ranges[MODULE_RANGES_MAX]; /* executable ones */
     uint32_t range_count;
-    struct unwind_table *table;
 };
 
 struct modules {
     struct code_maps maps;
-    struct module_file *files; /* [0] is unused */
+    struct loaded_file *files; /* [0] is unused */
     uint32_t file_count;
     char *paths; /* arena of the files' paths */
     uint32_t paths_used;
     struct module_image *images, *images_next; /* now, and the list under construction */
     uint32_t image_count;
-    struct unwind_table **dead; /* tables of images that went, until no handler can use them */
-    uint32_t dead_count;
     struct jit_areas jit, jit_next;
+    struct shared_tables tables;
+    uint32_t tables_to_come; /* files whose table is not known */
     uint64_t table_bytes;
-    bool started; /* the first scan is done */
+    uint32_t unloads; /* maps.unloads, when the last scan began */
+    bool started;     /* the first scan is done */
 };
 
 int modules_new(struct modules *modules);
 void modules_free(struct modules *modules);
 
-/* Looks what is mapped and publishes a new map if that changed: at once one that says where the
- * code lies, and, when they are built, one with the tables. True when it did. */
+/* Looks what is mapped and publishes a new map if that changed. True when it did. */
 bool modules_refresh(struct modules *modules, struct segment *segment);
+/* Takes the tables that the service has told of since, and publishes a map with them. path: of the
+ * tables' file. True when there were any. */
+bool modules_take_tables(struct modules *modules, struct segment *segment, const char *path);
+/* Another service has another file, and has told of nothing yet. */
+void modules_forget_tables(struct modules *modules, struct segment *segment);
 /* Puts all known files into a new segment under their old numbers (a forked child). */
 void modules_announce(struct modules *modules, struct segment *segment);
 /* Frees what no handler can hold any more. */

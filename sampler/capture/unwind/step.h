@@ -249,7 +249,7 @@ SIGNAL_SAFE_INLINE enum feed_end step(struct frame *frame, const struct code_map
         return map->by_frame_pointer ? step_by_frame_pointer(frame) : FEED_END_NO_ROW;
     switch (ROW_KIND(row)) {
     case ROW_RULE:
-        return step_by_rule(frame, &range->table->rules[ROW_VALUE(row)]);
+        return step_by_rule(frame, &unwind_table_rules(range->table)[ROW_VALUE(row)]);
     case ROW_END:
         return step_end(frame, row);
     default:

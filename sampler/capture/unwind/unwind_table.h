@@ -1,17 +1,15 @@
 /*
  * unwind_table.h - one module's unwind data as rows the tick handler can search.
  *
- *   cfi.h (rules) -> unwind_table_build, on the sampler's thread
- *                 -> unwind_table_find, in the handler
+ *   service: profile/unwinding builds it, once for each build -> the tables' file
+ *     -> shared_tables.h maps it -> unwind_table_find, in the handler
  *
  * A row is 8 bytes: from this pc on, where the CFA is and where the frame pointer was saved. What
- * does not fit a row is a rule in a side table. A table never changes once it is built.
+ * does not fit a row is a rule in a side table. A table never changes once it is built. It is one
+ * piece of memory without addresses in it, so it means the same in every process.
  *
- * Units      vaddrs: the module's bias is not in them.
- * Ownership  unwind_table_build makes, unwind_table_free releases; memory is the kernel's
- *            (pages.h).
- * Signals    unwind_table_find is SIGNAL_SAFE.
- * Errors     NULL: no memory, or no unwind data that makes sense.
+ * Units      vaddrs: the module's bias is not in them. *_at: bytes from the table's beginning.
+ * Signals    All SIGNAL_SAFE.
  */
 #ifndef ISOSCOPE_UNWIND_TABLE_H
 #define ISOSCOPE_UNWIND_TABLE_H
@@ -52,17 +50,25 @@ struct unwind_table {
     uint64_t start, end; /* vaddrs covered */
     uint32_t row_count;
     uint32_t rule_count;
-    struct unwind_row *rows;
-    struct cfi_rule *rules;
-    uint32_t *buckets; /* for each 512 bytes of code: the last row at or before its start */
-    size_t bytes;      /* of this allocation, everything included */
+    uint64_t rules_at, rows_at;
+    uint64_t buckets_at; /* uint32_t for each 512 bytes of code: the last row up to their start */
+    uint64_t bytes;      /* in all */
 };
 
-/* header and eh_frame lie in copies; eh_frame may have other bytes behind its end. header may be
- * without a table (fde_count 0): then eh_frame is walked. */
-struct unwind_table *unwind_table_build(const struct cfi_header *header,
-                                        const struct cfi_bytes *eh_frame);
-void unwind_table_free(struct unwind_table *table); /* NULL is fine */
+SIGNAL_SAFE_INLINE const struct unwind_row *unwind_table_rows(const struct unwind_table *table)
+{
+    return (const struct unwind_row *)((const uint8_t *)table + table->rows_at);
+}
+
+SIGNAL_SAFE_INLINE const struct cfi_rule *unwind_table_rules(const struct unwind_table *table)
+{
+    return (const struct cfi_rule *)((const uint8_t *)table + table->rules_at);
+}
+
+SIGNAL_SAFE_INLINE const uint32_t *unwind_table_buckets(const struct unwind_table *table)
+{
+    return (const uint32_t *)((const uint8_t *)table + table->buckets_at);
+}
 
 /* The row for vaddr; NULL when it lies outside the table. */
 SIGNAL_SAFE const struct unwind_row *unwind_table_find(const struct unwind_table *table,

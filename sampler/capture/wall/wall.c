@@ -440,6 +440,14 @@ void wall_forget(struct threads *threads)
     }
 }
 
+void wall_look_again(const struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    for (uint32_t slot = 1; seen && slot < used; slot++)
+        seen[slot].holds = 0;
+}
+
 void wall_forget_parent(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);

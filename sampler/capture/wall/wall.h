@@ -38,6 +38,8 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
                 uint64_t missed);
 /* Wall mode ends, or the service is another: nothing is known of any thread from now on. */
 void wall_forget(struct threads *threads);
+/* More is known of the code: sleepers' stacks are walked anew. */
+void wall_look_again(const struct threads *threads);
 /* In a forked child, before its threads are forgotten: the parent's descriptors are not here. */
 void wall_forget_parent(struct threads *threads);
 

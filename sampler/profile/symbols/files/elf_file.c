@@ -206,6 +206,11 @@ bool elf_file_is_build(struct elf_file *file, const uint8_t *build_id, uint32_t 
     return elf_file_build_id(file, found) == bytes && !memcmp(found, build_id, bytes);
 }
 
+int elf_file_fd(const struct elf_file *file)
+{
+    return file->fd;
+}
+
 bool elf_file_path(const struct elf_file *file, char path[PATH_MAX])
 {
     char link[32];

@@ -41,6 +41,8 @@ uint32_t elf_file_build_id(struct elf_file *file, uint8_t out[FEED_BUILD_ID_MAX]
 bool elf_file_is_build(struct elf_file *file, const uint8_t *build_id, uint32_t bytes);
 /* Where it really lies, links followed; false: in memory, or it cannot be told. */
 bool elf_file_path(const struct elf_file *file, char path[PATH_MAX]);
+/* -1: it lies in memory. The file keeps it. */
+int elf_file_fd(const struct elf_file *file);
 /* The checksum that .gnu_debuglink has of it. Reads all of it; false: that failed. */
 bool elf_file_crc32(const struct elf_file *file, uint32_t *out);
 /* The bytes of a section and its address; NULL: there is none, or it cannot be read. */
@@ -48,8 +50,8 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
                                 uint64_t *address);
 /* What its executable segments span, [start, end); everything when it does not say. */
 void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end);
-/* Its executable segment, of several the largest: size bytes at address, from offset on in the file;
- * base: where the file begins in memory, the first segment's page. False: there is none. */
+/* Its executable segment, of several the largest: size bytes at address, from offset on in the
+ * file; base: where the file begins in memory, the first segment's page. False: there is none. */
 bool elf_file_segment(struct elf_file *file, struct elf_segment *out);
 /* It has the full symbol table, not only what other modules may call. */
 bool elf_file_has_symtab(struct elf_file *file);

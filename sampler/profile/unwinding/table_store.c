@@ -1,0 +1,312 @@
+#include "table_store.h"
+
+#include "../../feed/layout.h"
+#include "../../include/isoscope/isoscope.h"
+#include "../map64.h"
+#include "../thread.h"
+#include "table_source.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A build id, or device, inode, size and time of a file. */
+struct key {
+    uint8_t bytes[40];
+};
+
+struct entry {
+    struct key key;
+    struct entry *next; /* in the queue */
+    char *path;
+    uint8_t build_id[FEED_BUILD_ID_MAX];
+    struct module_file module; /* with the two above */
+    struct table_place place;
+    bool unreadable;    /* with this module's process; another one may have it still */
+    _Atomic bool ready; /* place and unreadable are */
+};
+
+struct table_store {
+    int fd;
+    char *path;
+    void (*done)(void *context);
+    void *context;
+    uint64_t end;         /* the worker's: bytes of the file in use */
+    struct map64 numbers; /* key's hash -> entries[number - 1] */
+    struct entry **entries;
+    uint32_t count, capacity;
+
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t wake;
+    struct entry *first, **last; /* the queue */
+    bool stopping, started;
+    pthread_t thread;
+};
+
+static bool write_all(int fd, const void *bytes, uint64_t size, uint64_t at)
+{
+    const uint8_t *from = bytes;
+
+    while (size) {
+        ssize_t put = pwrite(fd, from, size, (off_t)at);
+
+        if (put <= 0)
+            return false;
+        from += put;
+        at += (uint64_t)put;
+        size -= (uint64_t)put;
+    }
+    return true;
+}
+
+static struct table_place put(struct table_store *store, const struct unwind_table *table)
+{
+    struct table_place place = { .at = FEED_TABLE_NONE };
+
+    if (!table || table->bytes > UINT32_MAX ||
+        !write_all(store->fd, table, table->bytes, store->end))
+        return place;
+    place = (struct table_place){ store->end, (uint32_t)table->bytes };
+    store->end =
+        (store->end + table->bytes + FEED_TABLE_ALIGN - 1) / FEED_TABLE_ALIGN * FEED_TABLE_ALIGN;
+    return place;
+}
+
+static void work(struct table_store *store, struct entry *entry)
+{
+    struct unwind_table *table = NULL;
+
+    entry->unreadable = !table_source_build(&entry->module, &table);
+    entry->place = put(store, table);
+    atomic_store_explicit(&entry->ready, true, memory_order_release);
+    free(table);
+}
+
+static void *run(void *argument)
+{
+    struct table_store *store = argument;
+
+    pthread_setname_np(pthread_self(), "iso-tables");
+    pthread_mutex_lock(&store->lock);
+    while (!store->stopping) {
+        struct entry *entry = store->first;
+
+        if (!entry) {
+            pthread_cond_wait(&store->wake, &store->lock);
+            continue;
+        }
+        store->first = entry->next;
+        if (!store->first)
+            store->last = &store->first;
+        pthread_mutex_unlock(&store->lock);
+        work(store, entry);
+        if (store->done)
+            store->done(store->context);
+        pthread_mutex_lock(&store->lock);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return NULL;
+}
+
+/* Programs map its first page before there is a table. */
+static int make_file(struct table_store *store, const char *path)
+{
+    unlink(path);
+    store->path = strdup(path);
+    store->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    store->end = FEED_TABLE_ALIGN;
+    if (!store->path)
+        return -ISOSCOPE_NO_MEMORY;
+    return store->fd < 0 || ftruncate(store->fd, FEED_TABLE_ALIGN) < 0 ? -ISOSCOPE_SYSTEM : 0;
+}
+
+int table_store_new(struct table_store **out, const char *path, void (*done)(void *context),
+                    void *context)
+{
+    struct table_store *store = calloc(1, sizeof(*store));
+    int error;
+
+    if (!store)
+        return -ISOSCOPE_NO_MEMORY;
+    store->done = done;
+    store->context = context;
+    store->last = &store->first;
+    pthread_mutex_init(&store->lock, NULL);
+    pthread_cond_init(&store->wake, NULL);
+    error = make_file(store, path);
+    if (!error)
+        error = thread_start(&store->thread, run, store);
+    store->started = !error;
+    if (error) {
+        table_store_free(store);
+        return error;
+    }
+    *out = store;
+    return 0;
+}
+
+static void entry_free(struct entry *entry)
+{
+    if (entry)
+        free(entry->path);
+    free(entry);
+}
+
+void table_store_free(struct table_store *store)
+{
+    if (!store)
+        return;
+    pthread_mutex_lock(&store->lock);
+    store->stopping = true;
+    pthread_cond_signal(&store->wake);
+    pthread_mutex_unlock(&store->lock);
+    if (store->started)
+        pthread_join(store->thread, NULL);
+    for (uint32_t i = 0; i < store->count; i++)
+        entry_free(store->entries[i]);
+    free(store->entries);
+    map64_free(&store->numbers);
+    if (store->fd >= 0) {
+        close(store->fd);
+        unlink(store->path);
+    }
+    free(store->path);
+    pthread_cond_destroy(&store->wake);
+    pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+/* What the kernel says of the file, as the process sees it. Nothing (a deleted file, or one without
+ * a name): it is this process's own. */
+static void identify(const struct module_file *module, struct key *out)
+{
+    char path[64 + sizeof("/proc//root")];
+    struct stat file;
+    uint64_t words[5] = { 0 };
+    char *whole = NULL;
+
+    snprintf(path, sizeof(path), "/proc/%d/root", module->pid);
+    if (module->path[0] == '/' && asprintf(&whole, "%s%s", path, module->path) >= 0 &&
+        stat(whole, &file) == 0) {
+        words[0] = file.st_dev;
+        words[1] = file.st_ino;
+        words[2] = (uint64_t)file.st_size;
+        words[3] = (uint64_t)file.st_mtim.tv_sec;
+        words[4] = (uint64_t)file.st_mtim.tv_nsec;
+    } else {
+        words[0] = UINT64_MAX;
+        words[1] = (uint64_t)module->pid;
+        words[2] = module->address;
+    }
+    free(whole);
+    memcpy(out->bytes, words, sizeof(words));
+}
+
+static struct key key_of(const struct module_file *module)
+{
+    struct key key = { { 0 } };
+
+    if (module->build_id_bytes) {
+        memcpy(key.bytes, module->build_id, module->build_id_bytes);
+        key.bytes[sizeof(key.bytes) - 1] = (uint8_t)module->build_id_bytes;
+    } else {
+        identify(module, &key);
+    }
+    return key;
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const struct key *key)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < sizeof(key->bytes); i++)
+        hash = (hash ^ key->bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static struct entry *entry_new(const struct module_file *module, const struct key *key)
+{
+    struct entry *entry = calloc(1, sizeof(*entry));
+
+    if (!entry)
+        return NULL;
+    entry->key = *key;
+    entry->path = strdup(module->path);
+    memcpy(entry->build_id, module->build_id, module->build_id_bytes);
+    entry->module = *module;
+    entry->module.path = entry->path;
+    entry->module.build_id = entry->build_id;
+    if (entry->path)
+        return entry;
+    free(entry);
+    return NULL;
+}
+
+static void enqueue(struct table_store *store, struct entry *entry)
+{
+    atomic_store_explicit(&entry->ready, false, memory_order_relaxed);
+    pthread_mutex_lock(&store->lock);
+    entry->next = NULL;
+    *store->last = entry;
+    store->last = &entry->next;
+    pthread_cond_signal(&store->wake);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* NULL: no memory. */
+static struct entry *add(struct table_store *store, const struct module_file *module,
+                         const struct key *key)
+{
+    struct entry *entry;
+
+    if (store->count == store->capacity) {
+        uint32_t capacity = store->capacity ? 2 * store->capacity : 64;
+        struct entry **entries = reallocarray(store->entries, capacity, sizeof(struct entry *));
+
+        if (!entries)
+            return NULL;
+        store->entries = entries;
+        store->capacity = capacity;
+    }
+    entry = entry_new(module, key);
+    if (!entry)
+        return NULL;
+    store->entries[store->count++] = entry;
+    enqueue(store, entry);
+    return entry;
+}
+
+bool table_store_ask(struct table_store *store, const struct module_file *module,
+                     struct table_place *out)
+{
+    struct key key = key_of(module);
+    struct entry *entry = NULL;
+    bool added = false;
+    uint32_t *number = map64_put(&store->numbers, hash_of(&key), &added);
+
+    *out = (struct table_place){ .at = FEED_TABLE_NONE };
+    if (!number)
+        return true;
+    if (added && add(store, module, &key))
+        *number = store->count;
+    if (*number)
+        entry = store->entries[*number - 1];
+    if (!entry || memcmp(&entry->key, &key, sizeof(key)) != 0)
+        return true;
+    if (!atomic_load_explicit(&entry->ready, memory_order_acquire))
+        return false;
+    if (entry->unreadable && entry->module.pid != module->pid) {
+        entry->module.pid = module->pid;
+        entry->module.address = module->address;
+        enqueue(store, entry);
+        return false;
+    }
+    *out = entry->place;
+    return true;
+}
