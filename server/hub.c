@@ -125,6 +125,10 @@ static int open_profile(struct hub *hub, const struct hub_options *options)
     snprintf(tables, sizeof(tables), "%s" FEED_TABLES_SUFFIX, options->feed_path);
     status = profile_new(&hub->profile, &profile);
 
+    if (status == 0 && !profile_has_tables(hub->profile))
+        say("%s cannot be made: there is no room for unwind tables, so walking a stack costs the "
+            "program more",
+            tables);
     return status < 0 ? status : profile_start(hub->profile);
 }
 

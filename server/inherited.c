@@ -41,6 +41,7 @@ void inherited_save(struct inherited *out)
     getrlimit(RLIMIT_NOFILE, &out->files);
 
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of files is an error like any other */
     signal(SIGCHLD, SIG_DFL); /* ignored, it would swallow the program's exit status */
     occupy_standard_descriptors();
     set_file_limit(&out->files);
@@ -48,7 +49,7 @@ void inherited_save(struct inherited *out)
 
 void inherited_restore(const struct inherited *inherited)
 {
-    static const int changed[] = { SIGPIPE, SIGCHLD };
+    static const int changed[] = { SIGPIPE, SIGXFSZ, SIGCHLD };
 
     for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
         signal(changed[i], sigismember(&inherited->ignored, changed[i]) == 1 ? SIG_IGN : SIG_DFL);

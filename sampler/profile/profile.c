@@ -74,16 +74,22 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
         (error = functions_new(&profile->functions)) < 0 ||
         (error = chains_new(&profile->chains, CHAINS_BYTES_DEFAULT)) < 0 ||
         (error = make_namer(profile, options)) < 0 ||
-        (options->tables_path && (error = table_store_new(&profile->tables, options->tables_path,
-                                                          tables_done, profile)) < 0) ||
         (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
         return error;
+    if (options->tables_path &&
+        table_store_new(&profile->tables, options->tables_path, tables_done, profile) < 0)
+        profile->tables = NULL;
     collector.processes = profile->processes;
     collector.store = profile->store;
     collector.registry = profile->registry;
     collector.namer = profile->namer;
     collector.tables = profile->tables;
     return collector_new(&profile->collector, &collector);
+}
+
+bool profile_has_tables(const struct profile *profile)
+{
+    return profile->tables;
 }
 
 struct profile_history profile_history(struct profile *profile)

@@ -19,7 +19,8 @@ struct profile_options {
     uint32_t period_us; /* 0: 1000 */
     uint32_t depth_max; /* 0: 128 */
     enum feed_mode mode;
-    const char *tables_path; /* of a file to make, that programs map; NULL: they get no tables */
+    const char *tables_path; /* of a file to make, that programs map; NULL: they get no tables,
+                              * and walk stacks by the modules' own data, which costs more */
     bool no_symbols; /* every pc is a function of its own, without a name: another machine has them
                       */
     bool debuginfod; /* asks the servers of $DEBUGINFOD_URLS for what is not on this machine */
@@ -43,6 +44,8 @@ int profile_new(struct profile **out, const struct profile_options *options);
 /* Drains nothing, stops the threads, frees all. No snapshot may be left. NULL is fine. */
 void profile_free(struct profile *profile);
 int profile_start(struct profile *profile);
+/* False: there is no file for them, or it could not be made. */
+bool profile_has_tables(const struct profile *profile);
 
 /* A process said hello. Takes over memfd, also on failure. process_id may be NULL. */
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,

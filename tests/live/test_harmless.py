@@ -83,6 +83,7 @@ def test_a_limit_of_files_leaves_the_program_alive_and_sampled(run, compiled, me
 def test_where_no_file_may_be_written_the_program_runs_without_a_sampler(run, compiled):
     ended = run([compiled("works", WORKS)], "--quiet", preexec_fn=limit_files(1024))
     assert (ended.stdout, ended.returncode) == ("done\n", 1)
+    assert "there is no room for unwind tables" in ended.stderr
     assert "limit its files (ulimit -f)" in ended.stderr
 
 
