@@ -6,7 +6,7 @@
  *
  * One segment per process, a sealed memfd made by the program (segment.h):
  *
- *     header | thread table | module table | names | their index (P alone) | rings, one per slot
+ *     header | index of names (P alone) | thread table | module table | names | rings, one per slot
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the segment's start.
  * Ownership  Every field says who stores it: P the program, S the service.
@@ -14,7 +14,8 @@
  *            before the hello is sent and never again.
  * Errors     The service trusts nothing here: it copies, then checks (reader.h).
  *
- * Pages nobody touched cost nothing, so the capacities are generous.
+ * Pages nobody touched cost nothing, so the capacities are generous. The program maps of it what it
+ * uses (segment.h), the service all.
  */
 #ifndef ISOSCOPE_LAYOUT_H
 #define ISOSCOPE_LAYOUT_H

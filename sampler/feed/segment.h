@@ -14,6 +14,7 @@
 #define ISOSCOPE_SEGMENT_H
 
 #include "layout.h"
+#include "part.h"
 #include "ring.h"
 
 #include <stdatomic.h>
@@ -22,19 +23,22 @@
 struct segment {
     struct feed_header *header;
     struct feed_thread *threads;
-    struct feed_module *modules;
-    char *names;
     _Atomic uint32_t *name_index; /* by hash: places in names; 0: free */
-    uint8_t *rings;
+    struct part modules, names, rings;
+    uint64_t start_bytes; /* mapped from the start, in one piece */
 };
 
 /* Makes, seals and maps a segment; *memfd gets its descriptor. It takes as many thread slots as
- * the address space limit (ulimit -v) allows, FEED_THREADS_MAX at most. */
+ * the address space limit (ulimit -v) allows, FEED_THREADS_MAX at most. Mapped are the first few
+ * rings and what stands before them: less than 2 MiB. */
 int segment_create(struct segment *out, int *memfd, int32_t pid, int64_t start_us);
 void segment_destroy(struct segment *segment);
 
-/* Claims a free slot for a thread; 0 (the sampler's own slot) when there is none. */
+/* Claims a free slot for a thread, with a ring; 0 (the sampler's own slot) when there is none, or
+ * no address space for its ring. */
 SIGNAL_SAFE uint32_t segment_thread_claim(struct segment *segment, int32_t tid, int64_t start_us);
+/* Gives it back before anybody has seen it. */
+SIGNAL_SAFE void segment_thread_unclaim(struct segment *segment, uint32_t slot);
 /* The slot is filled in: the reader may look. */
 SIGNAL_SAFE void segment_thread_publish(struct segment *segment, uint32_t slot);
 void segment_thread_end(struct segment *segment, uint32_t slot);
@@ -55,7 +59,7 @@ SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
 
 /* The name's place in names, where it is put if it is new; at most FEED_NAME_MAX bytes of it are
  * kept. 0 when it is empty, or when there is no room, which is counted. */
-SIGNAL_SAFE uint32_t segment_name(const struct segment *segment, const char *name);
+SIGNAL_SAFE uint32_t segment_name(struct segment *segment, const char *name);
 
 /* Appends a module; module->path_offset is filled in here. 0 when the table or the names are full.
  */

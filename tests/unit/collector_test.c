@@ -627,15 +627,15 @@ static void a_scribbled_feed_is_survived_and_counted(void **state)
         slot = fake_feed_thread(&feed, 1, "main");
         fake_feed_module(&feed, "/lib/x.so");
         id = attach(fixture, &feed, getpid());
-        words = (uint64_t *)&feed.segment.rings[(uint64_t)slot * FEED_RING_BYTES];
+        words = (uint64_t *)part_at(&feed.segment.rings, (uint64_t)slot * FEED_RING_BYTES);
         for (uint32_t i = 0; i < FEED_RING_BYTES / 8; i++) {
             seed = seed * 1664525 + 1013904223;
             words[i] = seed % 3 ? (seed >> 8) % 512 : UINT64_MAX / (seed | 1);
         }
         atomic_store(&feed.segment.threads[slot].head, (seed >> 4) % (2 * FEED_RING_BYTES));
         memset(feed.segment.threads[slot].name, 'x', 16);
-        memset(&feed.segment.modules[1], 0x5a, sizeof(struct feed_module));
-        memset(feed.segment.names, 'n', FEED_NAMES_BYTES);
+        memset(fake_feed_entry(&feed, 1), 0x5a, sizeof(struct feed_module));
+        fake_feed_scribble_names(&feed, 'n');
         feed.segment.header->status.modules_used = UINT32_MAX;
         feed.segment.header->status.threads_used = UINT32_MAX;
         feed.segment.header->status.timer = 12345;
@@ -660,8 +660,9 @@ static void an_unterminated_module_path_is_cut_at_the_names_end(void **state)
     slot = fake_feed_thread(&feed, 1, "main");
     attach(fixture, &feed, getpid());
     module = fake_feed_module(&feed, "/lib/x.so");
-    feed.segment.modules[module].path_offset = FEED_NAMES_BYTES - 4;
-    memcpy(feed.segment.names + FEED_NAMES_BYTES - 4, "/abc", 4);
+    fake_feed_entry(&feed, module)->path_offset = FEED_NAMES_BYTES - 4;
+    assert_true(part_reach(&feed.segment.names, FEED_NAMES_BYTES - 4));
+    memcpy(part_at(&feed.segment.names, FEED_NAMES_BYTES - 4), "/abc", 4);
     FAKE_SAMPLE(&feed, slot, 1, FEED_FRAME(module, 0x10));
     collector_round(fixture->collector, ROUND_US);
     view = first_view(fixture);

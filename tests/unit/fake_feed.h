@@ -68,6 +68,25 @@ static inline uint32_t fake_feed_module(struct fake_feed *feed, const char *path
     return segment_module_add(&feed->segment, &module, path);
 }
 
+/* Where a module stands in the feed: to write nonsense there. */
+static inline struct feed_module *fake_feed_entry(struct fake_feed *feed, uint32_t module)
+{
+    return (struct feed_module *)part_at(&feed->segment.modules,
+                                         module * sizeof(struct feed_module));
+}
+
+/* Writes over all names. */
+static inline void fake_feed_scribble_names(struct fake_feed *feed, int byte)
+{
+    struct part *names = &feed->segment.names;
+
+    for (uint64_t at = 0; at < names->bytes; at = part_window_end(names, at)) {
+        if (!part_reach(names, at))
+            abort();
+        memset(part_at(names, at), byte, part_window_end(names, at) - at);
+    }
+}
+
 struct fake_sample {
     int64_t timestamp_us;
     uint64_t cpu_ns;

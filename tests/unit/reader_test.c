@@ -274,13 +274,14 @@ static void modules_are_known_by_number_and_keep_their_path(void **state)
 static void a_module_that_lies_about_its_build_id_or_path_is_refused(void **state)
 {
     struct both *both = *state;
-    struct feed_module module = { .build_id_bytes = 20 };
+    struct feed_module module = { .build_id_bytes = 20 }, *entries;
     struct feed_module_view view;
 
     segment_module_add(&both->segment, &module, "a");
     segment_module_add(&both->segment, &module, "b");
-    both->segment.modules[1].build_id_bytes = 21;
-    both->segment.modules[2].path_offset = FEED_NAMES_BYTES;
+    entries = (struct feed_module *)part_at(&both->segment.modules, 0);
+    entries[1].build_id_bytes = 21;
+    entries[2].path_offset = FEED_NAMES_BYTES;
     assert_false(feed_reader_module(both->reader, 1, &view));
     assert_false(feed_reader_module(both->reader, 2, &view));
     both->segment.header->status.modules_used = UINT32_MAX;

@@ -451,6 +451,11 @@ static void take_in_jit(uint32_t offset, uint32_t sp, uint32_t fp)
     take(&context, &range);
 }
 
+static const char *name_of(uint64_t frame)
+{
+    return (const char *)part_at(&segment.names, FEED_FRAME_NAME(frame));
+}
+
 static void code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction(void **state)
 {
     static const struct {
@@ -466,7 +471,7 @@ static void code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction(void 
         take_in_jit(places[i].offset, places[i].sp, places[i].fp);
         assert_int_equal(found.ours_count, 2);
         assert_int_equal(FEED_FRAME_MODULE(found.ours[0]), FEED_MODULE_NAMED);
-        assert_string_equal(segment.names + FEED_FRAME_NAME(found.ours[0]), "jitted");
+        assert_string_equal(name_of(found.ours[0]), "jitted");
         assert_int_equal(found.ours[1], FEED_FRAME(0, 0x1000));
     }
     named_code_clear(&named);
@@ -495,8 +500,8 @@ static void interpreted_frames_take_the_place_of_the_native_one(void **state)
     named_code_set_provider(&named, &modules.maps, 0, 0, NULL, NULL);
     assert_int_equal(found.end, FEED_END_ROOT);
     assert_true(found.ours_count > native);
-    assert_string_equal(segment.names + FEED_FRAME_NAME(found.ours[0]), "inner");
-    assert_string_equal(segment.names + FEED_FRAME_NAME(found.ours[1]), "outer");
+    assert_string_equal(name_of(found.ours[0]), "inner");
+    assert_string_equal(name_of(found.ours[1]), "outer");
     named_code_clear(&named);
 }
 

@@ -45,7 +45,7 @@ struct frame_provider {
 };
 
 struct named_code {
-    const struct segment *segment; /* where their names go */
+    struct segment *segment; /* where their names go */
     _Atomic(struct named_range *) first[NAMED_CODE_HEIGHT];
     _Atomic(struct frame_provider *) provider; /* NULL: none */
     struct retired_code *retired;

@@ -1,0 +1,93 @@
+#include "part.h"
+
+#include "sys.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+enum { ERRNO_MAX = 4095 };
+
+SIGNAL_SAFE_INLINE bool failed(long address)
+{
+    return address < 0 && address >= -ERRNO_MAX;
+}
+
+SIGNAL_SAFE_INLINE uint32_t window_of(const struct part *part, uint64_t offset)
+{
+    uint64_t times = offset / part->first_bytes;
+
+    return times ? 64 - (uint32_t)__builtin_clzll(times) : 0;
+}
+
+SIGNAL_SAFE_INLINE uint64_t start_of(const struct part *part, uint32_t window)
+{
+    return window ? part->first_bytes << (window - 1) : 0;
+}
+
+SIGNAL_SAFE_INLINE uint64_t size_of(const struct part *part, uint32_t window)
+{
+    return (part->first_bytes << window) - start_of(part, window);
+}
+
+SIGNAL_SAFE_INLINE uint8_t *window_at(const struct part *part, uint32_t window)
+{
+    return atomic_load_explicit(&part->windows[window], memory_order_acquire);
+}
+
+bool part_begin(struct part *part, uint8_t *place, int memfd, uint64_t memfd_offset)
+{
+    atomic_store_explicit(&part->windows[0], place, memory_order_release);
+    return !failed(sys_call6(SYS_mmap, (long)place, (long)part->first_bytes, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memfd, (long)memfd_offset));
+}
+
+void part_end(struct part *part)
+{
+    for (uint32_t window = 1; window < PART_WINDOWS && window_at(part, window); window++)
+        sys_call2(SYS_munmap, window_at(part, window) - PART_STEP_BYTES,
+                  size_of(part, window) + PART_STEP_BYTES);
+}
+
+/* mremap of nothing to something larger maps the same memory once more, from there on. It needs no
+ * descriptor, and what was advised about the window before holds for the new one, which begins with
+ * that one's last step. Several threads may do so; one of them wins. */
+SIGNAL_SAFE_INLINE bool map_window(struct part *part, uint32_t window)
+{
+    const uint8_t *last = window_at(part, window - 1) + size_of(part, window - 1) - PART_STEP_BYTES;
+    uint64_t bytes = size_of(part, window) + PART_STEP_BYTES;
+    long map = sys_call4(SYS_mremap, last, 0, bytes, MREMAP_MAYMOVE);
+    uint8_t *none = NULL;
+
+    if (failed(map))
+        return false;
+    if (!atomic_compare_exchange_strong_explicit(&part->windows[window], &none,
+                                                 (uint8_t *)map + PART_STEP_BYTES,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        sys_call2(SYS_munmap, map, bytes);
+    return true;
+}
+
+bool part_reach(struct part *part, uint64_t offset)
+{
+    uint32_t window = window_of(part, offset);
+
+    for (uint32_t next = 1; next <= window; next++)
+        if (!window_at(part, next) && !map_window(part, next))
+            return false;
+    return true;
+}
+
+uint8_t *part_at(const struct part *part, uint64_t offset)
+{
+    uint32_t window = window_of(part, offset);
+    uint8_t *at = window_at(part, window);
+
+    return at ? at + (offset - start_of(part, window)) : NULL;
+}
+
+uint64_t part_window_end(const struct part *part, uint64_t offset)
+{
+    uint32_t window = window_of(part, offset);
+
+    return start_of(part, window) + size_of(part, window);
+}
