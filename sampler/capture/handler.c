@@ -188,7 +188,7 @@ SIGNAL_SAFE_INLINE bool begin(struct tick *tick, const ucontext_t *context)
     tick->slot = sampler_ticks() ? threads_slot_of_tick(&sampler.threads, sampler.pid) : 0;
     if (!tick->slot)
         return false;
-    tick->watch = &sampler.threads.watches[tick->slot];
+    tick->watch = threads_watch(&sampler.threads, tick->slot);
     tick->context = context;
     account = &tick->watch->account;
     tick->cpu_ns = cpu_times_read(&tick->now, &switches);

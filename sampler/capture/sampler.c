@@ -17,7 +17,7 @@
 
 enum { REST_WAIT_NS = 100 * 1000 * 1000 }; /* a fork waits so long at most */
 
-/* All zeros at first: with one initializer its megabytes would stand in the file. */
+/* What is large in it is made when it starts: static memory is read by programs' collectors. */
 struct sampler sampler;
 
 void sampler_wake(void)
@@ -162,7 +162,9 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     if (error)
         return error;
     sampler.address = options->address;
-    error = sampler.modules.files ? 0 : modules_new(&sampler.modules);
+    error = threads_new(&sampler.threads);
+    if (!error && !sampler.modules.files)
+        error = modules_new(&sampler.modules);
     if (error) {
         give_segment_back();
         return error;
@@ -202,25 +204,10 @@ void sampler_fork_parent(void)
 }
 
 /* Only the forking thread came along, and none of our timers and descriptors. */
-static void forget_threads(void)
-{
-    uint32_t used = atomic_load(&sampler.threads.used);
-
-    wall_forget_parent(&sampler.threads);
-    memset(sampler.threads.watches, 0, used * sizeof sampler.threads.watches[0]);
-    memset(sampler.threads.hints, 0, sizeof sampler.threads.hints);
-    memset(&sampler.threads.switching, 0, sizeof sampler.threads.switching);
-    memset(&sampler.threads.tracer, 0, sizeof sampler.threads.tracer);
-    atomic_store(&sampler.threads.leftover_ns, 0);
-    atomic_store(&sampler.threads.carry_ns, 0);
-    atomic_store(&sampler.threads.used, 0);
-    atomic_store(&sampler.threads.live, 0);
-    atomic_store(&sampler.threads.period_us, 0);
-}
-
 static void forget_parent(void)
 {
-    forget_threads();
+    wall_forget_parent();
+    threads_forget_parent(&sampler.threads);
     raw_thread_forget(&sampler.thread);
     /* Handlers of the parent's other threads were counted in when the memory was copied. */
     atomic_store(&sampler.modules.maps.readers[0], 0);
@@ -235,13 +222,14 @@ uint32_t sampler_fork_child(uint32_t old_slot)
 {
     /* The parent's segment, with the settings in it, is not mapped here. */
     uint32_t period_us = sampler.threads.period_us;
-    struct stack_range stack = sampler.threads.watches[old_slot].stack;
+    struct stack_range stack;
     bool whole = fork_rests;
     uint32_t slot;
 
     fork_rests = false;
     if (!atomic_load(&sampler.running))
         return 0;
+    stack = threads_watch(&sampler.threads, old_slot)->stack;
     forget_parent();
     if ((!whole && modules_new(&sampler.modules) < 0) ||
         make_segment(period_us ? period_us : FEED_PERIOD_DEFAULT_US, period_us != 0) < 0)

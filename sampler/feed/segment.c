@@ -335,6 +335,16 @@ uint32_t segment_name(struct segment *segment, const char *name)
     return place;
 }
 
+struct feed_module *segment_module(const struct segment *segment, uint32_t number)
+{
+    const struct feed_status *status = &segment->header->status;
+
+    return number < atomic_load_explicit(&status->modules_used, memory_order_acquire)
+               ? (struct feed_module *)part_at(&segment->modules,
+                                               number * (uint64_t)sizeof(struct feed_module))
+               : NULL;
+}
+
 uint32_t segment_module_add(struct segment *segment, const struct feed_module *module,
                             const char *path)
 {

@@ -61,6 +61,8 @@ SIGNAL_SAFE void segment_ring(const struct segment *segment, uint32_t slot,
  * kept. 0 when it is empty, or when there is no room, which is counted. */
 SIGNAL_SAFE uint32_t segment_name(struct segment *segment, const char *name);
 
+/* The entry of a module; NULL: it was not added. */
+struct feed_module *segment_module(const struct segment *segment, uint32_t number);
 /* Appends a module; module->path_offset is filled in here. 0 when the table or the names are full.
  */
 uint32_t segment_module_add(struct segment *segment, const struct feed_module *module,

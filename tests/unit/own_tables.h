@@ -27,7 +27,7 @@ static inline bool own_tables_one(struct table_store *store, const struct module
         .pid = getpid(),
         .address = modules->files[number].feed.start,
     };
-    struct feed_module *told = &segment->modules[number];
+    struct feed_module *told = segment_module(segment, number);
     struct table_place place;
 
     for (int look = 0; !table_store_ask(store, &module, &place); look++) {

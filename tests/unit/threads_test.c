@@ -31,7 +31,7 @@ static int set_up(void **state)
     signal(SIGURG, SIG_IGN);
     threads = (struct threads){ .segment = &segment, .signal_number = SIGURG, .root = -1 };
     threads.rights.wish = FEED_TIMER_WISH_CPU;
-    if (segment_create(&segment, &memfd, getpid(), 0) < 0)
+    if (segment_create(&segment, &memfd, getpid(), 0) < 0 || threads_new(&threads) < 0)
         return -1;
     close(memfd);
     threads_set_period(&threads, PERIOD_US, false);
@@ -50,7 +50,8 @@ static bool runs(uint32_t slot)
 {
     struct itimerspec left;
 
-    assert_int_equal(sys_call2(SYS_timer_gettime, threads.watches[slot].cpu_timer, &left), 0);
+    assert_int_equal(sys_call2(SYS_timer_gettime, threads_watch(&threads, slot)->cpu_timer, &left),
+                     0);
     return left.it_interval.tv_nsec != 0;
 }
 
@@ -81,7 +82,7 @@ static void a_tick_makes_a_thread_known_that_nobody_told_of(void **state)
 
     (void)state;
     assert_true(slot > 0);
-    assert_true(threads.watches[slot].scanned);
+    assert_true(threads_watch(&threads, slot)->scanned);
     assert_int_equal(threads_slot_of_tick(&threads, getpid()), slot);
 }
 
@@ -105,7 +106,7 @@ static void a_child_is_none_of_our_threads(void **state)
     threads_take(&threads, gettid(), &unknown, false);
     child = fork();
     if (!child)
-        _exit(threads_slot_of_tick(&threads, threads.watches[1].tid) != 0);
+        _exit(threads_slot_of_tick(&threads, threads_watch(&threads, 1)->tid) != 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
 }

@@ -49,7 +49,7 @@ void cooperate_enter(uint32_t slot)
     own_thread.tid = tid;
     own_thread.epoch = atomic_load_explicit(&epoch, memory_order_relaxed);
     if (slot)
-        atomic_store_explicit(&sampler.threads.watches[slot].own, &own_thread,
+        atomic_store_explicit(&threads_watch(&sampler.threads, slot)->own, &own_thread,
                               memory_order_release);
     give_name(slot);
 }

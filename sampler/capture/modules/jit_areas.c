@@ -3,13 +3,17 @@
 #include "../../feed/sys.h"
 #include "../system/clock.h"
 #include "../system/number.h"
+#include "../system/pages.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { SLACK_S = 1 }; /* files have the time of the kernel's last tick */
+enum {
+    AREAS_BYTES = JIT_AREAS_MAX * sizeof(struct jit_area),
+    SLACK_S = 1
+}; /* files have the time of the kernel's last tick */
 
 /* Pids come again, and nobody removes perf maps: one last written before us is another program's.
  */
@@ -32,11 +36,24 @@ void jit_areas_begin(struct jit_areas *areas, int32_t pid, int64_t start_us)
     areas->count = 0;
 }
 
+void jit_areas_free(struct jit_areas *areas)
+{
+    pages_free(areas->areas, AREAS_BYTES);
+    areas->areas = NULL;
+}
+
 /* Memory set aside right behind code: the compiler makes it executable as it goes on, and it would
  * be unknown until the next look. */
 static bool set_aside(const struct maps_line *line)
 {
     return !line->inode && !line->readable && !line->writable && !line->executable;
+}
+
+static bool has_memory(struct jit_areas *areas)
+{
+    if (!areas->areas)
+        areas->areas = pages_new(AREAS_BYTES);
+    return areas->areas != NULL;
 }
 
 void jit_areas_take(struct jit_areas *areas, const struct maps_line *line)
@@ -48,12 +65,13 @@ void jit_areas_take(struct jit_areas *areas, const struct maps_line *line)
         return;
     if (last && last->end == line->start)
         last->end = line->end;
-    else if (line->executable && areas->count < JIT_AREAS_MAX)
+    else if (line->executable && areas->count < JIT_AREAS_MAX && has_memory(areas))
         areas->areas[areas->count++] = (struct jit_area){ line->start, line->end };
 }
 
 bool jit_areas_equal(const struct jit_areas *left, const struct jit_areas *right)
 {
     return left->wanted == right->wanted && left->count == right->count &&
-           !memcmp(left->areas, right->areas, left->count * sizeof left->areas[0]);
+           (!left->count ||
+            !memcmp(left->areas, right->areas, left->count * sizeof left->areas[0]));
 }

@@ -22,12 +22,14 @@
 
 enum { JIT_AREAS_MAX = 512 };
 
+struct jit_area {
+    uint64_t start, end;
+};
+
 struct jit_areas {
     bool wanted; /* the program writes a perf map */
     uint32_t count;
-    struct jit_area {
-        uint64_t start, end;
-    } areas[JIT_AREAS_MAX]; /* ascending, disjoint */
+    struct jit_area *areas; /* ascending, disjoint; JIT_AREAS_MAX of them, made for the first one */
 };
 
 /* Begins anew. pid: the process's own, as it sees itself; the map is looked for in its own root.
@@ -35,6 +37,7 @@ struct jit_areas {
 void jit_areas_begin(struct jit_areas *areas, int32_t pid, int64_t start_us);
 /* Lines of no module, in the order of maps. */
 void jit_areas_take(struct jit_areas *areas, const struct maps_line *line);
+void jit_areas_free(struct jit_areas *areas);
 bool jit_areas_equal(const struct jit_areas *left, const struct jit_areas *right);
 
 #endif

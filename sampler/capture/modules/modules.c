@@ -9,16 +9,59 @@
 
 #include <string.h>
 
-enum { PATHS_BYTES = FEED_NAMES_BYTES };
+enum { FILES_FIRST = 64, IMAGES_FIRST = 64, CHUNK_BYTES = 16 * 1024 };
 
-static size_t files_bytes(void)
+struct path_chunk {
+    struct path_chunk *before;
+    uint32_t used;
+    char text[CHUNK_BYTES - sizeof(struct path_chunk *) - sizeof(uint64_t)];
+};
+static_assert(sizeof(struct path_chunk) == CHUNK_BYTES, "whole pages");
+static_assert((int)MAPS_PATH_BYTES < CHUNK_BYTES / 2, "a path finds room in a new one");
+
+static size_t images_bytes(uint32_t room)
 {
-    return MODULES_FILES_MAX * sizeof(struct loaded_file);
+    return room * sizeof(struct module_image);
 }
 
-static size_t images_bytes(void)
+static size_t files_bytes(uint32_t room)
 {
-    return MODULES_IMAGES_MAX * sizeof(struct module_image);
+    return room * sizeof(struct loaded_file);
+}
+
+static bool list_new(struct image_list *list)
+{
+    list->room = IMAGES_FIRST;
+    list->items = pages_new(images_bytes(list->room));
+    return list->items != NULL;
+}
+
+static bool list_grow(struct image_list *list)
+{
+    void *items =
+        list->room < MODULES_IMAGES_MAX
+            ? pages_grow(list->items, images_bytes(list->room), images_bytes(2 * list->room))
+            : NULL;
+
+    if (!items)
+        return false;
+    list->items = items;
+    list->room *= 2;
+    return true;
+}
+
+static bool grow_files(struct modules *modules)
+{
+    void *files = modules->files_room < FEED_MODULES_MAX
+                      ? pages_grow(modules->files, files_bytes(modules->files_room),
+                                   files_bytes(2 * modules->files_room))
+                      : NULL;
+
+    if (!files)
+        return false;
+    modules->files = files;
+    modules->files_room *= 2;
+    return true;
 }
 
 int modules_new(struct modules *modules)
@@ -27,15 +70,23 @@ int modules_new(struct modules *modules)
 
     memset(modules, 0, sizeof *modules);
     modules->tables = tables;
-    modules->files = pages_new(files_bytes());
-    modules->paths = pages_new(PATHS_BYTES);
-    modules->images = pages_new(images_bytes());
-    modules->images_next = pages_new(images_bytes());
+    modules->files_room = FILES_FIRST;
+    modules->files = pages_new(files_bytes(FILES_FIRST));
     modules->file_count = 1;
-    if (modules->files && modules->paths && modules->images && modules->images_next)
+    if (list_new(&modules->images) && list_new(&modules->images_next) && modules->files)
         return 0;
     modules_free(modules);
     return -ISOSCOPE_NO_MEMORY;
+}
+
+static void free_paths(struct modules *modules)
+{
+    while (modules->paths) {
+        struct path_chunk *before = modules->paths->before;
+
+        pages_free(modules->paths, CHUNK_BYTES);
+        modules->paths = before;
+    }
 }
 
 void modules_free(struct modules *modules)
@@ -47,10 +98,12 @@ void modules_free(struct modules *modules)
         modules->maps.retired = next;
     }
     code_map_free(atomic_exchange(&modules->maps.current, NULL));
-    pages_free(modules->files, files_bytes());
-    pages_free(modules->paths, PATHS_BYTES);
-    pages_free(modules->images, images_bytes());
-    pages_free(modules->images_next, images_bytes());
+    pages_free(modules->files, files_bytes(modules->files_room));
+    free_paths(modules);
+    pages_free(modules->images.items, images_bytes(modules->images.room));
+    pages_free(modules->images_next.items, images_bytes(modules->images_next.room));
+    jit_areas_free(&modules->jit);
+    jit_areas_free(&modules->jit_next);
     memset(modules, 0, sizeof *modules);
 }
 
@@ -101,7 +154,7 @@ static const struct module_image *find_image(const struct modules *modules,
                                              const struct module_image *wanted)
 {
     for (uint32_t i = 0; i < modules->image_count; i++) {
-        const struct module_image *image = &modules->images[i];
+        const struct module_image *image = &modules->images.items[i];
 
         if (image->start == wanted->start && image->end == wanted->end &&
             image->inode == wanted->inode && image->dev_major == wanted->dev_major &&
@@ -122,33 +175,46 @@ static bool same_identity(const struct loaded_file *file, const struct module_im
            !strcmp(file->path, path);
 }
 
+/* A copy, which the next one overwrites unless it is added to used; NULL: there is no memory. */
+static const char *keep_path(struct modules *modules, const char *path)
+{
+    size_t bytes = strlen(path) + 1;
+    struct path_chunk *chunk = modules->paths;
+
+    if (!chunk || bytes > sizeof chunk->text - chunk->used) {
+        chunk = pages_new(CHUNK_BYTES);
+        if (!chunk)
+            return NULL;
+        chunk->before = modules->paths;
+        modules->paths = chunk;
+    }
+    return memcpy(chunk->text + chunk->used, path, bytes);
+}
+
 /* The number of the file behind an image; 0 when there is no room for another. */
 static uint32_t file_number(struct modules *modules, struct segment *segment,
                             const struct module_image *image, const struct feed_module *feed,
                             const char *path)
 {
-    size_t path_bytes = strlen(path) + 1;
-    struct loaded_file *file;
+    const char *kept;
 
     for (uint32_t i = 1; i < modules->file_count; i++)
         if (same_identity(&modules->files[i], image, feed, path))
             return i;
-    if (modules->file_count == MODULES_FILES_MAX ||
-        path_bytes > PATHS_BYTES - modules->paths_used) {
+    if ((modules->file_count == modules->files_room && !grow_files(modules)) ||
+        !(kept = keep_path(modules, path))) {
         atomic_fetch_add_explicit(&segment->header->status.lost[FEED_LOSS_MODULES_FULL], 1,
                                   memory_order_relaxed);
         return 0;
     }
     if (segment_module_add(segment, feed, path) != modules->file_count)
         return 0; /* counted there */
-    file = &modules->files[modules->file_count];
-    *file = (struct loaded_file){ .inode = image->inode,
-                                  .dev_major = image->dev_major,
-                                  .dev_minor = image->dev_minor,
-                                  .path = modules->paths + modules->paths_used,
-                                  .feed = *feed };
-    memcpy(modules->paths + modules->paths_used, path, path_bytes);
-    modules->paths_used += (uint32_t)path_bytes;
+    modules->files[modules->file_count] = (struct loaded_file){ .inode = image->inode,
+                                                                .dev_major = image->dev_major,
+                                                                .dev_minor = image->dev_minor,
+                                                                .path = kept,
+                                                                .feed = *feed };
+    modules->paths->used += (uint32_t)strlen(kept) + 1;
     modules->tables_to_come++;
     return modules->file_count++;
 }
@@ -181,7 +247,8 @@ static void finish(struct modules *modules, struct segment *segment, struct modu
 {
     const struct module_image *known;
 
-    if (!image->range_count || *count == MODULES_IMAGES_MAX)
+    if (!image->range_count ||
+        (*count == modules->images_next.room && !list_grow(&modules->images_next)))
         return;
     known = find_image(modules, image);
     if (known) {
@@ -190,20 +257,26 @@ static void finish(struct modules *modules, struct segment *segment, struct modu
         learn(modules, segment, image, path);
         *changed = true;
     }
-    modules->images_next[(*count)++] = *image;
+    modules->images_next.items[(*count)++] = *image;
 }
 
+/* The sampler's thread has a small stack. */
+struct scan_memory {
+    struct maps_reader reader;
+    char path[MAPS_PATH_BYTES];
+};
+
 /* Fills images_next. Returns how many. */
-static uint32_t scan(struct modules *modules, struct segment *segment, struct maps_reader *reader,
+static uint32_t scan(struct modules *modules, struct segment *segment, struct scan_memory *memory,
                      bool *changed)
 {
-    static char path[MAPS_PATH_BYTES]; /* the sampler's thread has a small stack */
+    char *path = memory->path;
     struct module_image image = { 0 };
     struct maps_line line;
     uint32_t count = 0;
     bool open = false;
 
-    while (maps_next(reader, &line)) {
+    while (maps_next(&memory->reader, &line)) {
         bool begins = begins_image(&line, open ? &image : NULL);
 
         if (open && (begins || (line.inode && !belongs(&line, &image)))) {
@@ -218,8 +291,8 @@ static uint32_t scan(struct modules *modules, struct segment *segment, struct ma
             image.inode = line.inode;
             image.dev_major = line.dev_major;
             image.dev_minor = line.dev_minor;
-            memcpy(path, line.path, bytes < sizeof path ? bytes : sizeof path);
-            path[sizeof path - 1] = 0;
+            memcpy(path, line.path, bytes < MAPS_PATH_BYTES ? bytes : MAPS_PATH_BYTES);
+            path[MAPS_PATH_BYTES - 1] = 0;
             open = true;
         }
         /* .bss has no inode and no code; another file's mapping closed the image above. */
@@ -256,8 +329,7 @@ static bool publish(struct modules *modules)
     map->by_frame_pointer = modules->jit.wanted;
     map->unloads_now = &modules->maps.unloads;
     for (uint32_t i = 0; i < modules->image_count; i++) {
-        const struct module_image *image = &modules->images[i];
-
+        const struct module_image *image = &modules->images.items[i];
         const struct loaded_file *file = image->number ? &modules->files[image->number] : NULL;
 
         for (uint32_t r = 0; r < image->range_count; r++) {
@@ -281,8 +353,8 @@ static bool still_there(const struct modules *modules, const struct module_image
                         uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (modules->images_next[i].start == image->start &&
-            modules->images_next[i].number == image->number)
+        if (modules->images_next.items[i].start == image->start &&
+            modules->images_next.items[i].number == image->number)
             return true;
     return false;
 }
@@ -290,27 +362,30 @@ static bool still_there(const struct modules *modules, const struct module_image
 static bool any_went(const struct modules *modules, uint32_t next_count)
 {
     for (uint32_t i = 0; i < modules->image_count; i++)
-        if (!still_there(modules, &modules->images[i], next_count))
+        if (!still_there(modules, &modules->images.items[i], next_count))
             return true;
     return false;
 }
 
 bool modules_refresh(struct modules *modules, struct segment *segment)
 {
-    static struct maps_reader reader; /* 16 KiB: not for a small stack */
+    static struct scan_memory *memory;
     uint32_t unloads = atomic_load_explicit(&modules->maps.unloads, memory_order_acquire);
     const struct code_map *current = atomic_load(&modules->maps.current);
-    struct module_image *swap;
+    struct image_list swap;
+    struct jit_areas swap_jit;
     uint32_t count;
     bool changed = !modules->started || (current && current->unloads != unloads);
 
-    if (maps_open(&reader) < 0)
+    if ((!memory && !(memory = pages_new(sizeof *memory))) || maps_open(&memory->reader) < 0)
         return false;
     jit_areas_begin(&modules->jit_next, segment->header->pid, segment->header->start_us);
-    count = scan(modules, segment, &reader, &changed);
-    maps_close(&reader);
+    count = scan(modules, segment, memory, &changed);
+    maps_close(&memory->reader);
     changed |= any_went(modules, count) || !jit_areas_equal(&modules->jit, &modules->jit_next);
+    swap_jit = modules->jit;
     modules->jit = modules->jit_next;
+    modules->jit_next = swap_jit;
     swap = modules->images;
     modules->images = modules->images_next;
     modules->images_next = swap;
@@ -326,11 +401,12 @@ bool modules_refresh(struct modules *modules, struct segment *segment)
 static bool take_table(struct modules *modules, struct loaded_file *file,
                        const struct feed_module *told)
 {
-    uint64_t at = atomic_load_explicit(&told->table_at, memory_order_acquire);
-    uint32_t bytes = atomic_load_explicit(&told->table_bytes, memory_order_relaxed);
+    uint64_t at = told ? atomic_load_explicit(&told->table_at, memory_order_acquire) : 0;
+    uint32_t bytes;
 
     if (!at)
         return false;
+    bytes = atomic_load_explicit(&told->table_bytes, memory_order_relaxed);
     if (at != FEED_TABLE_NONE) {
         file->table = shared_tables_map(&modules->tables, at, bytes);
         modules->table_bytes += file->table ? bytes : 0;
@@ -349,7 +425,7 @@ bool modules_take_tables(struct modules *modules, struct segment *segment, const
         return false;
     for (uint32_t number = 1; number < modules->file_count; number++)
         if (!modules->files[number].table_known)
-            any |= take_table(modules, &modules->files[number], &segment->modules[number]);
+            any |= take_table(modules, &modules->files[number], segment_module(segment, number));
     if (any)
         publish(modules);
     return any;
@@ -358,9 +434,12 @@ bool modules_take_tables(struct modules *modules, struct segment *segment, const
 void modules_forget_tables(struct modules *modules, struct segment *segment)
 {
     shared_tables_close(&modules->tables);
-    for (uint32_t number = 1; number < modules->file_count; number++)
-        if (!modules->files[number].table_known)
-            atomic_store_explicit(&segment->modules[number].table_at, 0, memory_order_relaxed);
+    for (uint32_t number = 1; number < modules->file_count; number++) {
+        struct feed_module *told = segment_module(segment, number);
+
+        if (told && !modules->files[number].table_known)
+            atomic_store_explicit(&told->table_at, 0, memory_order_relaxed);
+    }
 }
 
 void modules_reclaim(struct modules *modules)

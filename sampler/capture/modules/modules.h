@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MODULES_FILES_MAX = FEED_MODULES_MAX, MODULES_IMAGES_MAX = 4096, MODULE_RANGES_MAX = 4 };
+enum { MODULES_IMAGES_MAX = 4096, MODULE_RANGES_MAX = 4 };
 
 /* A file that was ever mapped with code. Its index is its feed module number. */
 struct loaded_file {
@@ -51,13 +51,20 @@ struct module_image {
     uint32_t range_count;
 };
 
+/* A list that grows as far as it is used: mlockall locks what is mapped. */
+struct image_list {
+    struct module_image *items;
+    uint32_t room; /* for so many */
+};
+
+struct path_chunk; /* some of the files' paths */
+
 struct modules {
     struct code_maps maps;
     struct loaded_file *files; /* [0] is unused */
-    uint32_t file_count;
-    char *paths; /* arena of the files' paths */
-    uint32_t paths_used;
-    struct module_image *images, *images_next; /* now, and the list under construction */
+    uint32_t file_count, files_room;
+    struct path_chunk *paths;
+    struct image_list images, images_next; /* now, and the list under construction */
     uint32_t image_count;
     struct jit_areas jit, jit_next;
     struct shared_tables tables;

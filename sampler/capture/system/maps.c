@@ -1,5 +1,7 @@
 #include "maps.h"
 
+#include "pages.h"
+
 #include "../../feed/sys.h"
 
 #include <fcntl.h>
@@ -121,19 +123,21 @@ bool maps_next(struct maps_reader *reader, struct maps_line *out)
 
 bool maps_find(uint64_t address, uint64_t *start, uint64_t *end)
 {
-    static struct maps_reader reader;
+    static struct maps_reader *reader;
     struct maps_line line;
     bool found = false;
 
-    if (maps_open(&reader) < 0)
+    if (!reader && !(reader = pages_new(sizeof *reader)))
         return false;
-    while (!found && maps_next(&reader, &line)) {
+    if (maps_open(reader) < 0)
+        return false;
+    while (!found && maps_next(reader, &line)) {
         found = line.readable && line.start <= address && address < line.end;
         if (found) {
             *start = line.start;
             *end = line.end;
         }
     }
-    maps_close(&reader);
+    maps_close(reader);
     return found;
 }

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-enum { NAMES_A_TURN = 64 };
+enum { NAMES_A_TURN = 64, ENTRIES_BYTES = 8192 };
 
 /* A thread may tell us of itself, or meet its first tick, just while a scan takes it. */
 static bool has_another(struct threads *threads, uint32_t stranger)
@@ -15,8 +15,9 @@ static bool has_another(struct threads *threads, uint32_t stranger)
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++)
-        if (slot != stranger && threads->watches[slot].tid == threads->watches[stranger].tid &&
-            (slot < stranger || !threads->watches[slot].scanned))
+        if (slot != stranger &&
+            threads_watch(threads, slot)->tid == threads_watch(threads, stranger)->tid &&
+            (slot < stranger || !threads_watch(threads, slot)->scanned))
             return true;
     return false;
 }
@@ -63,7 +64,7 @@ static void take(struct threads *threads, int32_t tid)
     const struct stack_range unknown = { 0 };
     uint32_t slot = threads_take(threads, tid, &unknown, true);
 
-    threads->watches[slot].account.late = true;
+    threads_watch(threads, slot)->account.late = true;
 }
 
 /* met: NULL takes all, at once. */
@@ -86,7 +87,7 @@ static void drop_gone_tasks(struct threads *threads)
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
+        struct watch *watch = threads_watch(threads, slot);
         int32_t tid;
 
         if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
@@ -131,13 +132,15 @@ static bool numbers_are_ours(int32_t own_tid)
 
 static bool read_tasks(struct threads *threads, struct strangers *met)
 {
-    static char entries[8192]; /* not for the sampler's small stack */
+    static char *entries; /* not for the sampler's small stack */
     long fd, bytes;
 
+    if (!entries && !(entries = pages_new(ENTRIES_BYTES)))
+        return false;
     fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    while ((bytes = sys_call3(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+    while ((bytes = sys_call3(SYS_getdents64, fd, entries, ENTRIES_BYTES)) > 0)
         take_new_tasks(threads, entries, bytes, met);
     sys_call1(SYS_close, fd);
     return true;
@@ -167,11 +170,11 @@ static void read_name(struct threads *threads, uint32_t slot)
     char name[16 + 1] = { 0 };
     long bytes;
 
-    if (atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire)) {
-        segment_thread_name(threads->segment, slot, threads->watches[slot].name);
+    if (atomic_load_explicit(&threads_watch(threads, slot)->named, memory_order_acquire)) {
+        segment_thread_name(threads->segment, slot, threads_watch(threads, slot)->name);
         return;
     }
-    bytes = task_file_read(threads->watches[slot].tid, "/comm", name, 16);
+    bytes = task_file_read(threads_watch(threads, slot)->tid, "/comm", name, 16);
     if (bytes <= 0)
         return;
     if (name[bytes - 1] == '\n')
@@ -183,7 +186,7 @@ void tasks_last_name(struct threads *threads, uint32_t slot)
 {
     char name[16] = { 0 };
 
-    if (slot && !atomic_load_explicit(&threads->watches[slot].named, memory_order_acquire) &&
+    if (slot && !atomic_load_explicit(&threads_watch(threads, slot)->named, memory_order_acquire) &&
         sys_call2(SYS_prctl, PR_GET_NAME, name) == 0)
         segment_thread_name(threads->segment, slot, name);
 }
@@ -195,7 +198,7 @@ void tasks_names(struct threads *threads)
     for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
         uint32_t slot = threads->name_next++ % used;
 
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+        if (atomic_load_explicit(&threads_watch(threads, slot)->state, memory_order_acquire) ==
             WATCH_ARMED)
             read_name(threads, slot);
     }

@@ -6,6 +6,7 @@
 
 #include "../../feed/atomic_raise.h"
 #include "../../feed/sys.h"
+#include "../../include/isoscope/isoscope.h"
 #include "../system/clock.h"
 #include "../system/cpu_times.h"
 #include "../system/maps.h"
@@ -31,6 +32,28 @@ SIGNAL_SAFE_INLINE _Atomic uint16_t *hint_of(struct threads *threads, int32_t ti
     return &threads->hints[(uint32_t)tid % HINTS];
 }
 
+int threads_new(struct threads *threads)
+{
+    if (!threads->hints)
+        threads->hints = pages_new(HINTS * sizeof threads->hints[0]);
+    return threads->hints && by_slot_reach(&threads->watches, 0, sizeof(struct watch))
+               ? 0
+               : -ISOSCOPE_NO_MEMORY;
+}
+
+void threads_forget_parent(struct threads *threads)
+{
+    by_slot_clear(&threads->watches, sizeof(struct watch));
+    pages_forget(threads->hints, HINTS * sizeof threads->hints[0]);
+    memset(&threads->switching, 0, sizeof threads->switching);
+    memset(&threads->tracer, 0, sizeof threads->tracer);
+    atomic_store(&threads->leftover_ns, 0);
+    atomic_store(&threads->carry_ns, 0);
+    atomic_store(&threads->used, 0);
+    atomic_store(&threads->live, 0);
+    atomic_store(&threads->period_us, 0);
+}
+
 /* ---- one thread ---- */
 
 SIGNAL_SAFE_INLINE bool timers_run(const struct threads *threads)
@@ -50,11 +73,23 @@ SIGNAL_SAFE_INLINE int open_timer(struct threads *threads, int32_t tid)
     return id < 0 ? -1 : (int)id;
 }
 
+/* 0: there is none, or no memory for one. */
+SIGNAL_SAFE_INLINE uint32_t claim_slot(struct threads *threads, int32_t tid)
+{
+    uint32_t slot = segment_thread_claim(threads->segment, tid, clock_now_us());
+
+    if (!by_slot_reach(&threads->watches, slot, sizeof(struct watch))) {
+        segment_thread_unclaim(threads->segment, slot);
+        return 0;
+    }
+    return slot;
+}
+
 uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_range *stack,
                       bool scanned)
 {
-    uint32_t slot = segment_thread_claim(threads->segment, tid, clock_now_us());
-    struct watch *watch = &threads->watches[slot];
+    uint32_t slot = claim_slot(threads, tid);
+    struct watch *watch = threads_watch(threads, slot);
 
     if (!slot) {
         count_loss(threads, FEED_LOSS_NO_SLOT);
@@ -82,7 +117,7 @@ uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_r
 
 void threads_count_from_now(struct threads *threads, uint32_t slot)
 {
-    struct account *account = &threads->watches[slot].account;
+    struct account *account = &threads_watch(threads, slot)->account;
 
     account->at_tick_ns = cpu_times_read(&account->counted, &account->switches);
     account->at_tick = account->counted;
@@ -122,7 +157,7 @@ static bool count_short(struct threads *threads, uint64_t cpu_ns)
 
 bool threads_leave(struct threads *threads, uint32_t slot)
 {
-    struct watch *watch = &threads->watches[slot];
+    struct watch *watch = threads_watch(threads, slot);
     uint32_t armed = WATCH_ARMED;
     bool news;
 
@@ -144,7 +179,7 @@ bool threads_leave(struct threads *threads, uint32_t slot)
 
 SIGNAL_SAFE_INLINE bool is_of(const struct watch *watch, int32_t tid)
 {
-    return atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
+    return watch && atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
            atomic_load_explicit(&watch->tid, memory_order_relaxed) == tid;
 }
 
@@ -153,10 +188,10 @@ uint32_t threads_find(struct threads *threads, int32_t tid)
     uint32_t hint = atomic_load_explicit(hint_of(threads, tid), memory_order_relaxed);
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    if (hint && hint < FEED_THREADS_MAX && is_of(&threads->watches[hint], tid))
+    if (hint && hint < FEED_THREADS_MAX && is_of(threads_watch(threads, hint), tid))
         return hint;
     for (uint32_t slot = 1; slot < used; slot++)
-        if (is_of(&threads->watches[slot], tid)) {
+        if (is_of(threads_watch(threads, slot), tid)) {
             atomic_store_explicit(hint_of(threads, tid), (uint16_t)slot, memory_order_relaxed);
             return slot;
         }
@@ -171,7 +206,7 @@ uint32_t threads_slot_of_tick(struct threads *threads, int32_t process)
     int32_t tid = sys_gettid();
     uint32_t hint = atomic_load_explicit(hint_of(threads, tid), memory_order_relaxed), slot;
 
-    if (hint && hint < FEED_THREADS_MAX && is_of(&threads->watches[hint], tid))
+    if (hint && hint < FEED_THREADS_MAX && is_of(threads_watch(threads, hint), tid))
         return hint;
     if (hint == HINT_LEFT || (int32_t)sys_call0(SYS_getpid) != process)
         return 0;
@@ -181,7 +216,7 @@ uint32_t threads_slot_of_tick(struct threads *threads, int32_t process)
 
 void threads_give_name(struct threads *threads, uint32_t slot, const char name[16])
 {
-    struct watch *watch = &threads->watches[slot];
+    struct watch *watch = threads_watch(threads, slot);
 
     memcpy(watch->name, name, sizeof watch->name);
     atomic_store_explicit(&watch->named, 1, memory_order_release);
@@ -233,7 +268,7 @@ static void close_roots(struct threads *threads)
 
     close_fd(&threads->root);
     for (uint32_t slot = 1; slot < used; slot++)
-        close_fd(&threads->watches[slot].root);
+        close_fd(&threads_watch(threads, slot)->root);
     threads->root_runs = false;
 }
 
@@ -245,8 +280,8 @@ static void run_roots(struct threads *threads, bool runs)
     if (any)
         user_clock_run(threads->root, runs);
     for (uint32_t slot = 1; slot < used; slot++)
-        if (threads->watches[slot].root >= 0) {
-            user_clock_run(threads->watches[slot].root, runs);
+        if (threads_watch(threads, slot)->root >= 0) {
+            user_clock_run(threads_watch(threads, slot)->root, runs);
             any = true;
         }
     threads->root_runs = runs && any;
@@ -261,7 +296,7 @@ static void open_missing_roots(struct threads *threads)
     tasks_take_all(threads);
     used = atomic_load_explicit(&threads->used, memory_order_acquire);
     for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
+        struct watch *watch = threads_watch(threads, slot);
 
         if (atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
             watch->root < 0 && watch->tid != threads->root_tid)
@@ -355,7 +390,8 @@ static void set_timers(struct threads *threads)
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++) {
-        int id = atomic_load_explicit(&threads->watches[slot].cpu_timer, memory_order_relaxed);
+        int id =
+            atomic_load_explicit(&threads_watch(threads, slot)->cpu_timer, memory_order_relaxed);
 
         if (id >= 0)
             cpu_timer_run(id, timers_run(threads));
@@ -395,7 +431,7 @@ void threads_poll(struct threads *threads)
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = &threads->watches[slot];
+        struct watch *watch = threads_watch(threads, slot);
 
         if (atomic_load_explicit(&watch->state, memory_order_acquire) == WATCH_ARMED &&
             atomic_load_explicit(&watch->asked_sp, memory_order_acquire) == 1)
@@ -430,9 +466,9 @@ void threads_relieve(struct threads *threads)
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++)
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+        if (atomic_load_explicit(&threads_watch(threads, slot)->state, memory_order_acquire) ==
             WATCH_ARMED)
-            overload_look(&threads->watches[slot].load);
+            overload_look(&threads_watch(threads, slot)->load);
     if (switching_look(&threads->switching))
         set_roots(threads);
 }
@@ -455,9 +491,9 @@ void threads_rearm(struct threads *threads, int signal_number)
 
     threads->signal_number = signal_number;
     for (uint32_t slot = 1; other && slot < used; slot++)
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) ==
+        if (atomic_load_explicit(&threads_watch(threads, slot)->state, memory_order_acquire) ==
             WATCH_ARMED)
-            make_timer_anew(threads, &threads->watches[slot]);
+            make_timer_anew(threads, threads_watch(threads, slot));
     if (!may_have_roots(threads))
         close_roots(threads);
     report(threads);
@@ -469,7 +505,7 @@ void threads_part(struct threads *threads)
     bool any = false;
 
     for (uint32_t slot = 1; slot < used; slot++)
-        any |= threads->watches[slot].root >= 0;
+        any |= threads_watch(threads, slot)->root >= 0;
     if (!any)
         return;
     close_roots(threads);

@@ -12,12 +12,14 @@
  * Threads    threads_take: any thread, for itself or another, and the handler for its own.
  *            threads_leave: the thread itself, or the sampler's for one that has gone.
  *            threads_find: any. The rest: the sampler's thread.
- * Errors     A thread that gets no slot or timer is not sampled; the loss is counted in the feed.
+ * Errors     threads_new: 0 or -ISOSCOPE_NO_MEMORY. A thread that gets no slot or timer is not
+ *            sampled; the loss is counted in the feed.
  */
 #ifndef ISOSCOPE_THREADS_H
 #define ISOSCOPE_THREADS_H
 
 #include "account.h"
+#include "by_slot.h"
 #include "overload.h"
 #include "own_thread.h"
 #include "switching.h"
@@ -71,9 +73,9 @@ struct clock_rights {
 
 struct threads {
     struct segment *segment;
-    struct watch watches[FEED_THREADS_MAX]; /* by feed slot */
-    _Atomic uint16_t hints[HINTS]; /* by tid: its slot, perhaps; HINT_LEFT: do not take it */
-    _Atomic uint32_t used;         /* watches [1, used) were used at some time */
+    struct by_slot watches;   /* threads_watch */
+    _Atomic(uint16_t) *hints; /* by tid: its slot, perhaps; HINT_LEFT: do not take it */
+    _Atomic uint32_t used;    /* watches [1, used) were used at some time, and are there */
     _Atomic uint32_t live;
     _Atomic uint64_t leftover_ns; /* CPU time of ended threads that no sample has counted */
     _Atomic uint32_t short_ended; /* threads that lived for less than a period */
@@ -97,6 +99,17 @@ struct threads {
     uint32_t name_next;         /* slot whose name is looked at next */
     struct strangers strangers; /* seen by the last scan, and not watched */
 };
+
+/* The memory that it needs from the start; that which was made before is kept. */
+int threads_new(struct threads *threads);
+/* In a forked child: all threads and what is known of them, but the clocks, were the parent's. */
+void threads_forget_parent(struct threads *threads);
+
+/* slot: one that threads_take has given out. */
+SIGNAL_SAFE_INLINE struct watch *threads_watch(const struct threads *threads, uint32_t slot)
+{
+    return by_slot_at(&threads->watches, slot, sizeof(struct watch));
+}
 
 /* The thread is to be sampled. stack: its own, zeros where it is not known. scanned: it will not
  * tell us when it ends. Returns its slot; 0: not sampled. */

@@ -1,17 +1,20 @@
 #include "thread_choice.h"
 
+#include "../threads/by_slot.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
 static uint32_t list_seq; /* of the list below; all zeros: any thread */
 static char list[FEED_WALL_THREADS_BYTES];
 
-/* By slot. */
-static struct {
-    uint32_t list_seq, name_seq;
+struct choice {
+    uint32_t list_seq, name_seq; /* list_seq 0: not yet */
     int32_t tid;
     bool chosen;
-} known[FEED_THREADS_MAX]; /* list_seq 0: not yet */
+};
+
+static struct by_slot known;
 
 void thread_choice_forget(void)
 {
@@ -19,7 +22,7 @@ void thread_choice_forget(void)
         return;
     list_seq = 0;
     list[0] = 0;
-    memset(known, 0, sizeof known);
+    by_slot_clear(&known, sizeof(struct choice));
 }
 
 /* A list that is being written is left for the next round. */
@@ -102,17 +105,18 @@ bool thread_chosen(const struct segment *segment, uint32_t slot, int32_t tid)
     const struct feed_thread *thread = &segment->threads[slot];
     uint32_t name_seq = atomic_load_explicit(&thread->name_seq, memory_order_acquire);
     uint64_t name[3] = { 0 };
+    struct choice *choice;
 
-    if (!list[0])
+    if (!list[0] || !by_slot_reach(&known, slot, sizeof *choice))
         return true;
-    if (known[slot].list_seq == list_seq && known[slot].name_seq == name_seq &&
-        known[slot].tid == tid)
-        return known[slot].chosen;
+    choice = by_slot_at(&known, slot, sizeof *choice);
+    if (choice->list_seq == list_seq && choice->name_seq == name_seq && choice->tid == tid)
+        return choice->chosen;
     name[0] = atomic_load_explicit(&thread->name[0], memory_order_relaxed);
     name[1] = atomic_load_explicit(&thread->name[1], memory_order_relaxed);
-    known[slot].list_seq = list_seq;
-    known[slot].name_seq = name_seq;
-    known[slot].tid = tid;
-    known[slot].chosen = thread_choice_matches(list, (const char *)name, tid);
-    return known[slot].chosen;
+    *choice = (struct choice){ .list_seq = list_seq,
+                               .name_seq = name_seq,
+                               .tid = tid,
+                               .chosen = thread_choice_matches(list, (const char *)name, tid) };
+    return choice->chosen;
 }

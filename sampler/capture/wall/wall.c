@@ -44,10 +44,26 @@ struct seen {
     struct root_side root_side;
 };
 
-/* FEED_THREADS_MAX of them, made for the first round: a program in CPU mode needs no addresses for
- * them, which ulimit -v counts. Pages of slots never used stay untouched. */
-static struct seen *seen;
-static struct unwind_sleeper sleeper; /* not for the sampler's small stack */
+static struct by_slot seen;
+
+/* Made for the first round: a program in CPU mode needs no addresses for it. */
+struct scratch {
+    struct unwind_sleeper sleeper; /* not for the sampler's small stack */
+    /* Threads that slept in the round before and now do not; they are looked at a second time. */
+    struct woken {
+        uint16_t slot;
+        bool on_cpu;
+    } woken[FEED_THREADS_MAX];
+    /* Threads of this round that still sleep where they slept. */
+    uint32_t again_list[FEED_SLEEPERS_MAX], again_count;
+};
+static struct scratch *scratch;
+
+/* NULL: no round has met the slot. */
+static struct seen *seen_of(uint32_t slot)
+{
+    return by_slot_at(&seen, slot, sizeof(struct seen));
+}
 
 struct round {
     struct threads *threads;
@@ -56,15 +72,6 @@ struct round {
     bool unknown_code;
     uint32_t woken_count;
 };
-
-/* Threads that slept in the round before and now do not; they are looked at a second time. */
-static struct {
-    uint16_t slot;
-    bool on_cpu;
-} woken[FEED_THREADS_MAX];
-
-/* Threads of this round that still sleep where they slept. */
-static uint32_t again_list[FEED_SLEEPERS_MAX], again_count;
 
 static void count(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -122,8 +129,8 @@ static void forget(struct seen *thread)
 /* The slot may be another thread's since the last round. True: it is new. */
 static bool meet(const struct round *round, uint32_t slot)
 {
-    struct seen *thread = &seen[slot];
-    int32_t tid = round->threads->watches[slot].tid;
+    struct seen *thread = seen_of(slot);
+    int32_t tid = threads_watch(round->threads, slot)->tid;
     uint16_t generation = (uint16_t)atomic_load_explicit(
         &round->threads->segment->threads[slot].generation, memory_order_relaxed);
 
@@ -144,11 +151,11 @@ static bool meet(const struct round *round, uint32_t slot)
 /* The thread runs or would like to: its next tick will say where, for this round too. */
 static void owe(const struct round *round, uint32_t slot, bool running)
 {
-    struct watch *watch = &round->threads->watches[slot];
+    struct watch *watch = threads_watch(round->threads, slot);
     uint32_t owed = atomic_load_explicit(&watch->owed, memory_order_relaxed);
 
-    seen[slot].slept = 0;
-    seen[slot].ran = true;
+    seen_of(slot)->slept = 0;
+    seen_of(slot)->ran = true;
     if (owed % WALL_OWED_RUNNABLE + owed / WALL_OWED_RUNNABLE >= WALL_OWED_MAX) {
         count_loss(round, FEED_LOSS_OVERRUN);
         return;
@@ -161,46 +168,50 @@ static void owe(const struct round *round, uint32_t slot, bool running)
 static void flush_again(struct round *round)
 {
     struct feed_status *status = &round->threads->segment->header->status;
-    uint32_t bytes = (sizeof(struct feed_again) + again_count * sizeof again_list[0] + 7) & ~7u;
+    uint32_t bytes =
+        (sizeof(struct feed_again) + scratch->again_count * sizeof scratch->again_list[0] + 7) &
+        ~7u;
     struct feed_again *again;
     struct ring_writer ring;
 
-    if (!again_count)
+    if (!scratch->again_count)
         return;
     segment_ring(round->threads->segment, 0, &ring);
     again = ring_reserve(&ring, bytes);
     if (again) {
         again->head = (struct feed_record){ bytes, FEED_RECORD_AGAIN, 0 };
         again->timestamp_us = clock_now_us();
-        again->count = again_count;
-        memcpy(again->sleepers, again_list, again_count * sizeof again_list[0]);
+        again->count = scratch->again_count;
+        memcpy(again->sleepers, scratch->again_list,
+               scratch->again_count * sizeof scratch->again_list[0]);
         ring_commit(&ring);
     }
-    count(again ? &status->delivered : &status->lost[FEED_LOSS_RING_FULL], again_count);
-    again_count = 0;
+    count(again ? &status->delivered : &status->lost[FEED_LOSS_RING_FULL], scratch->again_count);
+    scratch->again_count = 0;
 }
 
 static void say_again(struct round *round, uint32_t slot, enum feed_state state)
 {
     count(&round->threads->segment->header->status.ticks, 1);
-    again_list[again_count++] = FEED_SLEEPER(slot, seen[slot].generation, state);
-    if (again_count == FEED_SLEEPERS_MAX)
+    scratch->again_list[scratch->again_count++] =
+        FEED_SLEEPER(slot, seen_of(slot)->generation, state);
+    if (scratch->again_count == FEED_SLEEPERS_MAX)
         flush_again(round);
 }
 
 static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
                  struct feed_sample *sample, struct unwind_result *result)
 {
-    struct seen *thread = &seen[slot];
+    struct seen *thread = seen_of(slot);
     const struct unwind_request request = {
         .map = round->map,
-        .stack = &round->threads->watches[slot].stack,
+        .stack = &threads_watch(round->threads, slot)->stack,
         .root_side = &thread->root_side,
         .frames_max = frames_max,
         .named = round->named,
     };
 
-    unwind_asleep(&request, &sleeper, sample->frames, result);
+    unwind_asleep(&request, &scratch->sleeper, sample->frames, result);
     memset(sample, 0, sizeof *sample);
     sample->timestamp_us = clock_now_us();
     sample->depth = (uint16_t)result->depth;
@@ -217,10 +228,10 @@ static void fill(struct round *round, uint32_t slot, uint32_t frames_max,
 /* No tick has met the thread since: it sleeps where the rounds led to. */
 static void pay(struct round *round, uint32_t slot)
 {
-    _Atomic uint32_t *owes = &round->threads->watches[slot].owed;
+    _Atomic uint32_t *owes = &threads_watch(round->threads, slot)->owed;
     uint32_t owed = atomic_load_explicit(owes, memory_order_relaxed);
 
-    if (!owed || ++seen[slot].slept < PAYS_ROUNDS)
+    if (!owed || ++seen_of(slot)->slept < PAYS_ROUNDS)
         return;
     owed = atomic_exchange_explicit(owes, 0, memory_order_relaxed);
     for (uint32_t i = 0; i < owed % WALL_OWED_RUNNABLE; i++)
@@ -269,7 +280,7 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
                               bool just_woke, bool on_cpu)
 {
     struct feed_header *header = round->threads->segment->header;
-    struct seen *thread = &seen[slot];
+    struct seen *thread = seen_of(slot);
     uint32_t frames_max = segment_depth_max(round->threads->segment);
     uint64_t cpu_ns = thread->cpu_ns;
     struct unwind_result result;
@@ -286,13 +297,14 @@ static enum taken take_asleep(struct round *round, uint32_t slot, const struct b
     }
     thread->state = (uint8_t)(blocked->number < 0 ? state_outside(thread->tid)
                                                   : blocked_state(blocked->number));
-    sleeper.pc = blocked->pc;
-    sleeper.sp = blocked->sp;
-    sleeper.fp_known = switches_fp(&thread->switches, blocked->pc, blocked->sp, &sleeper.fp);
+    scratch->sleeper.pc = blocked->pc;
+    scratch->sleeper.sp = blocked->sp;
+    scratch->sleeper.fp_known =
+        switches_fp(&thread->switches, blocked->pc, blocked->sp, &scratch->sleeper.fp);
     fill(round, slot, frames_max, sample, &result);
     if (just_woke)
         sample->state = on_cpu ? FEED_STATE_RUNNING : FEED_STATE_RUNNABLE;
-    tagged = copy_tag(&round->threads->watches[slot], tag);
+    tagged = copy_tag(threads_watch(round->threads, slot), tag);
     /* Has it been where it was, all the time? */
     if (!read_cpu(thread->tid, &thread->cpu_ns) || thread->cpu_ns != cpu_ns)
         return AWAKE;
@@ -320,8 +332,8 @@ static bool has_moved(struct seen *thread)
  * a moment. Most such threads sleep again by then. */
 static void look_later(struct round *round, uint32_t slot)
 {
-    woken[round->woken_count].slot = (uint16_t)slot;
-    woken[round->woken_count++].on_cpu = has_moved(&seen[slot]);
+    scratch->woken[round->woken_count++] =
+        (struct woken){ .slot = (uint16_t)slot, .on_cpu = has_moved(seen_of(slot)) };
 }
 
 /* moved: the thread's clock has, since the look before. second: it is the second look of this
@@ -329,7 +341,7 @@ static void look_later(struct round *round, uint32_t slot)
  * time, not at an instant: at the instant the sampler's own thread may have taken its processor. */
 static void look_closely(struct round *round, uint32_t slot, bool moved, bool second, bool on_cpu)
 {
-    struct seen *thread = &seen[slot];
+    struct seen *thread = seen_of(slot);
 
     thread->asleep = false;
     for (int tries = 0; tries < TRIES; tries++) {
@@ -360,7 +372,7 @@ static void look_closely(struct round *round, uint32_t slot, bool moved, bool se
 
 static void look_at(struct round *round, uint32_t slot)
 {
-    struct seen *thread = &seen[slot];
+    struct seen *thread = seen_of(slot);
     bool moved = meet(round, slot);
     uint64_t cpu_ns;
 
@@ -385,10 +397,18 @@ static void look_a_second_time(struct round *round)
         return;
     sys_call2(SYS_nanosleep, &moment, NULL);
     for (uint32_t i = 0; i < round->woken_count; i++) {
-        bool moved = has_moved(&seen[woken[i].slot]);
+        const struct woken *woken = &scratch->woken[i];
+        bool moved = has_moved(seen_of(woken->slot));
 
-        look_closely(round, woken[i].slot, moved, true, woken[i].on_cpu);
+        look_closely(round, woken->slot, moved, true, woken->on_cpu);
     }
+}
+
+static bool make_memory(uint32_t used)
+{
+    if (!scratch)
+        scratch = pages_new(sizeof *scratch);
+    return scratch && by_slot_reach(&seen, used ? used - 1 : 0, sizeof(struct seen));
 }
 
 bool wall_round(struct threads *threads, struct modules *modules, const struct named_code *named,
@@ -400,7 +420,7 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
     uint64_t looked_at = 0;
     uint32_t group;
 
-    if (!seen && !(seen = pages_new(FEED_THREADS_MAX * sizeof *seen))) {
+    if (!make_memory(used)) {
         count(&status->lost[FEED_LOSS_LATE], missed + 1);
         return false;
     }
@@ -408,13 +428,13 @@ bool wall_round(struct threads *threads, struct modules *modules, const struct n
     round.map = code_map_enter(&modules->maps, &group);
     round.unknown_code = !round.map;
     for (uint32_t slot = 1; slot < used; slot++) {
-        if (atomic_load_explicit(&threads->watches[slot].state, memory_order_acquire) !=
+        if (atomic_load_explicit(&threads_watch(threads, slot)->state, memory_order_acquire) !=
             WATCH_ARMED) {
-            forget(&seen[slot]); /* its descriptors, if there was one */
+            forget(seen_of(slot)); /* its descriptors, if there was one */
             continue;
         }
-        if (!thread_chosen(threads->segment, slot, threads->watches[slot].tid)) {
-            forget(&seen[slot]);
+        if (!thread_chosen(threads->segment, slot, threads_watch(threads, slot)->tid)) {
+            forget(seen_of(slot));
             continue;
         }
         looked_at++;
@@ -434,9 +454,9 @@ void wall_forget(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t slot = 1; seen && slot < used; slot++) {
-        forget(&seen[slot]);
-        atomic_store_explicit(&threads->watches[slot].owed, 0, memory_order_relaxed);
+    for (uint32_t slot = 1; slot < used && seen_of(slot); slot++) {
+        forget(seen_of(slot));
+        atomic_store_explicit(&threads_watch(threads, slot)->owed, 0, memory_order_relaxed);
     }
 }
 
@@ -444,14 +464,13 @@ void wall_look_again(const struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    for (uint32_t slot = 1; seen && slot < used; slot++)
-        seen[slot].holds = 0;
+    for (uint32_t slot = 1; slot < used; slot++)
+        if (seen_of(slot))
+            seen_of(slot)->holds = 0;
 }
 
-void wall_forget_parent(struct threads *threads)
+void wall_forget_parent(void)
 {
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    for (uint32_t slot = 1; seen && slot < used; slot++)
-        seen[slot].tid = 0;
+    by_slot_clear(&seen, sizeof(struct seen));
+    pages_forget(scratch, sizeof *scratch);
 }

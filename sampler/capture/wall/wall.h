@@ -41,7 +41,7 @@ void wall_forget(struct threads *threads);
 /* More is known of the code: sleepers' stacks are walked anew. */
 void wall_look_again(const struct threads *threads);
 /* In a forked child, before its threads are forgotten: the parent's descriptors are not here. */
-void wall_forget_parent(struct threads *threads);
+void wall_forget_parent(void);
 
 /* Says in a sample which rounds it stands for; in CPU mode there are none. */
 SIGNAL_SAFE_INLINE void wall_answer(struct feed_sample *sample, struct watch *watch)
