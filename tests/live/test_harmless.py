@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -94,3 +95,124 @@ def test_limited_address_space_is_the_programs(run):
                 "--quiet", "--stats")
     assert ended.stdout == f"{1300 << 20}\n"
     assert sampled(ended.stderr) > 10
+
+
+# Locks all that it has and will have, with few rights and a limit, and says what that came to.
+LOCKS = """
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void spin(void)
+{
+    volatile unsigned long sum = 0;
+    for (unsigned long i = 0; i < 150000000; i++)
+        sum += i;
+}
+
+static void drop_the_right_to_lock(void)
+{
+    struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct rights[2];
+
+    syscall(SYS_capget, &head, rights);
+    rights[0].effective &= ~(1u << CAP_IPC_LOCK);
+    rights[0].permitted &= ~(1u << CAP_IPC_LOCK);
+    syscall(SYS_capset, &head, rights);
+}
+
+int main(void)
+{
+    struct rlimit limit = { 8 << 20, 8 << 20 };
+    char line[256];
+    FILE *status;
+
+    setrlimit(RLIMIT_MEMLOCK, &limit);
+    drop_the_right_to_lock();
+    spin();
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        perror("mlockall");
+    spin();
+    status = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, status))
+        if (!strncmp(line, "VmLck", 5) || !strncmp(line, "VmSize", 6))
+            fputs(line, stdout);
+    return 0;
+}
+"""
+
+
+def kilobytes(status: str) -> dict[str, int]:
+    return {name: int(count) for name, count in re.findall(r"(\w+):\s+(\d+) kB", status)}
+
+
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_a_program_locks_its_memory_within_its_limit_and_is_sampled(run, compiled, mode):
+    """8 MiB, which Debian gives everybody; what we map is some of it."""
+    program = compiled("locks", LOCKS)
+    plain = subprocess.run([program], capture_output=True, text=True, check=True)
+    ended = run([program], "--quiet", "--stats", "--mode", mode)
+    alone, sampled_too = kilobytes(plain.stdout), kilobytes(ended.stdout)
+    assert alone["VmLck"] > 0, plain.stderr
+    assert "mlockall" not in ended.stderr
+    assert sampled(ended.stderr) > 10
+    assert 0 < sampled_too["VmLck"] < alone["VmLck"] + 4096
+    assert sampled_too["VmSize"] < alone["VmSize"] + 4096
+
+
+# So many threads have rings that a program must not begin with.
+CRASHES = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_barrier_t all;
+
+static void *stay(void *unused)
+{
+    pthread_barrier_wait(&all);
+    for (;;)
+        pause();
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&all, NULL, 101);
+    for (int i = 0; i < 100; i++)
+        pthread_create(&thread, NULL, stay, NULL);
+    pthread_barrier_wait(&all);
+    abort();
+}
+"""
+
+
+def core_bytes(folder) -> int:
+    """Of the only core in it, which is removed."""
+    (core,) = folder.glob("core*")
+    size = core.stat().st_size
+    core.unlink()
+    return size
+
+
+def dump_cores():
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+
+
+def test_a_core_has_none_of_the_memory_for_samples(run, compiled, tmp_path):
+    program, folder = compiled("crashes", CRASHES), tmp_path / "cores"
+    folder.mkdir()
+    subprocess.run([program], cwd=folder, preexec_fn=dump_cores, check=False)
+    if not list(folder.glob("core*")):
+        pytest.skip("needs cores written to files (kernel.core_pattern, ulimit -c)")
+    plain = core_bytes(folder)
+    ended = run([program], "--quiet", cwd=folder, preexec_fn=dump_cores)
+    assert ended.returncode == -signal.SIGABRT
+    assert core_bytes(folder) < plain + (8 << 20)  # rings of 100 threads are 25 MiB

@@ -36,3 +36,9 @@ def test_it_exports_its_interface_what_it_wraps_and_what_it_is_asked():
                            capture_output=True, text=True).stdout
     names = {line.split()[-1].split("@")[0] for line in table.splitlines()}
     assert {name for name in names if not name.startswith("isoscope_")} == WRAPPED | ANSWERS
+
+
+def test_it_has_little_static_memory():
+    """Collectors that take static memory for roots (Boehm's) read it each time, and mlockall locks it."""
+    bss = int(signal_safe.run("size", str(LIBRARY)).splitlines()[1].split()[2])
+    assert bss < 32 * 1024
