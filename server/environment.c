@@ -9,7 +9,7 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 6 };
+enum { OWN_COUNT = 5 };
 
 struct environment {
     char *own[OWN_COUNT]; /* the strings that we made; also the first ones of list */
@@ -17,7 +17,7 @@ struct environment {
 };
 
 static const char *const own_names[OWN_COUNT] = {
-    PRELOAD, FEED_ENV_SOCKET, FEED_ENV_SECRET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER,
+    PRELOAD, FEED_ENV_SOCKET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER,
 };
 
 static const char *value_of(const char *entry, const char *name)
@@ -62,10 +62,9 @@ static bool make_own(char *own[OWN_COUNT], char *const *base, const struct envir
     snprintf(period, sizeof(period), "%u", feed->period_us);
     own[0] = preload_entry(base, feed->library);
     own[1] = text_entry(FEED_ENV_SOCKET, feed->socket);
-    own[2] = text_entry(FEED_ENV_SECRET, feed->secret);
-    own[3] = text_entry(FEED_ENV_PERIOD, period);
-    own[4] = text_entry(FEED_ENV_ENABLED, feed->enabled ? "1" : "0");
-    own[5] = text_entry(FEED_ENV_TIMER, feed->timer);
+    own[2] = text_entry(FEED_ENV_PERIOD, period);
+    own[3] = text_entry(FEED_ENV_ENABLED, feed->enabled ? "1" : "0");
+    own[4] = text_entry(FEED_ENV_TIMER, feed->timer);
     for (int i = 0; i < OWN_COUNT; i++)
         if (!own[i])
             return false;

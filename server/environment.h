@@ -13,7 +13,6 @@
 struct environment_feed {
     const char *library; /* without spaces and colons: LD_PRELOAD splits there */
     const char *socket;
-    const char *secret; /* hex */
     uint32_t period_us;
     const char *timer; /* a word of FEED_TIMER_WISHES */
     bool enabled;

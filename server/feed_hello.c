@@ -80,12 +80,14 @@ static bool is_message(const struct packet *packet, enum feed_message_type type,
 }
 
 /* The kernel's word counts. It says 0 for a process in a namespace that we cannot see. */
-static bool take_pids(struct feed_greeting *out, int socket, const struct feed_hello *hello)
+static bool take_peer(struct feed_greeting *out, int socket, const struct feed_hello *hello,
+                      uid_t owner)
 {
     struct ucred peer;
     socklen_t size = sizeof(peer);
 
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+        (peer.uid != owner && peer.uid != 0))
         return false;
     out->pid = peer.pid > 0 ? peer.pid : hello->pid;
     /* In another namespace its parent's number means nothing here. */
@@ -93,14 +95,12 @@ static bool take_pids(struct feed_greeting *out, int socket, const struct feed_h
     return out->pid > 0;
 }
 
-static bool take_hello(struct feed_greeting *out, struct packet *packet, int socket,
-                       const uint8_t secret[TOKEN_BYTES])
+static bool take_hello(struct feed_greeting *out, struct packet *packet, int socket, uid_t owner)
 {
     const struct feed_hello *hello = &packet->hello;
 
     if (!is_message(packet, FEED_MESSAGE_HELLO, sizeof(*hello)) || packet->descriptor_count < 1 ||
-        packet->descriptor_count > 2 || !token_equal(secret, hello->secret, TOKEN_BYTES) ||
-        !take_pids(out, socket, hello))
+        packet->descriptor_count > 2 || !take_peer(out, socket, hello, owner))
         return false;
     out->memfd = packet->descriptors[0];
     out->clock = packet->descriptor_count > 1 ? packet->descriptors[1] : -1;
@@ -111,8 +111,7 @@ static bool take_hello(struct feed_greeting *out, struct packet *packet, int soc
     return true;
 }
 
-enum feed_received feed_receive(struct feed_greeting *out, int socket,
-                                const uint8_t secret[TOKEN_BYTES])
+enum feed_received feed_receive(struct feed_greeting *out, int socket, uid_t owner)
 {
     struct packet packet = { 0 };
     ssize_t got = receive_packet(&packet, socket);
@@ -126,7 +125,7 @@ enum feed_received feed_receive(struct feed_greeting *out, int socket,
         received = FEED_RECEIVED_GOODBYE;
     else if (is_message(&packet, FEED_MESSAGE_LOOK, sizeof(packet.look)))
         received = FEED_RECEIVED_LOOK;
-    else if (take_hello(out, &packet, socket, secret))
+    else if (take_hello(out, &packet, socket, owner))
         received = FEED_RECEIVED_HELLO;
     close_descriptors(&packet);
     return received;

@@ -7,8 +7,6 @@
 #ifndef ISOSCOPE_FEED_HELLO_H
 #define ISOSCOPE_FEED_HELLO_H
 
-#include "token.h"
-
 #include "../sampler/feed/message.h"
 
 #include <sys/types.h>
@@ -29,8 +27,8 @@ struct feed_greeting {
     char exe[FEED_EXE_BYTES];
 };
 
-/* The next message of a socket that does not block. out is filled for a hello only. */
-enum feed_received feed_receive(struct feed_greeting *out, int socket,
-                                const uint8_t secret[TOKEN_BYTES]);
+/* The next message of a socket that does not block. out is filled for a hello only. owner: whose
+ * processes may say hello; root's may too, and could do anything without it. */
+enum feed_received feed_receive(struct feed_greeting *out, int socket, uid_t owner);
 
 #endif

@@ -109,7 +109,7 @@ static bool receive_all(struct connection *connection)
     struct feed_greeting greeting;
 
     while (!connection->dead) {
-        switch (feed_receive(&greeting, connection->socket, connection->feed->options.secret)) {
+        switch (feed_receive(&greeting, connection->socket, geteuid())) {
         case FEED_RECEIVED_NOTHING:
             return true;
         case FEED_RECEIVED_HELLO:

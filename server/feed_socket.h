@@ -13,8 +13,6 @@
 #ifndef ISOSCOPE_FEED_SOCKET_H
 #define ISOSCOPE_FEED_SOCKET_H
 
-#include "token.h"
-
 struct feed_socket;
 struct loop;
 struct profile;
@@ -22,7 +20,6 @@ struct profile;
 struct feed_socket_options {
     struct profile *profile;
     const char *path; /* of the socket, which is made here */
-    uint8_t secret[TOKEN_BYTES];
 };
 
 int feed_socket_new(struct feed_socket **out, struct loop *loop,

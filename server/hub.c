@@ -178,12 +178,11 @@ static int open_web(struct hub *hub, const struct hub_options *hub_options, int 
 
 static int open_feed(struct hub *hub, const struct hub_options *hub_options)
 {
-    struct feed_socket_options options = {
+    const struct feed_socket_options options = {
         .profile = hub->profile,
         .path = hub_options->feed_path,
     };
 
-    memcpy(options.secret, hub_options->secret, sizeof(options.secret));
     return feed_socket_new(&hub->feed, hub->loop, &options);
 }
 

@@ -25,10 +25,9 @@ struct profile;
 struct web;
 
 struct hub_options {
-    const char *feed_path;       /* where programs hand in their feeds */
-    uint8_t secret[TOKEN_BYTES]; /* which they have to know */
-    uint16_t port;               /* 0: a free one */
-    const char *socket;          /* a unix socket instead of a port; NULL: none */
+    const char *feed_path; /* where programs hand in their feeds */
+    uint16_t port;         /* 0: a free one */
+    const char *socket;    /* a unix socket instead of a port; NULL: none */
     bool no_token;
     struct access_rules access;
     bool allow_dds;

@@ -39,10 +39,9 @@ struct run {
     struct supervisor *supervisor;
     struct run_dir *dir;
     struct capture_output *output; /* NULL: it is not captured */
-    uint8_t secret[TOKEN_BYTES];
-    int link;      /* to the service; -1: closed */
-    pid_t service; /* 0: not started, or ended */
-    bool ready;    /* the service was, once */
+    int link;                      /* to the service; -1: closed */
+    pid_t service;                 /* 0: not started, or ended */
+    bool ready;                    /* the service was, once */
     bool ended;
     int wait_status;  /* of the program, when ended */
     int asked_by;     /* the signal that somebody wanted us to end by; 0: nobody */
@@ -132,10 +131,6 @@ static int prepare(struct run *run)
         say("cannot wait for signals: %s", strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
-    if (token_random(run->secret) < 0) {
-        say("cannot get random bytes: %s", strerror(errno));
-        return -ISOSCOPE_SYSTEM;
-    }
     if (run_dir_new(&run->dir) < 0) {
         say("cannot make a private folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s",
             strerror(errno));
@@ -160,7 +155,6 @@ static int become_service(struct run *run, int link)
     };
 
     snprintf(feed_path, sizeof(feed_path), "%s", run_dir_socket(run->dir));
-    memcpy(plan.secret, run->secret, sizeof(plan.secret));
     close(run->link);
     capture_output_free(run->output);
     run_dir_leave(run->dir);
@@ -214,7 +208,6 @@ static int await_service(struct run *run)
 static int make_environment(struct environment **out, struct run *run)
 {
     CLEANUP(paths_freep) char *library = NULL;
-    char secret[TOKEN_HEX_BYTES];
     const char *preload;
 
     if (paths_library(&library) < 0) {
@@ -226,12 +219,9 @@ static int make_environment(struct environment **out, struct run *run)
         say("cannot name %s for LD_PRELOAD: %s", library, strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
-    token_hex(secret, run->secret);
-
     const struct environment_feed feed = {
         .library = preload,
         .socket = run_dir_socket(run->dir),
-        .secret = secret,
         .period_us = run->options->period_us,
         .timer = run->options->timer,
         .enabled = !run->options->paused,

@@ -120,7 +120,6 @@ static int open_hub(struct serving *serving, const struct serve_plan *plan)
         .source_root = run->source_root[0] ? run->source_root : NULL,
     };
 
-    memcpy(options.secret, plan->secret, sizeof(options.secret));
     return hub_open(&serving->hub, &options);
 }
 

@@ -12,18 +12,15 @@
 #ifndef ISOSCOPE_SERVE_H
 #define ISOSCOPE_SERVE_H
 
-#include "token.h"
-
 struct run_options;
 
 #define SERVE_NAME "isoscope-serve"
 
 struct serve_plan {
     const struct run_options *options;
-    const char *feed_path;       /* where programs hand in their feeds */
-    uint8_t secret[TOKEN_BYTES]; /* which they have to know */
-    int link;                    /* to isoscope (link.h) */
-    int output;                  /* pieces of the program's output; -1: it is not captured */
+    const char *feed_path; /* where programs hand in their feeds */
+    int link;              /* to isoscope (link.h) */
+    int output;            /* pieces of the program's output; -1: it is not captured */
 };
 
 /* In the forked process, as long as the service is needed. Returns its exit status; link and output

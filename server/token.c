@@ -3,7 +3,6 @@
 #include "../sampler/include/isoscope/isoscope.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/random.h>
 
 int token_random(uint8_t out[TOKEN_BYTES])
@@ -35,15 +34,9 @@ void token_text(char out[TOKEN_TEXT_BYTES], const uint8_t bytes[TOKEN_BYTES])
     *end = '\0';
 }
 
-void token_hex(char out[TOKEN_HEX_BYTES], const uint8_t bytes[TOKEN_BYTES])
+bool token_equal(const void *right, const void *given, size_t size)
 {
-    for (size_t i = 0; i < TOKEN_BYTES; i++)
-        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-}
-
-bool token_equal(const void *secret, const void *given, size_t size)
-{
-    const volatile uint8_t *a = secret, *b = given;
+    const volatile uint8_t *a = right, *b = given;
     uint8_t difference = 0;
 
     for (size_t i = 0; i < size; i++)

@@ -1,8 +1,8 @@
 /*
- * token.h - the random words that keep strangers out: the URL's token and the feed's secret.
+ * token.h - the random word that keeps strangers out: the URL's token.
  *
- * Both are 16 bytes from the kernel. The token is base64url with its padding, as the Dart VM
- * writes its authentication code; the secret travels as hex digits in the program's environment.
+ * 16 bytes from the kernel, as base64url with its padding, as the Dart VM writes its
+ * authentication code.
  *
  * Errors     0 or -ISOSCOPE_SYSTEM when the kernel has no random bytes to give.
  */
@@ -16,14 +16,12 @@
 enum {
     TOKEN_BYTES = 16,
     TOKEN_TEXT_BYTES = 25, /* 24 characters of base64url and the end */
-    TOKEN_HEX_BYTES = 2 * TOKEN_BYTES + 1,
 };
 
 int token_random(uint8_t out[TOKEN_BYTES]);
 void token_text(char out[TOKEN_TEXT_BYTES], const uint8_t bytes[TOKEN_BYTES]);
-void token_hex(char out[TOKEN_HEX_BYTES], const uint8_t bytes[TOKEN_BYTES]);
 
 /* Takes as long for a wrong token as for the right one, so its time says nothing. */
-bool token_equal(const void *secret, const void *given, size_t size);
+bool token_equal(const void *right, const void *given, size_t size);
 
 #endif

@@ -71,7 +71,6 @@ int uplink_hello(const struct uplink_address *address, enum feed_origin origin, 
         return -ISOSCOPE_NO_SERVICE;
     hello.pid = (int32_t)sys_call0(SYS_getpid);
     hello.ppid = (int32_t)sys_call0(SYS_getppid);
-    memcpy(hello.secret, address->secret, sizeof hello.secret);
     sys_call4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", hello.exe, sizeof hello.exe - 1);
     if (send_with((int)fd, &hello, sizeof hello, descriptors, clock < 0 ? 1 : 2) !=
         (long)sizeof hello) {

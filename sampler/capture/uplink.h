@@ -14,7 +14,6 @@
 struct uplink_address {
     char path[108];   /* of the service's feed socket */
     char tables[128]; /* of its tables' file */
-    uint8_t secret[FEED_SECRET_BYTES];
 };
 
 /* Waits a moment at most: a service that is too busy to take a connection is no service. clock: the

@@ -5,8 +5,9 @@
  * goodbye, or the end of the socket service: welcome, once, as the answer to hello; settings stand
  * in feed_control, from before it
  *
- * The address comes to the program in ISOSCOPE_SOCKET, with ISOSCOPE_SECRET (32 hex digits) where
- * the service asks for one. A program whose hello is refused or unanswered runs on untouched.
+ * The address comes to the program in ISOSCOPE_SOCKET. Nobody else's processes reach it: it lies in
+ * a folder of the user's own, and the service looks whose process calls. A program whose hello is
+ * refused or unanswered runs on untouched.
  */
 #ifndef ISOSCOPE_MESSAGE_H
 #define ISOSCOPE_MESSAGE_H
@@ -14,14 +15,12 @@
 #include <stdint.h>
 
 #define FEED_ENV_SOCKET  "ISOSCOPE_SOCKET"
-#define FEED_ENV_SECRET  "ISOSCOPE_SECRET"    /* 32 hex digits; empty: none is asked */
 #define FEED_ENV_PERIOD  "ISOSCOPE_PERIOD_US" /* until the service says otherwise */
 #define FEED_ENV_TIMER   "ISOSCOPE_TIMER"     /* a word of FEED_TIMER_WISHES; empty: auto */
 #define FEED_ENV_ENABLED "ISOSCOPE_ENABLED"   /* "0": start paused */
 
 enum {
     FEED_MESSAGE_MAGIC = 0x6d6f7369, /* "isom" */
-    FEED_SECRET_BYTES = 16,
     FEED_EXE_BYTES = 512,
 };
 
@@ -45,9 +44,8 @@ struct feed_message {
 
 struct feed_hello {
     struct feed_message head;
-    int32_t pid, ppid; /* as the program sees them; the socket's credentials decide */
-    uint32_t origin;   /* feed_origin */
-    uint8_t secret[FEED_SECRET_BYTES];
+    int32_t pid, ppid;        /* as the program sees them; the socket's credentials decide */
+    uint32_t origin;          /* feed_origin */
     char exe[FEED_EXE_BYTES]; /* /proc/self/exe; 0-terminated */
 };
 

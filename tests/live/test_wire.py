@@ -354,7 +354,7 @@ def feed_socket(running) -> str:
 
 def test_strangers_at_the_feeds_socket_are_closed_and_break_nothing(idle):
     path = feed_socket(idle)
-    head = b"\x69\x73\x6f\x6d\x01\0\x01\0"  # of a hello, without memory and secret
+    head = b"\x69\x73\x6f\x6d\x01\0\x01\0"  # of a hello, without memory
     for text in (b"x", b"\0" * 1000, os.urandom(548), head + b"\0" * 540):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
             stranger.settimeout(30)

@@ -15,7 +15,6 @@ static const struct environment_feed feed = {
     .timer = "auto",
     .library = "/lib/libisoscope.so",
     .socket = "/run/x/feed",
-    .secret = "00ff",
     .period_us = 250,
     .enabled = true,
 };
@@ -47,13 +46,12 @@ static void the_feed_is_added_and_the_rest_stays(void **state)
     assert_int_equal(environment_new(&environment, base, &feed), 0);
 
     char **list = environment_list(environment);
-    assert_int_equal(length(list), 9);
+    assert_int_equal(length(list), 8);
     assert_int_equal(count(list, "HOME=/root"), 1);
     assert_int_equal(count(list, "EMPTY="), 1);
     assert_int_equal(count(list, "odd"), 1);
     assert_int_equal(count(list, "LD_PRELOAD=/lib/libisoscope.so"), 1);
     assert_int_equal(count(list, "ISOSCOPE_SOCKET=/run/x/feed"), 1);
-    assert_int_equal(count(list, "ISOSCOPE_SECRET=00ff"), 1);
     assert_int_equal(count(list, "ISOSCOPE_PERIOD_US=250"), 1);
     assert_int_equal(count(list, "ISOSCOPE_ENABLED=1"), 1);
     assert_int_equal(count(list, "ISOSCOPE_TIMER=auto"), 1);
@@ -66,7 +64,7 @@ static void what_was_preloaded_stays_behind_the_sampler(void **state)
 
     (void)state;
     assert_int_equal(environment_new(&environment, base, &feed), 0);
-    assert_int_equal(length(environment_list(environment)), 6);
+    assert_int_equal(length(environment_list(environment)), 5);
     assert_int_equal(
         count(environment_list(environment), "LD_PRELOAD=/lib/libisoscope.so:a.so b.so"), 1);
 }
@@ -75,15 +73,13 @@ static void what_was_preloaded_stays_behind_the_sampler(void **state)
 static void the_feed_of_an_outer_run_is_replaced(void **state)
 {
     CLEANUP(environment_freep) struct environment *environment = NULL;
-    char *base[] = { "ISOSCOPE_SOCKET=/outer", "ISOSCOPE_SECRET=11", "ISOSCOPE_SOCKETS=mine",
-                     NULL };
+    char *base[] = { "ISOSCOPE_SOCKET=/outer", "ISOSCOPE_SOCKETS=mine", NULL };
 
     (void)state;
     assert_int_equal(environment_new(&environment, base, &feed), 0);
 
     char **list = environment_list(environment);
     assert_int_equal(count(list, "ISOSCOPE_SOCKET=/outer"), 0);
-    assert_int_equal(count(list, "ISOSCOPE_SECRET=11"), 0);
     assert_int_equal(count(list, "ISOSCOPE_SOCKETS=mine"), 1);
 }
 

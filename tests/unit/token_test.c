@@ -23,16 +23,6 @@ static void text_is_base64url_with_padding(void **state)
     assert_string_equal(text, "aXNvc2NvcGUgcHJvZmlsZQ==");
 }
 
-static void hex_has_two_digits_for_each_byte(void **state)
-{
-    const uint8_t bytes[TOKEN_BYTES] = { 0x00, 0x0f, 0xf0, 0xff };
-    char hex[TOKEN_HEX_BYTES];
-
-    (void)state;
-    token_hex(hex, bytes);
-    assert_string_equal(hex, "000ff0ff000000000000000000000000");
-}
-
 static void two_random_tokens_differ(void **state)
 {
     uint8_t one[TOKEN_BYTES] = { 0 }, other[TOKEN_BYTES] = { 0 };
@@ -60,7 +50,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_base64url_with_padding),
-        cmocka_unit_test(hex_has_two_digits_for_each_byte),
         cmocka_unit_test(two_random_tokens_differ),
         cmocka_unit_test(one_wrong_bit_is_a_wrong_token),
     };

@@ -209,22 +209,6 @@ static void prepare(void)
         prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
 }
 
-static uint8_t hex_digit(char c)
-{
-    return (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-}
-
-static void secret_from_env(uint8_t secret[FEED_SECRET_BYTES])
-{
-    const char *hex = getenv(FEED_ENV_SECRET);
-
-    memset(secret, 0, FEED_SECRET_BYTES);
-    if (!hex || strlen(hex) != 2 * FEED_SECRET_BYTES)
-        return;
-    for (int i = 0; i < FEED_SECRET_BYTES; i++)
-        secret[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
-}
-
 static uint32_t period_from_env(void)
 {
     const char *text = getenv(FEED_ENV_PERIOD);
@@ -263,7 +247,6 @@ static int start_options(struct sampler_start_options *out, const struct isoscop
         return -ISOSCOPE_INVALID;
     memcpy(out->address.path, socket, strlen(socket) + 1);
     strcpy(stpcpy(out->address.tables, socket), FEED_TABLES_SUFFIX);
-    secret_from_env(out->address.secret);
     out->period_us = given && given->period_us ? given->period_us : period_from_env();
     out->timer = timer_from_env();
     out->enabled = !enabled || strcmp(enabled, "0") != 0;
