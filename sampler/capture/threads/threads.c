@@ -262,16 +262,6 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-static void close_roots(struct threads *threads)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    close_fd(&threads->root);
-    for (uint32_t slot = 1; slot < used; slot++)
-        close_fd(&threads_watch(threads, slot)->root);
-    threads->root_runs = false;
-}
-
 static void run_roots(struct threads *threads, bool runs)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
@@ -285,6 +275,17 @@ static void run_roots(struct threads *threads, bool runs)
             any = true;
         }
     threads->root_runs = runs && any;
+}
+
+/* Off first: the service has a copy of the descriptor, and what it holds would tick on. */
+static void close_roots(struct threads *threads)
+{
+    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
+
+    run_roots(threads, false);
+    close_fd(&threads->root);
+    for (uint32_t slot = 1; slot < used; slot++)
+        close_fd(&threads_watch(threads, slot)->root);
 }
 
 /* One for each thread that is there: they are not equal, and switches between them cost. */
@@ -517,7 +518,6 @@ void threads_stop(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
-    run_roots(threads, false);
     close_roots(threads);
     for (uint32_t slot = 1; slot < used; slot++)
         threads_leave(threads, slot);
