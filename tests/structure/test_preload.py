@@ -15,7 +15,7 @@ WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signa
            "sigwaitinfo", "sigtimedwait", "signalfd", "setuid", "setgid", "seteuid", "setegid",
            "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
            "prctl", "unshare", "setns", "syscall", "ppoll", "pselect", "epoll_pwait", "epoll_pwait2",
-           "sigsuspend", "sigprocmask", "pthread_sigmask"}
+           "sigsuspend", "sigprocmask", "pthread_sigmask", "sigpending", "sigset", "sigignore"}
 # What gcc's address sanitizer asks, in programs that have it.
 ANSWERS = {"__asan_default_options"}
 

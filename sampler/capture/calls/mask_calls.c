@@ -1,12 +1,13 @@
 /*
  * mask_calls.c - sigprocmask and pthread_sigmask: who blocks all signals does not block those of
- * ticks (tick_mask.h). The program sees the mask that it has set.
+ * ticks (tick_mask.h). The program sees the mask that it has set. sigpending: and no tick.
  */
 #include "preload.h"
 
 #include "../../include/isoscope/isoscope.h"
 #include "../sampler.h"
 #include "../threads/tick_mask.h"
+#include "../threads/tick_signal.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@ typedef int mask_call(int, const sigset_t *, sigset_t *);
 
 static mask_call *next_sigprocmask;
 static mask_call *next_pthread_sigmask;
+static int (*next_sigpending)(sigset_t *);
 
 /* A child of vfork has no ticks. */
 static bool has_ticks(const sigset_t *set)
@@ -36,6 +38,31 @@ static int set_mask(mask_call *next, int how, const sigset_t *set, sigset_t *bef
     result = next(how, set, before);
     if (result == 0 && before && has_ticks(before))
         tick_mask_add(before, sampler_tick_signals());
+    return result;
+}
+
+/* Who blocks a few signals, those of ticks among them, has ticks waiting. */
+static bool forget_ticks(const sigset_t *waiting)
+{
+    const int numbers[] = { SIGTRAP, sampler.threads.signal_number };
+    bool any = false;
+
+    for (int i = 0; i < 2; i++)
+        if (numbers[i] && sigismember(waiting, numbers[i]) == 1) {
+            tick_signal_forget_waiting(numbers[i]);
+            any = true;
+        }
+    return any;
+}
+
+ISOSCOPE_API int sigpending(sigset_t *set)
+{
+    int result;
+
+    FIND_NEXT(sigpending);
+    result = NEXT(sigpending)(set);
+    if (result == 0 && sampler_running() && forget_ticks(set))
+        result = NEXT(sigpending)(set);
     return result;
 }
 

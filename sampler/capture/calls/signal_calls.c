@@ -16,11 +16,9 @@
 #include "../handler.h"
 #include "../sampler.h"
 #include "../system/clock.h"
-#include "../threads/cpu_timer.h"
 #include "../threads/program_action.h"
 #include "../threads/tick_mask.h"
 #include "../threads/tick_signal.h"
-#include "../threads/user_clock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -49,11 +47,6 @@ void preload_find_signal_calls(void)
     tick_signal_use(NEXT(sigaction)); /* not our own wrapper */
 }
 
-static bool is_tick(const siginfo_t *info)
-{
-    return info->si_signo == SIGTRAP ? user_clock_of_trap(info) != 0 : cpu_timer_is_tick(info);
-}
-
 /* What is left of the time to wait. */
 static struct timespec left_until(uint64_t deadline_ns)
 {
@@ -76,7 +69,7 @@ ISOSCOPE_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct
                       (uint64_t)timeout->tv_nsec;
     left = timeout ? *timeout : (struct timespec){ 0 };
     while ((number = NEXT(sigtimedwait)(set, &found, timeout ? &left : NULL)) > 0 &&
-           is_tick(&found))
+           tick_signal_is_tick(&found))
         left = left_until(deadline_ns);
     if (number > 0 && info)
         *info = found;
@@ -236,3 +229,25 @@ SIGNAL_CALL(ssignal, SA_RESTART)
 SIGNAL_CALL(bsd_signal, SA_RESTART)
 SIGNAL_CALL(sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
 SIGNAL_CALL(__sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
+
+/* System V's, which libc makes of calls within itself. */
+ISOSCOPE_API int sigignore(int number)
+{
+    const struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+    return sigaction(number, &ignored, NULL);
+}
+
+ISOSCOPE_API sighandler_t sigset(int number, sighandler_t handler)
+{
+    const struct sigaction wanted = { .sa_handler = handler };
+    bool holds = handler == SIG_HOLD;
+    struct sigaction before;
+    sigset_t itself, mask;
+
+    sigemptyset(&itself);
+    if (sigaddset(&itself, number) < 0 || sigaction(number, holds ? NULL : &wanted, &before) < 0 ||
+        sigprocmask(holds ? SIG_BLOCK : SIG_UNBLOCK, &itself, &mask) < 0)
+        return SIG_ERR;
+    return sigismember(&mask, number) == 1 ? SIG_HOLD : before.sa_handler;
+}

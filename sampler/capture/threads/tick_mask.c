@@ -1,6 +1,6 @@
 #include "tick_mask.h"
 
-#include "../../feed/sys.h"
+#include "tick_signal.h"
 
 #include <string.h>
 #include <ucontext.h>
@@ -37,16 +37,12 @@ void tick_mask_remove(sigset_t *set, uint64_t signals)
     memcpy(set, &signals, sizeof signals);
 }
 
-/* Sent to the whole process it is for any thread that takes it. */
 bool tick_mask_hold(int number, const siginfo_t *info, void *context)
 {
     ucontext_t *interrupted = context;
-    long process = sys_call0(SYS_getpid);
 
     if (info->si_code > 0 || !tick_mask_means_all(&interrupted->uc_sigmask))
         return false;
     tick_mask_add(&interrupted->uc_sigmask, UINT64_C(1) << (number - 1));
-    if (info->si_code == SI_TKILL)
-        return sys_call4(SYS_rt_tgsigqueueinfo, process, sys_gettid(), number, info) == 0;
-    return sys_call3(SYS_rt_sigqueueinfo, process, number, info) == 0;
+    return tick_signal_send_again(info);
 }

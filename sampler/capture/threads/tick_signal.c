@@ -1,7 +1,7 @@
 #include "tick_signal.h"
 
+#include "cpu_timer.h"
 #include "tracer.h"
-
 #include "user_clock.h"
 
 #include "../../feed/sys.h"
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+
+enum { WAITING_MAX = 4 }; /* of one signal: a tick, another to the thread, one to the process */
 
 static const int candidates[] = {
     SIGURG,
@@ -103,22 +105,42 @@ static bool program_calls_libc(void)
     return false;
 }
 
-/* The program before this one blocked it, and so does this one: unblocked it would end it. */
-static void forget_waiting_trap(void)
+bool tick_signal_is_tick(const siginfo_t *info)
 {
-    const uint64_t traps = UINT64_C(1) << (SIGTRAP - 1);
+    return info->si_signo == SIGTRAP ? user_clock_of_trap(info) != 0 : cpu_timer_is_tick(info);
+}
+
+/* Sent to the whole process it is for any thread that takes it. */
+bool tick_signal_send_again(const siginfo_t *info)
+{
+    long process = sys_call0(SYS_getpid);
+
+    if (info->si_code == SI_TKILL || info->si_code > 0)
+        return sys_call4(SYS_rt_tgsigqueueinfo, process, sys_gettid(), info->si_signo, info) == 0;
+    return sys_call3(SYS_rt_sigqueueinfo, process, info->si_signo, info) == 0;
+}
+
+void tick_signal_forget_waiting(int number)
+{
+    const uint64_t set = UINT64_C(1) << (number - 1);
     const struct timespec now = { 0, 0 };
     siginfo_t info;
 
-    if (sys_call4(SYS_rt_sigtimedwait, &traps, &info, &now, sizeof traps) == SIGTRAP &&
-        !user_clock_of_trap(&info))
-        sys_call4(SYS_rt_tgsigqueueinfo, sys_call0(SYS_getpid), sys_gettid(), SIGTRAP, &info);
+    for (int i = 0; i < WAITING_MAX; i++) {
+        if (sys_call4(SYS_rt_sigtimedwait, &set, &info, &now, sizeof set) != number)
+            return;
+        if (!tick_signal_is_tick(&info)) {
+            tick_signal_send_again(&info);
+            return;
+        }
+    }
 }
 
 enum feed_timer_reason tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *),
                                              struct sigaction *before)
 {
-    forget_waiting_trap();
+    /* The program before this one blocked it, and so does this one: unblocked it would end it. */
+    tick_signal_forget_waiting(SIGTRAP);
     if (!kernel_is_at_least(5, 18))
         return FEED_TIMER_REASON_KERNEL;
     if (tracer_is_attached())

@@ -28,6 +28,14 @@ int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t block
 /* What the calling thread blocks. */
 uint64_t tick_signal_blocked(void);
 
+/* It came from one of our clocks. */
+SIGNAL_SAFE bool tick_signal_is_tick(const siginfo_t *info);
+/* What was taken, to where it was. */
+SIGNAL_SAFE bool tick_signal_send_again(const siginfo_t *info);
+/* A tick that waits, because the calling thread blocks its signal, goes. What somebody else sent
+ * waits on. */
+void tick_signal_forget_waiting(int number);
+
 static inline bool tick_signal_is_in(uint64_t set, int number)
 {
     return set >> (number - 1) & 1;

@@ -1,0 +1,142 @@
+"""What a program could ask for, and see that it is sampled."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+# Works for so many milliseconds of CPU time.
+WORK = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static void work(int milliseconds)
+{
+    static volatile unsigned long sum;
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    long until = now.tv_sec * 1000 + now.tv_nsec / 1000000 + milliseconds;
+    do {
+        for (int i = 0; i < 10000; i++)
+            sum += i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < until);
+}
+"""
+
+WAYS = pytest.mark.parametrize("timer", ["auto", "cpu"])
+
+
+@pytest.fixture
+def answer(run, compiled):
+    """answer(C, ...): what such a program says, which must be sampled meanwhile."""
+
+    def ask(text: str, *options: str, flags: tuple[str, ...] = ("-pthread", "-Wno-deprecated-declarations")) -> str:
+        ended = run([compiled("asks", WORK + text, *flags)], "--quiet", "--stats", *options)
+        assert ended.returncode == 0, ended.stderr
+        assert int(re.search(r"delivered +(\d+)", ended.stderr).group(1)) > 5, ended.stderr
+        return ended.stdout
+
+    return ask
+
+
+FEW_BLOCKED = """
+int main(void)
+{
+    sigset_t few, waiting;
+    sigemptyset(&few);
+    sigaddset(&few, SIGTRAP);
+    sigaddset(&few, SIGURG);
+    sigaddset(&few, SIGSTKFLT);
+    work(50);
+    sigprocmask(SIG_BLOCK, &few, NULL);
+    for (int round = 0; round < 20; round++) {
+        work(10);
+        sigpending(&waiting);
+        if (!sigisemptyset(&waiting))
+            puts("a signal waits");
+    }
+    kill(getpid(), SIGURG);
+    raise(SIGTRAP);
+    work(50);
+    sigpending(&waiting);
+    printf("%d %d\\n", sigismember(&waiting, SIGURG), sigismember(&waiting, SIGTRAP));
+    sigtimedwait(&few, NULL, NULL);
+    sigtimedwait(&few, NULL, NULL);
+    return 0;
+}
+"""
+
+
+@WAYS
+def test_of_signals_that_wait_it_sees_its_own_only(answer, timer):
+    assert answer(FEW_BLOCKED, "--timer", timer) == "1 1\n"
+
+
+SYSTEM_V = """
+static int heard;
+static void hear(int number) { heard += number > 0; }
+int main(void)
+{
+    const int numbers[] = { SIGTRAP, SIGURG, SIGSTKFLT, SIGPROF };
+    for (int i = 0; i < 4; i++) {
+        int number = numbers[i];
+        heard = 0;
+        printf("%d", sigset(number, hear) == SIG_DFL);
+        work(50);
+        raise(number);
+        printf("%d", heard);
+        printf("%d", sigset(number, SIG_HOLD) == hear);
+        raise(number);
+        printf("%d", heard);
+        printf("%d", sigset(number, hear) == SIG_HOLD);
+        printf("%d", heard);
+        sigignore(number);
+        raise(number);
+        printf("%d", sigset(number, SIG_DFL) == SIG_IGN);
+        puts(heard == 2 ? "" : " ticks");
+    }
+    errno = 0;
+    printf("%d", sigset(0, hear) == SIG_ERR && errno == EINVAL);
+    printf("%d\\n", sigset(SIGKILL, hear) == SIG_ERR && errno == EINVAL);
+    return 0;
+}
+"""
+
+
+@WAYS
+def test_a_handler_that_is_set_the_old_way_hears_no_tick(answer, timer):
+    assert answer(SYSTEM_V, "--timer", timer) == "1111121\n" * 4 + "11\n"
+
+
+IGNORED = """
+int main(void)
+{
+    signal(SIGTRAP, SIG_IGN);
+    work(30);
+    raise(SIGTRAP);
+    signal(SIGTRAP, SIG_DFL);
+    work(200);
+    puts("alive");
+    return 0;
+}
+"""
+
+
+def test_one_that_ignored_traps_for_a_while_lives_on(answer):
+    assert answer(IGNORED) == "alive\n"
+
+
+def test_nothing_secret_stands_in_its_environment(run):
+    names = run(["env"], "--quiet").stdout
+    assert "ISOSCOPE_SOCKET=" in names and "SECRET" not in names
