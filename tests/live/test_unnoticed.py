@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 
 import pytest
@@ -17,6 +18,7 @@ WORK = """
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +36,10 @@ static void work(int milliseconds)
 }
 """
 
+def delivered(stats: str) -> int:
+    return int(re.search(r"delivered +(\d+)", stats).group(1))
+
+
 WAYS = pytest.mark.parametrize("timer", ["auto", "cpu"])
 
 
@@ -44,7 +50,7 @@ def answer(run, compiled):
     def ask(text: str, *options: str, flags: tuple[str, ...] = ("-pthread", "-Wno-deprecated-declarations")) -> str:
         ended = run([compiled("asks", WORK + text, *flags)], "--quiet", "--stats", *options)
         assert ended.returncode == 0, ended.stderr
-        assert int(re.search(r"delivered +(\d+)", ended.stderr).group(1)) > 5, ended.stderr
+        assert delivered(ended.stderr) > 5, ended.stderr
         return ended.stdout
 
     return ask
@@ -135,6 +141,36 @@ int main(void)
 
 def test_one_that_ignored_traps_for_a_while_lives_on(answer):
     assert answer(IGNORED) == "alive\n"
+
+
+NO_COUNTER = """
+int main(int count, char **words)
+{
+    static volatile unsigned long sum;
+    FORBID(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    if (count > 1)
+        fork();
+    for (int i = 0; i < 100000000; i++)
+        sum += i;
+    if (write(1, "alive\\n", 6) < 0)
+        return 1;
+    while (wait(NULL) > 0)
+        continue;
+    return !words;
+}
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="others have no such counter")
+@pytest.mark.parametrize("words", [[], ["and its child"]])
+@pytest.mark.parametrize("call", ["prctl", "syscall"])
+def test_one_that_may_not_read_the_processors_clock_is_sampled(run, compiled, call, words):
+    define = "#define FORBID(...) " + ("prctl(__VA_ARGS__)" if call == "prctl" else
+                                       "syscall(SYS_prctl, __VA_ARGS__)")
+    program = compiled("no_counter", WORK + f"#include <sys/syscall.h>\n{define}\n" + NO_COUNTER)
+    ended = run([program, *words], "--quiet", "--stats")
+    assert (ended.stdout, ended.returncode) == ("alive\n" * (1 + len(words)), 0)
+    assert delivered(ended.stderr) > 5
 
 
 def test_nothing_secret_stands_in_its_environment(run):

@@ -11,6 +11,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../sampler.h"
 #include "../standstill.h"
+#include "../system/clock.h"
 
 #include <grp.h>
 #include <linux/capability.h>
@@ -51,6 +52,10 @@ static enum care care_of_prctl(const long arguments[6])
     case PR_SET_NO_NEW_PRIVS:
     case PR_SET_SECUREBITS:
         return CARE_FOLLOW;
+    case PR_SET_TSC:
+        if (arguments[1] == PR_TSC_SIGSEGV)
+            clock_ask_kernel();
+        return CARE_NONE;
     default:
         return CARE_NONE;
     }
