@@ -125,6 +125,63 @@ def test_a_handler_that_is_set_the_old_way_hears_no_tick(answer, timer):
     assert answer(SYSTEM_V, "--timer", timer) == "1111121\n" * 4 + "11\n"
 
 
+FREED_STACK = """
+static void hear(int number) { (void)number; }
+int main(void)
+{
+    stack_t stack = { .ss_size = 65536 };
+    stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGUSR1, hear);
+    sigaltstack(&stack, NULL);
+    munmap(stack.ss_sp, stack.ss_size);
+    work(200);
+    raise(SIGUSR1);
+    puts("alive");
+    return 0;
+}
+"""
+
+
+@WAYS
+def test_an_alternate_stack_that_no_handler_uses_may_be_freed(answer, timer):
+    assert answer(FREED_STACK, "--timer", timer) == "alive\n"
+
+
+SMALL_STACKS = """
+#include <ucontext.h>
+static ucontext_t away, back;
+static char small[8192] __attribute__((aligned(16)));
+static void hear(int number) { (void)number; }
+static void coroutine(void) { work(200); }
+int main(void)
+{
+    struct sigaction action = { .sa_handler = hear, .sa_flags = SA_ONSTACK };
+    stack_t stack = { .ss_size = 65536 };
+    int touched = 0;
+    work(20); /* ticks have come */
+    stack.ss_sp = malloc(stack.ss_size);
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    getcontext(&away);
+    away.uc_stack = (stack_t){ .ss_sp = small, .ss_size = sizeof small };
+    away.uc_link = &back;
+    makecontext(&away, coroutine, 0);
+    memset(small, 0x55, sizeof small / 2);
+    swapcontext(&back, &away);
+    for (unsigned long i = sizeof small - 1024; i-- > 0;)
+        touched += small[i] != 0x55 && i < sizeof small / 2;
+    printf("%d\\n", touched);
+    return 0;
+}
+"""
+
+
+@WAYS
+def test_where_handlers_use_an_alternate_stack_ticks_do_so_too(answer, timer):
+    """Go's goroutines and OCaml's fibers live on stacks that have no room for a handler."""
+    assert answer(SMALL_STACKS, "--timer", timer) == "0\n"
+
+
 IGNORED = """
 int main(void)
 {

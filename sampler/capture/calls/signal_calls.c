@@ -177,6 +177,26 @@ static void keep_program_action(int number, const struct sigaction *wanted, enum
         program_action_forget(number);
 }
 
+static bool uses_alternate_stack(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_ONSTACK) && action->sa_handler != SIG_DFL &&
+           action->sa_handler != SIG_IGN && (!sampler.pid || is_sampled_process());
+}
+
+/* Our handlers, which are there, as those to come. */
+static void follow_onto_alternate_stack(void)
+{
+    struct sigaction now;
+
+    if (!tick_signal_leave_stack())
+        return;
+    for (int number = 1; number < NSIG; number++)
+        if (NEXT(sigaction)(number, NULL, &now) == 0 && is_our_handler(&now)) {
+            now.sa_flags |= SA_ONSTACK;
+            NEXT(sigaction)(number, &now, NULL);
+        }
+}
+
 ISOSCOPE_API int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     struct sigaction wanted;
@@ -186,6 +206,8 @@ ISOSCOPE_API int sigaction(int number, const struct sigaction *action, struct si
     FIND_NEXT(sigaction);
     if (action) {
         wanted = *action; /* it may lie where before does */
+        if (uses_alternate_stack(&wanted))
+            follow_onto_alternate_stack();
         course = course_of(number, wanted.sa_handler);
     }
     result = NEXT(sigaction)(number, action && course == PASS_ON ? &wanted : NULL, before);

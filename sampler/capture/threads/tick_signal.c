@@ -8,6 +8,7 @@
 #include "../system/glibc.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -30,14 +31,20 @@ void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction
     call_sigaction = call;
 }
 
+static _Atomic bool on_alternate_stack;
+
+bool tick_signal_leave_stack(void)
+{
+    return !atomic_exchange(&on_alternate_stack, true);
+}
+
 static bool install(int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action;
 
     memset(&action, 0, sizeof action);
     action.sa_sigaction = handler;
-    /* On the alternate stack where the thread has one: a small stack may be nearly full. */
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    action.sa_flags = SA_SIGINFO | SA_RESTART | (atomic_load(&on_alternate_stack) ? SA_ONSTACK : 0);
     /* All of them, libc's own too: a cancellation that unwinds out of our handler, or a handler
      * that jumps out of it, would leave us counted in for ever. sigfillset leaves libc's out. */
     memset(&action.sa_mask, 0xff, sizeof action.sa_mask);

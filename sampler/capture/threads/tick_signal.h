@@ -25,6 +25,10 @@ void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction
 /* Takes the first signal that the program leaves alone and that is not in blocked, a kernel's
  * signal set, and installs handler for it. */
 int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked);
+/* The program's own handlers run on alternate stacks (its stacks may be small, as Go's and
+ * OCaml's): so do those that are installed from now on. Where none does, nobody has to keep one
+ * whole, and a tick on one that was freed would end the program. True: until now they did not. */
+bool tick_signal_leave_stack(void);
 /* What the calling thread blocks. */
 uint64_t tick_signal_blocked(void);
 
