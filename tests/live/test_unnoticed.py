@@ -230,6 +230,46 @@ def test_one_that_may_not_read_the_processors_clock_is_sampled(run, compiled, ca
     assert delivered(ended.stderr) > 5
 
 
+ALL_KEYS = """
+enum { KEYS = 1024 };
+static pthread_key_t keys[KEYS];
+static int ended[KEYS];
+static void end(void *count) { ++*(int *)count; }
+static void *body(void *count)
+{
+    for (int i = 0; i < *(int *)count; i++)
+        pthread_setspecific(keys[i], &ended[i]);
+    work(30);
+    return NULL;
+}
+static void run_thread(int count)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, body, &count);
+    pthread_join(thread, NULL);
+}
+int main(void)
+{
+    int count = 0, wrong = 0;
+    while (count < KEYS - 1 && pthread_key_create(&keys[count], end) == 0)
+        count++;
+    run_thread(count);
+    while (count < KEYS && pthread_key_create(&keys[count], end) == 0)
+        count++;
+    run_thread(count);
+    run_thread(count);
+    for (int i = 0; i < KEYS; i++)
+        wrong += ended[i] != (i < KEYS - 1 ? 3 : 2);
+    printf("%d %d %d\\n", count, wrong, pthread_key_create(&keys[0], end) == EAGAIN);
+    return 0;
+}
+"""
+
+
+def test_every_key_of_thread_specific_data_is_the_programs(answer):
+    assert answer(ALL_KEYS) == "1024 0 1\n"
+
+
 def test_nothing_secret_stands_in_its_environment(run):
     names = run(["env"], "--quiet").stdout
     assert "ISOSCOPE_SOCKET=" in names and "SECRET" not in names

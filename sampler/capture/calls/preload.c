@@ -7,6 +7,7 @@
 #include "preload.h"
 
 #include "cooperate.h"
+#include "thread_end.h"
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
@@ -26,7 +27,6 @@ enum { MAIN_STACK_BYTES_MAX = 1 << 30 };
 
 extern void *__dso_handle;
 
-static pthread_key_t thread_key; /* its value: the thread's slot */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static int prepare_error;
 
@@ -72,9 +72,12 @@ static struct stack_range thread_stack(void)
 
 /* ---- threads ---- */
 
+static __thread uint32_t own_slot;
+
 void preload_keep_slot(uint32_t slot)
 {
-    pthread_setspecific(thread_key, (void *)(uintptr_t)slot);
+    own_slot = slot;
+    thread_end_tell(slot);
     cooperate_enter(slot);
 }
 
@@ -86,12 +89,12 @@ static void enter(void)
 }
 
 /* Runs when a thread ends, in whatever way it does. */
-static void leave(void *slot)
+static void leave(uint32_t slot)
 {
     if (!sampler_running())
         return;
-    tasks_last_name(&sampler.threads, (uint32_t)(uintptr_t)slot);
-    if (threads_leave(&sampler.threads, (uint32_t)(uintptr_t)slot))
+    tasks_last_name(&sampler.threads, slot);
+    if (threads_leave(&sampler.threads, slot))
         sampler_wake();
 }
 
@@ -189,7 +192,7 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
-    uint32_t slot = sampler_fork_child((uint32_t)(uintptr_t)pthread_getspecific(thread_key));
+    uint32_t slot = sampler_fork_child(own_slot);
 
     if (!slot)
         cooperate_stopped();
@@ -204,9 +207,8 @@ static void prepare(void)
     FIND_NEXT(pthread_create);
     FIND_NEXT(dlclose);
     preload_find_signal_calls();
-    prepare_error = pthread_key_create(&thread_key, leave);
-    if (!prepare_error)
-        prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
+    thread_end_hear(leave);
+    prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
 }
 
 static uint32_t period_from_env(void)
