@@ -8,11 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
-
-/* When many programs start at once the service's queue may be full for a moment. */
-enum { CONNECT_WAIT_US = 50 * 1000 };
 
 enum { DESCRIPTORS_MAX = 2 };
 
@@ -21,16 +17,15 @@ static struct feed_message head(enum feed_message_type type)
     return (struct feed_message){ FEED_MESSAGE_MAGIC, FEED_VERSION, (uint16_t)type };
 }
 
+/* The queue is full when the service stands still: nobody waits for it then. */
 static long connect_to(const struct uplink_address *address)
 {
-    const struct timeval patience = { 0, CONNECT_WAIT_US };
     struct sockaddr_un to = { .sun_family = AF_UNIX };
-    long fd = sys_call3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    long fd = sys_call3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return fd;
     memcpy(to.sun_path, address->path, sizeof to.sun_path);
-    sys_call5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (sys_call3(SYS_connect, fd, &to, sizeof to) < 0) {
         sys_call1(SYS_close, fd);
         return -ECONNREFUSED;

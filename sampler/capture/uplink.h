@@ -16,7 +16,7 @@ struct uplink_address {
     char tables[128]; /* of its tables' file */
 };
 
-/* Waits a moment at most: a service that is too busy to take a connection is no service. clock: the
+/* Never waits: a service that is too busy to take a connection is no service. clock: the
  * user clock's descriptor; -1: there is none. */
 int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd,
                  int clock);
