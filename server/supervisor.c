@@ -18,6 +18,7 @@ struct supervisor {
     pid_t child;     /* 0: not started, or ended */
     pid_t service;   /* 0: not started, or ended */
     int child_stop;  /* the signal that the program is stopped by; 0: it runs */
+    bool stop_new;   /* it was stopped just now: nobody has continued us since */
     bool stop_asked; /* we were told to stop as well, since the program last went on */
     bool continued;  /* somebody continued the program, and we have not been told yet */
     int signals;     /* the signalfd */
@@ -102,6 +103,7 @@ static void reap_program(struct supervisor *supervisor)
             info.si_pid == 0)
             return;
         supervisor->child_stop = info.si_code == CLD_STOPPED ? info.si_status : 0;
+        supervisor->stop_new = supervisor->child_stop != 0;
         supervisor->continued = info.si_code == CLD_CONTINUED;
         if (info.si_code == CLD_CONTINUED)
             supervisor->stop_asked = false;
@@ -122,15 +124,25 @@ static bool is_stop(int number)
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
+/* Who started us puts what it starts into groups of their own, as a shell does that somebody types
+ * into: it hears of a stop, and continues the group. */
+static bool is_job(void)
+{
+    pid_t parent = getppid();
+
+    return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
+}
+
 /*
  * When the terminal stops the job, we stop with the program, so that the shell sees the job
- * stopped. When somebody stops the program alone, we run on: nobody would continue us.
+ * stopped; and as a job we do when the program is stopped in whatever way, by itself too. Else we
+ * run on: nobody would continue us.
  */
 static void follow_stop(struct supervisor *supervisor)
 {
-    if (!supervisor->child_stop || !supervisor->stop_asked)
+    if (!supervisor->child_stop || !(supervisor->stop_asked || (supervisor->stop_new && is_job())))
         return;
-    supervisor->stop_asked = false;
+    supervisor->stop_asked = supervisor->stop_new = false;
     stop_self(supervisor->child_stop);
 }
 
@@ -138,8 +150,10 @@ static void take(struct supervisor *supervisor, const struct signalfd_siginfo *i
 {
     int number = (int)info->ssi_signo;
 
-    if (number == SIGCONT)
+    if (number == SIGCONT) {
         reap(supervisor); /* has it been continued already? */
+        supervisor->stop_new = false;
+    }
     if (is_stop(number))
         supervisor->stop_asked = true;
 

@@ -239,6 +239,18 @@ def test_ctrl_z_stops_the_job_and_the_shell_continues_it(job):
     assert one.report.readline() == "ended 3\n"
 
 
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN])
+def test_a_program_that_stops_itself_stops_the_job_and_goes_on_with_it(job, number):
+    one = job(["sh", "-c", f"echo ready; kill -{int(number)} $$; echo on; read word; exit 3"])
+    out = one.leader.stdout
+    assert out.readline() == "ready\n"
+    assert one.report.readline() == f"stopped {int(number)}\n"
+    os.killpg(one.pid, signal.SIGCONT)
+    assert out.readline() == "on\n"
+    one.type(b"word\n")
+    assert one.report.readline() == "ended 3\n"
+
+
 def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
