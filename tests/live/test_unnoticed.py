@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -268,6 +272,49 @@ int main(void)
 
 def test_every_key_of_thread_specific_data_is_the_programs(answer):
     assert answer(ALL_KEYS) == "1024 0 1\n"
+
+
+@pytest.fixture
+def other_root(tmp_path):
+    """A folder with a shell and what it needs, and the words to run something as its root."""
+    needed = subprocess.run(["ldd", "/bin/dash"], capture_output=True, text=True).stdout
+    for file in ["/bin/dash", *re.findall(r"/\S+", needed)]:
+        copy = tmp_path / "root" / file[1:]
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+    words = ["unshare", "-r"]
+    if subprocess.run([*words, "chroot", tmp_path / "root", "/bin/dash", "-c", ":"]).returncode:
+        pytest.skip("needs user namespaces")
+    return str(tmp_path / "root"), words
+
+
+def test_in_another_root_the_loader_does_not_miss_the_library(run, other_root):
+    folder, words = other_root
+    inside = ["/bin/dash", "-c", "echo in; /bin/dash -c 'echo deeper'"]
+    ended = run([*words, "chroot", folder, *inside], "--quiet")
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("in\ndeeper\n", "", 0)
+
+
+GO_AND_COME_BACK = """
+import os, subprocess, sys
+root = os.open("/", os.O_RDONLY)
+os.chroot(sys.argv[1])
+subprocess.run(["/bin/dash", "-c", "echo $LD_PRELOAD"], check=True)
+os.fchdir(root)
+os.chroot(".")
+subprocess.run(["/bin/dash", "-c", "echo $LD_PRELOAD"], check=True)
+"""
+
+
+@pytest.mark.parametrize("others", ["", "/lib/none.so"])
+def test_who_comes_back_from_another_root_finds_the_library_as_before(run, other_root, others):
+    folder, words = other_root
+    environment = {**os.environ, "LD_PRELOAD": others}
+    ended = run([*words, sys.executable, "-c", GO_AND_COME_BACK, folder], "--quiet",
+                env=environment)
+    inside, outside = ended.stdout.splitlines()
+    assert (inside, outside.split(":")[1:]) == (others, [others] if others else [])
+    assert "/libisoscope.so" in outside.split(":")[0]
 
 
 def test_nothing_secret_stands_in_its_environment(run):

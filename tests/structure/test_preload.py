@@ -16,7 +16,7 @@ WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signa
            "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
            "prctl", "unshare", "setns", "syscall", "ppoll", "pselect", "epoll_pwait", "epoll_pwait2",
            "sigsuspend", "sigprocmask", "pthread_sigmask", "sigpending", "sigset", "sigignore", "pthread_key_create",
-           "__pthread_key_create", "tss_create"}
+           "__pthread_key_create", "tss_create", "chroot", "pivot_root"}
 # What gcc's address sanitizer asks, in programs that have it.
 ANSWERS = {"__asan_default_options"}
 

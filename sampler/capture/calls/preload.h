@@ -32,6 +32,9 @@ extern const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS];
 void preload_find_syscall(void);
 long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f);
 
+/* root_calls.c: / is another folder now, or may be. */
+void preload_root_changed(void);
+
 /* The calling thread has the slot from now on; 0: none. */
 void preload_keep_slot(uint32_t slot);
 

@@ -74,6 +74,9 @@ static enum care care_of(long number, const long arguments[6])
     case SYS_unshare: /* its own descriptors, children's pids and clocks: no matter */
         return arguments[0] & ~(CLONE_FILES | CLONE_NEWPID | CLONE_SYSVSEM) ? CARE_ALONE
                                                                             : CARE_NONE;
+    case SYS_chroot:
+    case SYS_pivot_root:
+        return CARE_NONE;
     case SYS_setns:
     case SYS_landlock_restrict_self:
         return CARE_ALONE;
@@ -206,6 +209,8 @@ ISOSCOPE_API int setns(int fd, int type)
 
     FIND_NEXT(setns);
     GUARDED(false, SYS_setns, ARGUMENTS(fd, type), NEXT(setns)(fd, type));
+    if (result == 0)
+        preload_root_changed();
     return result;
 }
 
@@ -232,19 +237,11 @@ ISOSCOPE_API int capset(cap_user_header_t header, const cap_user_data_t data)
 long (*preload_next_syscall)(long, ...);
 
 const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
-    [SYS_setuid] = 1,
-    [SYS_setgid] = 1,
-    [SYS_setreuid] = 1,
-    [SYS_setregid] = 1,
-    [SYS_setresuid] = 1,
-    [SYS_setresgid] = 1,
-    [SYS_setgroups] = 1,
-    [SYS_prctl] = 1,
-    [SYS_unshare] = 1,
-    [SYS_setns] = 1,
-    [SYS_capset] = 1,
-    [SYS_seccomp] = 1,
-    [SYS_landlock_restrict_self] = 1,
+    [SYS_setuid] = 1,     [SYS_setgid] = 1,    [SYS_setreuid] = 1,
+    [SYS_setregid] = 1,   [SYS_setresuid] = 1, [SYS_setresgid] = 1,
+    [SYS_setgroups] = 1,  [SYS_prctl] = 1,     [SYS_unshare] = 1,
+    [SYS_setns] = 1,      [SYS_capset] = 1,    [SYS_chroot] = 1,
+    [SYS_pivot_root] = 1, [SYS_seccomp] = 1,   [SYS_landlock_restrict_self] = 1,
 };
 
 void preload_find_syscall(void)
@@ -269,5 +266,7 @@ long preload_marked_syscall(long number, long a, long b, long c, long d, long e,
         GUARDED(false, number, follow, preload_next_syscall(number, a, b, c, d, e, f));
     else
         result = preload_next_syscall(number, a, b, c, d, e, f);
+    if (result == 0 && (number == SYS_chroot || number == SYS_pivot_root || number == SYS_setns))
+        preload_root_changed();
     return result;
 }
