@@ -3,6 +3,7 @@
 #include "acceptor.h"
 #include "feed_hello.h"
 #include "loop.h"
+#include "other_users.h"
 #include "say.h"
 
 #include "../sampler/include/isoscope/isoscope.h"
@@ -28,7 +29,9 @@ struct connection {
     struct connection *next, **link; /* link: what points to this one */
     int socket;                      /* the loop's descriptor */
     bool attached, goodbye, dead;
-    uint64_t process_id; /* when attached */
+    uint64_t process_id; /* when attached, as the rest */
+    pid_t pid;
+    char exe[FEED_EXE_BYTES];
 };
 
 struct feed_socket {
@@ -37,6 +40,7 @@ struct feed_socket {
     struct acceptor *acceptor;
     struct connection *connections;
     unsigned connection_count, attached_count, hellos;
+    struct other_users *other_users;
     bool said_full;
 };
 
@@ -96,6 +100,8 @@ static bool attach(struct connection *connection, const struct feed_greeting *gr
     if (profile_attach(feed->options.profile, greeting->memfd, &peer, &connection->process_id) < 0)
         return false;
     connection->attached = true;
+    connection->pid = greeting->pid;
+    memcpy(connection->exe, greeting->exe, sizeof(connection->exe));
     feed->attached_count++;
     feed->hellos++;
     watch_timeout(connection->watch, 0);
@@ -144,6 +150,8 @@ static void connection_ended(void *context)
     if (connection->attached) {
         feed->attached_count--;
         profile_hangup(feed->options.profile, connection->process_id, connection->goodbye);
+        if (!connection->goodbye)
+            other_users_feed_ended(feed->other_users, connection->pid, connection->exe);
     }
     *connection->link = connection->next;
     if (connection->next)
@@ -200,6 +208,11 @@ unsigned feed_socket_hellos(const struct feed_socket *feed)
     return feed->hellos;
 }
 
+unsigned feed_socket_other_users(const struct feed_socket *feed)
+{
+    return other_users_count(feed->other_users);
+}
+
 static int make_listener(const char *path)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -229,7 +242,9 @@ int feed_socket_new(struct feed_socket **out, struct loop *loop,
     feed->options = *options;
     feed->loop = loop;
     int listener = make_listener(options->path);
-    if (listener < 0 || acceptor_new(&feed->acceptor, loop, listener, &events, feed) < 0) {
+    if (listener < 0 || acceptor_new(&feed->acceptor, loop, listener, &events, feed) < 0 ||
+        other_users_new(&feed->other_users, loop) < 0) {
+        acceptor_free(feed->acceptor);
         free(feed);
         return -ISOSCOPE_SYSTEM;
     }
@@ -242,5 +257,6 @@ void feed_socket_free(struct feed_socket *feed)
     if (!feed)
         return;
     acceptor_free(feed->acceptor);
+    other_users_free(feed->other_users);
     free(feed);
 }

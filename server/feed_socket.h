@@ -31,5 +31,7 @@ void feed_socket_drain(struct feed_socket *feed);
 
 /* How many programs have said hello, ever. */
 unsigned feed_socket_hellos(const struct feed_socket *feed);
+/* How many were started as another user, and so without being sampled. */
+unsigned feed_socket_other_users(const struct feed_socket *feed);
 
 #endif

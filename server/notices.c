@@ -54,6 +54,16 @@ void notice_timers(struct timer_notices *notices, struct profile *profile, uint3
     free(processes);
 }
 
+void notice_other_users(unsigned programs)
+{
+    if (programs == 1)
+        say("a program was started as another user, who cannot reach isoscope: it was not sampled");
+    else if (programs > 1)
+        say("%u programs were started as another user, who cannot reach isoscope: they were not "
+            "sampled",
+            programs);
+}
+
 void notice_no_hello(const char *program)
 {
     say("%s ended without a single sample: the preloaded sampler never came up in it. Does it "

@@ -22,6 +22,9 @@ struct timer_notices {
  */
 void notice_timers(struct timer_notices *notices, struct profile *profile, uint32_t asked_us);
 
+/* So many programs were another user's. */
+void notice_other_users(unsigned programs);
+
 /* No process of the run ever said hello. */
 void notice_no_hello(const char *program);
 

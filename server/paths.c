@@ -1,8 +1,11 @@
 #include "paths.h"
 
+#include "say.h"
+
 #include "../sampler/feed/cleanup.h"
 #include "../sampler/include/isoscope/isoscope.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,22 +74,26 @@ static const char *const library_places[] = { ISOSCOPE_LIBRARY_PLACE "/" ISOSCOP
 static const char *const python_places[] = { ISOSCOPE_DATA_PLACE "/isoscope/python",
                                              "../share/isoscope/python", NULL };
 
+/* places: the first is the one to name. */
+static int find(char **out, const char *const *places, const char *what)
+{
+    int status = first_of(out, places);
+
+    if (status == -ISOSCOPE_SYSTEM)
+        say("cannot find the parts of isoscope: /proc/self/exe: %s (is /proc mounted?)",
+            strerror(errno));
+    else if (status < 0)
+        say("the %s is missing: it belongs to %s, seen from the folder of this command", what,
+            places[0]);
+    return status;
+}
+
 int paths_library(char **out)
 {
-    return first_of(out, library_places);
+    return find(out, library_places, "sampler");
 }
 
 int paths_python(char **out)
 {
-    return first_of(out, python_places);
-}
-
-const char *paths_library_place(void)
-{
-    return library_places[0];
-}
-
-const char *paths_python_place(void)
-{
-    return python_places[0];
+    return find(out, python_places, "Python client");
 }

@@ -5,17 +5,13 @@
  * bin/isoscope, lib/libisoscope.so.0 and share/isoscope/python; an install what CMake was told.
  *
  * Ownership  The caller frees what it gets.
- * Errors     0, -ISOSCOPE_NOT_FOUND, -ISOSCOPE_NO_MEMORY, -ISOSCOPE_SYSTEM.
+ * Errors     0, -ISOSCOPE_NOT_FOUND, -ISOSCOPE_SYSTEM: said on stderr.
  */
 #ifndef ISOSCOPE_PATHS_H
 #define ISOSCOPE_PATHS_H
 
 int paths_library(char **out); /* the library to preload */
 int paths_python(char **out);  /* the folder that holds the Python package `isoscope` */
-
-/* Where they should be, seen from the binary's folder: for those who miss them. Static memory. */
-const char *paths_library_place(void);
-const char *paths_python_place(void);
 
 void paths_freep(char **path);
 

@@ -80,11 +80,8 @@ int python_command(char **arguments)
     CLEANUP(paths_freep) char *package = NULL;
     size_t count = 0;
 
-    if (paths_python(&package) < 0) {
-        say("the Python client is missing: it belongs to %s, seen from the folder of this command",
-            paths_python_place());
+    if (paths_python(&package) < 0)
         return STATUS_FAILED;
-    }
 
     const char *python = find_python();
     if (!python) {

@@ -210,11 +210,8 @@ static int make_environment(struct environment **out, struct run *run)
     CLEANUP(paths_freep) char *library = NULL;
     const char *preload;
 
-    if (paths_library(&library) < 0) {
-        say("the sampler is missing: it belongs to %s, seen from the folder of this command",
-            paths_library_place());
+    if (paths_library(&library) < 0)
         return -ISOSCOPE_NOT_FOUND;
-    }
     if (run_dir_library(run->dir, library, &preload) < 0) {
         say("cannot name %s for LD_PRELOAD: %s", library, strerror(errno));
         return -ISOSCOPE_SYSTEM;

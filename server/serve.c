@@ -74,6 +74,7 @@ static void program_ended(struct serving *serving, pid_t program, int wait_statu
     look_at_timers(serving);
     if (feed_socket_hellos(serving->hub.feed) == 0)
         notice_no_hello(serving->options->program[0]);
+    notice_other_users(feed_socket_other_users(serving->hub.feed));
     if (serving->options->stats)
         stats_say(serving->hub.profile);
     if (!serving->options->keep)

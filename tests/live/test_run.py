@@ -268,6 +268,14 @@ def test_a_program_stopped_alone_does_not_stop_isoscope(start):
     assert running.process.wait(30) == 3
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_program_that_is_started_as_another_user_is_spoken_of(run):
+    for user, spoken_of in (65534, True), (0, False):
+        ended = run(["setpriv", f"--reuid={user}", "sleep", "2"], "--quiet")
+        words = "isoscope: a program was started as another user"
+        assert (words in ended.stderr) == spoken_of
+
+
 # What is refused, and how it is said
 
 
@@ -278,6 +286,15 @@ def refused(result, status: int, *words: str) -> None:
     assert "listening" not in result.stderr
     for word in words:
         assert word in result.stderr
+
+
+def test_without_proc_it_says_so(tmp_path):
+    script = 'mount -t tmpfs none /proc && exec "$0" run --quiet -- true'
+    ended = subprocess.run(["unshare", "-rm", "sh", "-c", script, ISOSCOPE], capture_output=True,
+                           text=True, timeout=60)
+    if "isoscope" not in ended.stderr:
+        pytest.skip("needs user namespaces")
+    refused(ended, 125, "is /proc mounted?")
 
 
 def test_an_unknown_program(run):
