@@ -77,7 +77,7 @@ int main(void)
             puts("a signal waits");
     }
     kill(getpid(), SIGURG);
-    raise(SIGTRAP);
+    kill(getpid(), SIGTRAP); /* to the process: to the thread it would merge with a tick */
     work(50);
     sigpending(&waiting);
     printf("%d %d\\n", sigismember(&waiting, SIGURG), sigismember(&waiting, SIGTRAP));

@@ -42,17 +42,14 @@ static int set_mask(mask_call *next, int how, const sigset_t *set, sigset_t *bef
 }
 
 /* Who blocks a few signals, those of ticks among them, has ticks waiting. */
-static bool forget_ticks(const sigset_t *waiting)
+static void leave_ticks_out(sigset_t *waiting)
 {
     const int numbers[] = { SIGTRAP, sampler.threads.signal_number };
-    bool any = false;
 
     for (int i = 0; i < 2; i++)
-        if (numbers[i] && sigismember(waiting, numbers[i]) == 1) {
-            tick_signal_forget_waiting(numbers[i]);
-            any = true;
-        }
-    return any;
+        if (numbers[i] && sigismember(waiting, numbers[i]) == 1 &&
+            !tick_signal_forget_waiting(numbers[i]))
+            sigdelset(waiting, numbers[i]);
 }
 
 ISOSCOPE_API int sigpending(sigset_t *set)
@@ -61,8 +58,8 @@ ISOSCOPE_API int sigpending(sigset_t *set)
 
     FIND_NEXT(sigpending);
     result = NEXT(sigpending)(set);
-    if (result == 0 && sampler_running() && forget_ticks(set))
-        result = NEXT(sigpending)(set);
+    if (result == 0 && sampler_running())
+        leave_ticks_out(set);
     return result;
 }
 

@@ -127,7 +127,7 @@ bool tick_signal_send_again(const siginfo_t *info)
     return sys_call3(SYS_rt_sigqueueinfo, process, info->si_signo, info) == 0;
 }
 
-void tick_signal_forget_waiting(int number)
+bool tick_signal_forget_waiting(int number)
 {
     const uint64_t set = UINT64_C(1) << (number - 1);
     const struct timespec now = { 0, 0 };
@@ -135,12 +135,11 @@ void tick_signal_forget_waiting(int number)
 
     for (int i = 0; i < WAITING_MAX; i++) {
         if (sys_call4(SYS_rt_sigtimedwait, &set, &info, &now, sizeof set) != number)
-            return;
-        if (!tick_signal_is_tick(&info)) {
-            tick_signal_send_again(&info);
-            return;
-        }
+            return false;
+        if (!tick_signal_is_tick(&info))
+            return tick_signal_send_again(&info);
     }
+    return false;
 }
 
 enum feed_timer_reason tick_signal_take_trap(void (*handler)(int, siginfo_t *, void *),

@@ -37,8 +37,8 @@ SIGNAL_SAFE bool tick_signal_is_tick(const siginfo_t *info);
 /* What was taken, to where it was. */
 SIGNAL_SAFE bool tick_signal_send_again(const siginfo_t *info);
 /* A tick that waits, because the calling thread blocks its signal, goes. What somebody else sent
- * waits on. */
-void tick_signal_forget_waiting(int number);
+ * waits on: then it returns true. */
+bool tick_signal_forget_waiting(int number);
 
 static inline bool tick_signal_is_in(uint64_t set, int number)
 {
