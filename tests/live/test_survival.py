@@ -172,10 +172,10 @@ def test_descriptors_are_the_programs_own(run, compiled):
 
 
 def test_a_core_of_the_program_leaves_out_the_feed(run):
-    """A gigabyte, most of which was never there."""
+    """Most of which was never there."""
     maps = run(["cat", "/proc/self/smaps"]).stdout
-    (feed,) = re.findall(r"isoscope-feed.*?VmFlags: ([a-z ]*)", maps, re.DOTALL)
-    assert "dd" in feed.split()
+    feeds = re.findall(r"isoscope-feed.*?VmFlags: ([a-z ]*)", maps, re.DOTALL)
+    assert feeds and all("dd" in feed.split() for feed in feeds)
 
 
 def test_short_threads_come_and_go(run, compiled):
