@@ -49,7 +49,7 @@ enum {
 /* Why a tick left no sample. Counted by the program, per process. */
 #define FEED_LOSSES(X)                                                                             \
     X(RING_FULL, "ring_full", "the thread's ring was full: the service reads too slowly")          \
-    X(NO_SLOT, "no_slot", "no thread slot was free")                                               \
+    X(NO_SLOT, "no_slot", "no thread slot was free, or no memory for one")                         \
     X(NO_TABLES, "no_tables", "the unwind tables were not built yet")                              \
     X(OVERRUN, "overrun", "the kernel merged ticks: the timer cannot keep the period")             \
     X(NO_TIMER, "no_timer", "the kernel refused a timer for a thread")                             \

@@ -22,7 +22,7 @@ from .recording import Recording
 # As the sampler has them; others are shown by their name on the wire.
 _LOSSES = {
     "lost_ring_full": "the thread's ring was full: the service reads too slowly",
-    "lost_no_slot": "no thread slot was free",
+    "lost_no_slot": "no thread slot was free, or no memory for one",
     "lost_no_tables": "the unwind tables were not built yet",
     "lost_overrun": "the kernel merged ticks: the timer cannot keep the period",
     "lost_no_timer": "the kernel refused a timer for a thread",
