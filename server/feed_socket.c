@@ -18,7 +18,7 @@
 
 enum {
     CONNECTIONS_MAX = 4096,
-    BACKLOG = 4096, /* a start that finds it full does not wait, and is not sampled */
+    BACKLOG = 4096,         /* a start that finds it full does not wait, and is not sampled */
     DESCRIPTORS_LEFT = 128, /* for clients and for files that are read, at most a quarter of all */
     HELLO_MS_MAX = 10000,   /* a peer that says nothing holds its place no longer */
 };
