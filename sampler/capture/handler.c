@@ -263,9 +263,12 @@ void handler_tick(int number, siginfo_t *info, void *context)
     struct tick tick = { .base_us = sampler.threads.timer_us };
 
     if (cpu_timer_is_tick(info)) {
+        /* Before it is seen whether the sampler runs: who stops it waits for those that saw it. */
+        atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
         if (begin(&tick, context) && is_timers(&tick) && is_wanted(&tick) &&
             is_due(&tick, &tick.watch->account.timer_due_ns))
             sample_tick(&tick);
+        atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
         return;
     }
     /* Somebody else sent it. */
@@ -279,9 +282,11 @@ void handler_trap(int number, siginfo_t *info, void *context)
     struct tick tick = { .base_us = user_clock_of_trap(info), .user = true };
 
     if (tick.base_us) {
+        atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
         if (begin(&tick, context) && !sampler.threads.wall &&
             is_due(&tick, &tick.watch->account.due_ns))
             sample_tick(&tick);
+        atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
     } else if (!tick_mask_hold(number, info, context) &&
                !program_action_run(number, info, context)) {
         tick_signal_default(number);

@@ -214,6 +214,7 @@ static void forget_parent(void)
     atomic_store(&sampler.modules.maps.readers[1], 0);
     atomic_store(&sampler.running, RUN_STOPPED);
     atomic_store(&sampler.resting, 0);
+    atomic_store(&sampler.handlers, 0);
     standstill_forget();
     memset(&sampler.segment, 0, sizeof sampler.segment); /* its memory stayed in the parent */
 }

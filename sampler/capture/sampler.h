@@ -41,6 +41,7 @@ struct sampler {
     _Atomic uint32_t shared;          /* one that ticks keep to, for there is no other; 0: none */
     _Atomic uint32_t resting;         /* lock: held by the thread while it changes the lists that a
                                        * forked child inherits */
+    _Atomic uint32_t handlers;        /* that run now, and may enter the kernel */
     int32_t pid;
     int uplink, memfd; /* in the thread's own descriptor table; -1: none */
 };

@@ -23,6 +23,7 @@ enum {
     HOUSEKEEPING_US = 100 * 1000,
     RECONNECT_US = 1000 * 1000,
     READER_GONE_US = 10 * 1000 * 1000,
+    FIRST_TABLES_US = 200 * 1000,
     UNKNOWN_WAIT_MIN_US = 2 * 1000, /* between two looks at the maps for the handlers' sake */
     UNKNOWN_WAIT_JIT_US = 20 * 1000,
     UNKNOWN_WAIT_MAX_US = 1000 * 1000,
@@ -43,6 +44,7 @@ struct turn {
     int64_t unknown_us, unknown_wait_us;
     uint64_t ticks_before;
     int64_t round_us, due_us; /* wall mode's next round, and when it is held; 0: there is none */
+    int64_t tables_us; /* so long wall mode waits for the first tables; 0: it has not begun */
     uint32_t random;
     bool active;
 };
@@ -187,6 +189,20 @@ static uint32_t round_jitter_us(struct turn *turn, int64_t period_us)
     return (turn->random >> 8) % (uint32_t)(period_us / ROUND_JITTER);
 }
 
+/* Sleepers cannot be walked without tables: rounds begin when the program's first ones are there,
+ * but for a service that takes long. */
+static bool awaits_first_tables(struct turn *turn)
+{
+    const struct modules *modules = &sampler.modules;
+
+    if (!modules->started)
+        refresh_modules();
+    if (!turn->tables_us)
+        turn->tables_us = turn->now_us + FIRST_TABLES_US;
+    return modules->tables_to_come && modules->tables_to_come == modules->file_count - 1 &&
+           turn->now_us < turn->tables_us;
+}
+
 static void follow_wall(struct turn *turn)
 {
     int64_t period_us = sampler_period_us();
@@ -198,6 +214,8 @@ static void follow_wall(struct turn *turn)
     }
     if (period_us < FEED_WALL_PERIOD_MIN_US)
         period_us = FEED_WALL_PERIOD_MIN_US;
+    if (awaits_first_tables(turn))
+        turn->round_us = 0;
     if (!turn->round_us) {
         turn->round_us = turn->due_us = turn->now_us + period_us;
         return;

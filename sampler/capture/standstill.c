@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { KERNEL_SIGSET_BYTES = 8, LOOK_NS = 20 * 1000 * 1000 };
+enum { KERNEL_SIGSET_BYTES = 8, LOOK_NS = 20 * 1000 * 1000, HANDLER_LOOKS = 20000 };
 
 enum request { REQUEST_CALL, REQUEST_AWAY, REQUEST_OVER };
 
@@ -131,6 +131,16 @@ void standstill_end(struct standstill *standstill)
     unlock(&standstill->mask);
 }
 
+/* A tick in the middle of its work, perhaps without a processor just now, would make the call that
+ * a filter ends the program for. */
+static void wait_for_handlers(void)
+{
+    const struct timespec moment = { 0, 20 * 1000 };
+
+    for (int looks = 0; looks < HANDLER_LOOKS && atomic_load(&sampler.handlers); looks++)
+        sys_call2(SYS_nanosleep, &moment, 0);
+}
+
 void standstill_for_good(void)
 {
     uint64_t mask;
@@ -140,7 +150,8 @@ void standstill_for_good(void)
         count_loss(FEED_LOSS_SANDBOXED);
         if (ask(REQUEST_OVER))
             raw_thread_join(&sampler.thread);
-        atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
+        atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_seq_cst);
+        wait_for_handlers();
     }
     unlock(&mask);
 }

@@ -344,7 +344,7 @@ static int tick_waits(void)
     double end = cpu_seconds() + 20;
     sigset_t waiting;
     do
-        sigpending(&waiting);
+        syscall(SYS_rt_sigpending, &waiting, 8); /* libc's shows no ticks */
     while (!sigismember(&waiting, SIGTRAP) && cpu_seconds() < end);
     return sigismember(&waiting, SIGTRAP);
 }
