@@ -199,8 +199,7 @@ static bool awaits_first_tables(struct turn *turn)
         refresh_modules();
     if (!turn->tables_us)
         turn->tables_us = turn->now_us + FIRST_TABLES_US;
-    return modules->tables_to_come && modules->tables_to_come == modules->file_count - 1 &&
-           turn->now_us < turn->tables_us;
+    return modules->tables_to_come && turn->now_us < turn->tables_us;
 }
 
 static void follow_wall(struct turn *turn)
