@@ -81,11 +81,11 @@ void service_poll_in(struct service *service, int64_t us)
 static bool may_refresh(struct service *service)
 {
     size_t processes = service->isolates.now.count;
+    int64_t pause_us =
+        processes < PROCESSES_MANY ? REFRESH_US * (int64_t)processes : REFRESH_US_MAX;
     int64_t now_us = service->options.monotonic_us();
-    int64_t wait_us = service->refreshed_us - now_us;
+    int64_t wait_us = service->refreshed_us + pause_us - now_us;
 
-    if (processes > PROCESSES_FEW)
-        wait_us += processes < PROCESSES_MANY ? REFRESH_US * (int64_t)processes : REFRESH_US_MAX;
     if (processes > PROCESSES_FEW && wait_us > 0) {
         service_poll_in(service, wait_us);
         return false;

@@ -30,6 +30,17 @@ static int perf_event(void)
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static pid_t sleeper(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    return child;
+}
+
 static void a_descriptor_that_is_no_perf_event_is_closed(void **state)
 {
     struct held_clock clock;
@@ -62,11 +73,7 @@ static void one_that_is_given_up_is_closed_and_its_debugger_still_seen(void **st
     (void)state;
     if (fd < 0)
         skip_because("the kernel refuses perf events");
-    child = fork();
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
+    child = sleeper();
     held_clock_take(&clock, fd);
     held_clock_give_up(&clock);
     assert_int_equal(fcntl(fd, F_GETFD), -1);
@@ -87,11 +94,7 @@ static void a_debugger_is_seen_when_it_comes_and_when_it_goes(void **state)
     (void)state;
     if (fd < 0)
         skip_because("the kernel refuses perf events");
-    child = fork();
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
+    child = sleeper();
     held_clock_take(&clock, fd);
     assert_int_equal(clock.fd, fd);
     assert_false(held_clock_look(&clock, child, LONG_US));
