@@ -3,7 +3,7 @@
 
 # The command itself: what ./dev run installs is what a newcomer waits for.
 run_packages=(gcc libc6-dev cmake ninja-build pkgconf
-    libjansson-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev
+    libjansson-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev libcapstone-dev
     python3 python3-websocket libc6-dbg) # the last: names for what libc does
 build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
     python3-websockets python3-pytest python3-fastjsonschema)
@@ -14,7 +14,7 @@ test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 sqlite3 xz
 node_packages=(nodejs npm) # any node from 18 on serves, wherever it is from
 server_packages=(redis-server nginx-light wrk nodejs postgresql openjdk-17-jdk-headless)
 bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libunwind-dev sqlite3 g++
-    llvm elfutils python3.11 python3.11-dbg)
+    llvm elfutils python3.11 python3.11-dbg clang lld mold golang-go rustc)
 conformance_packages=(chromium npm libc6-i386)
 readers_packages=(chromium npm)
 lint_packages=(clang-format shellcheck mypy)

@@ -1,29 +1,17 @@
 #include "sampler_signals.h"
 
-#include "handler.h"
-#include "sampler.h"
-#include "system/clock.h"
+#include "sampler_state.h"
 #include "threads/program_action.h"
 #include "threads/tick_signal.h"
 
-#include "../feed/sys.h"
-
-#include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
-#include <time.h>
 
-enum {
-    KERNEL_SIGSET_BYTES = 8,
-    YIELD_LOOK_NS = 20 * 1000 * 1000,
-    YIELD_WAIT_NS = 1000 * 1000 * 1000, /* a fork may hold what our thread waits for */
-};
+static void (*on_tick)(int, siginfo_t *, void *);
+static void (*on_trap)(int, siginfo_t *, void *);
 
-/* Who was waiting sees all that our thread did until it took the request back. */
-static bool in_use(int number)
+bool sampler_uses_signal(int number)
 {
-    return number == (int)atomic_load(&sampler.yielding) ||
-           number == sampler.threads.signal_number ||
+    return number == sampler.threads.signal_number ||
            (number == SIGTRAP && sampler.threads.rights.trap);
 }
 
@@ -40,57 +28,44 @@ uint64_t sampler_tick_signals(void)
            set_of(sampler.threads.rights.trap ? SIGTRAP : 0);
 }
 
-/* A tick may end a look early; another thread may be in the middle of the same, or of another. */
-static bool wait_until_free(int number)
-{
-    const struct timespec look = { 0, YIELD_LOOK_NS };
-    const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + YIELD_WAIT_NS;
-
-    while (in_use(number) && atomic_load(&sampler.thread.tid) &&
-           clock_ns(CLOCK_MONOTONIC) < until_ns) {
-        uint32_t asked = 0;
-
-        if ((int)atomic_load(&sampler.shared) == number)
-            return true;
-
-        if (atomic_compare_exchange_strong(&sampler.yielding, &asked, (uint32_t)number))
-            asked = (uint32_t)number;
-        sampler_wake();
-        sys_futex(&sampler.yielding, FUTEX_WAIT_PRIVATE, asked, &look);
-    }
-    return false;
-}
-
-bool sampler_yield_signal(int number)
-{
-    if (!in_use(number))
-        return false;
-    return wait_until_free(number);
-}
-
 /* One that the calling thread blocks is better than none. */
-static int choose(uint64_t blocked)
+static SIGNAL_SAFE int choose(uint64_t blocked)
 {
-    int number = tick_signal_choose(handler_tick, blocked);
+    int number = tick_signal_choose(on_tick, blocked);
 
-    return number ? number : tick_signal_choose(handler_tick, 0);
+    return number ? number : tick_signal_choose(on_tick, 0);
 }
 
-void sampler_signals_take(void)
+/* That of an earlier start is still ours. */
+static int keep_or_choose(uint64_t blocked)
+{
+    int number = sampler.threads.signal_number, other;
+    bool ours = number && tick_signal_ours(number, on_tick);
+
+    if (ours && !tick_signal_is_in(blocked, number))
+        return number;
+    other = choose(blocked);
+    return other || !ours ? other : number;
+}
+
+void sampler_signals_take(void (*tick)(int, siginfo_t *, void *),
+                          void (*trap)(int, siginfo_t *, void *))
 {
     struct clock_rights *rights = &sampler.threads.rights;
     struct sigaction before;
 
-    sampler.threads.signal_number = choose(tick_signal_blocked());
+    on_tick = tick;
+    on_trap = trap;
+    sampler.threads.signal_number = keep_or_choose(tick_signal_blocked());
     if (rights->wish != FEED_TIMER_WISH_AUTO)
         return;
-    rights->no_trap = (uint8_t)tick_signal_take_trap(handler_trap, &before);
+    rights->no_trap = (uint8_t)tick_signal_take_trap(on_trap, &before);
     rights->trap = rights->no_trap == FEED_TIMER_REASON_NONE;
-    if (rights->trap && before.sa_sigaction != handler_trap)
+    if (rights->trap && before.sa_sigaction != on_trap)
         program_action_set(SIGTRAP, &before);
 }
 
-static void give_trap_up(void)
+static SIGNAL_SAFE void give_trap_up(void)
 {
     sampler.threads.rights.trap = false;
     sampler.threads.rights.no_trap = FEED_TIMER_REASON_SIGNAL;
@@ -102,9 +77,9 @@ void sampler_signals_keep(void)
     struct clock_rights *rights = &sampler.threads.rights;
     int number = sampler.threads.signal_number;
 
-    if (rights->trap && !tick_signal_ours(SIGTRAP, handler_trap))
+    if (rights->trap && !tick_signal_ours(SIGTRAP, on_trap))
         give_trap_up();
-    if (!number || !tick_signal_ours(number, handler_tick))
+    if (!number || !tick_signal_ours(number, on_tick))
         number = choose(0);
     if (!rights->trap || number != sampler.threads.signal_number)
         threads_rearm(&sampler.threads, number);
@@ -120,19 +95,29 @@ static void move_from(int number)
         atomic_store(&sampler.shared, (uint32_t)number);
 }
 
-/* The program waits for it: its handler must not see a tick. */
-void sampler_signals_yield(void)
+/* With the lock. */
+static void give_up(int number)
 {
-    int number = (int)atomic_load_explicit(&sampler.yielding, memory_order_acquire);
-
-    if (!number)
-        return;
     if (number == SIGTRAP) {
         give_trap_up();
-        threads_rearm(&sampler.threads, sampler.threads.signal_number);
-    } else if (number == sampler.threads.signal_number) {
+        threads_report(&sampler.threads);
+    } else {
         move_from(number);
     }
-    atomic_store_explicit(&sampler.yielding, 0, memory_order_release);
-    sys_futex(&sampler.yielding, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
+}
+
+bool sampler_yield_signal(int number)
+{
+    uint64_t mask;
+
+    if (!sampler_uses_signal(number))
+        return false;
+    if ((int)atomic_load(&sampler.shared) == number || !sampler_lock(&mask))
+        return true;
+    if (sampler_uses_signal(number)) /* another thread may have been here */
+        give_up(number);
+    sampler_unlock_to(&mask);
+    if (number == SIGTRAP)
+        sampler_await_clock_stop();
+    return (int)atomic_load(&sampler.shared) == number;
 }

@@ -1,29 +1,28 @@
 /*
- * uplink.h - the socket to the service: hello with the segment, goodbye, and the service's end.
+ * uplink.h - the hello to the service, which takes the feed and the clock along.
  *
- * Threads    uplink_hello: whoever starts the sampler. The rest: the sampler's thread.
- * Errors     uplink_hello: a descriptor, or a negative isoscope_error.
+ * The socket is closed again: what there is to say later stands in the feed (layout.h).
+ *
+ * Threads    Whoever starts the sampler.
+ * Errors     A descriptor or 0, or -ISOSCOPE_NO_SERVICE.
  */
 #ifndef ISOSCOPE_UPLINK_H
 #define ISOSCOPE_UPLINK_H
 
 #include "../feed/message.h"
-
-#include <stdbool.h>
+#include "../feed/signal_safe.h"
 
 struct uplink_address {
     char path[108];   /* of the service's feed socket */
     char tables[128]; /* of its tables' file */
 };
 
-/* Never waits: a service that is too busy to take a connection is no service. clock: the
- * user clock's descriptor; -1: there is none. */
-int uplink_hello(const struct uplink_address *address, enum feed_origin origin, int memfd,
-                 int clock);
-/* False when the service has gone, or has refused the hello. */
-bool uplink_poll(int fd);
-/* There are modules in the feed whose tables are wanted. */
-void uplink_look(int fd);
-void uplink_goodbye(int fd);
+/* A socket to it, or -ISOSCOPE_NO_SERVICE. Never waits: a service that is too busy to take a
+ * connection is no service. */
+SIGNAL_SAFE int uplink_connect(const struct uplink_address *address);
+/* Takes over uplink; -1: it connects now, so that the service finds the hello as soon as it hears
+ * of the connection. clock: the user clock's descriptor; -1: there is none. */
+SIGNAL_SAFE int uplink_hello(const struct uplink_address *address, int uplink,
+                             enum feed_origin origin, int memfd, int clock);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * message.h - what travels over the feed's unix socket (SOCK_SEQPACKET), besides the memory.
  *
- *   program: hello (+ by SCM_RIGHTS the segment's memfd, and its user clock if it has one) ...
- * goodbye, or the end of the socket service: welcome, once, as the answer to hello; settings stand
- * in feed_control, from before it
+ *   program: hello (+ by SCM_RIGHTS the feed's memfd, and its user clock if it has one), and the
+ *   end of the socket. The service answers nothing: settings stand in feed_control.
  *
  * The address comes to the program in ISOSCOPE_SOCKET. Nobody else's processes reach it: it lies in
  * a folder of the user's own, and the service looks whose process calls. A program whose hello is
@@ -26,9 +25,6 @@ enum {
 
 enum feed_message_type {
     FEED_MESSAGE_HELLO = 1,
-    FEED_MESSAGE_WELCOME = 2,
-    FEED_MESSAGE_GOODBYE = 3,
-    FEED_MESSAGE_LOOK = 4, /* new modules stand in the feed, and want their tables */
 };
 
 enum feed_origin {
@@ -47,18 +43,6 @@ struct feed_hello {
     int32_t pid, ppid;        /* as the program sees them; the socket's credentials decide */
     uint32_t origin;          /* feed_origin */
     char exe[FEED_EXE_BYTES]; /* /proc/self/exe; 0-terminated */
-};
-
-struct feed_welcome {
-    struct feed_message head;
-};
-
-struct feed_goodbye {
-    struct feed_message head;
-};
-
-struct feed_look {
-    struct feed_message head;
 };
 
 #endif

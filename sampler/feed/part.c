@@ -34,11 +34,9 @@ SIGNAL_SAFE_INLINE uint8_t *window_at(const struct part *part, uint32_t window)
     return atomic_load_explicit(&part->windows[window], memory_order_acquire);
 }
 
-bool part_begin(struct part *part, uint8_t *place, int memfd, uint64_t memfd_offset)
+void part_begin(struct part *part, uint8_t *place)
 {
     atomic_store_explicit(&part->windows[0], place, memory_order_release);
-    return !failed(sys_call6(SYS_mmap, (long)place, (long)part->first_bytes, PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memfd, (long)memfd_offset));
 }
 
 void part_end(struct part *part)
@@ -46,6 +44,14 @@ void part_end(struct part *part)
     for (uint32_t window = 1; window < PART_WINDOWS && window_at(part, window); window++)
         sys_call2(SYS_munmap, window_at(part, window) - PART_STEP_BYTES,
                   size_of(part, window) + PART_STEP_BYTES);
+}
+
+void part_over(struct part *part, uint8_t *whole)
+{
+    for (uint32_t window = 0; window < PART_WINDOWS && start_of(part, window) < part->bytes;
+         window++)
+        atomic_store_explicit(&part->windows[window], whole + start_of(part, window),
+                              memory_order_release);
 }
 
 /* mremap of nothing to something larger maps the same memory once more, from there on. It needs no
@@ -83,11 +89,4 @@ uint8_t *part_at(const struct part *part, uint64_t offset)
     uint8_t *at = window_at(part, window);
 
     return at ? at + (offset - start_of(part, window)) : NULL;
-}
-
-uint64_t part_window_end(const struct part *part, uint64_t offset)
-{
-    uint32_t window = window_of(part, offset);
-
-    return start_of(part, window) + size_of(part, window);
 }

@@ -1,14 +1,13 @@
 /*
- * part.h - a part of the segment that the program maps as far as it is used.
+ * part.h - a part of the feed that the program maps as far as it is used.
  *
- *   segment.c (modules, names, rings) -> window 0 from the start -> further windows when asked for
+ *   feed_writer.c (rings) -> window 0 from the start -> further windows when asked for
  *
  * A window goes on where the one before it ends, and is as large as all before it. So a thousand
  * threads need ten of them, and a program with few threads has addresses for few.
  *
  * Units      offset: bytes from the part's start.
- * Ownership  part_begin maps at a place that the caller has reserved, and keeps; part_end takes the
- *            other windows away.
+ * Ownership  Window 0 is the caller's; part_end takes the other windows away.
  * Threads    part_reach and what reads: any. No window moves or goes before part_end.
  * Signals    What is marked is SIGNAL_SAFE.
  * Errors     False, or NULL: there is no address space for it.
@@ -34,16 +33,15 @@ struct part {
     _Atomic(uint8_t *) windows[PART_WINDOWS]; /* NULL: not mapped yet */
 };
 
-/* place: of first_bytes. Both sizes, and where the part lies in the memfd: steps. */
-bool part_begin(struct part *part, uint8_t *place, int memfd, uint64_t memfd_offset);
-void part_end(struct part *part);
+/* place: of first_bytes, mapped. Both sizes, and where the part lies in the memfd: steps. */
+SIGNAL_SAFE void part_begin(struct part *part, uint8_t *place);
+SIGNAL_SAFE void part_end(struct part *part);
+/* In place of both: all of the part is mapped, at whole, by somebody else. */
+void part_over(struct part *part, uint8_t *whole);
 
 /* Maps the window that the byte lies in, unless it is. */
 SIGNAL_SAFE bool part_reach(struct part *part, uint64_t offset);
-/* Where the byte is; NULL where part_reach has not been. What does not cross part_window_end can be
- * read and written there. */
+/* Where the byte is; NULL where part_reach has not been. */
 SIGNAL_SAFE uint8_t *part_at(const struct part *part, uint64_t offset);
-/* The end of the byte's window, as an offset. */
-SIGNAL_SAFE uint64_t part_window_end(const struct part *part, uint64_t offset);
 
 #endif

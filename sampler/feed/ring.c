@@ -22,7 +22,42 @@ SIGNAL_SAFE_INLINE uint64_t pad_to_front(struct ring_writer *ring, uint64_t head
     return head + rest;
 }
 
-void *ring_reserve(struct ring_writer *ring, uint32_t size_bytes_max)
+#define RELAXED memory_order_relaxed
+
+/* Who interrupts this has done all that he does when it goes on. */
+SIGNAL_SAFE_INLINE bool begin_write(struct ring_writer *ring)
+{
+    struct ring_busy *busy = ring->busy;
+
+    if (!busy)
+        return true;
+    ring->refused = atomic_load_explicit(&busy->write, RELAXED) != 0 &&
+                    atomic_fetch_add_explicit(&busy->refused, 1, RELAXED) + 1 < RING_REFUSALS_MAX;
+    if (ring->refused)
+        return false;
+    ring->write = (atomic_load_explicit(&busy->last, RELAXED) + 2) | 1; /* never 0 */
+    atomic_store_explicit(&busy->last, ring->write, RELAXED);
+    atomic_store_explicit(&busy->refused, 0, RELAXED);
+    atomic_store_explicit(&busy->write, ring->write, RELAXED);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+/* False: it was given up. */
+SIGNAL_SAFE_INLINE bool is_writing(const struct ring_writer *ring)
+{
+    return !ring->busy || atomic_load_explicit(&ring->busy->write, RELAXED) == ring->write;
+}
+
+SIGNAL_SAFE_INLINE void end_write(struct ring_writer *ring)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (ring->busy && is_writing(ring))
+        atomic_store_explicit(&ring->busy->write, 0, RELAXED);
+}
+
+/* NULL when full. */
+SIGNAL_SAFE_INLINE void *find_room(struct ring_writer *ring, uint32_t size_bytes_max)
 {
     uint64_t head = atomic_load_explicit(&ring->thread->head, memory_order_relaxed);
     uint64_t tail = atomic_load_explicit(&ring->thread->tail, memory_order_acquire);
@@ -39,11 +74,42 @@ void *ring_reserve(struct ring_writer *ring, uint32_t size_bytes_max)
     return record_at(ring, head);
 }
 
-void ring_commit(struct ring_writer *ring)
+void *ring_reserve(struct ring_writer *ring, uint32_t size_bytes_max)
+{
+    void *record;
+
+    if (!begin_write(ring))
+        return NULL;
+    record = find_room(ring, size_bytes_max);
+    if (!record)
+        end_write(ring);
+    return record;
+}
+
+bool ring_commit(struct ring_writer *ring)
 {
     uint64_t head = ring->reserved_at + record_at(ring, ring->reserved_at)->size_bytes;
 
+    if (!is_writing(ring))
+        return false;
     atomic_store_explicit(&ring->thread->head, head, memory_order_release);
+    end_write(ring);
+    return true;
+}
+
+void ring_cancel(struct ring_writer *ring)
+{
+    end_write(ring);
+}
+
+bool ring_put(struct ring_writer *ring, const struct feed_record *record)
+{
+    void *place = ring_reserve(ring, record->size_bytes);
+
+    if (!place)
+        return false;
+    memcpy(place, record, record->size_bytes);
+    return ring_commit(ring);
 }
 
 /* True when the record could be one: whole, aligned, inside what was written and inside the ring.
@@ -56,8 +122,10 @@ static bool believable(const struct feed_record *record, uint64_t unread, uint32
 
 int ring_read(struct ring_reader *ring, void *out, uint32_t out_bytes)
 {
+    /* Once: a writer that pads on and on must not hold us. */
+    uint64_t head = atomic_load_explicit(&ring->thread->head, memory_order_acquire);
+
     for (;;) {
-        uint64_t head = atomic_load_explicit(&ring->thread->head, memory_order_acquire);
         uint64_t unread = head - ring->tail;
         uint32_t place = (uint32_t)(ring->tail & (ring->size_bytes - 1));
         struct feed_record record;
@@ -76,9 +144,8 @@ int ring_read(struct ring_reader *ring, void *out, uint32_t out_bytes)
             ring_release(ring);
             continue;
         }
-        if (record.size_bytes > out_bytes)
-            return -1;
-        memcpy(out, ring->bytes + place, record.size_bytes);
+        memcpy(out, ring->bytes + place,
+               record.size_bytes < out_bytes ? record.size_bytes : out_bytes);
         memcpy(out, &record, sizeof record);
         return (int)record.size_bytes;
     }

@@ -1,8 +1,7 @@
 /*
  * sys.h - system calls without libc: no errno, no cancellation point, no thread-local memory.
  *
- * The tick handler may interrupt libc anywhere, and the sampler's own thread shares another
- * thread's errno (thread.h says why), so neither may go through libc's wrappers.
+ * The tick handler may interrupt libc anywhere, and must not go through its wrappers.
  *
  * Errors     The kernel's: 0 or more, or -errno.
  * Signals    Everything here is for the tick handler too.

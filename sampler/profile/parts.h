@@ -4,26 +4,32 @@
 #ifndef ISOSCOPE_PARTS_H
 #define ISOSCOPE_PARTS_H
 
-#include "naming/chains.h"
+#include "naming/inline_chains.h"
 #include "naming/functions.h"
-#include "naming/namer.h"
+#include "naming/symbolizer.h"
 #include "naming/registry.h"
-#include "store.h"
+#include "store/store.h"
 #include "unwinding/table_store.h"
+#include "wall/rounds.h"
 
-struct live_tables;
+struct bell;
+struct follow_tables;
 
 struct profile {
     struct store *store;
     struct registry *registry;
     struct functions *functions;
-    struct chains *chains;
-    struct namer *namer;
+    struct inline_chains *chains;
+    struct symbolizer *symbolizer;
     struct table_store *tables; /* NULL: programs get none */
-    bool nameless;              /* options.no_symbols */
+    int tables_problem;         /* then: the errno of why */
+    struct rounds *rounds;
+    bool nameless;     /* options.no_symbols */
+    char *source_root; /* options.source_root */
+    struct bell *bell; /* NULL: nobody can ring */
     struct processes *processes;
     struct collector *collector;
-    struct live_tables *live; /* NULL until somebody reads live */
+    struct follow_tables *follow; /* NULL until somebody follows */
 };
 
 #endif

@@ -1,12 +1,14 @@
 #include "profile.h"
 
 #include "../include/isoscope/isoscope.h"
-#include "collector.h"
-#include "live.h"
-#include "live_tables.h"
+#include "intake/collector.h"
+#include "follow.h"
+#include "outside/bell.h"
 #include "parts.h"
 #include "symbols/files/symbol_server.h"
+#include "view/follow_tables.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,30 +20,30 @@ static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most)
     return value < most ? value : most;
 }
 
-static uint32_t clamp_period(uint32_t period_us)
+/* What programs are told. */
+static struct feed_settings clamped(struct feed_settings settings)
 {
-    return clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
-}
-
-static uint32_t clamp_depth(uint32_t depth_max)
-{
-    return clamp(depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX);
+    settings.period_us = clamp(settings.period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
+    settings.depth_max = clamp(settings.depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX);
+    return settings;
 }
 
 static struct feed_settings settings_of(const struct profile_options *options)
 {
-    return (struct feed_settings){
-        .enabled = options->enabled,
-        .period_us = clamp_period(options->period_us ? options->period_us : FEED_PERIOD_DEFAULT_US),
-        .depth_max = clamp_depth(options->depth_max ? options->depth_max : FEED_DEPTH_DEFAULT),
-        .mode = options->mode,
-        .wall_threads = "*",
-    };
+    struct feed_settings settings = options->settings;
+
+    if (!settings.period_us)
+        settings.period_us = FEED_PERIOD_DEFAULT_US;
+    if (!settings.depth_max)
+        settings.depth_max = FEED_DEPTH_DEFAULT;
+    if (!*settings.wall_threads)
+        strcpy(settings.wall_threads, "*");
+    return clamped(settings);
 }
 
-static int make_namer(struct profile *profile, const struct profile_options *options)
+static int make_symbolizer(struct profile *profile, const struct profile_options *options)
 {
-    const struct namer_options namer = {
+    const struct symbolizer_options symbolizer = {
         .registry = profile->registry,
         .functions = profile->functions,
         .chains = profile->chains,
@@ -52,10 +54,11 @@ static int make_namer(struct profile *profile, const struct profile_options *opt
     };
 
     profile->nameless = options->no_symbols;
-    return namer_new(&profile->namer, &namer);
+    return symbolizer_new(&profile->symbolizer, &symbolizer);
 }
 
-static void tables_done(void *context)
+/* Tables are built, or a program has rung. */
+static void look_now(void *context)
 {
     const struct profile *profile = context;
 
@@ -69,27 +72,42 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
                                            .context = options->context };
     int error;
 
+    if (options->source_root && !(profile->source_root = strdup(options->source_root)))
+        return -ISOSCOPE_NO_MEMORY;
     if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
         (error = functions_new(&profile->functions)) < 0 ||
-        (error = chains_new(&profile->chains, CHAINS_BYTES_DEFAULT)) < 0 ||
-        (error = make_namer(profile, options)) < 0 ||
+        (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
+        (error = make_symbolizer(profile, options)) < 0 ||
         (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
         return error;
     if (options->tables_path &&
-        table_store_new(&profile->tables, options->tables_path, tables_done, profile) < 0)
+        table_store_new(&profile->tables, options->tables_path, look_now, profile) < 0) {
         profile->tables = NULL;
+        profile->tables_problem = errno;
+    }
+    if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0)
+        return error;
     collector.processes = profile->processes;
     collector.store = profile->store;
     collector.registry = profile->registry;
-    collector.namer = profile->namer;
+    collector.symbolizer = profile->symbolizer;
     collector.tables = profile->tables;
-    return collector_new(&profile->collector, &collector);
+    collector.rounds = profile->rounds;
+    error = collector_new(&profile->collector, &collector);
+    if (!error && profile->tables) /* without it programs are heard a little later */
+        bell_new(&profile->bell, options->tables_path, look_now, profile);
+    return error;
 }
 
 bool profile_has_tables(const struct profile *profile)
 {
     return profile->tables;
+}
+
+int profile_tables_problem(const struct profile *profile)
+{
+    return profile->tables_problem;
 }
 
 struct profile_history profile_history(struct profile *profile)
@@ -108,7 +126,10 @@ int profile_new(struct profile **out, const struct profile_options *options)
     int error = profile ? make_parts(profile, options) : -ISOSCOPE_NO_MEMORY;
 
     if (error) {
+        int problem = errno;
+
         profile_free(profile);
+        errno = problem;
         return error;
     }
     *out = profile;
@@ -120,25 +141,33 @@ void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
-    live_tables_release(profile->live);
+    follow_tables_release(profile->follow);
+    bell_free(profile->bell);
     if (profile->collector)
         collector_stop(profile->collector);
+    if (profile->rounds)
+        rounds_stop(profile->rounds);
     table_store_free(profile->tables);
     collector_free(profile->collector);
-    namer_free(profile->namer);
+    symbolizer_free(profile->symbolizer);
     processes_free(profile->processes);
+    rounds_free(profile->rounds);
     store_free(profile->store);
-    chains_free(profile->chains);
+    inline_chains_free(profile->chains);
     functions_free(profile->functions);
     registry_free(profile->registry);
+    free(profile->source_root);
     free(profile);
 }
 
 int profile_start(struct profile *profile)
 {
-    int error = namer_start(profile->namer);
+    int error;
 
-    return error ? error : collector_start(profile->collector);
+    if ((error = symbolizer_start(profile->symbolizer)) < 0 ||
+        (error = rounds_start(profile->rounds)) < 0)
+        return error;
+    return collector_start(profile->collector);
 }
 
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,
@@ -147,25 +176,19 @@ int profile_attach(struct profile *profile, int memfd, const struct profile_peer
     return collector_attach(profile->collector, memfd, peer, process_id);
 }
 
-void profile_look(struct profile *profile)
-{
-    collector_wake(profile->collector);
-}
-
-void profile_hangup(struct profile *profile, uint64_t process_id, bool goodbye)
-{
-    processes_hangup(profile->processes, process_id, goodbye);
-    collector_wake(profile->collector);
-}
-
 void profile_await_exit(struct profile *profile, int32_t pid)
 {
     processes_await_exit(profile->processes, pid);
 }
 
-void profile_exited(struct profile *profile, int32_t pid, int wait_status)
+void profile_exited(struct profile *profile, const struct profile_exit *end)
 {
-    collector_exited(profile->collector, pid, wait_status);
+    collector_exited(profile->collector, end);
+}
+
+struct profile_cpu profile_cpu(struct profile *profile)
+{
+    return processes_cpu(profile->processes);
 }
 
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
@@ -178,59 +201,23 @@ bool profile_process(struct profile *profile, uint64_t process_id, struct proces
     return processes_find(profile->processes, process_id, out);
 }
 
-bool profile_enabled(struct profile *profile)
+uint64_t profile_version(struct profile *profile)
 {
-    return processes_settings(profile->processes).enabled;
+    return processes_version(profile->processes);
 }
 
-void profile_set_enabled(struct profile *profile, bool enabled)
+struct feed_settings profile_settings(struct profile *profile)
 {
-    processes_set_enabled(profile->processes, enabled);
+    return processes_settings(profile->processes);
 }
 
-uint32_t profile_period_us(struct profile *profile)
+void profile_apply_settings(struct profile *profile, const struct feed_settings *settings)
 {
-    return processes_settings(profile->processes).period_us;
-}
+    const struct feed_settings told = clamped(*settings);
 
-void profile_set_period_us(struct profile *profile, uint32_t period_us)
-{
-    processes_set_period_us(profile->processes, clamp_period(period_us));
-}
-
-uint32_t profile_depth_max(struct profile *profile)
-{
-    return processes_settings(profile->processes).depth_max;
-}
-
-void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
-{
-    processes_set_depth_max(profile->processes, clamp_depth(depth_max));
-}
-
-enum feed_mode profile_mode(struct profile *profile)
-{
-    return processes_settings(profile->processes).mode;
-}
-
-void profile_set_mode(struct profile *profile, enum feed_mode mode)
-{
-    processes_set_mode(profile->processes, mode);
-}
-
-void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
-{
-    struct feed_settings settings = processes_settings(profile->processes);
-
-    memcpy(out, settings.wall_threads, FEED_WALL_THREADS_BYTES);
-}
-
-bool profile_set_wall_threads(struct profile *profile, const char *list)
-{
-    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
-        return false;
-    processes_set_wall_threads(profile->processes, list);
-    return true;
+    processes_apply(profile->processes, &told);
+    collector_wake(profile->collector);
+    rounds_look(profile->rounds);
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)
@@ -259,7 +246,7 @@ void profile_sync(struct profile *profile)
 
 struct profile_symbols profile_symbols(struct profile *profile)
 {
-    struct namer_progress progress = namer_progress(profile->namer);
+    struct symbolizer_progress progress = symbolizer_progress(profile->symbolizer);
 
     return (struct profile_symbols){ progress.done, progress.asked, progress.finished };
 }

@@ -1,5 +1,5 @@
 /*
- * snapshot.h - the only door from the wire to a profile, live or (one day) saved.
+ * snapshot.h - the door from the wire to a profile, live or (one day) saved: all that is read.
  *
  *   collector -> store -> snapshot -> protocol/
  *
@@ -14,7 +14,8 @@
 #ifndef ISOSCOPE_SNAPSHOT_H
 #define ISOSCOPE_SNAPSHOT_H
 
-#include "../feed/reader.h"
+#include "../feed/feed_reader.h"
+#include "runtimes.h"
 #include "work.h"
 
 #include <stdbool.h>
@@ -31,7 +32,10 @@ struct process_info {
     char name[64]; /* last part of exe */
     char exe[512];
     int64_t start_us; /* when the sampler came up in it */
-    int64_t end_us;   /* 0 while it lives */
+    int64_t end_us;   /* when its end was first seen; 0 while it lives */
+    /* Counts the ends in the order in which they are shown, which is not always that of their
+     * times: how the started program came to its end is waited for. 0 while it lives. */
+    uint64_t end_number;
     bool live;
     bool started;      /* the program that isoscope run started, or what it became by exec */
     bool exit_known;   /* of an ended one; we are its parent */
@@ -40,12 +44,29 @@ struct process_info {
     uint64_t evicted;  /* samples that the bounded store let go */
     uint64_t corrupt;  /* records of the feed that could not be true */
     uint64_t unstored; /* samples that found no memory, or told of a thread too late */
+    uint32_t runtimes; /* that make code which ends stacks: runtimes.h */
     struct feed_status_view status;
 };
 
 /* In order of arrival. Returns how many there are; fills at most capacity. */
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity);
 bool profile_process(struct profile *profile, uint64_t process_id, struct process_info *out);
+/* While it stands, profile_processes and profile_threads tell what they told: ask it before them.
+ * It only grows, from 1 on. */
+uint64_t profile_version(struct profile *profile);
+
+/* CPU time of all processes that ever had a feed, those that are shown no longer too. One that
+ * went on as another program by exec is one. */
+struct profile_cpu {
+    uint64_t processes;
+    uint64_t sampled_ns;     /* that samples stand for */
+    uint64_t not_sampled_ns; /* of these processes, and in no sample */
+    /* The kernel's figure of the program that was started and of all that was waited for below it.
+     * What it has more is time of processes without a feed. 0: it has not ended. */
+    uint64_t tree_ns;
+};
+
+struct profile_cpu profile_cpu(struct profile *profile);
 
 /* What the bounded store has of all processes; the oldest samples go first, whosever they are. */
 struct profile_history {
@@ -67,22 +88,8 @@ struct profile_thread {
 size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,
                        size_t capacity);
 
-/* Asked settings, for all processes of the profile, and for those to come. */
-bool profile_enabled(struct profile *profile);
-void profile_set_enabled(struct profile *profile, bool enabled);
-uint32_t profile_period_us(struct profile *profile);
-void profile_set_period_us(struct profile *profile,
-                           uint32_t period_us); /* clamped to the feed's range */
-uint32_t profile_depth_max(struct profile *profile);
-void profile_set_depth_max(struct profile *profile,
-                           uint32_t depth_max); /* clamped to the feed's range */
-enum feed_mode profile_mode(struct profile *profile);
-void profile_set_mode(struct profile *profile, enum feed_mode mode);
-/* Threads that wall mode samples: names, with '*' for any characters, and tids, with commas between
- * them; "*": all. */
-void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES]);
-/* False, and nothing changes: the list is empty or too long. */
-bool profile_set_wall_threads(struct profile *profile, const char *list);
+/* What is asked of all processes of the profile, and of those to come. */
+struct feed_settings profile_settings(struct profile *profile);
 
 /* The word that a sample goes by when users group them: what the program said it was doing, else
  * who did it. */
@@ -103,15 +110,6 @@ int profile_user_tags(struct profile *profile, void (*found)(void *context, cons
 int profile_states(struct profile *profile, uint64_t process_id, int32_t tid,
                    uint64_t counts[FEED_STATE_COUNT + 1]);
 
-/* Forgets the samples of one process (0: of all). Sampling goes on. */
-void profile_clear(struct profile *profile, uint64_t process_id);
-
-/* The same for one thread of it. */
-void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid);
-
-/* Drains the feeds now, so that what was sampled before the call is in the next snapshot. */
-void profile_sync(struct profile *profile);
-
 /* Modules that were asked about since the start, and those for which all is answered. */
 struct profile_symbols {
     uint32_t done, asked;
@@ -121,7 +119,7 @@ struct profile_symbols {
 struct profile_symbols profile_symbols(struct profile *profile);
 
 /* How far somebody has read, in the order in which samples came; zeroed: nothing yet. */
-struct snapshot_mark {
+struct snapshot_cursor {
     uint64_t chunk;
     uint32_t sample;
 };
@@ -132,11 +130,15 @@ struct snapshot_window {
     /* Only those with one of these, up to a NULL; NULL: all. */
     const char *const *user_tags;
     /* Only what came behind it, of which count_max are the first that came; NULL: not asked. */
-    const struct snapshot_mark *since;
+    const struct snapshot_cursor *since;
     bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* both ends belong to it */
     uint64_t count_max;           /* the oldest so many; 0: all */
-    bool available;               /* at once, with the names and lines that are known by now */
+    bool partial_names_ok;        /* at once, with the names and lines that are known by now */
+    /* For clients that can only count: each sample is told as often as the periods of CPU time it
+     * stands for (never, where that is much less than one), no two at one time. The period is the
+     * one that the process' timer can keep. */
+    bool counted;
 };
 
 /*
@@ -208,8 +210,8 @@ struct snapshot_frame {
     uint32_t line : 31;   /* 0: not known */
     uint32_t inlined : 1; /* into the frame behind it */
     const char *file;     /* of the line, where it is not the function's file; else NULL */
-    uint64_t offset; /* in the module: the leaf's pc, the last byte of a caller's call; or
-                        SNAPSHOT_NO_OFFSET */
+    uint64_t offset;      /* in the module: the leaf's pc, the last byte of a caller's call; or
+                             SNAPSHOT_NO_OFFSET */
 };
 
 struct snapshot_sample {
@@ -226,20 +228,21 @@ struct snapshot_sample {
     uint32_t place;         /* for snapshot_stack */
 };
 
-uint32_t snapshot_sample_count(const struct snapshot *snapshot);
-int64_t snapshot_first_us(const struct snapshot *snapshot); /* 0 when there is no sample */
+uint32_t snapshot_sample_count(const struct snapshot *snapshot); /* so many are told */
+int64_t snapshot_first_us(const struct snapshot *snapshot);      /* 0 when there is no sample */
 int64_t snapshot_last_us(const struct snapshot *snapshot);
-uint32_t snapshot_period_us(const struct snapshot *snapshot); /* the asked one */
+/* The asked one; of a counted window the one that it is counted in. */
+uint32_t snapshot_period_us(const struct snapshot *snapshot);
 uint32_t snapshot_depth_max(const struct snapshot *snapshot); /* the asked one */
 /* Where a next window goes on that has this one's "since". */
-struct snapshot_mark snapshot_end(const struct snapshot *snapshot);
+struct snapshot_cursor snapshot_cursor(const struct snapshot *snapshot);
 const struct snapshot_function *snapshot_functions(const struct snapshot *snapshot,
                                                    uint32_t *count);
 const struct snapshot_frame *snapshot_frames(const struct snapshot *snapshot, uint32_t *count);
 const struct snapshot_library *snapshot_libraries(const struct snapshot *snapshot, uint32_t *count);
 
-/* Samples oldest first. cursor starts at 0; false at the end. One reader at a time is fast: the
- * snapshot knows where 8,192 samples are, not all. */
+/* Samples oldest first; copies of one sample stand together. cursor starts at 0; false at the end.
+ * One reader at a time is fast: the snapshot knows where 8,192 samples are, not all. */
 bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_sample *out);
 /* Makes the next snapshot_next a short one. False: call again. */
 bool snapshot_ready(struct snapshot *snapshot, uint32_t cursor, int64_t *work);

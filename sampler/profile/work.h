@@ -1,5 +1,6 @@
 /*
- * work.h - long work in turns: who does it is told how much it may do, and goes on at the next call.
+ * work.h - long work in turns: who does it is told how much it may do, and goes on at the next
+ * call.
  *
  *     if (*work <= 0)
  *         return 1;

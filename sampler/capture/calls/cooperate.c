@@ -6,18 +6,23 @@
  */
 #include "cooperate.h"
 
-#include "preload.h"
+#include "thread_end.h"
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
-#include "../sampler.h"
-#include "../threads/own_thread.h"
+#include "../forked.h"
+#include "../sampler_state.h"
+#include "../threads/thread_annotations.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-static __thread struct own_thread own_thread;
+enum { TICKS_LOOK_NS = 100 * 1000, TICKS_LOOKS = 10000 };
+
+static __thread struct thread_annotations thread_annotations;
+static __thread uint32_t own_slot;
 static _Atomic uint32_t epoch; /* 0: no sampler runs */
 static uint32_t epochs;
 static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,21 +41,32 @@ void cooperate_stopped(void)
 
 static void give_name(uint32_t slot)
 {
-    if (slot && own_thread.name[0])
-        threads_give_name(&sampler.threads, slot, own_thread.name);
+    if (slot && thread_annotations.name[0])
+        threads_give_name(&sampler.threads, slot, thread_annotations.name);
+}
+
+uint32_t cooperate_slot(void)
+{
+    return own_slot;
 }
 
 void cooperate_enter(uint32_t slot)
 {
     int32_t tid = sys_gettid();
 
-    if (own_thread.tid != tid) /* a forked child has its parent's memory */
-        own_thread.samples = 0;
-    own_thread.tid = tid;
-    own_thread.epoch = atomic_load_explicit(&epoch, memory_order_relaxed);
-    if (slot)
-        atomic_store_explicit(&threads_watch(&sampler.threads, slot)->own, &own_thread,
+    own_slot = slot;
+    thread_end_tell(slot);
+    if (thread_annotations.tid != tid) /* a forked child has its parent's memory */
+        thread_annotations.samples = 0;
+    thread_annotations.tid = tid;
+    thread_annotations.epoch = atomic_load_explicit(&epoch, memory_order_relaxed);
+    if (slot) {
+        atomic_store_explicit(&threads_at(&sampler.threads, slot)->own, &thread_annotations,
                               memory_order_release);
+        if (sampler.writer.header)
+            atomic_store_explicit(&sampler.writer.threads[slot].own, (uint64_t)&thread_annotations,
+                                  memory_order_release);
+    }
     give_name(slot);
 }
 
@@ -64,12 +80,19 @@ void cooperate_fork_done(void)
     pthread_mutex_unlock(&code_lock);
 }
 
+/* A forked child that has something to tell begins now. */
+static bool runs(void)
+{
+    forked_begin();
+    return sampler_running();
+}
+
 /* ---- threads ---- */
 
 /* This thread's memory is that of another one: it was made with a raw clone and shares it. */
 static bool memory_is_shared(int32_t tid)
 {
-    return own_thread.tid && own_thread.tid != tid;
+    return thread_annotations.tid && thread_annotations.tid != tid;
 }
 
 /* The calling thread's slot, its own from now on. */
@@ -81,22 +104,22 @@ static uint32_t take_slot(int32_t tid)
     if (!slot)
         slot = threads_take(&sampler.threads, tid, &unknown, false);
     if (slot && !memory_is_shared(tid))
-        preload_keep_slot(slot);
+        cooperate_enter(slot);
     return slot;
 }
 
 __attribute__((noinline)) static void attach(void)
 {
-    own_thread.epoch = atomic_load_explicit(&epoch, memory_order_acquire);
-    if (!own_thread.epoch || !sampler_running())
+    thread_annotations.epoch = atomic_load_explicit(&epoch, memory_order_acquire);
+    if (!thread_annotations.epoch || !runs())
         return;
     take_slot(sys_gettid());
-    sampler_wake();
 }
 
 static inline void know_thread(void)
 {
-    if (__builtin_expect(own_thread.epoch != atomic_load_explicit(&epoch, memory_order_relaxed), 0))
+    if (__builtin_expect(
+            thread_annotations.epoch != atomic_load_explicit(&epoch, memory_order_relaxed), 0))
         attach();
 }
 
@@ -109,15 +132,14 @@ int isoscope_thread_register(const char *name)
     if (name)
         memcpy(text, name, strnlen(name, sizeof text - 1));
     if (name && !memory_is_shared(tid))
-        memcpy(own_thread.name, text, sizeof text);
-    if (!sampler_running())
+        memcpy(thread_annotations.name, text, sizeof text);
+    if (!runs())
         return -ISOSCOPE_NO_SERVICE;
     slot = take_slot(tid);
     if (!slot)
         return -ISOSCOPE_NO_MEMORY;
     if (name)
         threads_give_name(&sampler.threads, slot, text);
-    sampler_wake();
     return 0;
 }
 
@@ -127,39 +149,38 @@ void isoscope_thread_unregister(void)
     bool shared = memory_is_shared(tid);
 
     if (!shared)
-        own_thread.name[0] = 0;
-    if (!sampler_running())
+        thread_annotations.name[0] = 0;
+    if (!runs())
         return;
     threads_leave(&sampler.threads, threads_find(&sampler.threads, tid));
     if (!shared)
-        preload_keep_slot(0);
-    sampler_wake();
+        cooperate_enter(0);
 }
 
 uint64_t isoscope_sample_count(void)
 {
     know_thread();
-    return own_thread.samples;
+    return thread_annotations.samples;
 }
 
 /* ---- tags ---- */
 
 void isoscope_tag_push(const char *tag)
 {
-    uint32_t depth = own_thread.depth;
+    uint32_t depth = thread_annotations.depth;
 
     know_thread();
     if (depth < OWN_TAGS_MAX)
-        own_thread.tags[depth] = tag;
-    own_thread.depth = depth + 1; /* last: a tick in between finds the tag before */
+        thread_annotations.tags[depth] = tag;
+    thread_annotations.depth = depth + 1; /* last: a tick in between finds the tag before */
 }
 
 void isoscope_tag_pop(void)
 {
-    uint32_t depth = own_thread.depth;
+    uint32_t depth = thread_annotations.depth;
 
     if (depth)
-        own_thread.depth = depth - 1;
+        thread_annotations.depth = depth - 1;
 }
 
 /* ---- settings ---- */
@@ -168,11 +189,12 @@ int isoscope_set_period(uint32_t period_us)
 {
     if (period_us < FEED_PERIOD_MIN_US || period_us > FEED_PERIOD_MAX_US)
         return -ISOSCOPE_INVALID;
-    if (!sampler_running())
+    if (!runs())
         return -ISOSCOPE_NO_SERVICE;
-    atomic_store_explicit(&sampler.segment.header->control.period_us, period_us,
+    atomic_store_explicit(&sampler.writer.header->control.period_us, period_us,
                           memory_order_relaxed);
-    sampler_wake();
+    atomic_fetch_add_explicit(&sampler.writer.header->control.changes, 1, memory_order_release);
+    sampler_ask_service();
     return 0;
 }
 
@@ -189,7 +211,7 @@ int isoscope_code_register(const void *start, size_t size, const char *name)
 
     if (!is_range(start, size) || !name)
         return -ISOSCOPE_INVALID;
-    if (!sampler_running())
+    if (!runs())
         return -ISOSCOPE_NO_SERVICE;
     pthread_mutex_lock(&code_lock);
     error = named_code_add(&sampler.named, &sampler.modules.maps, (uintptr_t)start, size, name);
@@ -201,7 +223,7 @@ int isoscope_code_unregister(const void *start)
 {
     int error;
 
-    if (!sampler_running())
+    if (!runs())
         return -ISOSCOPE_NO_SERVICE;
     pthread_mutex_lock(&code_lock);
     error = named_code_remove(&sampler.named, &sampler.modules.maps, (uintptr_t)start);
@@ -209,16 +231,46 @@ int isoscope_code_unregister(const void *start)
     return error;
 }
 
-int isoscope_set_frame_provider(const void *start, size_t size, isoscope_frame_provider provider,
-                                void *context)
+/* ---- interpreters ---- */
+
+int isoscope_frame_provider_register(const void *start, size_t size,
+                                     isoscope_frame_provider provider, void *context)
+{
+    const struct provider_range range = { .start = (uintptr_t)start,
+                                          .end = (uintptr_t)start + size,
+                                          .call = provider,
+                                          .context = context };
+    int error;
+
+    if (!is_range(start, size) || !provider)
+        return -ISOSCOPE_INVALID;
+    pthread_mutex_lock(&code_lock);
+    error = frame_providers_add(&sampler.providers, &sampler.modules.maps, &range);
+    pthread_mutex_unlock(&code_lock);
+    return error;
+}
+
+/* Of those that may have found what is no longer there. Without the lock: one may be long. */
+static int await_ticks(void)
+{
+    const struct timespec moment = { 0, TICKS_LOOK_NS };
+    uint8_t drained = 0;
+
+    for (int looks = 0; looks < TICKS_LOOKS; looks++) {
+        drained |= code_maps_empty_groups(&sampler.modules.maps);
+        if (drained == 3)
+            return 0;
+        sys_call2(SYS_nanosleep, &moment, 0);
+    }
+    return -ISOSCOPE_PENDING;
+}
+
+int isoscope_frame_provider_unregister(const void *start)
 {
     int error;
 
-    if (provider && !is_range(start, size))
-        return -ISOSCOPE_INVALID;
     pthread_mutex_lock(&code_lock);
-    error = named_code_set_provider(&sampler.named, &sampler.modules.maps, (uintptr_t)start, size,
-                                    provider, context);
+    error = frame_providers_remove(&sampler.providers, &sampler.modules.maps, (uintptr_t)start);
     pthread_mutex_unlock(&code_lock);
-    return error;
+    return error ? error : await_ticks();
 }

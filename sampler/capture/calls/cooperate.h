@@ -11,8 +11,9 @@
 
 void cooperate_started(void);
 void cooperate_stopped(void);
-/* The calling thread has the slot; 0: none. */
+/* The calling thread has the slot from now on; 0: none. */
 void cooperate_enter(uint32_t slot);
+uint32_t cooperate_slot(void);
 /* Around fork: the child finds the list of code whole. */
 void cooperate_fork_prepare(void);
 void cooperate_fork_done(void);

@@ -5,7 +5,8 @@
 #include "preload.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "../sampler.h"
+#include "../sampler_signals.h"
+#include "../sampler_state.h"
 #include "../threads/tick_mask.h"
 #include "../threads/tick_signal.h"
 
@@ -22,7 +23,7 @@ static int (*next_sigpending)(sigset_t *);
 /* A child of vfork has no ticks. */
 static bool has_ticks(const sigset_t *set)
 {
-    return tick_mask_means_all(set) && sampler_running() && sampler.pid == (int32_t)getpid();
+    return tick_mask_means_all(set) && sampler_has_ticks();
 }
 
 static int set_mask(mask_call *next, int how, const sigset_t *set, sigset_t *before)
@@ -58,7 +59,7 @@ ISOSCOPE_API int sigpending(sigset_t *set)
 
     FIND_NEXT(sigpending);
     result = NEXT(sigpending)(set);
-    if (result == 0 && sampler_running())
+    if (result == 0 && sampler_has_ticks())
         leave_ticks_out(set);
     return result;
 }

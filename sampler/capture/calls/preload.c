@@ -12,6 +12,7 @@
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
 #include "../modules/start_objects.h"
+#include "../forked.h"
 #include "../sampler.h"
 #include "../system/glibc.h"
 #include "../threads/tasks.h"
@@ -72,20 +73,11 @@ static struct stack_range thread_stack(void)
 
 /* ---- threads ---- */
 
-static __thread uint32_t own_slot;
-
-void preload_keep_slot(uint32_t slot)
-{
-    own_slot = slot;
-    thread_end_tell(slot);
-    cooperate_enter(slot);
-}
-
 static void enter(void)
 {
     struct stack_range stack = thread_stack();
 
-    preload_keep_slot(threads_take(&sampler.threads, sys_gettid(), &stack, false));
+    cooperate_enter(threads_take(&sampler.threads, sys_gettid(), &stack, false));
 }
 
 /* Runs when a thread ends, in whatever way it does. */
@@ -93,9 +85,9 @@ static void leave(uint32_t slot)
 {
     if (!sampler_running())
         return;
-    tasks_last_name(&sampler.threads, slot);
+    tasks_own_name(&sampler.threads, slot);
     if (threads_leave(&sampler.threads, slot))
-        sampler_wake();
+        sampler_ask_service();
 }
 
 struct thread_start {
@@ -123,6 +115,7 @@ ISOSCOPE_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     int error;
 
     FIND_NEXT(pthread_create);
+    forked_begin();
     start = sampler_running() ? malloc(sizeof *start) : NULL;
     if (!start)
         return NEXT(pthread_create)(thread, attr, body, argument);
@@ -135,44 +128,16 @@ ISOSCOPE_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 /* ---- modules ---- */
 
-/* dlopen's caller decides where it searches (RUNPATH, $ORIGIN), and dlopen knows its caller by the
- * return address. So it is not called from here but jumped to: preload_<arch>.S. */
-void *preload_next_dlopen(void)
-{
-    static void *next;
-    void *found = __atomic_load_n(&next, __ATOMIC_RELAXED);
-
-    if (!found) {
-        found = dlsym(RTLD_NEXT, "dlopen");
-        __atomic_store_n(&next, found, __ATOMIC_RELAXED);
-    }
-    sampler_modules_told(false);
-    return found;
-}
-
-void *preload_next_dlmopen(void)
-{
-    static void *next;
-    void *found = __atomic_load_n(&next, __ATOMIC_RELAXED);
-
-    if (!found) {
-        found = dlsym(RTLD_NEXT, "dlmopen");
-        __atomic_store_n(&next, found, __ATOMIC_RELAXED);
-    }
-    sampler_modules_told(false);
-    return found;
-}
-
-/* Told before, so that no row of what goes is believed from now on; told after, so that what the
- * sampler saw in between is looked at again. */
+/* Told before, so that no row of what goes is believed from now on; told after, so that what was
+ * seen in between is looked at again. */
 ISOSCOPE_API int dlclose(void *handle)
 {
     int result;
 
     FIND_NEXT(dlclose);
-    sampler_modules_told(true);
+    sampler_modules_go();
     result = NEXT(dlclose)(handle);
-    sampler_modules_told(true);
+    sampler_modules_go();
     return result;
 }
 
@@ -192,11 +157,11 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
-    uint32_t slot = sampler_fork_child(own_slot);
+    uint32_t slot = sampler_fork_child(cooperate_slot());
 
     if (!slot)
         cooperate_stopped();
-    preload_keep_slot(slot);
+    cooperate_enter(slot);
     cooperate_fork_done();
 }
 
@@ -204,8 +169,6 @@ static void fork_child(void)
 
 static void prepare(void)
 {
-    FIND_NEXT(pthread_create);
-    FIND_NEXT(dlclose);
     preload_find_signal_calls();
     thread_end_hear(leave);
     prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
@@ -274,7 +237,8 @@ int isoscope_start(const struct isoscope_options *options)
         return -ISOSCOPE_SECURE;
     if (!glibc_is_here() || runs_below_valgrind())
         return -ISOSCOPE_FOREIGN;
-    if (sampler_running())
+    forked_begin();
+    if (sampler_has_ticks())
         return 0;
     error = start_options(&start, options);
     if (error)
@@ -287,12 +251,13 @@ int isoscope_start(const struct isoscope_options *options)
     if (error)
         return error;
     cooperate_started();
-    preload_keep_slot(slot);
+    cooperate_enter(slot);
     return 0;
 }
 
 void isoscope_stop(void)
 {
+    forked_begin();
     cooperate_stopped();
     sampler_stop();
 }
@@ -327,7 +292,7 @@ __attribute__((constructor)) static void preloaded(void)
         isoscope_start(NULL);
 }
 
-/* What our thread noted last may be a second old. */
+/* What the last tick noted may be old. */
 __attribute__((destructor)) static void ends(void)
 {
     if (sampler_running())

@@ -1,5 +1,5 @@
 /*
- * preload.h - what the jump to the loader (preload_<arch>.S) and cooperate.c need of preload.c.
+ * preload.h - what the files of this folder share.
  */
 #ifndef ISOSCOPE_PRELOAD_H
 #define ISOSCOPE_PRELOAD_H
@@ -21,21 +21,17 @@
 /* signal_calls.c: before the sampler takes a signal. */
 void preload_find_signal_calls(void);
 
-/* Tells the sampler that modules may come, and gives the function to jump to. */
-void *preload_next_dlopen(void);
-void *preload_next_dlmopen(void);
-
-/* rights_calls.c: syscall() is jumped to (preload_<arch>.S), but for the marked ones. */
+/* sandbox_calls.c: syscall() is jumped to (preload_<arch>.S), but for the marked ones. */
 enum { PRELOAD_MARKED_SYSCALLS = 512 };
 extern long (*preload_next_syscall)(long, ...);
 extern const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS];
 void preload_find_syscall(void);
 long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f);
 
+/* limit_calls.c: a limit comes for the process; limit: the program's, or NULL. */
+void preload_before_limit(long pid, long resource, const void *limit);
+
 /* root_calls.c: / is another folder now, or may be. */
 void preload_root_changed(void);
-
-/* The calling thread has the slot from now on; 0: none. */
-void preload_keep_slot(uint32_t slot);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
+#include "../forked.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -83,6 +84,7 @@ static int told(int result)
 ISOSCOPE_API int chroot(const char *path)
 {
     FIND_NEXT(chroot);
+    forked_begin();
     return told(NEXT(chroot)(path));
 }
 
@@ -90,5 +92,6 @@ int pivot_root(const char *root, const char *old);
 ISOSCOPE_API int pivot_root(const char *root, const char *old)
 {
     FIND_NEXT(pivot_root);
+    forked_begin();
     return told(NEXT(pivot_root)(root, old));
 }

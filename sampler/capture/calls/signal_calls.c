@@ -14,7 +14,9 @@
 #include "../../feed/layout.h"
 #include "../../include/isoscope/isoscope.h"
 #include "../handler.h"
-#include "../sampler.h"
+#include "../forked.h"
+#include "../sampler_signals.h"
+#include "../sampler_state.h"
 #include "../system/clock.h"
 #include "../threads/program_action.h"
 #include "../threads/tick_mask.h"
@@ -38,12 +40,6 @@ void preload_find_signal_calls(void)
 {
     FIND_NEXT(sigaction);
     FIND_NEXT(signal);
-    FIND_NEXT(ssignal);
-    FIND_NEXT(bsd_signal);
-    FIND_NEXT(sysv_signal);
-    FIND_NEXT(__sysv_signal);
-    FIND_NEXT(sigtimedwait);
-    FIND_NEXT(signalfd);
     tick_signal_use(NEXT(sigaction)); /* not our own wrapper */
 }
 
@@ -103,7 +99,7 @@ ISOSCOPE_API int signalfd(int fd, const sigset_t *mask, int flags)
     sigset_t without;
 
     FIND_NEXT(signalfd);
-    if (!sampler_running() || !tick_mask_means_all(mask))
+    if (!sampler_has_ticks() || !tick_mask_means_all(mask))
         return NEXT(signalfd)(fd, mask, flags);
     without = *mask;
     sigdelset(&without, sampler.threads.signal_number);
@@ -160,16 +156,21 @@ static enum course course_of(int number, sighandler_t handler)
 {
     bool handles = handler != SIG_DFL && handler != SIG_IGN;
 
+    if (!tick_signal_may_be(number)) /* shells set all signals in each child */
+        return PASS_ON;
     if (stays_ours(number, handler))
         return KEEP_OURS;
     if (handles && number == SIGTRAP && is_sampled_process() && is_ours(number))
         return SHARE;
-    return sampler_running() && sampler_yield_signal(number) && handles ? SHARE : PASS_ON;
+    if (!sampler_has_ticks() || !sampler_uses_signal(number))
+        return PASS_ON;
+    forked_begin();
+    return sampler_has_ticks() && sampler_yield_signal(number) && handles ? SHARE : PASS_ON;
 }
 
 static void keep_program_action(int number, const struct sigaction *wanted, enum course course)
 {
-    if (!is_sampled_process())
+    if (!tick_signal_may_be(number) || !is_sampled_process())
         return;
     if (course == SHARE)
         program_action_set(number, wanted);

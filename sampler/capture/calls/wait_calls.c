@@ -10,7 +10,8 @@
 #include "preload.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "../sampler.h"
+#include "../sampler_signals.h"
+#include "../sampler_state.h"
 #include "../threads/tick_mask.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static int (*next_sigsuspend)(const sigset_t *);
 /* The mask that the program gave, and the signals of ticks. NULL stays NULL: no mask is opened. */
 static const sigset_t *with_ticks(const sigset_t *mask, sigset_t *room)
 {
-    if (!mask || !sampler_running())
+    if (!mask || !sampler_has_ticks())
         return mask;
     *room = *mask;
     tick_mask_add(room, sampler_tick_signals());

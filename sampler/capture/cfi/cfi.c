@@ -15,12 +15,13 @@ struct record {
 SIGNAL_SAFE static bool record_at(const struct cfi_bytes *eh_frame, uint64_t offset,
                                   struct record *out, uint64_t *next)
 {
-    struct cfi_cursor cursor = { eh_frame->bytes + offset, eh_frame->bytes + eh_frame->size,
-                                 false };
+    struct cfi_cursor cursor;
     uint64_t length;
 
     if (offset >= eh_frame->size)
         return false;
+    cursor =
+        (struct cfi_cursor){ eh_frame->bytes + offset, eh_frame->bytes + eh_frame->size, false };
     length = take_bytes(&cursor, 4);
     if (length == 0xffffffff)
         length = take_bytes(&cursor, 8);

@@ -4,7 +4,8 @@
  *   .eh_frame (copied out of a module) -> cfi -> unwind_table.h makes rows of it
  *   .eh_frame (of a module just loaded) -> cfi -> live_cfi.h, in the handler
  *
- * It follows only what unwinding needs: the CFA, the saved frame pointer, the return address.
+ * It follows only what unwinding needs: the CFA, the return address, the saved frame pointer, and
+ * the third register (ARCH_THIRD), by which a few functions find their CFA.
  *
  * Units      Addresses are ELF vaddrs: the module's bias is not in them.
  * Signals    All SIGNAL_SAFE: pure functions over memory the caller vouches for, and never outside
@@ -47,8 +48,9 @@ struct cfi_rule {
     uint8_t cfa_reg; /* DWARF number */
     uint8_t fp, ra;  /* cfi_place */
     uint8_t fp_reg;
+    uint8_t third, third_reg; /* as fp */
     int32_t cfa_offset, cfa_add;
-    int32_t fp_offset, ra_offset;
+    int32_t fp_offset, ra_offset, third_offset;
 };
 
 enum { CFI_REMEMBER_MAX = 8 };

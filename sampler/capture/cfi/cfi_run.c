@@ -46,8 +46,21 @@ enum {
     OP_BREG0 = 0x70,
 };
 
-/* breg N(offset) [deref [plus_uconst M]]; or the PLT's: breg7(8) breg16(0) lit15 and litN ge lit3
- * shl plus */
+/* plus_uconst N, or litN plus. */
+SIGNAL_SAFE static bool take_addend(struct cfi_cursor *cursor, int32_t *out)
+{
+    uint8_t op = (uint8_t)take_bytes(cursor, 1);
+
+    if (op == OP_PLUS_UCONST) {
+        *out = (int32_t)take_uleb(cursor);
+        return true;
+    }
+    *out = op - OP_LIT0;
+    return op >= OP_LIT0 && op <= OP_LIT0 + 31 && take_bytes(cursor, 1) == OP_PLUS;
+}
+
+/* breg N(offset) [deref [plus_uconst M | litM plus]]; or the PLT's: breg7(8) breg16(0) lit15 and
+ * litN ge lit3 shl plus */
 SIGNAL_SAFE static void cfa_from_expression(struct cfi_rule *rule, const uint8_t *bytes,
                                             uint64_t size)
 {
@@ -68,11 +81,8 @@ SIGNAL_SAFE static void cfa_from_expression(struct cfi_rule *rule, const uint8_t
     }
     op = (uint8_t)take_bytes(&cursor, 1);
     if (op == OP_DEREF) {
-        if (cursor.at != cursor.end) {
-            if (take_bytes(&cursor, 1) != OP_PLUS_UCONST)
-                return;
-            rule->cfa_add = (int32_t)take_uleb(&cursor);
-        }
+        if (cursor.at != cursor.end && !take_addend(&cursor, &rule->cfa_add))
+            return;
         rule->cfa = cursor.at == cursor.end && !cursor.bad ? CFI_CFA_DEREF : CFI_CFA_UNSUPPORTED;
     } else if (op == OP_BREG0 + ARCH_RA % 32 && ARCH_RA == 16) {
         if (take_sleb(&cursor) != 0 || cursor.end - cursor.at != 7 ||
@@ -108,6 +118,9 @@ SIGNAL_SAFE static void set_place(struct cfi_rule *rule, uint64_t reg, uint8_t p
     } else if (reg == ARCH_RA) {
         rule->ra = place;
         rule->ra_offset = (int32_t)offset;
+    } else if (reg == ARCH_THIRD) {
+        rule->third = place;
+        rule->third_offset = (int32_t)offset;
     }
 }
 
@@ -121,6 +134,10 @@ SIGNAL_SAFE static void restore_place(struct cfi_rule *rule, const struct cfi_ru
     } else if (reg == ARCH_RA) {
         rule->ra = initial->ra;
         rule->ra_offset = initial->ra_offset;
+    } else if (reg == ARCH_THIRD) {
+        rule->third = initial->third;
+        rule->third_reg = initial->third_reg;
+        rule->third_offset = initial->third_offset;
     }
 }
 
@@ -135,8 +152,16 @@ SIGNAL_SAFE static void take_expression_place(struct cfi_cursor *cursor, struct 
         return;
     if (reg == ARCH_FP)
         place_from_expression(&rule->fp, &rule->fp_reg, &rule->fp_offset, bytes, size);
+    else if (reg == ARCH_THIRD)
+        place_from_expression(&rule->third, &rule->third_reg, &rule->third_offset, bytes, size);
     else
         set_place(rule, reg, CFI_UNSUPPORTED, 0);
+}
+
+/* Any file's factor: it wraps. */
+SIGNAL_SAFE static int64_t factored(const struct cfi_program *program, uint64_t offset)
+{
+    return (int64_t)(offset * (uint64_t)program->data_align);
 }
 
 SIGNAL_SAFE static void define_cfa(struct cfi_rule *rule, uint64_t reg, int64_t offset)
@@ -160,7 +185,7 @@ SIGNAL_SAFE static bool run_cfa(struct cfi_program *program, struct cfi_cursor *
         return true;
     case CFA_DEF_CFA_SF:
         reg = take_uleb(cursor);
-        define_cfa(rule, reg, take_sleb(cursor) * program->data_align);
+        define_cfa(rule, reg, factored(program, (uint64_t)take_sleb(cursor)));
         return true;
     case CFA_DEF_CFA_REGISTER:
         define_cfa(rule, take_uleb(cursor), rule->cfa_offset);
@@ -169,7 +194,7 @@ SIGNAL_SAFE static bool run_cfa(struct cfi_program *program, struct cfi_cursor *
         rule->cfa_offset = (int32_t)take_uleb(cursor);
         return true;
     case CFA_DEF_CFA_OFFSET_SF:
-        rule->cfa_offset = (int32_t)(take_sleb(cursor) * program->data_align);
+        rule->cfa_offset = (int32_t)factored(program, (uint64_t)take_sleb(cursor));
         return true;
     case CFA_DEF_CFA_EXPRESSION:
         size = take_uleb(cursor);
@@ -193,15 +218,15 @@ SIGNAL_SAFE static bool run_place(struct cfi_program *program, struct cfi_cursor
     switch (op) {
     case CFA_OFFSET_EXTENDED:
         reg = take_uleb(cursor);
-        set_place(rule, reg, CFI_AT_CFA, (int64_t)take_uleb(cursor) * program->data_align);
+        set_place(rule, reg, CFI_AT_CFA, factored(program, take_uleb(cursor)));
         return true;
     case CFA_OFFSET_EXTENDED_SF:
         reg = take_uleb(cursor);
-        set_place(rule, reg, CFI_AT_CFA, take_sleb(cursor) * program->data_align);
+        set_place(rule, reg, CFI_AT_CFA, factored(program, (uint64_t)take_sleb(cursor)));
         return true;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
         reg = take_uleb(cursor);
-        set_place(rule, reg, CFI_AT_CFA, -(int64_t)take_uleb(cursor) * program->data_align);
+        set_place(rule, reg, CFI_AT_CFA, factored(program, -take_uleb(cursor)));
         return true;
     case CFA_RESTORE_EXTENDED:
         restore_place(rule, &program->initial, take_uleb(cursor));
@@ -257,8 +282,7 @@ uint64_t cfi_run_one(struct cfi_program *program, struct cfi_cursor *cursor)
     case CFA_ADVANCE_LOC:
         return operand * program->code_align;
     case CFA_OFFSET:
-        set_place(&program->rule, operand, CFI_AT_CFA,
-                  (int64_t)take_uleb(cursor) * program->data_align);
+        set_place(&program->rule, operand, CFI_AT_CFA, factored(program, take_uleb(cursor)));
         return 0;
     case CFA_RESTORE:
         restore_place(&program->rule, &program->initial, operand);

@@ -3,20 +3,17 @@
 #include "../system/memory.h"
 #include "../system/pages.h"
 
-#include <elf.h>
 #include <string.h>
 
-enum { PHDRS_MAX = 32, NOTES_BYTES_MAX = 1024 };
-
-static bool header_fits(const Elf64_Ehdr *header)
+static SIGNAL_SAFE bool header_fits(const Elf64_Ehdr *header)
 {
     return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
            header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum > 0 &&
-           header->e_phnum <= PHDRS_MAX;
+           header->e_phnum <= ELF_PHDRS_MAX;
 }
 
 /* GNU notes: name size, content size, type, name, content; each padded to 4 bytes. */
-static void find_build_id(struct elf_image *out, const uint8_t *notes, uint64_t bytes)
+static SIGNAL_SAFE void find_build_id(struct elf_image *out, const uint8_t *notes, uint64_t bytes)
 {
     while (bytes >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note;
@@ -39,29 +36,33 @@ static void find_build_id(struct elf_image *out, const uint8_t *notes, uint64_t 
     }
 }
 
-static void read_notes(struct elf_image *out, const Elf64_Phdr *phdr)
+static SIGNAL_SAFE void read_notes(struct elf_image *out, struct elf_scratch *scratch, int32_t pid,
+                                   const Elf64_Phdr *phdr)
 {
-    uint8_t notes[NOTES_BYTES_MAX];
-    uint64_t bytes = phdr->p_filesz < sizeof notes ? phdr->p_filesz : sizeof notes;
+    uint64_t room = sizeof scratch->notes;
+    uint64_t bytes = phdr->p_filesz < room ? phdr->p_filesz : room;
 
-    if (!out->build_id_bytes && memory_read(notes, out->bias + phdr->p_vaddr, bytes))
-        find_build_id(out, notes, bytes);
+    if (!out->build_id_bytes && memory_read(pid, scratch->notes, out->bias + phdr->p_vaddr, bytes))
+        find_build_id(out, scratch->notes, bytes);
 }
 
-/* The segment that holds the file's first byte tells the bias: it was mapped at start. */
-static bool find_bias(struct elf_image *out, const Elf64_Phdr *phdrs, unsigned count,
-                      uint64_t start)
+/* The segment that begins first in the file was mapped at start, and tells the bias. */
+static SIGNAL_SAFE bool find_bias(struct elf_image *out, const Elf64_Phdr *phdrs, unsigned count,
+                                  uint64_t start)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (phdrs[i].p_type != PT_LOAD || phdrs[i].p_offset >= PAGE_BYTES)
-            continue;
-        out->bias = start - (phdrs[i].p_vaddr - phdrs[i].p_offset);
-        return true;
-    }
-    return false;
+    const Elf64_Phdr *first = NULL;
+
+    for (unsigned i = 0; i < count; i++)
+        if (phdrs[i].p_type == PT_LOAD && (!first || phdrs[i].p_offset < first->p_offset))
+            first = &phdrs[i];
+    if (!first)
+        return false;
+    out->bias = start - (first->p_vaddr - first->p_offset);
+    return true;
 }
 
-static void take_phdr(struct elf_image *out, const Elf64_Phdr *phdr)
+static SIGNAL_SAFE void take_phdr(struct elf_image *out, struct elf_scratch *scratch, int32_t pid,
+                                  const Elf64_Phdr *phdr)
 {
     switch (phdr->p_type) {
     case PT_LOAD:
@@ -76,33 +77,32 @@ static void take_phdr(struct elf_image *out, const Elf64_Phdr *phdr)
         out->eh_frame_hdr_bytes = phdr->p_memsz;
         break;
     case PT_NOTE:
-        read_notes(out, phdr);
+        read_notes(out, scratch, pid, phdr);
         break;
     }
 }
 
-bool elf_image_read(struct elf_image *out, uint64_t start)
+bool elf_image_read(struct elf_image *out, struct elf_scratch *scratch, int32_t pid, uint64_t start)
 {
+    const Elf64_Phdr *phdrs = scratch->phdrs;
     Elf64_Ehdr header;
-    Elf64_Phdr phdrs[PHDRS_MAX];
 
     memset(out, 0, sizeof *out);
-    if (!memory_read(&header, start, sizeof header) || !header_fits(&header) ||
-        !memory_read(phdrs, start + header.e_phoff, header.e_phnum * sizeof *phdrs) ||
+    if (!memory_read(pid, &header, start, sizeof header) || !header_fits(&header) ||
+        !memory_read(pid, scratch->phdrs, start + header.e_phoff, header.e_phnum * sizeof *phdrs) ||
         !find_bias(out, phdrs, header.e_phnum, start))
         return false;
     for (unsigned i = 0; i < header.e_phnum; i++)
-        take_phdr(out, &phdrs[i]);
+        take_phdr(out, scratch, pid, &phdrs[i]);
     return true;
 }
 
-bool elf_image_holds(const struct elf_image *image, uint64_t address)
+bool elf_image_holds(const struct elf_image *image, uint64_t low, uint64_t high)
 {
     for (uint32_t i = 0; i < image->segment_count; i++) {
         uint64_t start = image->bias + image->segments[i].vaddr;
 
-        if (address >= (start & -(uint64_t)PAGE_BYTES) &&
-            address < start + image->segments[i].memory_bytes)
+        if (start < high && low < start + image->segments[i].memory_bytes)
             return true;
     }
     return false;

@@ -1,16 +1,26 @@
 /*
  * elf_image.h - what the memory of a mapped ELF file says of itself.
  *
- * Threads    The sampler's thread. Memory is read through memory.h: it may go at any time.
+ * Threads    Any, each with scratch memory of its own. Memory is read through memory.h: it may go at any time.
  * Errors     false or NULL: not ELF, not this machine's, gone, or nonsense.
  */
 #ifndef ISOSCOPE_ELF_IMAGE_H
 #define ISOSCOPE_ELF_IMAGE_H
 
 #include "../../feed/layout.h"
+#include "../../feed/signal_safe.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { ELF_PHDRS_MAX = 32, ELF_NOTES_BYTES_MAX = 1024 };
+
+/* The caller's, for what is read on the way: too much for the stack of a tick. */
+struct elf_scratch {
+    Elf64_Phdr phdrs[ELF_PHDRS_MAX];
+    uint8_t notes[ELF_NOTES_BYTES_MAX];
+};
 
 struct elf_image {
     uint64_t bias;
@@ -23,9 +33,10 @@ struct elf_image {
     uint32_t segment_count;
 };
 
-/* start: where the file's first byte is mapped. */
-bool elf_image_read(struct elf_image *out, uint64_t start);
-/* Whether a page at this address is one of the image's, by its program headers. */
-bool elf_image_holds(const struct elf_image *image, uint64_t address);
+/* pid: whose; 0 is oneself. start: where the file's first byte is mapped. */
+SIGNAL_SAFE bool elf_image_read(struct elf_image *out, struct elf_scratch *scratch, int32_t pid,
+                                uint64_t start);
+/* Whether a mapping of [low, high) is one of the image's, by its program headers. */
+SIGNAL_SAFE bool elf_image_holds(const struct elf_image *image, uint64_t low, uint64_t high);
 
 #endif

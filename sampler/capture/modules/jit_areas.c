@@ -4,6 +4,7 @@
 #include "../system/clock.h"
 #include "../system/number.h"
 #include "../system/pages.h"
+#include "../system/proc_path.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -17,22 +18,25 @@ enum {
 
 /* Pids come again, and nobody removes perf maps: one last written before us is another program's.
  */
-static bool perf_map_exists(int32_t pid, int64_t start_us)
+static SIGNAL_SAFE bool perf_map_exists(const struct jit_process *process)
 {
-    char path[64] = "/tmp/perf-";
+    char path[PROC_PATH_BYTES + 32] = "/tmp/perf-";
     struct timespec now;
     struct stat file;
 
-    strcpy(number_put(path + strlen(path), pid), ".map");
+    if (process->other)
+        proc_path(path, process->other, "/root/tmp/perf-");
+    strcpy(number_put(path + strlen(path), process->pid), ".map");
     if (sys_call4(SYS_newfstatat, AT_FDCWD, path, &file, 0) < 0 ||
         sys_call2(SYS_clock_gettime, CLOCK_REALTIME, &now) < 0)
         return false;
-    return file.st_mtim.tv_sec >= now.tv_sec - (clock_now_us() - start_us) / 1000000 - SLACK_S;
+    return file.st_mtim.tv_sec >=
+           now.tv_sec - (clock_now_us() - process->start_us) / 1000000 - SLACK_S;
 }
 
-void jit_areas_begin(struct jit_areas *areas, int32_t pid, int64_t start_us)
+void jit_areas_begin(struct jit_areas *areas, const struct jit_process *process)
 {
-    areas->wanted = perf_map_exists(pid, start_us);
+    areas->wanted = perf_map_exists(process);
     areas->count = 0;
 }
 
@@ -44,12 +48,12 @@ void jit_areas_free(struct jit_areas *areas)
 
 /* Memory set aside right behind code: the compiler makes it executable as it goes on, and it would
  * be unknown until the next look. */
-static bool set_aside(const struct maps_line *line)
+static SIGNAL_SAFE bool set_aside(const struct maps_line *line)
 {
     return !line->inode && !line->readable && !line->writable && !line->executable;
 }
 
-static bool has_memory(struct jit_areas *areas)
+static SIGNAL_SAFE bool has_memory(struct jit_areas *areas)
 {
     if (!areas->areas)
         areas->areas = pages_new(AREAS_BYTES);
@@ -60,8 +64,7 @@ void jit_areas_take(struct jit_areas *areas, const struct maps_line *line)
 {
     struct jit_area *last = areas->count ? &areas->areas[areas->count - 1] : NULL;
 
-    if (!areas->wanted || !strcmp(line->path, "[vsyscall]") ||
-        (!line->executable && !set_aside(line)))
+    if (!strcmp(line->path, "[vsyscall]") || (!line->executable && !set_aside(line)))
         return;
     if (last && last->end == line->start)
         last->end = line->end;
@@ -71,7 +74,9 @@ void jit_areas_take(struct jit_areas *areas, const struct maps_line *line)
 
 bool jit_areas_equal(const struct jit_areas *left, const struct jit_areas *right)
 {
-    return left->wanted == right->wanted && left->count == right->count &&
-           (!left->count ||
-            !memcmp(left->areas, right->areas, left->count * sizeof left->areas[0]));
+    if (left->wanted != right->wanted)
+        return false;
+    return !left->wanted || (left->count == right->count &&
+                             (!left->count || !memcmp(left->areas, right->areas,
+                                                      left->count * sizeof left->areas[0])));
 }

@@ -1,8 +1,10 @@
 #include "modules.h"
 
 #include "elf_image.h"
+#include "runtimes.h"
 #include "start_objects.h"
 
+#include "../../feed/feed_count.h"
 #include "../../include/isoscope/isoscope.h"
 #include "../system/maps.h"
 #include "../system/pages.h"
@@ -19,24 +21,31 @@ struct path_chunk {
 static_assert(sizeof(struct path_chunk) == CHUNK_BYTES, "whole pages");
 static_assert((int)MAPS_PATH_BYTES < CHUNK_BYTES / 2, "a path finds room in a new one");
 
-static size_t images_bytes(uint32_t room)
+/* Not for the stack of a tick. */
+struct scan_memory {
+    struct maps_reader reader;
+    char path[MAPS_PATH_BYTES];
+    struct elf_scratch elf;
+};
+
+static SIGNAL_SAFE size_t images_bytes(uint32_t room)
 {
     return room * sizeof(struct module_image);
 }
 
-static size_t files_bytes(uint32_t room)
+static SIGNAL_SAFE size_t files_bytes(uint32_t room)
 {
     return room * sizeof(struct loaded_file);
 }
 
-static bool list_new(struct image_list *list)
+static SIGNAL_SAFE bool list_new(struct image_list *list)
 {
     list->room = IMAGES_FIRST;
     list->items = pages_new(images_bytes(list->room));
     return list->items != NULL;
 }
 
-static bool list_grow(struct image_list *list)
+static SIGNAL_SAFE bool list_grow(struct image_list *list)
 {
     void *items =
         list->room < MODULES_IMAGES_MAX
@@ -50,7 +59,7 @@ static bool list_grow(struct image_list *list)
     return true;
 }
 
-static bool grow_files(struct modules *modules)
+static SIGNAL_SAFE bool grow_files(struct modules *modules)
 {
     void *files = modules->files_room < FEED_MODULES_MAX
                       ? pages_grow(modules->files, files_bytes(modules->files_room),
@@ -64,22 +73,44 @@ static bool grow_files(struct modules *modules)
     return true;
 }
 
-int modules_new(struct modules *modules)
+void modules_new_of(struct modules *modules, const struct modules_target *target)
+{
+    modules->tables.first_page = NULL;
+    modules->scan = NULL;
+    modules_new(modules);
+    modules->target = *target;
+}
+
+void modules_new(struct modules *modules)
 {
     struct shared_tables tables = modules->tables; /* a forked child's is open */
+    struct scan_memory *scan = modules->scan;      /* and has memory already */
 
     memset(modules, 0, sizeof *modules);
     modules->tables = tables;
-    modules->files_room = FILES_FIRST;
-    modules->files = pages_new(files_bytes(FILES_FIRST));
+    modules->scan = scan;
     modules->file_count = 1;
-    if (list_new(&modules->images) && list_new(&modules->images_next) && modules->files)
-        return 0;
-    modules_free(modules);
-    return -ISOSCOPE_NO_MEMORY;
 }
 
-static void free_paths(struct modules *modules)
+/* A program that ends before its first tick needs none. */
+static SIGNAL_SAFE bool has_memory(struct modules *modules)
+{
+    if (!modules->files && (modules->files = pages_new(files_bytes(FILES_FIRST))))
+        modules->files_room = FILES_FIRST;
+    if (!modules->scan)
+        modules->scan = pages_new(sizeof *modules->scan);
+    return modules->files && modules->scan &&
+           (modules->images.items || list_new(&modules->images)) &&
+           (modules->images_next.items || list_new(&modules->images_next));
+}
+
+static SIGNAL_SAFE void free_scan(struct modules *modules)
+{
+    pages_free(modules->scan, sizeof *modules->scan);
+    modules->scan = NULL;
+}
+
+static SIGNAL_SAFE void free_paths(struct modules *modules)
 {
     while (modules->paths) {
         struct path_chunk *before = modules->paths->before;
@@ -91,23 +122,18 @@ static void free_paths(struct modules *modules)
 
 void modules_free(struct modules *modules)
 {
-    while (modules->maps.retired) {
-        struct code_map *next = modules->maps.retired->retired_next;
-
-        code_map_free(modules->maps.retired);
-        modules->maps.retired = next;
-    }
-    code_map_free(atomic_exchange(&modules->maps.current, NULL));
+    code_maps_free(&modules->maps);
     pages_free(modules->files, files_bytes(modules->files_room));
     free_paths(modules);
     pages_free(modules->images.items, images_bytes(modules->images.room));
     pages_free(modules->images_next.items, images_bytes(modules->images_next.room));
     jit_areas_free(&modules->jit);
     jit_areas_free(&modules->jit_next);
+    free_scan(modules);
     memset(modules, 0, sizeof *modules);
 }
 
-static bool same_file(const struct maps_line *line, const struct module_image *image)
+static SIGNAL_SAFE bool same_file(const struct maps_line *line, const struct module_image *image)
 {
     return line->inode == image->inode && line->dev_major == image->dev_major &&
            line->dev_minor == image->dev_minor;
@@ -115,31 +141,35 @@ static bool same_file(const struct maps_line *line, const struct module_image *i
 
 /* An image's mappings follow each other in the file as in memory. V8 maps a piece of its own file
  * once more, beside the code that it makes: that piece is none of the image's. */
-static bool belongs(const struct maps_line *line, const struct module_image *image)
+static SIGNAL_SAFE bool belongs(const struct maps_line *line, const struct module_image *image)
 {
     return same_file(line, image) && line->offset >= image->offset;
 }
 
 /* lld gives each segment pages of its own in memory, and none in the file: all segments of a small
  * file are mapped from its first page. The ELF head tells them from a second image of the file. */
-static bool maps_first_page_again(const struct maps_line *line, const struct module_image *image)
+static SIGNAL_SAFE bool maps_first_page_again(const struct modules *modules,
+                                              const struct maps_line *line,
+                                              const struct module_image *image)
 {
     struct elf_image elf;
 
-    return belongs(line, image) && elf_image_read(&elf, image->start) &&
-           elf_image_holds(&elf, line->start);
+    return belongs(line, image) &&
+           elf_image_read(&elf, &modules->scan->elf, modules->target.process.other, image->start) &&
+           elf_image_holds(&elf, line->start, line->end);
 }
 
 /* A mapping of a file's beginning may be the head of an ELF image; the kernel's vdso is one too.
  * open: the image whose mappings came last, or NULL. */
-static bool begins_image(const struct maps_line *line, const struct module_image *open)
+static SIGNAL_SAFE bool begins_image(const struct modules *modules, const struct maps_line *line,
+                                     const struct module_image *open)
 {
     return line->readable && line->offset == 0 &&
            (line->inode != 0 || !strcmp(line->path, "[vdso]")) &&
-           !(open && maps_first_page_again(line, open));
+           !(open && maps_first_page_again(modules, line, open));
 }
 
-static void take_line(struct module_image *image, const struct maps_line *line)
+static SIGNAL_SAFE void take_line(struct module_image *image, const struct maps_line *line)
 {
     image->end = line->end;
     image->offset = line->offset;
@@ -165,8 +195,9 @@ static const struct module_image *find_image(const struct modules *modules,
     return NULL;
 }
 
-static bool same_identity(const struct loaded_file *file, const struct module_image *image,
-                          const struct feed_module *feed, const char *path)
+static SIGNAL_SAFE bool same_identity(const struct loaded_file *file,
+                                      const struct module_image *image,
+                                      const struct feed_module *feed, const char *path)
 {
     return file->inode == image->inode && file->dev_major == image->dev_major &&
            file->dev_minor == image->dev_minor &&
@@ -192,9 +223,9 @@ static const char *keep_path(struct modules *modules, const char *path)
 }
 
 /* The number of the file behind an image; 0 when there is no room for another. */
-static uint32_t file_number(struct modules *modules, struct segment *segment,
-                            const struct module_image *image, const struct feed_module *feed,
-                            const char *path)
+static SIGNAL_SAFE uint32_t file_number(struct modules *modules, struct feed_writer *writer,
+                                        const struct module_image *image,
+                                        const struct feed_module *feed, const char *path)
 {
     const char *kept;
 
@@ -203,11 +234,11 @@ static uint32_t file_number(struct modules *modules, struct segment *segment,
             return i;
     if ((modules->file_count == modules->files_room && !grow_files(modules)) ||
         !(kept = keep_path(modules, path))) {
-        atomic_fetch_add_explicit(&segment->header->status.lost[FEED_LOSS_MODULES_FULL], 1,
-                                  memory_order_relaxed);
+        if (writer)
+            feed_count(&writer->header->status.lost[FEED_LOSS_MODULES_FULL], 1);
         return 0;
     }
-    if (segment_module_add(segment, feed, path) != modules->file_count)
+    if (writer && feed_writer_module_add(writer, feed, path) != modules->file_count)
         return 0; /* counted there */
     modules->files[modules->file_count] = (struct loaded_file){ .inode = image->inode,
                                                                 .dev_major = image->dev_major,
@@ -219,31 +250,33 @@ static uint32_t file_number(struct modules *modules, struct segment *segment,
     return modules->file_count++;
 }
 
-void modules_announce(struct modules *modules, struct segment *segment)
+void modules_announce(struct modules *modules, struct feed_writer *writer)
 {
     for (uint32_t i = 1; i < modules->file_count; i++)
-        segment_module_add(segment, &modules->files[i].feed, modules->files[i].path);
+        feed_writer_module_add(writer, &modules->files[i].feed, modules->files[i].path);
 }
 
 /* Everything about an image that is not in /proc/self/maps. */
-static void learn(struct modules *modules, struct segment *segment, struct module_image *image,
-                  const char *path)
+static SIGNAL_SAFE void learn_image(struct modules *modules, struct feed_writer *writer,
+                                    struct module_image *image, const char *path)
 {
     struct feed_module feed = { .start = image->start, .end = image->end };
     struct elf_image elf;
 
-    if (!elf_image_read(&elf, image->start))
+    if (!elf_image_read(&elf, &modules->scan->elf, modules->target.process.other, image->start))
         return;
     image->bias = feed.bias = elf.bias;
     feed.build_id_bytes = elf.build_id_bytes;
     memcpy(feed.build_id, elf.build_id, sizeof feed.build_id);
-    image->number = file_number(modules, segment, image, &feed, path);
-    image->permanent = start_objects_hold(image->start, image->end);
+    image->number = file_number(modules, writer, image, &feed, path);
+    image->permanent =
+        !modules->target.process.other && start_objects_hold(image->start, image->end);
 }
 
 /* An image is complete: keeps it when it has code. */
-static void finish(struct modules *modules, struct segment *segment, struct module_image *image,
-                   const char *path, uint32_t *count, bool *changed)
+static SIGNAL_SAFE void finish_image(struct modules *modules, struct feed_writer *writer,
+                                     struct module_image *image, const char *path, uint32_t *count,
+                                     bool *changed)
 {
     const struct module_image *known;
 
@@ -254,22 +287,17 @@ static void finish(struct modules *modules, struct segment *segment, struct modu
     if (known) {
         *image = *known;
     } else {
-        learn(modules, segment, image, path);
+        learn_image(modules, writer, image, path);
         *changed = true;
     }
     modules->images_next.items[(*count)++] = *image;
 }
 
-/* The sampler's thread has a small stack. */
-struct scan_memory {
-    struct maps_reader reader;
-    char path[MAPS_PATH_BYTES];
-};
-
 /* Fills images_next. Returns how many. */
-static uint32_t scan(struct modules *modules, struct segment *segment, struct scan_memory *memory,
-                     bool *changed)
+static SIGNAL_SAFE uint32_t scan_maps(struct modules *modules, struct feed_writer *writer,
+                                      bool *changed)
 {
+    struct scan_memory *memory = modules->scan;
     char *path = memory->path;
     struct module_image image = { 0 };
     struct maps_line line;
@@ -277,10 +305,10 @@ static uint32_t scan(struct modules *modules, struct segment *segment, struct sc
     bool open = false;
 
     while (maps_next(&memory->reader, &line)) {
-        bool begins = begins_image(&line, open ? &image : NULL);
+        bool begins = begins_image(modules, &line, open ? &image : NULL);
 
         if (open && (begins || (line.inode && !belongs(&line, &image)))) {
-            finish(modules, segment, &image, path, &count, changed);
+            finish_image(modules, writer, &image, path, &count, changed);
             open = false;
         }
         if (!open && begins) {
@@ -302,13 +330,25 @@ static uint32_t scan(struct modules *modules, struct segment *segment, struct sc
             jit_areas_take(&modules->jit_next, &line);
     }
     if (open)
-        finish(modules, segment, &image, path, &count, changed);
+        finish_image(modules, writer, &image, path, &count, changed);
     return count;
 }
 
+/* Of any image mapped now. */
+static bool any_is(const struct modules *modules, bool (*is)(const char *path))
+{
+    for (uint32_t i = 0; i < modules->image_count; i++) {
+        uint32_t number = modules->images.items[i].number;
+
+        if (number && is(modules->files[number].path))
+            return true;
+    }
+    return false;
+}
+
 /* Those below an address, from *next on. A dlclose takes nothing from them. */
-static void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_t *next,
-                      uint64_t below)
+static SIGNAL_SAFE void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_t *next,
+                                  uint64_t below)
 {
     for (; *next < jit->count && jit->areas[*next].start < below; (*next)++)
         map->ranges[map->count++] = (struct code_range){ .start = jit->areas[*next].start,
@@ -317,16 +357,18 @@ static void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_
                                                          .by_frame_pointer = true };
 }
 
-static bool publish(struct modules *modules)
+bool modules_publish(struct modules *modules)
 {
     struct code_map *map =
         code_map_new(modules->image_count * MODULE_RANGES_MAX + modules->jit.count);
-    uint32_t area = 0;
+    uint32_t area = modules->jit.wanted ? 0 : modules->jit.count;
 
     if (!map)
         return false;
     map->unloads = modules->unloads;
     map->by_frame_pointer = modules->jit.wanted;
+    map->trampolines = modules->jit.wanted && any_is(modules, runtime_has_trampolines);
+    map->changes_stacks = modules->jit.wanted && any_is(modules, runtime_changes_stacks);
     map->unloads_now = &modules->maps.unloads;
     for (uint32_t i = 0; i < modules->image_count; i++) {
         const struct module_image *image = &modules->images.items[i];
@@ -334,14 +376,15 @@ static bool publish(struct modules *modules)
 
         for (uint32_t r = 0; r < image->range_count; r++) {
             put_areas(map, &modules->jit, &area, image->ranges[r].start);
-            map->ranges[map->count++] =
-                (struct code_range){ .start = image->ranges[r].start,
-                                     .end = image->ranges[r].end,
-                                     .bias = image->bias,
-                                     .number = image->number,
-                                     .permanent = image->permanent,
-                                     .table_to_come = file && !file->table_known,
-                                     .table = file ? file->table : NULL };
+            map->ranges[map->count++] = (struct code_range){
+                .start = image->ranges[r].start,
+                .end = image->ranges[r].end,
+                .bias = image->bias,
+                .number = image->number ? image->number + modules->target.numbers_from : 0,
+                .permanent = image->permanent,
+                .table_to_come = file && !file->table_known,
+                .table = file ? file->table : NULL
+            };
         }
     }
     put_areas(map, &modules->jit, &area, UINT64_MAX);
@@ -349,8 +392,8 @@ static bool publish(struct modules *modules)
     return true;
 }
 
-static bool still_there(const struct modules *modules, const struct module_image *image,
-                        uint32_t count)
+static SIGNAL_SAFE bool still_there(const struct modules *modules, const struct module_image *image,
+                                    uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (modules->images_next.items[i].start == image->start &&
@@ -359,7 +402,7 @@ static bool still_there(const struct modules *modules, const struct module_image
     return false;
 }
 
-static bool any_went(const struct modules *modules, uint32_t next_count)
+static SIGNAL_SAFE bool any_went(const struct modules *modules, uint32_t next_count)
 {
     for (uint32_t i = 0; i < modules->image_count; i++)
         if (!still_there(modules, &modules->images.items[i], next_count))
@@ -367,75 +410,88 @@ static bool any_went(const struct modules *modules, uint32_t next_count)
     return false;
 }
 
-bool modules_refresh(struct modules *modules, struct segment *segment)
+bool modules_refresh(struct modules *modules, struct feed_writer *writer)
 {
-    static struct scan_memory *memory;
     uint32_t unloads = atomic_load_explicit(&modules->maps.unloads, memory_order_acquire);
     const struct code_map *current = atomic_load(&modules->maps.current);
     struct image_list swap;
     struct jit_areas swap_jit;
+    struct jit_process process = modules->target.process;
     uint32_t count;
     bool changed = !modules->started || (current && current->unloads != unloads);
 
-    if ((!memory && !(memory = pages_new(sizeof *memory))) || maps_open(&memory->reader) < 0)
+    if (!has_memory(modules) || maps_open(&modules->scan->reader, process.other) < 0)
         return false;
-    jit_areas_begin(&modules->jit_next, segment->header->pid, segment->header->start_us);
-    count = scan(modules, segment, memory, &changed);
-    maps_close(&memory->reader);
-    changed |= any_went(modules, count) || !jit_areas_equal(&modules->jit, &modules->jit_next);
-    swap_jit = modules->jit;
-    modules->jit = modules->jit_next;
-    modules->jit_next = swap_jit;
+    if (writer && !process.other)
+        process =
+            (struct jit_process){ 0, writer->header->head.pid, writer->header->head.start_us };
+    jit_areas_begin(&modules->jit_next, &process);
+    count = scan_maps(modules, writer, &changed);
+    maps_close(&modules->scan->reader);
+    if (process.other)
+        free_scan(modules);
+    changed |= any_went(modules, count);
     swap = modules->images;
     modules->images = modules->images_next;
     modules->images_next = swap;
     modules->image_count = count;
+    modules->jit_next.wanted |= any_is(modules, runtime_keeps_frame_pointers);
+    changed |= !jit_areas_equal(&modules->jit, &modules->jit_next);
+    swap_jit = modules->jit;
+    modules->jit = modules->jit_next;
+    modules->jit_next = swap_jit;
     modules->started = true;
     modules->unloads = unloads;
     if (changed)
-        publish(modules);
+        modules_publish(modules);
     return changed;
 }
 
-/* False: the service has not said. */
-static bool take_table(struct modules *modules, struct loaded_file *file,
-                       const struct feed_module *told)
+void modules_set_table(struct modules *modules, uint32_t number, const struct unwind_table *table)
 {
+    modules->files[number].table = table;
+    modules->files[number].table_known = true;
+    modules->tables_to_come--;
+}
+
+/* False: the service has not said. */
+static SIGNAL_SAFE bool take_table(struct modules *modules, uint32_t number,
+                                   const struct feed_module *told)
+{
+    struct loaded_file *file = &modules->files[number];
     uint64_t at = told ? atomic_load_explicit(&told->table_at, memory_order_acquire) : 0;
     uint32_t bytes;
 
     if (!at)
         return false;
     bytes = atomic_load_explicit(&told->table_bytes, memory_order_relaxed);
-    if (at != FEED_TABLE_NONE) {
-        file->table = shared_tables_map(&modules->tables, at, bytes);
-        modules->table_bytes += file->table ? bytes : 0;
-    }
+    modules_set_table(modules, number,
+                      at == FEED_TABLE_NONE ? NULL
+                                            : shared_tables_map(&modules->tables, at, bytes));
+    modules->table_bytes += file->table ? bytes : 0;
     file->feed.table_at = at; /* for forked children's feeds */
-    file->table_known = true;
-    modules->tables_to_come--;
     return true;
 }
 
-bool modules_take_tables(struct modules *modules, struct segment *segment, const char *path)
+bool modules_take_tables(struct modules *modules, struct feed_writer *writer)
 {
     bool any = false;
 
-    if (!modules->tables_to_come || !shared_tables_open(&modules->tables, path))
+    if (!modules->tables_to_come)
         return false;
     for (uint32_t number = 1; number < modules->file_count; number++)
         if (!modules->files[number].table_known)
-            any |= take_table(modules, &modules->files[number], segment_module(segment, number));
+            any |= take_table(modules, number, feed_writer_module(writer, number));
     if (any)
-        publish(modules);
+        modules_publish(modules);
     return any;
 }
 
-void modules_forget_tables(struct modules *modules, struct segment *segment)
+void modules_forget_tables(struct modules *modules, struct feed_writer *writer)
 {
     shared_tables_close(&modules->tables);
     for (uint32_t number = 1; number < modules->file_count; number++) {
-        struct feed_module *told = segment_module(segment, number);
+        struct feed_module *told = feed_writer_module(writer, number);
 
         if (told && !modules->files[number].table_known)
             atomic_store_explicit(&told->table_at, 0, memory_order_relaxed);

@@ -9,7 +9,9 @@
  * dlopen, dlclose or fork can meet us there. Memory is read through the kernel as well: what is
  * unmapped meanwhile gives an error, no fault.
  *
- * Threads    The sampler's thread, or the forked child before it has one.
+ * Threads    One at a time for each struct modules: by a tick (tend.h), in a forked child before its
+ *            first; in the service the thread of wall mode's rounds.
+ * Signals    What is marked is SIGNAL_SAFE.
  * Errors     A module that cannot be read stays without a table; stacks end there and say so.
  */
 #ifndef ISOSCOPE_MODULES_H
@@ -17,7 +19,7 @@
 
 #include "jit_areas.h"
 
-#include "../../feed/segment.h"
+#include "../../feed/feed_writer.h"
 #include "../unwind/code_map.h"
 #include "../unwind/shared_tables.h"
 
@@ -57,13 +59,21 @@ struct image_list {
     uint32_t room; /* for so many */
 };
 
-struct path_chunk; /* some of the files' paths */
+struct path_chunk;  /* some of the files' paths */
+struct scan_memory; /* what one look at the maps needs */
+
+/* All zeros: this process itself. */
+struct modules_target {
+    struct jit_process process;
+    uint32_t numbers_from; /* what its files' numbers in the map begin behind */
+};
 
 struct modules {
     struct code_maps maps;
     struct loaded_file *files; /* [0] is unused */
     uint32_t file_count, files_room;
     struct path_chunk *paths;
+    struct scan_memory *scan; /* kept for oneself; another process's goes after each look */
     struct image_list images, images_next; /* now, and the list under construction */
     uint32_t image_count;
     struct jit_areas jit, jit_next;
@@ -72,21 +82,30 @@ struct modules {
     uint64_t table_bytes;
     uint32_t unloads; /* maps.unloads, when the last scan began */
     bool started;     /* the first scan is done */
+    struct modules_target target;
 };
 
-int modules_new(struct modules *modules);
+void modules_new(struct modules *modules);
+/* Of another process, which is looked at from here: without a feed, and modules_set_table says
+ * which table a file has. */
+void modules_new_of(struct modules *modules, const struct modules_target *target);
 void modules_free(struct modules *modules);
 
-/* Looks what is mapped and publishes a new map if that changed. True when it did. */
-bool modules_refresh(struct modules *modules, struct segment *segment);
-/* Takes the tables that the service has told of since, and publishes a map with them. path: of the
- * tables' file. True when there were any. */
-bool modules_take_tables(struct modules *modules, struct segment *segment, const char *path);
+/* Looks what is mapped and publishes a new map if that changed. True when it did. writer: whose
+ * module table has what is found; NULL: nobody's, and the numbers in the map are all. */
+SIGNAL_SAFE bool modules_refresh(struct modules *modules, struct feed_writer *writer);
+/* The map has it from modules_publish on. NULL: there is none. */
+SIGNAL_SAFE void modules_set_table(struct modules *modules, uint32_t number,
+                                   const struct unwind_table *table);
+SIGNAL_SAFE bool modules_publish(struct modules *modules);
+/* Takes the tables that the service has told of since, and publishes a map with them. True when
+ * there were any. */
+SIGNAL_SAFE bool modules_take_tables(struct modules *modules, struct feed_writer *writer);
 /* Another service has another file, and has told of nothing yet. */
-void modules_forget_tables(struct modules *modules, struct segment *segment);
-/* Puts all known files into a new segment under their old numbers (a forked child). */
-void modules_announce(struct modules *modules, struct segment *segment);
+SIGNAL_SAFE void modules_forget_tables(struct modules *modules, struct feed_writer *writer);
+/* Puts all known files into a new feed under their old numbers (a forked child). */
+SIGNAL_SAFE void modules_announce(struct modules *modules, struct feed_writer *writer);
 /* Frees what no handler can hold any more. */
-void modules_reclaim(struct modules *modules);
+SIGNAL_SAFE void modules_reclaim(struct modules *modules);
 
 #endif

@@ -7,10 +7,12 @@
  * library's constructor may have loaded more before ours runs; that may go again.)
  *
  * Threads    start_objects_note: from our constructor, where the list stands still, and before the
- *            sampler's thread. start_objects_hold: that thread.
+ *            first tick. start_objects_hold: any, then.
  */
 #ifndef ISOSCOPE_START_OBJECTS_H
 #define ISOSCOPE_START_OBJECTS_H
+
+#include "../../feed/signal_safe.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +22,6 @@ void start_objects_note(void);
 
 /* Whether what is mapped from start to end is one of them. False for all until they are noted, and
  * for those beyond the first 512. */
-bool start_objects_hold(uint64_t start, uint64_t end);
+SIGNAL_SAFE bool start_objects_hold(uint64_t start, uint64_t end);
 
 #endif

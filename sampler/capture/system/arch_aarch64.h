@@ -16,7 +16,8 @@
 enum {
     ARCH_FP = 29,
     ARCH_SP = 31,
-    ARCH_RA = 30, /* the link register */
+    ARCH_RA = 30,     /* the link register */
+    ARCH_THIRD = 255, /* none: here the loader's entry finds its CFA by the stack pointer */
     ARCH_REGS = 32,
 };
 
@@ -67,6 +68,37 @@ SIGNAL_SAFE_INLINE enum arch_frame arch_frame_at(uint32_t code)
     if (code == 0x910003fd) /* mov x29, sp */
         return ARCH_FRAME_PUSHED;
     return ARCH_FRAME_SET;
+}
+
+/* Trampolines keep frame pointers here. */
+enum { ARCH_TRAMPOLINE_BYTES = 4 };
+
+SIGNAL_SAFE_INLINE uint64_t arch_trampoline_frame(const uint8_t code[ARCH_TRAMPOLINE_BYTES],
+                                                  bool leaf)
+{
+    (void)code;
+    (void)leaf;
+    return 0;
+}
+
+/* Calls a function on another stack. end: its end, a multiple of 16. */
+SIGNAL_SAFE_INLINE void arch_call_on(void *end, void (*function)(void *), void *argument)
+{
+    register void (*called)(void *) __asm__("x9") = function;
+    register void *given __asm__("x0") = argument;
+    register void *stack __asm__("x10") = end;
+
+    __asm__ volatile("mov x19, sp\n\t"
+                     "mov sp, x10\n\t"
+                     "blr x9\n\t"
+                     "mov sp, x19"
+                     : "+r"(given), "+r"(called), "+r"(stack)
+                     :
+                     : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x11", "x12", "x13", "x14",
+                       "x15", "x16", "x17", "x18", "x19", "x30", "v0", "v1", "v2", "v3", "v4", "v5",
+                       "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16",
+                       "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27",
+                       "v28", "v29", "v30", "v31", "cc", "memory");
 }
 
 #endif

@@ -14,9 +14,10 @@
 #include <ucontext.h>
 
 enum {
-    ARCH_FP = 6,  /* rbp */
-    ARCH_SP = 7,  /* rsp */
-    ARCH_RA = 16, /* the return address column */
+    ARCH_FP = 6,    /* rbp */
+    ARCH_SP = 7,    /* rsp */
+    ARCH_RA = 16,   /* the return address column */
+    ARCH_THIRD = 3, /* rbx: the loader's entry for a function's first call keeps its CFA there */
     ARCH_REGS = 16,
 };
 
@@ -106,6 +107,39 @@ SIGNAL_SAFE_INLINE enum arch_frame arch_frame_at(uint32_t code)
     if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48) /* mov rbp, rsp */
         return ARCH_FRAME_PUSHED;
     return ARCH_FRAME_SET;
+}
+
+/* A trampoline calls one function, in a frame of fixed size: sub rsp, N; call *rcx; add rsp, N; ret
+ * (CPython's). code: at the pc. 0: it is none; else bytes up to the caller's stack pointer. leaf:
+ * the pc is where it was interrupted, not where a call returns to. */
+enum { ARCH_TRAMPOLINE_BYTES = 8 };
+
+SIGNAL_SAFE_INLINE uint64_t arch_trampoline_frame(const uint8_t code[ARCH_TRAMPOLINE_BYTES],
+                                                  bool leaf)
+{
+    bool before = leaf && code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec &&
+                  code[4] == 0xff && code[5] == 0xd1;
+    const uint8_t *end = leaf && code[0] == 0xff && code[1] == 0xd1 ? code + 2 : code;
+
+    if (before)
+        return 8;
+    return end[0] == 0x48 && end[1] == 0x83 && end[2] == 0xc4 && end[3] < 0x80 && end[4] == 0xc3
+               ? end[3] + 8u
+               : 0;
+}
+
+/* Calls a function on another stack. end: its end, a multiple of 16. */
+SIGNAL_SAFE_INLINE void arch_call_on(void *end, void (*function)(void *), void *argument)
+{
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "movq %[end], %%rsp\n\t"
+                     "call *%[function]\n\t"
+                     "movq %%rbx, %%rsp"
+                     : [function] "+r"(function), "+D"(argument), [end] "+r"(end)
+                     :
+                     : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
+                       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
 }
 
 #endif

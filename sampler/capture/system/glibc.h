@@ -15,6 +15,8 @@
 #pragma weak _r_debug
 /* The loader's: where the first frame of the main thread begins. */
 extern void *__libc_stack_end __attribute__((weak));
+/* Whether there is one thread, as far as libc knows (glibc 2.32). */
+extern char __libc_single_threaded __attribute__((weak));
 /* What pthread_atfork calls; object: the calling library's __dso_handle. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
                              void *object) __attribute__((weak));

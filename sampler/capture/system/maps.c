@@ -1,13 +1,14 @@
 #include "maps.h"
 
 #include "pages.h"
+#include "proc_path.h"
 
 #include "../../feed/sys.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-static uint64_t take_number(char **at, unsigned base)
+static SIGNAL_SAFE uint64_t take_number(char **at, unsigned base)
 {
     uint64_t value = 0;
 
@@ -27,7 +28,7 @@ static uint64_t take_number(char **at, unsigned base)
     }
 }
 
-static bool take_char(char **at, char expected)
+static SIGNAL_SAFE bool take_char(char **at, char expected)
 {
     if (**at != expected)
         return false;
@@ -69,10 +70,13 @@ bool maps_parse(char *text, struct maps_line *out)
     return true;
 }
 
-int maps_open(struct maps_reader *reader)
+int maps_open(struct maps_reader *reader, int32_t pid)
 {
-    long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    char path[PROC_PATH_BYTES];
+    long fd;
 
+    proc_path(path, pid, "/maps");
+    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return (int)fd;
     reader->fd = (int)fd;
@@ -87,7 +91,7 @@ void maps_close(struct maps_reader *reader)
 }
 
 /* Moves what is left to the front and reads on behind it. */
-static void fill(struct maps_reader *reader)
+static SIGNAL_SAFE void fill_buffer(struct maps_reader *reader)
 {
     uint32_t left = reader->filled - reader->at;
     long got;
@@ -111,7 +115,7 @@ bool maps_next(struct maps_reader *reader, struct maps_line *out)
         if (!newline) {
             if (reader->ended)
                 return false;
-            fill(reader);
+            fill_buffer(reader);
             continue;
         }
         *newline = 0;
@@ -129,7 +133,7 @@ bool maps_find(uint64_t address, uint64_t *start, uint64_t *end)
 
     if (!reader && !(reader = pages_new(sizeof *reader)))
         return false;
-    if (maps_open(reader) < 0)
+    if (maps_open(reader, 0) < 0)
         return false;
     while (!found && maps_next(reader, &line)) {
         found = line.readable && line.start <= address && address < line.end;

@@ -1,11 +1,13 @@
 /*
- * maps.h - /proc/self/maps, line by line, without libc.
+ * maps.h - /proc/self/maps, or another process's, line by line, without libc.
  *
- * Threads    The sampler's thread (or a test) only: one reader has one buffer.
+ * Threads    One at a time: maps_find has one buffer.
  * Errors     maps_open: 0 or -errno; maps_next: false at the end.
  */
 #ifndef ISOSCOPE_MAPS_H
 #define ISOSCOPE_MAPS_H
+
+#include "../../feed/signal_safe.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,14 +28,16 @@ struct maps_reader {
     char buffer[MAPS_BUFFER_BYTES];
 };
 
-int maps_open(struct maps_reader *reader);
-bool maps_next(struct maps_reader *reader, struct maps_line *out);
-void maps_close(struct maps_reader *reader);
+/* pid: 0 is oneself. */
+SIGNAL_SAFE int maps_open(struct maps_reader *reader, int32_t pid);
+SIGNAL_SAFE bool maps_next(struct maps_reader *reader, struct maps_line *out);
+SIGNAL_SAFE void maps_close(struct maps_reader *reader);
 
-/* The readable mapping around an address: for stacks nobody told us of. False: none is there. */
-bool maps_find(uint64_t address, uint64_t *start, uint64_t *end);
+/* The readable mapping of our own around an address: for stacks nobody told us of. False: none is
+ * there. */
+SIGNAL_SAFE bool maps_find(uint64_t address, uint64_t *start, uint64_t *end);
 
 /* Takes one line apart; text ends with 0 and is changed. For maps_next and its tests. */
-bool maps_parse(char *text, struct maps_line *out);
+SIGNAL_SAFE bool maps_parse(char *text, struct maps_line *out);
 
 #endif

@@ -6,10 +6,12 @@
 #ifndef ISOSCOPE_NUMBER_H
 #define ISOSCOPE_NUMBER_H
 
+#include "../../feed/signal_safe.h"
+
 #include <stdint.h>
 
 /* Writes number (0 or more), ends it with 0, and returns where the 0 is. */
-static inline char *number_put(char *at, int32_t number)
+SIGNAL_SAFE_INLINE char *number_put(char *at, int32_t number)
 {
     char digits[12];
     int count = 0;

@@ -1,5 +1,5 @@
 /*
- * pages.h - memory for the sampler's own thread: straight from the kernel, never from malloc.
+ * pages.h - memory for the sampler: straight from the kernel, never from malloc.
  *
  * The program may have its own malloc, hold its locks when we look, or count what it gives out.
  *
@@ -12,18 +12,25 @@
 
 #include "../../feed/sys.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
-enum { PAGE_BYTES = 4096 };
+enum { PAGES_ERRNO_MAX = 4095 };
+
+SIGNAL_SAFE_INLINE bool pages_failed(long address)
+{
+    return address < 0 && address >= -PAGES_ERRNO_MAX;
+}
 
 SIGNAL_SAFE_INLINE void *pages_new(size_t bytes)
 {
     long at = sys_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return at < 0 && at > -PAGE_BYTES ? NULL : (void *)at;
+    return pages_failed(at) ? NULL : (void *)at;
 }
 
 SIGNAL_SAFE_INLINE void pages_free(void *pages, size_t bytes)
@@ -33,15 +40,23 @@ SIGNAL_SAFE_INLINE void pages_free(void *pages, size_t bytes)
 }
 
 /* The same pages, and more behind them, perhaps at another place; NULL: they stay as they are. */
-static inline void *pages_grow(void *pages, size_t bytes, size_t new_bytes)
+SIGNAL_SAFE_INLINE void *pages_grow(void *pages, size_t bytes, size_t new_bytes)
 {
     long at = sys_call4(SYS_mremap, pages, bytes, new_bytes, MREMAP_MAYMOVE);
 
-    return at < 0 && at > -PAGE_BYTES ? NULL : (void *)at;
+    return pages_failed(at) ? NULL : (void *)at;
 }
 
-/* Gives the memory back but keeps the addresses: the pages read as zeros again. */
-static inline void pages_forget(void *pages, size_t bytes)
+/* So many bytes, and the rest of their last page: kernels have pages of 4, 16 or 64 KiB. */
+static inline size_t pages_whole(size_t bytes)
+{
+    size_t page = getauxval(AT_PAGESZ);
+
+    return (bytes + page - 1) / page * page;
+}
+
+/* Gives the memory back, whole pages of it, but keeps the addresses: they read as zeros again. */
+SIGNAL_SAFE_INLINE void pages_forget(void *pages, size_t bytes)
 {
     if (pages)
         sys_call3(SYS_madvise, pages, bytes, MADV_DONTNEED);

@@ -19,13 +19,13 @@
 enum { TASK_PATH_BYTES = 64 };
 
 /* tail: "" or "/status" and the like. */
-static inline void task_file_path(char out[TASK_PATH_BYTES], int32_t tid, const char *tail)
+SIGNAL_SAFE_INLINE void task_file_path(char out[TASK_PATH_BYTES], int32_t tid, const char *tail)
 {
     strcpy(out, "/proc/self/task/");
     strcpy(number_put(out + strlen(out), tid), tail);
 }
 
-static inline long task_file_open(int32_t tid, const char *tail)
+SIGNAL_SAFE_INLINE long task_file_open(int32_t tid, const char *tail)
 {
     char path[TASK_PATH_BYTES];
 
@@ -34,7 +34,7 @@ static inline long task_file_open(int32_t tid, const char *tail)
 }
 
 /* At most so many bytes, from its beginning; no 0 behind them. Returns how many. */
-static inline long task_file_read(int32_t tid, const char *tail, char *out, uint32_t bytes)
+SIGNAL_SAFE_INLINE long task_file_read(int32_t tid, const char *tail, char *out, uint32_t bytes)
 {
     long fd = task_file_open(tid, tail), got;
 

@@ -11,7 +11,7 @@
  * kernel tick, which it gives to one of the two.
  *
  * Units      CPU time of the thread, ns.
- * Threads    The handler, in the thread itself; then whoever ends its watch.
+ * Threads    The handler, in the thread itself; then whoever ends its sampling.
  */
 #ifndef ISOSCOPE_ACCOUNT_H
 #define ISOSCOPE_ACCOUNT_H

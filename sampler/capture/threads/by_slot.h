@@ -6,7 +6,7 @@
  *
  * Ownership  Blocks are made when first reached, stay where they are, and are kept for good.
  * Threads    Any.
- * Signals    SIGNAL_SAFE, but for by_slot_clear.
+ * Signals    SIGNAL_SAFE, but for by_slot_begin and by_slot_free.
  * Errors     by_slot_reach: false when the kernel has no memory.
  */
 #ifndef ISOSCOPE_BY_SLOT_H
@@ -43,6 +43,17 @@ SIGNAL_SAFE_INLINE bool by_slot_make(_Atomic(char *) *block, size_t bytes)
     return made != NULL;
 }
 
+static inline size_t by_slot_block_bytes(size_t item_bytes)
+{
+    return BY_SLOT_BLOCK * item_bytes;
+}
+
+/* The first block lies in memory of the caller's, that stays. */
+static inline void by_slot_begin(struct by_slot *table, void *block)
+{
+    atomic_store_explicit(&table->blocks[0], block, memory_order_release);
+}
+
 /* Makes the item, zeros at first, and all below it. */
 SIGNAL_SAFE_INLINE bool by_slot_reach(struct by_slot *table, uint32_t slot, size_t item_bytes)
 {
@@ -55,12 +66,12 @@ SIGNAL_SAFE_INLINE bool by_slot_reach(struct by_slot *table, uint32_t slot, size
     return true;
 }
 
-/* All items are zeros again. */
-static inline void by_slot_clear(struct by_slot *table, size_t item_bytes)
+/* Gives all of it back. */
+static inline void by_slot_free(struct by_slot *table, size_t item_bytes)
 {
     for (uint32_t i = 0; i < BY_SLOT_BLOCKS; i++)
-        pages_forget(atomic_load_explicit(&table->blocks[i], memory_order_acquire),
-                     BY_SLOT_BLOCK * item_bytes);
+        pages_free(atomic_exchange_explicit(&table->blocks[i], NULL, memory_order_relaxed),
+                   BY_SLOT_BLOCK * item_bytes);
 }
 
 #endif

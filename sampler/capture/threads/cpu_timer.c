@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { NS_PER_US = 1000, US_PER_S = 1000000 };
+enum { NS_PER_US = 1000, US_PER_S = 1000000, RESTING_NS = 250 * 1000 * 1000 };
 
 /* Its address tells our timers' signals from the program's. */
 static char mark;
@@ -34,7 +34,7 @@ long cpu_timer_open(int tid, int signal_number)
 /* So short that each kernel tick finds it over. */
 void cpu_timer_run(int id, bool runs)
 {
-    const struct timespec moment = { 0, runs ? NS_PER_US : 0 };
+    const struct timespec moment = { 0, runs ? NS_PER_US : RESTING_NS };
     const struct itimerspec spec = { moment, moment };
 
     sys_call4(SYS_timer_settime, id, 0, &spec, 0);

@@ -24,13 +24,15 @@
 #include <stdint.h>
 
 SIGNAL_SAFE long cpu_timer_open(int tid, int signal_number);
+/* False: it rests. Then it ticks a few times in a second of CPU time, for the thread to see whether
+ * ticks are wanted again. */
 SIGNAL_SAFE void cpu_timer_run(int id, bool runs);
 SIGNAL_SAFE void cpu_timer_close(int id);
 SIGNAL_SAFE bool cpu_timer_is_tick(const void *siginfo);
 /* CPU time between two ticks. */
-uint32_t cpu_timer_period_us(void);
+SIGNAL_SAFE uint32_t cpu_timer_period_us(void);
 
 /* CPU time of any thread of this process; 0 when it has gone. */
-uint64_t cpu_timer_thread_ns(int tid);
+SIGNAL_SAFE uint64_t cpu_timer_thread_ns(int tid);
 
 #endif

@@ -32,9 +32,11 @@ SIGNAL_SAFE_INLINE struct kept_action *place_of(int number, uint32_t set)
     return &kept[number][set % KEPT];
 }
 
+/* Read first: what is zero is not written to, for that costs a page. */
 void program_action_forget(int number)
 {
-    atomic_store_explicit(&current[number], 0, memory_order_release);
+    if (atomic_load_explicit(&current[number], memory_order_relaxed))
+        atomic_store_explicit(&current[number], 0, memory_order_release);
 }
 
 void program_action_set(int number, const struct sigaction *action)

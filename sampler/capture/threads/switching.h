@@ -1,8 +1,7 @@
 /*
  * switching.h - what switches cost, where each sets the user clock's timer and takes it back.
  *
- *   handler: switches and CPU time of each tick -> switching_add -> sampler's thread: leave or go
- * on
+ *   handler: switches and CPU time of each tick -> switching_add -> tend.h: leave or go on
  *
  * The kernel swaps the clock between threads of one process, and stops and starts it between any
  * others: a program that talks to another one over a pipe pays some 5 us at each switch (measured,
@@ -14,7 +13,7 @@
  *
  * Units      CPU time, ns. A window is some milliseconds of the process's.
  * Threads    switching_add: the handler, in any thread. switching_forgive_short_thread: any thread.
- *            switching_look: the sampler's thread.
+ *            switching_look: whoever tends the sampler (tend.h).
  */
 #ifndef ISOSCOPE_SWITCHING_H
 #define ISOSCOPE_SWITCHING_H
@@ -41,7 +40,7 @@ struct switching {
     _Atomic uint64_t cpu_ns;  /* of the window */
     _Atomic int32_t switches; /* below 0: short threads have ended since the last tick */
     _Atomic uint32_t dear;    /* what the last window said */
-    /* The sampler's thread's. */
+    /* switching_look's. */
     bool left; /* the user clock is not used */
     uint32_t calm, wait;
 };

@@ -7,22 +7,22 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-enum { NAMES_A_TURN = 64, ENTRIES_BYTES = 8192 };
+enum { ENTRIES_BYTES = 8192 };
 
 /* A thread may tell us of itself, or meet its first tick, just while a scan takes it. */
-static bool has_another(struct threads *threads, uint32_t stranger)
+static SIGNAL_SAFE bool has_another(struct threads *threads, uint32_t stranger)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++)
         if (slot != stranger &&
-            threads_watch(threads, slot)->tid == threads_watch(threads, stranger)->tid &&
-            (slot < stranger || !threads_watch(threads, slot)->scanned))
+            threads_at(threads, slot)->tid == threads_at(threads, stranger)->tid &&
+            (slot < stranger || !threads_at(threads, slot)->scanned))
             return true;
     return false;
 }
 
-static int32_t number_in(const char *text)
+static SIGNAL_SAFE int32_t number_in(const char *text)
 {
     int32_t value = 0;
 
@@ -31,7 +31,7 @@ static int32_t number_in(const char *text)
     return value;
 }
 
-static bool task_exists(int32_t tid)
+static SIGNAL_SAFE bool task_exists(int32_t tid)
 {
     char path[TASK_PATH_BYTES];
 
@@ -47,55 +47,54 @@ struct kernel_dirent {
     char name[];
 };
 
-/* A thread that has just begun tells us itself; only one that a scan has met before is a stranger.
- */
-static bool met_before(struct threads *threads, int32_t tid, struct strangers *met)
+/* A thread that has just begun tells us itself; only one that a scan has met before is
+ * unregistered. */
+static SIGNAL_SAFE bool met_before(struct threads *threads, int32_t tid, struct unregistered *met)
 {
-    for (uint32_t i = 0; i < threads->strangers.count; i++)
-        if (threads->strangers.tids[i] == tid)
+    for (uint32_t i = 0; i < threads->unregistered.count; i++)
+        if (threads->unregistered.tids[i] == tid)
             return true;
-    if (met->count < STRANGERS_MAX)
+    if (met->count < UNREGISTERED_MAX)
         met->tids[met->count++] = tid;
     return false;
 }
 
-static void take(struct threads *threads, int32_t tid)
+static SIGNAL_SAFE void take_task(struct threads *threads, int32_t tid)
 {
     const struct stack_range unknown = { 0 };
     uint32_t slot = threads_take(threads, tid, &unknown, true);
 
-    threads_watch(threads, slot)->account.late = true;
+    threads_at(threads, slot)->account.late = true;
 }
 
 /* met: NULL takes all, at once. */
-static void take_new_tasks(struct threads *threads, const char *entries, long bytes,
-                           struct strangers *met)
+static SIGNAL_SAFE void take_new_tasks(struct threads *threads, const char *entries, long bytes,
+                                       struct unregistered *met)
 {
     for (long at = 0; at < bytes;) {
         const struct kernel_dirent *entry = (const struct kernel_dirent *)(entries + at);
         int32_t tid = number_in(entry->name);
 
-        if (tid && tid != threads->sampler_tid && !threads_find(threads, tid) &&
-            (!met || met_before(threads, tid, met)))
-            take(threads, tid);
+        if (tid && !threads_find(threads, tid) && (!met || met_before(threads, tid, met)))
+            take_task(threads, tid);
         at += entry->bytes;
     }
 }
 
-static void drop_gone_tasks(struct threads *threads)
+static SIGNAL_SAFE void drop_gone_tasks(struct threads *threads)
 {
     uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
 
     for (uint32_t slot = 1; slot < used; slot++) {
-        struct watch *watch = threads_watch(threads, slot);
+        struct sampled_thread *sampled = threads_at(threads, slot);
         int32_t tid;
 
-        if (atomic_load_explicit(&watch->state, memory_order_acquire) != WATCH_ARMED)
+        if (atomic_load_explicit(&sampled->state, memory_order_acquire) != SAMPLED_ARMED)
             continue;
-        tid = watch->tid;
+        tid = sampled->tid;
         if (!task_exists(tid)) {
             threads_leave(threads, slot);
-        } else if (watch->scanned && has_another(threads, slot)) {
+        } else if (sampled->scanned && has_another(threads, slot)) {
             threads_leave(threads, slot);
             threads_find(threads, tid); /* its ticks go there from now on */
         }
@@ -103,7 +102,7 @@ static void drop_gone_tasks(struct threads *threads)
 }
 
 /* The task directory's link count is the number of threads + 2: one call. 0: not known. */
-static uint32_t count_tasks(void)
+static SIGNAL_SAFE uint32_t count_tasks(void)
 {
     struct stat directory;
 
@@ -118,21 +117,21 @@ bool tasks_alone(void)
 }
 
 /* When nothing has changed. */
-static bool counts_agree(struct threads *threads)
+static SIGNAL_SAFE bool counts_agree(struct threads *threads)
 {
-    return count_tasks() == atomic_load_explicit(&threads->live, memory_order_relaxed) + 1;
+    return count_tasks() == atomic_load_explicit(threads_live(threads), memory_order_relaxed);
 }
 
 /* In a new PID namespace /proc is often still the old one's, which numbers our threads otherwise:
- * by it all of them would be gone, and strangers there. */
-static bool numbers_are_ours(int32_t own_tid)
+ * by it all of them would be gone, and unregistered there. */
+static SIGNAL_SAFE bool numbers_are_ours(int32_t own_tid)
 {
     return task_exists(own_tid);
 }
 
-static bool read_tasks(struct threads *threads, struct strangers *met)
+static SIGNAL_SAFE bool read_tasks(struct threads *threads, struct unregistered *met)
 {
-    static char *entries; /* not for the sampler's small stack */
+    static char *entries; /* not for the stack of whichever thread it is */
     long fd, bytes;
 
     if (!entries && !(entries = pages_new(ENTRIES_BYTES)))
@@ -148,58 +147,30 @@ static bool read_tasks(struct threads *threads, struct strangers *met)
 
 void tasks_scan(struct threads *threads)
 {
-    static struct strangers met;
+    static struct unregistered met;
 
-    if (counts_agree(threads) || !numbers_are_ours(threads->sampler_tid))
+    if (counts_agree(threads) || !numbers_are_ours(sys_gettid()))
         return;
     met.count = 0;
     if (!read_tasks(threads, &met))
         return;
-    threads->strangers = met;
+    threads->unregistered = met;
     drop_gone_tasks(threads);
 }
 
 void tasks_take_all(struct threads *threads)
 {
-    if (numbers_are_ours(threads->sampler_tid))
+    if (numbers_are_ours(sys_gettid()))
         read_tasks(threads, NULL);
 }
 
-static void read_name(struct threads *threads, uint32_t slot)
+void tasks_own_name(struct threads *threads, uint32_t slot)
 {
-    char name[16 + 1] = { 0 };
-    long bytes;
-
-    if (atomic_load_explicit(&threads_watch(threads, slot)->named, memory_order_acquire)) {
-        segment_thread_name(threads->segment, slot, threads_watch(threads, slot)->name);
-        return;
-    }
-    bytes = task_file_read(threads_watch(threads, slot)->tid, "/comm", name, 16);
-    if (bytes <= 0)
-        return;
-    if (name[bytes - 1] == '\n')
-        name[bytes - 1] = 0;
-    segment_thread_name(threads->segment, slot, name);
-}
-
-void tasks_last_name(struct threads *threads, uint32_t slot)
-{
+    struct sampled_thread *sampled = threads_at(threads, slot);
     char name[16] = { 0 };
 
-    if (slot && !atomic_load_explicit(&threads_watch(threads, slot)->named, memory_order_acquire) &&
-        sys_call2(SYS_prctl, PR_GET_NAME, name) == 0)
-        segment_thread_name(threads->segment, slot, name);
-}
-
-void tasks_names(struct threads *threads)
-{
-    uint32_t used = atomic_load_explicit(&threads->used, memory_order_acquire);
-
-    for (uint32_t turn = 0; turn < NAMES_A_TURN && turn < used; turn++) {
-        uint32_t slot = threads->name_next++ % used;
-
-        if (atomic_load_explicit(&threads_watch(threads, slot)->state, memory_order_acquire) ==
-            WATCH_ARMED)
-            read_name(threads, slot);
-    }
+    if (atomic_load_explicit(&sampled->named, memory_order_acquire))
+        feed_writer_thread_name(threads->writer, slot, sampled->name);
+    else if (sys_call2(SYS_prctl, PR_GET_NAME, name) == 0)
+        feed_writer_thread_name(threads->writer, slot, name);
 }

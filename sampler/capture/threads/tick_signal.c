@@ -24,7 +24,16 @@ static const int candidates[] = {
     SIGPROF,
 };
 
-static int (*call_sigaction)(int, const struct sigaction *, struct sigaction *) = sigaction;
+bool tick_signal_may_be(int number)
+{
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
+        if (candidates[i] == number)
+            return true;
+    return number == SIGTRAP;
+}
+
+/* Not named here: in the program a wrapper of ours, which calls us, stands in its place. */
+static int (*call_sigaction)(int, const struct sigaction *, struct sigaction *);
 
 void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *))
 {
@@ -38,7 +47,7 @@ bool tick_signal_leave_stack(void)
     return !atomic_exchange(&on_alternate_stack, true);
 }
 
-static bool install(int number, void (*handler)(int, siginfo_t *, void *))
+static SIGNAL_SAFE bool install(int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action;
 

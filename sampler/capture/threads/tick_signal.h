@@ -20,11 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which sigaction to call, where another stands in libc's place. */
+/* Which sigaction to call; before all else here. */
 void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction *));
 /* Takes the first signal that the program leaves alone and that is not in blocked, a kernel's
  * signal set, and installs handler for it. */
-int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked);
+SIGNAL_SAFE int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked);
 /* The program's own handlers run on alternate stacks (its stacks may be small, as Go's and
  * OCaml's): so do those that are installed from now on. Where none does, nobody has to keep one
  * whole, and a tick on one that was freed would end the program. True: until now they did not. */
@@ -32,6 +32,8 @@ bool tick_signal_leave_stack(void);
 /* What the calling thread blocks. */
 uint64_t tick_signal_blocked(void);
 
+/* Ticks may come by it. */
+bool tick_signal_may_be(int number);
 /* It came from one of our clocks. */
 SIGNAL_SAFE bool tick_signal_is_tick(const siginfo_t *info);
 /* What was taken, to where it was. */
@@ -46,7 +48,7 @@ static inline bool tick_signal_is_in(uint64_t set, int number)
 }
 
 /* False when somebody has changed the signal's action since. */
-bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
+SIGNAL_SAFE bool tick_signal_ours(int number, void (*handler)(int, siginfo_t *, void *));
 /* SIGTRAP too, for the user clock: not where the program ignores it, a debugger is attached, the
  * kernel is older than 5.18 (there a blocked trap kills), or the program goes past libc: what it
  * does to its signals would not be seen. One that waits since before exec is forgotten. before: the

@@ -20,16 +20,3 @@ bool tracer_is_attached(void)
     found = strstr(text, label);
     return found && found[sizeof label - 1] != '0';
 }
-
-void tracer_look(struct tracer *tracer)
-{
-    if (atomic_exchange_explicit(&tracer->asked, 0, memory_order_acquire))
-        tracer->attached = tracer_is_attached();
-}
-
-void tracer_keep(struct tracer *tracer)
-{
-    if (tracer->attached)
-        tracer->attached = tracer_is_attached();
-    atomic_store_explicit(&tracer->looks_left, TRACER_LOOKS, memory_order_relaxed);
-}

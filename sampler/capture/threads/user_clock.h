@@ -29,11 +29,15 @@
 #include <stdint.h>
 
 /* Of the thread, and of those that it makes from now on. It does not run yet. */
-long user_clock_open(int tid, uint32_t period_us);
+SIGNAL_SAFE long user_clock_open(int tid, uint32_t period_us);
+/* Of the calling thread alone, and it ticks; kept by a page of memory, so that no descriptor is
+ * left. NULL: there is none. */
+SIGNAL_SAFE void *user_clock_of_page(uint32_t period_us);
+SIGNAL_SAFE void user_clock_end_page(void *page); /* NULL is fine */
 /* Of the thread that has it, and of threads that are made from now on. */
 void user_clock_set_period(int fd, uint32_t period_us);
 /* On and off for all threads that have it. */
-void user_clock_run(int fd, bool runs);
+SIGNAL_SAFE void user_clock_run(int fd, bool runs);
 /* The period of the event whose trap this is; 0: it is no tick. */
 SIGNAL_SAFE uint32_t user_clock_of_trap(const void *siginfo);
 

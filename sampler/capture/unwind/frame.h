@@ -14,19 +14,20 @@
 
 #include "unwind.h"
 
-#include "../../feed/sys.h"
 #include "../system/arch.h"
-
-#include <sys/uio.h>
+#include "../system/memory.h"
 
 /* One frame. context: where all its registers are, for the leaf and what a signal interrupted. */
-struct frame {
+struct unwind_frame {
     uint64_t pc, sp, fp;
     const ucontext_t *context;
     const struct stack_range *stack;
     bool fp_lost;
+    bool third_known;
+    uint64_t third, third_at;       /* third_at: where it was saved; 0: it is in third */
     uint64_t pc_at;                 /* where pc was loaded from; 0: it was in a register */
-    struct unwind_sleeper *sleeper; /* NULL: the thread that runs this */
+    struct unwind_sleeper *sleeper; /* another process's; NULL: the thread that runs this */
+    bool cramped;                   /* as in the request */
     bool foreign; /* sp lies on another stack: a coroutine's, or the signals' alternate one */
 #ifdef __aarch64__
     uint64_t lr;
@@ -34,13 +35,16 @@ struct frame {
 #endif
 };
 
-SIGNAL_SAFE_INLINE void frame_from_context(struct frame *frame, const ucontext_t *context)
+SIGNAL_SAFE_INLINE void frame_from_context(struct unwind_frame *frame, const ucontext_t *context)
 {
     frame->context = context;
     frame->pc = arch_pc(context);
     frame->sp = arch_register(context, ARCH_SP);
     frame->fp = arch_register(context, ARCH_FP);
     frame->fp_lost = false;
+    frame->third = arch_register(context, ARCH_THIRD);
+    frame->third_at = 0;
+    frame->third_known = true;
     frame->pc_at = 0;
     frame->foreign =
         frame->sleeper || frame->sp < frame->stack->low || frame->sp > frame->stack->high;
@@ -52,15 +56,15 @@ SIGNAL_SAFE_INLINE void frame_from_context(struct frame *frame, const ucontext_t
 
 /* Of a stack nobody registered it is not known where it ends, nor whether it will stay: the kernel
  * reads it for us, and says no where a plain load would fault. */
-SIGNAL_SAFE_INLINE long frame_read_foreign(uint64_t address, void *out, uint64_t bytes)
+SIGNAL_SAFE_INLINE long frame_read_foreign(const struct unwind_frame *frame, uint64_t address,
+                                           void *out, uint64_t bytes)
 {
-    struct iovec to = { out, bytes };
-    struct iovec from = { (void *)address, bytes };
-
-    return sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0);
+    if (frame->sleeper)
+        return memory_read_some(frame->sleeper->pid, out, address, bytes);
+    return memory_copy(0, out, address, bytes);
 }
 
-SIGNAL_SAFE_INLINE bool frame_load_foreign(const struct frame *frame, uint64_t address,
+SIGNAL_SAFE_INLINE bool frame_load_foreign(const struct unwind_frame *frame, uint64_t address,
                                            uint64_t *out)
 {
     const struct unwind_sleeper *sleeper = frame->sleeper;
@@ -69,15 +73,14 @@ SIGNAL_SAFE_INLINE bool frame_load_foreign(const struct frame *frame, uint64_t a
         *out = *(const uint64_t *)(sleeper->copy + (address - sleeper->copy_low));
         return true;
     }
-    return frame_read_foreign(address, out, sizeof *out) == sizeof *out;
+    return frame_read_foreign(frame, address, out, sizeof *out) == sizeof *out;
 }
 
-/* Reads a word of the thread's stack. In an epilogue, compilers still give the place that a
- * register was just popped from: it lies below the stack pointer, where the signal left it whole.
- */
-SIGNAL_SAFE_INLINE bool frame_load(const struct frame *frame, uint64_t address, uint64_t *out)
+/* A word of the thread's stack, of this frame or of one before. */
+SIGNAL_SAFE_INLINE bool frame_load_any(const struct unwind_frame *frame, uint64_t address,
+                                       uint64_t *out)
 {
-    if (address + ARCH_RED_ZONE < frame->sp || address % 8)
+    if (address % 8)
         return false;
     if (frame->foreign)
         return frame_load_foreign(frame, address, out);
@@ -87,7 +90,25 @@ SIGNAL_SAFE_INLINE bool frame_load(const struct frame *frame, uint64_t address, 
     return true;
 }
 
-SIGNAL_SAFE_INLINE bool frame_register(const struct frame *frame, unsigned reg, uint64_t *out)
+/* A word of this frame. In an epilogue, compilers still give the place that a register was just
+ * popped from: it lies below the stack pointer, where the signal left it whole. */
+SIGNAL_SAFE_INLINE bool frame_load(const struct unwind_frame *frame, uint64_t address,
+                                   uint64_t *out)
+{
+    return address + ARCH_RED_ZONE >= frame->sp && frame_load_any(frame, address, out);
+}
+
+/* Read when it is asked for: few functions do, and each one saves it. */
+SIGNAL_SAFE_INLINE bool frame_third(const struct unwind_frame *frame, uint64_t *out)
+{
+    if (!frame->third_known)
+        return false;
+    *out = frame->third;
+    return !frame->third_at || frame_load_any(frame, frame->third_at, out);
+}
+
+SIGNAL_SAFE_INLINE bool frame_register(const struct unwind_frame *frame, unsigned reg,
+                                       uint64_t *out)
 {
     if (reg == ARCH_SP)
         *out = frame->sp;
@@ -96,7 +117,7 @@ SIGNAL_SAFE_INLINE bool frame_register(const struct frame *frame, unsigned reg, 
     else if (reg < ARCH_REGS && frame->context)
         *out = arch_register(frame->context, reg);
     else
-        return false;
+        return reg == ARCH_THIRD && frame_third(frame, out);
     return true;
 }
 

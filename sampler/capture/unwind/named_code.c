@@ -1,5 +1,7 @@
 #include "named_code.h"
 
+#include "../../feed/chance.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,40 +23,6 @@ const struct named_range *named_code_find(const struct named_code *code, uint64_
         }
     }
     return found && pc < found->end ? found : NULL;
-}
-
-/* Frees what no handler holds; code_map_reclaim says why this is so. */
-static void reclaim(struct named_code *code, struct code_maps *maps)
-{
-    struct retired_code **link = &code->retired;
-    uint8_t empty = 0;
-
-    if (!code->retired)
-        return;
-    for (uint32_t group = 0; group < 2; group++)
-        if (!atomic_load_explicit(&maps->readers[group], memory_order_seq_cst))
-            empty |= (uint8_t)(1u << group);
-    while (*link) {
-        struct retired_code *retired = *link;
-
-        retired->drained |= empty;
-        if (retired->drained == 3) {
-            *link = retired->next;
-            free(retired);
-        } else {
-            link = &retired->next;
-        }
-    }
-    atomic_fetch_add_explicit(&maps->epoch, 1, memory_order_relaxed);
-}
-
-static void retire(struct named_code *code, struct retired_code *retired)
-{
-    if (!retired)
-        return;
-    retired->drained = 0;
-    retired->next = code->retired;
-    code->retired = retired;
 }
 
 /* before: by level, the link that leads past everything that starts before the address. */
@@ -79,7 +47,7 @@ static void take_out(struct named_code *code, struct named_range *range, range_l
         atomic_store_explicit(before[level],
                               atomic_load_explicit(&range->next[level], memory_order_relaxed),
                               memory_order_seq_cst);
-    retire(code, &range->retired);
+    retire(&code->retired, &range->retired);
 }
 
 static void take_out_overlapped(struct named_code *code, uint64_t start, uint64_t end)
@@ -96,10 +64,9 @@ static void take_out_overlapped(struct named_code *code, uint64_t start, uint64_
 /* Half of the ranges have a height of one, a quarter two, ... */
 static uint32_t draw_height(struct named_code *code)
 {
-    uint32_t height = 1;
+    uint32_t height = 1, drawn = chance_next(&code->random);
 
-    code->random = code->random * 1664525 + 1013904223;
-    while (height < NAMED_CODE_HEIGHT && code->random >> (31 - height) & 1)
+    while (height < NAMED_CODE_HEIGHT && drawn >> (31 - height) & 1)
         height++;
     return height;
 }
@@ -137,7 +104,7 @@ int named_code_add(struct named_code *code, struct code_maps *maps, uint64_t sta
     /* From the lowest level up: whoever finds it can go on from it on every level. */
     for (uint32_t level = 0; level < range->height; level++)
         atomic_store_explicit(before[level], range, memory_order_seq_cst);
-    reclaim(code, maps);
+    free_retired(take_drained(maps, &code->retired));
     return 0;
 }
 
@@ -151,26 +118,7 @@ int named_code_remove(struct named_code *code, struct code_maps *maps, uint64_t 
     if (!range || range->start != start)
         return -ISOSCOPE_NOT_FOUND;
     take_out(code, range, before);
-    reclaim(code, maps);
-    return 0;
-}
-
-int named_code_set_provider(struct named_code *code, struct code_maps *maps, uint64_t start,
-                            uint64_t bytes, isoscope_frame_provider call, void *context)
-{
-    struct frame_provider *provider = NULL, *old;
-
-    if (call) {
-        provider = calloc(1, sizeof *provider);
-        if (!provider)
-            return -ISOSCOPE_NO_MEMORY;
-        *provider = (struct frame_provider){
-            .start = start, .end = start + bytes, .call = call, .context = context
-        };
-    }
-    old = atomic_exchange_explicit(&code->provider, provider, memory_order_seq_cst);
-    retire(code, old ? &old->retired : NULL);
-    reclaim(code, maps);
+    free_retired(take_drained(maps, &code->retired));
     return 0;
 }
 
@@ -184,11 +132,6 @@ void named_code_clear(struct named_code *code)
     }
     for (uint32_t level = 0; level < NAMED_CODE_HEIGHT; level++)
         atomic_store(&code->first[level], NULL);
-    free(atomic_exchange(&code->provider, NULL));
-    while (code->retired) {
-        struct retired_code *next = code->retired->next;
-
-        free(code->retired);
-        code->retired = next;
-    }
+    free_retired(code->retired);
+    code->retired = NULL;
 }

@@ -5,10 +5,7 @@
 
 #include <fcntl.h>
 
-SIGNAL_SAFE_INLINE bool is_error(long result)
-{
-    return result < 0 && result > -PAGE_BYTES;
-}
+enum { FIRST_BYTES = 4096 }; /* the kernel maps the rest of the page too */
 
 bool shared_tables_open(struct shared_tables *tables, const char *path)
 {
@@ -19,9 +16,9 @@ bool shared_tables_open(struct shared_tables *tables, const char *path)
     fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
     if (fd < 0)
         return false;
-    map = sys_call6(SYS_mmap, 0, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    map = sys_call6(SYS_mmap, 0, FIRST_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     sys_call1(SYS_close, fd);
-    if (is_error(map))
+    if (pages_failed(map))
         return false;
     tables->first_page = (const uint8_t *)map;
     return true;
@@ -29,7 +26,7 @@ bool shared_tables_open(struct shared_tables *tables, const char *path)
 
 void shared_tables_close(struct shared_tables *tables)
 {
-    pages_free((void *)tables->first_page, PAGE_BYTES);
+    pages_free((void *)tables->first_page, FIRST_BYTES);
     tables->first_page = NULL;
 }
 
@@ -41,7 +38,7 @@ const struct unwind_table *shared_tables_map(const struct shared_tables *tables,
     if (!tables->first_page)
         return NULL;
     whole = sys_call5(SYS_mremap, tables->first_page, 0, (long)(at + bytes), MREMAP_MAYMOVE, 0);
-    if (is_error(whole))
+    if (pages_failed(whole))
         return NULL;
     if (at)
         sys_call2(SYS_munmap, whole, (long)at);

@@ -26,9 +26,9 @@ struct shared_tables {
 };
 
 /* Nothing, when it is open. */
-bool shared_tables_open(struct shared_tables *tables, const char *path);
+SIGNAL_SAFE bool shared_tables_open(struct shared_tables *tables, const char *path);
 /* What is mapped of it stays. */
-void shared_tables_close(struct shared_tables *tables);
+SIGNAL_SAFE void shared_tables_close(struct shared_tables *tables);
 /* at: bytes from the file's beginning, a multiple of FEED_TABLE_ALIGN. */
 SIGNAL_SAFE const struct unwind_table *shared_tables_map(const struct shared_tables *tables,
                                                          uint64_t at, uint64_t bytes);

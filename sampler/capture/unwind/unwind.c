@@ -1,11 +1,13 @@
 #include "unwind.h"
 
 #include "frame.h"
-#include "root_side.h"
+#include "outer_frames.h"
 #include "step.h"
 
+#include <string.h>
+
 /* The thread's first frame needs no rules of its own: the loader's entry code has none. */
-SIGNAL_SAFE_INLINE enum feed_end at_root(const struct frame *frame, enum feed_end end)
+SIGNAL_SAFE_INLINE enum feed_end at_root(const struct unwind_frame *frame, enum feed_end end)
 {
     bool root =
         frame->stack->root && frame->sp >= frame->stack->root && frame->sp <= frame->stack->high;
@@ -13,7 +15,7 @@ SIGNAL_SAFE_INLINE enum feed_end at_root(const struct frame *frame, enum feed_en
     return root && end != GO_ON ? FEED_END_ROOT : end;
 }
 
-/* The range to believe for pc; NULL: none, and the sampler's thread should look again. */
+/* The range to believe for pc; NULL: none, and what is mapped should be looked at again. */
 SIGNAL_SAFE_INLINE const struct code_range *range_of(const struct code_map *map,
                                                      const struct code_range *last, uint64_t pc)
 {
@@ -26,54 +28,94 @@ SIGNAL_SAFE_INLINE const struct code_range *range_of(const struct code_map *map,
 /* A walk under way. */
 struct walk {
     const struct unwind_request *request;
-    struct frame frame;
+    struct unwind_frame frame;
     uint64_t *frames;
     uint32_t depth, depth_max;
-    void *cursor; /* the frame provider's */
+    const struct provider_list *providers; /* NULL: none is asked */
+    void *cursors[FRAME_PROVIDERS_MAX];    /* by provider */
 };
 
-SIGNAL_SAFE_INLINE void put(struct walk *walk, uint64_t encoded)
+SIGNAL_SAFE_INLINE void put_frame(struct walk *walk, uint64_t encoded)
 {
     if (walk->depth < walk->request->frames_max)
         walk->frames[walk->depth] = encoded;
-    root_side_note(walk->request->root_side, walk->depth++, &walk->frame, encoded);
+    outer_frames_note(walk->request->outer_frames, walk->depth++, &walk->frame, encoded);
+}
+
+/* A native frame, as its provider sees it. */
+struct asked_frame {
+    struct isoscope_native_frame native; /* first: it comes back by its address */
+    uint64_t stack_high; /* what lies between its stack pointer and here is readable; 0: unknown */
+};
+
+static SIGNAL_SAFE int read_for_provider(const struct isoscope_native_frame *native, void *out,
+                                         uintptr_t address, size_t size)
+{
+    const struct asked_frame *asked = (const struct asked_frame *)native;
+    long got;
+
+    if (address >= native->sp && address <= asked->stack_high &&
+        size <= asked->stack_high - address) {
+        memcpy(out, (const void *)address, size);
+        return 0;
+    }
+    got = memory_copy(0, out, address, size);
+    return got == (long)size ? 0 : memory_is_refused(got) ? -ISOSCOPE_SYSTEM : -ISOSCOPE_NOT_FOUND;
 }
 
 /* What the interpreter runs in this frame stands in the frame's place. False: it has nothing to say
  * of it. */
 SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc)
 {
-    const struct named_code *named = walk->request->named;
-    /* A provider is for the thread whose frame it is. */
-    bool ask = named && !walk->frame.sleeper;
-    const struct frame_provider *provider = ask ? named_code_provider(named, pc) : NULL;
-    struct isoscope_native_frame native = { pc, walk->frame.sp, 0 };
+    const struct provider_range *provider =
+        walk->providers ? frame_providers_find(walk->providers, pc) : NULL;
+    struct asked_frame asked = { { pc, walk->frame.sp, 0, read_for_provider },
+                                 walk->frame.foreign ? 0 : walk->frame.stack->high };
 
     while (provider && walk->depth < walk->depth_max) {
-        const char *name = provider->call(provider->context, &native, &walk->cursor);
+        const char *name =
+            provider->call(provider->context, &asked.native, &walk->cursors[provider->number]);
 
         if (!name)
             break;
-        put(walk, FEED_FRAME_NAMED(FEED_NAME_INTERPRETED, segment_name(named->segment, name)));
-        native.shown++;
+        put_frame(walk, FEED_FRAME_NAMED(FEED_NAME_INTERPRETED,
+                                         feed_writer_name(walk->request->named->writer, name)));
+        asked.native.shown++;
     }
-    return native.shown;
+    return asked.native.shown;
+}
+
+/* What the program told of the code at pc. */
+SIGNAL_SAFE_INLINE bool name_code(const struct walk *walk, uint64_t pc, uint64_t *frame)
+{
+    const struct named_code *named = walk->request->named;
+    const struct unwind_sleeper *sleeper = walk->frame.sleeper;
+    const struct named_range *range;
+
+    if (sleeper)
+        return sleeper->named && sleeper->named(sleeper->named_context, pc, frame);
+    range = named ? named_code_find(named, pc) : NULL;
+    if (range)
+        *frame = FEED_FRAME_NAMED(FEED_NAME_JIT, feed_writer_name(named->writer, range->name));
+    return range;
 }
 
 /* Of a pc in no module. by_frame_pointer: it is a JIT's. */
 SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc,
                                                       bool by_frame_pointer, bool *unknown)
 {
-    const struct named_code *named = walk->request->named;
-    const struct named_range *jit = named ? named_code_find(named, pc) : NULL;
+    bool interpreted = put_interpreted(walk, pc);
+    uint64_t told;
 
-    if (jit) {
-        put(walk, FEED_FRAME_NAMED(FEED_NAME_JIT, segment_name(named->segment, jit->name)));
+    if (name_code(walk, pc, &told)) {
+        if (!interpreted)
+            put_frame(walk, told);
         return step_by_frame_pointer(&walk->frame);
     }
-    put(walk, FEED_FRAME(0, pc));
+    if (!interpreted)
+        put_frame(walk, FEED_FRAME(0, pc));
     if (by_frame_pointer)
-        return step_by_frame_pointer(&walk->frame);
+        return step_jit(&walk->frame, walk->request->map);
     *unknown = true;
     return step_live(&walk->frame, pc);
 }
@@ -83,18 +125,18 @@ SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_
 enum { WALK_TO_ROOT_MAX = 1 << 14 };
 
 SIGNAL_SAFE_INLINE uint32_t walk_max(const struct unwind_request *request,
-                                     const struct frame *frame)
+                                     const struct unwind_frame *frame)
 {
-    const struct root_side *side = request->root_side;
-    bool far = !side->walked && !side->depth[side->current] && !frame->foreign;
+    const struct outer_frames *outer = request->outer_frames;
+    bool far = !outer->walked && !outer->depth[outer->current] && !frame->foreign;
 
     return far && request->frames_max < WALK_TO_ROOT_MAX ? WALK_TO_ROOT_MAX : request->frames_max;
 }
 
-SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct frame frame,
+SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct unwind_frame frame,
                                   uint64_t *frames, struct unwind_result *result)
 {
-    struct root_side *side = request->root_side;
+    struct outer_frames *outer = request->outer_frames;
     struct walk walk = {
         .request = request,
         .frame = frame,
@@ -104,6 +146,9 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct f
     enum feed_end end = GO_ON;
 
     walk.depth_max = walk_max(request, &walk.frame);
+    /* A provider is for the thread whose frame it is. */
+    if (request->providers && !frame.sleeper)
+        walk.providers = frame_providers_list(request->providers);
     result->unknown_code = false;
     while (end == GO_ON && walk.depth < walk.depth_max) {
         /* pc - 1: a return address may already belong to the next function. */
@@ -112,7 +157,7 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct f
         range = range_of(request->map, range, pc);
         if (range && !range->by_frame_pointer) {
             if (!put_interpreted(&walk, pc))
-                put(&walk, FEED_FRAME(range->number, pc - range->bias));
+                put_frame(&walk, FEED_FRAME(range->number, pc - range->bias));
             end = step(&walk.frame, request->map, range, pc);
         } else {
             end = put_and_step_outside(&walk, pc, range != NULL, &result->unknown_code);
@@ -120,18 +165,18 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct f
         end = at_root(&walk.frame, end);
     }
     if (end == FEED_END_ROOT)
-        root_side_keep(side, walk.depth);
+        outer_frames_keep(outer, walk.depth);
     if (walk.depth > request->frames_max)
-        side->walked = 1;
+        outer->walked = 1;
     result->end = end == GO_ON || walk.depth > request->frames_max ? FEED_END_DEPTH : end;
     result->depth = walk.depth < request->frames_max ? walk.depth : request->frames_max;
     if (result->end == FEED_END_DEPTH)
-        root_side_join(side, &walk.frame, frames, request->frames_max);
+        outer_frames_join(outer, &walk.frame, frames, request->frames_max);
 }
 
 void unwind(const struct unwind_request *request, uint64_t *frames, struct unwind_result *result)
 {
-    struct frame frame = { .stack = request->stack };
+    struct unwind_frame frame = { .stack = request->stack, .cramped = request->cramped };
 
     frame_from_context(&frame, request->context);
     walk_from(request, frame, frames, result);
@@ -141,7 +186,8 @@ void unwind(const struct unwind_request *request, uint64_t *frames, struct unwin
 SIGNAL_SAFE_INLINE void copy_top(struct unwind_sleeper *sleeper)
 {
     uint64_t low = (sleeper->sp - ARCH_RED_ZONE) & ~UINT64_C(7);
-    long got = frame_read_foreign(low, sleeper->copy, sizeof sleeper->copy);
+    const struct unwind_frame frame = { .sleeper = sleeper };
+    long got = frame_read_foreign(&frame, low, sleeper->copy, sizeof sleeper->copy);
 
     sleeper->copy_low = low;
     sleeper->copy_bytes = got > 0 ? (uint64_t)got & ~UINT64_C(7) : 0;
@@ -150,13 +196,13 @@ SIGNAL_SAFE_INLINE void copy_top(struct unwind_sleeper *sleeper)
 void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
                    uint64_t *frames, struct unwind_result *result)
 {
-    struct frame frame = { .stack = request->stack,
-                           .pc = sleeper->pc,
-                           .sp = sleeper->sp,
-                           .fp = sleeper->fp,
-                           .fp_lost = !sleeper->fp_known,
-                           .sleeper = sleeper,
-                           .foreign = true };
+    struct unwind_frame frame = { .stack = request->stack,
+                                  .pc = sleeper->pc,
+                                  .sp = sleeper->sp,
+                                  .fp = sleeper->fp,
+                                  .fp_lost = !sleeper->fp_known,
+                                  .sleeper = sleeper,
+                                  .foreign = true };
 
     copy_top(sleeper);
     walk_from(request, frame, frames, result);

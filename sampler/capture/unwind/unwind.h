@@ -4,7 +4,8 @@
  *   handler.h -> unwind (code_map.h says how) -> frames into the thread's ring
  *
  * Reads the thread's own stack between its stack pointer and its end, and the sampler's tables; any
- * other stack (a coroutine's, an alternate one) through the kernel. So nothing can fault. What the
+ * other stack (a coroutine's, an alternate one) through the kernel. So nothing can fault but a
+ * frame provider that reads otherwise than by what it is given (isoscope.h). What the
  * tables cannot say ends the stack, with a reason.
  *
  * Signals    SIGNAL_SAFE; bounded by frames_max, but for one walk a thread (16,384 frames).
@@ -13,6 +14,7 @@
 #define ISOSCOPE_UNWIND_H
 
 #include "code_map.h"
+#include "frame_providers.h"
 #include "named_code.h"
 
 #include "../../feed/layout.h"
@@ -27,26 +29,29 @@ struct stack_range {
     uint64_t root;      /* 0: unknown */
 };
 
-enum { ROOT_SIDE_FRAMES = 32 };
+enum { OUTER_FRAMES_MAX = 32 };
 
 /* The outermost frames of a thread's last whole stack: they seldom change, and stand in for those
  * of a stack too deep to walk, where they are still found in their places. All zeros at first. */
-struct root_side {
+struct outer_frames {
     uint32_t walked;  /* the one long walk was made, whatever it found */
     uint32_t current; /* of the two below; the other one is written by the walk that goes on */
     uint32_t depth[2];
-    struct root_side_frame {
+    struct outer_frame {
         uint64_t sp, pc_at, pc, encoded;
-    } noted[2][ROOT_SIDE_FRAMES];
+    } noted[2][OUTER_FRAMES_MAX];
 };
 
 struct unwind_request {
     const struct code_map *map;
     const struct stack_range *stack;
-    struct root_side *root_side; /* the thread's */
+    struct outer_frames *outer_frames; /* the thread's */
     const ucontext_t *context;
-    uint32_t frames_max;            /* 1 or more */
-    const struct named_code *named; /* NULL: the program tells nothing of its code */
+    uint32_t frames_max; /* 1 or more */
+    /* Our own; both NULL: the program tells nothing of its code. */
+    const struct named_code *named;
+    const struct frame_providers *providers;
+    bool cramped; /* the walker has little stack itself: not by live_cfi.h, which takes a KB */
 };
 
 struct unwind_result {
@@ -59,8 +64,12 @@ struct unwind_result {
 SIGNAL_SAFE void unwind(const struct unwind_request *request, uint64_t *frames,
                         struct unwind_result *result);
 
-/* Another thread, asleep in the kernel. What else was in its registers is not known. */
+/* Another process's thread, asleep in the kernel. What else was in its registers is not known. */
 struct unwind_sleeper {
+    int32_t pid;
+    /* The frame of code that the program told of; false: it told of none at pc. */
+    bool (*named)(void *context, uint64_t pc, uint64_t *frame);
+    void *named_context;
     uint64_t pc, sp, fp;
     bool fp_known;
     /* Scratch memory of the caller: a copy of the stack's top, so that few words need the kernel,
@@ -70,7 +79,8 @@ struct unwind_sleeper {
     ucontext_t context;
 };
 
-/* As unwind, from the sampler's thread. request->context is not looked at. The thread may wake
+/* As unwind, from outside. request->context, named and providers are not
+ * looked at. The thread may wake
  * meanwhile: nothing faults, and the caller finds out and throws the frames away. */
 SIGNAL_SAFE void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
                                uint64_t *frames, struct unwind_result *result);

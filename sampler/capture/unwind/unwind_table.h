@@ -4,9 +4,10 @@
  *   service: profile/unwinding builds it, once for each build -> the tables' file
  *     -> shared_tables.h maps it -> unwind_table_find, in the handler
  *
- * A row is 8 bytes: from this pc on, where the CFA is and where the frame pointer was saved. What
- * does not fit a row is a rule in a side table. A table never changes once it is built. It is one
- * piece of memory without addresses in it, so it means the same in every process.
+ * A row is 8 bytes: from this pc on, where the CFA is and where the frame pointer and the third
+ * register were saved. What does not fit a row is a rule in a side table. A table never changes
+ * once it is built. It is one piece of memory without addresses in it, so it means the same in
+ * every process.
  *
  * Units      vaddrs: the module's bias is not in them. *_at: bytes from the table's beginning.
  * Signals    All SIGNAL_SAFE.
@@ -23,7 +24,8 @@
 struct unwind_row {
     uint32_t pc;  /* from the table's start */
     uint16_t cfa; /* low 2 bits: row_kind; the rest: its value */
-    int16_t fp;   /* saved at CFA + 8 * fp; 0: still in the register; ROW_FP_LOST */
+    int8_t fp;    /* saved at CFA + 8 * fp; 0: still in the register; ROW_LOST */
+    int8_t third; /* as fp */
 };
 
 enum row_kind {
@@ -38,9 +40,10 @@ enum row_end {
     ROW_END_NO_ROW,      /* no function known here */
     ROW_END_UNSUPPORTED, /* an expression we do not follow */
     ROW_END_SIGNAL,      /* the kernel's frame: the registers are in memory */
+    ROW_END_SWITCH, /* it goes to another stack; its frame pointer leads back to its caller's */
 };
 
-enum { ROW_FP_LOST = INT16_MIN, ROW_BUCKET_BITS = 9, ROW_VALUE_MAX = (1 << 14) - 1 };
+enum { ROW_LOST = INT8_MIN, ROW_BUCKET_BITS = 9, ROW_VALUE_MAX = (1 << 14) - 1 };
 
 #define ROW_CFA(kind, value) ((uint16_t)((unsigned)(value) << 2 | (unsigned)(kind)))
 #define ROW_KIND(row)        ((row)->cfa & 3)

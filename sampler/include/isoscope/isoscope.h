@@ -34,7 +34,9 @@ extern "C" {
     X(NOT_FOUND, "there is no such thing")                                                         \
     X(PENDING, "not ready yet: ask again when told of a change")                                   \
     X(SECURE, "the program runs with other rights than its user: isoscope stays out")              \
-    X(FOREIGN, "the program runs below valgrind, or without glibc: isoscope stays out")
+    X(FOREIGN, "the program runs below valgrind, or without glibc: isoscope stays out")            \
+    X(OVERLAP, "it overlaps what is registered")                                                   \
+    X(LIMIT, "there are as many as there may be")
 
 #define ISOSCOPE_ENUM_ERROR(name, text) ISOSCOPE_##name,
 enum isoscope_error { ISOSCOPE_OK, ISOSCOPE_ERRORS(ISOSCOPE_ENUM_ERROR) ISOSCOPE_ERROR_COUNT };
@@ -53,7 +55,7 @@ struct isoscope_options {
  */
 ISOSCOPE_API int isoscope_start(const struct isoscope_options *options);
 
-/* Ends sampling, says goodbye to the service and takes the timers and tables away. Not signal-safe.
+/* Ends sampling, tells the service and takes the timers and tables away. Not signal-safe.
  */
 ISOSCOPE_API void isoscope_stop(void);
 
@@ -116,11 +118,16 @@ ISOSCOPE_API int isoscope_code_unregister(const void *start);
 
 /* ---- interpreters ---- */
 
-/* A frame of the interpreter's own code that the walk has come to; leaf first. */
+/* A frame of an interpreter's own code that the walk has come to; leaf first. */
 struct isoscope_native_frame {
     uintptr_t pc;   /* where it stands, or will return to */
     uintptr_t sp;   /* its stack pointer: what it called lies below */
     uint32_t shown; /* how many frames the provider has given for it so far */
+    /* Copies the program's memory at address, which may be any: nothing faults. A system call (1 to 2 us), but
+     * for what lies on this thread's stack, from sp up. 0, or -ISOSCOPE_NOT_FOUND: not all of it is
+     * readable; -ISOSCOPE_SYSTEM: this kernel or container refuses it (process_vm_readv). */
+    int (*read)(const struct isoscope_native_frame *native, void *out, uintptr_t address,
+                size_t size);
 };
 
 /*
@@ -133,11 +140,13 @@ struct isoscope_native_frame {
  * It runs in a signal handler, in the thread that is sampled, at any instruction of that thread,
  * also in the middle of the interpreter's own changes to its frames:
  *   - no lock, no allocation, no system call, no libc but memcpy and its like;
- *   - it reads only memory that stays readable: a frame goes out of the list before it is freed;
+ *   - memory that may not be readable it reads by native->read: what another thread frees, or what
+ *     it finds by pointers that may be wrong. The rest stays readable: a frame goes out of the list
+ *     before it is freed;
  *   - what it follows is stored in an order that is whole at each step (fill in the frame, then
  *     atomic_signal_fence, then make it the current one), by volatile or atomic stores;
  *   - thread-local variables only of the model initial-exec (in a program: all; in a shared
- * library: -ftls-model=initial-exec);
+ *     library: -ftls-model=initial-exec);
  *   - it ends: a name a call, and NULL at last. A name is copied before the next call;
  *   - no C++ exception, no longjmp.
  */
@@ -146,14 +155,26 @@ typedef const char *(*isoscope_frame_provider)(void *context,
                                                void **cursor);
 
 /*
- * One provider for the process; NULL: none any more, and it may still be running in other threads.
- * [start, start + size) is the code of the function that interprets, which is in a section of its
- * own at best: __attribute__((section("interpreter"))), and the linker knows __start_interpreter
- * and
- * __stop_interpreter. May be called before isoscope_start. Not signal-safe.
+ * The provider is asked of frames whose code lies in [start, start + size): the function that
+ * interprets, which is in a section of its own at best (__attribute__((section("interpreter"))): the
+ * linker knows __start_interpreter and __stop_interpreter). Code of no file must be known to
+ * isoscope_code_register too, which says how it is walked.
+ *
+ * A provider may have any number of ranges, by a call each, and there may be eight of them: what
+ * differs in function or context is another one, and has a cursor of its own.
+ * -ISOSCOPE_OVERLAP: some of the range is another one's, which stays. -ISOSCOPE_LIMIT: it would be
+ * the ninth. May be called before isoscope_start. Not signal-safe.
  */
-ISOSCOPE_API int isoscope_set_frame_provider(const void *start, size_t size,
-                                             isoscope_frame_provider provider, void *context);
+ISOSCOPE_API int isoscope_frame_provider_register(const void *start, size_t size,
+                                                  isoscope_frame_provider provider, void *context);
+
+/*
+ * Takes one range back. start: as it was registered; -ISOSCOPE_NOT_FOUND when none begins there.
+ * When it returns 0, no tick still runs the provider for this range, and what belongs to it may go.
+ * -ISOSCOPE_PENDING: the range is gone, but a tick has not ended within a second (a debugger holds
+ * its thread): nothing may go yet. Not signal-safe.
+ */
+ISOSCOPE_API int isoscope_frame_provider_unregister(const void *start);
 
 #ifdef __cplusplus
 }

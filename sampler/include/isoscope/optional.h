@@ -40,7 +40,8 @@
 #pragma weak isoscope_tag_pop
 #pragma weak isoscope_code_register
 #pragma weak isoscope_code_unregister
-#pragma weak isoscope_set_frame_provider
+#pragma weak isoscope_frame_provider_register
+#pragma weak isoscope_frame_provider_unregister
 #define ISOSCOPE_IF_LOADED(name) (&name)
 #endif
 
@@ -125,28 +126,38 @@ static inline int isoscope_optional_code_unregister(const void *start)
     return call ? call(start) : -ISOSCOPE_NO_SERVICE;
 }
 
-static inline int isoscope_optional_set_frame_provider(const void *start, size_t size,
-                                                       isoscope_frame_provider provider,
-                                                       void *context)
+static inline int isoscope_optional_frame_provider_register(const void *start, size_t size,
+                                                            isoscope_frame_provider provider,
+                                                            void *context)
 {
-    __typeof__(&isoscope_set_frame_provider) call = ISOSCOPE_IF_LOADED(isoscope_set_frame_provider);
+    __typeof__(&isoscope_frame_provider_register) call =
+        ISOSCOPE_IF_LOADED(isoscope_frame_provider_register);
 
     return call ? call(start, size, provider, context) : -ISOSCOPE_NO_SERVICE;
 }
 
+static inline int isoscope_optional_frame_provider_unregister(const void *start)
+{
+    __typeof__(&isoscope_frame_provider_unregister) call =
+        ISOSCOPE_IF_LOADED(isoscope_frame_provider_unregister);
+
+    return call ? call(start) : -ISOSCOPE_NO_SERVICE;
+}
+
 #undef ISOSCOPE_IF_LOADED
 
-#define isoscope_start              isoscope_optional_start
-#define isoscope_stop               isoscope_optional_stop
-#define isoscope_strerror           isoscope_optional_strerror
-#define isoscope_set_period         isoscope_optional_set_period
-#define isoscope_thread_register    isoscope_optional_thread_register
-#define isoscope_thread_unregister  isoscope_optional_thread_unregister
-#define isoscope_sample_count       isoscope_optional_sample_count
-#define isoscope_tag_push           isoscope_optional_tag_push
-#define isoscope_tag_pop            isoscope_optional_tag_pop
-#define isoscope_code_register      isoscope_optional_code_register
-#define isoscope_code_unregister    isoscope_optional_code_unregister
-#define isoscope_set_frame_provider isoscope_optional_set_frame_provider
+#define isoscope_start                     isoscope_optional_start
+#define isoscope_stop                      isoscope_optional_stop
+#define isoscope_strerror                  isoscope_optional_strerror
+#define isoscope_set_period                isoscope_optional_set_period
+#define isoscope_thread_register           isoscope_optional_thread_register
+#define isoscope_thread_unregister         isoscope_optional_thread_unregister
+#define isoscope_sample_count              isoscope_optional_sample_count
+#define isoscope_tag_push                  isoscope_optional_tag_push
+#define isoscope_tag_pop                   isoscope_optional_tag_pop
+#define isoscope_code_register             isoscope_optional_code_register
+#define isoscope_code_unregister           isoscope_optional_code_unregister
+#define isoscope_frame_provider_register   isoscope_optional_frame_provider_register
+#define isoscope_frame_provider_unregister isoscope_optional_frame_provider_unregister
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef ISOSCOPE_FUNCTION_FILES_H
 #define ISOSCOPE_FUNCTION_FILES_H
 
-#include "../map64.h"
+#include "../base/map64.h"
 
 struct function;
 

@@ -1,7 +1,7 @@
 #include "function_key.h"
 
 #include "../../feed/cleanup.h"
-#include "../index16.h"
+#include "../base/index16.h"
 #include "../symbols/names/demangle.h"
 
 #include <stdio.h>

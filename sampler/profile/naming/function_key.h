@@ -8,7 +8,7 @@
 #ifndef ISOSCOPE_FUNCTION_KEY_H
 #define ISOSCOPE_FUNCTION_KEY_H
 
-#include "../names.h"
+#include "../store/names.h"
 #include "functions.h"
 
 struct function_key {

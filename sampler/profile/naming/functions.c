@@ -1,9 +1,9 @@
 #include "functions.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "../frame.h"
-#include "../map64.h"
-#include "../names.h"
+#include "../base/map64.h"
+#include "../store/frame.h"
+#include "../store/names.h"
 #include "function_key.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ struct functions {
     struct names *texts;
     struct record *blocks[BLOCKS];
     uint32_t count;         /* numbers [1, count) are there */
-    struct map64 by_start;  /* PROFILE_FRAME(module, start) -> number */
+    struct map64 by_start;  /* FRAME_KEY(module, start) -> number */
     struct map64 by_source; /* a key's hash, or what follows it when another key has it -> number */
     struct function_files files;
 };
@@ -133,7 +133,7 @@ static void put_id(char id[FUNCTION_ID_BYTES], uint32_t module, uint64_t start)
     snprintf(id, FUNCTION_ID_BYTES, "functions/%" PRIu32 "/%" PRIx64, module, start);
 }
 
-static uint32_t add(struct functions *functions, const struct function_source *source)
+static uint32_t add_function(struct functions *functions, const struct function_source *source)
 {
     uint32_t number = functions->count;
     struct record **block = &functions->blocks[number / BLOCK_RECORDS];
@@ -182,7 +182,7 @@ static uint32_t find_or_add(struct functions *functions, const struct function_s
     }
     if (by_key)
         return by_key;
-    return by_start ? by_start : add(functions, source);
+    return by_start ? by_start : add_function(functions, source);
 }
 
 static uint32_t number_of(struct functions *functions, const struct function_source *source)
@@ -195,7 +195,7 @@ static uint32_t number_of(struct functions *functions, const struct function_sou
 
     if (source->start != FUNCTION_NO_START)
         of_start =
-            map64_put(&functions->by_start, PROFILE_FRAME(source->module, source->start), &added);
+            map64_put(&functions->by_start, FRAME_KEY(source->module, source->start), &added);
     if (of_key && is_another(functions, root_of(functions, *of_key), source))
         of_key = NULL;
     number = find_or_add(functions, source, of_start ? *of_start : 0, of_key ? *of_key : 0);
@@ -254,7 +254,7 @@ static uint32_t number_of_id(const struct functions *functions, const char *id)
     put_id(spelled, module, start);
     if (strcmp(spelled, id))
         return 0;
-    return map64_find(&functions->by_start, PROFILE_FRAME(module, start));
+    return map64_find(&functions->by_start, FRAME_KEY(module, start));
 }
 
 bool functions_find(struct functions *functions, const char *id, struct function *out)

@@ -5,13 +5,27 @@
 
 enum { FRAMES_MIN = 1024 };
 
+/* NULL: there is none. */
+static struct code_request *take_code(struct jobs *jobs)
+{
+    struct code_request *request = jobs->codes;
+
+    if (request)
+        jobs->codes = request->next;
+    return request;
+}
+
 void jobs_free(struct jobs *jobs)
 {
+    struct code_request *request;
+
+    while ((request = take_code(jobs)))
+        code_request_release(request);
     free(jobs->frames.frames);
     *jobs = (struct jobs){ 0 };
 }
 
-static void begin(struct jobs *jobs, struct module *module)
+static void begin_job(struct jobs *jobs, struct module *module)
 {
     jobs->asked += !module->asked;
     jobs->done += !module->asked;
@@ -37,7 +51,7 @@ bool jobs_add_module(struct jobs *jobs, struct module *module)
     /* The worker may be reading it for a frame of its own accord: then it needs no place. */
     if (!atomic_compare_exchange_strong(&module->names, &unread, MODULE_NAMES_WANTED))
         return false;
-    begin(jobs, module);
+    begin_job(jobs, module);
     jobs->queue[(jobs->first + jobs->count++) % MODULES_MAX] = module;
     return true;
 }
@@ -56,8 +70,18 @@ bool jobs_add_frame(struct jobs *jobs, struct module *module, uint64_t frame)
         frames->capacity = capacity;
     }
     frames->frames[frames->count++] = frame;
-    begin(jobs, module);
+    begin_job(jobs, module);
     return true;
+}
+
+void jobs_add_code(struct jobs *jobs, struct code_request *request)
+{
+    struct code_request **end = &jobs->codes;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = request;
+    begin_job(jobs, request->module);
 }
 
 bool jobs_take(struct jobs *jobs, struct job *out)
@@ -69,6 +93,8 @@ bool jobs_take(struct jobs *jobs, struct job *out)
         jobs->count--;
         return true;
     }
+    if ((out->code = take_code(jobs)))
+        return true;
     out->frames = jobs->frames;
     jobs->frames = (struct job_frames){ 0 };
     return out->frames.count > 0;

@@ -39,7 +39,7 @@ void open_lines_free(struct open_lines *open)
     free(open);
 }
 
-size_t open_lines_bytes(const struct open_lines *open)
+static size_t bytes_of(const struct open_lines *open)
 {
     size_t bytes = 0;
 
@@ -49,9 +49,9 @@ size_t open_lines_bytes(const struct open_lines *open)
 }
 
 /* The one in use stays, however much it holds: it bounds itself. */
-static void trim(struct open_lines *open)
+static void trim_open(struct open_lines *open)
 {
-    while (open->count > 1 && (open->count == OPEN_MAX || open_lines_bytes(open) > open->bytes_max))
+    while (open->count > 1 && (open->count == OPEN_MAX || bytes_of(open) > open->bytes_max))
         lines_close(open->entries[--open->count].lines);
 }
 
@@ -97,7 +97,7 @@ struct lines *open_lines_of(struct open_lines *open, struct module *module,
         return open->entries[0].lines;
     if (atomic_load_explicit(&module->lines, memory_order_relaxed) == MODULE_LINES_NONE)
         return NULL;
-    trim(open);
+    trim_open(open);
     for (uint32_t i = 1; i < open->count; i++)
         if (open->entries[i].module == module)
             return to_front(open, i);

@@ -23,6 +23,5 @@ void open_lines_free(struct open_lines *open); /* NULL is fine */
 /* Lent until the next call; NULL: the module has none. Sets module->lines. */
 struct lines *open_lines_of(struct open_lines *open, struct module *module,
                             const struct module_file *file);
-size_t open_lines_bytes(const struct open_lines *open);
 
 #endif

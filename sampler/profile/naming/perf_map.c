@@ -2,7 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "perf_map_file.h"
-#include "pieces.h"
+#include "interval_map.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
 };
 
 struct line {
-    struct piece_range range;
+    struct interval_range range;
     uint64_t at;   /* in the file */
     uint32_t name; /* number; 0: not asked for yet */
 };
@@ -34,7 +34,7 @@ struct perf_map {
     int64_t next_look_us;
     struct line *lines; /* in the file's order */
     uint32_t count, capacity;
-    struct pieces pieces;
+    struct interval_map shown;
 };
 
 int perf_map_new(struct perf_map **out, int32_t pid)
@@ -55,7 +55,7 @@ void perf_map_free(struct perf_map *map)
         return;
     if (map->fd >= 0)
         close(map->fd);
-    pieces_free(&map->pieces);
+    interval_map_free(&map->shown);
     free(map->lines);
     free(map);
 }
@@ -89,7 +89,7 @@ static const char *read_hex(const char *at, const char *end, uint64_t *out)
 }
 
 /* end: its newline. Returns where the name begins; NULL: it says nothing. */
-static const char *parse(const char *at, const char *end, struct piece_range *out)
+static const char *parse(const char *at, const char *end, struct interval_range *out)
 {
     uint64_t bytes;
 
@@ -160,9 +160,9 @@ static void drop_covered(struct perf_map *map)
 
     if (!moved)
         return;
-    for (uint32_t i = 0; i < map->pieces.count; i++)
-        if (map->pieces.pieces[i].range != PIECE_NONE)
-            moved[map->pieces.pieces[i].range] = 1;
+    for (uint32_t i = 0; i < map->shown.count; i++)
+        if (map->shown.list[i].range != INTERVAL_NONE)
+            moved[map->shown.list[i].range] = 1;
     for (uint32_t i = 0; i < map->count; i++) {
         if (!moved[i])
             continue;
@@ -170,9 +170,9 @@ static void drop_covered(struct perf_map *map)
         map->lines[kept++] = map->lines[i];
     }
     map->count = kept;
-    for (uint32_t i = 0; i < map->pieces.count; i++)
-        if (map->pieces.pieces[i].range != PIECE_NONE)
-            map->pieces.pieces[i].range = moved[map->pieces.pieces[i].range];
+    for (uint32_t i = 0; i < map->shown.count; i++)
+        if (map->shown.list[i].range != INTERVAL_NONE)
+            map->shown.list[i].range = moved[map->shown.list[i].range];
     free(moved);
 }
 
@@ -185,8 +185,8 @@ static void read_on(struct perf_map *map)
         ;
     if (map->count == before)
         return;
-    if (pieces_build(&map->pieces, map->lines, map->count, sizeof(*map->lines)) < 0) {
-        /* As if not read: the pieces do not know the new lines. */
+    if (interval_map_build(&map->shown, map->lines, map->count, sizeof(*map->lines)) < 0) {
+        /* As if not read: the map does not know the new lines. */
         map->count = before;
         map->read_bytes = from;
         return;
@@ -194,14 +194,14 @@ static void read_on(struct perf_map *map)
     drop_covered(map);
 }
 
-static void forget(struct perf_map *map)
+static void forget_entries(struct perf_map *map)
 {
     close(map->fd);
     map->fd = -1;
     map->read_bytes = 0;
     map->in_long_line = map->lied = false;
     map->count = 0;
-    pieces_free(&map->pieces);
+    interval_map_free(&map->shown);
 }
 
 /* Another file has its name now, or it was cut off and written anew. */
@@ -214,12 +214,12 @@ static bool is_another(const struct perf_map *map, int fd)
             (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev));
 }
 
-static void look(struct perf_map *map)
+static void look_at_file(struct perf_map *map)
 {
     int fd = perf_map_file_open(map->pid);
 
     if (map->fd >= 0 && is_another(map, fd))
-        forget(map);
+        forget_entries(map);
     if (map->fd < 0)
         map->fd = fd;
     else if (fd >= 0)
@@ -232,7 +232,7 @@ static uint32_t read_name(struct perf_map *map, struct line *line, struct names 
 {
     char text[LINE_BYTES + 1];
     ssize_t bytes = pread(map->fd, text, LINE_BYTES, (off_t)line->at);
-    struct piece_range range;
+    struct interval_range range;
     const char *name, *end;
 
     if (bytes < 0)
@@ -256,10 +256,10 @@ uint32_t perf_map_name(struct perf_map *map, uint64_t pc, int64_t now_us, struct
     struct line *line;
 
     if (now_us >= map->next_look_us) {
-        look(map);
+        look_at_file(map);
         map->next_look_us = now_us + LOOK_US + (int64_t)map->count * LOOK_US_PER_LINE;
     }
-    if (!pieces_find(&map->pieces, pc, &number))
+    if (!interval_map_find(&map->shown, pc, &number))
         return 0;
     line = &map->lines[number];
     if (!line->name)

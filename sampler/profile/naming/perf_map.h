@@ -10,13 +10,14 @@
  * Units      *_us: CLOCK_MONOTONIC microseconds.
  * Ownership  The caller's, by perf_map_free. What it holds is bounded: 64 bytes for each of
  *            PERF_MAP_LINES_MAX lines that still show; names stay in the file until they are asked
- * for. Threads    One at a time: whoever runs the round. Errors     perf_map_new: 0 or
- * -ISOSCOPE_NO_MEMORY. Lines that make no sense are passed over.
+ *            for.
+ * Threads    One at a time: whoever runs the round.
+ * Errors     perf_map_new: 0 or -ISOSCOPE_NO_MEMORY. Lines that make no sense are passed over.
  */
 #ifndef ISOSCOPE_PERF_MAP_H
 #define ISOSCOPE_PERF_MAP_H
 
-#include "../names.h"
+#include "../store/names.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "registry.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "../index16.h"
+#include "../base/index16.h"
 
 #include <assert.h>
 #include <limits.h>

@@ -18,7 +18,7 @@
 #define ISOSCOPE_REGISTRY_H
 
 #include "../../feed/layout.h"
-#include "../names.h"
+#include "../store/names.h"
 #include "../symbols/symbols.h"
 
 #include <stdbool.h>
@@ -54,11 +54,11 @@ struct module {
     _Atomic int32_t pid;
     _Atomic uint64_t address; /* where it began there */
     _Atomic uint64_t bias;    /* address - offset there, also when pid is not known */
-    _Atomic uint32_t names;   /* module_names; only namer.h changes it */
+    _Atomic uint32_t names;   /* module_names; only symbolizer.h changes it */
     struct symbols *symbols;  /* set before names becomes READ; may then still be NULL: no memory */
     _Atomic uint32_t lines;   /* module_lines; only the symbol worker changes it */
     _Atomic(const char *) lines_reason; /* why there are none; static memory */
-    /* namer.h alone looks at these, under its lock. */
+    /* symbolizer.h alone looks at these, under its lock. */
     bool asked;
     uint32_t jobs; /* not done yet */
 };

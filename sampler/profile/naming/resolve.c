@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static_assert((int)CHAIN_MAX >= (int)LINES_FRAMES_MAX, "a chain holds what lines find");
+static_assert((int)INLINE_CHAIN_MAX >= (int)LINES_FRAMES_MAX, "a chain holds what lines find");
 
 /* What stands in for a name where the unwind data knows a function and nobody its name. */
 static const char *name_by_start(struct functions *functions, const struct module *module,
@@ -120,7 +120,8 @@ static struct chain_frame chain_frame_of(struct functions *functions,
 }
 
 uint32_t resolve_chain(struct functions *functions, const struct module *module,
-                       struct lines *lines, uint64_t offset, struct chain_frame out[CHAIN_MAX])
+                       struct lines *lines, uint64_t offset,
+                       struct chain_frame out[INLINE_CHAIN_MAX])
 {
     struct line_frame frames[LINES_FRAMES_MAX];
     uint32_t count = lines ? lines_find(lines, offset, frames) : 0;

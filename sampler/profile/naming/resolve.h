@@ -8,7 +8,7 @@
 #ifndef ISOSCOPE_RESOLVE_H
 #define ISOSCOPE_RESOLVE_H
 
-#include "chains.h"
+#include "inline_chains.h"
 #include "functions.h"
 #include "registry.h"
 #include "../symbols/lines.h"
@@ -18,6 +18,7 @@ uint32_t resolve_symbol(struct functions *functions, const struct module *module
 
 /* All that is known: innermost first, at least one frame. lines may be NULL. */
 uint32_t resolve_chain(struct functions *functions, const struct module *module,
-                       struct lines *lines, uint64_t offset, struct chain_frame out[CHAIN_MAX]);
+                       struct lines *lines, uint64_t offset,
+                       struct chain_frame out[INLINE_CHAIN_MAX]);
 
 #endif

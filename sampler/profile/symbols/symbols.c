@@ -9,7 +9,7 @@
 #include "names/other_languages.h"
 #include "names/plt.h"
 #include "names/ranges.h"
-#include "names/spoken.h"
+#include "names/display_name.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 
 struct symbols {
     struct ranges ranges;
-    struct frame_starts frames;       /* for what no symbol covers */
-    _Atomic(struct spoken *) *spoken; /* by range_symbol: made when first asked for */
-    struct elf_segment code;          /* size 0: not known */
-    bool gnat;                        /* it has Ada code */
+    struct frame_starts frames;                   /* for what no symbol covers */
+    _Atomic(struct display_name *) *display_name; /* by range_symbol: made when first asked for */
+    struct elf_segment code;                      /* size 0: not known */
+    bool gnat;                                    /* it has Ada code */
     const char *reason;
 };
 
@@ -73,8 +73,9 @@ int symbols_read(struct symbols **out, const struct module_file *module)
         return -ISOSCOPE_NO_MEMORY;
     read_files(symbols, module);
     if (ranges_build(&symbols->ranges) == 0)
-        symbols->spoken = calloc(symbols->ranges.symbol_count + 1, sizeof(*symbols->spoken));
-    if (!symbols->spoken) {
+        symbols->display_name =
+            calloc(symbols->ranges.symbol_count + 1, sizeof(*symbols->display_name));
+    if (!symbols->display_name) {
         symbols_free(symbols);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -86,9 +87,9 @@ void symbols_free(struct symbols *symbols)
 {
     if (!symbols)
         return;
-    for (uint32_t i = 0; symbols->spoken && i < symbols->ranges.symbol_count; i++)
-        free(atomic_load_explicit(&symbols->spoken[i], memory_order_relaxed));
-    free(symbols->spoken);
+    for (uint32_t i = 0; symbols->display_name && i < symbols->ranges.symbol_count; i++)
+        free(atomic_load_explicit(&symbols->display_name[i], memory_order_relaxed));
+    free(symbols->display_name);
     ranges_free(&symbols->ranges);
     frame_starts_free(&symbols->frames);
     free(symbols);
@@ -96,17 +97,19 @@ void symbols_free(struct symbols *symbols)
 
 /* Two threads may make the same one at once: the first one's stays. NULL: out of memory, or it is
  * said as it is written. */
-static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number, const char *raw)
+static const struct display_name *display_name_of(struct symbols *symbols, uint32_t number,
+                                                  const char *raw)
 {
-    const unsigned traits = (symbols->ranges.symbols[number].resolver ? SPOKEN_RESOLVER : 0) |
-                            (symbols->gnat ? SPOKEN_GNAT : 0);
-    struct spoken *there = atomic_load_explicit(&symbols->spoken[number], memory_order_acquire);
-    struct spoken *mine;
+    const unsigned traits = (symbols->ranges.symbols[number].resolver ? DISPLAY_NAME_RESOLVER : 0) |
+                            (symbols->gnat ? DISPLAY_NAME_GNAT : 0);
+    struct display_name *there =
+        atomic_load_explicit(&symbols->display_name[number], memory_order_acquire);
+    struct display_name *mine;
 
-    if (there || !spoken_differs(raw, traits))
+    if (there || !display_name_differs(raw, traits))
         return there;
-    mine = spoken_new(raw, traits);
-    if (!mine || atomic_compare_exchange_strong(&symbols->spoken[number], &there, mine))
+    mine = display_name_new(raw, traits);
+    if (!mine || atomic_compare_exchange_strong(&symbols->display_name[number], &there, mine))
         return mine;
     free(mine);
     return there;
@@ -115,15 +118,15 @@ static const struct spoken *spoken_of(struct symbols *symbols, uint32_t number, 
 static void name_symbol(struct symbols *symbols, uint32_t number, struct symbol *out)
 {
     const char *raw = ranges_name(&symbols->ranges, number);
-    const struct spoken *spoken = spoken_of(symbols, number, raw);
+    const struct display_name *display_name = display_name_of(symbols, number, raw);
 
     const struct range_symbol *symbol = &symbols->ranges.symbols[number];
 
     *out = (struct symbol){ .start = symbol->start,
                             .size = symbol->end - symbol->start,
                             .raw_name = raw,
-                            .name = spoken ? spoken->name : raw,
-                            .full_name = spoken ? spoken->full_name : raw };
+                            .name = display_name ? display_name->name : raw,
+                            .full_name = display_name ? display_name->full_name : raw };
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)
@@ -136,6 +139,29 @@ bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out)
     }
     name_symbol(symbols, number, out);
     return true;
+}
+
+/* Of a function that the unwind data alone knows. */
+static struct code_part unnamed_part(const struct symbols *symbols, uint64_t start)
+{
+    uint64_t end = frame_starts_next(&symbols->frames, start);
+    uint64_t named = ranges_next(&symbols->ranges, start);
+
+    return (struct code_part){ start, named < end ? named : end };
+}
+
+uint32_t symbols_parts(const struct symbols *symbols, uint64_t offset, struct code_part *out,
+                       uint32_t max)
+{
+    uint64_t start;
+    uint32_t number;
+
+    if (ranges_find(&symbols->ranges, offset, &number))
+        return ranges_parts(&symbols->ranges, number, out, max);
+    if (!max || !frame_starts_find(&symbols->frames, offset, &start))
+        return 0;
+    *out = unnamed_part(symbols, start);
+    return 1;
 }
 
 const struct elf_segment *symbols_code(const struct symbols *symbols)

@@ -19,6 +19,7 @@
 
 #include "files/elf_file.h"
 #include "files/module_file.h"
+#include "names/ranges.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,10 @@ void symbols_free(struct symbols *symbols); /* NULL is fine */
 
 /* False: no function is known there. */
 bool symbols_find(struct symbols *symbols, uint64_t offset, struct symbol *out);
+/* Where the code of the function at the offset lies: from its start on, then what the compiler moved
+ * away from it. Returns how many parts; fills at most max. 0: no function is known there. */
+uint32_t symbols_parts(const struct symbols *symbols, uint64_t offset, struct code_part *out,
+                       uint32_t max);
 /* The module's code, as its own file says it; NULL: that cannot be read. */
 const struct elf_segment *symbols_code(const struct symbols *symbols);
 /* Why there are none; NULL when there are. Static memory. */

@@ -52,49 +52,59 @@ static bool plain_return_address(const struct cfi_rule *rule)
 #endif
 }
 
-/* Whether a row alone says it; *cfa and *fp are what it says. */
-static bool plain_row(const struct cfi_rule *rule, uint16_t *cfa, int16_t *fp)
+/* Of the frame pointer or the third register. False: a row cannot say it. */
+static bool plain_place(uint8_t place, int32_t offset, int8_t *out)
+{
+    *out = 0;
+    if (place == CFI_UNDEFINED || place == CFI_UNSUPPORTED)
+        *out = ROW_LOST;
+    else if (place == CFI_AT_CFA && offset && offset % 8 == 0 && offset / 8 > INT8_MIN &&
+             offset / 8 <= INT8_MAX)
+        *out = (int8_t)(offset / 8);
+    return *out || place == CFI_SAME;
+}
+
+/* Whether a row alone says it, but for its pc. */
+static bool plain_row(const struct cfi_rule *rule, struct unwind_row *row)
 {
     if (rule->cfa != CFI_CFA_REG || !fits_row(rule->cfa_offset, ROW_VALUE_MAX) ||
         !plain_return_address(rule))
         return false;
     if (rule->cfa_reg == ARCH_SP)
-        *cfa = ROW_CFA(ROW_SP, rule->cfa_offset / 8);
+        row->cfa = ROW_CFA(ROW_SP, rule->cfa_offset / 8);
     else if (rule->cfa_reg == ARCH_FP)
-        *cfa = ROW_CFA(ROW_FP, rule->cfa_offset / 8);
+        row->cfa = ROW_CFA(ROW_FP, rule->cfa_offset / 8);
     else
         return false;
-    if (rule->fp == CFI_SAME)
-        *fp = 0;
-    else if (rule->fp == CFI_AT_CFA && rule->fp_offset && rule->fp_offset % 8 == 0 &&
-             rule->fp_offset / 8 > INT16_MIN && rule->fp_offset / 8 <= INT16_MAX)
-        *fp = (int16_t)(rule->fp_offset / 8);
-    else if (rule->fp == CFI_UNDEFINED || rule->fp == CFI_UNSUPPORTED)
-        *fp = ROW_FP_LOST;
-    else
-        return false;
-    return true;
+    return plain_place(rule->fp, rule->fp_offset, &row->fp) &&
+           plain_place(rule->third, rule->third_offset, &row->third);
 }
 
-static void row_from_rule(struct build *build, const struct cfi_rule *rule, bool signal_frame,
-                          uint16_t *cfa, int16_t *fp)
+static struct unwind_row end_row(enum row_end end)
 {
+    return (struct unwind_row){ .cfa = ROW_CFA(ROW_END, end) };
+}
+
+static struct unwind_row row_from_rule(struct build *build, const struct cfi_rule *rule,
+                                       bool signal_frame)
+{
+    struct unwind_row row = { 0 };
     uint32_t index;
 
-    *fp = 0;
-    if (signal_frame) {
-        *cfa = ROW_CFA(ROW_END, ROW_END_SIGNAL);
-    } else if (rule->ra == CFI_UNDEFINED) {
-        *cfa = ROW_CFA(ROW_END, ROW_END_ROOT);
-    } else if (rule->cfa == CFI_CFA_UNSUPPORTED || rule->ra == CFI_UNSUPPORTED) {
-        *cfa = ROW_CFA(ROW_END, ROW_END_UNSUPPORTED);
-    } else if (!plain_row(rule, cfa, fp)) {
-        index = rule_index(build, rule);
-        *cfa = index < RULES_MAX ? ROW_CFA(ROW_RULE, index) : ROW_CFA(ROW_END, ROW_END_UNSUPPORTED);
-    }
+    if (signal_frame)
+        return end_row(ROW_END_SIGNAL);
+    if (rule->ra == CFI_UNDEFINED)
+        return end_row(ROW_END_ROOT);
+    if (rule->cfa == CFI_CFA_UNSUPPORTED || rule->ra == CFI_UNSUPPORTED)
+        return end_row(ROW_END_UNSUPPORTED);
+    if (plain_row(rule, &row))
+        return row;
+    index = rule_index(build, rule);
+    return index < RULES_MAX ? (struct unwind_row){ .cfa = ROW_CFA(ROW_RULE, index) }
+                             : end_row(ROW_END_UNSUPPORTED);
 }
 
-static void add_row(struct build *build, uint64_t vaddr, uint16_t cfa, int16_t fp)
+static void add_row(struct build *build, uint64_t vaddr, struct unwind_row row)
 {
     struct unwind_row *last = build->row_count ? &build->rows[build->row_count - 1] : NULL;
     uint64_t pc = vaddr - build->start;
@@ -102,33 +112,58 @@ static void add_row(struct build *build, uint64_t vaddr, uint16_t cfa, int16_t f
     if (build->row_count == build->rows_max || vaddr < build->start || pc > UINT32_MAX ||
         (last && pc < last->pc))
         return;
-    if (last && last->cfa == cfa && last->fp == fp)
+    if (last && last->cfa == row.cfa && last->fp == row.fp && last->third == row.third)
         return; /* it says nothing new */
-    if (last && last->pc == pc) {
-        last->cfa = cfa;
-        last->fp = fp;
-        return;
-    }
-    build->rows[build->row_count++] =
-        (struct unwind_row){ .pc = (uint32_t)pc, .cfa = cfa, .fp = fp };
+    row.pc = (uint32_t)pc;
+    if (last && last->pc == pc)
+        *last = row;
+    else
+        build->rows[build->row_count++] = row;
 }
 
-static void add_function(struct build *build, struct cfi_program *program)
+/* False: the function's rules hold. */
+static bool go_mark(const struct go_frames *go, uint64_t start, enum row_end *out)
+{
+    for (uint32_t i = 0; i < go->mark_count; i++)
+        if (go->marks[i].start == start) {
+            *out = go->marks[i].end;
+            return true;
+        }
+    return false;
+}
+
+/* Go does not say where its code saves the frame pointer: below the return address, where a frame
+ * was set up. */
+static void complete_go_rule(struct cfi_rule *rule)
+{
+    if (rule->cfa != CFI_CFA_REG || rule->cfa_reg != ARCH_SP || rule->cfa_offset < 16 ||
+        rule->fp != CFI_SAME)
+        return;
+    rule->fp = CFI_AT_CFA;
+    rule->fp_offset = -16;
+}
+
+/* go: NULL, or the rules are of Go's code. */
+static void add_function(struct build *build, struct cfi_program *program,
+                         const struct go_frames *go)
 {
     struct cfi_rule rule;
+    enum row_end end;
     uint64_t from;
-    uint16_t cfa;
-    int16_t fp;
 
     if (!build->row_count) {
         build->start = program->start;
     } else if (program->start > build->end) {
-        add_row(build, build->end, ROW_CFA(ROW_END, ROW_END_NO_ROW), 0);
+        add_row(build, build->end, end_row(ROW_END_NO_ROW));
     }
-    while (cfi_next_row(program, &from, &rule)) {
-        row_from_rule(build, &rule, program->signal_frame, &cfa, &fp);
-        add_row(build, from, cfa, fp);
-    }
+    if (go && go_mark(go, program->start, &end))
+        add_row(build, program->start, end_row(end));
+    else
+        while (cfi_next_row(program, &from, &rule)) {
+            if (go)
+                complete_go_rule(&rule);
+            add_row(build, from, row_from_rule(build, &rule, program->signal_frame));
+        }
     if (program->end > build->end)
         build->end = program->end;
 }
@@ -142,15 +177,17 @@ static void build_by_header(struct build *build, const struct cfi_header *header
         uint64_t offset = cfi_header_fde_vaddr(header, index) - eh_frame->vaddr;
 
         if (cfi_program_at(&program, eh_frame, offset))
-            add_function(build, &program);
+            add_function(build, &program, NULL);
     }
 }
 
 struct fde {
     uint64_t start, offset;
+    bool go;
 };
 
-/* Shell sort: short, no recursion, no allocation; only for the rare module without a table. */
+/* Shell sort: short, no recursion, no allocation; only for the rare module without a table, and for
+ * Go's. */
 static void sort_fdes(struct fde *fdes, uint32_t count)
 {
     for (uint32_t gap = count / 2; gap; gap /= 2) {
@@ -165,25 +202,39 @@ static void sort_fdes(struct fde *fdes, uint32_t count)
     }
 }
 
-static void build_by_walk(struct build *build, const struct cfi_bytes *eh_frame)
+static uint32_t walk_frames(const struct cfi_bytes *frames, struct fde *out, uint64_t max, bool go)
 {
-    uint64_t fdes_max = eh_frame->size / FDE_BYTES_MIN + 1;
-    struct fde *fdes = pages_new(fdes_max * sizeof *fdes);
     struct cfi_program program;
     uint64_t offset = 0, record = 0;
     uint32_t count = 0;
 
-    if (!fdes)
-        return;
-    while (count < fdes_max && cfi_next_record(eh_frame, &offset)) {
-        if (cfi_program_at(&program, eh_frame, record))
-            fdes[count++] = (struct fde){ program.start, record };
+    while (count < max && cfi_next_record(frames, &offset)) {
+        if (cfi_program_at(&program, frames, record))
+            out[count++] = (struct fde){ program.start, record, go };
         record = offset;
     }
+    return count;
+}
+
+/* go: NULL, or what to take beside. */
+static void build_by_walk(struct build *build, const struct cfi_bytes *eh_frame,
+                          const struct go_frames *go)
+{
+    const struct cfi_bytes more = { go ? go->bytes : NULL, go ? go->size : 0, 0 };
+    uint64_t fdes_max = (eh_frame->size + more.size) / FDE_BYTES_MIN + 1;
+    struct fde *fdes = pages_new(fdes_max * sizeof *fdes);
+    struct cfi_program program;
+    uint32_t count;
+
+    if (!fdes)
+        return;
+    count = walk_frames(eh_frame, fdes, fdes_max, false);
+    if (go)
+        count += walk_frames(&more, fdes + count, fdes_max - count, true);
     sort_fdes(fdes, count);
     for (uint32_t i = 0; i < count; i++)
-        if (cfi_program_at(&program, eh_frame, fdes[i].offset))
-            add_function(build, &program);
+        if (cfi_program_at(&program, fdes[i].go ? &more : eh_frame, fdes[i].offset))
+            add_function(build, &program, fdes[i].go ? go : NULL);
     pages_free(fdes, fdes_max * sizeof *fdes);
 }
 
@@ -235,11 +286,13 @@ static struct unwind_table *pack(const struct build *build)
     return table;
 }
 
-struct unwind_table *table_build(const struct cfi_header *header, const struct cfi_bytes *eh_frame)
+struct unwind_table *table_build(const struct cfi_header *header, const struct cfi_bytes *eh_frame,
+                                 const struct go_frames *go)
 {
     /* A row takes an instruction of at least one byte; scratch is only touched as far as it is
      * used. */
-    uint64_t rows_max = eh_frame->size < UINT32_MAX - 16 ? eh_frame->size + 16 : UINT32_MAX;
+    uint64_t bytes = eh_frame->size + (go ? go->size : 0);
+    uint64_t rows_max = bytes < UINT32_MAX - 16 ? bytes + 16 : UINT32_MAX;
     struct build build = {
         .rows = pages_new(rows_max * sizeof *build.rows),
         .rules = pages_new(RULES_MAX * sizeof *build.rules),
@@ -248,10 +301,10 @@ struct unwind_table *table_build(const struct cfi_header *header, const struct c
     struct unwind_table *table = NULL;
 
     if (build.rows && build.rules) {
-        if (header->fde_count)
+        if (header->fde_count && !go)
             build_by_header(&build, header, eh_frame);
         else
-            build_by_walk(&build, eh_frame);
+            build_by_walk(&build, eh_frame, go);
         if (build.row_count && build.end > build.start && build.end - build.start <= UINT32_MAX)
             table = pack(&build);
     }

@@ -1,14 +1,15 @@
 #include "table_source.h"
 
+#include "../../capture/system/memory.h"
 #include "../../feed/cleanup.h"
 #include "../symbols/files/elf_file.h"
+#include "go_frames.h"
 #include "table_build.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum { PHDRS_MAX = 64, UNWIND_BYTES_MAX = 1 << 29 };
@@ -23,19 +24,12 @@ struct source {
     unsigned count;
 };
 
-static bool read_memory(int32_t pid, void *out, uint64_t address, uint64_t bytes)
-{
-    struct iovec to = { out, bytes }, from = { (void *)(uintptr_t)address, bytes };
-
-    return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
-}
-
 /* Where the file begins and so on: an offset in the file, which is mapped from its start on. */
 static bool read_head(const struct source *source, void *out, uint64_t offset, uint64_t bytes)
 {
     if (source->fd >= 0)
         return pread(source->fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
-    return read_memory(source->pid, out, source->start + offset, bytes);
+    return memory_read(source->pid, out, source->start + offset, bytes);
 }
 
 static const Elf64_Phdr *segment_of(const struct source *source, uint64_t vaddr)
@@ -57,7 +51,7 @@ static bool read_vaddr(const struct source *source, void *out, uint64_t vaddr, u
     if (!segment || bytes > segment->p_filesz - (vaddr - segment->p_vaddr))
         return false;
     if (source->fd < 0)
-        return read_memory(source->pid, out, source->bias + vaddr, bytes);
+        return memory_read(source->pid, out, source->bias + vaddr, bytes);
     return pread(source->fd, out, bytes, (off_t)(vaddr - segment->p_vaddr + segment->p_offset)) ==
            (ssize_t)bytes;
 }
@@ -96,7 +90,8 @@ static uint8_t *copy_of(const struct source *source, uint64_t vaddr, uint64_t by
 }
 
 /* Where .eh_frame ends stands in no program header; what lies behind it does no harm. */
-static struct unwind_table *table_of(const struct source *source, const Elf64_Phdr *found)
+static struct unwind_table *table_of(const struct source *source, const Elf64_Phdr *found,
+                                     const struct go_frames *go)
 {
     CLEANUP(free_bytes) uint8_t *head = copy_of(source, found->p_vaddr, found->p_filesz);
     CLEANUP(free_bytes) uint8_t *frames = NULL;
@@ -114,17 +109,18 @@ static struct unwind_table *table_of(const struct source *source, const Elf64_Ph
     frames = copy_of(source, header.eh_frame_vaddr, bytes);
     if (!frames)
         return NULL;
-    return table_build(&header, &(struct cfi_bytes){ frames, bytes, header.eh_frame_vaddr });
+    return table_build(&header, &(struct cfi_bytes){ frames, bytes, header.eh_frame_vaddr }, go);
 }
 
-static bool build(struct source *source, struct unwind_table **out)
+static bool build_table(struct source *source, const struct go_frames *go,
+                        struct unwind_table **out)
 {
     *out = NULL;
     if (!read_phdrs(source))
         return false;
-    for (unsigned i = 0; i < source->count; i++)
+    for (unsigned i = 0; i < source->count && !*out; i++)
         if (source->phdrs[i].p_type == PT_GNU_EH_FRAME)
-            *out = table_of(source, &source->phdrs[i]);
+            *out = table_of(source, &source->phdrs[i], go);
     return true;
 }
 
@@ -134,15 +130,21 @@ static struct source vdso(void)
     return (struct source){ .fd = -1, .pid = getpid(), .start = getauxval(AT_SYSINFO_EHDR) };
 }
 
-bool table_source_build(const struct module_file *module, struct unwind_table **out)
+bool table_source_build(const struct module_file *module, struct unwind_table **out,
+                        bool *stripped_go)
 {
     CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+    CLEANUP(go_frames_free) struct go_frames go = { 0 };
     struct source source = { .fd = -1, .pid = module->pid, .start = module->address };
+    enum go_found found = GO_NONE;
     const char *reason;
 
     if (!strcmp(module->path, "[vdso]"))
         source = vdso();
     else if ((file = module_file_open(module, &reason)))
         source = (struct source){ .fd = elf_file_fd(file) };
-    return build(&source, out);
+    if (file)
+        found = go_frames_read(&go, file);
+    *stripped_go = found == GO_STRIPPED;
+    return build_table(&source, found == GO_READ ? &go : NULL, out);
 }

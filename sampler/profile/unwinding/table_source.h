@@ -18,6 +18,8 @@
 
 #include <stdbool.h>
 
-bool table_source_build(const struct module_file *module, struct unwind_table **out);
+/* stripped_go: it is a Go program, and has no unwind data for its own code. */
+bool table_source_build(const struct module_file *module, struct unwind_table **out,
+                        bool *stripped_go);
 
 #endif

@@ -2,10 +2,11 @@
 
 #include "../../feed/layout.h"
 #include "../../include/isoscope/isoscope.h"
-#include "../map64.h"
-#include "../thread.h"
+#include "../base/map64.h"
+#include "../base/thread.h"
 #include "table_source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,8 +37,10 @@ struct table_store {
     char *path;
     void (*done)(void *context);
     void *context;
-    uint64_t end;         /* the worker's: bytes of the file in use */
-    struct map64 numbers; /* key's hash -> entries[number - 1] */
+    uint64_t end; /* the worker's: bytes of the file in use */
+
+    pthread_mutex_t asking; /* guards the next three; taken before the other one */
+    struct map64 numbers;   /* key's hash -> entries[number - 1] */
     struct entry **entries;
     uint32_t count, capacity;
 
@@ -64,25 +67,27 @@ static bool write_all(int fd, const void *bytes, uint64_t size, uint64_t at)
     return true;
 }
 
-static struct table_place put(struct table_store *store, const struct unwind_table *table)
+static struct table_place put_table(struct table_store *store, const struct unwind_table *table,
+                                    bool stripped_go)
 {
-    struct table_place place = { .at = FEED_TABLE_NONE };
+    struct table_place place = { .at = FEED_TABLE_NONE, .stripped_go = stripped_go };
 
     if (!table || table->bytes > UINT32_MAX ||
         !write_all(store->fd, table, table->bytes, store->end))
         return place;
-    place = (struct table_place){ store->end, (uint32_t)table->bytes };
+    place = (struct table_place){ store->end, (uint32_t)table->bytes, stripped_go };
     store->end =
         (store->end + table->bytes + FEED_TABLE_ALIGN - 1) / FEED_TABLE_ALIGN * FEED_TABLE_ALIGN;
     return place;
 }
 
-static void work(struct table_store *store, struct entry *entry)
+static void build_entry(struct table_store *store, struct entry *entry)
 {
     struct unwind_table *table = NULL;
+    bool stripped_go = false;
 
-    entry->unreadable = !table_source_build(&entry->module, &table);
-    entry->place = put(store, table);
+    entry->unreadable = !table_source_build(&entry->module, &table, &stripped_go);
+    entry->place = put_table(store, table, stripped_go);
     atomic_store_explicit(&entry->ready, true, memory_order_release);
     free(table);
 }
@@ -104,7 +109,7 @@ static void *run(void *argument)
         if (!store->first)
             store->last = &store->first;
         pthread_mutex_unlock(&store->lock);
-        work(store, entry);
+        build_entry(store, entry);
         if (store->done)
             store->done(store->context);
         pthread_mutex_lock(&store->lock);
@@ -136,6 +141,7 @@ int table_store_new(struct table_store **out, const char *path, void (*done)(voi
     store->done = done;
     store->context = context;
     store->last = &store->first;
+    pthread_mutex_init(&store->asking, NULL);
     pthread_mutex_init(&store->lock, NULL);
     pthread_cond_init(&store->wake, NULL);
     error = make_file(store, path);
@@ -143,7 +149,10 @@ int table_store_new(struct table_store **out, const char *path, void (*done)(voi
         error = thread_start(&store->thread, run, store);
     store->started = !error;
     if (error) {
+        int problem = errno;
+
         table_store_free(store);
+        errno = problem;
         return error;
     }
     *out = store;
@@ -178,6 +187,7 @@ void table_store_free(struct table_store *store)
     free(store->path);
     pthread_cond_destroy(&store->wake);
     pthread_mutex_destroy(&store->lock);
+    pthread_mutex_destroy(&store->asking);
     free(store);
 }
 
@@ -238,7 +248,8 @@ static struct entry *entry_new(const struct module_file *module, const struct ke
         return NULL;
     entry->key = *key;
     entry->path = strdup(module->path);
-    memcpy(entry->build_id, module->build_id, module->build_id_bytes);
+    if (module->build_id_bytes)
+        memcpy(entry->build_id, module->build_id, module->build_id_bytes);
     entry->module = *module;
     entry->module.path = entry->path;
     entry->module.build_id = entry->build_id;
@@ -260,8 +271,8 @@ static void enqueue(struct table_store *store, struct entry *entry)
 }
 
 /* NULL: no memory. */
-static struct entry *add(struct table_store *store, const struct module_file *module,
-                         const struct key *key)
+static struct entry *add_entry(struct table_store *store, const struct module_file *module,
+                               const struct key *key)
 {
     struct entry *entry;
 
@@ -282,22 +293,22 @@ static struct entry *add(struct table_store *store, const struct module_file *mo
     return entry;
 }
 
-bool table_store_ask(struct table_store *store, const struct module_file *module,
-                     struct table_place *out)
+/* With the lock. */
+static bool ask(struct table_store *store, const struct module_file *module, const struct key *key,
+                struct table_place *out)
 {
-    struct key key = key_of(module);
     struct entry *entry = NULL;
     bool added = false;
-    uint32_t *number = map64_put(&store->numbers, hash_of(&key), &added);
+    uint32_t *number = map64_put(&store->numbers, hash_of(key), &added);
 
     *out = (struct table_place){ .at = FEED_TABLE_NONE };
     if (!number)
         return true;
-    if (added && add(store, module, &key))
+    if (added && add_entry(store, module, key))
         *number = store->count;
     if (*number)
         entry = store->entries[*number - 1];
-    if (!entry || memcmp(&entry->key, &key, sizeof(key)) != 0)
+    if (!entry || memcmp(&entry->key, key, sizeof(*key)) != 0)
         return true;
     if (!atomic_load_explicit(&entry->ready, memory_order_acquire))
         return false;
@@ -309,4 +320,16 @@ bool table_store_ask(struct table_store *store, const struct module_file *module
     }
     *out = entry->place;
     return true;
+}
+
+bool table_store_ask(struct table_store *store, const struct module_file *module,
+                     struct table_place *out)
+{
+    struct key key = key_of(module);
+    bool had;
+
+    pthread_mutex_lock(&store->asking);
+    had = ask(store, module, &key, out);
+    pthread_mutex_unlock(&store->asking);
+    return had;
 }

@@ -8,7 +8,7 @@
  * only grows; it is written, never mapped, so a full disk is an error here and no fault there.
  *
  * Ownership  table_store_free removes the file. What programs have mapped stays theirs.
- * Threads    table_store_ask: one at a time. The worker is a thread of its own.
+ * Threads    table_store_ask: any. The worker is a thread of its own.
  * Errors     table_store_new: 0, -ISOSCOPE_SYSTEM or -ISOSCOPE_NO_MEMORY. A table that cannot be
  *            had or stored is none.
  */
@@ -26,6 +26,7 @@ struct table_store;
 struct table_place {
     uint64_t at;
     uint32_t bytes;
+    bool stripped_go; /* it has no unwind data for its own code */
 };
 
 /* path: the file is made anew. done: on the worker, when more tables are there; NULL is fine. */

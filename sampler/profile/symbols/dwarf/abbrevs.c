@@ -2,7 +2,7 @@
 
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
-#include "grow.h"
+#include "../../base/grow.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static int read_attrs(struct abbrevs *abbrevs, struct abbrev *abbrev, struct cur
     return 0;
 }
 
-static int put(struct abbrevs *abbrevs, uint64_t code, const struct abbrev *abbrev)
+static int put_abbrev(struct abbrevs *abbrevs, uint64_t code, const struct abbrev *abbrev)
 {
     while (abbrevs->count <= code) {
         if (!GROW(abbrevs->abbrevs, abbrevs->count, abbrevs->abbrev_capacity))
@@ -90,7 +90,7 @@ int abbrevs_read(struct abbrevs *out, struct bytes section, uint64_t place,
             return -ISOSCOPE_NO_MEMORY;
         if (cursor.failed)
             break;
-        if (put(&abbrevs, code, &abbrev) < 0)
+        if (put_abbrev(&abbrevs, code, &abbrev) < 0)
             return -ISOSCOPE_NO_MEMORY;
     }
     *out = abbrevs;

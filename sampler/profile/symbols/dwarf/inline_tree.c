@@ -4,7 +4,7 @@
 #include "../../../include/isoscope/isoscope.h"
 #include "../key_sort.h"
 #include "code_die.h"
-#include "grow.h"
+#include "../../base/grow.h"
 
 #include <dwarf.h>
 

@@ -24,7 +24,7 @@ static bool is_class(uint16_t tag)
     return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-static void add(struct text *text, const char *name)
+static void add_scope_name(struct text *text, const char *name)
 {
     int bytes = snprintf(text->bytes + text->count, sizeof(text->bytes) - text->count, "%s%s",
                          text->count ? "::" : "", name);
@@ -58,7 +58,7 @@ static void add_class(struct text *text, Dwarf_Die *class)
 
     if (!name)
         name = is_lambda(class) ? "{lambda}" : "(anonymous class)";
-    add(text, name);
+    add_scope_name(text, name);
 }
 
 static void add_scope(const struct unit_scopes *unit, uint64_t place, uint32_t deep,
@@ -80,7 +80,7 @@ static void add_function(const struct unit_scopes *unit, Dwarf_Die *die, uint32_
         text->count = 0;
         add_scope(unit, named, deep + 1, text);
     }
-    add(text, names.name);
+    add_scope_name(text, names.name);
 }
 
 static void add_parent(const struct unit_scopes *unit, const struct scope_parent *parent,
@@ -96,7 +96,7 @@ static void add_parent(const struct unit_scopes *unit, const struct scope_parent
     else if (is_class(parent->tag))
         add_class(text, &die);
     else
-        add(text, (name = dwarf_diename(&die)) ? name : "(anonymous namespace)");
+        add_scope_name(text, (name = dwarf_diename(&die)) ? name : "(anonymous namespace)");
 }
 
 static void add_scope(const struct unit_scopes *unit, uint64_t place, uint32_t deep,

@@ -3,7 +3,7 @@
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
 #include "abbrevs.h"
-#include "grow.h"
+#include "../../base/grow.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

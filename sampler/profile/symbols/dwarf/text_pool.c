@@ -25,7 +25,7 @@ static char **place_of(char **texts, uint32_t capacity, const char *text)
     return &texts[place];
 }
 
-static bool grow(struct text_pool *pool)
+static bool grow_pool(struct text_pool *pool)
 {
     uint32_t capacity = pool->capacity ? pool->capacity * 2 : CAPACITY_AT_FIRST;
     char **texts = capacity ? calloc(capacity, sizeof(*texts)) : NULL;
@@ -46,7 +46,7 @@ const char *text_pool_keep(struct text_pool *pool, const char *text)
 {
     char **place;
 
-    if (pool->count * 2 >= pool->capacity && !grow(pool))
+    if (pool->count * 2 >= pool->capacity && !grow_pool(pool))
         return NULL;
     place = place_of(pool->texts, pool->capacity, text);
     if (!*place && (*place = strdup(text))) {

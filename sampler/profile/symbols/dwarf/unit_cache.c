@@ -68,7 +68,7 @@ size_t unit_cache_bytes(const struct unit_cache *cache)
     return bytes;
 }
 
-static bool append(char *path, size_t *bytes, const char *part)
+static bool append_part(char *path, size_t *bytes, const char *part)
 {
     int more = snprintf(path + *bytes, PATH_BYTES - *bytes, "%s%s",
                         *bytes && path[*bytes - 1] != '/' ? "/" : "", part);
@@ -80,8 +80,8 @@ static bool append(char *path, size_t *bytes, const char *part)
 }
 
 /* As the compiler wrote it, but from the root where that is known. */
-static const char *join(const struct unit *unit, const struct line_file *file,
-                        struct text_pool *pool)
+static const char *join_path(const struct unit *unit, const struct line_file *file,
+                             struct text_pool *pool)
 {
     const char *directory = file->directory ? file->directory : "";
     char path[PATH_BYTES];
@@ -89,10 +89,10 @@ static const char *join(const struct unit *unit, const struct line_file *file,
     bool fits = true;
 
     if (file->name[0] != '/' && directory[0] != '/' && unit->comp_dir)
-        fits = append(path, &bytes, unit->comp_dir);
+        fits = append_part(path, &bytes, unit->comp_dir);
     if (file->name[0] != '/' && directory[0])
-        fits = fits && append(path, &bytes, directory);
-    return fits && append(path, &bytes, file->name) ? text_pool_keep(pool, path) : NULL;
+        fits = fits && append_part(path, &bytes, directory);
+    return fits && append_part(path, &bytes, file->name) ? text_pool_keep(pool, path) : NULL;
 }
 
 const char *unit_cache_path(struct unit_cache *cache, const struct unit *unit, uint64_t number,
@@ -101,6 +101,6 @@ const char *unit_cache_path(struct unit_cache *cache, const struct unit *unit, u
     if (number >= cache->files.count || !cache->files.files[number].name)
         return NULL;
     if (!cache->paths[number])
-        cache->paths[number] = join(unit, &cache->files.files[number], pool);
+        cache->paths[number] = join_path(unit, &cache->files.files[number], pool);
     return cache->paths[number];
 }

@@ -2,7 +2,7 @@
 
 #include "../../../feed/cleanup.h"
 #include "../../../include/isoscope/isoscope.h"
-#include "grow.h"
+#include "../../base/grow.h"
 
 #include <dwarf.h>
 

@@ -265,6 +265,40 @@ const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_
     return NULL;
 }
 
+static Elf_Scn *section_named(struct elf_file *file, const char *name, GElf_Shdr *header)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(file->elf, &names) < 0)
+        return NULL;
+    const struct elf_texts texts = elf_texts_of(file->elf, names);
+    while ((section = elf_nextscn(file->elf, section)))
+        if (gelf_getshdr(section, header) &&
+            strcmp(elf_text_at(&texts, header->sh_name), name) == 0)
+            return section;
+    return NULL;
+}
+
+const uint8_t *elf_file_unpacked(struct elf_file *file, const char *name, uint64_t size_max,
+                                 uint64_t *size)
+{
+    GElf_Shdr header;
+    GElf_Chdr packed;
+    Elf_Scn *section = section_named(file, name, &header);
+    Elf_Data *data;
+
+    if (!section || header.sh_size > size_max)
+        return NULL;
+    if (header.sh_flags & SHF_COMPRESSED &&
+        (!gelf_getchdr(section, &packed) || packed.ch_size > size_max ||
+         elf_compress(section, 0, 0) < 0 || !gelf_getshdr(section, &header)))
+        return NULL;
+    data = elf_section_data(section, &header);
+    *size = data ? data->d_size : 0;
+    return data ? data->d_buf : NULL;
+}
+
 void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end)
 {
     uint64_t first = UINT64_MAX, last = 0;
@@ -308,6 +342,34 @@ bool elf_file_segment(struct elf_file *file, struct elf_segment *out)
     *out = largest;
     out->base = base & ~(PAGE_BYTES - 1);
     return true;
+}
+
+size_t elf_file_read(struct elf_file *file, uint64_t address, uint8_t *out, size_t size)
+{
+    size_t count = 0;
+    GElf_Phdr segment;
+
+    elf_getphdrnum(file->elf, &count);
+    for (size_t i = 0; i < count && i < SECTIONS_MAX; i++) {
+        uint64_t before, left;
+        Elf_Data *data;
+
+        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+            address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)
+            continue;
+        before = address - segment.p_vaddr;
+        left = segment.p_filesz - before;
+        size = left < size ? left : size;
+        data = segment.p_offset > INT64_MAX - before
+                   ? NULL
+                   : elf_getdata_rawchunk(file->elf, (int64_t)(segment.p_offset + before), size,
+                                          ELF_T_BYTE);
+        if (!data || !data->d_buf)
+            return 0;
+        memcpy(out, data->d_buf, size);
+        return size;
+    }
+    return 0;
 }
 
 bool elf_file_has_symtab(struct elf_file *file)

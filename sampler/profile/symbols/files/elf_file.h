@@ -48,11 +48,17 @@ bool elf_file_crc32(const struct elf_file *file, uint32_t *out);
 /* The bytes of a section and its address; NULL: there is none, or it cannot be read. */
 const uint8_t *elf_file_section(struct elf_file *file, const char *name, uint64_t *size,
                                 uint64_t *address);
+/* The same of one that may be compressed, unpacked: size_max bytes at most. */
+const uint8_t *elf_file_unpacked(struct elf_file *file, const char *name, uint64_t size_max,
+                                 uint64_t *size);
 /* What its executable segments span, [start, end); everything when it does not say. */
 void elf_file_code(struct elf_file *file, uint64_t *start, uint64_t *end);
 /* Its executable segment, of several the largest: size bytes at address, from offset on in the
  * file; base: where the file begins in memory, the first segment's page. False: there is none. */
 bool elf_file_segment(struct elf_file *file, struct elf_segment *out);
+/* Copies what the file has in memory at the address, size bytes at most. Returns how many; 0: none
+ * of its segments has the address, or it cannot be read. */
+size_t elf_file_read(struct elf_file *file, uint64_t address, uint8_t *out, size_t size);
 /* It has the full symbol table, not only what other modules may call. */
 bool elf_file_has_symtab(struct elf_file *file);
 /* It has DWARF: lines and inlined functions. */

@@ -59,7 +59,8 @@ static Elf64_Sym symbol_at(const Elf_Data *data, size_t number)
     return symbol;
 }
 
-static void functions_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+/* False: each said so. */
+static bool functions_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
                          bool (*each)(void *context, const struct elf_function *function),
                          void *context)
 {
@@ -89,8 +90,9 @@ static void functions_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
             continue;
         named += function.name_bytes;
         if (!each(context, &function))
-            return;
+            return false;
     }
+    return true;
 }
 
 void elf_functions(struct elf_file *file,
@@ -102,6 +104,7 @@ void elf_functions(struct elf_file *file,
 
     while ((section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &header) &&
-            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-            functions_in(elf, section, &header, each, context);
+            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+            !functions_in(elf, section, &header, each, context))
+            return;
 }

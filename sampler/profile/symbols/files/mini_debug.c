@@ -17,7 +17,7 @@ struct unpacked {
     size_t count, capacity;
 };
 
-static bool grow(struct unpacked *out)
+static bool grow_unpacked(struct unpacked *out)
 {
     size_t capacity = out->capacity ? 2 * out->capacity : FIRST_BYTES;
     uint8_t *bytes = capacity <= UNPACKED_BYTES_MAX ? realloc(out->bytes, capacity) : NULL;
@@ -35,7 +35,7 @@ static bool unpack(lzma_stream *stream, struct unpacked *out)
     lzma_ret result = LZMA_OK;
 
     while (result == LZMA_OK) {
-        if (out->count == out->capacity && !grow(out))
+        if (out->count == out->capacity && !grow_unpacked(out))
             return false;
         stream->next_out = out->bytes + out->count;
         stream->avail_out = out->capacity - out->count;

@@ -31,7 +31,7 @@ struct symbol_server {
 static struct calls calls;
 static bool loaded; /* both: set once, by load */
 
-static bool take(void *library, const char *name, void *out)
+static bool take_symbol(void *library, const char *name, void *out)
 {
     *(void **)out = dlsym(library, name);
     return *(void **)out != NULL;
@@ -42,12 +42,12 @@ static void load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
-    loaded = library && take(library, "debuginfod_begin", &calls.begin) &&
-             take(library, "debuginfod_end", &calls.end) &&
-             take(library, "debuginfod_set_progressfn", &calls.set_progress) &&
-             take(library, "debuginfod_set_user_data", &calls.set_user_data) &&
-             take(library, "debuginfod_get_user_data", &calls.user_data) &&
-             take(library, "debuginfod_find_debuginfo", &calls.find);
+    loaded = library && take_symbol(library, "debuginfod_begin", &calls.begin) &&
+             take_symbol(library, "debuginfod_end", &calls.end) &&
+             take_symbol(library, "debuginfod_set_progressfn", &calls.set_progress) &&
+             take_symbol(library, "debuginfod_set_user_data", &calls.set_user_data) &&
+             take_symbol(library, "debuginfod_get_user_data", &calls.user_data) &&
+             take_symbol(library, "debuginfod_find_debuginfo", &calls.find);
 }
 
 const char *symbol_server_problem(void)

@@ -30,7 +30,7 @@ static void free_text(struct text **text)
     free(*text);
 }
 
-static void take(const char *part, size_t bytes, void *context)
+static void take_part(const char *part, size_t bytes, void *context)
 {
     struct text *text = context;
 
@@ -48,14 +48,14 @@ static int print_rust(const char *mangled, struct text *text)
 {
     if (setjmp(text->end))
         return 0;
-    return rust_demangle_callback(mangled, 0, take, text);
+    return rust_demangle_callback(mangled, 0, take_part, text);
 }
 
 static int print_tree(struct demangle_component *tree, struct text *text)
 {
     if (setjmp(text->end))
         return 0;
-    return cplus_demangle_print_callback(OPTIONS, tree, take, text);
+    return cplus_demangle_print_callback(OPTIONS, tree, take_part, text);
 }
 
 /* What the demangler makes no tree of: "_GLOBAL__sub_I_x". options: 0 for the name alone. */
@@ -63,7 +63,7 @@ static int print_other(const char *mangled, int options, struct text *text)
 {
     if (setjmp(text->end))
         return 0;
-    return cplus_demangle_v3_callback(mangled, options, take, text);
+    return cplus_demangle_v3_callback(mangled, options, take_part, text);
 }
 
 static int print_cplus(const char *mangled, bool brief, struct text *text)

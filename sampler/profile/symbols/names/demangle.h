@@ -1,7 +1,7 @@
 /*
  * demangle.h - C++ and both manglings of Rust made readable, in bounded time and memory.
  *
- *   spoken -> demangle -> libiberty, cplus_short (cuts what the short name does without)
+ *   display_name -> demangle -> libiberty, cplus_short (cuts what the short name does without)
  *
  * A file may hold names that read out to petabytes; those, like what is no mangled name at all,
  * stay as they are.

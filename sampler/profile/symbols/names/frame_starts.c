@@ -67,12 +67,11 @@ void frame_starts_free(struct frame_starts *frames)
     *frames = (struct frame_starts){ 0 };
 }
 
-bool frame_starts_find(const struct frame_starts *frames, uint64_t address, uint64_t *start)
+/* How many starts lie at or before the address. */
+static uint32_t count_up_to(const struct frame_starts *frames, uint64_t address)
 {
     uint32_t low = 0, high = frames->count;
 
-    if (address >= frames->end)
-        return false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -81,8 +80,22 @@ bool frame_starts_find(const struct frame_starts *frames, uint64_t address, uint
         else
             high = middle;
     }
-    if (low == 0)
+    return low;
+}
+
+bool frame_starts_find(const struct frame_starts *frames, uint64_t address, uint64_t *start)
+{
+    uint32_t count = address < frames->end ? count_up_to(frames, address) : 0;
+
+    if (count == 0)
         return false;
-    *start = frames->starts[low - 1];
+    *start = frames->starts[count - 1];
     return true;
+}
+
+uint64_t frame_starts_next(const struct frame_starts *frames, uint64_t address)
+{
+    uint32_t count = count_up_to(frames, address);
+
+    return count < frames->count ? frames->starts[count] : frames->end;
 }

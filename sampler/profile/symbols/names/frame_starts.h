@@ -27,5 +27,7 @@ void frame_starts_free(struct frame_starts *frames);
 
 /* The last start at or before the address; false: there is none, or no code is there. */
 bool frame_starts_find(const struct frame_starts *frames, uint64_t address, uint64_t *start);
+/* The first start behind the address; where there is none, the end of the code. */
+uint64_t frame_starts_next(const struct frame_starts *frames, uint64_t address);
 
 #endif

@@ -5,7 +5,7 @@
  *     kada__f60.0           kada.f60        only where the file has code of GNAT
  *     camlKml__f60_85       Kml.f60
  *
- *   spoken -> other_languages -> libiberty (D, Ada)
+ *   display_name -> other_languages -> libiberty (D, Ada)
  *
  * GNAT's names are C's, too: "foo__bar" is a fine name of a C function. So whoever asks says
  * whether the file is an Ada program's (other_languages_is_gnat).

@@ -239,18 +239,59 @@ static uint32_t symbol_at(const struct ranges *ranges, uint64_t address)
     return low ? ranges->range_symbols[low - 1] : UINT32_MAX;
 }
 
-bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number)
+/* The function that a symbol is a part of. */
+static uint32_t function_of(const struct ranges *ranges, uint32_t symbol)
 {
-    uint32_t symbol = symbol_at(ranges, address), home;
+    uint32_t home = ranges->symbols[symbol].home;
 
-    if (symbol == UINT32_MAX)
-        return false;
-    home = ranges->symbols[symbol].home;
     /* Another name of the same function may be the better one. */
     if (home != symbol)
         home = symbol_at(ranges, ranges->symbols[home].start);
-    *number = home == UINT32_MAX ? symbol : home;
+    return home == UINT32_MAX ? symbol : home;
+}
+
+bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number)
+{
+    uint32_t symbol = symbol_at(ranges, address);
+
+    if (symbol == UINT32_MAX)
+        return false;
+    *number = function_of(ranges, symbol);
     return true;
+}
+
+/* Those that begin within. */
+static uint32_t add_parts(const struct ranges *ranges, uint32_t number, struct code_part within,
+                          struct code_part *out, uint32_t max)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i + 1 < ranges->range_count && count < max; i++) {
+        uint32_t symbol = ranges->range_symbols[i];
+
+        if (symbol != UINT32_MAX && ranges->starts[i] >= within.start &&
+            ranges->starts[i] < within.end && function_of(ranges, symbol) == number)
+            out[count++] = (struct code_part){ ranges->starts[i], ranges->starts[i + 1] };
+    }
+    return count;
+}
+
+uint32_t ranges_parts(const struct ranges *ranges, uint32_t number, struct code_part *out,
+                      uint32_t max)
+{
+    uint64_t start = ranges->symbols[number].start;
+    uint32_t count = add_parts(ranges, number, (struct code_part){ start, UINT64_MAX }, out, max);
+
+    return count +
+           add_parts(ranges, number, (struct code_part){ 0, start }, out + count, max - count);
+}
+
+uint64_t ranges_next(const struct ranges *ranges, uint64_t address)
+{
+    for (uint32_t i = 0; i < ranges->range_count; i++)
+        if (ranges->starts[i] > address && ranges->range_symbols[i] != UINT32_MAX)
+            return ranges->starts[i];
+    return UINT64_MAX;
 }
 
 char *ranges_name(const struct ranges *ranges, uint32_t number)

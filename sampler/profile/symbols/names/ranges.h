@@ -28,6 +28,11 @@ struct range_symbol {
     bool resolver;
 };
 
+/* [start, end) */
+struct code_part {
+    uint64_t start, end;
+};
+
 struct ranges {
     struct range_symbol *symbols; /* as they were added */
     uint32_t symbol_count, symbol_capacity;
@@ -45,6 +50,12 @@ void ranges_free(struct ranges *ranges);
 bool ranges_empty(const struct ranges *ranges);
 /* False: no symbol covers the address. number: index into symbols; a cold part's function. */
 bool ranges_find(const struct ranges *ranges, uint64_t address, uint32_t *number);
+/* The ranges of the function with that number, its cold parts too: first those from its start on.
+ * Returns how many; fills at most max. */
+uint32_t ranges_parts(const struct ranges *ranges, uint32_t number, struct code_part *out,
+                      uint32_t max);
+/* Where the next symbol begins behind the address; UINT64_MAX: there is none. */
+uint64_t ranges_next(const struct ranges *ranges, uint64_t address);
 char *ranges_name(const struct ranges *ranges, uint32_t number);
 
 #endif

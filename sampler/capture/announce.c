@@ -1,0 +1,108 @@
+#include "announce.h"
+
+#include "sampler_state.h"
+#include "system/clock.h"
+
+#include "../feed/sys.h"
+
+#include <string.h>
+
+enum { OWN_LOOKS = 50 };
+
+int announce_feed(int *memfd, int64_t start_us, uint32_t period_us, bool enabled)
+{
+    int error;
+
+    sampler.pid = (int32_t)sys_call0(SYS_getpid);
+    error = feed_writer_create(&sampler.writer, memfd, sampler.pid, start_us);
+    if (error)
+        return error;
+    sampler.threads.writer = &sampler.writer;
+    sampler.named.writer = &sampler.writer;
+    sampler.writer.header->named_code = (uint64_t)&sampler.named;
+    atomic_store(&sampler.writer.header->control.period_us, period_us);
+    atomic_store(&sampler.writer.header->control.enabled, enabled);
+    atomic_store(&sampler.writer.header->control.depth_max, FEED_DEPTH_DEFAULT);
+    atomic_store(&sampler.writer.header->control.reader_us,
+                 clock_now_us()); /* patience until then */
+    return 0;
+}
+
+static SIGNAL_SAFE void close_descriptor(int fd)
+{
+    if (fd >= 0)
+        sys_call1(SYS_close, fd);
+}
+
+int announce_hello(int uplink, enum feed_origin origin, int memfd)
+{
+    struct feed_control *control = &sampler.writer.header->control;
+    bool runs = atomic_load(&control->enabled);
+    int clock = threads_open_clock(&sampler.threads, control->period_us, runs), error;
+
+    atomic_store(&control->clock_runs, clock >= 0 && runs);
+    threads_report(&sampler.threads);
+    error = uplink_hello(&sampler.address, uplink, origin, memfd, clock);
+    close_descriptor(memfd);
+    close_descriptor(clock);
+    return error;
+}
+
+/* ---- another service ---- */
+
+/* Of other threads; a tick waits for them a moment only. */
+static SIGNAL_SAFE bool handlers_have_left(void)
+{
+    for (int looks = 0; looks < OWN_LOOKS; looks++) {
+        if (atomic_load(&sampler.handlers) == 1)
+            return true;
+        sys_call0(SYS_sched_yield);
+    }
+    return false;
+}
+
+/* The feed before this one: it goes at the next time, for a thread that is just being told of may
+ * still write there. */
+static struct feed_writer left;
+
+void announce_forget_parent(void)
+{
+    memset(&left, 0, sizeof left);
+}
+
+/* All that stood in the feed before, in one that is new. */
+static SIGNAL_SAFE bool move_to_new_feed(int *memfd)
+{
+    const struct feed_control before = sampler.writer.header->control;
+    struct feed_writer old = sampler.writer;
+
+    if (announce_feed(memfd, clock_now_us(), before.period_us, before.enabled) < 0) {
+        sampler.writer = old;
+        return false;
+    }
+    atomic_store(&sampler.writer.header->control.depth_max, before.depth_max);
+    atomic_store(&sampler.writer.header->status.timer_period_us, sampler.threads.timer_us);
+    feed_writer_destroy(&left);
+    left = old;
+    threads_enter_feed(&sampler.threads);
+    modules_forget_tables(&sampler.modules, &sampler.writer);
+    shared_tables_open(&sampler.modules.tables, sampler.address.tables);
+    modules_announce(&sampler.modules, &sampler.writer);
+    return true;
+}
+
+void announce_again(void)
+{
+    int uplink = uplink_connect(&sampler.address), memfd;
+    uint32_t moving = RUN_MOVING;
+
+    if (uplink < 0)
+        return;
+    atomic_store(&sampler.running, RUN_MOVING); /* for other threads' ticks */
+    if (handlers_have_left() && move_to_new_feed(&memfd))
+        announce_hello(uplink, FEED_ORIGIN_EXEC, memfd);
+    else
+        close_descriptor(uplink);
+    /* Unless the program has stopped the sampler, without the lock. */
+    atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON);
+}

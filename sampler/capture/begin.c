@@ -1,0 +1,20 @@
+#include "begin.h"
+
+#include "announce.h"
+#include "sampler_state.h"
+#include "tend.h"
+
+int begin_ticks(enum feed_origin origin, int memfd)
+{
+    int error;
+
+    tend_begin();
+    atomic_store_explicit(&sampler.running, RUN_ON, memory_order_release);
+    error = announce_hello(-1, origin, memfd);
+    if (error) {
+        atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
+        threads_stop(&sampler.threads);
+        feed_writer_destroy(&sampler.writer);
+    }
+    return error;
+}

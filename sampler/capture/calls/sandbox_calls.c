@@ -1,0 +1,143 @@
+/*
+ * sandbox_calls.c - the program's calls after which a tick could do harm, or would lead nowhere.
+ *
+ * Before a seccomp filter comes, sampling of the process ends: no filter meets a system call of
+ * ours. Who forbids the processor's counter (PR_SET_TSC) is believed, and who names a tracer
+ * (PR_SET_PTRACER) keeps it. setns may change what / is.
+ */
+#include "preload.h"
+
+#include "../../feed/sys.h"
+#include "../../include/isoscope/isoscope.h"
+#include "../forked.h"
+#include "../reader_permit.h"
+#include "../sampler.h"
+#include "../system/clock.h"
+
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Without a filter seccomp is a question, which libseccomp asks. */
+static bool locks_in(long number, long first, long second, long third)
+{
+    if (number == SYS_prctl)
+        return first == PR_SET_SECCOMP && (second == SECCOMP_MODE_STRICT || third);
+    return number == SYS_seccomp &&
+           (first == SECCOMP_SET_MODE_STRICT || (first == SECCOMP_SET_MODE_FILTER && third));
+}
+
+/* The feed's socket is another user's then, or not there. */
+static bool gives_rights_up(long number)
+{
+    return number == SYS_setuid || number == SYS_setreuid || number == SYS_setresuid ||
+           number == SYS_setns || number == SYS_unshare || number == SYS_chroot ||
+           number == SYS_pivot_root;
+}
+
+/* What is named last counts: a forked child names the service before its program names another. */
+static void name_tracer(void)
+{
+    forked_begin();
+    if (!sampler.pid || sampler.pid == (int32_t)getpid()) /* not in a child of vfork */
+        reader_permit_leave();
+}
+
+static void before(long number, long first, long second, long third)
+{
+    if (gives_rights_up(number))
+        forked_begin();
+    if (number == SYS_setrlimit)
+        preload_before_limit(0, first, (const void *)second);
+    else if (number == SYS_prlimit64)
+        preload_before_limit(first, second, (const void *)third);
+    if (locks_in(number, first, second, third))
+        sampler_stop_for_good();
+    else if (number == SYS_prctl && first == PR_SET_TSC && second == PR_TSC_SIGSEGV)
+        clock_ask_kernel();
+    else if (number == SYS_prctl && first == PR_SET_PTRACER)
+        name_tracer();
+}
+
+static int (*next_prctl)(int, ...);
+static int (*next_setns)(int, int);
+static int (*next_unshare)(int);
+static int (*next_setuid)(uid_t);
+static int (*next_seteuid)(uid_t);
+static int (*next_setreuid)(uid_t, uid_t);
+static int (*next_setresuid)(uid_t, uid_t, uid_t);
+
+ISOSCOPE_API int prctl(int option, ...)
+{
+    long a[5] = { option };
+    va_list more;
+
+    va_start(more, option);
+    for (int i = 1; i < 5; i++)
+        a[i] = va_arg(more, long);
+    va_end(more);
+    FIND_NEXT(prctl);
+    before(SYS_prctl, a[0], a[1], a[2]);
+    return NEXT(prctl)(option, a[1], a[2], a[3], a[4]);
+}
+
+ISOSCOPE_API int setns(int fd, int type)
+{
+    int result;
+
+    FIND_NEXT(setns);
+    forked_begin();
+    result = NEXT(setns)(fd, type);
+    if (result == 0)
+        preload_root_changed();
+    return result;
+}
+
+/* ---- a forked child that has not said hello yet could not later ---- */
+
+#define RIGHTS_CALL(name, parameters, arguments)                                                   \
+    ISOSCOPE_API int name parameters                                                               \
+    {                                                                                              \
+        FIND_NEXT(name);                                                                           \
+        forked_begin();                                                                            \
+        return NEXT(name) arguments;                                                               \
+    }
+
+RIGHTS_CALL(unshare, (int flags), (flags))
+RIGHTS_CALL(setuid, (uid_t uid), (uid))
+RIGHTS_CALL(seteuid, (uid_t uid), (uid))
+RIGHTS_CALL(setreuid, (uid_t real, uid_t effective), (real, effective))
+RIGHTS_CALL(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+
+/* ---- syscall(): preload_<arch>.S jumps on to libc's own, but for these ---- */
+
+long (*preload_next_syscall)(long, ...);
+
+const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
+    [SYS_prctl] = 1,      [SYS_setns] = 1,     [SYS_seccomp] = 1,   [SYS_chroot] = 1,
+    [SYS_pivot_root] = 1, [SYS_unshare] = 1,   [SYS_setuid] = 1,    [SYS_setreuid] = 1,
+    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1, [SYS_prlimit64] = 1,
+};
+
+void preload_find_syscall(void)
+{
+    if (!__atomic_load_n(&preload_next_syscall, __ATOMIC_RELAXED))
+        __atomic_store_n(&preload_next_syscall, (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"),
+                         __ATOMIC_RELAXED);
+}
+
+long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+
+    preload_find_syscall();
+    before(number, a, b, c);
+    result = preload_next_syscall(number, a, b, c, d, e, f);
+    if (result == 0 && (number == SYS_chroot || number == SYS_pivot_root || number == SYS_setns))
+        preload_root_changed();
+    return result;
+}

@@ -1,0 +1,174 @@
+#include "capture.h"
+
+#include "sampler_state.h"
+#include "system/arch.h"
+#include "system/clock.h"
+#include "system/maps.h"
+
+#include "../feed/feed_count.h"
+#include "../feed/sys.h"
+
+SIGNAL_SAFE_INLINE void count_lost(enum feed_loss loss)
+{
+    feed_count(&sampler.writer.header->status.lost[loss], 1);
+}
+
+SIGNAL_SAFE_INLINE void count_refused(const struct ring_writer *ring)
+{
+    count_lost(ring->refused ? FEED_LOSS_BUSY : FEED_LOSS_RING_FULL);
+}
+
+SIGNAL_SAFE_INLINE void open_ring(struct ring_writer *ring, uint32_t slot)
+{
+    feed_writer_ring(&sampler.writer, slot, ring);
+    ring->busy = &threads_at(&sampler.threads, slot)->ring_busy;
+}
+
+bool capture_begin(struct capture *capture, uint32_t slot)
+{
+    capture->slot = slot;
+    capture->sampled = threads_at(&sampler.threads, slot);
+    capture->frames_max = feed_writer_depth_max(&sampler.writer);
+    open_ring(&capture->ring, slot);
+    capture->sample =
+        ring_reserve(&capture->ring,
+                     (uint32_t)(sizeof *capture->sample + capture->frames_max * sizeof(uint64_t)));
+    if (!capture->sample)
+        count_refused(&capture->ring);
+    return capture->sample != NULL;
+}
+
+void capture_cancel(struct capture *capture)
+{
+    ring_cancel(&capture->ring);
+}
+
+/* Of a thread that did not tell. One that is not found is not looked for again. */
+SIGNAL_SAFE_INLINE void find_stack(struct sampled_thread *sampled, uint32_t slot,
+                                   const ucontext_t *context)
+{
+    if (sampled->stack.high || sampled->stack_asked || !sampler_try_lock())
+        return;
+    sampled->stack_asked = true;
+    maps_find(arch_register(context, ARCH_SP), &sampled->stack.low, &sampled->stack.high);
+    feed_writer_thread_stack(&sampler.writer, slot, sampled->stack.low, sampled->stack.high, 0);
+    sampler_unlock();
+}
+
+/* With the map that is in force. False: there is none yet. */
+SIGNAL_SAFE_INLINE bool walk_once(const struct capture *capture,
+                                  const struct capture_registers *registers,
+                                  struct unwind_result *result)
+{
+    uint32_t group;
+    const struct code_map *map = code_map_enter(&sampler.modules.maps, &group);
+    const struct unwind_request request = {
+        .map = map,
+        .stack = &capture->sampled->stack,
+        .outer_frames = &capture->sampled->outer_frames,
+        .context = registers->context,
+        .frames_max = capture->frames_max,
+        .named = &sampler.named,
+        .providers = &sampler.providers,
+        .cramped = !registers->roomy,
+    };
+
+    if (map)
+        unwind(&request, capture->sample->frames, result);
+    code_map_leave(&sampler.modules.maps, group);
+    return map != NULL;
+}
+
+/* A stack that leads into code that is not known is walked again, when that is known. */
+SIGNAL_SAFE_INLINE bool walk(const struct capture *capture,
+                             const struct capture_registers *registers,
+                             struct unwind_result *result)
+{
+    if (!walk_once(capture, registers, result))
+        return false;
+    return !result->unknown_code || !registers->roomy || !tend_unknown_code() ||
+           walk_once(capture, registers, result);
+}
+
+SIGNAL_SAFE_INLINE void fill(const struct capture *capture, enum feed_kind kind,
+                             const struct sample_weight *weight, const char *tag,
+                             const struct unwind_result *result)
+{
+    struct feed_sample *sample = capture->sample;
+
+    sample->timestamp_us = (int64_t)(capture->began_ns / 1000);
+    sample->cpu_ns = weight->cpu_ns;
+    sample->depth = (uint16_t)result->depth;
+    sample->end = (uint8_t)result->end;
+    sample->state = weight->state;
+    sample->tag = tag ? feed_writer_name(&sampler.writer, tag) : 0;
+    sample->more_running = weight->more_running;
+    sample->more_runnable = weight->more_runnable;
+    sample->generation = 0;
+    sample->kind = (uint16_t)kind;
+    sample->head = (struct feed_record){
+        .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
+        .type = FEED_RECORD_SAMPLE,
+    };
+}
+
+SIGNAL_SAFE_INLINE void count_captured(const struct sample_weight *weight, enum feed_end end)
+{
+    struct feed_status *status = &sampler.writer.header->status;
+    uint64_t samples = 1 + (uint64_t)weight->more_running + weight->more_runnable;
+
+    feed_count(&status->sampled_ns, weight->cpu_ns);
+    feed_count(&status->ends[end], samples);
+    feed_count(&status->delivered, samples);
+}
+
+bool capture(struct capture *capture, enum feed_kind kind, const struct sample_weight *weight,
+             const struct capture_registers *registers)
+{
+    struct thread_annotations *own =
+        atomic_load_explicit(&capture->sampled->own, memory_order_acquire);
+    struct unwind_result result;
+
+    find_stack(capture->sampled, capture->slot, registers->context);
+    capture->began_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!walk(capture, registers, &result)) {
+        ring_cancel(&capture->ring);
+        count_lost(FEED_LOSS_NO_TABLES);
+        return false;
+    }
+    fill(capture, kind, weight, own ? thread_annotations_tag(own) : NULL, &result);
+    if (!ring_commit(&capture->ring)) {
+        count_lost(FEED_LOSS_BUSY);
+        return false;
+    }
+    count_captured(weight, result.end);
+    if (own)
+        own->samples = own->samples + 1;
+    return true;
+}
+
+SIGNAL_SAFE_INLINE bool put_record(struct feed_timed *record)
+{
+    uint32_t slot = threads_find(&sampler.threads, sys_gettid());
+    struct ring_writer ring;
+
+    if (!slot)
+        return false;
+    record->timestamp_us = clock_now_us();
+    open_ring(&ring, slot);
+    if (ring_put(&ring, &record->head))
+        return true;
+    count_refused(&ring);
+    return false;
+}
+
+bool capture_record(struct feed_timed *record)
+{
+    bool kept;
+
+    /* As a tick does: who stops the sampler waits for those that saw it run. */
+    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
+    kept = sampler_running() && put_record(record);
+    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+    return kept;
+}

@@ -1,0 +1,100 @@
+/*
+ * record.h - what stands in a feed's rings: records, each with a head that says what and how long.
+ *
+ *   capture, profile/wall -> ring.h -> feed_reader.h -> profile/intake/drain.c
+ *
+ * A new kind of record is a type, a struct that begins like feed_timed, a member of feed_any, and
+ * its check in record.c. A service that does not know the type leaves the record out, by its size.
+ *
+ * Units      *_us: CLOCK_MONOTONIC microseconds.
+ * Errors     The writer may be hostile. feed_record_check looks at a copy that the writer cannot
+ *            reach, and what it lets pass is whole.
+ */
+#ifndef ISOSCOPE_RECORD_H
+#define ISOSCOPE_RECORD_H
+
+#include "layout.h"
+
+enum feed_record_type {
+    FEED_RECORD_PAD = 1, /* skip: the ring wraps, or starts over to keep its pages few */
+    FEED_RECORD_SAMPLE = 2,
+    /* In ring 0, which the service writes itself: */
+    FEED_RECORD_SAMPLE_OF = 3, /* a sample of a sleeping thread */
+    FEED_RECORD_AGAIN = 4,     /* threads sleep on, where their last SAMPLE_OF says */
+};
+
+/* 8-byte aligned; size_bytes is a multiple of 8 and includes the head. */
+struct feed_record {
+    uint32_t size_bytes;
+    uint16_t type;
+    uint16_t slot; /* SAMPLE_OF: the thread's; else 0 */
+};
+
+/* How each begins but a pad. */
+struct feed_timed {
+    struct feed_record head;
+    int64_t timestamp_us;
+};
+
+/* Why a sample was taken. */
+enum feed_kind {
+    FEED_KIND_CPU,  /* its thread has used a period of CPU time */
+    FEED_KIND_WALL, /* a round of wall mode saw its thread */
+    FEED_KIND_COUNT,
+};
+
+struct feed_sample {
+    struct feed_record head;
+    int64_t timestamp_us;
+    uint64_t cpu_ns; /* CPU time that it stands for: capture/threads/account.h */
+    uint16_t depth;
+    uint8_t end;   /* feed_end */
+    uint8_t state; /* feed_state */
+    uint32_t tag;  /* in names: what isoscope_tag_push said; 0: nothing */
+    /* Rounds of wall mode that this sample stands for too, in these states; in CPU mode: periods.
+     */
+    uint16_t more_running, more_runnable;
+    uint16_t generation; /* SAMPLE_OF: low bits of the slot's, or it is another thread's by now */
+    uint16_t kind;       /* feed_kind */
+    uint64_t frames[]; /* leaf first: FEED_FRAME(module, ELF vaddr), FEED_FRAME(0, pc), or a name */
+};
+static_assert(sizeof(struct feed_sample) == 40, "layout");
+
+/* All sleepers of a round, in few words: hundreds of threads may sleep, at 1 kHz. */
+struct feed_again {
+    struct feed_record head;
+    int64_t timestamp_us; /* of the first round */
+    uint32_t period_us;   /* to the next one; each thread has its own place in it: FEED_SPREAD_US */
+    uint16_t rounds;      /* that each of them stands for; more than one when a round came late */
+    uint16_t count;
+    uint32_t sleepers[]; /* FEED_SLEEPER */
+};
+/* Where in a period a thread's sample stands: threads of one round do not share a moment. */
+#define FEED_SPREAD_US(slot, period_us)                                                            \
+    ((int64_t)((uint64_t)((uint32_t)(slot)*UINT32_C(0x9e3779b9)) * (period_us) >> 32))
+enum { FEED_SLEEPERS_MAX = 1024, FEED_ROUNDS_MAX = 1000 }; /* in one record */
+
+/* generation: low bits of the slot's. */
+#define FEED_SLEEPER(slot, generation, state)                                                      \
+    ((uint32_t)(slot) << 20 | (uint32_t)(state) << 16 | (uint16_t)(generation))
+#define FEED_SLEEPER_SLOT(sleeper)       ((sleeper) >> 20)
+#define FEED_SLEEPER_STATE(sleeper)      ((sleeper) >> 16 & 15)
+#define FEED_SLEEPER_GENERATION(sleeper) ((uint16_t)(sleeper))
+static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "layout");
+
+/* A copy of any of them. head.type says which member is meant. */
+union feed_any {
+    struct feed_record head;
+    struct feed_timed timed;
+    struct feed_sample sample; /* SAMPLE, SAMPLE_OF */
+    struct feed_again again;
+    uint8_t bytes[sizeof(struct feed_sample) + FEED_DEPTH_MAX * sizeof(uint64_t)];
+};
+
+enum feed_record_is { FEED_RECORD_IS_GOOD, FEED_RECORD_IS_UNKNOWN, FEED_RECORD_IS_BAD };
+
+/* ring: the slot in whose ring it stood. Of a copy whose head.size_bytes is larger than it, the
+ * rest was cut off. */
+enum feed_record_is feed_record_check(const union feed_any *record, uint32_t ring);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * control.h - what the wire may change in a live profile. What it reads is in snapshot.h.
+ *
+ * Threads    Every call here is for any thread; but one at a time changes settings, as each change
+ *            begins with what there is.
+ */
+#ifndef ISOSCOPE_CONTROL_H
+#define ISOSCOPE_CONTROL_H
+
+#include "snapshot.h"
+
+/* Tells all processes, and those to come. Period and depth are clamped to the feed's range. */
+void profile_apply_settings(struct profile *profile, const struct feed_settings *settings);
+
+/* Forgets the samples of one process (0: of all). Sampling goes on. */
+void profile_clear(struct profile *profile, uint64_t process_id);
+
+/* The same for one thread of it. */
+void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid);
+
+/* Drains the feeds now, so that what was sampled before the call is in the next snapshot. */
+void profile_sync(struct profile *profile);
+
+/* Whether profile_options.changed is called for new samples too, at most four times a second. */
+void profile_follow(struct profile *profile, bool follows);
+
+#endif

@@ -1,0 +1,374 @@
+#include "drain.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../outside/thread_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* A full ring holds fewer; more in one round means that its writer makes them up. */
+    SLOT_RECORDS_MAX = FEED_RING_BYTES / sizeof(struct feed_timed),
+    SLEEPERS_MAX = 1 << 20,
+    /* What is taken before it is sorted and stored: 4 MB of frames. */
+    TAKEN_FRAMES_MAX = 512 * 1024,
+    TAKEN_SAMPLES_MAX = 64 * 1024,
+};
+
+struct drain {
+    struct store *store;
+    struct registry *registry;
+    struct symbolizer *symbolizer;
+    struct store_sample *samples; /* their threads are held */
+    uint64_t *frames;             /* theirs, in the order of arrival */
+    uint32_t sample_count, frame_count;
+    uint64_t stored; /* since drain_flush */
+};
+
+int drain_new(struct drain **out, struct store *store, struct registry *registry,
+              struct symbolizer *symbolizer)
+{
+    struct drain *drain = calloc(1, sizeof(*drain));
+
+    if (!drain)
+        return -ISOSCOPE_NO_MEMORY;
+    /* Large enough once and for all; what no round needs is never touched. */
+    drain->samples = calloc(TAKEN_SAMPLES_MAX, sizeof(*drain->samples));
+    drain->frames = calloc(TAKEN_FRAMES_MAX, sizeof(*drain->frames));
+    drain->store = store;
+    drain->registry = registry;
+    drain->symbolizer = symbolizer;
+    if (!drain->samples || !drain->frames) {
+        drain_free(drain);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    *out = drain;
+    return 0;
+}
+
+void drain_free(struct drain *drain)
+{
+    if (!drain)
+        return;
+    for (uint32_t i = 0; i < drain->sample_count; i++)
+        owner_thread_release(drain->samples[i].thread);
+    free(drain->samples);
+    free(drain->frames);
+    free(drain);
+}
+
+static void count_unstored(struct owner *owner)
+{
+    atomic_fetch_add_explicit(&owner->unstored, 1, memory_order_relaxed);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct store_sample *a = left, *b = right;
+
+    if (a->timestamp_us != b->timestamp_us)
+        return a->timestamp_us < b->timestamp_us ? -1 : 1;
+    return a->frames < b->frames ? -1 : 1;
+}
+
+static void store_taken(struct drain *drain)
+{
+    qsort(drain->samples, drain->sample_count, sizeof(*drain->samples), by_time);
+    for (uint32_t i = 0; i < drain->sample_count; i++) {
+        const struct store_sample *sample = &drain->samples[i];
+
+        if (store_add(drain->store, sample) < 0)
+            count_unstored(sample->thread->owner);
+        else
+            drain->stored++;
+        owner_thread_release(sample->thread);
+    }
+    drain->sample_count = 0;
+    drain->frame_count = 0;
+}
+
+/* Returns how many of the frames are the program's own. */
+static uint32_t normalize(struct drain *drain, struct process *process,
+                          const struct feed_sample *record, uint64_t *out)
+{
+    uint32_t depth = 0;
+
+    for (uint32_t i = 0; i < record->depth; i++)
+        depth += process_frame(process, record->frames[i], drain->registry, drain->symbolizer,
+                               &out[depth]);
+    return depth;
+}
+
+static uint8_t state_in(const struct feed_sample *record)
+{
+    return record->state < 16 ? record->state : 15;
+}
+
+/* Its frames lie at the end of those taken so far. */
+static void take(struct drain *drain, const struct store_sample *sample)
+{
+    struct store_sample *taken = &drain->samples[drain->sample_count++];
+
+    *taken = *sample;
+    taken->thread = owner_thread_hold(sample->thread);
+    taken->frames = drain->frames + drain->frame_count;
+    drain->frame_count += sample->depth;
+    if (drain->sample_count == TAKEN_SAMPLES_MAX ||
+        drain->frame_count + FEED_DEPTH_MAX > TAKEN_FRAMES_MAX)
+        store_taken(drain);
+}
+
+/* The record's stack, as often as it stands there. sample: the rest. */
+static void take_stack(struct drain *drain, struct process *process,
+                       const struct feed_sample *record, struct store_sample *sample)
+{
+    sample->depth = normalize(drain, process, record, drain->frames + drain->frame_count);
+    if (sample->depth) /* else: in the sampler from top to bottom, nothing of the program */
+        take(drain, sample);
+}
+
+/* In wall mode a tick answers for the rounds before it, each of which had its time. */
+static void take_back(struct drain *drain, struct process *process,
+                      const struct feed_sample *record, struct store_sample *sample,
+                      uint32_t step_us)
+{
+    if (sample->timestamp_us > step_us)
+        sample->timestamp_us -= step_us;
+    take_stack(drain, process, record, sample);
+}
+
+static void take_sample(struct drain *drain, struct process *process, struct owner_thread *thread,
+                        const struct feed_sample *record)
+{
+    uint32_t step_us = record->kind == FEED_KIND_WALL ? rounds_period_us(process->wall) : 0;
+    uint64_t part_ns = record->cpu_ns / (1u + record->more_running + record->more_runnable);
+    struct store_sample sample = {
+        .thread = thread,
+        .timestamp_us = record->timestamp_us,
+        .cpu_ns = record->cpu_ns - part_ns * (record->more_running + record->more_runnable),
+        .end = record->end,
+        .state = state_in(record),
+        .tag = process_name(process, record->tag, registry_names(drain->registry)),
+    };
+
+    take_stack(drain, process, record, &sample);
+    sample.cpu_ns = part_ns;
+    sample.state = FEED_STATE_RUNNING;
+    for (uint32_t i = 0; i < record->more_running; i++)
+        take_back(drain, process, record, &sample, step_us);
+    sample.state = FEED_STATE_RUNNABLE;
+    for (uint32_t i = 0; i < record->more_runnable; i++)
+        take_back(drain, process, record, &sample, step_us);
+}
+
+/* The slot's thread as the store knows it; NULL: out of memory. */
+static struct owner_thread *thread_of(struct drain *drain, struct process *process,
+                                      struct process_slot *slot,
+                                      const struct feed_thread_view *view)
+{
+    if (slot->thread && slot->generation != view->generation) {
+        owner_thread_release(slot->thread);
+        slot->thread = NULL;
+    }
+    if (!slot->thread)
+        owner_thread_new(&slot->thread, process->owner, view->tid, view->name);
+    else if (strcmp(slot->thread->name, view->name) != 0)
+        store_rename(drain->store, slot->thread, view->name);
+    slot->generation = view->generation;
+    return slot->thread;
+}
+
+/* Counts those with a time that cannot be. */
+static bool is_possible(struct process *process, const union feed_any *record, int64_t possible_us)
+{
+    bool possible = record->timed.timestamp_us >= 0 && record->timed.timestamp_us <= possible_us;
+
+    process->impossible += !possible;
+    return possible;
+}
+
+/* Each type of record goes its own way from here. */
+static void take_own(struct drain *drain, struct process *process, struct owner_thread *thread,
+                     const union feed_any *record, int64_t possible_us)
+{
+    if (!is_possible(process, record, possible_us))
+        return;
+    switch (record->head.type) {
+    case FEED_RECORD_SAMPLE:
+        take_sample(drain, process, thread, &record->sample);
+        break;
+    }
+}
+
+static void drain_slot(struct drain *drain, struct process *process, uint32_t number,
+                       int64_t until_us, int64_t possible_us)
+{
+    struct process_slot *slot = process_slot(process, number);
+    struct feed_thread_view view;
+    const union feed_any *record;
+    struct owner_thread *thread;
+    uint32_t taken = 0;
+
+    if (!slot || !feed_reader_thread(process->reader, number, &view) ||
+        !(thread = thread_of(drain, process, slot, &view)))
+        return;
+    while (taken < SLOT_RECORDS_MAX &&
+           (record = feed_reader_next(process->reader, number, until_us))) {
+        if (!taken++ && !view.name[0]) {
+            thread_name_complete(process->reader, number, process->pid, &view);
+            thread_of(drain, process, slot, &view);
+        }
+        take_own(drain, process, thread, record, possible_us);
+    }
+    if (view.state != FEED_THREAD_ENDED || taken)
+        return;
+    /* The state was read before the ring: an ended thread has written all it ever will. What is
+     * left may still be later than until_us, and must not become the slot's next thread's. */
+    if ((record = feed_reader_next(process->reader, number, INT64_MAX))) {
+        take_own(drain, process, thread, record, possible_us);
+        return;
+    }
+    owner_thread_release(slot->thread);
+    slot->thread = NULL;
+    feed_reader_recycle(process->reader, number);
+}
+
+/* Keeps where the thread sleeps: what comes next may say no more than that it still does. Out of
+ * memory, that is nowhere. */
+static void note_asleep(struct drain *drain, struct process *process, struct process_slot *slot,
+                        const struct feed_sample *record)
+{
+    uint64_t *frames = realloc(slot->asleep, (record->depth + 1u) * sizeof(*frames));
+
+    slot->asleep_depth = 0;
+    if (!frames)
+        return;
+    slot->asleep = frames;
+    slot->asleep_end = record->end;
+    slot->asleep_tag = record->tag;
+    slot->asleep_depth = normalize(drain, process, record, frames);
+}
+
+/* The slot of a sleeper, and its thread. NULL: another generation, for the thread has ended, and
+ * its last moments are told too late; or no memory. */
+static struct process_slot *slot_asleep(struct drain *drain, struct process *process,
+                                        uint32_t number, uint16_t generation,
+                                        struct owner_thread **thread)
+{
+    struct process_slot *slot = process_slot(process, number);
+    struct feed_thread_view view;
+
+    if (!slot || !feed_reader_thread(process->reader, number, &view) ||
+        (uint16_t)view.generation != generation)
+        return NULL;
+    if (slot->thread && slot->generation != view.generation)
+        slot->asleep_depth = 0;
+    *thread = thread_of(drain, process, slot, &view);
+    return *thread ? slot : NULL;
+}
+
+/* It sleeps where it slept. */
+static void take_again(struct drain *drain, struct process *process, struct process_slot *slot,
+                       struct owner_thread *thread, int64_t timestamp_us, uint8_t state)
+{
+    const struct store_sample sample = {
+        .thread = thread,
+        .timestamp_us = timestamp_us,
+        .end = slot->asleep_end,
+        .state = state,
+        .tag = process_name(process, slot->asleep_tag, registry_names(drain->registry)),
+        .depth = slot->asleep_depth,
+    };
+
+    if (!sample.depth) {
+        count_unstored(process->owner);
+        return;
+    }
+    memcpy(drain->frames + drain->frame_count, slot->asleep, sample.depth * sizeof(*slot->asleep));
+    take(drain, &sample);
+}
+
+static void take_asleep(struct drain *drain, struct process *process,
+                        const struct feed_sample *record)
+{
+    struct owner_thread *thread;
+    struct process_slot *slot =
+        slot_asleep(drain, process, record->head.slot, record->generation, &thread);
+
+    if (!slot) {
+        count_unstored(process->owner);
+        return;
+    }
+    note_asleep(drain, process, slot, record);
+    take_again(drain, process, slot, thread, record->timestamp_us, state_in(record));
+}
+
+static void take_sleeper(struct drain *drain, struct process *process,
+                         const struct feed_again *round, uint32_t sleeper)
+{
+    uint32_t number = FEED_SLEEPER_SLOT(sleeper);
+    int64_t first_us = round->timestamp_us + FEED_SPREAD_US(number, round->period_us);
+
+    for (uint32_t n = 0; n < round->rounds; n++) {
+        struct owner_thread *thread;
+        struct process_slot *slot =
+            slot_asleep(drain, process, number, FEED_SLEEPER_GENERATION(sleeper), &thread);
+
+        if (slot)
+            take_again(drain, process, slot, thread, first_us + (int64_t)n * round->period_us,
+                       FEED_SLEEPER_STATE(sleeper));
+        else
+            count_unstored(process->owner);
+    }
+}
+
+/* Of ring 0. Returns how many samples it stands for. */
+static uint64_t take_of_others(struct drain *drain, struct process *process,
+                               const union feed_any *record, int64_t possible_us)
+{
+    if (!is_possible(process, record, possible_us))
+        return 1;
+    switch (record->head.type) {
+    case FEED_RECORD_SAMPLE_OF:
+        take_asleep(drain, process, &record->sample);
+        break;
+    case FEED_RECORD_AGAIN:
+        for (uint32_t i = 0; i < record->again.count; i++)
+            take_sleeper(drain, process, &record->again, record->again.sleepers[i]);
+        return 1 + (uint64_t)record->again.count * record->again.rounds;
+    }
+    return 1;
+}
+
+/* What the rounds of wall mode saw of threads that sleep. */
+static void drain_sleepers(struct drain *drain, struct process *process, int64_t until_us,
+                           int64_t possible_us)
+{
+    const union feed_any *record;
+    uint64_t taken = 0;
+
+    while (taken < SLEEPERS_MAX && (record = feed_reader_next(process->reader, 0, until_us)))
+        taken += take_of_others(drain, process, record, possible_us);
+}
+
+void drain_process(struct drain *drain, struct process *process, int64_t until_us,
+                   int64_t possible_us)
+{
+    uint32_t slots = feed_reader_slots(process->reader);
+
+    process->round_us = possible_us;
+    /* First, for a thread that is given back must have told all. */
+    drain_sleepers(drain, process, until_us, possible_us);
+    for (uint32_t slot = 1; slot < slots; slot++)
+        drain_slot(drain, process, slot, until_us, possible_us);
+}
+
+uint64_t drain_flush(struct drain *drain)
+{
+    uint64_t stored;
+
+    store_taken(drain);
+    stored = drain->stored;
+    drain->stored = 0;
+    return stored;
+}

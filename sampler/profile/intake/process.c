@@ -1,0 +1,353 @@
+#include "process.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../runtimes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void watch_end(struct process *process)
+{
+    process->pidfd = -1;
+    if (process->pid <= 0)
+        return; /* of another pid namespace: only its socket tells */
+    process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    process->dead = process->pidfd < 0 && errno == ESRCH;
+}
+
+/* Threads that were there before the clock. In another pid namespace their numbers mean nothing. */
+static void add_others(struct process *process, const struct feed_clock_view *clock)
+{
+    uint32_t slots = feed_reader_slots(process->reader);
+    struct feed_thread_view thread;
+
+    if (process->pid != feed_reader_pid(process->reader))
+        return;
+    for (uint32_t slot = 1; slot < slots && slot < clock->before; slot++)
+        if (feed_reader_thread(process->reader, slot, &thread) && thread.tid != clock->tid)
+            held_clock_add(&process->clock, process->pid, thread.tid);
+}
+
+/* It ticks already, if the program was told so at its start. */
+static void take_clock(struct process *process, int fd)
+{
+    struct feed_clock_view clock;
+
+    feed_reader_clock(process->reader, &clock);
+    held_clock_take(&process->clock, fd, clock.period_us, feed_reader_clock_is_on(process->reader));
+    add_others(process, &clock);
+}
+
+int process_new(struct process **out, int memfd, const struct profile_peer *peer)
+{
+    struct process *process = calloc(1, sizeof(*process));
+    struct feed_reader *reader = NULL;
+    int error = feed_reader_open(&reader, memfd);
+
+    if (error || !process) {
+        if (peer->clock >= 0)
+            close(peer->clock);
+        feed_reader_free(reader);
+        free(process);
+        return error ? error : -ISOSCOPE_NO_MEMORY;
+    }
+    process->reader = reader;
+    process->pid = peer->pid;
+    take_clock(process, peer->clock);
+    process->ppid = peer->ppid;
+    snprintf(process->exe, sizeof(process->exe), "%s", peer->exe ? peer->exe : "");
+    process->start_us = feed_reader_start_us(reader);
+    watch_end(process);
+    process->told_below = 1;
+    *out = process;
+    return 0;
+}
+
+void process_retire(struct process *process)
+{
+    for (uint32_t i = 0; i < process->slot_count; i++) {
+        owner_thread_release(process->slots[i].thread);
+        free(process->slots[i].asleep);
+    }
+    free(process->slots);
+    process->slots = NULL;
+    process->slot_count = 0;
+    rounds_leave(process->wall);
+    process->wall = NULL;
+    free(process->modules);
+    process->modules = NULL;
+    free(process->told);
+    process->told = NULL;
+    module_places_free(&process->places);
+    perf_map_free(process->perf_map);
+    process->perf_map = NULL;
+    map64_free(&process->names);
+    process->names = (struct map64){ 0 };
+    module_set_free(&process->met_now);
+    feed_reader_free(process->reader);
+    process->reader = NULL;
+    held_clock_drop(&process->clock);
+    if (process->pidfd >= 0)
+        close(process->pidfd);
+    process->pidfd = -1;
+}
+
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    process_retire(process);
+    owner_release(process->owner);
+    module_set_free(&process->met);
+    free(process);
+}
+
+static bool is_dead(const struct process *process)
+{
+    struct pollfd wait = { .fd = process->pidfd, .events = POLLIN };
+
+    if (process->dead)
+        return true;
+    if (process->pidfd >= 0)
+        return poll(&wait, 1, 0) > 0;
+    return process->pid > 0 && kill(process->pid, 0) < 0 && errno == ESRCH;
+}
+
+static bool has_execed(struct process *process, int64_t now_us)
+{
+    struct feed_head known;
+    struct feed_status_view status;
+
+    feed_reader_head(process->reader, &known);
+    feed_reader_status(process->reader, &status);
+    return program_is_gone(&process->proof, process->pid, &known, status.ticks, now_us);
+}
+
+bool process_has_ended(struct process *process, bool replaced, int64_t now_us)
+{
+    struct feed_clock_view clock;
+
+    feed_reader_clock(process->reader, &clock);
+    if (clock.stopped || is_dead(process))
+        return true;
+    process->execed = replaced || has_execed(process, now_us);
+    return process->execed;
+}
+
+void process_follow_clock(struct process *process, const struct feed_settings *settings,
+                          int64_t now_us)
+{
+    bool wanted = settings->enabled && settings->mode == FEED_MODE_CPU;
+    struct feed_clock_view wish;
+
+    feed_reader_clock(process->reader, &wish);
+    if (held_clock_follow(&process->clock, process->pid, &wish, wanted ? settings->period_us : 0,
+                          now_us))
+        feed_reader_clock_runs(process->reader, process->clock.runs);
+}
+
+void process_follow_names(struct process *process, const struct feed_settings *settings,
+                          int64_t now_us)
+{
+    thread_names_follow(&process->thread_names, process->reader, process->pid,
+                        settings->mode == FEED_MODE_WALL, now_us);
+}
+
+void process_status(const struct process *process, struct feed_status_view *out)
+{
+    enum feed_timer_reason reason = held_clock_reason(&process->clock);
+
+    feed_reader_status(process->reader, out);
+    out->cpu_ns -= out->cpu_ns < process->before_ns ? out->cpu_ns : process->before_ns;
+    if (reason == FEED_TIMER_REASON_NONE || out->timer_reason != FEED_TIMER_REASON_NONE)
+        return;
+    out->timer = FEED_TIMER_CPU_CLOCK;
+    out->timer_reason = reason;
+}
+
+/* False: it is not built yet. A forked child knows its parent's. */
+static bool tell_table(struct process *process, uint32_t number, struct table_store *tables)
+{
+    struct feed_module_view view;
+    struct table_place place;
+
+    if (!feed_reader_module(process->reader, number, &view))
+        return true;
+    const struct module_file module = { .path = view.path,
+                                        .build_id = view.build_id,
+                                        .build_id_bytes = view.build_id_bytes,
+                                        .pid = process->pid,
+                                        .address = view.start };
+    process->runtimes_now |= runtime_of(view.path);
+    if (!table_store_ask(tables, &module, &place))
+        return false;
+    if (place.stripped_go)
+        process->runtimes_now |= 1u << RUNTIME_GO;
+    feed_reader_table(process->reader, number, place.at, place.bytes);
+    return true;
+}
+
+void process_tell_tables(struct process *process, struct table_store *tables)
+{
+    uint32_t count = feed_reader_modules(process->reader);
+    bool any = false;
+
+    if (process->told_below < count && !process->told)
+        process->told = calloc(FEED_MODULES_MAX, sizeof(*process->told));
+    if (!process->told)
+        return;
+    for (uint32_t number = process->told_below; number < count; number++) {
+        if (feed_reader_has_table(process->reader, number))
+            process->told[number] = true;
+        if (!process->told[number] && tell_table(process, number, tables))
+            any = process->told[number] = true;
+        if (number == process->told_below && process->told[number])
+            process->told_below++;
+    }
+    if (any)
+        feed_reader_told(process->reader);
+}
+
+static bool view_module(struct process *process, uint32_t number, struct feed_module_view *out)
+{
+    return number < FEED_MODULES_MAX ? feed_reader_module(process->reader, number, out)
+                                     : rounds_module(process->wall, number, out);
+}
+
+/* 0 when the program has not said, or said nonsense. */
+static uint32_t module_number(struct process *process, uint32_t feed_number,
+                              struct registry *registry, struct symbolizer *symbolizer)
+{
+    struct feed_module_view view;
+
+    if (!process->modules)
+        process->modules = calloc(2 * FEED_MODULES_MAX, sizeof(*process->modules));
+    if (!process->modules || feed_number >= 2 * FEED_MODULES_MAX)
+        return 0;
+    if (!process->modules[feed_number] && view_module(process, feed_number, &view)) {
+        uint32_t number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
+
+        process->modules[feed_number] = (uint16_t)number;
+        module_set_add(&process->met_now, number);
+        registry_seen(registry_module(registry, number), process->pid, view.start, view.bias);
+        /* It has a sample now, so its names will be asked for soon. */
+        symbolizer_expect(symbolizer, registry_module(registry, number));
+    }
+    return process->modules[feed_number];
+}
+
+uint32_t process_name(struct process *process, uint32_t place, struct names *names)
+{
+    char name[FEED_NAME_MAX + 1];
+    uint32_t *number;
+    bool added;
+
+    if (!place || !(number = map64_put(&process->names, place, &added)))
+        return 0;
+    if (added && feed_reader_name(process->reader, place, name))
+        *number = names_number(names, name);
+    return *number;
+}
+
+/* A kind that does not exist is code in no module. */
+static uint64_t named_frame(struct process *process, uint64_t feed_frame, struct registry *registry)
+{
+    uint32_t kind = FEED_FRAME_NAME_KIND(feed_frame);
+    uint32_t place = FEED_FRAME_NAME(feed_frame);
+
+    if (kind >= FEED_NAME_KIND_COUNT)
+        return FRAME_KEY(0, place);
+    return FRAME_KEY(registry_named(registry, (enum feed_name_kind)kind),
+                     process_name(process, place, registry_names(registry)));
+}
+
+/* Code in no module: a JIT may have written down what it is. */
+static uint64_t bare_frame(struct process *process, uint64_t pc, struct registry *registry)
+{
+    uint32_t name = 0;
+
+    if (!process->perf_map && process->pid > 0)
+        perf_map_new(&process->perf_map, process->pid);
+    if (process->perf_map)
+        name = perf_map_name(process->perf_map, pc, process->round_us, registry_names(registry));
+    return name ? FRAME_KEY(registry_named(registry, FEED_NAME_JIT), name) : FRAME_KEY(0, pc);
+}
+
+bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
+                   struct symbolizer *symbolizer, uint64_t *out)
+{
+    uint32_t number;
+
+    if (FEED_FRAME_MODULE(feed_frame) == FEED_MODULE_NAMED) {
+        *out = named_frame(process, feed_frame, registry);
+        return true;
+    }
+    /* The program met code before it knew the module: by now it may. */
+    if (!FEED_FRAME_MODULE(feed_frame) && feed_frame != FEED_FRAME_GAP)
+        feed_frame = module_places_find(&process->places, process->reader, feed_frame);
+    number = FEED_FRAME_MODULE(feed_frame);
+    if (number)
+        number = module_number(process, number, registry, symbolizer);
+    if (number && registry_module(registry, number)->sampler)
+        return false;
+    if (!FEED_FRAME_MODULE(feed_frame) && feed_frame != FEED_FRAME_GAP) {
+        *out = bare_frame(process, feed_frame, registry);
+        return true;
+    }
+    *out = FRAME_KEY(number, FEED_FRAME_OFFSET(feed_frame));
+    return true;
+}
+
+struct process_slot *process_slot(struct process *process, uint32_t slot)
+{
+    if (slot >= process->slot_count) {
+        uint32_t count = (slot + 64) & ~UINT32_C(63);
+        struct process_slot *slots;
+
+        if (count <= slot)
+            count = slot + 1;
+        slots = reallocarray(process->slots, count, sizeof(*slots));
+        if (!slots)
+            return NULL;
+        memset(slots + process->slot_count, 0, (count - process->slot_count) * sizeof(*slots));
+        process->slots = slots;
+        process->slot_count = count;
+    }
+    return &process->slots[slot];
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void process_describe(const struct process *process, struct owner_counts counts,
+                      struct process_info *out)
+{
+    *out = (struct process_info){ .id = process->id,
+                                  .pid = process->pid,
+                                  .ppid = process->ppid,
+                                  .start_us = process->start_us,
+                                  .end_us = process->end_us,
+                                  .end_number = process->end_number,
+                                  .live = process->reader != NULL,
+                                  .started = process->started,
+                                  .exit_known = process->exit_known && !process->reader,
+                                  .wait_status = process->wait_status,
+                                  .samples = counts.samples,
+                                  .evicted = counts.evicted,
+                                  .corrupt = process->corrupt,
+                                  .unstored = atomic_load(&process->owner->unstored),
+                                  .runtimes = process->runtimes,
+                                  .status = process->status };
+    snprintf(out->exe, sizeof(out->exe), "%s", process->exe);
+    snprintf(out->name, sizeof(out->name), "%.63s", last_part(process->exe));
+}

@@ -1,0 +1,122 @@
+/*
+ * process.h - one program that feeds, or has fed, the profile: who it is, and its feed.
+ *
+ *   collector (owns the list, its lock and the rounds) -> process -> feed/feed_reader.h
+ *
+ * Ownership  A process owns its reader, until its feed has ended, and its part of the store's
+ *            owners.
+ * Threads    process_new and process_free: whoever holds the collector's round. Fields say the
+ *            rest.
+ * Errors     0, -ISOSCOPE_NO_MEMORY, or what feed_reader_open says.
+ */
+#ifndef ISOSCOPE_PROCESS_H
+#define ISOSCOPE_PROCESS_H
+
+#include "../base/map64.h"
+#include "../naming/symbolizer.h"
+#include "../naming/perf_map.h"
+#include "../naming/registry.h"
+#include "../outside/held_clock.h"
+#include "../outside/same_program.h"
+#include "../outside/thread_names.h"
+#include "../profile.h"
+#include "../store/owner.h"
+#include "../store/store.h"
+#include "../unwinding/table_store.h"
+#include "../wall/rounds.h"
+#include "module_places.h"
+#include "module_set.h"
+
+/* A thread slot of the feed, as it was last seen. */
+struct process_slot {
+    uint32_t generation;
+    struct owner_thread *thread; /* NULL: no thread, or not seen yet */
+    /* Where it was last seen asleep, in the profile's frames. asleep_depth 0: nowhere. */
+    uint64_t *asleep;
+    uint32_t asleep_depth;
+    uint8_t asleep_end;
+    uint32_t asleep_tag; /* in the feed */
+};
+
+struct process {
+    uint64_t id;
+    int32_t pid, ppid;
+    char exe[512];
+    int64_t start_us;
+    int pidfd; /* readable when it is dead; -1: there is none */
+    bool dead; /* it was so before it could be watched */
+    struct owner *owner;
+    struct feed_reader *reader; /* collector's lock; NULL: ended */
+    struct subject *wall;       /* wall mode's view of it, with the reader; NULL: none */
+
+    /* collector's lock */
+    int64_t end_us;
+    uint64_t end_number; /* as in snapshot.h */
+    bool replaced;       /* another program has its pid */
+    bool started;        /* it is our own child: its exit will be told */
+    bool exit_known;
+    int wait_status;
+    uint64_t corrupt;
+    uint64_t unstored; /* the owner's, when it was last updated */
+    uint64_t losses;   /* round only: of all causes, when it was last looked at */
+    struct feed_status_view status;
+    struct module_set met; /* modules that its samples met */
+    uint32_t runtimes;     /* runtimes.h */
+
+    /* round only */
+    struct held_clock clock;
+    struct program_proof proof;
+    struct thread_names thread_names;
+    struct module_set met_now; /* those that it met since met was written */
+    uint32_t runtimes_now;
+    int64_t ended_us;    /* when its end was first seen; 0: it was not */
+    bool execed;         /* it ended by exec: its CPU clock ran on in another program */
+    uint64_t before_ns;  /* what earlier programs had used of the CPU clock; told at its entry */
+    uint64_t impossible; /* samples with a time that cannot be */
+    /* Many programs end before either is asked for: NULL until then. */
+    struct module_places places;
+    uint16_t *modules;         /* feed's number, or the rounds' -> profile's; 0: not known yet */
+    bool *told;                /* by feed's number: the program knows where its table lies */
+    uint32_t told_below;       /* all below are told */
+    struct map64 names;        /* feed's place -> profile's number */
+    struct perf_map *perf_map; /* NULL: no pc was in no module yet */
+    int64_t round_us;          /* when the round began, as it were: it only ever grows */
+    struct process_slot *slots;
+    uint32_t slot_count;
+};
+
+/* Takes over memfd. The id is given later, when it is known what else is there. */
+int process_new(struct process **out, int memfd, const struct profile_peer *peer);
+/* It has ended and is drained: gives back all that only a live one needs. */
+void process_retire(struct process *process);
+void process_free(struct process *process); /* NULL is fine */
+
+/* Ended itself, said that nothing more comes, or became another program by exec. replaced: a copy.
+ */
+bool process_has_ended(struct process *process, bool replaced, int64_t now_us);
+/* Switches its clocks as the settings want. */
+void process_follow_clock(struct process *process, const struct feed_settings *settings,
+                          int64_t now_us);
+/* Threads that do not tick, in the feed by the names that they have now. */
+void process_follow_names(struct process *process, const struct feed_settings *settings,
+                          int64_t now_us);
+/* What its feed says, and what is known here of its clocks. */
+void process_status(const struct process *process, struct feed_status_view *out);
+
+/* The frame with the profile's module number. False: it lies in the sampler itself. */
+bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
+                   struct symbolizer *symbolizer, uint64_t *out);
+
+/* Tells the program where unwind tables lie that have been built since. */
+void process_tell_tables(struct process *process, struct table_store *tables);
+
+/* The profile's number of a name in the feed; 0: none. */
+uint32_t process_name(struct process *process, uint32_t place, struct names *names);
+
+/* The slot's place for its thread; NULL: out of memory. */
+struct process_slot *process_slot(struct process *process, uint32_t slot);
+
+void process_describe(const struct process *process, struct owner_counts counts,
+                      struct process_info *out);
+
+#endif

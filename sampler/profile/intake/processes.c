@@ -1,0 +1,408 @@
+#include "processes.h"
+
+#include "../../include/isoscope/isoscope.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* Ended processes without samples are remembered up to here; then the oldest are forgotten. */
+    REMEMBERED_MAX = 1024,
+    PID_STRIDE = 10000000, /* above every pid */
+};
+
+struct processes {
+    struct store *store;
+    pthread_mutex_t lock;  /* guards the rest */
+    struct process **list; /* changed in a round only */
+    size_t count, capacity;
+    uint64_t version; /* of what is shown of them, but for what the store counts */
+    uint64_t ends;    /* that were shown */
+    struct feed_settings settings;
+    int32_t awaited_pid; /* whose exit will be told; 0: nobody's */
+    /* Of those that are remembered no longer; tree_ns: what the kernel told at exits. */
+    struct profile_cpu cpu;
+};
+
+int processes_new(struct processes **out, struct store *store, const struct feed_settings *settings)
+{
+    struct processes *processes = calloc(1, sizeof(*processes));
+
+    if (!processes)
+        return -ISOSCOPE_NO_MEMORY;
+    pthread_mutex_init(&processes->lock, NULL);
+    processes->store = store;
+    processes->settings = *settings;
+    processes->version = 1;
+    *out = processes;
+    return 0;
+}
+
+void processes_free(struct processes *processes)
+{
+    if (!processes)
+        return;
+    for (size_t i = 0; i < processes->count; i++)
+        process_free(processes->list[i]);
+    free(processes->list);
+    pthread_mutex_destroy(&processes->lock);
+    free(processes);
+}
+
+static struct process *find_process(const struct processes *processes, uint64_t id)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->id == id)
+            return processes->list[i];
+    return NULL;
+}
+
+static bool left_no_sample(struct processes *processes, const struct process *process)
+{
+    return !process->reader && !store_counts(processes->store, process->owner).samples;
+}
+
+static void add_cpu(struct profile_cpu *to, const struct process *process)
+{
+    to->processes += !process->execed;
+    to->sampled_ns += process->status.sampled_ns;
+    to->not_sampled_ns += feed_not_sampled_ns(&process->status);
+}
+
+static void forget_process(struct processes *processes, struct process *process)
+{
+    size_t number = 0;
+
+    add_cpu(&processes->cpu, process);
+    while (processes->list[number] != process)
+        number++;
+    memmove(&processes->list[number], &processes->list[number + 1],
+            (processes->count - number - 1) * sizeof(struct process *));
+    processes->count--;
+    process_free(process);
+}
+
+static void forget_the_oldest(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        if (!left_no_sample(processes, processes->list[i]))
+            continue;
+        forget_process(processes, processes->list[i]);
+        return;
+    }
+}
+
+/* An earlier program that left no sample (a shell that became the program it was to start) is
+ * replaced: nobody misses it. */
+static void choose_id(struct processes *processes, struct process *process)
+{
+    struct process *before;
+
+    process->id = process->pid > 0 ? (uint64_t)process->pid : PID_STRIDE;
+    while ((before = find_process(processes, process->id))) {
+        if (left_no_sample(processes, before)) {
+            forget_process(processes, before);
+        } else {
+            process->id += PID_STRIDE;
+        }
+    }
+}
+
+/* Programs of one process have one CPU clock, which exec does not set back. What the last one's
+ * samples stand for may be newer than its look at the clock. */
+static uint64_t cpu_before(const struct processes *processes, int32_t pid)
+{
+    const struct process *before = NULL;
+
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->pid == pid)
+            before = processes->list[i];
+    if (!before || !before->execed)
+        return 0;
+    return before->before_ns + (before->status.cpu_ns > before->status.sampled_ns
+                                    ? before->status.cpu_ns
+                                    : before->status.sampled_ns);
+}
+
+static int reserve_process(struct processes *processes)
+{
+    size_t capacity = processes->capacity ? processes->capacity * 2 : 16;
+    struct process **list;
+
+    if (processes->count < processes->capacity)
+        return 0;
+    list = reallocarray(processes->list, capacity, sizeof(struct process *));
+    if (!list)
+        return -ISOSCOPE_NO_MEMORY;
+    processes->list = list;
+    processes->capacity = capacity;
+    return 0;
+}
+
+static int enter_locked(struct processes *processes, struct process *process)
+{
+    processes->version++;
+    process->before_ns = cpu_before(processes, process->pid);
+    if (processes->count >= REMEMBERED_MAX)
+        forget_the_oldest(processes);
+    choose_id(processes, process);
+    if (reserve_process(processes) < 0 || owner_new(&process->owner, process->id) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    process->started = process->pid > 0 && process->pid == processes->awaited_pid;
+    process_status(process, &process->status);
+    feed_reader_control(process->reader, &processes->settings);
+    processes->list[processes->count++] = process;
+    return 0;
+}
+
+int processes_enter(struct processes *processes, struct process *process)
+{
+    int error;
+
+    pthread_mutex_lock(&processes->lock);
+    error = enter_locked(processes, process);
+    pthread_mutex_unlock(&processes->lock);
+    if (error)
+        process_free(process);
+    return error;
+}
+
+struct process *processes_at(struct processes *processes, size_t number)
+{
+    return number < processes->count ? processes->list[number] : NULL;
+}
+
+/* Returns whether what is shown has changed. */
+static bool copy_status(struct process *process)
+{
+    const struct feed_status_view status = process->status;
+    uint64_t corrupt = process->corrupt, unstored = process->unstored;
+    uint32_t runtimes = process->runtimes;
+
+    process_status(process, &process->status);
+    process->corrupt = feed_reader_corrupt(process->reader) + process->impossible;
+    process->unstored = atomic_load(&process->owner->unstored);
+    process->runtimes |= process->runtimes_now;
+    return memcmp(&status, &process->status, sizeof(status)) != 0 || corrupt != process->corrupt ||
+           unstored != process->unstored || runtimes != process->runtimes;
+}
+
+void processes_update(struct processes *processes, struct process *process, bool ended)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->version += copy_status(process) || ended;
+    module_set_merge(&process->met, &process->met_now);
+    module_set_free(&process->met_now);
+    if (ended) {
+        /* Hundreds of ended ones may be remembered: they keep their numbers, and nothing else. */
+        process_retire(process);
+        process->end_us = process->ended_us;
+        process->end_number = ++processes->ends;
+    }
+    pthread_mutex_unlock(&processes->lock);
+}
+
+struct process_hints processes_hints(struct processes *processes, const struct process *process)
+{
+    struct process_hints hints;
+
+    pthread_mutex_lock(&processes->lock);
+    hints = (struct process_hints){
+        .replaced = process->replaced,
+        /* A program that went on as another one by exec has not exited. */
+        .exit_awaited = process->pid == processes->awaited_pid && !process->replaced,
+    };
+    pthread_mutex_unlock(&processes->lock);
+    return hints;
+}
+
+bool processes_suspect(struct processes *processes, int32_t pid)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count; i++) {
+        struct process *process = processes->list[i];
+
+        if (process->pid != pid || !process->reader)
+            continue;
+        process->replaced = true;
+        rounds_pause(process->wall);
+        any = true;
+    }
+    pthread_mutex_unlock(&processes->lock);
+    return any;
+}
+
+bool processes_any_live(struct processes *processes)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count && !any; i++)
+        any = processes->list[i]->reader != NULL;
+    pthread_mutex_unlock(&processes->lock);
+    return any;
+}
+
+void processes_await_exit(struct processes *processes, int32_t pid)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->awaited_pid = pid;
+    for (size_t i = 0; i < processes->count; i++)
+        processes->list[i]->started |= processes->list[i]->pid == pid;
+    processes->version++;
+    pthread_mutex_unlock(&processes->lock);
+}
+
+/* It is the last of the programs that had the pid. */
+void processes_exited(struct processes *processes, const struct profile_exit *end)
+{
+    struct process *last = NULL;
+
+    pthread_mutex_lock(&processes->lock);
+    processes->cpu.tree_ns += end->cpu_ns;
+    if (processes->awaited_pid == end->pid)
+        processes->awaited_pid = 0;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->pid == end->pid)
+            last = processes->list[i];
+    if (last) {
+        last->exit_known = true;
+        last->wait_status = end->wait_status;
+    }
+    processes->version++;
+    pthread_mutex_unlock(&processes->lock);
+}
+
+struct profile_cpu processes_cpu(struct processes *processes)
+{
+    struct profile_cpu cpu;
+
+    pthread_mutex_lock(&processes->lock);
+    cpu = processes->cpu;
+    for (size_t i = 0; i < processes->count; i++)
+        add_cpu(&cpu, processes->list[i]);
+    pthread_mutex_unlock(&processes->lock);
+    return cpu;
+}
+
+static void describe(struct processes *processes, const struct process *process,
+                     struct process_info *out)
+{
+    process_describe(process, store_counts(processes->store, process->owner), out);
+}
+
+size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity)
+{
+    size_t count;
+
+    pthread_mutex_lock(&processes->lock);
+    count = processes->count;
+    for (size_t i = 0; i < count && i < capacity; i++)
+        describe(processes, processes->list[i], &out[i]);
+    pthread_mutex_unlock(&processes->lock);
+    return count;
+}
+
+bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    if (process)
+        describe(processes, process, out);
+    pthread_mutex_unlock(&processes->lock);
+    return process != NULL;
+}
+
+/* The store's part under the same lock: its counts are shown with the rest. */
+uint64_t processes_version(struct processes *processes)
+{
+    uint64_t version;
+
+    pthread_mutex_lock(&processes->lock);
+    version = processes->version + store_version(processes->store);
+    pthread_mutex_unlock(&processes->lock);
+    return version;
+}
+
+void processes_met(struct processes *processes, uint64_t process_id, struct module_set *out)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    if (process)
+        module_set_merge(out, &process->met);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+void processes_clear(struct processes *processes, uint64_t process_id)
+{
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count; i++)
+        if (process_id == 0 || processes->list[i]->id == process_id)
+            store_clear(processes->store, processes->list[i]->owner);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    if (process)
+        store_clear_thread(processes->store, process->owner, tid);
+    pthread_mutex_unlock(&processes->lock);
+}
+
+bool processes_states(struct processes *processes, uint64_t process_id, int32_t tid,
+                      uint64_t counts[OWNER_STATES])
+{
+    struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    if (process)
+        store_states(processes->store, process->owner, tid, counts);
+    pthread_mutex_unlock(&processes->lock);
+    return process != NULL;
+}
+
+size_t processes_threads(struct processes *processes, uint64_t process_id,
+                         struct profile_thread *out, size_t capacity)
+{
+    struct process *process;
+    size_t count = 0;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    if (process)
+        count = store_threads(processes->store, process->owner, out, capacity);
+    pthread_mutex_unlock(&processes->lock);
+    return count;
+}
+
+struct feed_settings processes_settings(struct processes *processes)
+{
+    struct feed_settings settings;
+
+    pthread_mutex_lock(&processes->lock);
+    settings = processes->settings;
+    pthread_mutex_unlock(&processes->lock);
+    return settings;
+}
+
+void processes_apply(struct processes *processes, const struct feed_settings *settings)
+{
+    pthread_mutex_lock(&processes->lock);
+    processes->settings = *settings;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->reader)
+            feed_reader_control(processes->list[i]->reader, settings);
+    pthread_mutex_unlock(&processes->lock);
+}

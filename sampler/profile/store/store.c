@@ -1,0 +1,426 @@
+#include "store.h"
+
+#include "../../include/isoscope/isoscope.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chunk may take this part of the bound, so that an eviction is never felt. */
+enum { CHUNKS_PER_BOUND = 8 };
+
+struct store {
+    pthread_mutex_t lock; /* guards the rest */
+    size_t bytes_max;
+    size_t closed_bytes; /* of all chunks but the newest */
+    uint64_t sequence;   /* samples ever added */
+    uint64_t serial;     /* chunks ever made */
+    struct chunk **chunks;
+    uint32_t chunk_count, chunk_capacity;
+    struct store_changes changes;
+    bool open;                /* the newest chunk takes samples */
+    struct chunk_index index; /* of the open chunk */
+};
+
+int store_new(struct store **out, size_t bytes_max)
+{
+    struct store *store = calloc(1, sizeof(*store));
+
+    if (!store)
+        return -ISOSCOPE_NO_MEMORY;
+    pthread_mutex_init(&store->lock, NULL);
+    store->bytes_max = bytes_max ? bytes_max : STORE_BYTES_DEFAULT;
+    if (store->bytes_max < STORE_BYTES_MIN)
+        store->bytes_max = STORE_BYTES_MIN;
+    *out = store;
+    return 0;
+}
+
+void store_free(struct store *store)
+{
+    if (!store)
+        return;
+    for (uint32_t i = 0; i < store->chunk_count; i++)
+        chunk_release(store->chunks[i]);
+    free(store->chunks);
+    chunk_index_free(&store->index);
+    pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+static struct chunk *open_chunk(const struct store *store)
+{
+    return store->open ? store->chunks[store->chunk_count - 1] : NULL;
+}
+
+static void close_chunk(struct store *store)
+{
+    if (!store->open)
+        return;
+    store->closed_bytes += chunk_bytes(open_chunk(store));
+    store->open = false;
+    chunk_index_reset(&store->index);
+}
+
+static int reserve_chunk(struct store *store)
+{
+    uint32_t capacity = store->chunk_capacity ? store->chunk_capacity * 2 : 64;
+    struct chunk **chunks;
+
+    if (store->chunk_count < store->chunk_capacity)
+        return 0;
+    chunks = reallocarray(store->chunks, capacity, sizeof(struct chunk *));
+    if (!chunks)
+        return -ISOSCOPE_NO_MEMORY;
+    store->chunks = chunks;
+    store->chunk_capacity = capacity;
+    return 0;
+}
+
+static int begin_chunk(struct store *store, int64_t first_us)
+{
+    close_chunk(store);
+    if (reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->serial + 1,
+                                              store->sequence, first_us) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    store->serial++;
+    store->chunk_count++;
+    store->open = true;
+    return 0;
+}
+
+static size_t bytes_now(const struct store *store)
+{
+    return sizeof(*store) + store->closed_bytes + chunk_index_bytes(&store->index) +
+           (store->open ? chunk_bytes(open_chunk(store)) : 0);
+}
+
+/* The number of the thread's first sample in the chunk that was not cleared. */
+static uint32_t first_visible(const struct chunk *chunk, const struct owner_thread *thread)
+{
+    uint64_t from = thread->owner->visible_from > thread->visible_from ? thread->owner->visible_from
+                                                                       : thread->visible_from;
+    uint64_t first = from > chunk->first_sequence ? from - chunk->first_sequence : 0;
+
+    return first < chunk->sample_count ? (uint32_t)first : chunk->sample_count;
+}
+
+/* A thread with samples is in its owner's list, and held by the chunk that they are in. */
+static void count_sample(struct owner_thread *thread, uint8_t state)
+{
+    struct owner *owner = thread->owner;
+
+    owner->samples++;
+    thread->states[state]++;
+    if (thread->samples++)
+        return;
+    thread->next = owner->sampled;
+    thread->link = &owner->sampled;
+    if (thread->next)
+        thread->next->link = &thread->next;
+    owner->sampled = thread;
+}
+
+static void forget_samples(struct owner_thread *thread, uint64_t count)
+{
+    thread->owner->samples -= count;
+    thread->samples -= count;
+    if (thread->samples)
+        return;
+    *thread->link = thread->next;
+    if (thread->next)
+        thread->next->link = thread->link;
+}
+
+static void forget_all(struct owner_thread *thread)
+{
+    memset(thread->states, 0, sizeof(thread->states));
+    forget_samples(thread, thread->samples);
+}
+
+static void count_evicted(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->sample_count; i++) {
+        struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
+
+        if (i < first_visible(chunk, thread))
+            continue;
+        thread->states[chunk->samples[i].state]--;
+        forget_samples(thread, 1);
+        thread->owner->evicted++;
+    }
+}
+
+static void remove_chunk(struct store *store, uint32_t number)
+{
+    struct chunk *chunk = store->chunks[number];
+
+    if (number == store->chunk_count - 1 && store->open) {
+        store->open = false;
+        chunk_index_reset(&store->index);
+    } else {
+        store->closed_bytes -= chunk_bytes(chunk);
+    }
+    memmove(&store->chunks[number], &store->chunks[number + 1],
+            (store->chunk_count - number - 1) * sizeof(struct chunk *));
+    store->chunk_count--;
+    chunk_release(chunk);
+}
+
+static void keep_bound(struct store *store)
+{
+    if (store->open && chunk_bytes(open_chunk(store)) >= store->bytes_max / CHUNKS_PER_BOUND)
+        close_chunk(store);
+    while (bytes_now(store) > store->bytes_max && store->chunk_count > 1) {
+        count_evicted(store->chunks[0]);
+        remove_chunk(store, 0);
+    }
+}
+
+static int add_locked(struct store *store, const struct store_sample *sample)
+{
+    if ((!store->open || !chunk_fits(open_chunk(store), sample)) &&
+        begin_chunk(store, sample->timestamp_us) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    if (chunk_append(open_chunk(store), &store->index, sample) < 0)
+        return -ISOSCOPE_NO_MEMORY;
+    store->sequence++;
+    count_sample(sample->thread, sample->state);
+    keep_bound(store);
+    return 0;
+}
+
+int store_add(struct store *store, const struct store_sample *sample)
+{
+    int error;
+
+    pthread_mutex_lock(&store->lock);
+    error = add_locked(store, sample);
+    pthread_mutex_unlock(&store->lock);
+    return error;
+}
+
+void store_rename(struct store *store, struct owner_thread *thread, const char *name)
+{
+    pthread_mutex_lock(&store->lock);
+    snprintf(thread->name, sizeof(thread->name), "%.15s", name);
+    store->changes.renames++;
+    pthread_mutex_unlock(&store->lock);
+}
+
+static bool anything_visible(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->source_count; i++)
+        if (first_visible(chunk, chunk->sources[i].thread) < chunk->sample_count)
+            return true;
+    return false;
+}
+
+static void remove_invisible(struct store *store)
+{
+    for (uint32_t i = store->chunk_count; i-- > 0;)
+        if (!anything_visible(store->chunks[i]))
+            remove_chunk(store, i);
+}
+
+void store_clear(struct store *store, struct owner *owner)
+{
+    pthread_mutex_lock(&store->lock);
+    owner->visible_from = store->sequence;
+    while (owner->sampled)
+        forget_all(owner->sampled);
+    store->changes.clears++;
+    remove_invisible(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+void store_clear_thread(struct store *store, struct owner *owner, int32_t tid)
+{
+    struct owner_thread *next;
+
+    pthread_mutex_lock(&store->lock);
+    for (struct owner_thread *thread = owner->sampled; thread; thread = next) {
+        next = thread->next;
+        if (thread->tid != tid)
+            continue;
+        thread->visible_from = store->sequence;
+        forget_all(thread);
+    }
+    store->changes.clears++;
+    remove_invisible(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* The kernel gives a number again: the threads that had it are one, by the newest one's name. */
+static size_t list_thread(struct profile_thread *out, size_t filled, size_t capacity,
+                          const struct owner_thread *thread)
+{
+    for (size_t i = 0; i < filled && i < capacity; i++) {
+        if (out[i].tid != thread->tid)
+            continue;
+        out[i].samples += thread->samples;
+        return filled;
+    }
+    if (filled < capacity) {
+        out[filled].tid = thread->tid;
+        out[filled].samples = thread->samples;
+        memcpy(out[filled].name, thread->name, sizeof(out[filled].name));
+    }
+    return filled + 1;
+}
+
+size_t store_threads(struct store *store, const struct owner *owner, struct profile_thread *out,
+                     size_t capacity)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&store->lock);
+    for (const struct owner_thread *thread = owner->sampled; thread && count <= capacity;
+         thread = thread->next)
+        count = list_thread(out, count, capacity, thread);
+    pthread_mutex_unlock(&store->lock);
+    return count;
+}
+
+void store_states(struct store *store, const struct owner *owner, int32_t tid,
+                  uint64_t counts[OWNER_STATES])
+{
+    memset(counts, 0, OWNER_STATES * sizeof(*counts));
+    pthread_mutex_lock(&store->lock);
+    for (const struct owner_thread *thread = owner->sampled; thread; thread = thread->next)
+        for (int state = 0; state < OWNER_STATES && (!tid || tid == thread->tid); state++)
+            counts[state] += thread->states[state];
+    pthread_mutex_unlock(&store->lock);
+}
+
+uint64_t store_version(struct store *store)
+{
+    uint64_t version;
+
+    pthread_mutex_lock(&store->lock);
+    version = store->sequence + store->changes.renames + store->changes.clears;
+    pthread_mutex_unlock(&store->lock);
+    return version;
+}
+
+struct owner_counts store_counts(struct store *store, const struct owner *owner)
+{
+    struct owner_counts counts;
+
+    pthread_mutex_lock(&store->lock);
+    counts = (struct owner_counts){ owner->samples, owner->evicted };
+    pthread_mutex_unlock(&store->lock);
+    return counts;
+}
+
+size_t store_bytes(struct store *store)
+{
+    size_t bytes;
+
+    pthread_mutex_lock(&store->lock);
+    bytes = bytes_now(store);
+    pthread_mutex_unlock(&store->lock);
+    return bytes;
+}
+
+struct profile_history store_history(struct store *store)
+{
+    struct profile_history history = { .bytes_max = store->bytes_max };
+
+    pthread_mutex_lock(&store->lock);
+    history.bytes = bytes_now(store);
+    for (uint32_t i = 0; i < store->chunk_count; i++) {
+        const struct chunk *chunk = store->chunks[i];
+
+        if (i == 0 || chunk->min_us < history.first_us)
+            history.first_us = chunk->min_us;
+        if (chunk->max_us > history.last_us)
+            history.last_us = chunk->max_us;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return history;
+}
+
+static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t process_id)
+{
+    struct view_source *sources = calloc(chunk->source_count + 1, sizeof(*sources));
+
+    if (!sources)
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < chunk->source_count; i++) {
+        const struct owner_thread *thread = chunk->sources[i].thread;
+        bool asked_for = process_id == 0 || process_id == thread->owner->process_id;
+
+        sources[i].process_id = thread->owner->process_id;
+        sources[i].tid = thread->tid;
+        sources[i].tag = chunk->sources[i].tag;
+        sources[i].last = chunk->sources[i].last;
+        memcpy(sources[i].name, thread->name, sizeof(sources[i].name));
+        sources[i].first_visible = asked_for ? first_visible(chunk, thread) : UINT32_MAX;
+    }
+    *view = (struct store_view){ .chunk = chunk_hold(chunk),
+                                 .sample_count = chunk->sample_count,
+                                 .node_count = chunk->node_count,
+                                 .frame_count = chunk->frame_count,
+                                 .source_count = chunk->source_count,
+                                 .min_us = chunk->min_us,
+                                 .max_us = chunk->max_us,
+                                 .sources = sources };
+    return 0;
+}
+
+static bool is_asked(const struct chunk *chunk, const struct store_ask *ask)
+{
+    return chunk->serial >= ask->serial_min && chunk->min_us <= ask->last_us &&
+           chunk->max_us >= ask->first_us;
+}
+
+/* Returns how many of the views are filled. */
+static uint32_t view_chunks(struct store *store, const struct store_ask *ask,
+                            struct store_view *views, int *error)
+{
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < store->chunk_count && !*error; i++) {
+        if (!is_asked(store->chunks[i], ask))
+            continue;
+        *error = view_chunk(&views[done], store->chunks[i], ask->process_id);
+        done += !*error;
+    }
+    return done;
+}
+
+int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,
+                uint32_t *count, struct store_changes *changes)
+{
+    struct store_view *views;
+    uint32_t done = 0;
+    int error = 0;
+
+    pthread_mutex_lock(&store->lock);
+    views = calloc(store->chunk_count + 1, sizeof(*views));
+    if (views)
+        done = view_chunks(store, ask, views, &error);
+    if (changes)
+        *changes = store->changes;
+    pthread_mutex_unlock(&store->lock);
+    if (!views || error) {
+        store_views_free(views, done);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    *out = views;
+    *count = done;
+    return 0;
+}
+
+void store_views_free(struct store_view *views, uint32_t count)
+{
+    if (!views)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        chunk_release(views[i].chunk);
+        free(views[i].sources);
+    }
+    free(views);
+}

@@ -1,0 +1,117 @@
+#include "describe.h"
+
+#include "../store/frame.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_named(const struct module *module)
+{
+    return atomic_load_explicit(&module->named, memory_order_acquire);
+}
+
+static const char *names_reason(const struct module *module)
+{
+    if (!module->number || is_named(module) ||
+        atomic_load_explicit(&module->names, memory_order_acquire) != MODULE_NAMES_READ)
+        return NULL;
+    return module->symbols ? symbols_reason(module->symbols) : "out of memory while reading it";
+}
+
+static void describe_code(const struct module *module, struct snapshot_library *out)
+{
+    const struct elf_segment *code = module->symbols ? symbols_code(module->symbols) : NULL;
+
+    if (!code)
+        return;
+    out->code_offset = code->address;
+    out->code_bytes = code->size;
+    out->code_file_offset = code->offset;
+    out->base = code->base;
+}
+
+void describe_library(const struct module *module, struct snapshot_library *out)
+{
+    *out = (struct snapshot_library){
+        .path = module->path,
+        .name = module->name,
+        .load_bias = atomic_load_explicit(&module->bias, memory_order_relaxed),
+        .reason = names_reason(module),
+        .system = module->system,
+    };
+    if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
+        describe_code(module, out);
+    if (atomic_load_explicit(&module->lines, memory_order_acquire) == MODULE_LINES_NONE)
+        out->lines_reason = atomic_load_explicit(&module->lines_reason, memory_order_relaxed);
+    snprintf(out->id, sizeof(out->id), "libraries/%" PRIu32, module->number);
+    memcpy(out->build_id, module->build_id_hex, sizeof(out->build_id));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+void describe_function(const struct function *function, struct snapshot_function *out)
+{
+    *out = (struct snapshot_function){
+        .name = function->name,
+        .full_name = function->full_name,
+        .raw_name = function->raw_name,
+        .file = function->file,
+        .file_number = function->file_number,
+        .line = function->line,
+        .kind = ends_with(function->name, "@plt") ? SNAPSHOT_STUB : SNAPSHOT_NATIVE,
+        .offset = function->start == FUNCTION_NO_START ? SNAPSHOT_NO_OFFSET : function->start,
+        .size = function->size,
+    };
+    _Static_assert(sizeof(out->id) >= FUNCTION_ID_BYTES, "an id fits");
+    memcpy(out->id, function->id, FUNCTION_ID_BYTES);
+}
+
+static enum snapshot_kind kind_of_named(const struct module *module)
+{
+    return strcmp(module->path, "[jit]") ? SNAPSHOT_INTERPRETED : SNAPSHOT_JIT;
+}
+
+static bool is_gap(const struct module *module, uint64_t offset)
+{
+    return !module->number && offset == FEED_FRAME_OFFSET(FEED_FRAME_GAP);
+}
+
+uint64_t describe_pc(const struct module *module, uint64_t offset)
+{
+    return is_named(module) || is_gap(module, offset) ? SNAPSHOT_NO_OFFSET : offset;
+}
+
+void describe_offset(const struct module *module, uint64_t offset, const char *name,
+                     struct snapshot_function *out)
+{
+    *out = (struct snapshot_function){
+        .name = name,
+        .full_name = name,
+        .raw_name = name,
+        .kind = is_named(module) ? kind_of_named(module) : SNAPSHOT_UNNAMED,
+        .offset = describe_pc(module, offset),
+    };
+    snprintf(out->id, sizeof(out->id), "functions/%" PRIu32 "/%" PRIx64, module->number, offset);
+}
+
+char *describe_offset_name(const struct registry *registry, const struct module *module,
+                           uint64_t offset)
+{
+    const char *given =
+        is_named(module) ? names_text(registry_names(registry), (uint32_t)offset) : NULL;
+    char *name;
+
+    if (given)
+        return strdup(given);
+    if (is_gap(module, offset))
+        return strdup("[frames left out]");
+    return asprintf(&name, "%s+0x%" PRIx64, module->name, offset) < 0 ? NULL : name;
+}

@@ -1,0 +1,274 @@
+#include "rounds.h"
+
+#include "../../feed/chance.h"
+#include "../../capture/system/clock.h"
+#include "../../include/isoscope/isoscope.h"
+#include "../base/thread.h"
+#include "subject.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ROUND_JITTER =
+        4,     /* rounds come up to a period / 4 late, or they could run in step with a loop */
+    RESTS = 9, /* times as long as rounds take: they get a tenth of a processor at most */
+    IDLE_ROUNDS = 8, /* without one where no thread wants a look, but new ones may be there */
+};
+
+struct rounds {
+    struct mapped_tables tables;
+    char *tables_path;
+    struct round memory; /* of the round that is held */
+
+    _Atomic uint32_t wake; /* +1: there is something to do */
+    pthread_mutex_t lock;  /* held during a round; guards the rest */
+    pthread_t thread;
+    bool started, stopping;
+    uint64_t cpu_ns; /* of the thread, when the last rounds were over */
+    struct subject *first;
+};
+
+int rounds_new(struct rounds **out, struct table_store *tables, const char *tables_path)
+{
+    struct rounds *rounds = calloc(1, sizeof(*rounds));
+
+    if (!rounds || (tables && !(rounds->tables_path = strdup(tables_path)))) {
+        free(rounds);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    rounds->tables.store = tables;
+    rounds->tables.path = rounds->tables_path;
+    pthread_mutex_init(&rounds->lock, NULL);
+    *out = rounds;
+    return 0;
+}
+
+void rounds_stop(struct rounds *rounds)
+{
+    bool started;
+
+    pthread_mutex_lock(&rounds->lock);
+    started = rounds->started;
+    rounds->started = false;
+    rounds->stopping = true;
+    pthread_mutex_unlock(&rounds->lock);
+    rounds_look(rounds);
+    if (started)
+        pthread_join(rounds->thread, NULL);
+}
+
+void rounds_free(struct rounds *rounds)
+{
+    if (!rounds)
+        return;
+    rounds_stop(rounds);
+    mapped_tables_free(&rounds->tables);
+    pthread_mutex_destroy(&rounds->lock);
+    free(rounds->tables_path);
+    free(rounds);
+}
+
+struct subject *rounds_enter(struct rounds *rounds, struct feed_reader *reader, int32_t pid)
+{
+    struct subject *subject = NULL;
+    struct feed_writer writer;
+
+    if (!feed_reader_writer(reader, &writer) ||
+        subject_new(&subject, &writer, pid, &rounds->tables) < 0)
+        return NULL;
+    subject->rounds = rounds;
+    pthread_mutex_lock(&rounds->lock);
+    subject->next = rounds->first;
+    rounds->first = subject;
+    pthread_mutex_unlock(&rounds->lock);
+    return subject;
+}
+
+void rounds_leave(struct subject *subject)
+{
+    struct rounds *rounds = subject ? subject->rounds : NULL;
+    struct subject **link;
+
+    if (!subject)
+        return;
+    pthread_mutex_lock(&rounds->lock);
+    for (link = &rounds->first; *link != subject;)
+        link = &(*link)->next;
+    *link = subject->next;
+    pthread_mutex_unlock(&rounds->lock);
+    subject_free(subject);
+}
+
+void rounds_pause(struct subject *subject)
+{
+    if (subject)
+        atomic_store_explicit(&subject->paused, true, memory_order_relaxed);
+}
+
+void rounds_finish(struct subject *subject)
+{
+    if (!subject)
+        return;
+    atomic_store_explicit(&subject->paused, true, memory_order_relaxed);
+    pthread_mutex_lock(&subject->rounds->lock);
+    subject_finish(subject, &subject->rounds->memory, clock_now_us());
+    pthread_mutex_unlock(&subject->rounds->lock);
+}
+
+uint32_t rounds_period_us(const struct subject *subject)
+{
+    return subject ? subject_period_us(subject) : 0;
+}
+
+bool rounds_module(struct subject *subject, uint32_t number, struct feed_module_view *out)
+{
+    return subject && program_code_module(&subject->code, number, out);
+}
+
+void rounds_look(struct rounds *rounds)
+{
+    atomic_fetch_add_explicit(&rounds->wake, 1, memory_order_release);
+    sys_futex(&rounds->wake, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+static uint32_t jitter_us(struct subject *subject, uint32_t period_us)
+{
+    return (chance_next(&subject->random) >> 8) % (period_us / ROUND_JITTER);
+}
+
+static void plan_next(struct subject *subject, uint32_t period_us, int64_t now_us,
+                      int64_t wanted_us)
+{
+    int64_t idle_us = now_us + (int64_t)IDLE_ROUNDS * period_us;
+
+    if (wanted_us > idle_us)
+        wanted_us = idle_us;
+    if (wanted_us <= now_us)
+        wanted_us = now_us + 1;
+    subject->round_us +=
+        (wanted_us - subject->round_us + period_us - 1) / period_us * (int64_t)period_us;
+    subject->due_us = subject->round_us + jitter_us(subject, period_us);
+}
+
+/* Returns when it wants to be looked at again. */
+static int64_t hold(struct rounds *rounds, struct subject *subject, int64_t now_us)
+{
+    uint32_t period_us = subject_period_us(subject);
+
+    if (atomic_load_explicit(&subject->paused, memory_order_relaxed))
+        return INT64_MAX;
+    if (!period_us) {
+        subject_forget(subject);
+        return INT64_MAX;
+    }
+    if (!subject->round_us)
+        subject->round_us = subject->due_us = now_us;
+    if (now_us >= subject->due_us)
+        plan_next(subject, period_us, now_us, subject_round(subject, &rounds->memory, now_us));
+    return subject->due_us;
+}
+
+/* With the lock. Rounds that take long are held less often, and then stand for several. */
+static int64_t hold_all(struct rounds *rounds, int64_t now_us)
+{
+    uint64_t cpu_ns, took_us;
+    int64_t next_us = INT64_MAX, rested_us;
+
+    for (struct subject *subject = rounds->first; subject; subject = subject->next) {
+        int64_t due_us = hold(rounds, subject, now_us);
+
+        next_us = due_us < next_us ? due_us : next_us;
+    }
+    cpu_ns = clock_thread_cpu_ns();
+    took_us = rounds->cpu_ns ? (cpu_ns - rounds->cpu_ns) / 1000 : 0;
+    rounds->cpu_ns = cpu_ns;
+    rested_us = now_us + RESTS * (int64_t)took_us;
+    return next_us < rested_us ? rested_us : next_us;
+}
+
+int64_t rounds_hold(struct rounds *rounds, int64_t now_us)
+{
+    int64_t next_us;
+
+    pthread_mutex_lock(&rounds->lock);
+    next_us = hold_all(rounds, now_us);
+    pthread_mutex_unlock(&rounds->lock);
+    return next_us;
+}
+
+/* Where the kernel (6.12 and later) lets threads ask for short slices, ours is then preferred when
+ * it wakes, and gets no more in sum. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } attr = { 0 };
+
+    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 || attr.policy != 0)
+        return;
+    attr.runtime_ns = 100 * 1000; /* the least there is */
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* Not by a condition variable: that takes its lock for contended each time, and wakes nobody. */
+static void rest_until(struct rounds *rounds, int64_t until_us, uint32_t seen)
+{
+    int64_t wait_us = until_us - clock_now_us();
+    struct timespec timeout = { wait_us / 1000000, wait_us % 1000000 * 1000 };
+
+    if (wait_us > 0)
+        sys_futex(&rounds->wake, FUTEX_WAIT_PRIVATE, seen, until_us == INT64_MAX ? NULL : &timeout);
+}
+
+/* False: there are no more. */
+static bool hold_next(struct rounds *rounds, int64_t *next_us)
+{
+    bool goes_on;
+
+    pthread_mutex_lock(&rounds->lock);
+    goes_on = !rounds->stopping;
+    if (goes_on)
+        *next_us = hold_all(rounds, clock_now_us());
+    pthread_mutex_unlock(&rounds->lock);
+    return goes_on;
+}
+
+static void *run(void *argument)
+{
+    struct rounds *rounds = argument;
+    uint32_t seen = 0;
+    int64_t next_us;
+
+    pthread_setname_np(pthread_self(), "iso-wall");
+    prctl(PR_SET_TIMERSLACK, 1); /* ns: rounds are short */
+    ask_for_short_slices();
+    while (hold_next(rounds, &next_us)) {
+        rest_until(rounds, next_us, seen);
+        seen = atomic_load_explicit(&rounds->wake, memory_order_acquire);
+    }
+    return NULL;
+}
+
+int rounds_start(struct rounds *rounds)
+{
+    int error;
+
+    pthread_mutex_lock(&rounds->lock);
+    error = thread_start(&rounds->thread, run, rounds);
+    rounds->started = !error;
+    pthread_mutex_unlock(&rounds->lock);
+    return error;
+}

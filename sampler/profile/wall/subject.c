@@ -1,0 +1,180 @@
+#include "subject.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../outside/same_program.h"
+#include "watched.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+int subject_new(struct subject **out, const struct feed_writer *writer, int32_t pid,
+                struct mapped_tables *tables)
+{
+    struct subject *subject = calloc(1, sizeof(*subject));
+    const struct jit_process process = { pid, writer->header->head.pid,
+                                         writer->header->head.start_us };
+
+    if (!subject)
+        return -ISOSCOPE_NO_MEMORY;
+    program_code_new(&subject->code, tables, &process);
+    subject->writer = *writer;
+    subject->head = writer->header->head;
+    subject->pid = pid > 0 ? pid : 0;
+    subject->named = (struct far_code){ pid, writer->header->named_code, &subject->writer };
+    *out = subject;
+    return 0;
+}
+
+void subject_free(struct subject *subject)
+{
+    if (!subject)
+        return;
+    subject_forget(subject);
+    by_slot_free(&subject->watched, sizeof(struct watched));
+    thread_choice_free(&subject->choice);
+    program_code_free(&subject->code);
+    free(subject);
+}
+
+uint32_t subject_period_us(const struct subject *subject)
+{
+    const struct feed_control *control = &subject->writer.header->control;
+    uint32_t period_us = atomic_load_explicit(&control->period_us, memory_order_relaxed);
+
+    if (!atomic_load_explicit(&control->enabled, memory_order_relaxed) ||
+        atomic_load_explicit(&control->mode, memory_order_relaxed) != FEED_MODE_WALL)
+        return 0;
+    if (period_us < FEED_WALL_PERIOD_MIN_US)
+        return FEED_WALL_PERIOD_MIN_US;
+    return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
+}
+
+static uint32_t slots_used(const struct subject *subject)
+{
+    uint32_t used =
+        atomic_load_explicit(&subject->writer.header->status.threads_used, memory_order_acquire);
+    uint32_t room = (uint32_t)(subject->writer.rings.bytes / FEED_RING_BYTES);
+
+    return used < room ? used : room;
+}
+
+static struct watched *watched_of(const struct subject *subject, uint32_t slot)
+{
+    return by_slot_at(&subject->watched, slot, sizeof(struct watched));
+}
+
+/* It is not to answer for rounds that nobody asks for any more. */
+static void forget_thread(struct subject *subject, uint32_t slot)
+{
+    if (!watched_of(subject, slot)->tid)
+        return;
+    watched_forget(watched_of(subject, slot));
+    atomic_store_explicit(&subject->writer.threads[slot].owed, 0, memory_order_relaxed);
+}
+
+void subject_forget(struct subject *subject)
+{
+    uint32_t used = subject->begun ? slots_used(subject) : 0;
+
+    for (uint32_t slot = 1; slot < used && watched_of(subject, slot); slot++)
+        forget_thread(subject, slot);
+    subject->begun = false;
+    subject->held_us = 0;
+    subject->round_us = 0;
+}
+
+static void look_again(const struct subject *subject, uint32_t used)
+{
+    for (uint32_t slot = 1; slot < used; slot++)
+        watched_look_again(watched_of(subject, slot));
+}
+
+static bool is_wanted(struct subject *subject, uint32_t slot)
+{
+    const struct feed_thread *thread = &subject->writer.threads[slot];
+
+    return atomic_load_explicit(&thread->state, memory_order_acquire) == FEED_THREAD_LIVE &&
+           thread_chosen(&subject->choice, &subject->writer, slot,
+                         atomic_load_explicit(&thread->tid, memory_order_relaxed));
+}
+
+static bool has_ended(const struct subject *subject, uint32_t slot)
+{
+    return atomic_load_explicit(&subject->writer.threads[slot].state, memory_order_acquire) ==
+           FEED_THREAD_ENDED;
+}
+
+static void look_at(struct subject *subject, struct round *round, uint32_t slot)
+{
+    struct watched *thread = watched_of(subject, slot);
+
+    if (!is_wanted(subject, slot)) {
+        if (has_ended(subject, slot))
+            watched_pay(thread, round, slot);
+        forget_thread(subject, slot);
+        return;
+    }
+    if (!subject->pid)
+        round_count_lost(round, FEED_LOSS_NO_RIGHTS, 1);
+    if (!subject->pid || !watched_meet(thread, round, slot))
+        return;
+    if (round->now_us >= thread->next_us)
+        watched_look(thread, round, slot);
+    if (thread->next_us < round->next_us)
+        round->next_us = thread->next_us;
+}
+
+static void begin_round(struct subject *subject, struct round *round, int64_t now_us)
+{
+    round->writer = &subject->writer;
+    round->pid = subject->pid;
+    round->now_us = now_us;
+    round->before_us = subject->held_us;
+    subject->held_us = now_us;
+    round->period_us = subject_period_us(subject);
+    round->map = program_code_map(&subject->code);
+    round->named = &subject->named;
+    round->no_switches = &subject->no_switches;
+    round->unknown_code = false;
+    round->next_us = INT64_MAX;
+    round->batch.count = 0;
+}
+
+void subject_finish(struct subject *subject, struct round *round, int64_t now_us)
+{
+    uint32_t used = subject->begun ? slots_used(subject) : 0;
+
+    begin_round(subject, round, now_us);
+    for (uint32_t slot = 1; slot < used && watched_of(subject, slot); slot++)
+        watched_pay(watched_of(subject, slot), round, slot);
+    round_flush(round);
+    subject_forget(subject);
+}
+
+int64_t subject_round(struct subject *subject, struct round *round, int64_t now_us)
+{
+    const struct feed_status *status = &subject->writer.header->status;
+    uint32_t unloads = atomic_load_explicit(&status->unloads, memory_order_acquire);
+    uint32_t used = slots_used(subject);
+
+    if (!by_slot_reach(&subject->watched, used ? used - 1 : 0, sizeof(struct watched)))
+        return now_us;
+    /* By exec it may have become another one, whose stacks are none of ours. */
+    if (subject->pid && same_program_at(subject->pid, &subject->head) == PROGRAM_ANOTHER)
+        return now_us + subject_period_us(subject);
+    if (subject->pid && program_code_follow(&subject->code, unloads, now_us))
+        look_again(subject, used);
+    if (subject->pid && !program_code_is_ready(&subject->code, now_us))
+        return now_us;
+    subject->begun = true;
+    thread_choice_follow(&subject->choice, &subject->writer);
+    begin_round(subject, round, now_us);
+    if (!round->period_us)
+        return now_us;
+    for (uint32_t slot = 1; slot < used; slot++)
+        look_at(subject, round, slot);
+    round_flush(round);
+    if (round->unknown_code)
+        program_code_note_unknown(&subject->code);
+    return round->next_us;
+}
