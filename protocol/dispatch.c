@@ -1,63 +1,14 @@
 #include "dispatch.h"
 
-#include "handlers.h"
+#include "client/answer.h"
+#include "events/offers.h"
+#include "generated/methods.h"
+#include "methods.h"
 #include "params.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "../sampler/profile/control.h"
+
 #include <stdlib.h>
-
-static int fail_with(struct client *client, enum rpc_error error, bool routing, const char *format,
-                     va_list arguments)
-{
-    struct rpc_failure *failure = &client->failure;
-
-    free(failure->details);
-    *failure = (struct rpc_failure){ .error = error, .routing = routing };
-    if (vasprintf(&failure->details, format, arguments) < 0)
-        failure->details = NULL;
-    return -(int)error;
-}
-
-int fail(struct client *client, enum rpc_error error, const char *format, ...)
-{
-    va_list arguments;
-    int rc;
-
-    va_start(arguments, format);
-    rc = fail_with(client, error, false, format, arguments);
-    va_end(arguments);
-    return rc;
-}
-
-int fail_routing(struct client *client, enum rpc_error error, const char *format, ...)
-{
-    va_list arguments;
-    int rc;
-
-    va_start(arguments, format);
-    rc = fail_with(client, error, true, format, arguments);
-    va_end(arguments);
-    return rc;
-}
-
-int fail_plain(struct client *client, enum rpc_error error)
-{
-    free(client->failure.details);
-    client->failure = (struct rpc_failure){ .error = error };
-    return -(int)error;
-}
-
-int answer(struct client *client, struct reply *reply, json_t *result)
-{
-    reply->result = result;
-    return result ? 0 : fail(client, RPC_INTERNAL_ERROR, "out of memory");
-}
-
-int answer_success(struct client *client, struct reply *reply)
-{
-    return answer(client, reply, json_pack("{s:s}", "type", TYPE_SUCCESS));
-}
 
 /* Without an id nobody waits. An id of null gets an answer only where the VM's router gives one. */
 static bool wants_answer(const struct request *request, bool routing)
@@ -130,7 +81,6 @@ static int handle(struct client *client, struct request *request, const struct m
 
     if (rc < 0)
         return rc;
-    client->request = request;
     switch (params_check(client, request, method, &params, reply)) {
     case PARAMS_GOOD:
         rc = method->call(client, &params, reply);
@@ -141,15 +91,14 @@ static int handle(struct client *client, struct request *request, const struct m
         rc = -(int)client->failure.error;
         break;
     }
-    client->request = NULL;
     return rc;
 }
 
 /* No method of ours: perhaps another client's. */
 static int handle_foreign(struct client *client, const struct request *request)
 {
-    return services_means(request->method) ? services_call(client, request)
-                                           : fail_plain(client, RPC_METHOD_NOT_FOUND);
+    return offers_means(request->method) ? offers_call(client, request)
+                                         : fail_plain(client, RPC_METHOD_NOT_FOUND);
 }
 
 /* The call that it would wait for has come while it worked: none follows. */
@@ -162,7 +111,7 @@ void dispatch(struct client *client, struct request *request)
 {
     const struct method *method = method_find(request->method);
     bool routing = method && method->traits & METHOD_ROUTING;
-    struct reply reply = { 0 };
+    struct reply reply = { .request = request };
     int rc;
 
     rc = method ? handle(client, request, method, &reply) : handle_foreign(client, request);
@@ -235,15 +184,6 @@ void dispatch_working(struct client *client)
     dispatch(client, request);
     if (client->waiting_count < waiting) /* another may begin in its place */
         dispatch_waiting(client);
-}
-
-unsigned dispatch_unfinished(const struct client *client)
-{
-    unsigned count = 0;
-
-    for (const struct request *request = client->waiting; request; request = request->next)
-        count += request->unfinished != NULL;
-    return count;
 }
 
 void dispatch_clear(struct client *client)

@@ -8,13 +8,9 @@
 #ifndef ISOSCOPE_DISPATCH_H
 #define ISOSCOPE_DISPATCH_H
 
-#include "client.h"
+#include "client/client.h"
 
-enum {
-    /* Each holds a snapshot: memory that no queue_bytes_max sees. */
-    SAMPLES_QUEUED_MAX = 2,
-    WAITING_MAX = 64,
-};
+enum { WAITING_MAX = 64 };
 
 /* Takes over request. */
 void dispatch(struct client *client, struct request *request);
@@ -24,8 +20,6 @@ void dispatch_waiting(struct client *client);
 bool dispatch_works(const struct client *client);
 /* Asks the handler of the first of those. */
 void dispatch_working(struct client *client);
-/* How many waiting requests hold what they have begun. */
-unsigned dispatch_unfinished(const struct client *client);
 /* Forgets them. */
 void dispatch_clear(struct client *client);
 

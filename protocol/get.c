@@ -1,6 +1,5 @@
-#include "client.h"
-
-#include "json_writer.h"
+#include "client/client.h"
+#include "text/json_writer.h"
 
 #include <string.h>
 

@@ -8,25 +8,16 @@
 #ifndef ISOSCOPE_METHODS_H
 #define ISOSCOPE_METHODS_H
 
-#include <jansson.h>
 #include <stddef.h>
 
 struct client;
-struct reply_stream;
 struct param;
+struct reply;
 union method_params; /* generated/methods.h */
 
-/* What a handler gives: one of the two. Owned by who called it. */
-struct reply {
-    json_t *result;
-    struct reply_stream *samples;
-};
-
-/* 0, a negative rpc_error (fail), HANDLER_WAITS: ask again when the profile has changed, or
- * HANDLER_WORKS: ask again in the client's next turn. */
+/* 0, or what answer.h says. */
 typedef int method_call(struct client *client, const union method_params *params,
                         struct reply *reply);
-enum { HANDLER_WAITS = 1, HANDLER_WORKS = 2 };
 
 enum method_trait {
     /* In the VM its router answers these itself: errors do not echo the request, and a request

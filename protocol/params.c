@@ -1,8 +1,10 @@
 #include "params.h"
 
-#include "client.h"
-#include "handlers.h"
-#include "values.h"
+#include "client/answer.h"
+#include "client/client.h"
+#include "generated/methods.h"
+#include "methods.h"
+#include "rpc/values.h"
 
 #include <string.h>
 

@@ -1,11 +1,15 @@
 #include "service.h"
 
-#include "client.h"
+#include "client/client.h"
 #include "dispatch.h"
-#include "host.h"
-#include "json_writer.h"
-#include "yield.h"
+#include "events/history.h"
+#include "events/loss_log.h"
+#include "events/offers.h"
+#include "events/streams.h"
+#include "events/tagged_samples.h"
+#include "text/json_writer.h"
 #include "../sampler/include/isoscope/isoscope.h"
+#include "../sampler/profile/facts.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -20,12 +24,6 @@ enum {
     PROCESSES_MANY = REFRESH_US_MAX / REFRESH_US,
 };
 
-int service_refresh(struct service *service)
-{
-    return isolates_refresh(&service->isolates, service->options.profile, streams_isolate_changed,
-                            service);
-}
-
 int service_new(struct service **out, const struct service_options *options)
 {
     struct service *service = calloc(1, sizeof(*service));
@@ -34,6 +32,7 @@ int service_new(struct service **out, const struct service_options *options)
     if (!service)
         return -ISOSCOPE_NO_MEMORY;
     service->options = *options;
+    service->isolate_changed = streams_isolate_changed;
     if (!service->options.protocol_major) {
         service->options.protocol_major = PROTOCOL_MAJOR;
         service->options.protocol_minor = PROTOCOL_MINOR;
@@ -43,7 +42,13 @@ int service_new(struct service **out, const struct service_options *options)
     service->start_ms = options->epoch_ms();
     service->monotonic_to_epoch_ms = service->start_ms - options->monotonic_us() / 1000;
     snprintf(service->vm_name, sizeof(service->vm_name), "%s", SERVICE_VM_NAME);
-    host_cpu(service->host_cpu, sizeof(service->host_cpu));
+    profile_host_cpu(options->profile, service->host_cpu, sizeof(service->host_cpu));
+    service->histories = histories_new();
+    service->loss_log = loss_log_new();
+    if (!service->histories || !service->loss_log) {
+        service_free(service);
+        return -ISOSCOPE_NO_MEMORY;
+    }
     *out = service;
     return 0;
 }
@@ -55,9 +60,15 @@ void service_free(struct service *service)
     while (service->clients)
         client_free(service->clients);
     isolates_free(&service->isolates);
-    loss_log_free(&service->loss_log);
-    histories_clear(&service->histories);
+    loss_log_free(service->loss_log);
+    histories_free(service->histories);
+    json_decref(service->unsampled);
     free(service);
+}
+
+const char *service_dds_uri(const struct service *service)
+{
+    return service->dds_uri;
 }
 
 static void tell_of_symbols(struct service *service)
@@ -70,10 +81,12 @@ static void tell_of_symbols(struct service *service)
     streams_symbols_changed(service, &symbols);
 }
 
-void service_poll_in(struct service *service, int64_t us)
+static void tell_of_samples(struct service *service)
 {
-    if (!service->poll_in_us || us < service->poll_in_us)
-        service->poll_in_us = us;
+    streams_follow(service);
+    for (struct client *client = service->clients; client; client = client->next)
+        tagged_samples_poll(client);
+    streams_samples_came(service);
 }
 
 /* Where hundreds of processes come and go, looking at all of them at each change would be most of
@@ -105,7 +118,7 @@ uint32_t service_poll(struct service *service)
         loss_log_look(service);
     }
     tell_of_symbols(service);
-    streams_samples_came(service);
+    tell_of_samples(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
     return (uint32_t)((service->poll_in_us + 999) / 1000);
@@ -125,14 +138,32 @@ int client_new(struct client **out, struct service *service)
     if (!client)
         return -ISOSCOPE_NO_MEMORY;
     client->service = service;
-    client->services.number = service->client_number++;
+    client->offers = offers_new();
+    client->tagged = tagged_samples_new();
     client->next = service->clients;
     client->link = &service->clients;
     if (client->next)
         client->next->link = &client->next;
     service->clients = client;
+    if (!client->offers || !client->tagged) {
+        client_free(client);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+    client->number = service->client_number++;
     *out = client;
     return 0;
+}
+
+/* If it was the Dart Development Service in front, others may come in again. */
+static void leave_front(struct client *client)
+{
+    struct service *service = client->service;
+
+    if (service->dds != client)
+        return;
+    service->dds = NULL;
+    free(service->dds_uri);
+    service->dds_uri = NULL;
 }
 
 void client_free(struct client *client)
@@ -142,82 +173,14 @@ void client_free(struct client *client)
     *client->link = client->next;
     if (client->next)
         client->next->link = client->link;
-    services_end(client);
-    yield_ends(client);
-    tagged_samples_free(&client->tagged);
+    offers_end(client);
+    leave_front(client);
+    tagged_samples_free(client->tagged);
     dispatch_clear(client);
     free(client->name);
     outbox_clear(&client->outbox);
     free(client->failure.details);
     free(client);
-}
-
-/* Copies whole characters only: a close frame holds UTF-8. */
-static void copy_reason(char out[CLOSE_REASON_MAX + 1], const char *reason)
-{
-    size_t length = 0, left = strlen(reason);
-
-    while (left) {
-        size_t count = utf8_character((const unsigned char *)reason + length, left);
-
-        if (!count || length + count > CLOSE_REASON_MAX)
-            break;
-        length += count;
-        left -= count;
-    }
-    memcpy(out, reason, length);
-    out[length] = '\0';
-}
-
-void client_dismiss(struct client *client, enum close_code code, const char *reason)
-{
-    if (client->closing_code)
-        return;
-    client->dismissed = true;
-    client->closing_code = code;
-    copy_reason(client->closing_reason, reason);
-    client->streams = 0;
-}
-
-/* It gets nothing any more, so what it was owed need not be kept. */
-void client_close(struct client *client, enum close_code code, const char *reason)
-{
-    if (client->closing_code)
-        return;
-    client->closing_code = code;
-    copy_reason(client->closing_reason, reason);
-    client->streams = 0;
-    outbox_clear(&client->outbox);
-}
-
-void client_push_text(struct client *client, char *text)
-{
-    char reason[CLOSE_REASON_MAX];
-
-    if (client->closing_code)
-        return free(text);
-    if (outbox_push_text(&client->outbox, text) < 0)
-        return client_close(client, CLOSE_NO_MEMORY, "out of memory");
-    if (client->outbox.bytes <= client->service->options.queue_bytes_max)
-        return;
-    snprintf(reason, sizeof(reason), "the client reads too slowly: %zu bytes wait for it",
-             client->outbox.bytes);
-    client_close(client, CLOSE_POLICY, reason);
-}
-
-bool client_has_room(const struct client *client, size_t length)
-{
-    size_t max = client->service->options.queue_bytes_max, used = client->outbox.others_bytes;
-
-    return used <= max && length <= max - used;
-}
-
-void client_push_others_text(struct client *client, char *text)
-{
-    if (client->closing_code)
-        return free(text);
-    if (outbox_push_others_text(&client->outbox, text) < 0)
-        client_close(client, CLOSE_NO_MEMORY, "out of memory");
 }
 
 static void close_no_json(struct client *client, const char *why)
@@ -231,7 +194,7 @@ static void close_no_json(struct client *client, const char *why)
 /* Takes over both. An answer that is none still ends the call that it was for. */
 static void take_broken(struct client *client, struct request *request, struct rpc_failure *failure)
 {
-    if (!request->method && services_answer(client, request->message)) {
+    if (!request->method && offers_answer(client, request->message)) {
         free(failure->details);
         return request_free(request);
     }
@@ -277,7 +240,7 @@ void client_receive(struct client *client, const char *text, size_t length)
     case RPC_PARSED_REQUEST:
         return too_fast(client) ? refuse_too_fast(client, request) : dispatch(client, request);
     case RPC_PARSED_REPLY:
-        services_answer(client, request->message);
+        offers_answer(client, request->message);
         return request_free(request);
     case RPC_PARSED_BROKEN:
         return take_broken(client, request, &failure);
@@ -297,7 +260,7 @@ void client_receive_binary(struct client *client)
 
 bool client_waits(const struct client *client)
 {
-    return client->streams || client->services.offers || client->waiting;
+    return client->streams || offers_any(client->offers) || client->waiting;
 }
 
 bool client_wants_send(const struct client *client)

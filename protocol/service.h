@@ -25,8 +25,7 @@ struct service_options {
     const char *version;       /* of isoscope: "0.1.0" */
     int64_t (*epoch_ms)(void); /* clocks come from outside */
     int64_t (*monotonic_us)(void);
-    bool allow_dds;          /* a client may become the only one: _yieldControlToDDS */
-    const char *source_root; /* the only folder that source text may come from; NULL: none */
+    bool allow_dds;                     /* a client may become the only one: _yieldControlToDDS */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
     uint32_t rate_max;                  /* requests of one client in a second; 0: no limit */
@@ -50,6 +49,15 @@ enum service_output { SERVICE_STDOUT, SERVICE_STDERR };
  * one it was: the first is named, when there is one. */
 void service_program_wrote(struct service *service, enum service_output output, const void *bytes,
                            size_t length);
+
+/* A program of this run runs, or ran, without being sampled: getVM tells of it. The same
+ * program for the same reason once more has the latest pid, and is counted. Without memory nobody
+ * hears of it. */
+void service_unsampled(struct service *service, int32_t pid, const char *exe, const char *reason);
+/* One of them is sampled after all: it is counted no more. pid: the latest of those that are left.
+ */
+void service_sampled_after_all(struct service *service, int32_t pid, const char *exe,
+                               const char *reason);
 
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */

@@ -20,6 +20,7 @@ ROOT = FOLDER.parent
 OUTPUTS = {
     "protocol/generated/errors.h": c_code.errors_h,
     "protocol/generated/words.h": c_code.words_h,
+    "protocol/generated/words.c": c_code.words_c,
     "protocol/generated/methods.h": c_code.methods_h,
     "protocol/generated/methods.c": c_code.methods_c,
     "protocol/COVERAGE.md": coverage.text,

@@ -2,93 +2,13 @@
 /* clang-format off */
 #include "methods.h"
 
+#include "../methods.h"
 #include "../params.h"
 
 #include <stddef.h>
 
 #define AT(method, field) .offset = offsetof(union method_params, method.field)
 #define TAKES(rows) .params = (rows), .param_count = sizeof(rows) / sizeof(*(rows))
-
-const char *const exception_pause_mode_words[EXCEPTION_PAUSE_MODE_COUNT + 1] = {
-    [EXCEPTION_PAUSE_MODE_NONE] = "None",
-    [EXCEPTION_PAUSE_MODE_ALL] = "All",
-    [EXCEPTION_PAUSE_MODE_UNHANDLED] = "Unhandled",
-};
-
-const char *const gc_wanted_words[GC_WANTED_COUNT + 1] = {
-    [GC_WANTED_FALSE] = "false",
-    [GC_WANTED_TRUE] = "true",
-    [GC_WANTED_FULL] = "full",
-};
-
-const char *const profile_tags_words[PROFILE_TAGS_COUNT + 1] = {
-    [PROFILE_TAGS_NONE] = "None",
-    [PROFILE_TAGS_USER_VM] = "UserVM",
-    [PROFILE_TAGS_USER_ONLY] = "UserOnly",
-    [PROFILE_TAGS_VM_USER] = "VMUser",
-    [PROFILE_TAGS_VM_ONLY] = "VMOnly",
-};
-
-const char *const resume_step_words[RESUME_STEP_COUNT + 1] = {
-    [RESUME_STEP_NONE] = "None",
-    [RESUME_STEP_INTO] = "Into",
-    [RESUME_STEP_OVER] = "Over",
-    [RESUME_STEP_OUT] = "Out",
-    [RESUME_STEP_REWIND] = "Rewind",
-    [RESUME_STEP_OVER_ASYNC_SUSPENSION] = "OverAsyncSuspension",
-};
-
-const char *const samples_form_words[SAMPLES_FORM_COUNT + 1] = {
-    [SAMPLES_FORM_LIST] = "list",
-    [SAMPLES_FORM_TABLE] = "table",
-};
-
-const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
-    [STREAM_ID_VM] = "VM",
-    [STREAM_ID_ISOLATE] = "Isolate",
-    [STREAM_ID_DEBUG] = "Debug",
-    [STREAM_ID_GC] = "GC",
-    [STREAM_ID_EXTENSION] = "Extension",
-    [STREAM_ID_TIMELINE] = "Timeline",
-    [STREAM_ID_LOGGING] = "Logging",
-    [STREAM_ID_SERVICE] = "Service",
-    [STREAM_ID_STDOUT] = "Stdout",
-    [STREAM_ID_STDERR] = "Stderr",
-    [STREAM_ID_PROFILER] = "Profiler",
-    [STREAM_ID_HEAP_SNAPSHOT] = "HeapSnapshot",
-    [STREAM_ID_TIMER] = "Timer",
-    [STREAM_ID_TOOL_EVENT] = "ToolEvent",
-    [STREAM_ID_PRIVATE_ECHO] = "_Echo",
-    [STREAM_ID_PRIVATE_GRAPH] = "_Graph",
-    [STREAM_ID_PRIVATE_LOGGING] = "_Logging",
-    [STREAM_ID_PRIVATE_SERVICE] = "_Service",
-};
-
-const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
-    [SYMBOLS_WANTED_COMPLETE] = "complete",
-    [SYMBOLS_WANTED_AVAILABLE] = "available",
-};
-
-const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1] = {
-    [TIMELINE_STREAM_API] = "API",
-    [TIMELINE_STREAM_COMPILER] = "Compiler",
-    [TIMELINE_STREAM_COMPILER_VERBOSE] = "CompilerVerbose",
-    [TIMELINE_STREAM_DART] = "Dart",
-    [TIMELINE_STREAM_DEBUGGER] = "Debugger",
-    [TIMELINE_STREAM_EMBEDDER] = "Embedder",
-    [TIMELINE_STREAM_GC] = "GC",
-    [TIMELINE_STREAM_ISOLATE] = "Isolate",
-    [TIMELINE_STREAM_VM] = "VM",
-};
-
-const char *const zone_buffer_words[ZONE_BUFFER_COUNT + 1] = {
-    [ZONE_BUFFER_RING] = "Ring",
-};
-
-const char *const zone_ids_words[ZONE_IDS_COUNT + 1] = {
-    [ZONE_IDS_ALWAYS_ALLOCATE] = "AlwaysAllocate",
-    [ZONE_IDS_REUSE_EXISTING] = "ReuseExisting",
-};
 
 static const struct param private_clear_cpu_profile_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_clear_cpu_profile, isolate) },
@@ -133,6 +53,11 @@ static const struct param private_get_cpu_samples_rows[] = {
     { .name = "pcs", .kind = PARAM_BOOL, AT(private_get_cpu_samples, pcs), .missing = 0 },
     { .name = "form", .kind = PARAM_WORD, .words = samples_form_words, AT(private_get_cpu_samples, form), .missing = SAMPLES_FORM_LIST },
     { .name = "cursor", .kind = PARAM_STRING, AT(private_get_cpu_samples, cursor) },
+};
+
+static const struct param private_get_disassembly_rows[] = {
+    { .name = "functionId", .kind = PARAM_STRING, .required = true, AT(private_get_disassembly, function_id) },
+    { .name = "offset", .kind = PARAM_UNSIGNED, AT(private_get_disassembly, offset), .missing = 0 },
 };
 
 static const struct param private_get_heap_map_rows[] = {
@@ -637,6 +562,11 @@ static int call_private_get_cpu_profile_timeline(struct client *client, const un
 static int call_private_get_cpu_samples(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_cpu_samples(client, &params->private_get_cpu_samples, reply);
+}
+
+static int call_private_get_disassembly(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_disassembly(client, &params->private_get_disassembly, reply);
 }
 
 static int call_private_get_heap_map(struct client *client, const union method_params *params, struct reply *reply)
@@ -1149,6 +1079,7 @@ const struct method methods[] = {
     { .name = "_getCpuProfile", .call = call_private_get_cpu_profile, TAKES(private_get_cpu_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuProfileTimeline", .call = call_private_get_cpu_profile_timeline, TAKES(private_get_cpu_profile_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
+    { .name = "_getDisassembly", .call = call_private_get_disassembly, TAKES(private_get_disassembly_rows) },
     { .name = "_getHeapMap", .call = call_private_get_heap_map, TAKES(private_get_heap_map_rows) },
     { .name = "_getIsolateMetric", .call = call_private_get_isolate_metric, TAKES(private_get_isolate_metric_rows) },
     { .name = "_getIsolateMetricList", .call = call_private_get_isolate_metric_list, TAKES(private_get_isolate_metric_list_rows) },

@@ -3,15 +3,16 @@
 #ifndef ISOSCOPE_GENERATED_METHODS_H
 #define ISOSCOPE_GENERATED_METHODS_H
 
-#include "../methods.h"
 #include "words.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+struct client;
 struct isolate;
 struct process_info;
+struct reply;
 
 struct private_clear_cpu_profile_params {
     const struct isolate *isolate;
@@ -52,6 +53,11 @@ struct private_get_cpu_samples_params {
     bool pcs; /* not given: 0 */
     enum samples_form form; /* not given: SAMPLES_FORM_LIST */
     const char *cursor; /* not given: NULL */
+};
+
+struct private_get_disassembly_params {
+    const char *function_id;
+    int64_t offset; /* not given: 0 */
 };
 
 struct private_get_heap_map_params {
@@ -481,6 +487,7 @@ union method_params {
     struct private_get_cpu_profile_params private_get_cpu_profile;
     struct private_get_cpu_profile_timeline_params private_get_cpu_profile_timeline;
     struct private_get_cpu_samples_params private_get_cpu_samples;
+    struct private_get_disassembly_params private_get_disassembly;
     struct private_get_heap_map_params private_get_heap_map;
     struct private_get_isolate_metric_params private_get_isolate_metric;
     struct private_get_isolate_metric_list_params private_get_isolate_metric_list;
@@ -572,6 +579,7 @@ int handle_private_get_allocation_profile(struct client *client, const struct pr
 int handle_private_get_cpu_profile(struct client *client, const struct private_get_cpu_profile_params *params, struct reply *reply);
 int handle_private_get_cpu_profile_timeline(struct client *client, const struct private_get_cpu_profile_timeline_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
+int handle_private_get_disassembly(struct client *client, const struct private_get_disassembly_params *params, struct reply *reply);
 int handle_private_get_heap_map(struct client *client, const struct private_get_heap_map_params *params, struct reply *reply);
 int handle_private_get_isolate_metric(struct client *client, const struct private_get_isolate_metric_params *params, struct reply *reply);
 int handle_private_get_isolate_metric_list(struct client *client, const struct private_get_isolate_metric_list_params *params, struct reply *reply);

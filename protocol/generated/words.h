@@ -67,6 +67,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_PRIVATE_CPU_PROFILE "_CpuProfile"
 #define TYPE_PRIVATE_CPU_PROFILE_TIMELINE "_CpuProfileTimeline"
 #define TYPE_PRIVATE_CPU_SAMPLES_TABLE "_CpuSamplesTable"
+#define TYPE_PRIVATE_DISASSEMBLY "_Disassembly"
 #define TYPE_PRIVATE_PORTS "_Ports"
 #define KIND_CPU_SAMPLES "CpuSamples"
 #define KIND_DART_DEVELOPMENT_SERVICE_CONNECTED "DartDevelopmentServiceConnected"
@@ -85,6 +86,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_VM_UPDATE "VMUpdate"
 #define KIND_WRITE_EVENT "WriteEvent"
 #define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
+#define KIND_PRIVATE_SAMPLES_CLEARED "_SamplesCleared"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 
 enum exception_pause_mode {

@@ -788,7 +788,10 @@ export interface VM {
   systemIsolateGroups: unknown[];
   _symbols: PrivateSymbols;
   _history: PrivateHistory;
+  _cpuTime: PrivateCpuTime;
   _exit?: PrivateExit;
+  /** Absent where there are none. Who lives for less than 0.3 s may be missed. */
+  _unsampled?: PrivateUnsampled[];
   /** What makes the ticks. */
   _profilerTimer: string;
   /** As asked. */
@@ -812,7 +815,7 @@ export type ZoneBuffer = "Ring";
 /** Whether an object that is met again has the id it had. */
 export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 
-/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end. */
+/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; runtime_: processes with a runtime whose code ends stacks, as it was started. */
 export type PrivateCounters = Record<string, number>;
 
 /** Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children. */
@@ -941,6 +944,30 @@ export interface PrivateCpuSamplesTable {
   trees: PrivateTableTree[];
 }
 
+/** CPU time of all processes that ever had a sampler, those that are listed no longer too. */
+export interface PrivateCpuTime {
+  /** How many those are. */
+  processes: number;
+  /** That samples stand for. */
+  sampledMicros: number;
+  /** Of these processes, and in no sample. */
+  notSampledMicros: number;
+  /** Of the program and of all that was waited for below it, and of none of these processes: it ended before its first sample, or has no sampler. Absent until the program has ended. */
+  withoutSamplerMicros?: number;
+}
+
+/** 64 KiB of code of one function at most, from its start on; parts of it that the compiler moved away come last. */
+export interface PrivateDisassembly {
+  type: "_Disassembly";
+  /** By so much is an address above its offset, in the process that had the module last; missing: not known. */
+  loadBias?: number;
+  /** There is more: the offset of the next request; missing: that was all. */
+  next?: number;
+  /** Why there are no instructions; missing: there are. */
+  reason?: string;
+  instructions: PrivateInstruction[];
+}
+
 /** How a process ended. Known of the program that isoscope run started; other processes end without it. */
 export interface PrivateExit {
   /** What it exited with; not there where a signal ended it. */
@@ -1010,6 +1037,28 @@ export interface PrivateHistory {
   spanMicros: number;
 }
 
+/** One instruction. */
+export interface PrivateInstruction {
+  /** In its module, as functions' offsets. */
+  offset: number;
+  /** In hexadecimal, as they lie in memory. */
+  bytes: string;
+  /** .byte: of what is no instruction. */
+  mnemonic: string;
+  /** Missing: it has none. */
+  operands?: string;
+  /** The offset that it jumps to or calls; missing: none, or known only when it runs. */
+  target?: number;
+  /** What is at the target, where that is another function. */
+  called?: string;
+  /** The function that is inlined there; missing: none. */
+  function?: string;
+  /** Of the line. */
+  file?: string;
+  /** Of the innermost function; missing: not known. */
+  line?: number;
+}
+
 /** A module of the program. */
 export interface PrivateLibrary {
   id: string;
@@ -1062,8 +1111,8 @@ export interface PrivateProcess {
   exit?: PrivateExit;
   /** What makes the ticks. */
   timer: "none" | "cpu-timer" | "sigtrap";
-  /** Why CPU-time timers tick alone: --timer cpu asked for it, the kernel refused perf events or is older than 5.18, a debugger is attached, the program ignores SIGTRAP or takes signals past libc, or it switches so often that perf events would slow it. Absent where both clocks tick. */
-  timerReason?: "asked" | "refused" | "kernel" | "traced" | "signal" | "switches";
+  /** Why CPU-time timers tick alone: --timer cpu asked for it, the kernel refused perf events or is older than 5.18, a debugger is attached, the program ignores SIGTRAP or takes signals past libc, it switches so often that perf events would slow it, a seccomp filter forbids perf events, there are none that trap, no descriptor or memory was free for one, or isoscope may open none for this process. Absent where both clocks tick. */
+  timerReason?: "asked" | "refused" | "kernel" | "traced" | "signal" | "switches" | "filtered" | "absent" | "no_room" | "rights";
   truePeriodMicros: Micros;
   counters: PrivateCounters;
 }
@@ -1223,6 +1272,18 @@ export interface PrivateTagCode {
 export interface PrivateTagCounters {
   names: string[];
   counters: number[];
+}
+
+/** A program of this run that runs, or ran, without being sampled. */
+export interface PrivateUnsampled {
+  /** The latest, where it was started more than once. */
+  pid: number;
+  /** Its file; of another user's program its short name. */
+  exe: string;
+  /** What is so, and what to do, in words. */
+  reason: string;
+  /** How often it was started. */
+  count: number;
 }
 
 /** Samples with the user tags of streamCpuSamplesWithUserTag, of one process; to the client that asked. */
@@ -1389,6 +1450,15 @@ export interface EventPrivateSamplesAvailable {
   _samples: number;
 }
 
+/** The samples of a process or of a thread were cleared, by whichever client. What a cursor gives next begins with a reset. */
+export interface EventPrivateSamplesCleared {
+  type: "Event";
+  kind: "_SamplesCleared";
+  timestamp: Millis;
+  isolateGroup: IsolateGroupRef;
+  isolate: IsolateRef;
+}
+
 /** More names or lines are known than before. */
 export interface EventPrivateSymbolsAvailable {
   type: "Event";
@@ -1466,6 +1536,14 @@ export interface Methods {
       cursor?: string;
     };
     result: PrivateCpuSamples | PrivateCpuSamplesTable | Sentinel;
+  };
+  /** A function's machine code as text, each instruction with its line and what it calls. */
+  "_getDisassembly": {
+    params: {
+      functionId: string;
+      offset?: number;
+    };
+    result: PrivateDisassembly;
   };
   /** A picture of the Dart heap. */
   "_getHeapMap": {
@@ -1620,7 +1698,7 @@ export interface Methods {
     };
     result: Sentinel;
   };
-  /** Forgets the samples of a process, and goes on sampling. */
+  /** Forgets the samples of a process or of a thread, and goes on sampling. Listeners to Profiler hear of it: _SamplesCleared. */
   "clearCpuSamples": {
     params: {
       isolateId: IsolateId;
@@ -2223,7 +2301,7 @@ export interface Streams {
   Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;
   Stderr: EventWriteEvent;
-  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSymbolsAvailable;
+  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateSymbolsAvailable;
   HeapSnapshot: never;
   Timer: EventTimerSignificantlyOverdue;
   ToolEvent: EventExtension;

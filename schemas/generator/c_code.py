@@ -2,8 +2,9 @@
 
     errors.h    RPC_ERRORS, the codes and texts
     words.h     the version, types' and events' names, an enum for each choice of words
+    words.c     the words of each choice
     methods.h   a struct of checked parameters and a handler's prototype for each method
-    methods.c   the tables
+    methods.c   the table of methods
 """
 
 from __future__ import annotations
@@ -63,11 +64,16 @@ def _defines(schemas: Schemas) -> Iterator[str]:
         yield f'#define KIND_{constant(kind)} "{kind}"\n'
 
 
+def words_c(schemas: Schemas) -> str:
+    tables = [_word_table(name, words) for name, words in _word_types(schemas)]
+    return f'{HEAD}#include "words.h"\n\n' + "\n".join(tables)
+
+
 def methods_h(schemas: Schemas) -> str:
     methods = [method for method in schemas.methods.values() if method.params]
     includes = (
-        '#include "../methods.h"\n#include "words.h"\n\n#include <jansson.h>\n'
-        "#include <stdbool.h>\n#include <stdint.h>\n\nstruct isolate;\nstruct process_info;\n\n"
+        '#include "words.h"\n\n#include <jansson.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n'
+        "struct client;\nstruct isolate;\nstruct process_info;\nstruct reply;\n\n"
     )
     structs = "\n".join(_struct(schemas, method) for method in methods)
     members = "".join(
@@ -80,8 +86,7 @@ def methods_h(schemas: Schemas) -> str:
 
 def methods_c(schemas: Schemas) -> str:
     methods = schemas.methods.values()
-    parts = [_word_table(name, words) for name, words in _word_types(schemas)]
-    parts += [_params(schemas, method) for method in methods if _takes(method)]
+    parts = [_params(schemas, method) for method in methods if _takes(method)]
     parts += [_call(method) for method in methods]
     rows = "".join(_row(method) for method in methods)
     return (
@@ -95,6 +100,7 @@ def methods_c(schemas: Schemas) -> str:
 _TABLES_HEAD = """\
 #include "methods.h"
 
+#include "../methods.h"
 #include "../params.h"
 
 #include <stddef.h>

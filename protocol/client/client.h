@@ -1,0 +1,112 @@
+/*
+ * client.h - what is behind service.h: what is held for a client, and for all of them.
+ *
+ *   client.c: its queue, its end; events/: what it hears; handlers/: answers; service.c: all of it
+ *
+ * Threads    The service thread.
+ */
+#ifndef ISOSCOPE_CLIENT_H
+#define ISOSCOPE_CLIENT_H
+
+#include "flags.h"
+#include "../isolates/isolates.h"
+#include "../rpc/outbox.h"
+#include "../rpc/rpc.h"
+#include "../service.h"
+
+#define SERVICE_VM_NAME "isoscope" /* until a client gives another */
+
+enum {
+    ID_ZONES_MAX = 32,
+    CLOSE_REASON_MAX = 120, /* a WebSocket close frame holds 123 bytes of it */
+};
+
+enum close_code {
+    CLOSE_NORMAL = 1000,
+    CLOSE_POLICY = 1008,
+    CLOSE_NO_MEMORY = 1011,
+    CLOSE_NO_JSON = 4000,
+    CLOSE_BINARY = 4001,
+    CLOSE_NO_MAP = 4002,
+};
+
+struct histories;
+struct loss_log;
+struct offers;
+struct tagged_samples;
+
+struct service {
+    struct service_options options;
+    struct isolates isolates;
+    isolates_changed *isolate_changed; /* hears of them; its context is the service */
+    struct flags flags;
+    struct client *clients;
+    unsigned client_number; /* of the next one */
+    struct histories *histories;
+    struct loss_log *loss_log;
+    int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
+    int64_t start_ms;
+    uint64_t symbols_finished; /* that clients have been told of */
+    bool follows;              /* somebody listens to Profiler */
+    uint64_t samples_told;     /* that were there at the last _SamplesAvailable */
+    int64_t samples_told_us;
+    json_t *unsampled; /* _Unsampled; NULL: none yet */
+    char host_cpu[128];
+    char vm_name[128];
+    uint32_t timeline_streams;                  /* 1 << enum timeline_stream */
+    bool user_resumes_start, user_resumes_exit; /* requireUserPermissionToResume */
+    struct client *dds;   /* the Dart Development Service that has taken over; NULL: none */
+    char *dds_uri;        /* its own */
+    int64_t refreshed_us; /* when service_poll last looked at all processes */
+    int64_t work;         /* that is left in this turn: work.h */
+    uint64_t polls;       /* calls of service_poll: what a handler waits for may have come */
+    int64_t poll_in_us;   /* the next one is to come then, though nothing changes; 0: it need not */
+};
+
+struct id_zones {
+    unsigned numbers[ID_ZONES_MAX];
+    unsigned count, made;
+};
+
+struct client {
+    struct service *service;
+    struct client *next, **link; /* in service->clients; link: what points here */
+    struct outbox outbox;
+    uint32_t streams;      /* 1 << enum stream_id */
+    uint32_t replayed;     /* streams whose history it was sent */
+    unsigned number;       /* in the order they came */
+    struct offers *offers; /* methods, to the others */
+    struct tagged_samples *tagged;
+    char *name; /* NULL: "client<number>" */
+    struct id_zones zones;
+    struct request *waiting; /* for names, or for room in the outbox; oldest first */
+    unsigned waiting_count;
+    struct rpc_failure failure; /* of its handler */
+    int64_t second_us;          /* when its second began in which requests are counted */
+    uint32_t second_requests;
+    bool by_get;           /* it is one request from a URL: no events */
+    bool dismissed;        /* closing, after what it is owed */
+    uint16_t closing_code; /* 0: it may stay */
+    char closing_reason[CLOSE_REASON_MAX + 1];
+};
+
+/* Looks who came and went. 0 or -ISOSCOPE_NO_MEMORY. */
+int service_refresh(struct service *service);
+/* In service_poll: something is held back, and can be told in so many microseconds. */
+void service_poll_in(struct service *service, int64_t us);
+
+/* Takes over text; NULL (no memory left to make it) closes the client. */
+void client_push_text(struct client *client, char *text);
+/* What another client sends to this one: it never closes it. Who sends asks for room before. */
+void client_push_others_text(struct client *client, char *text);
+bool client_has_room(const struct client *client, size_t length);
+void client_close(struct client *client, enum close_code code, const char *reason);
+/* The same, but what it is owed goes out before. */
+void client_dismiss(struct client *client, enum close_code code, const char *reason);
+
+static inline int64_t service_epoch_ms(const struct service *service, int64_t monotonic_us)
+{
+    return service->monotonic_to_epoch_ms + monotonic_us / 1000;
+}
+
+#endif

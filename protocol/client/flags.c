@@ -1,0 +1,233 @@
+#include "flags.h"
+
+#include "client.h"
+#include "../rpc/values.h"
+#include "../samples/counters.h"
+
+#include "../../sampler/profile/control.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct flag {
+    const char *name, *comment, *type, *initial;
+    void (*get)(struct service *service, char out[FLAG_TEXT_MAX]);    /* NULL: always initial */
+    enum flag_set (*set)(struct service *service, const char *value); /* NULL: fixed */
+};
+
+static void get_profiler(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%s",
+             profile_settings(service->options.profile).enabled ? "true" : "false");
+}
+
+static enum flag_set set_profiler(struct service *service, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+    bool enabled = !strcmp(value, "true");
+
+    if (!enabled && strcmp(value, "false"))
+        return FLAG_INVALID;
+    settings.enabled = enabled;
+    profile_apply_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
+static void get_effective_period(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_settings(service->options.profile).period_us);
+}
+
+/* Of the first process: what one was refused, all are. */
+static void get_timer(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    struct process_info process;
+    size_t count = profile_processes(service->options.profile, &process, 1);
+
+    snprintf(out, FLAG_TEXT_MAX, "%s", counters_timer(count ? &process : NULL));
+}
+
+static void get_period(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    const struct flags *flags = &service->flags;
+
+    if (flags->period_us &&
+        flags->period_us == profile_settings(service->options.profile).period_us)
+        snprintf(out, FLAG_TEXT_MAX, "%s", flags->period_text);
+    else
+        get_effective_period(service, out);
+}
+
+/* Out of range is no error: the VM clamps too. */
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value < most ? value : most;
+}
+
+static enum flag_set set_period(struct service *service, const char *value)
+{
+    struct profile *profile = service->options.profile;
+    struct feed_settings settings = profile_settings(profile);
+    int64_t period_us;
+
+    if (!*value) /* the VM reads "" as not given */
+        return FLAG_SET;
+    if (!value_int64(value, &period_us) || strlen(value) >= FLAG_TEXT_MAX)
+        return FLAG_INVALID;
+    settings.period_us = (uint32_t)clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
+    profile_apply_settings(profile, &settings);
+    snprintf(service->flags.period_text, FLAG_TEXT_MAX, "%s", value);
+    service->flags.period_us = profile_settings(profile).period_us;
+    return FLAG_SET;
+}
+
+static void get_depth(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_settings(service->options.profile).depth_max);
+}
+
+static enum flag_set set_depth(struct service *service, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+    int64_t depth_max;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!value_int64(value, &depth_max))
+        return FLAG_INVALID;
+    settings.depth_max = (uint32_t)clamp(depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX);
+    profile_apply_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
+static const char *const modes[] = {
+#define MODE_TEXT(name, text) text,
+    FEED_MODES(MODE_TEXT)
+};
+
+static void get_mode(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%s", modes[profile_settings(service->options.profile).mode]);
+}
+
+static enum flag_set set_mode(struct service *service, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+
+    for (int mode = 0; mode < FEED_MODE_COUNT; mode++) {
+        if (strcmp(value, modes[mode]))
+            continue;
+        settings.mode = (enum feed_mode)mode;
+        profile_apply_settings(service->options.profile, &settings);
+        return FLAG_SET;
+    }
+    return FLAG_INVALID;
+}
+
+_Static_assert((int)FLAG_TEXT_MAX >= (int)FEED_WALL_THREADS_BYTES, "it is a flag's text");
+
+static void get_wall_threads(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%s", profile_settings(service->options.profile).wall_threads);
+}
+
+static enum flag_set set_wall_threads(struct service *service, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+    size_t length = strlen(value);
+
+    if (!length)
+        return FLAG_SET;
+    if (length >= FEED_WALL_THREADS_BYTES)
+        return FLAG_INVALID;
+    memset(settings.wall_threads, 0, sizeof(settings.wall_threads));
+    memcpy(settings.wall_threads, value, length);
+    profile_apply_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
+/* isoscope never pauses a program. DevTools asks for it at each connect, and copes with a no. */
+static enum flag_set set_never(struct service *service, const char *value)
+{
+    (void)service;
+    if (!strcmp(value, "false"))
+        return FLAG_SET;
+    return strcmp(value, "true") ? FLAG_INVALID : FLAG_FIXED;
+}
+
+static const struct flag flags[] = {
+    { "max_profile_depth",
+      "Frames kept of a stack, 2 to 1024: the leaf side, and of a deeper one the root side too.",
+      "Int", "512", get_depth, set_depth },
+    { "pause_isolates_on_exit", "Not possible here.", "Bool", "false", NULL, set_never },
+    { "pause_isolates_on_start", "Not possible here.", "Bool", "false", NULL, set_never },
+    { "profile_microtasks", "Not possible here.", "Bool", "false", NULL, set_never },
+    { "profile_mode", "cpu: threads that run are sampled; wall: sleeping ones too.", "String",
+      "cpu", get_mode, set_mode },
+    { "profile_period", "CPU time between two samples of a thread, in microseconds; at least 50.",
+      "Int", "1000", get_period, set_period },
+    { "profile_period_effective", "The period that the sampler was given for profile_period.",
+      "Int", "1000", get_effective_period, NULL },
+    { "profile_timer", "What makes the ticks: sigtrap or cpu-timer.", "String", "none", get_timer,
+      NULL },
+    { "profile_wall_threads",
+      "The threads that wall mode samples: names ('*' for any characters) and tids, with commas.",
+      "String", "*", get_wall_threads, set_wall_threads },
+    { "profiler", "Sample all threads.", "Bool", "true", get_profiler, set_profiler },
+    { "sample_buffer_duration", "0: samples are bounded by bytes, not time.", "Int", "0", NULL,
+      NULL },
+};
+enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags) };
+_Static_assert(FEED_DEPTH_DEFAULT == 512, "max_profile_depth says so");
+
+static void flag_value(struct service *service, const struct flag *flag, char out[FLAG_TEXT_MAX])
+{
+    if (flag->get)
+        flag->get(service, out);
+    else
+        snprintf(out, FLAG_TEXT_MAX, "%s", flag->initial);
+}
+
+json_t *flags_list(struct service *service)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        const struct flag *flag = &flags[i];
+        char value[FLAG_TEXT_MAX];
+        json_t *item;
+
+        flag_value(service, flag, value);
+        item = json_pack("{s:s, s:s, s:b, s:s, s:s}", "name", flag->name, "comment", flag->comment,
+                         "modified", strcmp(value, flag->initial) != 0, "_flagType", flag->type,
+                         "valueAsString", value);
+        if (json_array_append_new(list, item) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static const struct flag *flag_find(const char *name)
+{
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        if (!strcmp(flags[i].name, name))
+            return &flags[i];
+    return NULL;
+}
+
+enum flag_set flag_set(struct service *service, const char *name, const char *value,
+                       char now[FLAG_TEXT_MAX])
+{
+    const struct flag *flag = flag_find(name);
+    enum flag_set set;
+
+    if (!flag)
+        return FLAG_UNKNOWN;
+    set = flag->set ? flag->set(service, value) : FLAG_FIXED;
+    if (set == FLAG_SET)
+        flag_value(service, flag, now);
+    return set;
+}

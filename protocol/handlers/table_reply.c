@@ -1,0 +1,35 @@
+#include "table_reply.h"
+
+#include "handlers.h"
+#include "../client/samples_reply.h"
+#include "../samples/table_cursor.h"
+#include "../samples/table_writer.h"
+#include "../../sampler/feed/cleanup.h"
+
+int table_reply(struct client *client, const struct private_get_cpu_samples_params *params,
+                struct reply *reply)
+{
+    struct profile *profile = client->service->options.profile;
+    CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
+    struct follow_window window = { .from_us = params->timestamp_us,
+                                    .count_max = (uint64_t)params->count,
+                                    .partial_names_ok =
+                                        params->symbols == SYMBOLS_WANTED_AVAILABLE };
+    struct table_options options;
+    int rc;
+
+    if (params->cursor && !table_cursor_parse(params->cursor, &window.cursor))
+        return fail(client, RPC_INVALID_PARAMS,
+                    "cursor: expected what an earlier reply gave as \"next\"");
+    rc = samples_reply_begin_follow(client, reply, params->isolate, &window, &begun);
+    if (rc)
+        return rc;
+    options = (struct table_options){ .envelope = begun.envelope,
+                                      .counters = begun.counters,
+                                      .tells_progress = window.partial_names_ok,
+                                      .symbols = profile_symbols(profile),
+                                      .pid = begun.pid,
+                                      .period_us = profile_settings(profile).period_us,
+                                      .depth_max = profile_settings(profile).depth_max };
+    return samples_reply_result(client, table_writer_new(&reply->samples, begun.follow, &options));
+}

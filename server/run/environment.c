@@ -1,0 +1,116 @@
+#include "environment.h"
+
+#include "../../sampler/feed/message.h"
+#include "../../sampler/include/isoscope/isoscope.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRELOAD "LD_PRELOAD"
+
+enum { OWN_COUNT = 5 };
+
+struct environment {
+    char *own[OWN_COUNT]; /* the strings that we made; also the first ones of list */
+    char *list[];
+};
+
+static const char *const own_names[OWN_COUNT] = {
+    PRELOAD, FEED_ENV_SOCKET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER,
+};
+
+static const char *value_of(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+
+    return !strncmp(entry, name, length) && entry[length] == '=' ? entry + length + 1 : NULL;
+}
+
+static bool is_own(const char *entry)
+{
+    for (int i = 0; i < OWN_COUNT; i++)
+        if (value_of(entry, own_names[i]))
+            return true;
+    return false;
+}
+
+static char *preload_entry(char *const *base, const char *library)
+{
+    const char *before = NULL;
+    char *entry = NULL;
+
+    for (; *base && !before; base++)
+        before = value_of(*base, PRELOAD);
+    if (asprintf(&entry, PRELOAD "=%s%s%s", library, before && before[0] ? ":" : "",
+                 before ? before : "") < 0)
+        return NULL;
+    return entry;
+}
+
+static char *text_entry(const char *name, const char *value)
+{
+    char *entry = NULL;
+
+    return asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry;
+}
+
+static bool make_own(char *own[OWN_COUNT], char *const *base, const struct environment_feed *feed)
+{
+    char period[16];
+
+    snprintf(period, sizeof(period), "%u", feed->period_us);
+    own[0] = preload_entry(base, feed->library);
+    own[1] = text_entry(FEED_ENV_SOCKET, feed->socket);
+    own[2] = text_entry(FEED_ENV_PERIOD, period);
+    own[3] = text_entry(FEED_ENV_ENABLED, feed->enabled ? "1" : "0");
+    own[4] = text_entry(FEED_ENV_TIMER, feed->timer);
+    for (int i = 0; i < OWN_COUNT; i++)
+        if (!own[i])
+            return false;
+    return true;
+}
+
+int environment_new(struct environment **out, char *const *base,
+                    const struct environment_feed *feed)
+{
+    size_t count = 0;
+
+    while (base[count])
+        count++;
+
+    struct environment *environment =
+        calloc(1, sizeof(*environment) + (OWN_COUNT + count + 1) * sizeof(char *));
+    if (!environment || !make_own(environment->own, base, feed)) {
+        environment_free(environment);
+        return -ISOSCOPE_NO_MEMORY;
+    }
+
+    char **next = environment->list;
+    for (int i = 0; i < OWN_COUNT; i++)
+        *next++ = environment->own[i];
+    for (size_t i = 0; i < count; i++)
+        if (!is_own(base[i]))
+            *next++ = base[i];
+    *out = environment;
+    return 0;
+}
+
+void environment_free(struct environment *environment)
+{
+    if (!environment)
+        return;
+    for (int i = 0; i < OWN_COUNT; i++)
+        free(environment->own[i]);
+    free(environment);
+}
+
+void environment_freep(struct environment **environment)
+{
+    environment_free(*environment);
+}
+
+char **environment_list(const struct environment *environment)
+{
+    return (char **)environment->list;
+}

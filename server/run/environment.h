@@ -1,0 +1,33 @@
+/*
+ * environment.h - the environment that a program is started with, so that it feeds us.
+ *
+ * Ownership  The caller frees the array with environment_free; strings that are not ours are
+ *            borrowed.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_ENVIRONMENT_H
+#define ISOSCOPE_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct environment_feed {
+    const char *library; /* without spaces and colons: LD_PRELOAD splits there */
+    const char *socket;
+    uint32_t period_us;
+    const char *timer; /* a word of FEED_TIMER_WISHES */
+    bool enabled;
+};
+
+struct environment;
+
+/* base: as environ. What it preloads already stays, behind ours. */
+int environment_new(struct environment **out, char *const *base,
+                    const struct environment_feed *feed);
+void environment_free(struct environment *environment); /* NULL is fine */
+void environment_freep(struct environment **environment);
+
+/* As execve takes it. */
+char **environment_list(const struct environment *environment);
+
+#endif

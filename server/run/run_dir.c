@@ -1,0 +1,129 @@
+#include "run_dir.h"
+
+#include "stale_dirs.h"
+
+#include "../../sampler/feed/layout.h"
+#include "../../sampler/include/isoscope/isoscope.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The loader splits LD_PRELOAD at the first two and replaces words after the third ($LIB). It has
+ * no way to quote them. */
+#define PRELOAD_SPECIAL " :$"
+
+enum {
+    FOLDER_BYTES = 80, /* with the socket's name it must fit into a sockaddr_un: 108 bytes */
+};
+
+struct run_dir {
+    int held; /* the folder, locked as long as we run; -1: it could not be */
+    char folder[FOLDER_BYTES];
+    char socket[FOLDER_BYTES + 16];
+    char tables[FOLDER_BYTES + 32];
+    char link[FOLDER_BYTES + 32]; /* "" until it is needed */
+};
+
+/* Why the folder cannot be made there; NULL: it was. */
+static const char *make_folder(char out[FOLDER_BYTES], const char *parent)
+{
+    if (parent[0] != '/')
+        return "it is no absolute path";
+    if (strpbrk(parent, PRELOAD_SPECIAL))
+        return "LD_PRELOAD takes no path with a space, a colon or a dollar sign";
+
+    int length = snprintf(out, FOLDER_BYTES, "%s/" RUN_DIR_NAME, parent);
+    if (length < 0 || length >= FOLDER_BYTES)
+        return "its path is too long for a socket's";
+    if (!mkdtemp(out))
+        return strerror(errno);
+    /* A umask may have taken our own rights. */
+    if (chmod(out, 0700) == 0)
+        return NULL;
+    rmdir(out);
+    return "its rights cannot be set";
+}
+
+static void add_problem(char *problem, size_t size, const char *parent, const char *why)
+{
+    size_t length = strlen(problem);
+
+    snprintf(problem + length, size - length, "%s%s: %s", length ? "; " : "", parent, why);
+}
+
+int run_dir_new(struct run_dir **out, char *problem, size_t problem_size)
+{
+    const char *const parents[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+    struct run_dir *dir = calloc(1, sizeof(*dir));
+
+    snprintf(problem, problem_size, "%s", dir ? "" : "out of memory");
+    if (!dir)
+        return -ISOSCOPE_NO_MEMORY;
+    for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+        const char *why = parents[i] && parents[i][0] ? make_folder(dir->folder, parents[i]) : "";
+
+        if (why) {
+            if (why[0])
+                add_problem(problem, problem_size, parents[i], why);
+            continue;
+        }
+        dir->held = stale_dirs_hold(dir->folder);
+        stale_dirs_remove(parents[i]);
+        snprintf(dir->socket, sizeof(dir->socket), "%s/" RUN_DIR_SOCKET, dir->folder);
+        snprintf(dir->tables, sizeof(dir->tables), "%s" FEED_TABLES_SUFFIX, dir->socket);
+        *out = dir;
+        return 0;
+    }
+    free(dir);
+    return -ISOSCOPE_SYSTEM;
+}
+
+void run_dir_free(struct run_dir *dir)
+{
+    if (!dir)
+        return;
+    unlink(dir->socket);
+    unlink(dir->tables);
+    if (dir->link[0])
+        unlink(dir->link);
+    rmdir(dir->folder);
+    if (dir->held >= 0)
+        close(dir->held);
+    free(dir);
+}
+
+void run_dir_leave(struct run_dir *dir)
+{
+    if (dir->held >= 0)
+        close(dir->held); /* the lock stays with the other process's descriptor */
+    free(dir);
+}
+
+void run_dir_freep(struct run_dir **dir)
+{
+    run_dir_free(*dir);
+}
+
+const char *run_dir_socket(const struct run_dir *dir)
+{
+    return dir->socket;
+}
+
+int run_dir_library(struct run_dir *dir, const char *library, const char **out)
+{
+    if (!strpbrk(library, PRELOAD_SPECIAL)) {
+        *out = library;
+        return 0;
+    }
+    snprintf(dir->link, sizeof(dir->link), "%s/" RUN_DIR_LIBRARY, dir->folder);
+    if (symlink(library, dir->link) < 0)
+        return -ISOSCOPE_SYSTEM;
+    *out = dir->link;
+    return 0;
+}

@@ -1,0 +1,41 @@
+/*
+ * serve.h - the service of one run, in a process of its own: whatever happens to it, the program
+ * and its exit status are not touched.
+ *
+ *   run --fork--> serve: port, info file -> READY -> STARTED -> feeds, clients -> ENDED -> the end
+ *
+ * It is isoscope's child, beside the program, and bears the name SERVE_NAME. When isoscope itself
+ * is gone it ends.
+ *
+ * Errors     Said on stderr.
+ */
+#ifndef ISOSCOPE_SERVE_H
+#define ISOSCOPE_SERVE_H
+
+#include "service_host.h"
+
+#include <stdbool.h>
+
+#define SERVE_NAME "isoscope-serve"
+
+struct serve_options {
+    struct service_host_options host; /* all but feed_path */
+    bool keep;                        /* serve on after the program has ended */
+    bool quiet;                       /* no listening line */
+    bool stats;                       /* tell what the sampling did when the program has ended */
+    const char *service_info;         /* file to write, or NULL */
+};
+
+struct serve_plan {
+    const struct serve_options *options;
+    const char *program;   /* as the user named it */
+    const char *feed_path; /* where programs hand in their feeds */
+    int link;              /* to isoscope (link.h) */
+    int output;            /* pieces of the program's output; -1: it is not captured */
+};
+
+/* In the forked process, as long as the service is needed. Returns its exit status; link and output
+ * are closed by then, or by the process's end. */
+int serve(const struct serve_plan *plan);
+
+#endif
