@@ -48,3 +48,10 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+
+def _call_tree_html(profile: Profile) -> str:
+    return call_tree(profile)._repr_html_()
+
+
+Profile._repr_html_ = _call_tree_html

@@ -30,7 +30,7 @@ from .operations import Namer, Operation, Wanted
 from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
-from .table import Update
+from .samples_table import Update
 
 T = TypeVar("T")
 Connect = Callable[[], Awaitable[AsyncTransport]]

@@ -14,6 +14,8 @@ from typing import Any, Protocol, Union
 from .errors import CannotConnect, ProtocolError, ServiceEnded
 from .transport import farewell, no_service, refusal, service_address, unix_path, websocket_uri
 
+_NO_CODE = 1006  # the connection broke
+
 
 class AsyncTransport(Protocol):
     """What an AsyncClient needs of a connection. Tests bring their own."""
@@ -76,7 +78,9 @@ class _Connected:
         return message
 
     def _ended(self) -> ServiceEnded:
-        return ServiceEnded(farewell(self._address, str(self._connection.close_reason or "")))
+        told = self._connection
+        return ServiceEnded(farewell(self._address, str(told.close_reason or ""),
+                                     told.close_code or _NO_CODE))  # fmt: skip
 
     async def close(self) -> None:
         await self._connection.close()

@@ -29,7 +29,7 @@ from .operations import Namer, Operation, Wanted
 from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
-from .table import Update
+from .samples_table import Update
 from .transport import Transport, WebSocketTransport
 
 # The names of a big program's functions are read when first asked for, and that takes time.

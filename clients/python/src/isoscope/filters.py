@@ -35,7 +35,7 @@ def by_process(profile: Profile, wanted: str) -> Profile:
     }
     if not chosen:
         there = ", ".join(process.label for process in profile.processes) or "none"
-        raise NoMatch(f"there is no process '{wanted}'; there are: {there}")
+        raise NoMatch(f"no process '{wanted}'; there are: {there}")
     return _where(profile, profile.sample_threads, chosen)
 
 
@@ -48,14 +48,14 @@ def by_thread(profile: Profile, wanted: str) -> Profile:
     }
     if not chosen:
         names = [thread.name or str(thread.tid) for thread in profile.threads]
-        raise NoMatch(f"there is no thread '{wanted}'; {_suggestion(wanted, names)}")
+        raise NoMatch(f"no thread '{wanted}'; {_suggestion(wanted, names)}")
     return _where(profile, profile.sample_threads, chosen)
 
 
 def by_tag(profile: Profile, wanted: str) -> Profile:
     """wanted: a user tag."""
     if wanted not in profile.tags:
-        raise NoMatch(f"there is no tag '{wanted}'; {_suggestion(wanted, profile.tags)}")
+        raise NoMatch(f"no tag '{wanted}'; {_suggestion(wanted, profile.tags)}")
     return _where(profile, profile.user_tags, {profile.tags.index(wanted)})
 
 
@@ -69,7 +69,7 @@ def by_stack(
     inline: bool = True,
 ) -> Profile:
     """focus: only samples with such a function anywhere on the stack. ignore: without those. hide:
-    its frames only; what they did counts as their callers'. system False: hides the system's libraries.
+    merges its frames into their callers. system False: hides the system's libraries.
     inline False: hides what is inlined, so that a row is what the compiler made a function of.
     Regular expressions, found anywhere in the function's name. A sample of which nothing is left
     is left out."""
@@ -145,7 +145,7 @@ def _suggestion(wanted: str, names: Iterable[str]) -> str:
     plain = re.sub(r"[\\^$.*+?()\[\]{}|]", "", wanted).casefold()
     near = difflib.get_close_matches(plain, folded, n=_LISTED, cutoff=_NEAR)
     if near:
-        return "near it: " + ", ".join(folded[name] for name in near)
+        return "similar: " + ", ".join(folded[name] for name in near)
     if len(names) <= _LISTED:
         return "there are: " + (", ".join(names) or "none")
-    return f"none of the {len(names):,} names comes near it"
+    return f"none of the {len(names):,} names is similar"

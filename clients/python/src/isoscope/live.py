@@ -6,8 +6,8 @@
 The memory held is that of the distinct stacks, and of as many steps as the window is long; samples
 are counted and let go.
 
-Units    *_us: microseconds, of one clock. counts: samples. self: the function is the leaf. total:
-         it is anywhere on the stack, once a sample.
+Units    *_us: microseconds, of one clock. counts: samples. by_time: shares are of CPU time, not of
+         samples. self: the function is the leaf. total: it is anywhere on the stack, once a sample.
 Errors   None of its own.
 """
 
@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from typing import Container, Iterable, Optional, Protocol
 
 from .model import Function, Process
-from .profile import Profile, Thread
-from .table import Update
+from .profile import CPU, Profile, Thread
+from .samples_table import Update
+from .trees import call_tree
 
 _COLUMNS = ("times_us", "sample_threads", "nodes", "weights_us", "user_tags", "states")
 
@@ -30,6 +31,7 @@ class FunctionRow:
     self_count: int = 0
     total_count: int = 0
     self_us: int = 0  # CPU time
+    total_us: int = 0
 
 
 @dataclass(eq=False)
@@ -59,6 +61,9 @@ class Window(Protocol):
     @property
     def span_us(self) -> int: ...
 
+    @property
+    def by_time(self) -> bool: ...
+
     def functions(self, thread: Optional[int] = None) -> list[FunctionRow]: ...
 
     def threads(self) -> list[ThreadRow]: ...
@@ -67,8 +72,10 @@ class Window(Protocol):
 class LiveWindow:
     """One viewer's. length_us None: from the first step on."""
 
-    def __init__(self, begin_us: int, length_us: Optional[int]) -> None:
+    def __init__(self, begin_us: int, length_us: Optional[int], *, inline: bool = True) -> None:
+        """inline False: what is inlined counts as what it is inlined into."""
         self.length_us = length_us
+        self._inline = inline
         self.profile = Profile()  # its tables; samples do not stay in it
         self._steps: deque[_Step] = deque()
         self._end_us = begin_us
@@ -121,6 +128,10 @@ class LiveWindow:
     def span_us(self) -> int:
         return self._end_us - self._steps[0].begin_us if self._steps else 0
 
+    @property
+    def by_time(self) -> bool:
+        return not self.profile.waits and any(any(step.cpu_us.values()) for step in self._steps)
+
     def functions(self, thread: Optional[int] = None) -> list[FunctionRow]:
         """thread: only of this one."""
         rows: dict[Function, FunctionRow] = {}
@@ -133,6 +144,7 @@ class LiveWindow:
                 if row is None:
                     row = rows[function] = FunctionRow(function)
                 row.total_count += count
+                row.total_us += cpu_us
             leaf = rows[functions[0]]
             leaf.self_count += count
             leaf.self_us += cpu_us
@@ -141,11 +153,13 @@ class LiveWindow:
     def threads(self) -> list[ThreadRow]:
         rows: dict[int, ThreadRow] = {}
         leaves: dict[int, Counter[Function]] = {}
+        by_time = self.by_time
         for (number, node), count, cpu_us in self._sums():
             row = rows.setdefault(number, ThreadRow(self.profile.threads[number], number))
             row.count += count
             row.cpu_us += cpu_us
-            leaves.setdefault(number, Counter())[self._on_stack(node)[0]] += count
+            weight = cpu_us if by_time else count
+            leaves.setdefault(number, Counter())[self._on_stack(node)[0]] += weight
         for number, row in rows.items():
             row.hottest = leaves[number].most_common(1)[0][0]
         return list(rows.values())
@@ -163,6 +177,8 @@ class LiveWindow:
         known = self._functions.get(node)
         if known is None:
             frames = self.profile.stack(node)
+            if not self._inline:
+                frames = tuple(frame for frame in frames if not frame.inlined) or frames[-1:]
             known = tuple(dict.fromkeys([frame.function for frame in frames]))
             self._functions[node] = known
         return known
@@ -176,16 +192,17 @@ class StillWindow:
         extent_us = profile.last_us - profile.first_us
         self.profile = profile.window(profile.last_us - length_us, None) if extent_us else profile
         self.span_us = min(length_us, extent_us)
+        self.by_time = self.profile.weight == CPU
 
     def functions(self, thread: Optional[int] = None) -> list[FunctionRow]:
-        from .trees import call_tree  # which is made of profiles
-
         profile = self.profile
         if thread is not None:
             mine = [i for i, number in enumerate(profile.sample_threads) if number == thread]
             profile = profile.choose(mine)
         return [
-            FunctionRow(row.function, row.self_count, row.total_count, row.self_us)
+            FunctionRow(
+                row.function, row.self_count, row.total_count, row.self_us, row.total_us
+            )
             for row in call_tree(profile, group="all").functions()
         ]
 
@@ -201,7 +218,7 @@ class StillWindow:
                 leaves[number] = Counter()
             row.count += 1
             row.cpu_us += us
-            leaves[number][functions[profile.node_frames[node]]] += 1
+            leaves[number][functions[profile.node_frames[node]]] += us if self.by_time else 1
         for number, row in rows.items():
             row.hottest = leaves[number].most_common(1)[0][0]
         return list(rows.values())

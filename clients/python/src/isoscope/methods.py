@@ -83,6 +83,7 @@ from .protocol import (
     PrivateGetCpuProfileResult,
     PrivateGetCpuProfileTimelineResult,
     PrivateGetCpuSamplesResult,
+    PrivateGetDisassemblyResult,
     PrivateGetHeapMapResult,
     PrivateGetIsolateMetricListResult,
     PrivateGetIsolateMetricResult,
@@ -265,6 +266,27 @@ class Methods:
             pcs=pcs,
             form=form,
             cursor=cursor,
+        )
+        return reply
+
+    def private_get_disassembly(
+        self,
+        *,
+        function_id: str,
+        offset: Optional[int] = None,
+    ) -> PrivateGetDisassemblyResult:
+        """A function's machine code as text, each instruction with its line and what it calls.
+        It is read from the file of the function's module, of the very build that ran: x86-64
+        (as Intel writes it) and aarch64. Samples tell where they were in it: offsets of the
+        frames of _getCpuSamples.
+        function_id: Of a function of a reply with samples.
+        offset: The code from this offset on: next of the reply before; 0: from the function's
+        beginning.
+        """
+        reply: PrivateGetDisassemblyResult = self._ask(
+            "_getDisassembly",
+            functionId=function_id,
+            offset=offset,
         )
         return reply
 
@@ -519,7 +541,9 @@ class Methods:
         return reply
 
     def clear_cpu_samples(self, *, isolate_id: IsolateId) -> ClearCpuSamplesResult:
-        """Forgets the samples of a process, and goes on sampling."""
+        """Forgets the samples of a process or of a thread, and goes on sampling. Listeners to
+        Profiler hear of it: _SamplesCleared.
+        """
         reply: ClearCpuSamplesResult = self._ask("clearCpuSamples", isolateId=isolate_id)
         return reply
 
@@ -710,7 +734,9 @@ class Methods:
         private_code: Optional[bool] = None,
     ) -> GetCpuSamplesResult:
         """The samples of a process. The window holds only when both of its ends are given; -1 is
-        not given.
+        not given. Samples stand for different times, and clients of this method can only
+        count them: so each is told as often as the periods of CPU time it stands for, over
+        the time that these took. No two are of one moment.
         time_origin_micros: From this time on.
         time_extent_micros: Up to so much later; both ends belong to the window.
         private_code: The samples by code, too: _codes, and each sample's _codeStack.
@@ -1517,6 +1543,16 @@ if TYPE_CHECKING:
         ) -> PrivateGetCpuSamplesResult:
             """Samples in the form of the DevTools article."""
 
+        async def private_get_disassembly(
+            self,
+            *,
+            function_id: str,
+            offset: Optional[int] = None,
+        ) -> PrivateGetDisassemblyResult:
+            """A function's machine code as text, each instruction with its line and what it
+            calls.
+            """
+
         async def private_get_heap_map(self, *, isolate_id: IsolateId) -> PrivateGetHeapMapResult:
             """A picture of the Dart heap."""
 
@@ -1659,7 +1695,9 @@ if TYPE_CHECKING:
             """Stops at a line."""
 
         async def clear_cpu_samples(self, *, isolate_id: IsolateId) -> ClearCpuSamplesResult:
-            """Forgets the samples of a process, and goes on sampling."""
+            """Forgets the samples of a process or of a thread, and goes on sampling. Listeners
+            to Profiler hear of it: _SamplesCleared.
+            """
 
         async def clear_vm_timeline(self) -> ClearVMTimelineResult:
             """Forgets the timeline's events: there are none."""

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, cast
 
+from .dataframe import data_frame, samples_columns
 from .errors import ProtocolError
-from .frames import data_frame, samples_columns
 from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, PrivateLibrary
 
 NO_OFFSET = -1  # not known, not asked for, or of code that only has a name
@@ -89,9 +89,10 @@ class CpuSamples:
     pid: Optional[int] = None
     true_period_us: int = 0  # what the timer can do; 0: the service does not tell
     lost: Mapping[str, int] = field(default_factory=dict)  # ticks without a sample, by cause
+    runtimes: frozenset[str] = frozenset()  # whose code ends stacks: "java", ...
 
     def to_frame(self) -> Any:
-        """A pandas.DataFrame, a row a sample (frames.samples_columns)."""
+        """A pandas.DataFrame, a row a sample (dataframe.samples_columns)."""
         return data_frame(samples_columns(self))
 
     @classmethod
@@ -155,7 +156,12 @@ def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
         "pid": int(pid) if pid else None,
         "true_period_us": int(counters.get("true_period_us", 0)),
         "lost": lost,
+        "runtimes": runtimes_in(counters),
     }
+
+
+def runtimes_in(counters: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(name[8:] for name in counters if name.startswith("runtime_"))
 
 
 def library_of(entry: PrivateLibrary) -> Library:

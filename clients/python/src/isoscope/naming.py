@@ -67,7 +67,8 @@ def _symbolize(addresses: list[str]) -> list[dict[str, Any]]:
     except OSError as error:
         raise IsoscopeError(f"cannot run `{' '.join(command)}`: {error}") from error
     if done.returncode:
-        raise IsoscopeError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+        said = done.stderr.strip() or f"it ended with status {done.returncode}"
+        raise IsoscopeError(f"`{' '.join(command)}` failed: {said}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -20,7 +20,7 @@ from .model import CpuSamples, Process, is_thread
 from .profile import Profile
 from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
-from .table import SamplesTable, Update
+from .samples_table import SamplesTable, Update
 
 METHOD_NOT_FOUND, INVALID_PARAMS, ALREADY_SUBSCRIBED = -32601, -32602, 103
 PAGE = 250_000  # samples asked for at a time: some 8 MB of text

@@ -19,13 +19,19 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Callable, ClassVar, Iterable, Iterator, Mapping, NamedTuple, Optional
 
-from .collector import no_collector
-from .frames import data_frame, profile_columns
+from .dataframe import data_frame, profile_columns
+from .gc_pause import no_collector
 from .model import NO_OFFSET, CpuSamples, Function, Process
-from .table import Piece, TableFrame, Update
+from .samples_table import Piece, TableFrame, Update
 from .ways import Ways
+
+
+CPU, SAMPLES = WEIGHTS = ("cpu", "samples")  # what shares may be of
+
+# What wall mode's samples say of a thread that uses no CPU time.
+_WAITING = frozenset(("Runnable", "Lock", "IO", "Sleep", "Blocked"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +86,7 @@ class Profile:
         self.period_us = 0
         self.true_period_us = 0  # the longest of the processes'; 0: not told
         self.lost: Counter[str] = Counter()  # ticks without a sample, by cause
+        self.runtimes: frozenset[str] = frozenset()  # whose code ends stacks: "java", ...
         self.meta: dict[str, str] = {}  # "program", "host", "start" where known
         self._index = _Index()
         self._table = _TableMap()
@@ -184,6 +191,7 @@ class Profile:
         """One process' samples in the list form."""
         self._tell(samples.period_us, samples.true_period_us)
         self.lost.update(samples.lost)
+        self.runtimes |= samples.runtimes
         process = _with_pid(process, samples.pid)
         nodes: dict[Any, int] = {}
         for sample in samples.samples:
@@ -228,6 +236,7 @@ class Profile:
         (Update.renamed) is for new samples only."""
         self._tell(update.period_us, update.true_period_us)
         self.lost = Counter(update.lost)  # counted since the start, not since the last update
+        self.runtimes |= update.runtimes
         known = {process.id: process for process in processes}
         with no_collector():
             for piece in update.pieces:
@@ -241,7 +250,7 @@ class Profile:
             process = processes.get(isolate) or Process(isolate, isolate.rpartition("/")[2])
             threads.append(self.thread(process, int(source["tid"]), str(source["name"])))
             tags.append(self.tag(str(source["userTag"])))
-        states = [self.vm_tag(name) for name in piece.vm_tags]
+        states = {one: self.vm_tag(piece.vm_tags[one]) for one in sorted(set(columns["vmTags"]))}
         first = len(self.nodes)
         times = accumulate(columns["timeDeltas"], initial=piece.origin_us)
         next(times)
@@ -289,19 +298,28 @@ class Profile:
             )
 
     def to_frame(self) -> Any:
-        """A pandas.DataFrame, a row a sample (frames.profile_columns)."""
+        """A pandas.DataFrame, a row a sample (dataframe.profile_columns)."""
         return data_frame(profile_columns(self))
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the call tree."""
-        from .trees import call_tree  # which is made of profiles
-
-        return call_tree(self)._repr_html_()
+    # For notebooks: the call tree. Trees are made of profiles, so the package puts it on.
+    _repr_html_: ClassVar[Callable[[Profile], str]]
 
     @property
     def processes(self) -> list[Process]:
         """In the order of their first threads."""
         return list({thread.process.id: thread.process for thread in self.threads}.values())
+
+    @property
+    def weight(self) -> str:
+        """What its shares are of. CPU time, since samples stand for different times: a thread that
+        ticks cost too much gets fewer. In wall mode each sample is a look at a thread, whether it
+        uses CPU time or not, so these are counted; so are samples that tell of no CPU time."""
+        return SAMPLES if self.waits or not any(self.weights_us) else CPU
+
+    @property
+    def waits(self) -> bool:
+        """It has, or had, samples of threads that waited."""
+        return not _WAITING.isdisjoint(self.vm_tags)
 
     @property
     def first_us(self) -> int:

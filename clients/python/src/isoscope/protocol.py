@@ -845,6 +845,7 @@ class _VMRequired(TypedDict):
     systemIsolateGroups: List[Any]
     _symbols: PrivateSymbols
     _history: PrivateHistory
+    _cpuTime: PrivateCpuTime
     _profilerTimer: str
     _profilerPeriodMicros: int
     _profilerTruePeriodMicros: int
@@ -854,6 +855,7 @@ class VM(_VMRequired, total=False):
     """The service and all processes it knows."""
 
     _exit: PrivateExit
+    _unsampled: List[PrivateUnsampled]
 
 
 class _VersionRequired(TypedDict):
@@ -993,6 +995,35 @@ class PrivateCpuSamplesTable(_PrivateCpuSamplesTableRequired, total=False):
     _symbols: PrivateSymbols
 
 
+class _PrivateCpuTimeRequired(TypedDict):
+    """What every PrivateCpuTime has."""
+
+    processes: int
+    sampledMicros: int
+    notSampledMicros: int
+
+
+class PrivateCpuTime(_PrivateCpuTimeRequired, total=False):
+    """CPU time of all processes that ever had a sampler, those that are listed no longer too."""
+
+    withoutSamplerMicros: int
+
+
+class _PrivateDisassemblyRequired(TypedDict):
+    """What every PrivateDisassembly has."""
+
+    type: Literal["_Disassembly"]
+    instructions: List[PrivateInstruction]
+
+
+class PrivateDisassembly(_PrivateDisassemblyRequired, total=False):
+    """64 KiB of code of one function at most, from its start on; parts of it that the compiler moved away come last."""
+
+    loadBias: int
+    next: int
+    reason: str
+
+
 class PrivateExit(TypedDict, total=False):
     """How a process ended. Known of the program that isoscope run started; other processes end without it."""
 
@@ -1061,6 +1092,25 @@ class PrivateHistory(TypedDict):
     spanMicros: int
 
 
+class _PrivateInstructionRequired(TypedDict):
+    """What every PrivateInstruction has."""
+
+    offset: int
+    bytes: str
+    mnemonic: str
+
+
+class PrivateInstruction(_PrivateInstructionRequired, total=False):
+    """One instruction."""
+
+    operands: str
+    target: int
+    called: str
+    function: str
+    file: str
+    line: int
+
+
 class _PrivateLibraryRequired(TypedDict):
     """What every PrivateLibrary has."""
 
@@ -1121,7 +1171,7 @@ class PrivateProcess(_PrivateProcessRequired, total=False):
 
     endTime: Millis
     exit: PrivateExit
-    timerReason: Literal["asked", "refused", "kernel", "traced", "signal", "switches"]
+    timerReason: Literal["asked", "refused", "kernel", "traced", "signal", "switches", "filtered", "absent", "no_room", "rights"]
 
 
 class PrivateProfileReport(TypedDict):
@@ -1284,6 +1334,15 @@ class PrivateTagCounters(TypedDict):
 
     names: List[str]
     counters: List[int]
+
+
+class PrivateUnsampled(TypedDict):
+    """A program of this run that runs, or ran, without being sampled."""
+
+    pid: int
+    exe: str
+    reason: str
+    count: int
 
 
 class EventCpuSamples(TypedDict):
@@ -1478,6 +1537,16 @@ class EventPrivateSamplesAvailable(TypedDict):
     _samples: int
 
 
+class EventPrivateSamplesCleared(TypedDict):
+    """The samples of a process or of a thread were cleared, by whichever client. What a cursor gives next begins with a reset."""
+
+    type: Literal["Event"]
+    kind: Literal["_SamplesCleared"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+
+
 class EventPrivateSymbolsAvailable(TypedDict):
     """More names or lines are known than before."""
 
@@ -1561,6 +1630,18 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     pcs: bool
     form: SamplesForm
     cursor: str
+
+
+class _PrivateGetDisassemblyParamsRequired(TypedDict):
+    """What every PrivateGetDisassemblyParams has."""
+
+    functionId: str
+
+
+class PrivateGetDisassemblyParams(_PrivateGetDisassemblyParamsRequired, total=False):
+    """Of _getDisassembly."""
+
+    offset: int
 
 
 class PrivateGetHeapMapParams(TypedDict):
@@ -2332,6 +2413,7 @@ PrivateGetAllocationProfileResult = Union[AllocationProfile, Sentinel]
 PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
 PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
+PrivateGetDisassemblyResult = PrivateDisassembly
 PrivateGetHeapMapResult = Sentinel
 PrivateGetIsolateMetricResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]

@@ -16,8 +16,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Union
 
-from .collector import no_collector
 from .errors import ProtocolError, RpcError
+from .gc_pause import no_collector
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,8 @@ class WebSocketTransport:
             frame = self._next_frame()
             if frame.opcode == websocket.ABNF.OPCODE_CLOSE:
                 reason = frame.data[2:].decode("utf-8", "replace")
-                raise ServiceEnded(farewell(self._address, reason))
+                code = int.from_bytes(frame.data[:2], "big")
+                raise ServiceEnded(farewell(self._address, reason, code))
             if frame.opcode == websocket.ABNF.OPCODE_BINARY:
                 raise ProtocolError("the service sent a binary message")
             if frame.opcode in (websocket.ABNF.OPCODE_TEXT, websocket.ABNF.OPCODE_CONT):
@@ -170,22 +171,41 @@ def service_address(uri: str) -> str:
 
 
 def no_service(address: str, error: OSError) -> str:
-    return (
-        f"no service answers at {address} ({error.strerror or error}). "
-        "A service ends with its program, unless it was started with --keep."
-    )
+    said = f"no service answers at {address} ({error.strerror or error})."
+    if isinstance(error, (ConnectionRefusedError, FileNotFoundError)):
+        said += " A service ends with its program, unless it was started with --keep."
+    elif isinstance(error, PermissionError):
+        said += " A unix socket is for the user who started its service."
+    return said
+
+
+_OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 def refusal(address: str, status: Optional[int]) -> str:
+    if status == 403 and address[:1] != "/" and not address.startswith(_OWN_HOSTS):
+        return (
+            f"{address} refuses the host's name or the token: `isoscope run --allow-host NAME` lets "
+            "a name in; the token is in the whole URI of the line "
+            '"The Dart VM service is listening on ..."'
+        )
     if status == 403:
         return (
             f"{address} refuses the token: take the whole URI of the line "
             '"The Dart VM service is listening on ..."'
         )
+    if status == 503:
+        return f"{address} has no place for one more client (HTTP status 503)"
     return f"{address} answers, but not as a VM service (HTTP status {status})"
 
 
-def farewell(address: str, reason: str) -> str:
+_GOING_AWAY = 1001
+
+
+def farewell(address: str, reason: str, code: int = _GOING_AWAY) -> str:
+    """reason: the service's own; "": the connection broke. code: of the close frame."""
+    if reason and code != _GOING_AWAY:  # it serves on
+        return f"the service at {address} closed the connection: {reason}"
     return f"the service at {address} ended while it was being read" + (
         f": {reason}" if reason else ""
     )

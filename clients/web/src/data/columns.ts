@@ -122,3 +122,18 @@ export class TextIndex {
     return this.#numbers.get(text) ?? -1;
   }
 }
+
+/** The number of each number, given in order of arrival from 0 on: for those that need 53 bits. */
+export class NumberIndex {
+  readonly numbers: number[] = [];
+  #places = new Map<number, number>();
+
+  intern(number: number): number {
+    let place = this.#places.get(number);
+    if (place === undefined) {
+      place = this.numbers.push(number) - 1;
+      this.#places.set(number, place);
+    }
+    return place;
+  }
+}

@@ -1,4 +1,5 @@
 // Which samples count, and how much they weigh at each node of the call tree.
+import { kindOf, packageOf } from "./colour_keys";
 import type { Profile } from "./profile";
 
 /** Nothing given: all of that kind. Texts, so that it reads the same in another profile and a URL. */
@@ -8,7 +9,10 @@ export interface Filter {
   threads?: number[]; // tids
   tags?: string[];
   states?: string[];
-  libraries?: string[]; // of the leaf
+  libraries?: string[]; // of the leaf, as the next two
+  packages?: string[];
+  kinds?: string[];
+  until_us?: number; // only samples until then: a view that a link holds
   until?: number; // only the first so many samples that ever came: a view that is held
 }
 
@@ -40,11 +44,20 @@ function allowedLeaves(profile: Profile, filter: Filter): Uint8Array | null {
     filter.libraries,
     profile.libraries.map(({ name }) => name),
   );
-  if (!libraries) return null;
+  const { packages, kinds } = filter;
+  if (!libraries && !packages && !kinds) return null;
+  const byFunction = Uint8Array.from(profile.functions, (one) => {
+    const library = profile.libraries[one.library];
+    const isOut = packages && !packages.includes(packageOf(one, library));
+    return isOut || (libraries && !libraries[one.library]) ? 0 : 1;
+  });
   const passes = new Uint8Array(profile.calls.length);
-  const functions = profile.calls.functions;
-  for (let node = 1; node < passes.length; node++)
-    passes[node] = libraries[profile.functions[functions[node]].library];
+  const { functions, inlined } = profile.calls;
+  for (let node = 1; node < passes.length; node++) {
+    const one = profile.functions[functions[node]];
+    const kind = () => kindOf(one, profile.libraries[one.library], inlined[node]);
+    passes[node] = byFunction[functions[node]] && (!kinds || kinds.includes(kind())) ? 1 : 0;
+  }
   return passes;
 }
 
@@ -57,16 +70,24 @@ export function passing(profile: Profile, filter: Filter, each: (sample: number)
   const states = allowed(filter.states, profile.states.texts);
   const leaves = allowedLeaves(profile, filter);
   const { time_us, thread, tag, state, stack } = samples;
+  const last = filter.until_us ?? Infinity;
   const count = Math.min(samples.length, (filter.until ?? Infinity) - profile.evicted);
   for (let i = 0; i < count; i++) {
     const time = time_us.data[i];
-    if (time < from || time >= to) continue;
+    if (time < from || time >= to || time > last) continue;
     if (threads && !threads[thread.data[i]]) continue;
     if (tags && !tags[tag.data[i]]) continue;
     if (states && !states[state.data[i]]) continue;
     if (leaves && !leaves[callOf[stack.data[i]]]) continue;
     each(i);
   }
+}
+
+/** 1 for each sample that passes. */
+export function passes(profile: Profile, filter: Filter): Uint8Array {
+  const those = new Uint8Array(profile.samples.length);
+  passing(profile, filter, (i) => void (those[i] = 1));
+  return those;
 }
 
 export function weigh(profile: Profile, filter: Filter): Weights {

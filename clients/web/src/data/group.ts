@@ -20,6 +20,14 @@ export function groupOf(fn: number): number | null {
   return fn < NOBODY ? NOBODY - 1 - fn : null;
 }
 
+/** What a group is called in another recording, too. of: as in groupFunction. */
+export function groupText(profile: Profile, by: GroupBy, of: number): string {
+  if (by === "tag") return profile.tags.texts[of];
+  if (by === "state") return profile.states.texts[of];
+  if (by === "thread") return String(profile.threads[of].tid);
+  return by === "library" ? profile.libraries[of].name : String(of);
+}
+
 function groupsOf(profile: Profile, by: GroupBy): (sample: number) => number {
   const { thread, tag, state, stack } = profile.samples;
   const { callOf, calls, functions } = profile;
@@ -33,8 +41,17 @@ function groupsOf(profile: Profile, by: GroupBy): (sample: number) => number {
   return (sample) => profile.threads[thread.data[sample]].pid;
 }
 
+export interface CountedGroups extends Counted {
+  leafOf(sample: number): number; // its node; -1: it is left out
+}
+
 /** As count, with groups as the roots. Their numbers are in the order of their first samples. */
-export function countGroups(profile: Profile, shape: Shape, filter: Filter, by: GroupBy): Counted {
+export function countGroups(
+  profile: Profile,
+  shape: Shape,
+  filter: Filter,
+  by: GroupBy,
+): CountedGroups {
   const stack = profile.samples.stack.data;
   const cpu_ns = profile.samples.cpu_ns.data;
   const { callOf } = profile;
@@ -63,7 +80,11 @@ export function countGroups(profile: Profile, shape: Shape, filter: Filter, by: 
     for (let leaf = 0; leaf < leaves.length; leaf++) self[nodes.data[leaf]] += weights.data[leaf];
     return totalsOf(placer.calls, self);
   };
-  return { calls: placer.calls, samples: spread(samples), time_ns: spread(time_ns) };
+  const leafOf = (i: number) => {
+    const node = shape.nodeOf[callOf[stack[i]]];
+    return node < 0 ? node : nodes.data[leaves.find(group(i), node)];
+  };
+  return { calls: placer.calls, samples: spread(samples), time_ns: spread(time_ns), leafOf };
 }
 
 /** Copies the paths that are needed below their groups. */

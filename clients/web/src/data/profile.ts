@@ -2,13 +2,18 @@
 //
 //   sample -> stack node (caller, place) -> call node (caller, function)
 //
-// Places (function, line, file) keep lines apart for the source view; most views want functions, so
+// Places (function, line, file, pc) keep lines and instructions apart for the source view; most views want functions, so
 // each stack node knows its call node. Times are CLOCK_MONOTONIC microseconds; samples are not quite
 // sorted by time.
 import { CallTree, ROOT } from "./call_tree";
-import { FloatColumn, IntColumn, PairIndex, TextIndex } from "./columns";
+import { FloatColumn, IntColumn, NumberIndex, PairIndex, TextIndex } from "./columns";
 
+export const NO_PC = -1;
 const DROPPED_PART = 32;
+
+// What wall mode's samples say of a thread that uses no CPU time.
+const WAITING = /^(Runnable|Lock|IO|Sleep|Blocked)$/;
+export const isWaiting = (state: string) => WAITING.test(state);
 
 export interface LibraryInfo {
   name: string;
@@ -22,6 +27,7 @@ export interface FunctionInfo {
   file: string;
   line: number; // 0: not known
   kind: string;
+  id?: string; // the service's; of a file's it is not known
 }
 
 export interface ThreadInfo {
@@ -55,16 +61,19 @@ export class Profile {
   readonly libraries: LibraryInfo[] = [];
   readonly functions: FunctionInfo[] = [];
   readonly threads: ThreadInfo[] = [];
+  readonly processNames = new Map<number, string>(); // by pid; those that are known
   readonly tags = new TextIndex();
-  readonly states = new TextIndex();
+  readonly states = new TextIndex(); // those that some sample has, or had
   readonly files = new TextIndex();
-  #places = new PairIndex(); // function and whether it is inlined; file and line
+  #places = new PairIndex(); // function and whether it is inlined; spot
   /** Another one after forgetStacks: then numbers of nodes are others. */
   calls = new CallTree();
   readonly samples = new Samples();
   period_us = 0;
   evicted = 0; // samples that were dropped here, to bound memory
   #lines = new PairIndex(); // file, line
+  #spots = new PairIndex(); // line, number of a pc
+  #pcs = new NumberIndex();
   #stacks = new PairIndex(); // caller, place
   #callOf = new IntColumn();
   #threadOf = new Map<string, number>();
@@ -81,9 +90,10 @@ export class Profile {
     this.#callOf.push(ROOT);
   }
 
-  /** inlined: 1 where it is, into the next function outwards. */
-  place(fn: number, file: string, line: number, inlined = 0): number {
-    return this.#places.intern(2 * fn + inlined, this.#lines.intern(this.files.intern(file), line));
+  /** inlined: 1 where it is, into the next function outwards. pc: in the function's module. */
+  place(fn: number, file: string, line: number, inlined = 0, pc = NO_PC): number {
+    const at = this.#lines.intern(this.files.intern(file), line);
+    return this.#places.intern(2 * fn + inlined, this.#spots.intern(at, this.#pcs.intern(pc)));
   }
 
   functionAt(place: number): number {
@@ -96,14 +106,13 @@ export class Profile {
 
   /** Where a place lies: a number of files; line 0: not known. */
   linePlace(place: number): { file: number; line: number } {
-    const at = this.#places.b.data[place];
+    const at = this.#spots.a.data[this.#places.b.data[place]];
     return { file: this.#lines.a.data[at], line: this.#lines.b.data[at] };
   }
 
-  /** The same in words. */
-  lineOf(place: number): { file: string; line: number } {
-    const { file, line } = this.linePlace(place);
-    return { file: this.files.texts[file], line };
+  /** The leaf's own, of a caller the last byte of its call; NO_PC: not known. */
+  pcAt(place: number): number {
+    return this.#pcs.numbers[this.#spots.b.data[this.#places.b.data[place]]];
   }
 
   stack(caller: number, place: number): number {
@@ -138,6 +147,22 @@ export class Profile {
       this.#threadOf.set(key, number);
     } else this.threads[number].name = name;
     return number;
+  }
+
+  /**
+   * What its shares are of. CPU time, since samples stand for different times: a thread that ticks cost
+   * too much gets fewer. In wall mode each is a look at a thread, whether it uses CPU time or not, so
+   * these are counted; so are samples that tell of no CPU time.
+   */
+  unit(): "time" | "samples" {
+    const waits = this.states.texts.some(isWaiting);
+    return !waits && this.samples.cpu_ns.view().some(Boolean) ? "time" : "samples";
+  }
+
+  /** Did a program set any? A thread without one goes by its name in files. */
+  hasTags(): boolean {
+    const names = new Set(["", "Default", ...this.threads.map(({ name }) => name)]);
+    return this.tags.texts.some((tag) => !names.has(tag));
   }
 
   /** Drops the oldest samples, so that hardly more than count stay: many at once, for it moves all others. */

@@ -3,6 +3,8 @@
 //
 //   hidden     its samples are its caller's
 //   focused    the stack begins with it; samples without it are left out
+//   dropped    samples with it are left out
+//   joined     where it recurs, by whatever way, what it calls is its outermost frame's
 import { type Calls, CallTree, ROOT } from "./call_tree";
 import type { Profile } from "./profile";
 
@@ -11,6 +13,8 @@ export type Transform =
   | { kind: "hide-library"; library: string }
   | { kind: "hide-system" }
   | { kind: "focus-function"; fn: string }
+  | { kind: "drop-function"; fn: string }
+  | { kind: "join-function"; fn: string }
   | { kind: "focus-library"; library: string }
   | { kind: "join-recursion" };
 
@@ -22,19 +26,24 @@ export function functionKey(profile: Pick<Profile, "functions" | "libraries">, f
 
 export interface Shape {
   readonly calls: Calls;
-  readonly nodeOf: Int32Array; // by call node of the profile; -1: left out
+  readonly nodeOf: Int32Array; // by call node of the profile; negative: left out
 }
 
-const LEFT_OUT = -1;
+const LEFT_OUT = -1; // so far: below it may be what is focused
+const DROPPED = -2; // with all that is below
 
 interface Rules {
   hidden(fn: number): boolean;
   focused: ((fn: number) => boolean) | null;
+  dropped(fn: number): boolean;
+  joined(fn: number): boolean;
   join: boolean;
 }
 
 function rules(profile: Profile, transforms: Transform[]): Rules {
   const keys = new Set<string>();
+  const dropped = new Set<string>();
+  const joined = new Set<string>();
   const libraries = new Set<string>();
   let system = false;
   let join = false;
@@ -42,17 +51,20 @@ function rules(profile: Profile, transforms: Transform[]): Rules {
   const library = (fn: number) => profile.libraries[profile.functions[fn].library].name;
   for (const one of transforms) {
     if (one.kind === "hide-function") keys.add(one.fn);
+    else if (one.kind === "drop-function") dropped.add(one.fn);
+    else if (one.kind === "join-function") joined.add(one.fn);
     else if (one.kind === "hide-library") libraries.add(one.library);
     else if (one.kind === "hide-system") system = true;
     else if (one.kind === "join-recursion") join = true;
     else if (one.kind === "focus-function") focused = (fn) => functionKey(profile, fn) === one.fn;
     else focused = (fn) => library(fn) === one.library;
   }
+  const has = (set: Set<string>, fn: number) => set.size > 0 && set.has(functionKey(profile, fn));
   const hidden = (fn: number) =>
     (system && profile.isSystem(fn)) ||
     (libraries.size > 0 && libraries.has(library(fn))) ||
-    (keys.size > 0 && keys.has(functionKey(profile, fn)));
-  return { hidden, focused, join };
+    has(keys, fn);
+  return { hidden, focused, dropped: (fn) => has(dropped, fn), joined: (fn) => has(joined, fn), join };
 }
 
 /** Follows a profile that grows: each call looks at what is new only. */
@@ -62,6 +74,8 @@ export class Shaper {
   #done = 1;
   #hidden: boolean[] = [];
   #focus: boolean[] = [];
+  #dropped: boolean[] = [];
+  #joined: boolean[] = [];
   #rules: Rules;
 
   constructor(
@@ -89,14 +103,21 @@ export class Shaper {
     for (let fn = this.#hidden.length; fn < this.profile.functions.length; fn++) {
       this.#hidden.push(this.#rules.hidden(fn));
       this.#focus.push(this.#rules.focused?.(fn) ?? false);
+      this.#dropped.push(this.#rules.dropped(fn));
+      this.#joined.push(this.#rules.joined(fn));
     }
   }
 
   #place(parent: number, fn: number, inlined: number): number {
+    if (parent === DROPPED || this.#dropped[fn]) return DROPPED;
     if (parent === LEFT_OUT && !this.#focus[fn]) return LEFT_OUT;
     if (parent === LEFT_OUT) inlined = 0; // into nothing that is seen
     const caller = parent === LEFT_OUT ? ROOT : parent;
     if (this.#hidden[fn]) return caller;
+    if (this.#joined[fn]) {
+      const { functions, parents } = this.#tree;
+      for (let at = caller; at > ROOT; at = parents[at]) if (functions[at] === fn) return at;
+    }
     if (this.#rules.join && caller !== ROOT && this.#tree.functions[caller] === fn) return caller;
     return this.#tree.child(caller, fn, inlined);
   }

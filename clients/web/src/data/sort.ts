@@ -3,8 +3,14 @@
 export const COLUMNS = ["total", "self", "name", "library"] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export interface Sort {
-  by: Column;
+/** Of the table of threads. */
+export const THREAD_COLUMNS = [
+  ...(["name", "process", "tid", "time", "samples", "first", "last", "states", "busiest"] as const),
+];
+export type ThreadColumn = (typeof THREAD_COLUMNS)[number];
+
+export interface Sort<By extends string = Column> {
+  by: By;
   ascending: boolean;
 }
 
@@ -15,9 +21,9 @@ export type Keys = ArrayLike<number> | ArrayLike<string>;
 export const difference = (a: number | string, b: number | string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Compares rows. What is equal stands heaviest first, by each of weights in turn, then by name. */
-export function orderOf(
-  { by, ascending }: Sort,
-  columns: Record<Column, Keys>,
+export function orderOf<By extends string>(
+  { by, ascending }: Sort<By>,
+  columns: Record<By | "name", Keys>,
   weights: ArrayLike<number>[],
 ): (a: number, b: number) => number {
   const [key, { name }] = [columns[by], columns];

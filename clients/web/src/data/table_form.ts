@@ -12,6 +12,7 @@ export class TableReader {
   profile = new Profile();
   resets = 0; // how often all was forgotten
   lost: Record<string, number> = {};
+  missed_ns = 0;
   #libraries = new Map<string, number>();
   #frames: Int32Array[] = []; // the places of each, outermost first
   #tree = 0;
@@ -27,6 +28,7 @@ export class TableReader {
     this.lost = {};
     for (const [name, count] of Object.entries(wire._counters))
       if (name.startsWith("lost_") && count) this.lost[name.slice(5)] = count;
+    this.missed_ns = wire._counters.not_sampled_ns;
   }
 
   /**
@@ -59,17 +61,17 @@ export class TableReader {
     for (const one of wire.functions) {
       const library = this.#libraries.get(one.owner.id);
       if (library === undefined) throw new Error(`${one.owner.id} was not among the libraries`);
-      const { name, file = "", line = 0, kind } = one;
-      functions.push({ name, library, file, line, kind });
+      const { name, file = "", line = 0, kind, id } = one;
+      functions.push({ name, library, file, line, kind, id });
     }
     for (const frame of wire.frames) this.#frames.push(this.#places(frame));
   }
 
-  #places({ functions, lines, files }: WireFrame): Int32Array {
+  #places({ functions, lines, files, offset }: WireFrame): Int32Array {
     const places = functions.map((fn, i) => {
       const info = within("function", this.profile.functions, fn);
       const inlined = i + 1 < functions.length ? 1 : 0;
-      return this.profile.place(fn, files?.[i] || info.file, lines[i] ?? 0, inlined);
+      return this.profile.place(fn, files?.[i] || info.file, lines[i] ?? 0, inlined, offset);
     });
     return Int32Array.from(places.reverse());
   }
@@ -88,7 +90,9 @@ export class TableReader {
     for (const { isolateId, tid, name, userTag } of tree.threads) {
       const pid = Number(/\d+/.exec(isolateId)?.[0] ?? 0);
       const thread = this.profile.thread(pid, tid, name);
-      this.#threads.push({ thread, tag: this.profile.tags.intern(userTag) });
+      // Where no tag was set, the service tells the thread's name: that may be another one by now.
+      const tag = userTag === (name || "Default") ? "" : userTag;
+      this.#threads.push({ thread, tag: this.profile.tags.intern(tag) });
     }
     this.#addSamples(tree, vmTags);
   }
@@ -105,7 +109,6 @@ export class TableReader {
     const wire = tree.samples;
     const { samples, states } = this.profile;
     const cut = new Set(wire.incomplete);
-    const stateOf = vmTags.map((tag) => states.intern(tag));
     let time_us = tree.timeOriginMicros;
     for (let i = 0; i < wire.frames.length; i++) {
       const { thread, tag } = within("thread", this.#threads, wire.threads[i]);
@@ -116,7 +119,7 @@ export class TableReader {
       samples.cpu_ns.push(wire.cpuNanos[i]);
       samples.thread.push(thread);
       samples.tag.push(tag);
-      samples.state.push(within("vmTag", stateOf, wire.vmTags[i]));
+      samples.state.push(states.intern(within("vmTag", vmTags, wire.vmTags[i])));
       samples.whole.push(cut.has(i) ? 0 : 1);
     }
   }

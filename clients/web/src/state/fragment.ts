@@ -1,9 +1,11 @@
 // The selection as the fragment of a URL: what is as at the start is left out. Links are cut, written
 // by hand and kept for years: of what is read, only what has the form that views count on comes in.
+import { COLOURINGS } from "../data/colour_keys";
 import type { Filter } from "../data/filter";
 import { GROUPS } from "../data/group";
+import { LANE_ORDERS } from "../data/layouts/lanes";
 import type { Transform } from "../data/shape";
-import { COLUMNS, type Sort } from "../data/sort";
+import { COLUMNS, type Sort, THREAD_COLUMNS } from "../data/sort";
 import { type Selection, START, VIEWS } from "./selection";
 
 export function toFragment(selection: Selection): string {
@@ -27,6 +29,9 @@ export function fromFragment(fragment: string): Selection {
       READ[name](typeof START[name] === "string" ? word : parsed(word)) ?? START[name];
   };
   (Object.keys(START) as (keyof Selection)[]).forEach(take);
+  const { tid } = Object(parsed(words.get("chart") ?? "")); // once the chart had one thread
+  if (number(tid) !== undefined && !selection.filter.threads)
+    selection.filter = { ...selection.filter, threads: [tid] };
   return selection;
 }
 
@@ -90,6 +95,8 @@ const transform: Read<Transform> = (value) => {
     "hide-library": library,
     "hide-system": "",
     "focus-function": fn,
+    "drop-function": fn,
+    "join-function": fn,
     "focus-library": library,
     "join-recursion": "",
   };
@@ -100,29 +107,41 @@ const sortFrom = (start: Sort) => record(start, { by: oneOf(COLUMNS), ascending:
 
 const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
   view: oneOf(VIEWS),
-  filter: record<Omit<Filter, "until">>(START.filter, {
+  filter: record<Omit<Filter, "until" | "until_us">>(START.filter, {
     window_us: span,
     processes: list(number),
     threads: list(number),
     tags: list(text),
     states: list(text),
     libraries: list(text),
+    packages: list(text),
+    kinds: list(text),
   }),
   transforms: list(transform),
   group: oneOf(GROUPS),
+  colour: oneOf(COLOURINGS),
   picked: text,
   zoom: list(text),
   seen: part,
   search: record(START.search, { text, regex: flag }),
-  unit: oneOf(["samples", "time"] as const),
+  unit: oneOf(["auto", "samples", "time"] as const),
   order: oneOf(["auto", "name", "weight"] as const),
   rootBelow: flag,
+  inverted: flag,
   before: record(START.before, { kind: oneOf(["", "window", "file"] as const), window_us: span }),
   treeSort: sortFrom(START.treeSort),
   bottomUpSort: sortFrom(START.bottomUpSort),
   tableSort: sortFrom(START.tableSort),
   compareSort: sortFrom(START.compareSort),
-  chart: record(START.chart, { pid: number, tid: number, seen_us: span }),
+  threadSort: record(START.threadSort, { by: oneOf(THREAD_COLUMNS), ascending: flag }),
+  chart: record(START.chart, { seen_us: span }),
+  sandwich: record(START.sandwich, { of: text, middle: text }),
   source: record(START.source, { of: text, file: text }),
+  assembly: flag,
   open: list(text),
+  laneOrder: oneOf(LANE_ORDERS),
+  treeOpen: list(number),
+  bottomUpOpen: list(number),
+  overview: span,
+  laneFind: text,
 };

@@ -4,7 +4,7 @@ import { groupOf } from "../data/group";
 import { functionKey } from "../data/shape";
 import type { FunctionInfo, LibraryInfo } from "../data/profile";
 import type { Backend } from "../worker/client";
-import type { DataState, Files, FileUse, FromWorker, Look } from "../worker/messages";
+import type { DataState, Files, FileUse, FromWorker, Look, Unit } from "../worker/messages";
 import type { LinkState } from "../wire/connection";
 import type { ServiceInfo } from "../wire/service";
 import { select, selection } from "./selection";
@@ -18,6 +18,8 @@ export const newest = signal<DataState | null>(null);
 /** What is shown: the newest, or that of when it was held. */
 export const data = signal<DataState | null>(null);
 export const held = signal(false);
+/** The time of the newest sample that is shown while held; 0: of none. A link has it. */
+export const heldAt_us = signal(0);
 
 /** Names by number; they grow, and begin anew after a reset. Read them beside data. */
 export const names = {
@@ -40,14 +42,14 @@ export function nameOf(fn: number): string {
   const state = data.value;
   switch (selection.value.group) {
     case "tag":
-      return state?.tags[group] ?? "?";
+      return state?.tags[group] || "(no tag)";
     case "state":
       return state?.states[group] ?? "?";
     case "library":
       return names.libraries[group]?.name ?? "?";
     case "thread": {
       const thread = state?.threads[group];
-      return thread ? `${thread.name} (${thread.tid})` : "?";
+      return thread ? `${thread.name || "thread"} (${thread.tid})` : "?";
     }
     default:
       return processName(group);
@@ -55,13 +57,20 @@ export function nameOf(fn: number): string {
 }
 
 export function processName(pid: number): string {
+  const told = data.value?.processNames.get(pid);
   const process = info.value?.processes.find((one) => one.pid === pid);
-  return `${process?.name ?? "process"} (${pid})`;
+  return `${told ?? process?.name ?? "process"} (${pid})`;
 }
 
 /** The library of a function; of a group: nobody's. */
 export function libraryOf(fn: number): LibraryInfo {
   return names.libraries[names.functions[fn]?.library] ?? { name: "", path: "", system: true };
+}
+
+/** Where a function is defined, as far as it is known. */
+export function placeOfFunction(fn: number): string {
+  const { file = "", line = 0 } = names.functions[fn] ?? {};
+  return file && line ? `${file}:${line}` : file;
 }
 
 /** -1: there is no such function. */
@@ -82,7 +91,7 @@ function addNames(state: DataState): void {
 /** What was selected by time and thread is of other samples. */
 function filesChanged(changed: FileUse): void {
   const { window_us: _, threads: __, processes: ___, ...filter } = selection.value.filter;
-  if (changed === "shown") select({ filter, zoom: [], chart: {}, group: "" });
+  if (changed === "shown") select({ filter, zoom: [], chart: {}, group: "", overview: null });
   else if (files.value.compared) select({ view: "compare", before: { kind: "file" } });
 }
 
@@ -97,6 +106,7 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
         break;
       case "files":
         files.value = message.files;
+        problem.value = ""; // of a file before
         filesChanged(message.changed);
         break;
       case "problem":
@@ -107,7 +117,9 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
         newest.value = message.data;
         // A view that is held stays, unless what it shows is no more.
         const gone = data.value !== null && data.value.resets !== message.data.resets;
-        if (!held.value || gone) data.value = message.data;
+        if (gone) heldAt_us.value = 0;
+        const isOnTheWay = (data.value?.extent_us?.[1] ?? 0) < heldAt_us.value; // to what a link holds
+        if (!held.value || gone || isOnTheWay) data.value = message.data;
       }
     }
   });
@@ -115,19 +127,36 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
 
 export function hold(on: boolean): void {
   held.value = on;
+  heldAt_us.value = (on && data.value?.extent_us?.[1]) || 0;
   if (!on) data.value = newest.value;
+}
+
+/** What shares and numbers are of. */
+export const usedUnit = computed<Unit>(() => {
+  const wanted = selection.value.unit;
+  return wanted === "auto" ? (data.value?.unit ?? "time") : wanted;
+});
+
+export function byUnit<T>(samples: T, time: T): T {
+  return usedUnit.value === "samples" ? samples : time;
 }
 
 /** What all views ask with. */
 export const look = computed<Look>(() => {
   const { filter, transforms, group } = selection.value;
-  const until = held.value && data.value ? { until: data.value.samples } : {};
-  return { filter: { ...filter, ...until }, transforms, group };
+  const until = held.value &&
+    data.value && {
+      until: data.value.samples,
+      ...(heldAt_us.value > 0 && { until_us: heldAt_us.value }),
+    };
+  return { filter: { ...filter, ...until }, transforms, group, unit: usedUnit.value };
 });
 
 export const order = computed(() => {
   const wanted = selection.value.order;
-  return wanted === "auto" ? (held.value ? "weight" : "name") : wanted;
+  if (wanted !== "auto") return wanted;
+  // Inverted, it has hundreds of boxes in its first row.
+  return held.value || selection.value.inverted ? "weight" : "name";
 });
 
 let worker: Backend | null = null;

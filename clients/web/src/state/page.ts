@@ -1,6 +1,6 @@
 // What the page shows beside its data, and no link tells of.
 import { signal } from "@preact/signals";
-import { selection } from "./selection";
+import { select, selection } from "./selection";
 
 export const helpShown = signal(false);
 export const savingShown = signal(false);
@@ -11,11 +11,21 @@ export const pickedStack = signal<readonly string[]>([]);
 /** Functions that search found, heaviest first. */
 export const hits = signal<readonly string[]>([]);
 
-/** The part of time that the overview shows; null: all there is, growing. */
-export const overviewRange = signal<[number, number] | null>(null);
+/** To the selected window; without one to all. */
+export function zoomOverview(): void {
+  select({ overview: selection.value.filter.window_us ?? null });
+}
 
-/** To the selected window, or back to all. */
-export function zoomOverview(toWindow: boolean): void {
-  const window_us = selection.value.filter.window_us;
-  overviewRange.value = toWindow && window_us ? window_us : null;
+/** Where the menu of the picked function is open, in the window; null: it is not. */
+export interface MenuAt {
+  x: number;
+  y: number;
+  zoom?(): void; // to the frame that it was opened on
+}
+export const menuAt = signal<MenuAt | null>(null);
+
+/** For a context menu's event; what it is about has been picked. */
+export function openMenu(event: MouseEvent, zoom?: () => void): void {
+  event.preventDefault();
+  menuAt.value = { x: event.clientX, y: event.clientY, zoom };
 }

@@ -1,20 +1,31 @@
 // What is picked, and seen how: one value for the whole page, that each change replaces.
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { SiblingOrder } from "../data/children";
+import type { ColourBy } from "../data/colour_keys";
 import type { Filter } from "../data/filter";
 import type { GroupBy } from "../data/group";
-import type { Search } from "../data/search";
-import type { Sort } from "../data/sort";
+import type { LaneOrder } from "../data/layouts/lanes";
+import type { Search } from "../data/sums/search";
+import type { Sort, ThreadColumn } from "../data/sort";
 import type { Transform } from "../data/shape";
 import type { Before, Unit } from "../worker/messages";
 
-export const VIEWS = ["flame", "chart", "tree", "bottom-up", "table", "source", "compare"] as const;
+export const VIEWS = [
+  "flame",
+  "chart",
+  "tree",
+  "bottom-up",
+  "table",
+  "source",
+  "compare",
+  "heat-map",
+  "threads",
+  "sandwich",
+] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What is seen of the chart. Of what is not told: the busiest thread, all of its time. */
+/** What is seen of the chart. Of what is not told: all time. */
 export interface ChartSeen {
-  pid?: number;
-  tid?: number;
   seen_us?: [number, number];
 }
 
@@ -23,49 +34,72 @@ export interface Selection {
   filter: Filter; // without until: that is of the moment
   transforms: Transform[];
   group: GroupBy;
+  colour: ColourBy; // what colours of boxes, swatches and lanes stand for
   picked: string; // functionKey; "": nothing
   zoom: string[]; // functionKeys from the outermost on; empty: the whole
   seen: [number, number] | null; // by hand: parts of the width of flame graphs, 0 to 1
   search: Search;
-  unit: Unit;
+  unit: Unit | "auto"; // auto: as the profile is, CPU time but in wall mode
   order: SiblingOrder | "auto"; // auto: by name while live, by weight while held
   rootBelow: boolean;
+  inverted: boolean; // the flame graph: leaves are its first row
   before: Before; // what the view "compare" compares with
   treeSort: Sort;
   bottomUpSort: Sort;
   tableSort: Sort;
   compareSort: Sort;
   chart: ChartSeen;
+  threadSort: Sort<ThreadColumn>;
+  sandwich: { of: string; middle: string }; // the middle while that one is picked: a box beside it
   source: { of: string; file: string }; // chosen by hand, for one picked function
+  assembly: boolean; // beside the source
   open: string[]; // keys of lanes: groups of threads that stand below them one by one
+  laneOrder: LaneOrder;
+  treeOpen: number[] | null; // keys of rows of the call tree; null: its hot path
+  bottomUpOpen: number[];
+  overview: [number, number] | null; // microseconds that the overview shows; null: all there is, growing
+  laneFind: string; // of threads' names and numbers; "": all have lanes
 }
 
 export const START: Selection = {
   view: "flame",
   filter: {},
-  transforms: [{ kind: "hide-system" }],
+  transforms: [],
   group: "",
+  colour: "library",
   picked: "",
   zoom: [],
   seen: null,
   search: { text: "", regex: false },
-  unit: "samples",
+  unit: "auto",
   order: "auto",
   rootBelow: false,
+  inverted: false,
   before: { kind: "" },
   treeSort: { by: "total", ascending: false },
   bottomUpSort: { by: "total", ascending: false },
   tableSort: { by: "self", ascending: false },
   compareSort: { by: "self", ascending: false },
   chart: {},
+  threadSort: { by: "time", ascending: false },
+  sandwich: { of: "", middle: "" },
   source: { of: "", file: "" },
+  assembly: false,
   open: [],
+  laneOrder: "start",
+  treeOpen: null,
+  bottomUpOpen: [],
+  overview: null,
+  laneFind: "",
 };
 
-const UNDO_MOST = 100;
+const STEPS_MOST = 100;
 
 export const selection = signal<Selection>(START);
-const undone: Selection[] = [];
+/** Which one it is: each that can be taken back has the next number. */
+export const step = signal(0);
+const before: Selection[] = []; // the steps before this one
+const after: Selection[] = []; // that were taken back, the next one last
 let going = ""; // what the last step is of, where more of it may come
 
 /**
@@ -74,13 +108,25 @@ let going = ""; // what the last step is of, where more of it may come
  */
 export function select(change: Partial<Selection>, of = ""): void {
   // Where it was zoomed to by hand is of one view, and of one zoom.
-  const isOther = "view" in change || "zoom" in change;
+  const isOther = "view" in change || "zoom" in change || "inverted" in change;
   const next = { ...selection.value, ...(isOther && { seen: null }), ...change };
   if (JSON.stringify(next) === JSON.stringify(selection.value)) return;
-  if (!of || of !== going) undone.push(selection.value);
-  if (undone.length > UNDO_MOST) undone.shift();
+  const isStep = !of || of !== going;
   going = of;
-  selection.value = next;
+  batch(() => {
+    if (isStep) {
+      before.push(selection.value);
+      if (before.length > STEPS_MOST) before.shift();
+      after.length = 0;
+      step.value++;
+    }
+    selection.value = next;
+  });
+}
+
+/** Is more to come of this step? */
+export function isGoing(): boolean {
+  return going !== "";
 }
 
 /** For what is typed or dragged: the whole of it is one step, begun by select. */
@@ -88,12 +134,27 @@ export function adjust(change: Partial<Selection>): void {
   selection.value = { ...selection.value, ...change };
 }
 
+/** Back or forth to a step. False: it is not known any more, and nothing changes. */
+export function goToStep(wanted: number): boolean {
+  const [from, to] = wanted < step.value ? [before, after] : [after, before];
+  const count = Math.abs(wanted - step.value);
+  if (from.length < count) return false;
+  let now = selection.value;
+  for (let i = 0; i < count; i++) {
+    to.push(now);
+    now = from.pop()!;
+  }
+  going = "";
+  batch(() => {
+    selection.value = now;
+    step.value = wanted;
+  });
+  return true;
+}
+
 /** False: there is nothing to take back. */
 export function undo(): boolean {
-  const before = undone.pop();
-  going = "";
-  if (before) selection.value = before;
-  return Boolean(before);
+  return goToStep(step.value - 1);
 }
 
 export function transform(added: Transform): void {

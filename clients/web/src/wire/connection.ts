@@ -4,6 +4,7 @@
 import { Rpc, type StreamEvent } from "./rpc";
 
 export type LinkState =
+  | { state: "none" } // a page without a service (`isoscope view`)
   | { state: "connecting" }
   | { state: "open" }
   | { state: "lost"; retryMs: number; reason: string }
@@ -47,7 +48,7 @@ export class Connection {
     socket.onmessage = (message) => rpc.receive(String(message.data));
     socket.onclose = (event) => {
       rpc.end();
-      if (this.#socket === socket) void this.#lost(opened, event.reason);
+      if (this.#socket === socket) void this.#lost(socket, opened, event.reason);
     };
   }
 
@@ -58,8 +59,9 @@ export class Connection {
     this.start();
   }
 
-  async #lost(opened: boolean, reason: string): Promise<void> {
+  async #lost(socket: WebSocket, opened: boolean, reason: string): Promise<void> {
     const refusal = opened ? "" : await this.#refusal();
+    if (this.#socket !== socket) return; // somebody tried again meanwhile
     if (refusal) {
       this.events.state({ state: "refused", reason: refusal });
       return;

@@ -15,6 +15,13 @@ export class RpcError extends Error {
   }
 }
 
+export const INVALID_PARAMS = -32602;
+const LINK_GONE = 0;
+
+export function isLinkGone(error: unknown): boolean {
+  return error instanceof RpcError && error.code === LINK_GONE;
+}
+
 interface Waiting {
   method: string;
   resolve(result: unknown): void;
@@ -27,6 +34,7 @@ type Params<M extends Method> = Methods[M]["params"];
 export class Rpc {
   #next = 1;
   #waiting = new Map<string, Waiting>();
+  #isOver = false;
 
   constructor(
     private readonly send: (text: string) => void,
@@ -34,6 +42,7 @@ export class Rpc {
   ) {}
 
   call<M extends Method>(method: M, params: Params<M>): Promise<Methods[M]["result"]> {
+    if (this.#isOver) return Promise.reject(gone(method));
     const id = String(this.#next++);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, {
@@ -61,10 +70,15 @@ export class Rpc {
     } else waiting.resolve(message.result);
   }
 
-  /** The link is gone: nobody will be answered any more. */
+  /** The link is gone: nobody will be answered any more, whoever asks later neither. */
   end(): void {
+    this.#isOver = true;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const one of waiting) one.reject(new RpcError(one.method, 0, "the connection is gone"));
+    for (const one of waiting) one.reject(gone(one.method));
   }
+}
+
+function gone(method: string): RpcError {
+  return new RpcError(method, LINK_GONE, "the connection is gone");
 }

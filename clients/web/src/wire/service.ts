@@ -19,6 +19,8 @@ export interface ServiceInfo {
   mode: string; // "cpu", "wall"
   profiler: boolean;
   symbols: { done: number; asked: number };
+  cpuTime: VM["_cpuTime"];
+  unsampled: NonNullable<VM["_unsampled"]>;
   processes: ProcessInfo[];
 }
 
@@ -57,6 +59,8 @@ export async function readInfo(rpc: Rpc): Promise<ServiceInfo> {
     mode: flag("profile_mode"),
     profiler: flag("profiler") === "true",
     symbols: { done: vm._symbols.done, asked: vm._symbols.asked },
+    cpuTime: vm._cpuTime,
+    unsampled: vm._unsampled ?? [],
     processes: isolates.filter((isolate) => isolate !== null).map(described),
   };
 }
@@ -89,7 +93,7 @@ export async function command(rpc: Rpc, wanted: Command): Promise<void> {
   }
 }
 
-/** What changes in between is told by events; see EVENTS in the worker. */
+/** What changes in between is told by events. */
 export async function listen(rpc: Rpc): Promise<void> {
   const streams = ["VM", "Isolate", "Profiler"] as const;
   await Promise.all(streams.map((streamId) => rpc.call("streamListen", { streamId })));

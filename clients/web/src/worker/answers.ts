@@ -1,46 +1,65 @@
 // Answers questions about one profile. What several questions build on is kept until it changes.
-import { activity } from "../data/activity";
-import { childrenOf, nameRanks, sortedChildren } from "../data/children";
-import { bottomUp, type Row } from "../data/bottom_up";
-import { chartLayout } from "../data/chart_layout";
-import { facets } from "../data/facets";
-import { choose } from "../data/files/chosen";
-import { FORMS } from "../data/files/save";
+import { activity } from "../data/sums/activity";
+import { childrenOf, nameRanks, type SiblingOrder, sortedChildren } from "../data/children";
+import { bottomUp, type Row } from "../data/layouts/bottom_up";
+import { chartBands } from "../data/layouts/chart_layout";
+import { facets } from "../data/sums/facets";
 import { type Weights, weigh } from "../data/filter";
-import { flameLayout } from "../data/flame_layout";
-import { countGroups } from "../data/group";
-import { heaviestStack } from "../data/heaviest_stack";
-import { linesOf } from "../data/lines";
-import { neighbours } from "../data/neighbours";
-import { extent, overview } from "../data/overview";
+import { flameLayout, type FlameRows } from "../data/layouts/flame_layout";
+import { type CountedGroups, countGroups, type GroupBy, groupOf, groupText } from "../data/group";
+import { heatMap } from "../data/layouts/heat_map";
+import { inverted } from "../data/layouts/inverted";
+import { heaviestStack } from "../data/sums/heaviest_stack";
+import { linesOf } from "../data/sums/lines";
+import { pcsOf } from "../data/sums/pcs";
+import { neighbours } from "../data/sums/neighbours";
+import { overview } from "../data/layouts/overview";
 import type { Profile } from "../data/profile";
-import { found, shareOf } from "../data/search";
-import { type Shape, Shaper } from "../data/shape";
+import { found, foundIfAny, shareOf } from "../data/sums/search";
+import { functionRows } from "../data/sums/function_rows";
+import { threadRows, threadSums } from "../data/sums/thread_rows";
+import { functionKey, type Shape, Shaper } from "../data/shape";
+import {
+  legendOf,
+  nodeSlots,
+  type Palette,
+  paletteOf,
+  threadSlots,
+  type Weighed,
+} from "../data/colouring";
+import type { ColourBy } from "../data/colour_keys";
+import { OTHERS } from "../data/colour_slots";
 import { orderOf } from "../data/sort";
-import { byFunction, type Counted, count } from "../data/totals";
-import { byThread } from "../data/thread_totals";
-import { treeRows } from "../data/tree_rows";
-import { type CallTree, ROOT } from "../data/call_tree";
-import { comparison } from "./comparing";
+import { extent } from "../data/spread";
+import { byFunction, type Counted, count, type Totals } from "../data/totals";
+import { byThread } from "../data/sums/thread_totals";
+import { treeRows, type WordOf, wordOf } from "../data/layouts/tree_rows";
+import { type Calls, type CallTree, ROOT } from "../data/call_tree";
+import { comparison, cpuFromStart } from "./comparing";
 import { Kept } from "./kept";
-import type { Kind, Look, Questions, SearchResult, Unit } from "./messages";
+import { sandwich } from "./sandwiches";
+import type { FunctionTable, Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
-/** What is answered from profiles alone. */
-export type Computed = Exclude<Kind, "source">;
+/** What is answered from profiles alone, and by the page's first file. */
+export type Computed = Exclude<Kind, "code" | "source" | "save">;
 type Answer<K extends Kind> = Questions[K]["answer"];
 type Handlers = {
   [K in Computed]: (args: Questions[K]["args"]) => Answer<K> | Promise<Answer<K>>;
 };
 
-// Views ask for one look, comparison for two, and the one before is often the next one.
-const LOOKS_KEPT = 3;
+// Views ask for one look, comparison for two, colours for two more, and the one before is often the next one.
+const LOOKS_KEPT = 5;
+
+/** What a click on the legend filters by. */
+const FILTERED = { library: "libraries", package: "packages", thread: "threads", kind: "kinds" } as const;
 
 export class Answers {
   #shapers = new Kept<Shaper>(LOOKS_KEPT);
   #shapes = new Kept<Shape>(LOOKS_KEPT);
   #weights = new Kept<Weights>(LOOKS_KEPT);
-  #counted = new Kept<Counted>(LOOKS_KEPT);
+  #counted = new Kept<Counted | CountedGroups>(LOOKS_KEPT);
   #ranks: Int32Array = new Int32Array(0);
+  #palettes = new Kept<Palette>(LOOKS_KEPT);
 
   /** What it can be compared with. */
   other: Answers | null = null;
@@ -60,6 +79,7 @@ export class Answers {
     this.#shapes.clear();
     this.#weights.clear();
     this.#counted.clear();
+    this.#palettes.clear();
   }
 
   async answer<K extends Computed>(kind: K, args: Questions[K]["args"]): Promise<Answer<K>> {
@@ -68,24 +88,48 @@ export class Answers {
 
   #handlers: Handlers = {
     summary: (look) => {
-      const { count, cpu_ns, cut } = this.#weigh(look);
-      return { count, cpu_ns, cut, shown: this.count(look).samples.total[ROOT] };
+      const { count, cpu_ns, cut, ...weights } = this.#weigh(look);
+      const shown = this.count(look).samples.total[ROOT];
+      return { count, cpu_ns, cut, shown, system: ofSystem(this.profile, weights) };
     },
-    overview: ({ range_us, maxSteps, maxLanes, open }) => {
+    overview: ({ range_us, maxSteps, maxLanes, choice, colour }) => {
       const range = range_us ?? extent(this.profile);
-      return range && overview(this.profile, range, maxSteps, maxLanes, open);
+      const { profile } = this;
+      return range && overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour));
     },
-    flame: ({ order, unit, ...look }) => {
+    legend: ({ colour, ...look }) => {
+      const shown = this.#weighed(look);
+      const palette = this.#palette(colour);
+      if (colour === "heat") return legendOf(this.profile, colour, palette, shown, shown);
+      const { [FILTERED[colour]]: _, ...filter } = look.filter;
+      return legendOf(this.profile, colour, palette, shown, this.#weighed({ ...look, filter }));
+    },
+    flame: ({ order, unit, colour, inverted: isInverted, ...look }) => {
       const counted = this.count(look);
       const totals = weightOf(counted, unit);
-      const { calls } = counted;
-      const children = childrenOf(calls, totals.total, order, this.#nameRanks());
-      return flameLayout(calls, totals, children);
+      const turned = isInverted ? inverted(counted.calls, totals) : { calls: counted.calls, totals };
+      const laidOut = this.#laidOut(turned.calls, turned.totals, order);
+      const boxes = isInverted ? { ...laidOut, self: new Float64Array(0) } : laidOut;
+      if (colour !== "kind" && (colour !== "thread" || isInverted)) return boxes;
+      const palette = this.#palette(colour);
+      const shown = { ...this.#weighed({ ...look, unit }), calls: turned.calls };
+      const slots = nodeSlots(this.profile, colour, palette, shown);
+      return { ...boxes, slots: Uint8Array.from(boxes.node, (node) => slots[node]) };
     },
-    chart: ({ origin_us, extent_us, thin_us, ...look }) => {
+    chart: ({ threads, closed = [], origin_us, extent_us, thin_us, colour, ...look }) => {
+      const { profile } = this;
       const shape = this.#shape(look);
-      const rows = chartLayout(this.profile, shape, look.filter, origin_us, extent_us, thin_us);
-      return { ...rows, origin_us };
+      const span = [origin_us, extent_us, thin_us] as const;
+      const rows = chartBands(profile, shape, look.filter, threads, closed, ...span);
+      if (colour === "thread") {
+        const slots = threadSlots(profile, this.#palette(colour));
+        return { ...rows, origin_us, slots: bandSlots(rows, threads, slots) };
+      }
+      if (colour !== "kind") return { ...rows, origin_us };
+      const shown = { ...this.#weighed({ ...look, group: "" }), calls: shape.calls };
+      const slots = nodeSlots(this.profile, colour, this.#palette(colour), shown);
+      const ofBox = (node: number) => (node < 0 ? OTHERS : slots[node]);
+      return { ...rows, origin_us, slots: Uint8Array.from(rows.node, ofBox) };
     },
     tree: ({ sort, unit, ...look }) => {
       const counted = this.count(look);
@@ -93,7 +137,8 @@ export class Answers {
       const weights = weightOf(counted, unit);
       const columns = { ...weights, ...this.#textRanks(calls.functions) };
       const order = orderOf(sort, columns, [weights.total]);
-      return { ...treeRows(counted, sortedChildren(calls, samples.total, order)), sort };
+      const children = sortedChildren(calls, samples.total, order);
+      return { ...treeRows(counted, children, this.#words(look.group)), sort };
     },
     bottomUp: ({ opened, sort, unit, ...look }) => {
       const [totals, selves] =
@@ -105,49 +150,141 @@ export class Answers {
         const order = orderOf(sort, { total, self, ...texts }, [total]);
         return Array.from(Int32Array.from(rows.keys()).sort(order), (row) => rows[row]);
       };
-      return { ...bottomUp(this.count(look), new Set(opened), sorted), sort };
+      const words = this.#words(look.group);
+      return { ...bottomUp(this.count(look), new Set(opened), sorted, words), sort };
     },
-    functions: (look) => {
-      const { calls, samples, time_ns } = this.count(look);
-      const functionCount = this.profile.functions.length;
-      return {
-        samples: byFunction(calls, samples, functionCount),
-        time_ns: byFunction(calls, time_ns, functionCount),
-        whole: { samples: samples.total[ROOT], time_ns: time_ns.total[ROOT] },
-      };
+    sandwich: ({ fn, order, colour, ...look }) => {
+      const counted = this.count(look);
+      const ranks = this.#nameRanks();
+      const asked = { fn, order, ranks, functions: this.profile.functions.length };
+      if (colour !== "kind") return sandwich(counted, weightOf(counted, look.unit), asked);
+      const palette = this.#palette(colour);
+      const slots = ({ calls }: { calls: Calls }) =>
+        nodeSlots(this.profile, colour, palette, { ...this.#weighed(look), calls });
+      return sandwich(counted, weightOf(counted, look.unit), { ...asked, slots });
     },
-    neighbours: ({ fn, ...look }) => neighbours(this.count(look), fn),
+    functions: (look) => this.#functions(look),
+    table: ({ sort, search, ...look }) => {
+      const { functions, libraries } = this.profile;
+      const table = this.#functions(look);
+      const hits = search && foundIfAny(search, functions, libraries);
+      const rows = functionRows(table[look.unit === "time" ? "time_ns" : "samples"], sort, hits, {
+        name: (fn) => functions[fn].name,
+        library: (fn) => libraries[functions[fn].library].name,
+      });
+      return { ...table, rows: Int32Array.from(rows), sort };
+    },
+    neighbours: ({ fn, ...look }) =>
+      neighbours(this.count(look), fn, look.unit === "time" ? "time_ns" : "samples"),
     activity: ({ filter, fn, ...steps }) => activity(this.profile, filter, fn, steps),
+    heat: ({ range_us, maxColumns, filter, ...look }) => {
+      const all = extent(this.profile);
+      const shape = this.#shape({ ...look, filter });
+      const isTime = look.unit === "time";
+      return all && heatMap(this.profile, shape, filter, isTime, all[0], range_us ?? all, maxColumns);
+    },
+    baseline: (steps) => this.other && cpuFromStart(this.other.profile, steps, this.profile),
     threads: ({ filter }) => byThread(this.profile, filter),
+    threadTable: ({ sort, find, unit = "samples", ...look }) => {
+      const { profile } = this;
+      const span = look.filter.window_us ?? extent(profile);
+      if (!span) return null;
+      const sums = threadSums(profile, this.#shape(look), look.filter, span, unit);
+      return { ...sums, rows: threadRows(profile, sums, sort, find) };
+    },
+    pcs: ({ fn, ranges, filter }) => pcsOf(this.profile, filter, fn, ranges),
     lines: ({ fn, file, filter }) => linesOf(this.profile, filter, fn, file),
     search: ({ search, ...look }) => this.#search(look, search),
-    compare: ({ before, unit, ...look }) => comparison(this, this.other, look, before, unit),
+    compare: ({ before, ...look }) => comparison(this, this.other, look, before),
     facets: ({ filter }) => facets(this.profile, filter),
-    stack: ({ fn, ...look }) => heaviestStack(this.count(look), fn),
-    save: ({ filter, form, name }) => FORMS[form].write(choose(this.profile, filter), name),
+    stack: ({ fn, ...look }) => {
+      const counted = this.count(look);
+      return heaviestStack(counted.calls, weightOf(counted, look.unit).total, fn);
+    },
   };
+
+  #functions(look: Look): FunctionTable {
+    const { calls, samples, time_ns } = this.count(look);
+    const functionCount = this.profile.functions.length;
+    return {
+      samples: byFunction(calls, samples, functionCount),
+      time_ns: byFunction(calls, time_ns, functionCount),
+      whole: { samples: samples.total[ROOT], time_ns: time_ns.total[ROOT] },
+    };
+  }
 
   #search(look: Look, search: Questions["search"]["args"]["search"]): SearchResult {
     try {
       const hits = found(search, this.profile.functions, this.profile.libraries);
       const counted = this.count(look);
-      const { nodes, samples } = shareOf(counted, hits);
-      const share = samples / (counted.samples.total[ROOT] || 1);
-      const { total } = byFunction(counted.calls, counted.samples, hits.length);
+      const totals = weightOf(counted, look.unit);
+      const { nodes, weight } = shareOf(counted.calls, totals, hits);
+      const share = weight / (totals.total[ROOT] || 1);
+      const { total } = byFunction(counted.calls, totals, hits.length);
       const order = Int32Array.from(hits.keys())
         .filter((fn) => hits[fn] && total[fn] > 0)
         .sort((a, b) => total[b] - total[a] || a - b);
-      return { error: "", hits, order, nodes, share };
+      const weights = Float64Array.from(order, (fn) => total[fn]);
+      return { error: "", hits, order, totals: weights, whole: totals.total[ROOT], nodes, share };
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       return {
         error: error.message,
         hits: new Uint8Array(0),
         order: new Int32Array(0),
+        totals: new Float64Array(0),
+        whole: 0,
         nodes: 0,
         share: 0,
       };
     }
+  }
+
+  #weighed(look: Look): Weighed {
+    const { profile } = this;
+    const counted = this.count(look);
+    const { nodeOf } = this.#shape(look);
+    const stack = profile.samples.stack.data;
+    const { callOf } = profile;
+    return {
+      leafOf: (sample) => nodeOf[callOf[stack[sample]]],
+      ...counted,
+      totals: weightOf(counted, look.unit),
+      filter: look.filter,
+      isTime: look.unit === "time",
+    };
+  }
+
+  #whole(): Weighed {
+    return this.#weighed({ filter: {}, transforms: [], group: "", unit: this.profile.unit() });
+  }
+
+  #palette(colour: ColourBy): Palette {
+    return this.#palettes.get(colour, () => paletteOf(this.profile, colour, this.#whole()));
+  }
+
+  /** The colour of each sample: of its leaf, or its thread. */
+  #slotOf(colour: ColourBy = "library"): (sample: number) => number {
+    const { profile } = this;
+    const { stack, thread } = profile.samples;
+    const palette = this.#palette(colour);
+    const { callOf } = profile;
+    if (colour === "thread") {
+      const slots = threadSlots(profile, palette);
+      return (sample) => slots[thread.data[sample]];
+    }
+    const all = this.#whole();
+    if (colour === "kind") {
+      const slots = nodeSlots(profile, colour, palette, { ...all, calls: profile.calls });
+      return (sample) => slots[callOf[stack.data[sample]]];
+    }
+    const { slots } = legendOf(profile, colour, palette, all, all);
+    const leaves = profile.calls.functions;
+    return (sample) => slots[leaves[callOf[stack.data[sample]]]] ?? OTHERS;
+  }
+
+  #laidOut(calls: Calls, totals: Totals, order: SiblingOrder) {
+    return flameLayout(calls, totals, childrenOf(calls, totals.total, order, this.#nameRanks()));
   }
 
   #weigh({ filter }: Look): Weights {
@@ -160,7 +297,7 @@ export class Answers {
     return this.#shapes.get(key, () => shaper.shape());
   }
 
-  count(look: Look): Counted {
+  count(look: Look): Counted | CountedGroups {
     const { filter, transforms, group } = look;
     const key = JSON.stringify([filter, transforms, group]);
     return this.#counted.get(key, () =>
@@ -181,6 +318,21 @@ export class Answers {
     };
   }
 
+  /** Of functions and groups, for keys that hold in another recording. */
+  #words(group: GroupBy): WordOf {
+    const { profile } = this;
+    const known = new Map<number, number>();
+    return (fn) => {
+      let word = known.get(fn);
+      if (word === undefined) {
+        const one = groupOf(fn);
+        word = wordOf(one === null ? functionKey(profile, fn) : groupText(profile, group, one));
+        known.set(fn, word);
+      }
+      return word;
+    };
+  }
+
   #nameRanks(): Int32Array {
     const { functions } = this.profile;
     if (this.#ranks.length !== functions.length)
@@ -189,6 +341,25 @@ export class Answers {
   }
 }
 
-function weightOf(counted: Counted, unit: Unit) {
+/** Each box of a band has its thread's colour. */
+function bandSlots({ rows, bands, fn }: FlameRows, threads: readonly number[], slots: Uint8Array) {
+  const ofBox = new Uint8Array(fn.length);
+  threads.forEach((thread, i) => ofBox.fill(slots[thread], rows[bands?.[i] ?? 0]));
+  return ofBox;
+}
+
+/** What functions of system libraries have themselves: folded, it is their callers'. */
+function ofSystem(profile: Profile, weights: Pick<Weights, "samples" | "time_ns">) {
+  const sum = { samples: 0, time_ns: 0 };
+  const { functions } = profile.calls;
+  for (let node = ROOT + 1; node < weights.samples.length; node++) {
+    if (!profile.isSystem(functions[node])) continue;
+    sum.samples += weights.samples[node];
+    sum.time_ns += weights.time_ns[node];
+  }
+  return sum;
+}
+
+function weightOf(counted: Counted, unit: Unit = "samples") {
   return unit === "samples" ? counted.samples : counted.time_ns;
 }

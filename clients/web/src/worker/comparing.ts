@@ -1,16 +1,24 @@
 // Two sides to compare: two windows of one profile, or a file and what is shown.
-import { compare, type Comparison } from "../data/compare";
+import { compare } from "../data/layouts/compare";
 import { functionKey } from "../data/shape";
-import type { Side } from "../data/diff";
-import type { Answers } from "./answers";
-import type { Before, Look, Unit } from "./messages";
+import type { Side } from "../data/layouts/diff";
+import type { Profile } from "../data/profile";
+import { cpuUse, extent, type Steps } from "../data/spread";
+import type { Counted } from "../data/totals";
+import type { Before, Compared, Look } from "./messages";
 
-function sideOf(answers: Answers, look: Look, unit: Unit): Side {
-  const { profile } = answers;
-  const counted = answers.count({ ...look, group: "" });
+/** A profile that can be counted. */
+interface Counting {
+  readonly profile: Profile;
+  count(look: Look): Counted;
+}
+
+function sideOf(counting: Counting, look: Look, isTime: boolean): Side {
+  const { profile } = counting;
+  const counted = counting.count({ ...look, group: "" });
   return {
     calls: counted.calls,
-    totals: unit === "samples" ? counted.samples : counted.time_ns,
+    totals: isTime ? counted.time_ns : counted.samples,
     keyOf: (fn) => functionKey(profile, fn),
   };
 }
@@ -30,13 +38,21 @@ function lookBefore(look: Look, before: Before): Look {
 
 /** null: there is nothing to compare with. */
 export function comparison(
-  shown: Answers,
-  file: Answers | null,
+  shown: Counting,
+  file: Counting | null,
   look: Look,
   before: Before,
-  unit: Unit,
-): Comparison | null {
+): Compared | null {
   const other = before.kind === "file" ? file : before.window_us && shown;
   if (!other) return null;
-  return compare(sideOf(other, lookBefore(look, before), unit), sideOf(shown, look, unit));
+  // A file of plain counts has no time to compare.
+  const isTime = look.unit === "time" && other.profile.unit() === shown.profile.unit();
+  const sides = [sideOf(other, lookBefore(look, before), isTime), sideOf(shown, look, isTime)] as const;
+  return { ...compare(...sides), isTime };
+}
+
+/** Processors in use in a file, as if it had begun when what is shown did. null: one has no samples. */
+export function cpuFromStart(file: Profile, steps: Steps, shown: Profile): Float64Array | null {
+  const [own, its] = [extent(shown), extent(file)];
+  return own && its && cpuUse(file, { ...steps, origin_us: steps.origin_us - own[0] + its[0] });
 }

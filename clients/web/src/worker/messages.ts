@@ -1,23 +1,31 @@
 // What page and worker say to each other. The worker owns connection and data; the page asks.
 //
 // Ownership  Typed arrays in an answer are the page's: they are moved, not copied.
-import type { Comparison } from "../data/compare";
-import type { Facets } from "../data/facets";
+import type { Comparison } from "../data/layouts/compare";
+import type { ColourBy } from "../data/colour_keys";
+import type { Legend } from "../data/colouring";
+import type { Facets } from "../data/sums/facets";
 import type { Form } from "../data/files/save";
-import type { Steps } from "../data/activity";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
-import type { FlameRows } from "../data/flame_layout";
+import type { FlameRows } from "../data/layouts/flame_layout";
 import type { GroupBy } from "../data/group";
-import type { Lines } from "../data/lines";
-import type { Neighbours } from "../data/neighbours";
-import type { Overview } from "../data/overview";
+import type { Lines } from "../data/sums/lines";
+import type { Pcs } from "../data/sums/pcs";
+import type { Neighbours } from "../data/sums/neighbours";
+import type { HeatMap } from "../data/layouts/heat_map";
+import type { LaneChoice } from "../data/layouts/lanes";
+import type { Overview } from "../data/layouts/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
-import type { Search } from "../data/search";
-import type { Sort } from "../data/sort";
+import type { Search } from "../data/sums/search";
+import type { Sort, ThreadColumn } from "../data/sort";
+import type { Steps } from "../data/spread";
+import type { ThreadSums } from "../data/sums/thread_rows";
 import type { Transform } from "../data/shape";
 import type { Totals } from "../data/totals";
-import type { TreeRows } from "../data/tree_rows";
+import type { TreeRows } from "../data/layouts/tree_rows";
+import type { Code } from "../wire/code";
+import type { Sandwich } from "./sandwiches";
 import type { LinkState } from "../wire/connection";
 import type { Command, ServiceInfo } from "../wire/service";
 
@@ -26,6 +34,7 @@ export interface Look {
   filter: Filter;
   transforms: Transform[];
   group: GroupBy;
+  unit?: Unit; // what sums and orders are of; samples
 }
 
 export type Unit = "samples" | "time";
@@ -35,6 +44,7 @@ export interface Summary {
   shown: number; // of these, what the transforms leave in
   cpu_ns: number;
   cut: number; // samples whose outer end is missing
+  system: { samples: number; time_ns: number }; // what system libraries have themselves
 }
 
 export interface FunctionTable {
@@ -43,10 +53,20 @@ export interface FunctionTable {
   whole: { samples: number; time_ns: number };
 }
 
-/** What siblings stand in the order of, and by which weight. */
+/** Its rows: the functions that have any weight, and were found. */
+export interface SortedFunctions extends FunctionTable {
+  rows: Int32Array;
+  sort: Sort;
+}
+
+/** Threads that have samples, and were found. */
+export interface ThreadTable extends ThreadSums {
+  rows: Int32Array; // numbers of threads, sorted
+}
+
+/** What siblings stand in the order of. */
 export interface Sorting {
   sort: Sort;
-  unit: Unit;
 }
 
 export interface SortedRows extends TreeRows {
@@ -57,6 +77,8 @@ export interface SearchResult {
   error: string; // of the expression; "" when it is one
   hits: Uint8Array; // by function
   order: Int32Array; // of these the ones that have samples, heaviest first
+  totals: Float64Array; // of these, in that order
+  whole: number; // what they are of
   nodes: number;
   share: number; // of the samples, 0 to 1
 }
@@ -65,6 +87,10 @@ export interface SearchResult {
 export interface Before {
   kind: "" | "window" | "file"; // "": nothing yet
   window_us?: [number, number];
+}
+
+export interface Compared extends Comparison {
+  isTime: boolean; // what wholes are of; else samples
 }
 
 /** A file that was opened. */
@@ -83,25 +109,54 @@ export interface Questions {
       range_us: [number, number] | null;
       maxSteps: number;
       maxLanes: number;
-      open: string[]; // keys of groups of threads
+      choice: LaneChoice;
+      colour?: ColourBy;
     };
     answer: Overview | null; // null: there are no samples
   };
-  flame: { args: Look & { order: SiblingOrder; unit: Unit }; answer: FlameRows };
+  flame: {
+    args: Look & { order: SiblingOrder; inverted?: boolean; colour?: ColourBy };
+    answer: FlameRows; // inverted: nothing is told of self, which the first row is
+  };
+  legend: { args: Look & { colour: ColourBy }; answer: Legend };
   chart: {
-    args: Look & { origin_us: number; extent_us: number; thin_us: number };
+    args: Look & {
+      threads: number[]; // of the profile, as they are to stand
+      closed?: number[]; // of these: only their names
+      origin_us: number;
+      extent_us: number;
+      thin_us: number;
+      colour?: ColourBy;
+    };
     answer: FlameRows & { origin_us: number }; // boxes that are joined have fn -1
+  };
+  sandwich: {
+    args: Look & { fn: number; order: SiblingOrder; colour?: ColourBy }; // fn -1: the heaviest by self
+    answer: Sandwich;
   };
   tree: { args: Look & Sorting; answer: SortedRows };
   bottomUp: { args: Look & Sorting & { opened: number[] }; answer: SortedRows };
   functions: { args: Look; answer: FunctionTable };
+  table: { args: Look & Sorting & { search: Search | null }; answer: SortedFunctions };
   neighbours: { args: Look & { fn: number }; answer: Neighbours };
   activity: { args: Steps & { filter: Filter; fn: number }; answer: Float64Array };
+  /** The filter's time does not count: it is what the map selects. */
+  heat: {
+    args: Look & { range_us: [number, number] | null; maxColumns: number };
+    answer: HeatMap | null; // null: there are no samples
+  };
+  baseline: { args: Steps; answer: Float64Array | null }; // processors in use in the file, from the same start
   threads: { args: Look; answer: Float64Array }; // samples by thread
+  threadTable: {
+    args: Look & { sort: Sort<ThreadColumn>; find: string };
+    answer: ThreadTable | null; // null: there are no samples
+  };
   lines: { args: Look & { fn: number; file: string }; answer: Lines };
+  pcs: { args: Look & { fn: number; ranges: [number, number][] }; answer: Pcs };
+  code: { args: { fn: number }; answer: Code };
   source: { args: { file: string }; answer: string | null }; // null: the service does not give it
   search: { args: Look & { search: Search }; answer: SearchResult };
-  compare: { args: Look & { before: Before; unit: Unit }; answer: Comparison | null };
+  compare: { args: Look & { before: Before }; answer: Compared | null };
   facets: { args: Look; answer: Facets };
   stack: { args: Look & { fn: number }; answer: number[] }; // the heaviest one, outermost first
   save: { args: Look & { form: Form; name: string }; answer: string | Uint8Array<ArrayBuffer> };
@@ -116,6 +171,7 @@ export type Files = Record<FileUse, OpenedFile | null>;
 export type ToWorker =
   | { say: "connect"; base: string }
   | { say: "retry" }
+  | { say: "readInfo" } // figures that no event tells of
   | { say: "command"; command: Command }
   | { say: "open"; as: FileUse; name: string; content: ArrayBuffer }
   | { say: "close"; as: FileUse }
@@ -129,9 +185,13 @@ export interface DataState {
   evicted: number;
   extent_us: [number, number] | null;
   period_us: number;
+  unit: Unit; // what shares are of, where the user has not said
   lost: Record<string, number>; // ticks without a sample, by cause
+  missed_ns: number; // CPU time that no sample stands for
   threads: ThreadInfo[];
-  tags: string[];
+  processNames: Map<number, string>; // by pid
+  tags: string[]; // "": none was set
+  hasTags: boolean;
   states: string[];
   // Names that go on where those before ended, or begin anew after a reset.
   firstFunction: number;

@@ -1,18 +1,22 @@
 // The worker: follows the service, keeps the profile, answers the page.
-import { extent } from "../data/overview";
 import type { Profile } from "../data/profile";
+import { extent } from "../data/spread";
 import { TableReader } from "../data/table_form";
+import { type Code, readCode } from "../wire/code";
 import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
-import { RpcError, type Rpc } from "../wire/rpc";
-import { type Command, command, listen, readInfo } from "../wire/service";
+import { isLinkGone, type Rpc } from "../wire/rpc";
+import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
 import { readSource } from "../wire/source";
-import type { FileUse, FromWorker, Questions, ToWorker } from "./messages";
+import type { openFile } from "../data/files/open";
+import type { written } from "../data/files/save";
+import type { FileUse, FromWorker, Kind, Questions, ToWorker } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
 // Of 36 bytes each. The service keeps fewer; this bounds a page that is open for days.
 const SAMPLES_KEPT = 4_000_000;
+const SAMPLE_EVENTS = new Set(["_SamplesAvailable", "_SamplesCleared"]);
 const NOTHING = { profile: null, functions: 0, libraries: 0 };
 
 export interface Port {
@@ -20,8 +24,15 @@ export interface Port {
   onmessage: ((event: { data: ToWorker }) => void) | null;
 }
 
-export function serve(port: Port): void {
-  new Server(port);
+/** What the page's second file has for the worker. */
+export interface FileForms {
+  openFile: typeof openFile;
+  written: typeof written;
+}
+
+/** forms: loads them; each call does, until they are there. */
+export function serve(port: Port, forms: () => Promise<FileForms>): void {
+  new Server(port, forms);
 }
 
 class Server {
@@ -33,14 +44,20 @@ class Server {
   #told: { profile: Profile | null; functions: number; libraries: number } = NOTHING;
   #resets = 0;
   #infoWanted = false;
+  #hasEnded = false; // all that was recorded
+  #info: ServiceInfo | null = null;
   #follower = new Follower((table, more) => {
     this.#reader.add(table);
     this.#reader.keep(SAMPLES_KEPT);
+    this.#nameProcesses();
     this.#sources.liveChanged(this.#reader.profile);
     if (!more && this.#sources.isLive) this.#tellData();
   });
 
-  constructor(private readonly port: Port) {
+  constructor(
+    private readonly port: Port,
+    private readonly forms: () => Promise<FileForms>,
+  ) {
     port.onmessage = ({ data }) => this.#receive(data);
   }
 
@@ -54,6 +71,8 @@ class Server {
         return this.#connect(message.base);
       case "retry":
         return this.#connection?.retry();
+      case "readInfo":
+        return void this.#readInfo();
       case "command":
         return void this.#command(message.command);
       case "ask":
@@ -68,14 +87,20 @@ class Server {
 
   async #answer({ id, kind, args }: Extract<ToWorker, { say: "ask" }>): Promise<void> {
     try {
-      const answer =
-        kind === "source"
-          ? await this.#source((args as Questions["source"]["args"]).file)
-          : await this.#sources.shown.answer(kind, args as never);
+      const answer = await this.#answerTo(kind, args);
       this.#say({ say: "answer", id, answer }, buffersOf(answer));
     } catch (error) {
       this.#say({ say: "failed", id, reason: textOf(error) });
     }
+  }
+
+  async #answerTo(kind: Kind, args: Questions[Kind]["args"]): Promise<Questions[Kind]["answer"]> {
+    if (kind === "code") return this.#code((args as Questions["code"]["args"]).fn);
+    if (kind === "source") return this.#source((args as Questions["source"]["args"]).file);
+    if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
+    const { filter, form, name } = args as Questions["save"]["args"];
+    const { written } = await this.forms();
+    return written(this.#sources.shown.profile, filter, form, name);
   }
 
   async #source(file: string): Promise<string | null> {
@@ -83,9 +108,18 @@ class Server {
     return readSource(this.#rpc, file);
   }
 
+  async #code(fn: number): Promise<Code> {
+    const id = this.#sources.shown.profile.functions[fn]?.id;
+    const none = { instructions: [], bias: 0 };
+    if (!id) return { ...none, reason: "a profile file does not contain machine code" };
+    if (!this.#rpc) throw new Error("not connected");
+    return readCode(this.#rpc, id);
+  }
+
   async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
     try {
-      await this.#sources.open(as, name, content);
+      const { openFile } = await this.forms();
+      this.#sources.open(as, name, await openFile(new Uint8Array(content)));
       this.#tellFiles(as);
     } catch (error) {
       this.#say({ say: "problem", problem: `cannot open ${name}: ${textOf(error)}` });
@@ -105,19 +139,22 @@ class Server {
       },
       open: (rpc) => {
         this.#rpc = rpc;
-        listen(rpc).then(() => this.#readInfo(), this.#failed);
+        const listens = listen(rpc); // before it asks: what comes behind the answer is told
         void this.#follower.follow(rpc, this.#failed);
+        listens
+          .then(() => this.#follower.tells(), this.#failed)
+          .then(() => this.#readInfo());
       },
-      // Whatever it is that changed: all of it is asked again.
       event: (_stream, event) => {
-        if (event.kind !== "_SamplesAvailable") void this.#readInfo();
+        if (SAMPLE_EVENTS.has(event.kind)) this.#follower.told();
+        else void this.#readInfo(); // whatever it is that changed: all of it is asked again
       },
     });
     this.#connection.start();
   }
 
   #failed = (error: unknown): void => {
-    if (error instanceof RpcError && error.code === 0) return; // the link says so itself
+    if (isLinkGone(error)) return; // it says so itself
     this.#say({ say: "problem", problem: textOf(error) });
   };
 
@@ -129,7 +166,24 @@ class Server {
     this.#infoWanted = false;
     const rpc = this.#rpc;
     if (!rpc) return;
-    await readInfo(rpc).then((info) => this.#say({ say: "info", info }), this.#failed);
+    try {
+      const info = await readInfo(rpc);
+      const hasEnded = !info.processes.some(({ live }) => live);
+      if (hasEnded && !this.#hasEnded) await this.#follower.now(); // the last samples first
+      if (rpc !== this.#rpc) return; // the next link has asked
+      this.#hasEnded = hasEnded;
+      this.#info = info;
+      this.#nameProcesses();
+      this.#say({ say: "info", info });
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** A file that is written of the profile has their names. */
+  #nameProcesses(): void {
+    for (const { pid, name } of this.#info?.processes ?? [])
+      this.#reader.profile.processNames.set(pid, name);
   }
 
   async #command(wanted: Command): Promise<void> {
@@ -137,7 +191,7 @@ class Server {
     if (!rpc) return this.#say({ say: "problem", problem: "not connected" });
     await command(rpc, wanted).catch(this.#failed);
     await this.#readInfo();
-    this.#follower.now();
+    void this.#follower.now();
   }
 
   #tellData(): void {
@@ -156,9 +210,13 @@ class Server {
       evicted: profile.evicted,
       extent_us: extent(profile),
       period_us: profile.period_us,
+      unit: profile.unit(),
       lost: this.#sources.isLive ? this.#reader.lost : {},
+      missed_ns: this.#sources.isLive ? this.#reader.missed_ns : 0,
       threads: profile.threads,
+      processNames: profile.processNames,
       tags: profile.tags.texts,
+      hasTags: profile.hasTags(),
       states: profile.states.texts,
       firstFunction,
       functions: profile.functions.slice(firstFunction),
@@ -166,6 +224,8 @@ class Server {
       libraries: profile.libraries.slice(firstLibrary),
     };
     this.#say({ say: "data", data });
+    // A service that is gone by then would not send them.
+    if (this.#version === 1) this.forms().catch(() => {});
   }
 }
 

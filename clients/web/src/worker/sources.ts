@@ -1,7 +1,7 @@
 // Whose samples are shown: the service's, or those of a file; and the file that they are compared with.
-import { openFile } from "../data/files/open";
 import type { Profile } from "../data/profile";
 import { Answers } from "./answers";
+import type { OpenedFile as ReadFile } from "../data/files/open";
 import type { Files, FileUse, OpenedFile } from "./messages";
 
 interface Opened {
@@ -38,9 +38,7 @@ export class Sources {
     return { shown: shown && shown.file, compared: compared && compared.file };
   }
 
-  /** Errors  BadFile; then all is as before. */
-  async open(as: FileUse, name: string, content: ArrayBuffer): Promise<void> {
-    const { form, profile, timeless } = await openFile(new Uint8Array(content));
+  open(as: FileUse, name: string, { form, profile, timeless }: ReadFile): void {
     const file = { name, form, timeless, samples: profile.samples.length };
     this.#opened[as] = { answers: new Answers(profile), file };
   }

@@ -9,11 +9,15 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shutil
 import sys
-from typing import Mapping, NoReturn, Optional, Sequence
+import textwrap
+from typing import Any, Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
-from . import completion, diff, dump, export, hot, mistakes, overhead, stats, table, top, tree, watch
+from . import mistakes
+from .commands import completion, diff, disassemble, dump, export, hot, overhead, stats, table, top, tree
+from .commands import view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -22,10 +26,12 @@ COMMANDS = {
     "bottomup": tree.add_bottom_up,
     "table": table.add,
     "hot": hot.add,
+    "disassemble": disassemble.add,
     "diff": diff.add,
     "top": top.add,
     "export": export.add,
     "flame": export.add_flame,
+    "view": view.add,
     "dump": dump.add,
     "stats": stats.add,
     "watch": watch.add,
@@ -35,9 +41,25 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
+    def format_help(self) -> str:
+        whole = self.description
+        # The commands' examples keep their lines, and with them argparse leaves all lines alone.
+        width = shutil.get_terminal_size().columns - 2
+        parts = (whole or "").split("\n\n")
+        self.description = "\n\n".join(_filled(part, width) for part in parts) or None
+        try:
+            return super().format_help()
+        finally:
+            self.description = whole
+
     def error(self, message: str) -> NoReturn:
         # argparse's own form prints the usage over many lines before the reason.
-        self.exit(USAGE, f"isoscope: {message}\n`{self.prog} --help` tells more.\n")
+        self.exit(USAGE, f"isoscope: {message}\n`{self.prog} --help` lists the options.\n")
+
+
+def _filled(part: str, width: int) -> str:
+    """A list keeps its rows; they are indented."""
+    return part if "\n  " in part else textwrap.fill(part, width)
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -70,9 +92,10 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     if "--" in words:
         place = words.index("--")
         words, command = words[:place], list(words[place + 1 :])
-    top, commands = _parsers()
+    top, subparsers = _parsers()
     if not words or words[0].startswith("-"):
         top.parse_args(words)  # --help, or an error
+    commands: Mapping[str, argparse.ArgumentParser] = subparsers.choices
     mistake = mistakes.find(commands[words[0]], words[0], words[1:])
     if mistake:
         commands[words[0]].error(mistake)
@@ -90,23 +113,23 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def parser() -> argparse.ArgumentParser:
-    """Of all commands, each below its word."""
-    return _parsers()[0]
+def subparsers() -> Any:
+    """Of all commands: what the catalogue is made of."""
+    return _parsers()[1]
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+def _parsers() -> tuple[argparse.ArgumentParser, Any]:
     top = _Parser(prog="isoscope", description="Read profiles from an isoscope service.")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for add in COMMANDS.values():
         add(commands)
-    return top, commands.choices
+    return top, commands
 
 
 def _reject_unknown_word(words: Sequence[str]) -> None:
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
         like = mistakes.said_like(words[0], COMMANDS)
         sys.stderr.write(
-            f"isoscope: there is no command '{words[0]}'{like or '; see `isoscope help`'}\n"
+            f"isoscope: unknown command '{words[0]}'{like or '; `isoscope help` lists the commands'}\n"
         )
         sys.exit(USAGE)

@@ -1,6 +1,6 @@
 """All commands with their options, as data: for completions and the man page.
 
-    parser (Python's commands), `isoscope run --help` (C's) -> catalogue -> [Command]
+    subparsers (Python's commands), `isoscope run --help` (C's) -> catalogue -> [Command]
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..errors import IsoscopeError
 from .recording import isoscope
 
 IN_C = {
-    "run": "run a program with the sampler in it and serve its profile",
-    "symbolize": "name addresses that a profile without symbols has left",
+    "run": "run a program with the sampler and serve its profile",
+    "symbolize": "resolve the addresses of a profile without symbols",
 }
 _C_OPTION = re.compile(r"  (?:(-\w), )?(--[a-z][a-z-]*)(?: ([^ ]+(?: [A-Z]+)?))?(?:  +(.*))?$")
 _MORE_INDENT = 10  # of the lines that go on with an option's help
@@ -42,9 +42,8 @@ class Command:
     takes_command: bool = False  # after `--`
 
 
-def catalogue(parser: argparse.ArgumentParser) -> list[Command]:
-    """C's first, then Python's in their order."""
-    (subparsers,) = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+def catalogue(subparsers: Any) -> list[Command]:
+    """C's first, then Python's in their order. subparsers: what argparse's add_subparsers gave."""
     helps = {choice.dest: choice.help or "" for choice in subparsers._choices_actions}
     return [_of_c(name, help) for name, help in IN_C.items()] + [
         _of_python(name, helps[name], command) for name, command in subparsers.choices.items()
@@ -79,7 +78,7 @@ def help_of_c(name: str) -> str:
     try:
         done = subprocess.run([isoscope(), name, "--help"], capture_output=True, text=True)
     except OSError as error:
-        raise IsoscopeError(f"`isoscope {name} --help` cannot be run: {error}") from error
+        raise IsoscopeError(f"cannot run `isoscope {name} --help`: {error}") from error
     if done.returncode or not done.stdout:
         raise IsoscopeError(f"`isoscope {name} --help` ended with status {done.returncode}")
     return done.stdout
@@ -88,7 +87,8 @@ def help_of_c(name: str) -> str:
 def _of_c(name: str, help: str) -> Command:
     lines = help_of_c(name).splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("  -")), len(lines))
-    text = " ".join(lines[1:first]).split()
+    words = first - 1 if lines[first - 1].endswith(":") else first  # before the first group's name
+    text = " ".join(lines[1:words]).split()
     command = Command(name, help, " ".join(text), lines[0].partition(": ")[2])
     for line in lines[first:]:
         found = _C_OPTION.match(line)

@@ -19,9 +19,10 @@ _STATUSES = (
 )
 
 
-def epilog(*examples: str) -> str:
-    """What stands below the options in a command's help."""
-    return "examples:\n" + "".join(f"  {example}\n" for example in examples) + "\n" + _STATUSES
+def epilog(*examples: str, more: str = "") -> str:
+    """What stands below the options in a command's help. more: paragraphs."""
+    shown = "examples:\n" + "".join(f"  {example}\n" for example in examples)
+    return "\n".join([shown, *([more + "\n"] if more else []), _STATUSES])
 
 
 class NothingToShow(IsoscopeError):

@@ -6,17 +6,17 @@
 from __future__ import annotations
 
 from .. import __version__
-from . import parser
+from . import subparsers
 from .catalogue import Command, Option, catalogue
 
 _INTRODUCTION = """\
 isoscope is a sampling profiler for native Linux programs. \\fBisoscope run\\fR starts a program
-with a small sampler in it and serves its profile over the Dart VM service protocol; the other
-commands read it. The program is not rebuilt, and needs no debug information.
+with a small sampler and serves its profile over the Dart VM service protocol. The other
+commands read profiles. The program is not rebuilt, and needs no debug information.
 .PP
-Where a command takes \\fISOURCE\\fR, that is the URI of a service (the line "listening on" of
-\\fBisoscope run\\fR), or a file with a profile. In its place \\fB\\-\\- COMMAND ARGS\\fR runs a
-command with the sampler in it, waits for its end and reads its profile; Ctrl\\-C is the command's then."""
+\\fISOURCE\\fR is a service's info file or its URI (the line "listening on" of \\fBisoscope run\\fR),
+or a file with a profile. \\fB\\-\\- COMMAND ARGS\\fR instead of it runs a command with the sampler,
+waits for its end and reads its profile. Ctrl\\-C goes to the command then."""
 
 _STATUSES = [
     ("0", "done"),
@@ -90,4 +90,4 @@ def _plain(text: str) -> str:
 
 
 if __name__ == "__main__":
-    print(page(catalogue(parser())), end="")
+    print(page(catalogue(subparsers())), end="")

@@ -59,8 +59,8 @@ def _too_many(parser: argparse.ArgumentParser, word: str, plain: Sequence[str]) 
         return None
     many = "', '".join(plain[len(places) :])
     takes = " ".join(str(action.metavar or action.dest) for action in places) or "no words"
-    message = f"{word} takes {takes}, so '{many}' is too much"
+    message = f"{word} takes {takes}; unexpected: '{many}'"
     if parser.get_default("takes_command"):
         words = [word, *plain[: len(places) - 1], "--", *plain[len(places) - 1 :]]
-        message += f"; a command to run follows `--`: isoscope {' '.join(words)}"
+        message += f"; put a command to run after `--`: isoscope {' '.join(words)}"
     return message

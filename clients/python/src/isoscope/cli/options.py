@@ -10,10 +10,33 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from . import place as places
-from .exits import UsageError
+from .exits import UsageError, epilog
+
+
+def add_command(
+    commands: Any,
+    word: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    help: str,
+    description: str,
+    examples: list[str],
+    more: str = "",
+) -> Any:
+    """Its parser, which has no options yet. help: its row in the list of commands.
+    more: paragraphs below the examples."""
+    parser = commands.add_parser(
+        word,
+        help=help,
+        description=description,
+        epilog=epilog(*examples, more=more),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_options(parser: Any, *, shares: bool = True) -> None:
@@ -21,15 +44,16 @@ def add_options(parser: Any, *, shares: bool = True) -> None:
     add_place(parser)
     add_filters(parser)
     if shares:
-        parser.add_argument("--min", metavar="PERCENT", type=percent, help="smallest share (1)")
-    parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument("--min", metavar="PERCENT", type=percent,
+                            help="smallest share to show (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def add_place(parser: Any, *, files: bool = True) -> None:
     """SOURCE, or `-- COMMAND` with what `isoscope run` takes."""
     what = (
-        "a service's info file (isoscope run --write-service-info) or URI, - to read one of them "
-        f"from standard input, none for ${places.VARIABLE}" + ("; or a profile" if files else "")
+        "a service's info file (isoscope run --write-service-info) or its URI; - reads either from "
+        f"standard input; default: ${places.VARIABLE}" + ("; or a profile file" if files else "")
     )
     parser.add_argument(
         "source", metavar="SOURCE", nargs="?", type=place if files else uri, help=what
@@ -39,33 +63,40 @@ def add_place(parser: Any, *, files: bool = True) -> None:
 
 def add_run_options(parser: Any) -> None:
     parser.set_defaults(takes_command=True)
-    run = parser.add_argument_group("with -- COMMAND ARGS in the place of SOURCE")
-    run.add_argument("--period", metavar="US", type=positive, help="as isoscope run --period")
-    run.add_argument("--mode", choices=("cpu", "wall"), help="as isoscope run --mode")
+    run = parser.add_argument_group("with -- COMMAND ARGS instead of SOURCE")
+    run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period")
+    run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode")
 
 
 def add_filters(parser: Any) -> None:
-    group = parser.add_argument_group("which samples")
-    group.add_argument("--process", metavar="NAME|ID", help="of this process")
-    group.add_argument("--thread", metavar="NAME|TID", help="of this thread")
-    group.add_argument("--tag", metavar="TAG", help="that the program gave this tag")
+    group = parser.add_argument_group("filters")
+    group.add_argument("--process", metavar="NAME|ID", help="only this process")
+    group.add_argument("--thread", metavar="NAME|TID", help="only this thread")
+    group.add_argument("--tag", metavar="TAG", help="only samples with this user tag")
     group.add_argument("--from", metavar="SECONDS", type=seconds, dest="from_us",
-                       help="from then on, counted from the first sample")
-    group.add_argument("--to", metavar="SECONDS", type=seconds, dest="to_us", help="until then")
+                       help="start of the range, counted from the first sample")
+    group.add_argument("--to", metavar="SECONDS", type=seconds, dest="to_us",
+                       help="end of the range, counted from the first sample")
     group.add_argument("--last", metavar="SECONDS", type=seconds, dest="last_us",
-                       help="the last ones, counted from the newest sample")
+                       help="only the last SECONDS before the newest sample")
     group.add_argument("--focus", metavar="REGEX", type=regex,
-                       help="with such a function on the stack")
-    group.add_argument("--ignore", metavar="REGEX", type=regex, help="without one")
+                       help="keep only samples with a function that matches, as whole stacks")
+    group.add_argument("--ignore", metavar="REGEX", type=regex,
+                       help="leave out samples with a function that matches (`h` on the page)")
     group.add_argument("--hide", metavar="REGEX", type=regex,
-                       help="take such functions out of the stacks: what they did is their "
-                       "callers'")
+                       help="merge functions that match into their callers (`m` on the page), whose self "
+                            "time grows by theirs. Samples of nothing else are left out")
     group.add_argument("--system", action=argparse.BooleanOptionalAction, default=True,
-                       help="show functions of the system's libraries, or hide them")
-    group.add_argument("--inline", action=argparse.BooleanOptionalAction, default=True,
-                       help="show inlined functions, or count them as what they are inlined into")
+                       help="show or hide functions of system libraries (default: show)")
+    add_inline(group)
     group.add_argument("--name-here", action="store_true",
-                       help="name a --no-symbols profile by this machine's files")
+                       help="resolve the names of a --no-symbols profile with this machine's files")
+
+
+def add_inline(parser: Any) -> None:
+    parser.add_argument("--inline", action=argparse.BooleanOptionalAction, default=True,
+                        help="show inlined functions, or count them as the function they are inlined into "
+                             "(default: show)")
 
 
 # Types.
@@ -93,7 +124,7 @@ def place(text: str) -> str:
         return uri(text)
     if not os.path.exists(text):
         raise argparse.ArgumentTypeError(
-            f"there is no file '{text}'; a service's URI looks like http://127.0.0.1:8181/TOKEN=/"
+            f"no such file: '{text}'. A service's URI looks like http://127.0.0.1:8181/TOKEN=/"
         )
     try:
         return places.place(text)
@@ -103,14 +134,14 @@ def place(text: str) -> str:
 
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
     return int(text)
 
 
 def percent(text: str) -> float:
     value = _number(text.rstrip("%"))
     if value is None or not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 100")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a percentage from 0 to 100")
     return value
 
 
@@ -127,7 +158,7 @@ def regex(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from error
+        raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from error
     return text
 
 

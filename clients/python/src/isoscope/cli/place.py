@@ -53,6 +53,8 @@ def from_environment() -> Optional[str]:
         found = place(text)
     except ValueError as error:
         raise ValueError(f"${VARIABLE}: {error}") from error
+    if not is_uri(found) and not os.path.exists(found):
+        raise ValueError(f"${VARIABLE}: '{text}' is neither a URI nor a file")
     if not is_uri(found):
         raise ValueError(f"${VARIABLE}: '{text}' is neither a URI nor a service info file")
     return found
@@ -83,5 +85,5 @@ def _from_stdin() -> str:
     text = sys.stdin.read(_INFO_BYTES_MAX).strip()
     found = checked(text) if is_uri(text) else _in_info(text)
     if found is None:
-        raise ValueError('standard input holds neither a URI nor service info ({"uri": ...})')
+        raise ValueError('standard input is neither a URI nor service info ({"uri": ...})')
     return found

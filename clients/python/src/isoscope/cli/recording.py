@@ -92,6 +92,15 @@ class Recording:
     def over(self) -> bool:
         return self._run.poll() is not None or _has_reaped(self._run.pid)
 
+    @property
+    def failed(self) -> bool:
+        """The service, which is ours and should serve until we leave, has ended."""
+        try:
+            children = Path(f"/proc/{self._run.pid}/task/{self._run.pid}/children").read_text()
+        except OSError:
+            return True
+        return not any(_is_service(child) for child in children.split())
+
     def __exit__(
         self,
         exc_type: Optional[type[BaseException]],
@@ -137,7 +146,7 @@ def isoscope() -> str:
     command = os.environ.get("ISOSCOPE_COMMAND") or shutil.which("isoscope")
     if not command:
         raise IsoscopeError(
-            "the command `isoscope` is not on the PATH, and ISOSCOPE_COMMAND does not name it"
+            "cannot find the command `isoscope`: it is not on the PATH, and ISOSCOPE_COMMAND is not set"
         )
     return command
 

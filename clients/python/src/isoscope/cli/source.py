@@ -15,19 +15,21 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import IO, Optional, Sequence
+from typing import IO, Callable, Optional, Sequence
 
 from .. import filters
 from ..client import Client
+from ..errors import CannotConnect, RpcError, ServiceEnded
 from ..model import Process
 from ..naming import named
 from ..profile import Profile
-from ..protocol import PrivateExit
+from ..protocol import VM, PrivateExit
+from ..text import printable
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
 from .place import VARIABLE, from_environment, is_uri
-from .progress import working
 from .recording import Recording
+from .terminal.progress import working
 
 
 @dataclass(frozen=True)
@@ -46,27 +48,32 @@ def check(args: argparse.Namespace) -> None:
         except ValueError as error:
             raise UsageError(str(error)) from error
     if (args.source is None) == (args.command is None):
-        both = "" if args.source is None else "; only one of them"
+        both = "" if args.source is None else "; only one of them is possible"
         raise UsageError(
-            f"{args.word} needs a URI, a file or `-- COMMAND`, or ${VARIABLE} in the "
-            f"environment{both}"
+            f"{args.word} needs a URI, a file, `-- COMMAND` or ${VARIABLE} in the environment{both}"
         )
     if args.command is None and (args.period or args.mode):
-        raise UsageError("--period and --mode are for `-- COMMAND`; a service has its own already")
+        raise UsageError("--period and --mode need `-- COMMAND`; a running service has its own")
     if "last_us" not in args:
         return
     if args.last_us is not None and (args.from_us is not None or args.to_us is not None):
-        raise UsageError("--last is a window of its own; it takes no --from or --to")
+        raise UsageError("--last excludes --from and --to")
     if None not in (args.from_us, args.to_us) and args.to_us < args.from_us:
-        raise UsageError("--to lies before --from")
+        raise UsageError("--to is before --from")
 
 
-def read(args: argparse.Namespace, *, empty_ok: bool = False) -> Source:
+Ask = Callable[[Client, Profile], None]
+
+
+def read(
+    args: argparse.Namespace, *, empty_ok: bool = False, ask: Optional[Ask] = None
+) -> Source:
+    """ask: what else to ask of the service, while it is there, about what the filters leave."""
     check(args)
     if args.command is not None:
-        source = _of_command(args)
+        source = _of_command(args, ask)
     elif is_uri(args.source):
-        source = _of_service(args, args.source)
+        source = _of_service(args, args.source, ask)
     else:
         source = _of_file(args)
     if source.why_empty and not empty_ok:
@@ -74,11 +81,18 @@ def read(args: argparse.Namespace, *, empty_ok: bool = False) -> Source:
     return source
 
 
-def _of_command(args: argparse.Namespace) -> Source:
+def _of_command(args: argparse.Namespace, ask: Optional[Ask]) -> Source:
     recording = record(args)
     with recording:
         recording.wait()
-        source = _of_service(args, recording.uri)
+        try:
+            source = _of_service(args, recording.uri, ask)
+        except (CannotConnect, ServiceEnded) as error:
+            if not recording.failed:
+                raise
+            raise CannotConnect(
+                "isoscope's service ended before its samples were read; there is nothing to show"
+            ) from error
     return Source(source.profile, " ".join(args.command), recording.status, source.why_empty)
 
 
@@ -91,11 +105,14 @@ def record(
     return Recording(args.command, [*options, *more], output)
 
 
-def _of_service(args: argparse.Namespace, uri: str) -> Source:
+def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Source:
     with connect(args, uri) as client:
         profile = pull(client, args)
         why_empty = "" if len(profile) else why_no_samples(client, profile)
-    return filtered(args, Source(profile, uri, why_empty=why_empty))
+        source = filtered(args, Source(profile, uri, why_empty=why_empty))
+        if ask and not source.why_empty:
+            ask(client, source.profile)
+    return source
 
 
 def _of_file(args: argparse.Namespace) -> Source:
@@ -103,7 +120,7 @@ def _of_file(args: argparse.Namespace) -> Source:
 
     with working(f"reading {args.source}"):
         profile = formats.open(args.source)
-    why_empty = "" if len(profile) else f"no samples: {args.source} holds none"
+    why_empty = "" if len(profile) else f"no samples in {args.source}"
     return filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
 
 
@@ -116,7 +133,7 @@ def file_profile(args: argparse.Namespace) -> Profile:
     if args.process is not None and len(profile):
         profile = filters.by_process(profile, args.process)
     if not len(profile):
-        raise NothingToShow(f"no samples: {args.source} holds none")
+        raise NothingToShow(f"no samples in {args.source}")
     return profile
 
 
@@ -143,7 +160,7 @@ def processes(client: Client, args: argparse.Namespace) -> list[Process]:
     chosen = [p for p in processes if wanted in (p.name, p.number, p.id)]
     if not chosen:
         there = ", ".join(p.label for p in processes) or "none"
-        raise filters.NoMatch(f"there is no process '{wanted}'; there are: {there}")
+        raise filters.NoMatch(f"no process '{wanted}'; there are: {there}")
     return chosen
 
 
@@ -151,6 +168,7 @@ def filtered(args: argparse.Namespace, source: Source) -> Source:
     """What the options leave of it."""
     if source.why_empty:
         return source
+    _check_times(args, source)
     profile = source.profile
     if args.process is not None and not (args.command or is_uri(args.source)):
         profile = filters.by_process(profile, args.process)
@@ -169,7 +187,7 @@ def filtered(args: argparse.Namespace, source: Source) -> Source:
         system=args.system,
         inline=args.inline,
     )
-    why = "" if len(profile) else "no samples: the filters leave none of them"
+    why = "" if len(profile) else "no samples match the filters"
     return Source(profile, source.name, why_empty=why)
 
 
@@ -185,22 +203,48 @@ def _window(args: argparse.Namespace, profile: Profile) -> Profile:
     )
 
 
+def _check_times(args: argparse.Namespace, source: Source) -> None:
+    """Some files keep none, and all of their samples would be in any window."""
+    wants = (args.from_us, args.to_us, args.last_us) != (None, None, None)
+    profile = source.profile
+    if wants and len(profile) > 1 and profile.first_us == profile.last_us:
+        raise UsageError(f"the samples of {source.name} have no times: there is no window of them")
+
+
 def _why_filtered(args: argparse.Namespace, chosen: Profile) -> str:
     """chosen: before the window was cut out of it."""
     if not len(chosen):
-        return "no samples: what --process, --thread and --tag name together has none"
+        return "no samples match --process, --thread and --tag together"
     until_s = (chosen.last_us - chosen.first_us) / 1e6
     return (
-        f"no samples in this window: there are {len(chosen):,}, from 0 to {until_s:.3f} s; "
-        "older ones may have been evicted"
+        f"no samples in this range. There are {len(chosen):,}, from 0 to {until_s:.3f} s; older samples "
+        "may have been dropped"
     )
 
 
-PROFILER_OFF = "no samples: the profiler is off (the program was started with --paused?)"
+PROFILER_OFF = "no samples: the profiler is off (--paused, or a client turned it off)"
 NO_PROCESS = (
-    "no samples: no process has reported to the service yet; "
-    "a static or privileged program never will"
+    "no samples: no process has reported to the service yet; statically linked and privileged programs "
+    "never do"
 )
+
+
+def unsampled(vm: VM) -> list[str]:
+    """A line for each program that runs without being sampled."""
+    return [
+        f"not sampled: {printable(one['exe'])} ({one['pid']}"
+        + (f", started {one['count']:,} times" if one["count"] > 1 else "")
+        + f"): {one['reason']}"
+        for one in vm.get("_unsampled", [])
+    ]
+
+
+def no_process(client: Client) -> str:
+    """Why, where it is known."""
+    known = unsampled(client.vm())
+    if not known:
+        return NO_PROCESS
+    return "\n".join(["no samples: no process has reported to the service", *known])
 
 
 def now_us(client: Client) -> int:
@@ -219,14 +263,27 @@ def exit_of(client: Client) -> PrivateExit:
     return client.vm().get("_exit", UNKNOWN)
 
 
+def _runs(client: Client) -> bool:
+    """Something does; so it is where a service cannot tell."""
+    try:
+        return any(is_live(client, process) for process in client.processes())
+    except RpcError:
+        return True
+
+
 def why_no_samples(client: Client, profile: Profile) -> str:
     flags = client.flags()
     if flags.get("profiler") != "true":
         return PROFILER_OFF
     if not client.processes():
-        return NO_PROCESS
+        return no_process(client)
     if sum(profile.lost.values()):
         causes = ", ".join(f"{cause} {n:,}" for cause, n in profile.lost.most_common())
-        return f"no samples: all ticks were lost: {causes}"
-    hint = "" if flags.get("profile_mode") == "wall" else "; `--mode wall` samples what sleeps, too"
-    return f"no samples yet: they are taken while the program uses the CPU, and it used none{hint}"
+        return f"no samples: all were lost: {causes}"
+    if flags.get("profile_mode") == "wall":
+        return "no samples yet: wall mode has not begun"
+    hint = "`--mode wall` also samples threads that sleep"
+    # It may have used some that was not worth a sample.
+    if _runs(client):
+        return f"no samples yet: the program has used little or no CPU time; {hint}"
+    return f"no samples: the program used too little CPU time for one; {hint}"

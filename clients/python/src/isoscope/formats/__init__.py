@@ -49,17 +49,17 @@ class Format(NamedTuple):
 FORMATS: dict[str, Format] = {
     "cpuprofile": Format(
         ".cpuprofile",
-        "Chrome DevTools, VS Code; a file a thread",
+        "Chrome DevTools, VS Code; one file per thread",
         cpuprofile.write,
         one_thread=True,
     ),
     "cpusamples": Format(".json", "the service's own CpuSamples", cpu_samples.write, pcs=True),
-    "csv": Format(".csv", "a row a function, for spreadsheets", spreadsheet.write),
-    "csv-samples": Format(".csv", "a row a sample, for spreadsheets", spreadsheet.write_samples),
+    "csv": Format(".csv", "a row per function, for spreadsheets", spreadsheet.write),
+    "csv-samples": Format(".csv", "a row per sample, for spreadsheets", spreadsheet.write_samples),
     "devtools": Format(".json", "Dart DevTools' CPU profiler, offline", devtools.write),
     "firefox": Format(".json", "profiler.firefox.com, profiler-cli", firefox.write, pcs=True),
     "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True),
-    "html": Format(".html", "a flame graph to click through", html.write, weighted=True),
+    "html": Format(".html", "an interactive flame graph", html.write, weighted=True),
     "perf": Format(".txt", "text as perf script prints it", perf.write),
     "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True),
     "speedscope": Format(".json", "speedscope.app", speedscope.write),
@@ -90,16 +90,18 @@ def check_place(path: Path) -> None:
         raise CannotWrite(f"cannot write {path}: it is a folder")
     if not path.exists():
         if not path.parent.is_dir():
-            raise CannotWrite(f"cannot write {path}: there is no folder {path.parent}")
+            raise CannotWrite(f"cannot write {path}: no such folder: {path.parent}")
         path = path.parent
     if not os.access(path, os.W_OK):
-        raise CannotWrite(f"cannot write {path}: permission denied")
+        read_only = os.statvfs(path).f_flag & os.ST_RDONLY
+        why = "its file system is mounted read-only" if read_only else "permission denied"
+        raise CannotWrite(f"cannot write {path}: {why}")
 
 
 def _checked(profile: Profile, name: str, weight: str) -> Format:
     form = FORMATS.get(name)
     if form is None:
-        raise CannotWrite(f"there is no format '{name}'; there are: {', '.join(FORMATS)}")
+        raise CannotWrite(f"unknown format '{name}'; formats: {', '.join(FORMATS)}")
     if weight and not form.weighted:
         raise CannotWrite(f"{name} holds samples and CPU time: there is nothing to choose")
     if weight not in ("", SAMPLES, MICROS):

@@ -7,13 +7,15 @@ Order    Threads by process and tid, samples by time: the same profile gives the
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import Any, BinaryIO, NamedTuple, Optional
 
 from ..errors import BadFile
 from ..model import Function, Library, Process
-from ..profile import Profile, Thread
+from ..profile import CPU, Profile, Thread
 
 SAMPLES, MICROS = "samples", "us"  # what a stack's weight counts
+AUTO = ""  # CPU time where the profile's shares are of it, else samples
 
 
 class ThreadSamples(NamedTuple):
@@ -42,6 +44,33 @@ def in_time(profile: Profile) -> list[int]:
     return sorted(range(len(profile)), key=profile.times_us.__getitem__)
 
 
+def told(profile: Profile) -> list[tuple[int, int]]:
+    """Times and places for readers that count samples and look at the gaps between them: each as
+    often as the periods it stands for, over the time that these took, and never two at one time.
+    What is left of a period is its thread's next sample's."""
+    period_us = max(profile.period_us, profile.true_period_us)
+    if chosen(profile, AUTO) == SAMPLES or not period_us:
+        return _apart([(profile.times_us[place], place) for place in in_time(profile)], period_us)
+    left_us = [period_us // 2] * len(profile.threads)
+    times: list[tuple[int, int]] = []
+    for place in in_time(profile):
+        thread, end_us = profile.sample_threads[place], profile.times_us[place]
+        count, left_us[thread] = divmod(left_us[thread] + profile.weights_us[place], period_us)
+        times += [(end_us - back * period_us, place) for back in range(count)]
+    return _apart(sorted(times), period_us)
+
+
+def _apart(times: list[tuple[int, int]], gap_us: int) -> list[tuple[int, int]]:
+    """Those of one time are spread over the gap before it."""
+    spread: list[tuple[int, int]] = []
+    for time_us, group in groupby(times, key=lambda one: one[0]):
+        places = [place for _, place in group]
+        before_us = spread[-1][0] if spread else time_us - gap_us
+        for number, place in enumerate(places, 1):
+            spread.append((before_us + (time_us - before_us) * number // len(places), place))
+    return spread
+
+
 def pid_of(process: Process) -> int:
     """0 where there is nothing like one."""
     if process.pid:
@@ -60,9 +89,14 @@ def start_us(profile: Profile, place: int) -> int:
     return profile.times_us[place] - profile.weights_us[place]
 
 
+def chosen(profile: Profile, weight: str) -> str:
+    """SAMPLES or MICROS."""
+    return weight or (MICROS if profile.weight == CPU else SAMPLES)
+
+
 def weight_of(profile: Profile, weight: str) -> Any:
     """A column: how much each sample counts."""
-    return profile.weights_us if weight == MICROS else [1] * len(profile)
+    return profile.weights_us if chosen(profile, weight) == MICROS else [1] * len(profile)
 
 
 def one_line(text: str) -> str:
@@ -91,7 +125,7 @@ _COUNT_MAX = 20_000_000
 def repeated(count: Any, profile: Profile) -> range:
     """For a reader of a format that says how often, where a profile has one sample each."""
     if count != int(count) or count < 0:
-        raise BadFile(f"a count of {count} samples")
+        raise BadFile(f"invalid number of samples: {count}")
     if len(profile) + count > _COUNT_MAX:
         raise BadFile(f"more than {_COUNT_MAX:,} samples")
     return range(int(count))

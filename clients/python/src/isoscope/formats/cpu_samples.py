@@ -159,7 +159,7 @@ def read(value: Mapping[str, Any]) -> Profile:
             profile.add(process, from_public(part) if public else CpuSamples.parse(part))
         _name_threads(profile, value)
     except (AttributeError, KeyError, TypeError, ValueError, ProtocolError) as error:
-        raise BadFile(f"a CpuSamples reply that lacks or breaks {error}") from error
+        raise BadFile(f"invalid CpuSamples file: {error}") from error
     # Each part carries the counters of all.
     counters = value.get("_counters") or {}
     profile.lost.clear()

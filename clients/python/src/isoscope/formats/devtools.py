@@ -1,7 +1,8 @@
 """Dart DevTools' snapshot: what its CPU profiler saves, and opens without a connection.
 
-Threads stay apart by tid. Lost: their names, the CPU time of each sample, lines, which frames were
-inlined, cut stacks. DevTools shows libraries as packages.
+DevTools counts samples, so each is there as often as the periods of CPU time it stands for. Threads
+stay apart by tid. Lost: their names, lines, which frames were inlined, cut stacks. DevTools shows
+libraries as packages.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any, BinaryIO
 
 from ..profile import Profile
 from ..stacks import FunctionTree
-from .common import in_time, library_path, pid_of, write_json
+from .common import library_path, pid_of, told, write_json
 
 _SCREEN = "cpu-profiler"
 _VERSION = "2.61.0"  # whose form this is
@@ -19,16 +20,17 @@ _VERSION = "2.61.0"  # whose form this is
 def write(profile: Profile, out: BinaryIO) -> None:
     tree = FunctionTree(profile)
     first = profile.first_us
+    events = [_event(profile, tree, place, time) for time, place in told(profile)]
     used = tree.used({tree.of[node] for node in profile.nodes})
     snapshot = {
         "type": "_CpuProfileTimeline",
         "samplePeriod": profile.period_us,
-        "sampleCount": len(profile),
+        "sampleCount": len(events),
         "stackDepth": max((len(tree.stack(node)) for node in used), default=0),
         "timeOriginMicros": first,
         "timeExtentMicros": profile.last_us - first,
         "stackFrames": {_id(node): _frame(tree, node) for node in used},
-        "traceEvents": [_event(profile, tree, place) for place in in_time(profile)],
+        "traceEvents": events,
     }
     app = {"isFlutterApp": False, "isProfileBuild": True, "isDartWebApp": False}
     write_json(
@@ -61,7 +63,7 @@ def _frame(tree: FunctionTree, node: int) -> dict[str, Any]:
     return {**frame, "parent": _id(caller)} if caller else frame
 
 
-def _event(profile: Profile, tree: FunctionTree, place: int) -> dict[str, Any]:
+def _event(profile: Profile, tree: FunctionTree, place: int, time_us: int) -> dict[str, Any]:
     thread = profile.threads[profile.sample_threads[place]]
     tags = {
         "userTag": profile.tags[profile.user_tags[place]] or "Default",
@@ -72,7 +74,7 @@ def _event(profile: Profile, tree: FunctionTree, place: int) -> dict[str, Any]:
         "name": "",
         "pid": pid_of(thread.process),
         "tid": thread.tid,
-        "ts": profile.times_us[place],
+        "ts": time_us,
         "cat": "Dart",
         "sf": _id(tree.of[profile.nodes[place]]),
         "args": tags,

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Optional
 
 from ..model import NO_OFFSET, Function, Library
 from ..profile import Frame, Profile
-from .common import ThreadSamples, by_thread, pid_of, start_us, write_json
+from .common import AUTO, SAMPLES, ThreadSamples, by_thread, chosen, pid_of, start_us, write_json
 
 VERSION = 66
 _CATEGORIES = {"Other": "grey", "Program": "yellow", "Library": "blue", "No source": "orange"}
@@ -200,12 +200,19 @@ def _thread(profile: Profile, shared: _Shared, one: ThreadSamples, zero_us: int)
             "length": len(places),
             "stack": [profile.nodes[place] - 1 for place in places],
             "time": times,
-            "weight": None,
-            "weightType": "samples",
+            **_weights(profile, places),
             "threadCPUDelta": [profile.weights_us[place] for place in places],
         },
         "markers": _markers(profile, shared, places, times),
     }
+
+
+def _weights(profile: Profile, places: list[int]) -> dict[str, Any]:
+    """Its tree adds them up."""
+    if chosen(profile, AUTO) == SAMPLES:
+        return {"weight": None, "weightType": "samples"}
+    milliseconds = [profile.weights_us[place] / 1000 for place in places]
+    return {"weight": milliseconds, "weightType": "tracing-ms"}
 
 
 def _markers(

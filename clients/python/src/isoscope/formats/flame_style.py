@@ -1,24 +1,18 @@
-"""What the pictures of flame graphs have in common: words, colours, what is worth saying.
-
-Colours are by library, from Paul Tol's light scheme, which colour-blind people can tell apart and
-which black letters can be read on. Functions of one library differ a little in lightness.
-"""
+"""What the pictures of flame graphs have in common: words, colours by library, what is worth saying."""
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from dataclasses import dataclass
 from typing import Optional
 
-from ..profile import Profile
+from ..profile import CPU, Profile
+from ..text import counted
 from ..trees.calltree import call_tree
 from ..trees.flame import Box, Layout, layout
-from .common import MICROS, SAMPLES
+from .colours import OTHERS, PALETTE, shaded, slots_of, step_of
+from .common import MICROS, SAMPLES, chosen
 
-PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#aaaa00")
-OTHERS = "#dddddd"  # further libraries, and what has none
-_SHADES = (0.0, 0.12, 0.24)  # towards white
 _WORTH_A_WORD = 0.01  # of all samples missing or cut
 
 
@@ -37,6 +31,10 @@ class Picture:
     def colour(self, library: str) -> str:
         return next((c for name, _, c in self.libraries if name == library), OTHERS)
 
+    def fill(self, box: Box) -> str:
+        step = step_of(self.own(box), box.width)
+        return shaded(self.colour(box.node.library), box.node.name, step)
+
     def row(self, box: Box) -> int:
         return box.row + (self.boxes[0] is None)
 
@@ -48,14 +46,15 @@ class Picture:
         """As "1,234 samples" or "1.23 s"."""
         if self.unit == MICROS:
             return duration(value)
-        return f"{value:,} sample{'' if value == 1 else 's'}"
+        return counted(value, "sample")
 
     def share(self, value: int) -> str:
         return f"{100 * value / self.total:.1f} %" if self.total else "0 %"
 
 
 def picture(profile: Profile, weight: str) -> Picture:
-    drawn = layout(call_tree(profile), weight="cpu" if weight == MICROS else SAMPLES)
+    weight = chosen(profile, weight)
+    drawn = layout(call_tree(profile, weight=CPU if weight == MICROS else SAMPLES))
     # Of two boxes that begin at one place the upper one is the caller.
     in_order = sorted(drawn.boxes(), key=lambda box: (box.start, box.row))
     boxes: list[Optional[Box]] = [*in_order]
@@ -65,13 +64,6 @@ def picture(profile: Profile, weight: str) -> Picture:
         rows += 1
     libraries = _libraries(drawn, weight)
     return Picture(boxes, rows, drawn.width, _title(profile), _summary(profile), weight, libraries)
-
-
-def shaded(colour: str, name: str) -> str:
-    """Always the same for the same name."""
-    part = _SHADES[zlib.crc32(name.encode("utf-8", "replace")) % len(_SHADES)]
-    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(one + (255 - one) * part):02x}" for one in parts)
 
 
 def duration(us: int) -> str:
@@ -91,7 +83,8 @@ def _libraries(drawn: Layout, unit: str) -> list[tuple[str, int, str]]:
         if box.node.library:
             selves[box.node.library] += _own(box, unit)
     busiest = sorted(selves.items(), key=lambda entry: (-entry[1], entry[0]))
-    return [(name, own, colour) for (name, own), colour in zip(busiest, PALETTE)]
+    slots = slots_of(selves)
+    return [(name, own, PALETTE[slots[name]]) for name, own in busiest if name in slots]
 
 
 def _title(profile: Profile) -> str:
@@ -102,7 +95,7 @@ def _title(profile: Profile) -> str:
 
 def _summary(profile: Profile) -> list[str]:
     count = len(profile)
-    parts = [f"{count:,} sample{'' if count == 1 else 's'}"]
+    parts = [counted(count, "sample")]
     if cpu_us := sum(profile.weights_us):
         parts.append(f"{duration(cpu_us)} of CPU time")
     if profile.period_us:
@@ -110,11 +103,12 @@ def _summary(profile: Profile) -> list[str]:
     if extent := profile.last_us - profile.first_us:
         parts.append(f"over {duration(extent)}")
     threads = len(set(profile.sample_threads))
-    parts.append(f"{threads:,} thread{'' if threads == 1 else 's'}")
+    parts.append(counted(threads, "thread"))
     lines = [" · ".join(parts)]
     lost = sum(profile.lost.values())
     if lost >= max(1, _WORTH_A_WORD * count):
         lines.append(f"{lost:,} samples were lost")
     if len(profile.cut) >= max(1, _WORTH_A_WORD * count):
-        lines.append(f"{100 * len(profile.cut) / count:.1f} % of the stacks lack their outer end")
+        lines.append(f"{100 * len(profile.cut) / count:.1f} % of the stacks are truncated: they do not "
+                     "reach the thread's start")
     return lines

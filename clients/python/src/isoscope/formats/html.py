@@ -3,6 +3,8 @@ content security policy makes sure of.
 
 The page holds every box, and draws those that are wider than half a pixel where it is zoomed to.
 Lost: time, threads, tags, lines but those of definitions.
+
+The browser page saves the same one, with the same parts (clients/web, data/files/html_write.ts).
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from typing import BinaryIO, Callable, Union
 from ..profile import Profile
 from ..trees.flame import Box
 from ..trees.item import Item
-from .common import SAMPLES, UTF8, library_path
-from .flame_style import OTHERS, Picture, picture, shaded
+from ..text.short_name import name_forms
+from .colours import OTHERS, SELF_STEPS, shaded
+from .common import AUTO, UTF8, library_path
+from .flame_style import Picture, picture
 
 
-def write(profile: Profile, out: BinaryIO, *, weight: str = SAMPLES) -> None:
+def write(profile: Profile, out: BinaryIO, *, weight: str = AUTO) -> None:
     drawn = picture(profile, weight)
     style, script = _part("flame.css"), _part("flame.js")
     policy = (
@@ -57,8 +61,9 @@ def _data(drawn: Picture) -> str:
     columns: dict[str, list[int]] = {"name": [], "row": [], "start": [], "width": [], "self": []}
     inlined = []
     for number, box in enumerate(drawn.boxes):
-        row = (names.of_all(), 0, 0, drawn.total, 0)
-        if box is not None:
+        if box is None:
+            row = (names.of_all(), 0, 0, drawn.total, 0)
+        else:
             row = (names.of(box), drawn.row(box), box.start, box.width, drawn.own(box))
             if box.node.inlined:
                 inlined.append(number)
@@ -76,30 +81,32 @@ def _data(drawn: Picture) -> str:
 
 
 class _Names:
-    """What boxes are called: [name, full name, library, where, colour]."""
+    """What boxes are called: [name, full name, library, where, colours by self, shorter names]."""
 
     def __init__(self, drawn: Picture) -> None:
         self._drawn = drawn
         self._numbers: dict[Union[Item, str], int] = {}
-        self.rows: list[list[str]] = []
+        self.rows: list[list[Union[str, list[str]]]] = []
 
     def of_all(self) -> int:
-        return self._number("all", lambda: ["all", "", "", "", OTHERS])
+        return self._number("all", lambda: ["all", "", "", "", [OTHERS], []])
 
     def of(self, box: Box) -> int:
         return self._number(box.node.item.base, lambda: self._row(box))
 
-    def _number(self, key: Union[Item, str], row: Callable[[], list[str]]) -> int:
+    def _number(self, key: Union[Item, str], row: Callable[[], list[Union[str, list[str]]]]) -> int:
         number = self._numbers.setdefault(key, len(self.rows))
         if number == len(self.rows):
             self.rows.append(row())
         return number
 
-    def _row(self, box: Box) -> list[str]:
+    def _row(self, box: Box) -> list[Union[str, list[str]]]:
         node, function = box.node, box.node.function
-        fill = shaded(self._drawn.colour(node.library), node.name)
+        colour = self._drawn.colour(node.library)
+        fills = [shaded(colour, node.name, step) for step in range(SELF_STEPS + 1)]
+        shorter = list(name_forms(node.name)[1:])
         if function is None:
-            return [node.name, "", "", "", fill]
+            return [node.name, "", "", "", fills, shorter]
         where = f"{function.file}:{function.line}" if function.line else function.file
         full = function.full_name if function.full_name != function.name else ""
-        return [function.name, full, library_path(function), where, fill]
+        return [function.name, full, library_path(function), where, fills, shorter]

@@ -86,7 +86,7 @@ class _Reader:
                 time = place
         if count < 0 and time < 0:
             there = ", ".join(f"{kind}/{unit}" for kind, unit in self._kinds)
-            raise BadFile(f"a pprof profile of {there}: neither samples nor times")
+            raise BadFile(f"pprof profile of {there}: it counts neither samples nor time")
         return count, time
 
     def _read_tables(self) -> None:

@@ -1,7 +1,8 @@
 """From a file to a Profile, by what is in it.
 
-    bytes -> unzipped -> JSON?  -> the row of READERS that knows it -> Profile
-                      -> else   -> pprof
+    bytes -> unzipped -> JSON?    -> the row of READERS that knows it -> Profile
+                      -> folded?  -> its reader
+                      -> else     -> pprof
 
 Errors   BadFile, with the file's name.
 """
@@ -15,11 +16,11 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from ..errors import BadFile
 from ..profile import Profile
-from . import cpu_samples, pprof_read, speedscope
+from . import cpu_samples, folded, pprof_read, speedscope
 
 _GZIP = b"\x1f\x8b"
 _SIZE_MAX = 2 << 30  # unzipped: what is small as a file need not be so in memory
-_ADVICE = "isoscope reads speedscope, pprof and CpuSamples files"
+_ADVICE = "isoscope reads speedscope, pprof, CpuSamples and folded stacks"
 
 
 class Reader(NamedTuple):
@@ -65,18 +66,21 @@ def parse(content: bytes) -> Profile:
     if start[:1] in (b"{", b"["):
         return _of_json(content)
     if start[:1] == b"<":
-        raise BadFile(f"a page or picture, which is written only; {_ADVICE}")
+        raise BadFile(f"an HTML page or SVG picture; {_ADVICE}")
+    if _is_text(content):
+        text = content.decode("utf-8", "replace")
+        if folded.knows(text[:4096]):
+            return folded.read(text)
+        raise BadFile(f"unrecognized text format; {_ADVICE}")
     try:
         return pprof_read.read(content)
     except BadFile as error:
-        if _is_text(content):
-            raise BadFile(f"text of no format that can be read; {_ADVICE}") from error
         raise BadFile(f"{error}; {_ADVICE}") from error
 
 
 def _is_text(content: bytes) -> bool:
-    """Folded stacks or perf's text, which forget too much, or anything else."""
-    return all(byte >= 0x20 or byte in b"\t\r\n" for byte in content[:1000])
+    """pprof has bytes below 32 in its first fields."""
+    return all(byte >= 0x20 or byte in b"\t\r\n" for byte in content[:4096])
 
 
 def _unzip(content: bytes) -> bytes:
@@ -84,31 +88,38 @@ def _unzip(content: bytes) -> bytes:
     try:
         plain = unzipper.decompress(content, _SIZE_MAX)
     except zlib.error as error:
-        raise BadFile(f"a gzip file that is damaged: {error}") from error
+        raise BadFile(f"damaged gzip file: {error}") from error
     if unzipper.unconsumed_tail:
-        raise BadFile(f"a gzip file of more than {_SIZE_MAX >> 30} GiB")
+        raise BadFile(f"gzip file of more than {_SIZE_MAX >> 30} GiB unpacked")
     if not unzipper.eof:
-        raise BadFile("a gzip file that is cut off: only a part of it is here")
+        raise BadFile("truncated gzip file")
     return plain
+
+
+def _ends_early(error: ValueError) -> bool:
+    """What was wrong is that there is no more."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
 
 
 def _of_json(content: bytes) -> Profile:
     try:
         value = json.loads(content)
     except RecursionError as error:
-        raise BadFile("JSON that is nested too deeply") from error
+        raise BadFile("JSON is nested too deeply") from error
     except ValueError as error:  # also for what is not UTF-8
-        if not content.rstrip().endswith((b"}", b"]")):
-            raise BadFile(f"JSON that is cut off after {len(content):,} bytes") from error
-        raise BadFile(f"JSON that is damaged, or cut off: {error}") from error
+        if _ends_early(error):
+            raise BadFile(f"truncated JSON: it ends after {len(content):,} bytes") from error
+        raise BadFile(f"invalid JSON: {error}") from error
     if isinstance(value, dict) and "jsonrpc" in value:  # a reply as it came
         value = value.get("result")
     if not isinstance(value, dict):
-        raise BadFile(f"JSON that holds no profile; {_ADVICE}")
+        raise BadFile(f"JSON without a profile; {_ADVICE}")
     for reader in READERS:
         if reader.knows(value):
             return reader.read(value)
     for name, knows in _KNOWN:
         if knows(value):
-            raise BadFile(f"{name}, which is written only; {_ADVICE}")
-    raise BadFile(f"JSON of no format that is known; {_ADVICE}")
+            raise BadFile(f"{name}, which isoscope writes but does not read; {_ADVICE}")
+    raise BadFile(f"unrecognized JSON format; {_ADVICE}")

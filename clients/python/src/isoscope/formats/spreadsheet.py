@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from ..model import Function
 from ..profile import Frame, Profile
 from ..stacks import FunctionTree
-from .common import UTF8, in_time, library_path, pid_of
+from .common import AUTO, MICROS, UTF8, chosen, in_time, library_path, pid_of
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -24,7 +24,10 @@ def write(profile: Profile, out: BinaryIO) -> None:
     table = function_table(profile)
     head = ["function", "library", "file", "line", "self_samples", "total_samples"]
     rows = _Rows(out, [*head, "self_us", "total_us"])
-    functions = sorted(table, key=lambda f: (-table[f][0], -table[f][1], f.name, library_path(f)))
+    by = 2 if chosen(profile, AUTO) == MICROS else 0
+    functions = sorted(
+        table, key=lambda f: (-table[f][by], -table[f][by + 1], f.name, library_path(f))
+    )
     for function in functions:
         where = [library_path(function), function.file, function.line or ""]
         rows.put([function.name, *where, *table[function]])

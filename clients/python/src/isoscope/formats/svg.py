@@ -11,8 +11,10 @@ from xml.sax.saxutils import escape
 
 from ..profile import Profile
 from ..trees.flame import Box
-from .common import SAMPLES, UTF8, library_path
-from .flame_style import OTHERS, Picture, picture, shaded
+from ..text.short_name import short_name
+from .colours import OTHERS
+from .common import AUTO, UTF8, library_path
+from .flame_style import Picture, picture
 
 WIDTH = 1200
 _MARGIN = 16
@@ -28,11 +30,12 @@ _STYLE = """
   @media (prefers-color-scheme: dark) {
     .page { fill: #1e1e1e } .note, .head { fill: #e8e8e8 }
     g.box:hover rect { stroke: #ffffff }
+    rect[fill] { fill-opacity: 0.84 }
   }
 """
 
 
-def write(profile: Profile, out: BinaryIO, *, weight: str = SAMPLES) -> None:
+def write(profile: Profile, out: BinaryIO, *, weight: str = AUTO) -> None:
     drawn = picture(profile, weight)
     head = _head(drawn)
     legend, top = _legend(drawn, 40 + 18 * len(drawn.summary))
@@ -91,14 +94,13 @@ def _box(drawn: Picture, box: Box, top: int, scale: float) -> str:
     width = box.width * scale
     if width < _NARROWEST:
         return ""
-    fill = shaded(drawn.colour(box.node.library), box.node.name)
     x, y = _MARGIN + box.start * scale, top + drawn.row(box) * _ROW
-    return _group(box.node.name, x, y, width, fill, _tooltip(drawn, box))
+    return _group(box.node.name, x, y, width, drawn.fill(box), _tooltip(drawn, box))
 
 
 def _group(name: str, x: float, y: int, width: float, fill: str, tooltip: str) -> str:
     shown = max(width - 0.5, _NARROWEST)  # a gap between neighbours
-    label = _cut(name, int((shown - 5) / _LETTER))
+    label = short_name(name, int((shown - 5) / _LETTER))
     text = f'<text x="{x + 3:.2f}" y="{y + 12}">{_text(label)}</text>' if label else ""
     return (
         f'<g class="box"><title>{_text(tooltip)}</title>'

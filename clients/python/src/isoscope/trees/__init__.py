@@ -9,10 +9,10 @@ from .bottomup import bottom_up
 from .calltree import CallTree, call_tree
 from .diff import Change, Difference, difference
 from .flame import Box, Layout, layout
+from .function_table import FunctionRow, Table
 from .hot import HotSpot, HotSpots, hot_spots
 from .item import Item
 from .nodes import Node, Tree
-from .table import FunctionRow, Table
 
 __all__ = [
     "Box",

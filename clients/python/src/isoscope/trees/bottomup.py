@@ -4,7 +4,7 @@
          -> leaf                 <- work <- main
                                  <- main
 
-A node's total is the samples that were in its root's function and came there by this way; only the
+A node's total is what was in its root's function and came there by this way; only the
 root has a self, which is all of them. Callers are looked up when they are asked for: a whole tree
 of a big profile is seldom looked at, and would be many times as big as the call tree.
 """
@@ -37,6 +37,10 @@ class Caller(Node):
         self._places.append(place)
         self.total_count += self._columns.self_counts[origin]
         self.total_us += self._columns.self_us[origin]
+
+    @property
+    def by_time(self) -> bool:
+        return self._columns.by_time
 
     @property
     def parent(self) -> Optional[Node]:
@@ -81,10 +85,12 @@ class _Callers:
 def bottom_up(tree: Tree) -> Tree:
     """Of all roots together. Inlined or not is not told apart: it is the call that was inlined."""
     turned = Tree(
+        by_time=tree.by_time,
         sample_count=tree.sample_count,
         cpu_us=tree.cpu_us,
         cut_count=tree.cut_count,
         lost=Counter(tree.lost),
+        runtimes=tree.runtimes,
         period_us=tree.period_us,
         true_period_us=tree.true_period_us,
         first_us=tree.first_us,
@@ -99,5 +105,5 @@ def bottom_up(tree: Tree) -> Tree:
     roots = list(callers.made.values())
     for root in roots:
         root.self_count, root.self_us = root.total_count, root.total_us
-    turned.roots = sorted(roots, key=lambda n: (-n.total_count, n.name, n.key))
+    turned.roots = sorted(roots, key=lambda n: (-n.total_weight, n.name, n.key))
     return turned

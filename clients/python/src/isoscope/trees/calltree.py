@@ -11,13 +11,14 @@ from array import array
 from collections import Counter
 from typing import Iterable, Sequence, Union
 
-from ..collector import no_collector
+from ..errors import IsoscopeError
+from ..gc_pause import no_collector
 from ..model import CpuSamples, Process
-from ..profile import Profile
+from ..profile import CPU, WEIGHTS, Profile
+from .function_table import FunctionRow, Table
 from .grow import Growing
 from .items import Items
 from .nodes import Node, Place, Tree
-from .table import FunctionRow, Table
 
 
 class CallTree(Tree):
@@ -37,25 +38,35 @@ class CallTree(Tree):
         return self.table().rows
 
 
-def call_tree(profile: Profile, *, merge: str = "function", group: str = "process") -> CallTree:
-    """merge, group: as items.py says."""
+def call_tree(
+    profile: Profile, *, merge: str = "function", group: str = "process", weight: str = ""
+) -> CallTree:
+    """merge, group: as items.py says. weight: "cpu" or "samples"; "": the profile's own."""
+    if weight not in ("", *WEIGHTS):
+        raise IsoscopeError(f"no tree by weight '{weight}'; there are: {', '.join(WEIGHTS)}")
+    by_time = (weight or profile.weight) == CPU
     with no_collector():
-        return _call_tree(profile, Items(profile, merge, group), merge, group)
+        return _call_tree(profile, Items(profile, merge, group), merge, group, by_time)
 
 
-def _call_tree(profile: Profile, items: Items, merge: str, group: str) -> CallTree:
+def _call_tree(
+    profile: Profile, items: Items, merge: str, group: str, by_time: bool
+) -> CallTree:
     growing = Growing(profile, items, joins=merge == "library")
     roots, tops = items.roots(), []
     for number, nodes, weights_us in _by_root(profile, group, items):
         tops.append(growing.add(roots[number], nodes, weights_us))
     columns = growing.columns
+    columns.by_time = by_time
     columns.sum_up()
     tree = CallTree(
+        by_time=by_time,
         roots=[Place(columns, top, 0) for top in tops],
         sample_count=len(profile),
         cpu_us=sum(profile.weights_us),
         cut_count=len(profile.cut),
         lost=Counter(profile.lost),
+        runtimes=profile.runtimes,
         period_us=profile.period_us,
         true_period_us=profile.true_period_us,
         first_us=profile.first_us if len(profile) else None,

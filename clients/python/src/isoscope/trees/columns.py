@@ -6,7 +6,8 @@ objects.
 Node n's entries stand at n. Node 0 is nobody: the roots' parent. Parents come before children, so
 one pass forwards hands down, one backwards sums up. No Python object stands for a node.
 
-Units    *_counts: samples; *_us: microseconds of CPU time; self and total as in nodes.py.
+Units    *_counts: samples; *_us: microseconds of CPU time; selves, totals: the one of these that the
+         tree is weighed by; self and total as in nodes.py.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Preorder(NamedTuple):
 
 class Columns:
     def __init__(self) -> None:
+        self.by_time = False  # CPU time is what counts, not samples
         self.items: list[Item] = []
         self.parents = array("I", [0])
         self.item_numbers = array("I", [0])  # node -> place in items
@@ -38,6 +40,14 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.parents)
+
+    @property
+    def selves(self) -> array[int]:
+        return self.self_us if self.by_time else self.self_counts
+
+    @property
+    def totals(self) -> array[int]:
+        return self.total_us if self.by_time else self.total_counts
 
     def item(self, node: int) -> Item:
         return self.items[self.item_numbers[node]]

@@ -6,13 +6,15 @@ on nesting as deep as a stack can be.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Sequence
 
+from ..model import Function
 from .diff import Difference
+from .function_table import FunctionRow, Table
 from .hot import HotSpots
+from .instructions import Instruction
 from .item import Item
 from .nodes import Node, Tree
-from .table import FunctionRow, Table
 
 
 def call_tree_json(tree: Tree) -> dict[str, Any]:
@@ -22,14 +24,14 @@ def call_tree_json(tree: Tree) -> dict[str, Any]:
 
 def bottom_up_json(tree: Tree, min_share: float) -> dict[str, Any]:
     """min_share: whole, it would be many times as big as the call tree."""
-    nodes = _nodes(tree, min_share * tree.sample_count)
+    nodes = _nodes(tree, min_share * tree.weight)
     return {"type": "BottomUp", **_summary(tree), "nodes": nodes}
 
 
-def _nodes(tree: Tree, min_count: float) -> list[dict[str, Any]]:
+def _nodes(tree: Tree, least: float) -> list[dict[str, Any]]:
     nodes: list[dict[str, Any]] = []
     index: dict[Node, int] = {}
-    for node, parent in tree.walk(min_count):
+    for node, parent in tree.walk(least):
         index[node] = len(nodes)
         nodes.append(_node(node, None if parent is None else index[parent]))
     return nodes
@@ -37,7 +39,7 @@ def _nodes(tree: Tree, min_count: float) -> list[dict[str, Any]]:
 
 def table_json(tree: Tree, rows: Iterable[FunctionRow]) -> dict[str, Any]:
     told = [
-        {**row_json(row), "callers": _calls(row.callers), "callees": _calls(row.callees)}
+        {**row_json(row), "callers": _calls(row.callers, row.callers_us), "callees": _calls(row.callees, row.callees_us)}
         for row in rows
     ]
     return {"type": "Table", **_summary(tree), "functions": told}
@@ -49,11 +51,38 @@ def hot_json(spots: HotSpots) -> dict[str, Any]:
             **row_json(spot.row),
             "share": spot.share,
             "path": [node.item.name for node in spot.path],
-            "lines": [{"line": line or None, "self": count} for line, count in spot.lines],
+            "lines": [
+                {"line": own.line or None, "self": own.self_count, "selfMicros": own.self_us}
+                for own in spot.lines
+            ],
         }
         for spot in spots.spots
     ]
     return {"type": "HotSpots", **_summary(spots.tree), "functions": told}
+
+
+def instructions_json(
+    tree: Tree, function: Function, instructions: Sequence[Instruction]
+) -> dict[str, Any]:
+    told = [
+        {
+            "offset": one.offset,
+            "bytes": one.code.hex(),
+            "text": one.text,
+            "called": one.called or None,
+            "inlined": one.function or None,
+            "file": one.file or None,
+            "line": one.line or None,
+            "self": one.self_count,
+            "selfMicros": one.self_us,
+            "total": one.total_count,
+            "totalMicros": one.total_us,
+        }
+        for one in instructions
+    ]
+    library = function.library.path if function.library else None
+    head = {"type": "Instructions", **_summary(tree), "function": function.name, "library": library}
+    return {**head, "instructions": told}
 
 
 def difference_json(difference: Difference) -> dict[str, Any]:
@@ -69,12 +98,20 @@ def difference_json(difference: Difference) -> dict[str, Any]:
         }
         for change in difference.rows
     ]
-    counts = {"samplesBefore": difference.before_count, "samplesAfter": difference.after_count}
+    before, after = difference.before, difference.after
+    counts = {
+        "weight": "cpu" if before.by_time else "samples",
+        "samplesBefore": before.sample_count,
+        "samplesAfter": after.sample_count,
+        "cpuMicrosBefore": before.cpu_us,
+        "cpuMicrosAfter": after.cpu_us,
+    }
     return {"type": "Difference", **counts, "functions": told}
 
 
 def _summary(tree: Tree) -> dict[str, Any]:
     return {
+        "weight": "cpu" if tree.by_time else "samples",
         "samplePeriod": tree.period_us,
         "samplePeriodTrue": tree.true_period_us,
         "sampleCount": tree.sample_count,
@@ -119,6 +156,9 @@ def row_json(row: FunctionRow) -> dict[str, Any]:
     }
 
 
-def _calls(calls: dict[Item, int]) -> list[dict[str, Any]]:
+def _calls(calls: dict[Item, int], times_us: dict[Item, int]) -> list[dict[str, Any]]:
     ranked = sorted(calls.items(), key=lambda call: (-call[1], call[0].label))
-    return [{"id": item.key, "name": item.label, "total": count} for item, count in ranked]
+    return [
+        {"id": item.key, "name": item.label, "total": count, "totalMicros": times_us[item]}
+        for item, count in ranked
+    ]

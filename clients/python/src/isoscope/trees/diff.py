@@ -2,8 +2,8 @@
 
     before, after (trees) -> difference -> rows by function, and a tree of both
 
-Both are normalised: what is compared are shares of their own samples, so that one may be longer
-than the other. Functions are the same when name, library and file are (Item.identity).
+Both are normalised: what is compared are shares of their own CPU time (of their samples where one
+has none), so that one may be longer than the other. Functions are the same when name, library and file are (Item.identity).
 
 Units    before, after: shares, from 0 to 1. change: after - before, in the same.
 """
@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterator, Optional
 
+from ..errors import IsoscopeError
+from .function_table import Table
 from .item import Item
 from .nodes import Node, Tree
-from .table import Table
 
 _Identity = tuple[str, str, str, str, int]
 
@@ -58,8 +59,8 @@ class ChangedNode:
 class Difference:
     rows: list[Change]  # the greatest change of self first, whichever way
     roots: list[ChangedNode]
-    before_count: int  # samples
-    after_count: int
+    before: Tree
+    after: Tree
 
     def walk(self) -> Iterator[ChangedNode]:
         """Parents first, the greatest change first."""
@@ -71,15 +72,18 @@ class Difference:
 
 
 def difference(before: Tree, after: Tree) -> Difference:
+    """Both trees are weighed alike."""
+    if before.by_time != after.by_time and before.weight and after.weight:
+        raise IsoscopeError("CPU time cannot be compared with samples")
     rows: dict[_Identity, Change] = {}
     for row in Table.of(before).rows:
         change = rows.setdefault(row.item.identity(), Change(row.item))
-        change.self_before += before.share(row.self_count)
-        change.total_before += before.share(row.total_count)
+        change.self_before += before.share(row.self_weight)
+        change.total_before += before.share(row.total_weight)
     for row in Table.of(after).rows:
         change = rows.setdefault(row.item.identity(), Change(row.item))
-        change.self_after += after.share(row.self_count)
-        change.total_after += after.share(row.total_count)
+        change.self_after += after.share(row.self_weight)
+        change.total_after += after.share(row.total_weight)
     ranked = sorted(
         rows.values(), key=lambda c: (-abs(c.self_change), -abs(c.total_change), c.item.label)
     )
@@ -87,7 +91,7 @@ def difference(before: Tree, after: Tree) -> Difference:
     for tree in (before, after):
         _add(roots, tree, is_after=tree is after)
     ordered = sorted(roots.values(), key=lambda node: -max(node.before, node.after))
-    return Difference(ranked, ordered, before.sample_count, after.sample_count)
+    return Difference(ranked, ordered, before, after)
 
 
 def _add(roots: dict[_Identity, ChangedNode], tree: Tree, is_after: bool) -> None:
@@ -100,7 +104,7 @@ def _add(roots: dict[_Identity, ChangedNode], tree: Tree, is_after: bool) -> Non
         if both is None:
             both = siblings[key] = ChangedNode(node.item, above)
         placed[node] = both
-        share = tree.share(node.total_count)
+        share = tree.share(node.total_weight)
         if is_after:
             both.after += share
         else:

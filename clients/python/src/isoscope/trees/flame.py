@@ -2,8 +2,8 @@
 
     Tree -> layout -> rows of boxes; row 0 holds the roots, row n + 1 what row n calls
 
-Units    start, width: samples, or microseconds of CPU time where `weight` is "cpu". The whole graph
-         is from 0 to Layout.width. Children stand side by side under their parent from its start
+Units    start, width: samples, or microseconds of CPU time where `weight` is "cpu"; "": as the tree
+         is weighed. The whole graph is from 0 to Layout.width. Children stand side by side under their parent from its start
          on; what is left at the right is the parent's self.
 """
 
@@ -41,12 +41,12 @@ class Layout:
 
 
 def layout(
-    tree: Tree, *, weight: str = "samples", order: str = "weight", min_share: float = 0.0
+    tree: Tree, *, weight: str = "", order: str = "weight", min_share: float = 0.0
 ) -> Layout:
     """min_share: of the whole width; a narrower box is left out with all that is below it."""
-    if weight not in ("samples", "cpu") or order not in ORDERS:
+    if weight not in ("", "samples", "cpu") or order not in ORDERS:
         raise IsoscopeError(f"no flame graph by weight '{weight}' in the order '{order}'")
-    wide = _count if weight == "samples" else _time_us
+    wide = _time_us if weight == "cpu" or (not weight and tree.by_time) else _count
     whole = sum(wide(root) for root in tree.roots)
     rows: list[list[Box]] = []
     dropped = start = 0

@@ -6,12 +6,13 @@ A tree folds: what is small, or below the first levels, is closed or left out, a
 from __future__ import annotations
 
 from html import escape
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from .nodes import Node, Tree
-from .table import Table
+if TYPE_CHECKING:
+    from .function_table import Table
+    from .nodes import Node, Tree
 
-MIN_SHARE = 0.01  # of all samples: what has less is not shown
+MIN_SHARE = 0.01  # of all: what has less is not shown
 MAX_NODES = 2000
 MAX_DEPTH = 200  # browsers do not nest much deeper
 ROWS = 30
@@ -43,7 +44,7 @@ def tree_html(tree: Tree) -> str:
         if not below:
             parts.append(f'<div style="{_STYLE}">{line}</div>')
             continue
-        is_open = " open" if tree.share(node.total_count) >= _OPEN_SHARE else ""
+        is_open = " open" if tree.share(node.total_weight) >= _OPEN_SHARE else ""
         parts.append(f'<details{is_open} style="{_STYLE}"><summary>{line}</summary>')
         waiting.append((None, "</details>"))
         waiting.extend((child, "") for child in reversed(below))
@@ -53,11 +54,11 @@ def tree_html(tree: Tree) -> str:
 
 
 def _worth(tree: Tree, node: Node) -> bool:
-    return tree.share(node.total_count) >= MIN_SHARE
+    return tree.share(node.total_weight) >= MIN_SHARE
 
 
 def _line(tree: Tree, node: Node) -> str:
-    total, own = tree.share(node.total_count), tree.share(node.self_count)
+    total, own = tree.share(node.total_weight), tree.share(node.self_weight)
     name = escape(node.name) + (" (inlined)" if node.inlined else "")
     return f"{total:6.1%} {own:6.1%} <b>{name}</b> <i>{escape(node.library)}</i>"
 
@@ -65,9 +66,9 @@ def _line(tree: Tree, node: Node) -> str:
 def table_html(table: Table) -> str:
     titles = ("self", "total", "CPU ms", "function", "library")
     head = "".join(f"<th>{title}</th>" for title in titles)
-    count = max(table.sample_count, 1)
+    share = table.tree.share
     rows = [
-        f"<tr><td>{row.self_count / count:.1%}</td><td>{row.total_count / count:.1%}</td>"
+        f"<tr><td>{share(row.self_weight):.1%}</td><td>{share(row.total_weight):.1%}</td>"
         f"<td>{row.self_us / 1000:.1f}</td><td>{escape(row.name)}</td>"
         f"<td>{escape(row.library)}</td></tr>"
         for row in table.rows[:ROWS]

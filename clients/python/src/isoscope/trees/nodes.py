@@ -4,8 +4,9 @@
     Node  one place in a tree: an item below its parent's
     Tree  the roots, and what they were made of
 
-Units    *_count: samples. *_us: microseconds of CPU time. self: the item is the leaf. total: it is
-         this node or above the leaf. Shares are of all samples of the tree.
+Units    *_count: samples. *_us: microseconds of CPU time. weight: the one of these that the tree is
+         weighed by. self: the item is the leaf. total: it is this node or above the leaf. Shares,
+         and what is busy, are by weight.
 
 A call tree is columns (columns.py); its nodes are made when they are looked at, and two that stand
 for one place are equal. Nothing here recurses: a stack may be deeper than Python's own.
@@ -19,9 +20,10 @@ from typing import Iterator, NamedTuple, Optional, Sequence
 
 from ..model import Function
 from .columns import Columns
+from .html import tree_html
 from .item import Item
 
-HOT_SHARE = 0.05  # of its root's samples: what has less is not on the hot path
+HOT_SHARE = 0.05  # of its root's weight: what has less is not on the hot path
 
 
 class Small(NamedTuple):
@@ -32,10 +34,32 @@ class Small(NamedTuple):
     us: int
 
 
-class Node:
+class Weighed:
+    """What was counted, of its own and with what it called, and what of it is its weight."""
+
+    __slots__ = ("self_count", "self_us", "total_count", "total_us")
+    self_count: int
+    self_us: int
+    total_count: int
+    total_us: int
+
+    @property
+    def by_time(self) -> bool:
+        raise NotImplementedError
+
+    @property
+    def self_weight(self) -> int:
+        return self.self_us if self.by_time else self.self_count
+
+    @property
+    def total_weight(self) -> int:
+        return self.total_us if self.by_time else self.total_count
+
+
+class Node(Weighed):
     """Children are found by item, and are in the order they came."""
 
-    __slots__ = ("item", "depth", "self_count", "self_us", "total_count", "total_us")
+    __slots__ = ("item", "depth")
 
     def __init__(self, item: Item, depth: int) -> None:
         self.item = item
@@ -55,10 +79,10 @@ class Node:
         return self.busy_children(0)[0]
 
     def busy_children(self, least: float) -> tuple[list[Node], Small]:
-        """Those with so many samples, the busiest first, and what the others have together."""
+        """Those with so much weight, the busiest first, and what the others have together."""
         children = self.children.values()
-        busy = [child for child in children if child.total_count >= least]
-        small = [child for child in children if child.total_count < least]
+        busy = [child for child in children if child.total_weight >= least]
+        small = [child for child in children if child.total_weight < least]
         return sorted(busy, key=_rank), small_of(small)
 
     @property
@@ -96,7 +120,7 @@ def small_of(nodes: Sequence[Node]) -> Small:
 
 
 def _rank(node: Node) -> tuple[int, str, str, bool]:
-    return -node.total_count, node.name, node.key, node.item.inlined
+    return -node.total_weight, node.name, node.key, node.item.inlined
 
 
 class Place(Node):
@@ -119,6 +143,10 @@ class Place(Node):
         return hash((id(self.columns), self.number))
 
     @property
+    def by_time(self) -> bool:
+        return self.columns.by_time
+
+    @property
     def parent(self) -> Optional[Node]:
         number = self.columns.parents[self.number]
         return Place(self.columns, number, self.depth - 1) if number else None
@@ -128,7 +156,8 @@ class Place(Node):
         return {node.item: node for node in map(self._child, self.columns.children(self.number))}
 
     def busy_children(self, least: float) -> tuple[list[Node], Small]:
-        totals, times_us = self.columns.total_counts, self.columns.total_us
+        totals, counts = self.columns.totals, self.columns.total_counts
+        times_us = self.columns.total_us
         busy: list[Node] = []
         nodes = samples = us = 0
         for number in self.columns.children(self.number):  # there may be hundreds of thousands
@@ -136,7 +165,7 @@ class Place(Node):
                 busy.append(self._child(number))
             else:
                 nodes += 1
-                samples += totals[number]
+                samples += counts[number]
                 us += times_us[number]
         return sorted(busy, key=_rank), Small(nodes, samples, us)
 
@@ -148,11 +177,14 @@ class Place(Node):
 class Tree:
     """Of all samples that were chosen."""
 
+    by_time: bool = False  # weighed by CPU time, else by samples
+
     roots: list[Node] = field(default_factory=list)  # the busiest first
     sample_count: int = 0
     cpu_us: int = 0
     cut_count: int = 0  # samples whose stack's outer end is missing
     lost: Counter[str] = field(default_factory=Counter)  # ticks without a sample, by cause
+    runtimes: frozenset[str] = frozenset()  # whose code ends stacks: "java", ...
     period_us: int = 0
     true_period_us: int = 0  # the longest of the processes'; 0: not told
     first_us: Optional[int] = None
@@ -165,25 +197,29 @@ class Tree:
     def extent_us(self) -> int:
         return 0 if self.first_us is None else self.last_us - self.first_us
 
-    def share(self, count: int) -> float:
-        return count / self.sample_count if self.sample_count else 0.0
+    @property
+    def weight(self) -> int:
+        return self.cpu_us if self.by_time else self.sample_count
 
-    def walk(self, min_count: float = 0) -> Iterator[tuple[Node, Optional[Node]]]:
-        """Every node of so many samples with its parent; parents first, the busiest child first."""
+    def share(self, weight: int) -> float:
+        return weight / self.weight if self.weight else 0.0
+
+    def walk(self, least: float = 0) -> Iterator[tuple[Node, Optional[Node]]]:
+        """Every node of so much weight with its parent; parents first, the busiest child first."""
         waiting: list[tuple[Node, Optional[Node]]] = [(root, None) for root in self.roots[::-1]]
         while waiting:
             node, parent = waiting.pop()
-            if node.total_count >= min_count:
+            if node.total_weight >= least:
                 yield node, parent
-                children = node.busy_children(min_count)[0]
+                children = node.busy_children(least)[0]
                 waiting.extend([(child, node) for child in reversed(children)])
 
     def hot_path(self) -> list[Node]:
-        """From the busiest root down the busiest calls, until a function spends more samples in
+        """From the busiest root down the busiest calls, until a function spends more in
         itself than in any one callee, or no callee is hot any more."""
         path = self.roots[:1]
         while path:
-            least = max(path[-1].self_count, HOT_SHARE * path[0].total_count)
+            least = max(path[-1].self_weight, HOT_SHARE * path[0].total_weight)
             children = path[-1].busy_children(least)[0]
             if not children:
                 break
@@ -191,10 +227,8 @@ class Tree:
         return path
 
     def sort_roots(self) -> None:
-        self.roots.sort(key=lambda node: -node.total_count)  # stable: arrival among equals
+        self.roots.sort(key=lambda node: -node.total_weight)  # stable: arrival among equals
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        from .html import tree_html
-
         return tree_html(self)

@@ -4,7 +4,7 @@ import { Profile } from "../profile";
 /** The file is not what it should be; the message says what is wrong with it. */
 export class BadFile extends Error {}
 
-export const SAMPLES_MOST = 20_000_000;
+const SAMPLES_MOST = 20_000_000;
 
 // As the service has it, and the Dart VM's own.
 const SYSTEM = /^(\/usr)?\/lib(32|64|x32|exec)?\/|^\[vdso\]$|^dart:|^org-dartlang-sdk:/;
@@ -78,7 +78,7 @@ export class Builder {
 
   /** count samples that share the CPU time of all. */
   addMany(count: number, one: SampleOf): void {
-    if (!Number.isInteger(count) || count < 0) throw new BadFile(`a count of ${count} samples`);
+    if (!Number.isInteger(count) || count < 0) throw new BadFile(`invalid number of samples: ${count}`);
     if (this.profile.samples.length + count > SAMPLES_MOST)
       throw new BadFile(`more than ${SAMPLES_MOST.toLocaleString("en-US")} samples`);
     const each = { ...one, cpu_ns: (one.cpu_ns ?? 0) / (count || 1) };

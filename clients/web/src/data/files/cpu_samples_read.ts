@@ -22,15 +22,16 @@ export function readCpuSamples(value: Json): Profile {
     ? publicStacks(builder, functions)
     : listStacks(builder, functions, value);
   const pid = Number(value.pid) || 0;
+  const names = readNames(builder, value);
   list("samples", value.samples).forEach((one, i) => {
     const sample = record(`sample ${i}`, one);
     const stack = stackOf(list("stack", sample.stack));
     if (!stack) return;
-    const owner = Number(/\d+/.exec(textOf(sample.isolateId))?.[0] ?? pid);
+    const owner = pidOf(sample.isolateId) ?? pid;
     const tid = numberOf("tid", sample.tid);
     builder.add({
       stack,
-      thread: builder.profile.thread(owner, tid, `thread ${tid}`),
+      thread: builder.profile.thread(owner, tid, names.get(`${owner}/${tid}`) ?? `thread ${tid}`),
       time_us: numberOf("timestamp", sample.timestamp),
       cpu_ns: numberOf("cpuNanos", sample.cpuNanos ?? 1000 * builder.profile.period_us),
       tag: textOf(sample.userTag),
@@ -41,12 +42,29 @@ export function readCpuSamples(value: Json): Profile {
   return builder.profile;
 }
 
+function pidOf(isolateId: unknown): number | undefined {
+  const number = /\d+/.exec(textOf(isolateId));
+  return number ? Number(number[0]) : undefined;
+}
+
+/** What `export` writes besides. Names of threads by process and tid. */
+function readNames(builder: Builder, value: Json): Map<string, string> {
+  for (const one of list("_processes", value._processes ?? [])) {
+    const { isolateId, name } = record("process", one);
+    builder.profile.processNames.set(pidOf(isolateId) ?? 0, textOf(name));
+  }
+  const threads = list("_threads", value._threads ?? []).map((one) => record("thread", one));
+  return new Map(
+    threads.map(({ isolateId, tid, name }) => [`${pidOf(isolateId)}/${tid}`, textOf(name)]),
+  );
+}
+
 function readTable(value: Json): Profile {
   const reader = new TableReader();
   try {
     reader.add({ ...value, reset: false } as unknown as SamplesTable);
   } catch (error) {
-    throw new BadFile(`a table of samples that is not whole: ${(error as Error).message}`);
+    throw new BadFile(`incomplete table of samples: ${(error as Error).message}`);
   }
   return reader.profile;
 }

@@ -1,9 +1,15 @@
 // The wire's own CpuSamples: as a reply of `_getCpuSamples` in the list form.
 //
-// Lost: the names of processes and threads, build ids, why names are missing.
+// `_processes` and `_threads` name what no reply does, because other methods tell it.
+// Lost: build ids, why names are missing.
 import type { SamplesList, ListFrame, ListFunction, WireLibrary } from "../../wire/protocol";
 import type { Profile } from "../profile";
-import { type Chosen, placesOf, spanOf } from "./chosen";
+import { type Chosen, functionSums, placesOf, spanOf } from "./chosen";
+
+interface Names {
+  _processes: { isolateId: string; name: string; pid: number }[];
+  _threads: { isolateId: string; tid: number; name: string }[];
+}
 
 const KINDS = ["Native", "Stub", "Jit", "Interpreted", "Unnamed"];
 
@@ -18,8 +24,9 @@ export function writeCpuSamples(chosen: Chosen): string {
       stacks.set(node, (stack = placesOf(profile, node).map((one) => frame(profile, one))));
     return stack;
   };
-  const many = new Set(threads.map(({ pid }) => pid)).size > 1;
-  const reply: SamplesList = {
+  const pids = [...new Set(threads.map(({ pid }) => pid))];
+  const isolateId = (pid: number) => `isolates/${pid}`;
+  const reply: SamplesList & Names = {
     type: "CpuSamples",
     samplePeriod: profile.period_us,
     maxStackDepth: 0,
@@ -28,15 +35,23 @@ export function writeCpuSamples(chosen: Chosen): string {
     timeExtentMicros: last_us - first_us,
     pid: threads[0]?.pid ?? 0,
     _counters: {},
+    _processes: pids.map((pid) => ({
+      isolateId: isolateId(pid),
+      name: profile.processNames.get(pid) ?? "process",
+      pid,
+    })),
+    _threads: threads
+      .filter(({ name }) => name)
+      .map(({ pid, tid, name }) => ({ isolateId: isolateId(pid), tid, name })),
     samples: Array.from(places, (i) => {
       const { pid, tid } = threads[samples.thread.data[i]];
       return {
         timestamp: samples.time_us.data[i],
         tid,
-        ...(many ? { isolateId: `isolates/${pid}` } : {}),
+        ...(pids.length > 1 ? { isolateId: isolateId(pid) } : {}),
         stack: stackOf(samples.stack.data[i]),
         vmTag: states.texts[samples.state.data[i]],
-        userTag: tags.texts[samples.tag.data[i]],
+        userTag: tags.texts[samples.tag.data[i]] || threads[samples.thread.data[i]].name || "Default",
         cpuNanos: samples.cpu_ns.data[i],
         ...(samples.whole.data[i] ? {} : { truncated: true as const }),
       };
@@ -70,18 +85,7 @@ function frame(profile: Profile, place: number): ListFrame {
 
 /** All of the profile's, so that numbers stay; their ticks are of the chosen. */
 function functionsOf({ profile, places }: Chosen): ListFunction[] {
-  const own = new Float64Array(profile.functions.length);
-  const total = new Float64Array(profile.functions.length);
-  const weights = new Float64Array(profile.calls.length);
-  const { callOf } = profile;
-  const { parents, functions, outermost, length } = profile.calls;
-  for (const i of places) weights[callOf[profile.samples.stack.data[i]]]++;
-  for (let node = length - 1; node > 0; node--)
-    if (weights[node]) own[functions[node]] += weights[node];
-  for (let node = length - 1; node > 0; node--) {
-    weights[parents[node]] += weights[node];
-    if (outermost[node]) total[functions[node]] += weights[node];
-  }
+  const { own, total } = functionSums({ profile, places }, () => 1);
   return profile.functions.map(({ name, library, file, line, kind }, fn) => ({
     id: `functions/${fn}`,
     name,

@@ -1,9 +1,14 @@
-// Folded stacks: `main;parse;lex 42`, one line a distinct stack. Names are all there is.
+// Folded stacks: `main;parse;lex 42`, one line a distinct stack. Names are all there is, and a number:
+// microseconds of CPU time, or samples where shares are of these.
 import type { Profile } from "../profile";
 import { BadFile, Builder } from "./builder";
-import { type Chosen, framesOf } from "./chosen";
+import { type Chosen, framesOf, oneLine } from "./chosen";
 
 const LINE = /^(.*\S)\s+(\d+)$/;
+// What the numbers are of no file says. So many samples nobody has who counted them, and of fewer
+// microseconds shares are the same when they are taken for samples. Ten hours are no profile's.
+const TIME_LEAST = 200_000;
+const TIME_MOST = 36e9;
 
 /** Whether the first line is one. */
 export function isFolded(text: string): boolean {
@@ -15,36 +20,41 @@ export function readFolded(text: string): Profile {
   const builder = new Builder();
   const places = new Map<string, number>();
   const thread = builder.profile.thread(0, 0, "");
+  const lines = text.split("\n");
+  const sum = lines.reduce((sum, line) => sum + Number(LINE.exec(line.trimEnd())?.[2] ?? 0), 0);
+  const isTime = sum >= TIME_LEAST && sum <= TIME_MOST;
   let number = 0;
-  for (const line of text.split("\n")) {
+  for (const line of lines) {
     number++;
     if (!line.trim() || line[0] === "#") continue;
     const match = LINE.exec(line.trimEnd());
-    if (!match) throw new BadFile(`line ${number}: a stack and a number should be there`);
+    if (!match) throw new BadFile(`line ${number} is not a stack and a number`);
     let stack = 0;
     for (const name of match[1].split(";")) {
       let place = places.get(name);
       if (place === undefined) places.set(name, (place = builder.place(builder.fn({ name }))));
       stack = builder.profile.stack(stack, place);
     }
-    builder.addMany(Number(match[2]), { stack, thread });
+    if (isTime) builder.add({ stack, thread, cpu_ns: 1000 * Number(match[2]) });
+    else builder.addMany(Number(match[2]), { stack, thread });
   }
   return builder.profile;
 }
 
 /** A semicolon would be another frame, a line's end another stack. */
 function written(name: string): string {
-  return name
-    .split(/[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+/)
-    .join(" ")
-    .replaceAll(";", ":");
+  return oneLine(name).replaceAll(";", ":");
 }
 
 export function writeFolded({ profile, places }: Chosen): string {
   const counts = new Map<number, number>();
   const { callOf } = profile;
   const stack = profile.samples.stack.data;
-  for (const i of places) counts.set(callOf[stack[i]], (counts.get(callOf[stack[i]]) ?? 0) + 1);
+  const cpu_ns = profile.unit() === "time" && profile.samples.cpu_ns.data;
+  for (const i of places) {
+    const node = callOf[stack[i]];
+    counts.set(node, (counts.get(node) ?? 0) + (cpu_ns ? Math.round(cpu_ns[i] / 1000) : 1));
+  }
   // Two functions may have one name: their stacks are one line.
   const lines = new Map<string, number>();
   for (const [node, count] of counts) {

@@ -5,17 +5,17 @@ export type Json = Record<string, unknown>;
 
 export function record(what: string, value: unknown): Json {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new BadFile(`${what}: an object should be there`);
+    throw new BadFile(`${what} is not an object`);
   return value as Json;
 }
 
 export function list(what: string, value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new BadFile(`${what}: a list should be there`);
+  if (!Array.isArray(value)) throw new BadFile(`${what} is not a list`);
   return value;
 }
 
 export function numberOf(what: string, value: unknown): number {
-  if (typeof value !== "number") throw new BadFile(`${what}: a number should be there`);
+  if (typeof value !== "number") throw new BadFile(`${what} is not a number`);
   return value;
 }
 

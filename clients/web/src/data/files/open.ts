@@ -34,29 +34,29 @@ const READERS: Reader[] = [
   { form: "CpuSamples", knows: isCpuSamples, read: readCpuSamples },
 ];
 
-const ADVICE = "speedscope, CpuSamples, pprof and folded stacks can be opened";
+const ADVICE = "isoscope reads speedscope, pprof, CpuSamples and folded stacks";
 const BYTES_MOST = 2 ** 31; // unzipped: what is small as a file need not be so in memory
 
 export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<OpenedFile> {
   if (!content.length) throw new BadFile("the file is empty");
   const zipped = content[0] === 0x1f && content[1] === 0x8b;
   const opened = readBytes(zipped ? await unzipped(content) : content);
-  if (!opened.profile.samples.length) throw new BadFile(`a ${opened.form} file without samples`);
+  if (!opened.profile.samples.length) throw new BadFile(`${opened.form} file without samples`);
   const timeless = opened.profile.samples.time_us.view().every((time) => time === 0);
   if (timeless) lineUp(opened.profile);
   return { ...opened, timeless };
 }
 
-export function readBytes(bytes: Uint8Array): Opened {
+function readBytes(bytes: Uint8Array): Opened {
   const start = new TextDecoder().decode(bytes.subarray(0, 4100)).trimStart();
   if (start[0] === "{" || start[0] === "[") return readJson(new TextDecoder().decode(bytes));
   if (/^<(\?xml|!doctype|html|svg)\b/i.test(start))
-    throw new BadFile(`a page or picture; ${ADVICE}`);
+    throw new BadFile(`HTML page or SVG picture; ${ADVICE}`);
   // Whatever is not text may be pprof; it has no mark.
   if (!/[^\t\r\n\x20-\uffff]/.test(start)) {
     const text = new TextDecoder().decode(bytes);
     if (isFolded(text)) return { form: "folded", profile: readFolded(text) };
-    throw new BadFile(`text of no form that is known; ${ADVICE}`);
+    throw new BadFile(`unrecognized text format; ${ADVICE}`);
   }
   try {
     return { form: "pprof", profile: readPprof(bytes) };
@@ -69,7 +69,7 @@ export function readBytes(bytes: Uint8Array): Opened {
 function readJson(text: string): Opened {
   const value = parsed(text);
   const known = READERS.find(({ knows }) => knows(value));
-  if (!known) throw new BadFile(`JSON of no form that is known; ${ADVICE}`);
+  if (!known) throw new BadFile(`unrecognized JSON format; ${ADVICE}`);
   return { form: known.form, profile: known.read(value) };
 }
 
@@ -78,11 +78,11 @@ function parsed(text: string): Json {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new BadFile(`JSON that is damaged, or cut off: ${(error as Error).message}`);
+    throw new BadFile(`invalid or truncated JSON: ${(error as Error).message}`);
   }
   if (value && "jsonrpc" in value) value = value.result as Json; // a reply as it came
   if (!value || typeof value !== "object")
-    throw new BadFile(`JSON that holds no profile; ${ADVICE}`);
+    throw new BadFile(`JSON without a profile; ${ADVICE}`);
   return value;
 }
 
@@ -93,12 +93,12 @@ async function unzipped(content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const reader = stream.getReader();
   for (;;) {
     const { done, value } = await reader.read().catch((error: Error) => {
-      throw new BadFile(`a gzip file that is damaged or cut off: ${error.message}`);
+      throw new BadFile(`damaged or truncated gzip file: ${error.message}`);
     });
     if (done) break;
     parts.push(value);
     length += value.length;
-    if (length > BYTES_MOST) throw new BadFile("a gzip file of more than 2 GiB");
+    if (length > BYTES_MOST) throw new BadFile("gzip file of more than 2 GiB unpacked");
   }
   const whole = new Uint8Array(length);
   let at = 0;

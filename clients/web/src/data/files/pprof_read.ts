@@ -40,7 +40,7 @@ class Reader {
     });
     const decoder = new TextDecoder();
     this.#texts = this.#all(PROFILE.string).map((value) => decoder.decode(message(value)));
-    if (!this.#texts.length) throw new BadFile("no pprof profile: it has no names");
+    if (!this.#texts.length) throw new BadFile("not a pprof profile: it has no names");
   }
 
   #all(field: number): Value[] {
@@ -71,7 +71,7 @@ class Reader {
     const time = kinds.findIndex(([, unit]) => unit in UNIT_NS);
     if (count < 0 && time < 0) {
       const there = kinds.map((kind) => kind.join("/")).join(", ") || "nothing";
-      throw new BadFile(`a pprof profile of ${there}: neither samples nor times`);
+      throw new BadFile(`pprof profile of ${there}: it counts neither samples nor time`);
     }
     return { count, time, unit_ns: time < 0 ? 0 : UNIT_NS[kinds[time][1]] };
   }
@@ -149,9 +149,11 @@ class Reader {
     }
     if (!stack) return;
     const text = (key: string) => String(labels.get(key) ?? "");
+    const pid = Number(labels.get("pid")) || 0;
+    if (labels.has("process")) builder.profile.processNames.set(pid, text("process"));
     builder.addMany(countAt < 0 ? 1 : (values[countAt] ?? 0), {
       stack,
-      thread: this.#thread(Number(labels.get("pid")) || 0, labels.get("tid"), text("thread")),
+      thread: this.#thread(pid, labels.get("tid"), text("thread")),
       cpu_ns: timeAt < 0 ? 0 : (values[timeAt] ?? 0) * unit_ns,
       tag: text("tag"),
       state: text("state"),

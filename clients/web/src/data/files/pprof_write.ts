@@ -3,6 +3,7 @@
 // Samples of one stack, thread, tag and state are one entry with their number and their CPU time.
 // Inlined frames are further lines of their location. Lost: the time of each sample.
 import { IntColumn, PairIndex } from "../columns";
+import type { Profile } from "../profile";
 import { type Chosen, libraryPath, placesOf, spanOf } from "./chosen";
 import {
   FUNCTION,
@@ -35,6 +36,7 @@ class Writer {
     const { first_us, last_us } = spanOf(chosen);
     const file = new Message();
     const cpu = this.#valueType("cpu", "nanoseconds");
+    this.#mapping(programOf(chosen.profile)); // pprof takes the first one for the program's
     file
       .data(PROFILE.sampleType, this.#valueType("samples", "count"))
       .data(PROFILE.sampleType, cpu);
@@ -98,6 +100,7 @@ class Writer {
         .packed(SAMPLE.value, [counts.data[entry], Math.round(times[entry])]);
       this.#label(message, "thread", name);
       this.#label(message, "tid", "", tid);
+      this.#label(message, "process", profile.processNames.get(pid) ?? "");
       this.#label(message, "pid", "", pid);
       this.#label(message, "tag", profile.tags.texts[owners.b.data[owner]]);
       this.#label(message, "state", profile.states.texts[kinds.b.data[kind] >> 1]);
@@ -179,4 +182,11 @@ class Writer {
     this.#tables.data(PROFILE.mapping, message.bytes());
     return number;
   }
+}
+
+/** The path of a process' own library; "": none of them was on a stack. */
+function programOf({ libraries, processNames }: Profile): string {
+  const names = new Set(processNames.values());
+  const own = libraries.find(({ name }) => names.has(name));
+  return own ? own.path || own.name : "";
 }

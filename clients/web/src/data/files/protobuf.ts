@@ -16,7 +16,7 @@ class Cursor {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
       if (this.at >= this.bytes.length || scale > 2 ** 63)
-        throw new BadFile("a number that is cut off");
+        throw new BadFile("truncated number");
       const byte = this.bytes[this.at++];
       value += (byte & 127) * scale;
       if (byte < 128) return value;
@@ -24,7 +24,7 @@ class Cursor {
   }
 
   take(length: number): Uint8Array {
-    if (length > this.bytes.length - this.at) throw new BadFile("a message that is cut off");
+    if (length > this.bytes.length - this.at) throw new BadFile("truncated message");
     this.at += length;
     return this.bytes.subarray(this.at - length, this.at);
   }

@@ -1,38 +1,57 @@
-// Profiles as files: one row a form.
-import type { Chosen } from "./chosen";
+// Profiles as files: one row a form, named as `isoscope export` names them.
+import type { Filter } from "../filter";
+import type { Profile } from "../profile";
+import { type Chosen, choose } from "./chosen";
 import { writeCpuSamples } from "./cpu_samples_write";
+import { writeCpuprofile } from "./cpuprofile_write";
+import { writeCsv, writeCsvSamples } from "./csv_write";
+import { writeDevtools } from "./devtools_write";
+import { writeFirefox } from "./firefox_write";
 import { writeFolded } from "./folded";
+import { writeHtml } from "./html_write";
+import { writePerf } from "./perf_write";
 import { writePprof } from "./pprof_write";
 import { writeSpeedscope } from "./speedscope_write";
 
-export type Form = "speedscope" | "folded" | "pprof" | "cpusamples";
+type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Writer {
   suffix: string;
   summary: string;
-  write(chosen: Chosen, name: string): string | Promise<Uint8Array<ArrayBuffer>>;
+  write(chosen: Chosen, name: string): string | Promise<string | Bytes>;
 }
 
-export const FORMS: Record<Form, Writer> = {
-  speedscope: { suffix: ".speedscope.json", summary: "speedscope.app", write: writeSpeedscope },
-  folded: {
-    suffix: ".folded.txt",
-    summary: "folded stacks, for flamegraph.pl",
-    write: writeFolded,
-  },
-  pprof: {
-    suffix: ".pb.gz",
-    summary: "go tool pprof",
-    write: (chosen) => zipped(writePprof(chosen)),
-  },
-  cpusamples: {
-    suffix: ".cpusamples.json",
-    summary: "all of it, for this page",
-    write: writeCpuSamples,
-  },
+function form(suffix: string, summary: string, write: Writer["write"]): Writer {
+  return { suffix, summary, write };
+}
+
+export const FORMS = {
+  html: form(".html", "one page to share: a flame graph to zoom and search in", writeHtml),
+  speedscope: form(".speedscope.json", "speedscope.app", writeSpeedscope),
+  firefox: form(".firefox.json", "profiler.firefox.com", writeFirefox),
+  pprof: form(".pb.gz", "go tool pprof", (chosen) => zipped(writePprof(chosen))),
+  folded: form(".folded.txt", "folded stacks, for flamegraph.pl", writeFolded),
+  perf: form(".perf.txt", "text as perf script prints it", writePerf),
+  devtools: form(".devtools.json", "Dart DevTools, offline", writeDevtools),
+  cpuprofile: form(".cpuprofile", "Chrome DevTools, VS Code; the busiest thread", writeCpuprofile),
+  csv: form(".csv", "a row per function, for spreadsheets", writeCsv),
+  "csv-samples": form(".samples.csv", "a row per sample, for spreadsheets", writeCsvSamples),
+  cpusamples: form(".cpusamples.json", "everything, for this page", writeCpuSamples),
 };
 
-async function zipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+export type Form = keyof typeof FORMS;
+
+/** The samples that match the filter, as a file of that form. name: the profile's. */
+export async function written(
+  profile: Profile,
+  filter: Filter,
+  form: Form,
+  name: string,
+): Promise<string | Bytes> {
+  return FORMS[form].write(choose(profile, filter), name);
+}
+
+async function zipped(bytes: Bytes): Promise<Bytes> {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -27,10 +27,14 @@ export function readSpeedscope(value: Json): Profile {
   const places = list("shared.frames", record("shared", value.shared).frames).map((frame, i) =>
     builder.place(readFrame(builder, record(`frame ${i}`, frame))),
   );
+  const ours = (value._isoscope ?? {}) as Json;
   list("profiles", value.profiles).forEach((one, i) =>
     readThread(builder, places, record(`profile ${i}`, one), i),
   );
-  builder.middlePeriod();
+  for (const [pid, name] of Object.entries((ours.processes ?? {}) as Json))
+    builder.profile.processNames.set(Number(pid), textOf(name));
+  builder.profile.period_us = Number(ours.period) || 0;
+  if (!builder.profile.period_us) builder.middlePeriod();
   return builder.profile;
 }
 
@@ -53,9 +57,13 @@ function readThread(builder: Builder, places: number[], one: Json, number: numbe
   const factor = UNIT_US[unit];
   if (unit !== "none" && !factor)
     throw new BadFile(
-      `a speedscope profile in ${unit || "no unit"}: only times and counts can be read`,
+      `speedscope profile in ${unit || "no unit"}: only times and counts can be read`,
     );
+  const cpu = one._cpuMicros ? list("_cpuMicros", one._cpuMicros) : null;
+  const states = list("_states", one._states ?? []);
+  let at = -1;
   for (const { end, weight, stack } of one.type === "evented" ? evented(one) : sampled(one)) {
+    at++;
     if (!stack.length) continue;
     let node = 0;
     for (const frame of stack) {
@@ -63,8 +71,12 @@ function readThread(builder: Builder, places: number[], one: Json, number: numbe
       node = builder.profile.stack(node, places[frame]);
     }
     if (unit === "none") builder.addMany(weight, { stack: node, thread });
-    else
-      builder.add({ stack: node, thread, time_us: end * factor, cpu_ns: weight * factor * 1000 });
+    else {
+      // Ours of wall mode: widths are periods.
+      const cpu_ns = 1000 * (cpu ? numberOf("CPU time", cpu[at]) : weight * factor);
+      const state = textOf(states[at]);
+      builder.add({ stack: node, thread, time_us: end * factor, cpu_ns, state });
+    }
   }
 }
 
@@ -73,7 +85,7 @@ function* sampled(one: Json): Generator<Span> {
   const weights = list("weights", one.weights);
   if (samples.length !== weights.length)
     throw new BadFile(
-      `a speedscope profile of ${samples.length} samples and ${weights.length} weights`,
+      `speedscope profile of ${samples.length} samples and ${weights.length} weights`,
     );
   let end = numberOf("startValue", one.startValue ?? 0);
   for (let i = 0; i < samples.length; i++) {
@@ -96,6 +108,6 @@ function* evented(one: Json): Generator<Span> {
     }
     if (event.type === "O") stack.push(frame);
     else if (stack.pop() !== frame)
-      throw new BadFile(`a speedscope profile that closes frame ${frame} while it is not open`);
+      throw new BadFile(`invalid speedscope profile: frame ${frame} closes, and is not open`);
   }
 }

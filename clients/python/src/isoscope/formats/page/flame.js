@@ -19,7 +19,7 @@ for (let box = 0; box < count; box++) (rows[row[box]] ||= []).push(box);
 
 let view = { from: 0, to: total }, zoomed = 0, chosen = -1, hovered = -1, matches = null, frame = 0;
 
-const NAME = 0, FULL = 1, LIBRARY = 2, WHERE = 3, COLOUR = 4;
+const NAME = 0, FULL = 1, LIBRARY = 2, WHERE = 3, COLOURS = 4, SHORTER = 5;
 const named = (box) => data.names[name[box]];
 const end = (box) => start[box] + width[box];
 
@@ -52,6 +52,18 @@ function amount(value) {
   return value >= 1e3 ? `${(value / 1e3).toFixed(1)} ms` : `${value} us`;
 }
 
+// The more of a box is its own, the stronger.
+function fillOf(box) {
+  const colours = named(box)[COLOURS];
+  return colours[Math.floor((colours.length - 1) * self[box] / (width[box] || 1) + 0.5)];
+}
+
+// The longest of its names that fits, else the right end of the shortest.
+function label(box, letters) {
+  const names = [named(box)[NAME], ...named(box)[SHORTER]];
+  return names.find(({ length }) => length <= letters) ?? `…${names.at(-1).slice(1 - letters)}`;
+}
+
 function draw() {
   frame = 0;
   const dense = devicePixelRatio || 1, wide = canvas.clientWidth;
@@ -78,14 +90,13 @@ function drawRow(boxes, level, scale, wide, letter) {
     const shown = Math.max(right - left - 0.7, hit ? 2 * NARROWEST : NARROWEST);
     const around = level < row[zoomed];
     pen.globalAlpha = matches && !hit ? 0.25 : around ? 0.6 : 1;
-    pen.fillStyle = hit ? "#c04df0" : named(box)[COLOUR];
+    pen.fillStyle = hit ? "#c04df0" : fillOf(box);
     pen.fillRect(left, y, shown, ROW - 1);
     const letters = Math.floor((shown - 6) / letter);
     if (letters < 3) continue;
-    const text = named(box)[NAME];
     pen.globalAlpha = 1;
     pen.fillStyle = hit ? "#ffffff" : matches ? getComputedStyle(document.body).color : "#141414";
-    pen.fillText(text.length <= letters ? text : `${text.slice(0, letters - 1)}…`, left + 3, y + ROW / 2);
+    pen.fillText(label(box, letters), left + 3, y + ROW / 2);
   }
   pen.globalAlpha = 1;
 }

@@ -1,0 +1,1 @@
+"""One file a command, and what several of them share."""

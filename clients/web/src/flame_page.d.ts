@@ -1,0 +1,4 @@
+declare module "flame-page" {
+  const page: string;
+  export default page;
+}

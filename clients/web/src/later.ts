@@ -1,0 +1,10 @@
+// What the first view does not need: a second file, loaded when the page is there.
+export { openFile } from "./data/files/open";
+export { written } from "./data/files/save";
+export { Compare } from "./views/compare/compare";
+export { HeatMap } from "./views/heat/heat_map";
+export { Save } from "./views/files/save";
+export { Help } from "./views/frame/help";
+export { Source } from "./views/rows/source";
+export { Sandwich } from "./views/sandwich/sandwich";
+export { ThreadTable } from "./views/overview/thread_table";

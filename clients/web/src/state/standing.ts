@@ -1,0 +1,31 @@
+// Whether something is recorded now, in a word: the header, the tab's title and its icon say it.
+import { computed } from "@preact/signals";
+import type { ProcessInfo } from "../wire/service";
+import { files, info, link } from "./live";
+
+export interface Standing {
+  kind: "recording" | "paused" | "ended" | "disconnected" | "connecting" | "file";
+  word: string;
+}
+
+function ended(processes: readonly ProcessInfo[]): string {
+  const { status, signal } = processes.find(({ exit }) => exit)?.exit ?? {};
+  if (signal) return `Ended by ${signal}`;
+  return status === undefined ? "Ended" : `Ended with status ${status}`;
+}
+
+export const standing = computed<Standing>(() => {
+  const processes = info.value?.processes ?? [];
+  if (files.value.shown) return { kind: "file", word: "File" };
+  // Also when the service is gone since: it mostly goes with the program.
+  if (processes.length && !processes.some(({ live }) => live))
+    return { kind: "ended", word: ended(processes) };
+  if (link.value.state === "refused") return { kind: "disconnected", word: "Refused" };
+  if (link.value.state === "lost") return { kind: "disconnected", word: "Disconnected" };
+  if (link.value.state !== "open" || !info.value) return { kind: "connecting", word: "Connecting" };
+  if (!info.value.profiler) return { kind: "paused", word: "Paused" };
+  return { kind: "recording", word: "Recording" };
+});
+
+/** Is there a program that can be recorded? */
+export const canRecord = computed(() => ["recording", "paused"].includes(standing.value.kind));

@@ -1,0 +1,92 @@
+// Files that are dropped on the page, or picked: to be shown instead, or to compare with.
+import { useEffect, useState } from "preact/hooks";
+import type { FileUse } from "../../worker/messages";
+import { backend, files, link, problem } from "../../state/live";
+
+async function open(as: FileUse, file: File): Promise<void> {
+  try {
+    const content = await file.arrayBuffer();
+    backend().say({ say: "open", as, name: file.name, content });
+  } catch (error) {
+    problem.value = `cannot read ${file.name}: ${(error as Error).message}`;
+  }
+}
+
+/** The file beside the page: `isoscope view` puts its name into the page, and there is no service. */
+export async function openServed(name: string): Promise<void> {
+  link.value = { state: "none" };
+  const answer = await fetch("profile").catch(() => null);
+  const content = answer?.ok ? await answer.arrayBuffer() : null;
+  if (content) backend().say({ say: "open", as: "shown", name, content });
+  else problem.value = `cannot read ${name}: \`isoscope view\` has ended`;
+}
+
+export function openByHand(as: FileUse): void {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.onchange = () => {
+    if (input.files?.[0]) void open(as, input.files[0]);
+  };
+  input.click();
+}
+
+const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+
+/** Two places to drop at, over the page while a file is dragged. */
+export function Drop() {
+  const [over, setOver] = useState<FileUse | "" | null>(null); // null: nothing is dragged
+  useEffect(() => {
+    const move = (event: DragEvent) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      const place = (event.target as HTMLElement).closest?.<HTMLElement>("[data-use]");
+      setOver((place?.dataset.use as FileUse | undefined) ?? "");
+    };
+    const leave = (event: DragEvent) => {
+      if (!event.relatedTarget) setOver(null);
+    };
+    const drop = (event: DragEvent) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      setOver(null);
+      const place = (event.target as HTMLElement).closest?.<HTMLElement>("[data-use]");
+      const file = event.dataTransfer?.files[0];
+      if (file) void open((place?.dataset.use as FileUse | undefined) ?? "shown", file);
+    };
+    const listeners = { dragenter: move, dragover: move, dragleave: leave, drop };
+    for (const [name, act] of Object.entries(listeners))
+      document.addEventListener(name, act as EventListener);
+    return () => {
+      for (const [name, act] of Object.entries(listeners))
+        document.removeEventListener(name, act as EventListener);
+    };
+  }, []);
+  if (over === null) return null;
+  return (
+    <div class="drop">
+      <div data-use="shown" class={over === "shown" ? "over" : ""}>
+        Show this file
+      </div>
+      <div data-use="compared" class={over === "compared" ? "over" : ""}>
+        Compare what is shown with this file
+      </div>
+    </div>
+  );
+}
+
+/** Which file is shown instead of the service's samples. */
+export function FileBanner() {
+  const { shown } = files.value;
+  if (!shown) return null;
+  return (
+    <div class="banner">
+      <b dir="auto">{shown.name}</b> ({shown.form}) is shown
+      {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
+      {link.value.state !== "none" && (
+        <button onClick={() => backend().say({ say: "close", as: "shown" })}>
+          Back to the program
+        </button>
+      )}
+    </div>
+  );
+}

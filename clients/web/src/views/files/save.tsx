@@ -1,0 +1,75 @@
+// The sheet of what can be saved.
+import { type Form, FORMS } from "../../data/files/save";
+import { backend, files, info, look } from "../../state/live";
+import { savingShown } from "../../state/page";
+import { openByHand } from "./drop";
+import { tried } from "./copy_stack";
+import { pngPicture, svgPicture } from "../flame/picture";
+import { Sheet } from "../parts/sheet";
+
+/** As the file's name and the profile's: of the program, or of the file that is shown. */
+function nameOfAll(): string {
+  return (
+    files.value.shown?.name.replace(/\..*$/, "") ?? info.value?.processes[0]?.name ?? "profile"
+  );
+}
+
+function download(content: BlobPart, suffix: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = nameOfAll() + suffix;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+function save(form: Form): Promise<void> {
+  return tried(`cannot save ${form}`, async () => {
+    const content = await backend().ask("save", { ...look.value, form, name: nameOfAll() });
+    download(content, FORMS[form].suffix);
+  });
+}
+
+export function Save() {
+  const row = (name: string, summary: string, act: () => unknown) => (
+    <tr>
+      <td>
+        <button type="button" onClick={act}>
+          {name}
+        </button>
+      </td>
+      <td class="faint">{summary}</td>
+    </tr>
+  );
+  return (
+    <Sheet shown={savingShown} label="Save and open">
+      <p>Save the samples that match the filters, with complete stacks:</p>
+      <table>
+        {(Object.keys(FORMS) as Form[]).map((form) =>
+          row(form, FORMS[form].summary, () => save(form)),
+        )}
+      </table>
+      <p>Save the flame graph as it is shown:</p>
+      <table>
+        {row("SVG", "a picture with names as tooltips", () =>
+          tried("cannot save the picture", async () =>
+            download(await svgPicture(nameOfAll()), ".svg"),
+          ),
+        )}
+        {row("PNG", "a bitmap", () =>
+          tried("cannot save the picture", async () => download(await pngPicture(), ".png")),
+        )}
+      </table>
+      <p>Open a file here, or drop it on the page:</p>
+      <table>
+        {row("Open…", "show a file instead of the program", () => {
+          savingShown.value = false;
+          openByHand("shown");
+        })}
+        {row("Compare…", "compare what is shown with a file", () => {
+          savingShown.value = false;
+          openByHand("compared");
+        })}
+      </table>
+    </Sheet>
+  );
+}

@@ -1,0 +1,114 @@
+// The page: its parts from top to bottom.
+import { useEffect, useMemo } from "preact/hooks";
+import { useAnswer } from "../../state/answer";
+import { data, keyOfFunction, link, look } from "../../state/live";
+import { hits } from "../../state/page";
+import { selection } from "../../state/selection";
+import { BottomUpView } from "../rows/bottom_up_view";
+import { Chart } from "../flame/chart";
+import { Drop, FileBanner } from "../files/drop";
+import { Filters } from "./filters";
+import { Flame } from "../flame/flame";
+import { FrameMenu } from "./frame_menu";
+import { FunctionTable } from "../rows/function_table";
+import { Header } from "./header";
+import { LegendBar } from "./legend";
+import { onKey } from "./keys";
+import { later } from "./later";
+import { LossBanner } from "./losses";
+import { Overview } from "../overview/overview";
+import { Side } from "./side";
+import { Banner, Status } from "./status";
+import { Tabs } from "./tabs";
+import { CallTreeView } from "../rows/call_tree_view";
+import type { SearchResult } from "../../worker/messages";
+import { isDark } from "../parts/colours";
+import { Empty, Few } from "../parts/empty";
+import { PageTip } from "../parts/tip";
+
+function Loading() {
+  return (
+    <p class="empty" role="status">
+      Loading…
+    </p>
+  );
+}
+
+/** Each view by its name. */
+function View({ search }: { search: SearchResult | null }) {
+  if (!data.value && link.value.state !== "refused")
+    return (
+      <p class="empty" role="status">
+        Waiting for samples…
+      </p>
+    );
+  if (!data.value) return <Empty />;
+  const { Compare, HeatMap, Source, Sandwich, ThreadTable } = later.value;
+  switch (selection.value.view) {
+    case "flame":
+      return <Flame search={search} />;
+    case "chart":
+      return <Chart search={search} />;
+    case "tree":
+      return <CallTreeView search={search} />;
+    case "bottom-up":
+      return <BottomUpView search={search} />;
+    case "table":
+      return <FunctionTable search={search} />;
+    case "source":
+      return Source ? <Source /> : <Loading />;
+    case "compare":
+      return Compare ? <Compare search={search} /> : <Loading />;
+    case "sandwich":
+      return Sandwich ? <Sandwich search={search} /> : <Loading />;
+    case "threads":
+      return ThreadTable ? <ThreadTable search={search} /> : <Loading />;
+    case "heat-map":
+      return HeatMap ? <HeatMap /> : <Loading />;
+  }
+}
+
+export function App() {
+  const { search } = selection.value;
+  const { Help, Save } = later.value;
+  const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
+  const found = useMemo(
+    () => (search.text && answer && !answer.error ? answer : null),
+    [search.text, answer],
+  );
+  useEffect(() => {
+    hits.value = found ? Array.from(found.order, keyOfFunction) : [];
+  }, [found]);
+  useEffect(() => {
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+  useEffect(() => {
+    document.documentElement.dataset.theme = isDark.value ? "dark" : "light";
+  }, [isDark.value]);
+  return (
+    <>
+      <Header search={search.text ? answer : null} />
+      <Banner />
+      <LossBanner />
+      <Few />
+      <FileBanner />
+      <Overview />
+      <Tabs />
+      <LegendBar />
+      <main>
+        <section class="view">
+          <View search={found} />
+        </section>
+        <Side />
+      </main>
+      <Status />
+      {Help && <Help />}
+      <Filters />
+      {Save && <Save />}
+      <Drop />
+      <FrameMenu />
+      <PageTip />
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+// Views of the page's second file. A service that is gone sends none: it is asked again once it is back.
+import { effect, signal } from "@preact/signals";
+import { link, problem } from "../../state/live";
+import type { Compare } from "../compare/compare";
+import type { HeatMap } from "../heat/heat_map";
+import type { Save } from "../files/save";
+import type { Source } from "../rows/source";
+import type { Sandwich } from "../sandwich/sandwich";
+import type { ThreadTable } from "../overview/thread_table";
+import type { Help } from "./help";
+
+export interface LaterViews {
+  Compare: typeof Compare;
+  HeatMap: typeof HeatMap;
+  Help: typeof Help;
+  Save: typeof Save;
+  Source: typeof Source;
+  Sandwich: typeof Sandwich;
+  ThreadTable: typeof ThreadTable;
+}
+
+/** Empty until they are there. */
+export const later = signal<Partial<LaterViews>>({});
+
+/** Loads them at once; where that fails, each time the link is back. */
+export function keepLater(load: () => Promise<LaterViews>): void {
+  let failed = false;
+  const tryIt = async () => {
+    failed = false;
+    try {
+      later.value = await load();
+    } catch {
+      failed = true;
+      problem.value = "a part of the page did not load: reload it once the service is back";
+    }
+  };
+  void tryIt();
+  effect(() => {
+    if (link.value.state === "open" && failed) void tryIt();
+  });
+}

@@ -1,0 +1,213 @@
+// The views by name, and the breadcrumbs: what was done to the tree, each of it to be undone.
+import type { GroupBy } from "../../data/group";
+import type { Transform } from "../../data/shape";
+import { shortName } from "../../data/short_name";
+import { useAnswer } from "../../state/answer";
+import { byUnit, data, look, names, usedUnit } from "../../state/live";
+import { filtersShown } from "../../state/page";
+import { arrange, room } from "../../state/room";
+import { percent } from "../parts/format";
+import { useRoving } from "../parts/roving";
+import { groupings } from "./frame_menu";
+import {
+  select,
+  selection,
+  systemHidden,
+  toggle,
+  untransform,
+  type View,
+} from "../../state/selection";
+
+const TABS: [View, string][] = [
+  ["flame", "Flame"],
+  ["chart", "Chart"],
+  ["tree", "Call tree"],
+  ["bottom-up", "Bottom-up"],
+  ["table", "Table"],
+  ["source", "Source"],
+  ["compare", "Compare"],
+  ["heat-map", "Heat map"],
+  ["threads", "Threads"],
+  ["sandwich", "Sandwich"],
+];
+
+const FILTERS = ["processes", "threads", "tags", "states", "libraries", "packages", "kinds"] as const;
+
+const LISTED = 3; // values of a filter: of more it is told how many
+
+const NAME_MOST = 32; // letters of a name in a crumb
+
+const fullName = (key: string) => key.slice(key.indexOf("!") + 1);
+const nameOf = (key: string) => shortName(fullName(key), NAME_MOST);
+
+function described(one: Transform): string {
+  switch (one.kind) {
+    case "hide-function":
+      return `${nameOf(one.fn)} merged into callers`;
+    case "hide-library":
+      return `${one.library} merged into callers`;
+    case "drop-function":
+      return `${nameOf(one.fn)} hidden`;
+    case "join-function":
+      return `recursion of ${nameOf(one.fn)} collapsed`;
+    case "focus-function":
+      return `only ${nameOf(one.fn)}`;
+    case "focus-library":
+      return `only ${one.library}`;
+    case "join-recursion":
+      return "recursion collapsed";
+    case "hide-system":
+      return "system folded";
+  }
+}
+
+/** How much of the selection's self time is shown as its callers'. */
+function useFolded(): string {
+  const { transforms } = selection.value;
+  const summary = useAnswer("summary", systemHidden.value ? { filter: look.value.filter, transforms, group: "" } : null);
+  const text = described({ kind: "hide-system" });
+  if (!summary) return text;
+  const { system, count, cpu_ns } = summary;
+  const share = percent(byUnit(system.samples, system.time_ns), byUnit(count, cpu_ns));
+  return `${text}: ${share} of self`;
+}
+
+function Crumbs() {
+  const { transforms, zoom, filter } = selection.value;
+  const without = (name: keyof typeof filter) => () => {
+    const { [name]: _, ...rest } = filter;
+    select({ filter: rest });
+  };
+  const chips: [string, () => void][] = [];
+  if (filter.window_us) {
+    const seconds = (filter.window_us[1] - filter.window_us[0]) / 1e6;
+    chips.push([`${seconds.toFixed(2)} s`, without("window_us")]);
+  }
+  for (const name of FILTERS) {
+    const values = filter[name];
+    if (!values) continue;
+    const { length } = values;
+    const text = length > LISTED ? `${length} ${name}` : `${name}: ${values.join(", ")}`;
+    chips.push([text, without(name)]);
+  }
+  const folded = useFolded();
+  for (const one of transforms) {
+    const text = one.kind === "hide-system" ? folded : described(one);
+    chips.push([text, () => untransform(one)]);
+  }
+  return (
+    <nav class="crumbs" aria-label="Selection">
+      {chips.map(([text, remove]) => (
+        <button class="chip" title="Remove" onClick={remove} dir="auto">
+          {text} ×
+        </button>
+      ))}
+      {zoom.length > 0 && (
+        <>
+          <button onClick={() => select({ zoom: [] })}>all</button>
+          {zoom.slice(-4).map((key, i, shown) => (
+            <>
+              <i>›</i>
+              <button
+                dir="auto"
+                title={fullName(key)}
+                onClick={() =>
+                  select({
+                    zoom: zoom.slice(0, zoom.length - shown.length + i + 1),
+                  })
+                }
+              >
+                {nameOf(key)}
+              </button>
+            </>
+          ))}
+        </>
+      )}
+    </nav>
+  );
+}
+
+export function Tabs() {
+  const { view, group, inverted, rootBelow } = selection.value;
+  const systems = data.value !== null && names.libraries.some(({ system }) => system);
+  return (
+    <div class="tabs">
+      <div role="tablist" aria-label="Views" {...useRoving(true)}>
+        {TABS.map(([id, name], i) => (
+          <button
+            role="tab"
+            title={`${name} (${i < 9 ? i + 1 : "w"})`}
+            aria-selected={id === view}
+            onClick={() => select({ view: id })}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <Crumbs />
+      <i class="space" />
+      <div class="controls" role="toolbar" aria-label="What the views show" {...useRoving()}>
+      {view === "flame" && (
+        <>
+          <button
+            aria-pressed={inverted}
+            title="Functions by their own time first, and their callers behind them (i)"
+            onClick={() => select({ inverted: !inverted, zoom: [] })}
+          >
+            Inverted
+          </button>
+          <button
+            aria-label={rootBelow ? "First row below" : "First row on top"}
+            title="Grow upwards or downwards (r)"
+            onClick={() => select({ rootBelow: !rootBelow })}
+          >
+            {rootBelow ? "↑" : "↓"}
+          </button>
+        </>
+      )}
+      <button
+        title="Threads, processes, tags, states, libraries (t)"
+        aria-pressed={FILTERS.some((kind) => selection.value.filter[kind])}
+        onClick={() => (filtersShown.value = true)}
+      >
+        Filter…
+      </button>
+      <select
+        aria-label="Group"
+        title="Group the trees by (g)"
+        value={group}
+        onChange={({ currentTarget }) =>
+          select({ group: currentTarget.value as GroupBy, zoom: [] })
+        }
+      >
+        {groupings().map(([by, text]) => (
+          <option value={by}>{text}</option>
+        ))}
+      </select>
+      {systems && (
+        <button
+          aria-pressed={systemHidden.value}
+          title="System libraries are their callers' time"
+          onClick={() => toggle({ kind: "hide-system" })}
+        >
+          fold system
+        </button>
+      )}
+      <button
+        title="CPU time or samples (u)"
+        onClick={() => select({ unit: byUnit("time", "samples") })}
+      >
+        {usedUnit.value}
+      </button>
+      <button
+        aria-pressed={room.value.side}
+        aria-label="Side panel"
+        title="Side panel (d)"
+        onClick={() => arrange({ side: !room.value.side })}
+      >
+        ◨
+      </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+// What stands beside the pointer over the curve or a lane.
+import type { Lane } from "../../data/layouts/lanes";
+import type { LaneInTime, Overview } from "../../data/layouts/overview";
+import { processName } from "../../state/live";
+import { grouped, percent } from "../parts/format";
+import { threadsAtFull } from "./lanes";
+
+export function laneName({ kind, name, pid }: Lane): string {
+  return kind === "process" ? processName(pid) : name || "(no name)";
+}
+
+/** And which thread it is, or how many. */
+export function whoIs(lane: Lane): string {
+  const { kind, tids } = lane;
+  return `${laneName(lane)} (${kind === "thread" ? tids[0] : `${grouped(tids.length)} threads`})`;
+}
+
+export function stepAt(overview: Overview, time_us: number): number {
+  const step = Math.floor((time_us - overview.origin_us) / overview.step_us);
+  return Math.min(overview.steps - 1, Math.max(0, step));
+}
+
+function seconds(overview: Overview, step: number, zero_us: number): string {
+  const digits = Math.max(0, Math.ceil(6 - Math.log10(overview.step_us)));
+  const at = (overview.origin_us + step * overview.step_us - zero_us) / 1e6;
+  return `${at.toFixed(digits)} s`;
+}
+
+/** lane null: all threads together. */
+export function laneTip(
+  overview: Overview,
+  lane: LaneInTime | null,
+  step: number,
+  zero_us: number,
+): string[] {
+  const { states, steps, step_us } = overview;
+  const time = seconds(overview, step, zero_us);
+  if (!lane) {
+    const processors = overview.cpu[step].toFixed(2);
+    const samples = Math.round((overview.samples[step] * step_us) / 1e6);
+    return [time, `${processors} CPUs in use`, `${samples} samples`];
+  }
+  const { length } = lane.tids;
+  const shares = [...states.keys()]
+    .map((state) => [state, lane.states[step * states.length + state]])
+    .filter(([, threads]) => threads > 0)
+    .map(([state, threads]) => `${states[state]} ${percent(Math.min(threads, length), length)}`);
+  const atFull = threadsAtFull(lane, steps);
+  const scale = atFull < length ? [`full height: ${atFull} of ${grouped(length)} threads`] : [];
+  return [whoIs(lane), time, ...(shares.length ? shares : ["no samples"]), ...scale];
+}

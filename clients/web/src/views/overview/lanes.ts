@@ -1,0 +1,119 @@
+// The lanes of the overview: in each step, how much of the time threads were in which state.
+import type { Filter } from "../../data/filter";
+import type { Lane } from "../../data/layouts/lanes";
+import type { LaneInTime, Overview } from "../../data/layouts/overview";
+import type { Ink } from "../parts/colours";
+
+export const LANE_PX = 24;
+export const LABEL_PX = 120;
+const LEAST_PX = 2; // what is there is seen
+const ROUNDING = 1e-4; // of sums of parts
+
+// In the order of the palette; what the service may add later is drawn as the last.
+export const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+
+export function stateColour(state: string, ink: Ink): string {
+  const place = STATES.indexOf(state);
+  return ink.states[place < 0 ? STATES.length - 1 : place];
+}
+
+/** The filter with only these threads, or (together) with more; without them when it was that. */
+export function threadsOf(filter: Filter, tids: readonly number[], together: boolean): Filter {
+  const { threads = [], ...rest } = filter;
+  const there = tids.every((tid) => threads.includes(tid));
+  const others = together ? threads.filter((tid) => !tids.includes(tid)) : [];
+  const isOut = there && (together || threads.length === tids.length);
+  const next = isOut ? others : [...others, ...tids];
+  return next.length ? { ...rest, threads: next } : rest;
+}
+
+/** The number of the lane that has these threads and no others; -1: none has. */
+export function laneOf(lanes: readonly Lane[], threads: readonly number[]): number {
+  const isThese = (tids: number[]) =>
+    tids.length === threads.length && tids.every((tid) => threads.includes(tid));
+  return lanes.findIndex(({ kind, tids }) => kind !== "process" && isThese(tids));
+}
+
+/** The next of the groups and threads, from the picked one; undefined: there is none beyond. */
+export function laneAfter(
+  lanes: readonly Lane[],
+  threads: readonly number[],
+  direction: 1 | -1,
+): Lane | undefined {
+  const list = lanes.filter(({ kind }) => kind !== "process");
+  let at = laneOf(list, threads);
+  if (at < 0) at = list.findIndex(({ tids }) => tids.includes(threads[threads.length - 1]));
+  if (at < 0) return list[direction < 0 ? list.length - 1 : 0];
+  return list[at + direction];
+}
+
+/** Behind its name: how many threads a group has; which one it is, where names are the same. */
+export function noteOf({ kind, name, pid, tids }: Lane, lanes: readonly Lane[]): string {
+  if (kind === "group") return `(${tids.length})`;
+  const alike = lanes.filter((one) => one.name === name && one.pid === pid);
+  return kind === "thread" && alike.length > 1 ? `${tids[0]}` : "";
+}
+
+/**
+ * How many of its threads, at work for the whole step, make a lane full: as many as were so at most. A
+ * pool of hundreds would be a line at the bottom otherwise, since only so many run at once.
+ */
+export function threadsAtFull(
+  { states, tids }: Pick<LaneInTime, "states" | "tids">,
+  steps: number,
+): number {
+  const kinds = states.length / (steps || 1);
+  let most = 0;
+  for (let at = 0; at < states.length; at += kinds) {
+    let sum = 0;
+    for (let state = 0; state < kinds; state++) sum += states[at + state];
+    if (sum > most) most = sum;
+  }
+  return Math.max(1, Math.min(tids.length, Math.ceil(most - ROUNDING)));
+}
+
+/** lanes: those that are drawn, from above; picked null: all threads. */
+export function drawLanes(
+  context: CanvasRenderingContext2D,
+  { steps, states }: Overview,
+  lanes: readonly LaneInTime[],
+  width: number,
+  ink: Ink,
+  picked: ReadonlySet<number> | null,
+  runs: (slot: number) => string, // the colour of what runs
+): void {
+  const pixels = (width - LABEL_PX) / steps;
+  const colours = states.map((state) => stateColour(state, ink));
+  // What runs stands at the bottom in each step, what sleeps on top.
+  const stacked = [...states.keys()].sort(
+    (a, b) => STATES.indexOf(states[a]) - STATES.indexOf(states[b]),
+  );
+  const bottoms = new Float64Array(steps); // how far each step is filled, in pixels
+  lanes.forEach((lane, i) => {
+    const top = i * LANE_PX;
+    const each = (LANE_PX - 3) / threadsAtFull(lane, steps);
+    context.globalAlpha = isIn(lane, picked) ? 1 : 0.35;
+    bottoms.fill(top + LANE_PX - 1);
+    for (const state of stacked) {
+      const isRunning = states[state] === STATES[0];
+      context.fillStyle = colours[state];
+      for (let step = 0; step < steps; step++) {
+        const threads = lane.states[step * states.length + state];
+        if (!threads) continue;
+        const room = bottoms[step] - top - 1;
+        const height = Math.min(Math.max(LEAST_PX, threads * each), room);
+        bottoms[step] -= height;
+        if (isRunning) context.fillStyle = runs(lane.slots[step]);
+        context.fillRect(LABEL_PX + step * pixels, bottoms[step], Math.max(1, pixels), height);
+      }
+    }
+    context.globalAlpha = 1;
+    context.fillStyle = ink.line;
+    context.fillRect(0, top + LANE_PX - 1, width, 1);
+  });
+}
+
+/** Is any thread of it picked? */
+export function isIn({ tids }: Lane, picked: ReadonlySet<number> | null): boolean {
+  return !picked || tids.some((tid) => picked.has(tid));
+}

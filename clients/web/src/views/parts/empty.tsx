@@ -1,0 +1,87 @@
+// Why there is nothing to see, and what to do.
+import type { ComponentChildren } from "preact";
+import type { Command } from "../../wire/service";
+import { backend, data, held, hold, info, link, newest } from "../../state/live";
+import { select, selection, START } from "../../state/selection";
+
+const FEW = 20; // samples: less than the start of most programs
+
+const run = (command: Command) => backend().say({ say: "command", command });
+const TRY_WALL: [string, () => void] = ["Try wall mode", () => run({ set: "mode", mode: "wall" })];
+
+/** The act that helps, where there is one. */
+function Said({ children, act }: { children: ComponentChildren; act?: [string, () => void] }) {
+  return (
+    <p class="empty" role="status">
+      {children} {act && <button onClick={act[1]}>{act[0]}</button>}
+    </p>
+  );
+}
+
+function NothingSelected() {
+  const { filter, transforms } = selection.value;
+  const { window_us, ...others } = filter;
+  const focused = transforms.some(({ kind }) => kind !== "hide-system");
+  const all = () => select({ filter: START.filter, transforms: START.transforms, zoom: [] });
+  if (window_us && !Object.keys(others).length && !focused && info.value?.mode === "cpu")
+    return (
+      <Said act={["Show all time", all]}>
+        No samples in this range: the program used no CPU then. Wall mode also samples threads that
+        wait.
+      </Said>
+    );
+  return (
+    <Said act={["Show all", all]}>
+      No samples match {focused ? "the focus and the filters" : "the filters"}.
+    </Said>
+  );
+}
+
+export function Empty() {
+  const service = info.value;
+  const { filter, transforms } = selection.value;
+  const narrowed =
+    Object.keys(filter).length > 0 || transforms.some(({ kind }) => kind !== "hide-system");
+  if (link.value.state === "refused") return <Said>The service refused: {link.value.reason}</Said>;
+  if (data.value?.samples && narrowed) return <NothingSelected />;
+  if (held.value)
+    return (
+      <Said act={["Resume", () => hold(false)]}>
+        There were no samples when the view was paused.
+      </Said>
+    );
+  if (link.value.state === "none") return <Said>Opening the file…</Said>;
+  if (!service) return <Said>Waiting for the service…</Said>;
+  if (!service.processes.some(({ live }) => live)) {
+    const why = service.profiler ? "without a sample" : "with the profiler off";
+    return <Said>The program has ended {why}.</Said>;
+  }
+  if (!service.profiler)
+    return (
+      <Said act={["Turn it on", () => run({ set: "profiler", on: true })]}>
+        The profiler is off.
+      </Said>
+    );
+  if (service.mode === "cpu")
+    return (
+      <Said act={TRY_WALL}>
+        No samples yet: the program has used no CPU.
+      </Said>
+    );
+  return <Said>No samples yet.</Said>;
+}
+
+/** Across the page, above the few samples that there are: a program may wait from its first moment on. */
+export function Few() {
+  const service = info.value;
+  const samples = newest.value?.samples ?? 0;
+  const runs = service?.profiler && service.processes.some(({ live }) => live);
+  if (!samples || samples >= FEW || !runs || service.mode !== "cpu" || link.value.state !== "open")
+    return null;
+  const [word, act] = TRY_WALL;
+  return (
+    <div class="banner" role="status">
+      Hardly any samples: the program has used little CPU. <button onClick={act}>{word}</button>
+    </div>
+  );
+}
