@@ -1,10 +1,11 @@
-# Writes OUT: the page's files of FOLDER (clients/web) as C, each as gzip, for server/page.h.
+# Writes OUT: the page's files of FOLDER (clients/web) as C, each as gzip, for server/http/page.h.
 #
 #   cmake -D GZIP=gzip -D FOLDER=clients/web -D OUT=page_files.c -P page_files.cmake
 
 set(arrays "")
 set(rows "")
-foreach(file index.html:text/html generated/app.js:text/javascript generated/app.css:text/css)
+foreach(file index.html:text/html generated/app.css:text/css generated/app.js:text/javascript
+             generated/chunk.js:text/javascript generated/later.js:text/javascript)
   string(REGEX MATCH "^(.*):(.*)$" unused "${file}")
   set(path ${FOLDER}/${CMAKE_MATCH_1})
   set(type ${CMAKE_MATCH_2})
@@ -24,5 +25,5 @@ foreach(file index.html:text/html generated/app.js:text/javascript generated/app
   string(APPEND rows "    { \"${name}\", \"${type}; charset=utf-8\", \"\\\"${etag}\\\"\", ${array}, sizeof(${array}) },\n")
 endforeach()
 file(REMOVE ${OUT}.gz)
-file(WRITE ${OUT} "/* Made by cmake/page_files.cmake. */\n#include \"page.h\"\n\n${arrays}"
+file(WRITE ${OUT} "/* Made by cmake/page_files.cmake. */\n#include \"http/page.h\"\n\n${arrays}"
                   "const struct page_file page_files[] = {\n${rows}    { NULL, NULL, NULL, NULL, 0 },\n};\n")

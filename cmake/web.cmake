@@ -14,6 +14,7 @@ add_custom_command(
   OUTPUT ${ISOSCOPE_PAGE_FILES}
   COMMAND ${CMAKE_COMMAND} -D GZIP=${ISOSCOPE_GZIP} -D FOLDER=${web_folder} -D OUT=${ISOSCOPE_PAGE_FILES}
           -P ${web_script}
-  DEPENDS ${web_script} ${web_folder}/index.html ${web_folder}/generated/app.js ${web_folder}/generated/app.css
+  DEPENDS ${web_script} ${web_folder}/index.html ${web_folder}/generated/app.css ${web_folder}/generated/app.js
+          ${web_folder}/generated/chunk.js ${web_folder}/generated/later.js
   COMMENT "The browser page"
   VERBATIM)

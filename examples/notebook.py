@@ -36,13 +36,13 @@ table = tree.table()
 (folder / "table.html").write_text(table._repr_html_(), encoding="utf-8")
 for row in table.rows[:5]:
     callers = ", ".join(item.name for item, _ in row.callers.most_common(2))
-    print(f"{tree.share(row.self_count):6.1%}  {row.name}  called by {callers or 'nobody'}")
+    print(f"{tree.share(row.self_weight):6.1%}  {row.name}  called by {callers or 'nobody'}")
 
 # %% Hot spots, by line
 for spot in hot_spots(profile, threshold=0.05).spots:
-    line, own = spot.lines[0]
-    where = f"line {line}" if line else "of no known line"
-    print(f"{spot.share:6.1%}  {spot.row.name}: {own:,} samples {where}")
+    hottest = spot.lines[0]
+    where = f"line {hottest.line}" if hottest.line else "of no known line"
+    print(f"{spot.share:6.1%}  {spot.row.name}: {hottest.self_count:,} samples {where}")
 
 # %% The second half of the time beside the first
 middle_us = (profile.first_us + profile.last_us) // 2

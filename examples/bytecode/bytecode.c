@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
 
-    isoscope_set_frame_provider(
+    isoscope_frame_provider_register(
         __start_interpreter, (size_t)(__stop_interpreter - __start_interpreter), next_frame, NULL);
     end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC);
     isoscope_tag_push("running bytecode");

@@ -19,12 +19,12 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import Iterator, Mapping, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "clients/python/src"))
 
-from isoscope import CallTree, Client  # noqa: E402
+from isoscope import Client, Sample  # noqa: E402
 
 from real_programs import Program, programs  # noqa: E402
 
@@ -56,14 +56,28 @@ def cpu_seconds(times: str) -> float:
     return sum(int(m) * 60 + float(s) for m, s in minutes)
 
 
+def kept_run(build: Path, program: Program, info: Path, at_end: str) -> list[str]:
+    """Serves on after the program's end, when a shell has done what is to be done then."""
+    return [str(build / "bin/isoscope"), "run", "--quiet", "--keep", "--period", "1000",
+            "--write-service-info", str(info), "--", "/bin/sh", "-c",
+            f'"$@" >/dev/null; {at_end}', "sh", *program.command]
+
+
+def busiest(client: Client):
+    return max(client.processes(), key=lambda one: stored(client, one.id))
+
+
+def percent(counts: Mapping) -> dict:
+    whole = sum(counts.values()) or 1
+    return {name: 100.0 * count / whole for name, count in counts.items()}
+
+
 def see(build: Path, program: Program, folder: Path) -> Seen:
     info, cpu = folder / "service.json", folder / "times"
     info.unlink(missing_ok=True)
     cpu.unlink(missing_ok=True)
     # The shell tells the program's CPU time when it has ended.
-    command = [str(build / "bin/isoscope"), "run", "--quiet", "--keep", "--period", "1000",
-               "--write-service-info", str(info), "--", "/bin/sh", "-c",
-               f'"$@" >/dev/null; times >{cpu}', "sh", *program.command]
+    command = kept_run(build, program, info, f"times >{cpu}")
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
         try:
             wait_for(lambda: cpu.exists() and cpu.read_text().count("\n") == 2, program.name)
@@ -74,13 +88,18 @@ def see(build: Path, program: Program, folder: Path) -> Seen:
 
 def pull(uri: str, seconds: float) -> Seen:
     with Client(uri) as client:
-        process = max(client.processes(), key=lambda p: stored(client, p.id))
+        process = busiest(client)
         counters = client.call("getIsolate", isolateId=process.id)["_process"]["counters"]
-        tree = CallTree.build([(process, client.cpu_samples(process))])
-    shares = {row.function.name: 100.0 * row.self_count / tree.sample_count
-              for row in tree.functions()}
-    return Seen(tree.sample_count, counters["end_root"] / counters["delivered"],
-                counters["delivered"] / (seconds * 1000.0), shares)
+        samples = client.cpu_samples(process).samples
+    counts = Counter(of_the_symbol(sample) for sample in samples)
+    return Seen(len(samples), counters["end_root"] / counters["delivered"],
+                counters["delivered"] / (seconds * 1000.0), percent(counts))
+
+
+def of_the_symbol(sample: Sample) -> str:
+    """perf names symbols: what was inlined into one is the symbol's time."""
+    inlined = sample.inlined or (False,)
+    return plain(sample.stack[inlined.index(False)].name)
 
 
 def stored(client: Client, isolate: str) -> int:
@@ -97,8 +116,7 @@ def perf_shares(program: Program, folder: Path) -> dict[str, float]:
     script = subprocess.run(["perf", "script", "-i", str(data), "-F", "ip,sym,dso"], check=True,
                             capture_output=True, text=True, env=environment).stdout
     functions = Functions()
-    counts = Counter(functions.name(*frame) for frame in user_leaves(script))
-    return {name: 100.0 * count / counts.total() for name, count in counts.items()}
+    return percent(Counter(functions.name(*frame) for frame in user_leaves(script)))
 
 
 def user_leaves(script: str) -> Iterator[tuple[int, str, str]]:
@@ -146,14 +164,16 @@ def output(*command: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Demangling differs in spaces; memcpy and memmove are two names of one code in glibc."""
-    name = re.sub(r"\(.*", "", name).replace(" ", "").split("@")[0]
+    """Demangling differs in spaces, and in how it shows what the compiler made of a function (a part,
+    a clone); memcpy and memmove are two names of one code in glibc."""
+    name = re.sub(r"\(.*| \[[^]]*\]|\.(lto_priv|constprop|isra|part|cold)\b.*", "", name)
+    name = name.replace(" ", "").split("@")[0]
     return name.replace("__memmove_", "__memcpy_")
 
 
 def compare(seen: Seen, theirs: dict[str, float]) -> list[tuple[str, float, float]]:
     hottest = sorted(seen.shares.items(), key=lambda item: -item[1])[:HOTTEST]
-    return [(name, share, theirs.get(plain(name), 0.0)) for name, share in hottest]
+    return [(name, share, theirs.get(name, 0.0)) for name, share in hottest]
 
 
 def main() -> int:

@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RING_BYTES = 32 * 1024, RING_DEPTH = 128, DIFFERENCES_MAX = 8 };
+enum { RING_BYTES = 32 * 1024, RING_DEPTH = 512, DIFFERENCES_MAX = 8 };
 
 extern void *__libc_stack_end;
 
@@ -65,7 +65,7 @@ struct ring_slot {
 
 struct own {
     struct stack_range stack;
-    struct root_side root_side;
+    struct outer_frames outer_frames;
     uint32_t at;
     struct ring_slot ring[RING_BYTES / sizeof(struct ring_slot)];
 };
@@ -89,7 +89,7 @@ static void take(enum way way, const ucontext_t *context, struct walk *walk)
     slot->cpu_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
     slot->now_ns = clock_read(CLOCK_MONOTONIC);
     if (way == TABLES)
-        walk_by_tables(context, &own.stack, &own.root_side, walk);
+        walk_by_tables(context, &own.stack, &own.outer_frames, walk);
     else
         walk_by_libunwind(context, walk);
     slot->depth = walk->depth < RING_DEPTH ? walk->depth : RING_DEPTH;
@@ -146,7 +146,7 @@ static void take_both(const ucontext_t *context)
     }
     if (learnt(&tables)) {
         bench.relearnt++;
-        walk_by_tables(context, &own.stack, &own.root_side, &tables);
+        walk_by_tables(context, &own.stack, &own.outer_frames, &tables);
     }
     walk_resolve(&tables);
     compare(&tables, &libunwind);

@@ -15,8 +15,8 @@
 
 #include "protocol/service.h"
 #include "sampler/profile/parts.h"
-#include "sampler/profile/process.h"
-#include "sampler/profile/processes.h"
+#include "sampler/profile/intake/process.h"
+#include "sampler/profile/intake/processes.h"
 #include "sampler/profile/profile.h"
 
 #include <jansson.h>
@@ -86,7 +86,7 @@ static void must(bool good, const char *what)
 
 static void open_bench(struct bench *bench)
 {
-    struct profile_options options = { .enabled = true,
+    struct profile_options options = { .settings.enabled = true,
                                        .no_symbols = true,
                                        .store_bytes = (size_t)1 << 30 };
     struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/bench" };
@@ -130,16 +130,18 @@ static uint64_t draw(struct bench *bench, uint64_t below)
 static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
 {
     uint64_t frames[DEPTH];
-    struct store_sample sample = { .cpu_ns = 1000000, .depth = depth, .frames = frames };
+    struct store_sample sample = {
+        .thread = bench->thread, .cpu_ns = 1000000, .depth = depth, .frames = frames
+    };
 
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t frame = 0; frame < depth; frame++)
             frames[frame] =
-                PROFILE_FRAME(bench->module, 16 * (frame * ADDRESSES_MAX +
-                                                   draw(bench, frame < 4 ? bench->addresses : 1)));
+                FRAME_KEY(bench->module, 16 * (frame * ADDRESSES_MAX +
+                                               draw(bench, frame < 4 ? bench->addresses : 1)));
         newest_us = bench->time_us += PERIOD_US;
         sample.timestamp_us = bench->time_us;
-        must(store_add(bench->profile->store, bench->thread, &sample) == 0, "store_add");
+        must(store_add(bench->profile->store, &sample) == 0, "store_add");
     }
 }
 

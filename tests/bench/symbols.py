@@ -8,6 +8,9 @@ bytes that a function's symbol covers. Warm is what a window costs that is shown
 in the profile's chains, with the record of each function; beside it, what the same costs in debug data
 that is open and read, as at a frame's first sight.
 
+"libdw, own index" is the same work with every unit, DIE and line row read by libdw: what reading them by
+hand has to be better than.
+
 Two modules: python3.11 with the debug file of python3.11-dbg, and libjvm of openjdk-17-dbg, whose
 package is fetched into the build folder, not installed. Then our frames are held against addr2line's,
 here and at as many addresses anywhere in .text: each difference has to have a cause that is known.
@@ -150,7 +153,8 @@ def write_addresses(chosen: list[int], path: Path) -> Path:
 
 def ours(bench: Path, what: str, module: Module, addresses: Path, folder: Path) -> dict[str, float]:
     text = run([str(bench), what, str(module.path), str(addresses)], folder).output
-    return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
+    words = text.split()
+    return {name: float(value) for name, value in zip(words[::2], words[1::2])}
 
 
 def eu_addr2line(module: Module, chosen: list[int], folder: Path) -> tuple[Used, str]:
@@ -262,6 +266,11 @@ def addr2line(module: Module, addresses: Path) -> Used:
     return run(["addr2line", "-a", "-f", "-i", "-e", str(module.debug)], addresses.parent, addresses)
 
 
+def libdw(build: Path, module: Module, addresses: Path) -> Used:
+    return run([str(build / "tests/bench/libdw_lines"), "index", str(module.debug), str(addresses)],
+               addresses.parent)
+
+
 def bench_module(module: Module, arguments: argparse.Namespace, folder: Path,
                  missed: Missed) -> None:
     bench = arguments.build / "tests/bench/symbols_bench"
@@ -269,10 +278,11 @@ def bench_module(module: Module, arguments: argparse.Namespace, folder: Path,
     addresses = write_addresses(chosen, folder / "addresses")
     print(f"\n{module.name}: {dwarf_bytes(module.debug) / 1e6:,.0f} MB of DWARF, "
           f"{len(chosen):,} addresses in functions", flush=True)
-    names, lines, llvms, gnus = [], [], [], []
+    names, lines, libdws, llvms, gnus = [], [], [], [], []
     for _ in range(arguments.rounds):
         names.append(ours(bench, "names", module, addresses, folder))
         lines.append(ours(bench, "lines", module, addresses, folder))
+        libdws.append(libdw(arguments.build, module, addresses))
         llvms.append(llvm_symbolizer(module, addresses))
         gnus.append(addr2line(module, addresses))
     slow, note = eu_addr2line(module, chosen, folder)
@@ -284,11 +294,15 @@ def bench_module(module: Module, arguments: argparse.Namespace, folder: Path,
     llvm_cpu, llvm_peak = median(u.cpu for u in llvms), median(u.peak for u in llvms)
     show("isoscope, names only", names_cpu, median(each["peak_kib"] for each in names) / 1024)
     show("isoscope, names, lines and inlined", lines_cpu, lines_peak)
+    libdw_cpu, libdw_peak = median(u.cpu for u in libdws), median(u.peak for u in libdws)
+    show("libdw, own index", libdw_cpu, libdw_peak)
     show("llvm-symbolizer -f -i", llvm_cpu, llvm_peak)
     show("addr2line -f -i", median(u.cpu for u in gnus), median(u.peak for u in gnus))
     show("eu-addr2line -f -i", slow.cpu, slow.peak, note)
     for what, part, bound in (("names: CPU of llvm-symbolizer's", names_cpu / llvm_cpu, NAMES_PART_MAX),
                               ("lines: CPU of llvm-symbolizer's", lines_cpu / llvm_cpu, LINES_PART_MAX),
+                              ("lines: CPU of libdw's", lines_cpu / libdw_cpu, LINES_PART_MAX),
+                              ("lines: memory of libdw's", lines_peak / libdw_peak, LINES_PART_MAX),
                               ("lines: memory of llvm-symbolizer's", lines_peak / llvm_peak,
                                MEMORY_PART_MAX)):
         missed.check(what, f"1/{1 / part:.1f}", f"<= 1/{1 / bound:g}", part <= bound)

@@ -13,8 +13,8 @@
  */
 #include "own_usage.h"
 #include "sampler/feed/cleanup.h"
-#include "sampler/profile/frame.h"
-#include "sampler/profile/naming/namer.h"
+#include "sampler/profile/store/frame.h"
+#include "sampler/profile/naming/symbolizer.h"
 #include "sampler/profile/symbols/files/elf_file.h"
 #include "sampler/profile/symbols/lines.h"
 #include "sampler/profile/symbols/files/root.h"
@@ -153,41 +153,41 @@ static uint64_t find_in_lines(void *lines, uint64_t address)
     return look_up(lines, address);
 }
 
-/* The parts of a profile that name its frames; the namer has no worker and works at once. */
+/* The parts of a profile that name its frames; the symbolizer has no worker and works at once. */
 struct named {
     struct registry *registry;
     struct functions *functions;
-    struct chains *chains;
-    struct namer *namer;
+    struct inline_chains *chains;
+    struct symbolizer *symbolizer;
     uint32_t module;
 };
 
 static void open_named(struct named *named, const struct question *question)
 {
-    struct namer_options options = { 0 };
+    struct symbolizer_options options = { 0 };
 
     if (registry_new(&named->registry) < 0 || functions_new(&named->functions) < 0 ||
-        chains_new(&named->chains, CHAINS_BYTES_DEFAULT) < 0)
+        inline_chains_new(&named->chains, INLINE_CHAINS_BYTES_DEFAULT) < 0)
         exit(1);
     options.registry = named->registry;
     options.functions = named->functions;
     options.chains = named->chains;
-    if (namer_new(&named->namer, &options) < 0)
+    if (symbolizer_new(&named->symbolizer, &options) < 0)
         exit(1);
     named->module = registry_number(named->registry, question->module.path,
                                     question->module.build_id, question->module.build_id_bytes);
     for (uint32_t i = 0; i < question->count; i++) {
-        uint64_t frame = PROFILE_FRAME(named->module, question->addresses[i]);
+        uint64_t frame = FRAME_KEY(named->module, question->addresses[i]);
 
-        if (namer_want_frames(named->namer, &frame, 1) != 1)
+        if (symbolizer_want_frames(named->symbolizer, &frame, 1) != 1)
             exit(1);
     }
 }
 
 static void close_named(struct named *named)
 {
-    namer_free(named->namer);
-    chains_free(named->chains);
+    symbolizer_free(named->symbolizer);
+    inline_chains_free(named->chains);
     functions_free(named->functions);
     registry_free(named->registry);
 }
@@ -195,11 +195,11 @@ static void close_named(struct named *named)
 static uint64_t find_in_chains(void *context, uint64_t address)
 {
     const struct named *named = context;
-    struct chain_frame chain[CHAIN_MAX];
+    struct chain_frame chain[INLINE_CHAIN_MAX];
     struct function function;
     bool asked;
     uint32_t count =
-        chains_find(named->chains, PROFILE_FRAME(named->module, address), chain, &asked);
+        inline_chains_find(named->chains, FRAME_KEY(named->module, address), chain, &asked);
 
     for (uint32_t i = 0; i < count; i++)
         if (chain[i].function)

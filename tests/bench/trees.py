@@ -40,7 +40,7 @@ from isoscope import Process, Profile, bottom_up, call_tree  # noqa: E402
 from isoscope import formats  # noqa: E402
 from isoscope.operations import PAGE  # noqa: E402
 from isoscope.rpc import Conversation  # noqa: E402
-from isoscope.table import SamplesTable  # noqa: E402
+from isoscope.samples_table import SamplesTable  # noqa: E402
 from isoscope.trees import Table, layout  # noqa: E402
 
 SAMPLES, DEPTH, TREE_SAMPLES = 1_000_000, 30, 10_000

@@ -14,7 +14,7 @@
 #define SYMBOL_TEXT(name) #name
 #define SYMBOL(name)      SYMBOL_TEXT(name)
 
-static struct segment segment;
+static struct feed_writer writer;
 static struct modules modules;
 
 static struct {
@@ -43,28 +43,29 @@ bool unwinders_open(bool libunwind)
         fprintf(stderr, "unwinders: no libunwind.so.8 that has what is wanted\n");
         return false;
     }
-    if (segment_create(&segment, &memfd, getpid(), 1) || modules_new(&modules)) {
+    if (feed_writer_create(&writer, &memfd, getpid(), 1)) {
         fprintf(stderr, "unwinders: no memory\n");
         return false;
     }
     close(memfd);
+    modules_new(&modules);
     unwinders_learn();
     return true;
 }
 
 void unwinders_learn(void)
 {
-    modules_refresh(&modules, &segment);
-    own_tables(&modules, &segment);
+    modules_refresh(&modules, &writer);
+    own_tables(&modules, &writer);
 }
 
 void walk_by_tables(const ucontext_t *context, const struct stack_range *stack,
-                    struct root_side *root_side, struct walk *out)
+                    struct outer_frames *outer_frames, struct walk *out)
 {
     uint32_t group;
     struct unwind_request request = { .map = code_map_enter(&modules.maps, &group),
                                       .stack = stack,
-                                      .root_side = root_side,
+                                      .outer_frames = outer_frames,
                                       .context = context,
                                       .frames_max = WALK_DEPTH_MAX };
     struct unwind_result result;

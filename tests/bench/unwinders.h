@@ -33,9 +33,9 @@ bool unwinders_open(bool libunwind);
 /* Looks again what is mapped; something else may have been loaded since. */
 void unwinders_learn(void);
 
-/* stack and root_side: the thread's. */
+/* stack and outer_frames: the thread's. */
 void walk_by_tables(const ucontext_t *context, const struct stack_range *stack,
-                    struct root_side *root_side, struct walk *out);
+                    struct outer_frames *outer_frames, struct walk *out);
 /* After walk_by_tables alone, which leaves frames as the feed has them: makes pcs of them. */
 void walk_resolve(struct walk *walk);
 void walk_by_libunwind(const ucontext_t *context, struct walk *out);

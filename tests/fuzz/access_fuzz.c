@@ -5,8 +5,8 @@
  * comes in must have the token, and a host that is this machine's or was allowed.
  */
 #include "sampler/feed/cleanup.h"
-#include "server/access.h"
-#include "server/options.h"
+#include "server/http/access.h"
+#include "server/run/options.h"
 
 #include <stdlib.h>
 #include <string.h>

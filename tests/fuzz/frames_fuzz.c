@@ -4,9 +4,9 @@
  * Sanitizers judge; and: pieces change nothing but where messages are cut, and nothing comes behind
  * what is broken. Packed pieces are unpacked, and packed again.
  */
-#include "server/frames.h"
-#include "server/packing.h"
-#include "server/utf8.h"
+#include "server/http/frames.h"
+#include "server/http/packing.h"
+#include "server/http/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,13 @@
 /*
  * http_fuzz.c - any bytes as what a connection says first, in pieces as the first byte says.
  *
- * Sanitizers judge; and: pieces change nothing, what is decided has its answer, and whoever is
- * admitted has shown the token and a host of this machine.
+ * Sanitizers judge; and: pieces change nothing, what is decided has its answer, whose head fits,
+ * and whoever is admitted has shown the token and a host of this machine.
  */
-#include "protocol/openrpc.h"
+#include "protocol/text/openrpc.h"
 #include "sampler/feed/cleanup.h"
-#include "server/connection.h"
-#include "server/http.h"
-#include "server/page.h"
+#include "server/http/http.h"
+#include "server/http/page.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,19 +22,6 @@ const struct page_file page_files[] = {
     { "index.html", "text/html", "\"1\"", (const unsigned char *)page, sizeof(page) },
     { NULL, NULL, NULL, NULL, 0 },
 };
-
-/* No answer is sent here. */
-int connection_send(struct connection *connection, const void *bytes, size_t size)
-{
-    (void)connection, (void)bytes, (void)size;
-    abort();
-}
-
-void connection_finish(struct connection *connection)
-{
-    (void)connection;
-    abort();
-}
 
 static void free_text(char **text)
 {
@@ -54,6 +40,10 @@ static enum http_scanned scan_in_steps(const char *text, size_t length, size_t s
 
 static void check_outcome(const struct http_outcome *out, const char *head)
 {
+    char answer[HTTP_ANSWER_HEAD_BYTES];
+
+    if (out->kind == HTTP_ANSWER && !http_answer_head(&out->answer, answer))
+        abort();
     if (out->kind == HTTP_ANSWER && (!out->answer.status || !strchr("2345", *out->answer.status)))
         abort();
     if (out->kind != HTTP_ANSWER && !out->admitted)

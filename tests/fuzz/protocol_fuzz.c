@@ -8,7 +8,7 @@
  */
 #include "request_mutator.h"
 
-#include "protocol/json_writer.h"
+#include "protocol/text/json_writer.h"
 #include "protocol/service.h"
 #include "tests/protocol/fake_profile.h"
 

@@ -7,6 +7,7 @@
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/debug_file.h"
 #include "sampler/profile/symbols/files/elf_file.h"
+#include "sampler/profile/symbols/instructions.h"
 #include "sampler/profile/symbols/lines.h"
 #include "sampler/profile/symbols/files/mini_debug.h"
 #include "sampler/profile/symbols/symbols.h"
@@ -19,13 +20,35 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LOOK_UPS = 64, LINES_BYTES = 4096 };
+enum { LOOK_UPS = 64, LINES_BYTES = 4096, PARTS = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 static void free_symbols(struct symbols **symbols)
 {
     symbols_free(*symbols);
+}
+
+/* As a listing does: the parts of a function, wherever the file says that they lie. */
+static void disassemble(const struct module_file *module, const struct symbols *symbols)
+{
+    const char *reason;
+    CLEANUP(instructions_closep)
+    struct instructions *instructions = instructions_open(module, &reason);
+    struct code_part parts[PARTS];
+    struct instruction instruction;
+
+    for (uint64_t i = 0; instructions && i < LOOK_UPS; i++) {
+        uint32_t count = symbols_parts(symbols, i * 0x123, parts, PARTS);
+
+        for (uint32_t part = 0; part < count; part++) {
+            if (!instructions_seek(instructions, parts[part]))
+                continue;
+            while (instructions_next(instructions, &instruction))
+                if (!instruction.size || instruction.size > INSTRUCTION_BYTES_MAX)
+                    abort();
+        }
+    }
 }
 
 /* Addresses all over those that small files have, and the last ones there are. */
@@ -41,6 +64,7 @@ static void look_up(const struct module_file *module)
             abort();
         symbols_find(symbols, UINT64_MAX - i * 0x123, &symbol);
     }
+    disassemble(module, symbols);
 }
 
 static void close_lines(struct lines **lines)

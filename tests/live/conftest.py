@@ -10,6 +10,7 @@ import itertools
 import json
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,7 @@ class Running:
         """Of the program, with --keep: isoscope says it. (Its list of children is empty before
         the program's start as well.)"""
         for line in self.process.stderr:
-            if "the program has ended" in line:
+            if "Ctrl-C or SIGTERM ends the service" in line:
                 return
         raise AssertionError("isoscope itself has ended")
 
@@ -142,6 +143,13 @@ def run():
         return subprocess.run([binary, "run", *options, "--", *command], **{**defaults, **popen})
 
     return run_one
+
+
+@pytest.fixture
+def short_path():
+    """A folder for sockets: a socket's path has room for 108 bytes, and tmp_path may be longer."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ from collections import Counter
 from math import sqrt
 
 import pytest
-from harness import BUILD, default_timer, profiled, workload
+from harness import BUILD, default_timer, measured, profiled, workload
 
 BAND = 4.5
 COOPERATES = workload("cooperates")
+REFUSE = str(BUILD / "tests" / "torture" / "refuse")
 BYTECODE = str(BUILD / "examples" / "bytecode")
 
 
@@ -25,6 +26,7 @@ def names(sample) -> list[str]:
     return [function.name for function in sample.stack]
 
 
+@measured
 def test_interpreted_functions_stand_where_the_interpreter_stood():
     samples = samples_of(BYTECODE, "1")
     inside = [s for s in samples if names(s)[0] == "b"]
@@ -38,6 +40,7 @@ def test_interpreted_functions_stand_where_the_interpreter_stood():
     assert not any("interpret" in names(s) for s in inside)
 
 
+@measured
 def test_each_sample_has_the_tag_in_force():
     samples = samples_of(COOPERATES, "tags", "2")
     spinning = [s for s in samples if "spin" in names(s)]
@@ -76,7 +79,27 @@ def test_code_that_takes_anothers_place_takes_none_of_its_samples():
     assert order[at[0] : at[1]] == ["second"] * counts["second"]
 
 
-@pytest.mark.parametrize("part", ["tags", "jit", "reuse", "count", "threads", "forks"])
+def test_each_interpreter_is_asked_by_its_own_provider_while_another_comes_and_goes():
+    samples = samples_of(COOPERATES, "providers", "1")
+    first = [s for s in samples if "first" in names(s)]
+    second = [s for s in samples if "second" in names(s)]
+    assert len(first) >= 200 * default_timer().kept and len(second) >= 100 * default_timer().kept
+    assert not any("first_interprets" in names(s) for s in samples)
+    for sample in first + second:
+        stack = names(sample)
+        caller = stack[stack.index("first" if sample in first else "second") + 1]
+        assert caller == ("providers" if sample in first else "interpret_second")
+    assert {s.stack[names(s).index("first")].library.name for s in first} == {"[interpreted]"}
+
+
+def test_a_provider_reads_nothing_where_the_kernel_refuses_it_and_the_program_goes_on(run):
+    command = [REFUSE, "reads", "EPERM", COOPERATES, "providers", "0.5"]
+    result = run(command)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("part", ["tags", "jit", "reuse", "providers", "stuck", "count", "threads",
+                                  "forks"])
 def test_the_calls_return_what_they_promise(run, part):
     result = run([COOPERATES, part, "0.5"])
     assert result.returncode == 0, result.stdout

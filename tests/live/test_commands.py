@@ -188,9 +188,9 @@ def test_dump_of_a_program_that_has_ended_says_so(ended):
 def test_stats_tells_of_timer_ticks_and_costs(running):
     done = isoscope("stats", running.uri, "--interval", "0.3")
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r"timer +\S+, one tick per [\d.]+ ms", done.stdout)
-    assert re.search(r"delivered +[\d,]+  samples; [\d,]+ a second now", done.stdout)
-    assert re.search(r"own thread +[\d.,]+ ms of CPU time", done.stdout)
+    assert re.search(r"timer +\S+, one sample per [\d.]+ ms", done.stdout)
+    assert re.search(r"delivered +[\d,]+  samples; [\d,]+ per second now", done.stdout)
+    assert re.search(r"upkeep +[\d.,]+ ms of CPU time", done.stdout)
 
 
 def test_stats_counts_what_the_service_counts(ended):
@@ -201,7 +201,7 @@ def test_stats_counts_what_the_service_counts(ended):
     assert process["exit"] == {"status": 0}
     text = isoscope("stats", ended.uri, "--interval", "0").stdout
     assert "), ended with status 0  /" in text
-    assert " of 64 MiB, which hold about " in text
+    assert " of 64 MiB, enough for about " in text
 
 
 def test_watch_hears_events(running):
@@ -323,18 +323,32 @@ def test_a_wrong_token_and_a_missing_service_cannot_be_connected_to(running, com
         (["top", "URI", "--sort", "tid"], 2, "invalid choice: 'tid'"),
         (["top", "URI", "--threads", "--sort", "self"], 2, "can be sorted by CPU, samples, name"),
         (["watch", "/etc/passwd"], 2, "is not the URI of a service"),
-        (["top", "/etc/passwd"], 1, "text of no format that can be read"),
-        (["top", "URI", "--process", "zsh"], 1, "there is no process 'zsh'; there are: threads ("),
-        (["dump", "URI", "--thread", "spin-9"], 1, "there is no thread 'spin-9'; near it: spin-"),
-        (["dump", "URI", "--focus", "thread_spni"], 1, "matches no function; near it: thread_spin"),
+        (["top", "/etc/passwd"], 1, "unrecognized text format"),
+        (["top", "URI", "--process", "zsh"], 1, "no process 'zsh'; there are: threads ("),
+        (["dump", "URI", "--thread", "spin-9"], 1, "no thread 'spin-9'; similar: spin-"),
+        (["dump", "URI", "--focus", "thread_spni"], 1, "matches no function; similar: thread_spin"),
         (["stats", "URI", "--interval", "soon"], 2, "'soon' is not a time"),
         (["overhead"], 2, "overhead needs `-- COMMAND`"),
-        (["overhead", "--", "/no/such/program"], 1, "/no/such/program cannot be run"),
+        (["overhead", "--", "/no/such/program"], 1, "cannot run /no/such/program"),
         (["completion", "tcsh"], 2, "invalid choice: 'tcsh'"),
-        (["fly"], 2, "there is no command 'fly'"),
+        (["fly"], 2, "unknown command 'fly'"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_status(running, words, status, said):
     done = isoscope(*[running.uri if word == "URI" else word for word in words])
     assert (done.returncode, done.stdout) == (status, "") and said in done.stderr
     assert done.stderr.startswith("isoscope: ")
+
+
+def test_a_service_that_is_killed_is_not_told_as_the_programs_end():
+    """Nor as one that was started without --keep."""
+    killed = "kill -9 $(pgrep -P $PPID -x isoscope-serve); exit 4"
+    done = isoscope("tree", "--", "sh", "-c", killed)
+    assert done.returncode == 3
+    assert "isoscope's service failed, not the program" in done.stderr
+    assert "there is nothing to show" in done.stderr and "--keep" not in done.stderr
+
+
+def test_a_program_that_used_too_little_is_not_told_as_one_that_runs():
+    done = isoscope("tree", "--", "true")
+    assert done.returncode == 1 and "too little CPU time" in done.stderr

@@ -137,7 +137,7 @@ def test_the_status_is_of_the_program_that_exec_made_of_the_first():
         assert heard[-1]["_exit"] == client.vm()["_exit"] == {"status": 4}
 
 
-def test_a_program_that_says_goodbye_and_runs_on_has_ended_for_us_and_its_status_comes_later():
+def test_a_program_that_stops_its_sampler_and_runs_on_has_ended_for_us_and_its_status_comes_later():
     program = (
         "import ctypes, sys; input(); ctypes.CDLL(None).isoscope_stop(); input(); sys.exit(3)"
     )

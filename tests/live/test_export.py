@@ -36,5 +36,5 @@ def test_a_command_is_run_and_drawn_and_its_status_is_ours(tmp_path):
 def test_a_place_that_cannot_be_written_is_told_before_the_command_runs(tmp_path):
     mark = tmp_path / "ran"
     done = isoscope("flame", "-o", str(tmp_path / "no" / "x.svg"), "--", "touch", str(mark))
-    assert done.returncode == 1 and "there is no folder" in done.stderr
+    assert done.returncode == 1 and "no such folder" in done.stderr
     assert not mark.exists()

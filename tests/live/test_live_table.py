@@ -64,7 +64,15 @@ def test_what_followed_along_adds_up_to_the_list(program):
         assert as_told(drained(client.samples_table())) == as_told(listed(client))
 
 
+ATTEMPTS = 8  # names may be found before anybody asks: then nothing comes later
+
+
 def test_names_that_come_later_are_told_to_who_did_not_wait():
+    assert any(names_came_later() for _ in range(ATTEMPTS))
+
+
+def names_came_later() -> bool:
+    """Of one run: what was told without names, and with those that came later, is what is told at its end."""
     with service_of(PYTHON) as service, Client(service.uri) as client:
         updates, samples, names = client.samples_table(available=True), [], {}
 
@@ -87,9 +95,9 @@ def test_names_that_come_later_are_told_to_who_did_not_wait():
             stack = tuple(names.get(f.id, (f,))[-1].name for f in functions)
             return sample.timestamp_us, sample.tid, stack
 
-        assert any("+0x" in function.name for sample in samples[:20] for function in sample.stack)
-        assert names
         assert Counter(map(outer, samples)) == Counter(map(outer, listed(client)))
+        unnamed = any("+0x" in function.name for sample in samples[:20] for function in sample.stack)
+        return unnamed and bool(names)
 
 
 def test_a_page_at_a_time_is_the_same():

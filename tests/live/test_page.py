@@ -47,7 +47,12 @@ def test_a_browser_gets_the_page_and_others_get_words(service):
     assert b"WebSocket" in body
 
 
-@pytest.mark.parametrize("name, kind", [("app.js", "text/javascript"), ("app.css", "text/css")])
+SCRIPTS = ["app.js", "chunk.js", "later.js"]
+
+
+@pytest.mark.parametrize(
+    "name, kind", [*((name, "text/javascript") for name in SCRIPTS), ("app.css", "text/css")]
+)
 def test_its_files_come_as_gzip_with_their_type(service, name, kind):
     response, body = get(service, name)
     assert response.status == 200 and response.headers["Content-Type"].startswith(kind)
@@ -55,7 +60,7 @@ def test_its_files_come_as_gzip_with_their_type(service, name, kind):
     assert len(gzip.decompress(body)) > len(body) == int(response.headers["Content-Length"])
 
 
-@pytest.mark.parametrize("name", ["", "app.js", "app.css"])
+@pytest.mark.parametrize("name", ["", *SCRIPTS, "app.css"])
 def test_what_the_browser_still_has_is_not_sent_again(service, name):
     response, _ = get(service, name)
     assert response.headers["Cache-Control"] == "private, no-cache"

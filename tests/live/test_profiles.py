@@ -188,6 +188,13 @@ def test_a_stack_deeper_than_the_limit_keeps_its_leaf():
     assert {s.stack[1].name for s in deep} == {"descend"}
 
 
+def test_recursion_a_few_hundred_deep_is_whole():
+    with profiled([workload("deep_recursion"), "450", "0.3"]) as service:
+        ((_, samples),) = service.profile()
+    deep = [s for s in samples.samples if s.stack[0].name == "spin_at_the_bottom"]
+    assert deep and all(s.whole and s.stack[-1].name == "_start" for s in deep)
+
+
 class DeepStacks:
     """A few of those since the look before, of all processes (at first there is none yet): whoever read
     them all would be slower, on a busy machine, than they come."""

@@ -1,4 +1,4 @@
-"""A service that goes away and comes again at the same address: the program's feed goes on.
+"""A service that goes away and comes again at the same address: the program feeds the new one.
 
 The service here is a socket of the test's own, which takes the feed in and looks into its memory.
 """
@@ -18,6 +18,7 @@ import pytest
 from harness import BUILD, end, until
 
 MAGIC = 0x31646565466F7349  # layout.h
+THREADS_AT = 64  # struct feed_header: threads_offset
 SLOT_BYTES, HEAD_AT = 128, 40  # struct feed_thread
 DEADLINE_S = 20
 
@@ -26,11 +27,10 @@ class Hello(NamedTuple):
     connection: socket.socket
     pid: int
     feed: mmap.mmap
-    inode: int  # of the memory: the same feed has the same
 
     def written(self) -> int:
         """Bytes of samples that the main thread ever wrote: its slot is the first after ours."""
-        threads_at, = struct.unpack_from("<Q", self.feed, 48)
+        threads_at, = struct.unpack_from("<Q", self.feed, THREADS_AT)
         return struct.unpack_from("<Q", self.feed, threads_at + SLOT_BYTES + HEAD_AT)[0]
 
 
@@ -51,10 +51,15 @@ def take_in(listener: socket.socket) -> Hello:
     (magic, _, kind, pid) = struct.unpack_from("<IHHi", bytes_)
     assert (magic, kind) == (0x6D6F7369, 1)  # message.h
     feed = mmap.mmap(fds[0], 0)
-    inode = os.fstat(fds[0]).st_ino
     os.close(fds[0])
     assert struct.unpack_from("<Q", feed)[0] == MAGIC
-    return Hello(connection, pid, feed, inode)
+    return Hello(connection, pid, feed)
+
+
+def started(path: Path, *command: str) -> subprocess.Popen:
+    environment = {**os.environ, "LD_PRELOAD": str(BUILD / "lib/libisoscope.so"),
+                   "ISOSCOPE_SOCKET": str(path), "ISOSCOPE_PERIOD_US": "5000"}
+    return subprocess.Popen(command, env=environment)
 
 
 @pytest.fixture
@@ -62,16 +67,13 @@ def spinner(tmp_path: Path) -> Iterator[tuple[Path, socket.socket, subprocess.Po
     """A program that spins, fed to a socket of ours."""
     path = tmp_path / "feed"
     listener = listen(path)
-    environment = {**os.environ, "LD_PRELOAD": str(BUILD / "lib/libisoscope.so"),
-                   "ISOSCOPE_SOCKET": str(path), "ISOSCOPE_PERIOD_US": "5000"}
-    process = subprocess.Popen(["/usr/bin/python3", "-S", "-c", "while True: pass"],
-                               env=environment)
+    process = started(path, "/usr/bin/python3", "-S", "-c", "while True: pass")
     yield path, listener, process
     end(process)
     listener.close()
 
 
-def test_a_feed_goes_on_with_the_service_that_comes_after(spinner):
+def test_a_program_feeds_the_service_that_comes_after(spinner):
     path, listener, process = spinner
     first = take_in(listener)
     assert first.pid == process.pid
@@ -84,11 +86,66 @@ def test_a_feed_goes_on_with_the_service_that_comes_after(spinner):
 
     again = listen(path)
     second = take_in(again)
-    assert (second.pid, second.inode) == (process.pid, first.inode)
-    before = second.written()
-    until(lambda: second.written() > before, "samples go on")
+    assert second.pid == process.pid
+    until(lambda: second.written() > 0, "samples go on")
     second.connection.close()
     again.close()
+
+
+# Spins until it is told to fork. The child uses memory where the parent has its feeds, as any may.
+FILLS = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct { unsigned long low, high; } feeds[8];
+static int count;
+static void find_feeds(void)
+{
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (count < 8 && fgets(line, sizeof line, maps))
+        if (strstr(line, "isoscope-feed"))
+            count += sscanf(line, "%lx-%lx", &feeds[count].low, &feeds[count].high) == 2;
+    fclose(maps);
+}
+int main(int argc, char **argv)
+{
+    while (access(argv[argc - 1], F_OK)) ;
+    find_feeds();
+    if (fork())
+        return wait(NULL) < 0;
+    for (int i = 0; i < count; i++)
+        if (mmap((void *)feeds[i].low, feeds[i].high - feeds[i].low, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
+            feeds[i].low = 0; /* a tick came first, and the child's own feed is there */
+    while (getppid() != 1)
+        for (int i = 0; i < count; i++)
+            if (feeds[i].low)
+                *(volatile char *)feeds[i].low = 1;
+}
+"""
+
+
+def test_a_child_of_a_program_that_changed_its_service_keeps_its_memory(compiled, tmp_path):
+    """The parent's feeds are not in the child: what is at their places is the child's own."""
+    path, forks = tmp_path / "feed", tmp_path / "forks"
+    listener = listen(path)
+    process = started(path, str(compiled("fills", FILLS)), str(forks))
+    try:
+        # Nobody reads: each says hello again after some seconds, with a feed made anew.
+        assert take_in(listener).pid == take_in(listener).pid == process.pid
+        forks.touch()
+        child = next(hello.pid for hello in iter(lambda: take_in(listener), None)
+                     if hello.pid != process.pid)
+        assert take_in(listener).pid == child
+        used = cpu_ticks(child)
+        until(lambda: cpu_ticks(child) >= used + 20, "the child runs on")
+    finally:
+        end(process)
+        listener.close()
 
 
 def has_stopped(hello: Hello) -> bool:

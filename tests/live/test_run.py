@@ -268,14 +268,6 @@ def test_a_program_stopped_alone_does_not_stop_isoscope(start):
     assert running.process.wait(30) == 3
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_program_that_is_started_as_another_user_is_spoken_of(run):
-    for user, spoken_of in (65534, True), (0, False):
-        ended = run(["setpriv", f"--reuid={user}", "sleep", "2"], "--quiet")
-        words = "isoscope: a program was started as another user"
-        assert (words in ended.stderr) == spoken_of
-
-
 # What is refused, and how it is said
 
 
@@ -298,13 +290,13 @@ def test_without_proc_it_says_so(tmp_path):
 
 
 def test_an_unknown_program(run):
-    refused(run(["no-such-program"]), 127, "no-such-program", "no such program")
+    refused(run(["no-such-program"]), 127, "no-such-program", "not found in $PATH")
     refused(run(["/no/such/program"]), 127, "/no/such/program")
 
 
 def test_a_file_that_is_no_program(run, tmp_path):
     (tmp_path / "data").write_text("x")
-    refused(run([str(tmp_path / "data")]), 126, "may not be executed")
+    refused(run([str(tmp_path / "data")]), 126, "cannot execute")
     refused(run([str(tmp_path)]), 126, "folder")
 
 
@@ -348,7 +340,7 @@ def test_bad_options(run, options, words):
 
 def test_stats_tell_how_long_the_history_is(run):
     ended = run([workload("spin_two_to_one"), "0.3"], "--stats", "--history", "32", "--quiet")
-    assert re.search(r"history +[0-9.]+  MiB of 32, which hold about [0-9.e+]+ min", ended.stderr)
+    assert re.search(r"history +[0-9.]+  MiB of 32, enough for about [0-9.e+]+ min", ended.stderr)
 
 
 def test_no_program_at_all():
@@ -378,7 +370,7 @@ def test_a_pipe_that_nobody_reads_is_no_info_file(run, tmp_path):
     proof, pipe = tmp_path / "started", tmp_path / "pipe"
     os.mkfifo(pipe)
     refused(run(["touch", str(proof)], "--write-service-info", str(pipe)), 125, str(pipe),
-            "nobody reads")  # fmt: skip
+            "a pipe without a reader")  # fmt: skip
     assert not proof.exists()
 
 
@@ -397,7 +389,7 @@ def test_a_pipe_with_a_reader_gets_the_uri(run, tmp_path):
 )  # fmt: skip
 def test_an_unknown_command_is_named_with_the_nearest(words, meant):
     result = subprocess.run([ISOSCOPE, *words], capture_output=True, text=True)
-    refused(result, 2, f"there is no command '{words[0]}'")
+    refused(result, 2, f"unknown command '{words[0]}'")
     assert (f"did you mean `{meant}`?" in result.stderr) if meant else "mean" not in result.stderr
 
 
@@ -483,7 +475,7 @@ def test_a_program_without_the_sampler_is_told_about(run):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, limit)),
     )
     assert result.returncode == 0
-    assert "/bin/true ended without a single sample" in result.stderr
+    assert "/bin/true ended without any sample" in result.stderr
 
 
 def test_refused_perf_falls_back_and_says_the_true_rate():
@@ -496,7 +488,7 @@ def test_refused_perf_falls_back_and_says_the_true_rate():
         pytest.skip("may not filter system calls")
     assert result.returncode == 0
     assert "refused perf events" in result.stderr
-    assert "not the asked 1000" in result.stderr
+    assert "instead of 1000" in result.stderr
 
 
 # The end

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from harness import (Client, children, default_timer, profiled, service_of, service_pid, until,
+from harness import (Client, children, default_timer, measured, profiled, service_of, service_pid, until,
                      workload)
 
 # SIGTRAP is the program's own: its breakpoints must reach its handler, or end it.
@@ -77,7 +77,7 @@ def test_the_asked_timer_ticks(start, asked, chosen):
 def test_who_asks_for_a_slower_timer_is_not_told_of_a_refusal(run):
     program = [workload("spin_two_to_one"), "0.3"]
     ended = run(program, "--timer", "cpu", "--period", "100", "--quiet")
-    assert "as --timer cpu asks: CPU-time timers give at most" in ended.stderr
+    assert "--timer cpu: CPU-time timers give at most" in ended.stderr
     assert "refused" not in ended.stderr
 
 
@@ -109,8 +109,8 @@ def test_programs_that_switch_very_often_are_sampled_by_timers_alone_and_it_is_s
     if not default_timer().is_trap:
         pytest.skip("CPU-time timers tick alone: perf events are refused here")
     ended = run([compiled("pair", PAIR)], "--quiet")
-    assert re.fullmatch(r"isoscope: pair \(\d+\): perf events would slow it: it switches very often: "
-                        r"CPU-time timers give at most \d+ samples per CPU second, not the asked 1000\n",
+    assert re.fullmatch(r"isoscope: pair \(\d+\): perf events would slow the program down: it switches very often: "
+                        r"CPU-time timers give at most \d+ samples per CPU second instead of 1000\n",
                         ended.stderr)
 
 
@@ -143,7 +143,7 @@ int main(void)
 
 
 def holds_perf_event(pid: int) -> bool:
-    """In any of its tables of descriptors: the sampler's thread has one of its own."""
+    """In any of its threads' tables of descriptors."""
     links = []
     for link in Path(f"/proc/{pid}/task").glob("*/fd/*"):
         with suppress(FileNotFoundError):
@@ -162,7 +162,7 @@ def test_who_switches_very_often_has_no_clock_until_it_is_calm(compiled):
         until(lambda: not any(map(holds_perf_event, holders)), "the clock's end")
         service.process.stdin.write(b"\n")
         service.process.stdin.flush()
-        until(lambda: holds_perf_event(parent), "the clock's return")
+        until(lambda: any(map(holds_perf_event, holders)), "the clock's return")
         (isolate,) = (p.id for p in client.processes() if p.number == str(parent))
 
         def told():
@@ -511,7 +511,7 @@ def test_who_blocks_all_signals_is_sampled_or_told_as_not_sampled(run, compiled,
 def test_stats_tell_what_the_sampling_did(run):
     ended = run([workload("spin_two_to_one"), "0.3"], "--stats", "--quiet")
     assert ended.returncode == 0
-    for word in ("timer", "ticks", "delivered", "the thread's first frame was reached", "own thread"):
+    for word in ("timer", "ticks", "delivered", "they reach the thread's start", "upkeep"):
         assert word in ended.stderr
 
 
@@ -542,6 +542,18 @@ def set_period(client: Client, period_us: int) -> int:
     return asked_us
 
 
+WORKING = 4  # processors that works_and_naps would use
+
+
+def slowness(by_thread: dict[str, list[tuple[int, float]]]) -> float:
+    """How much longer the working threads wait for a processor than the workload alone would let
+    them: the time from tick to tick, to the CPU time that is in it."""
+    paces = [(ticks[-1][0] - ticks[0][0]) / sum(w for _, w in ticks[1:])
+             for name, ticks in by_thread.items() if "works" in name]
+    return max(1.0, median(paces) / max(1.0, WORKING / len(os.sched_getaffinity(0))))
+
+
+@measured
 def test_a_new_period_reaches_working_and_sleeping_threads_within_100_ms():
     quicker, slower = [], []
     exact = default_timer().is_trap  # else a tick waits for the kernel's, and for one while it runs
@@ -562,12 +574,14 @@ def test_a_new_period_reaches_working_and_sleeping_threads_within_100_ms():
                 weights_us = [w for ticks in by_thread.values() for _, w in ticks[1:]]
                 if exact:
                     assert sum(w <= 2 * FAST_US for w in weights_us) >= 0.95 * len(weights_us)
-                quicker.append(max(t[0][0] for name, t in by_thread.items() if "works" in name))
+                waits = slowness(by_thread)
+                first = max(t[0][0] for name, t in by_thread.items() if "works" in name)
+                quicker.append(first / waits)
 
                 asked_us = set_period(client, SLOWEST_US)
                 until(lambda: now_us(client) > asked_us + 3 * LAG_MAX_US, "time to pass")
                 late = [t[-1][0] for t in ticks_after(client, asked_us).values()]
-                slower.append(max(late, default=0))
+                slower.append(max(late, default=0) / waits)
     # A thread may wait for a processor of a busy machine; the typical change shows the sampler's.
     assert median(quicker) <= LAG_MAX_US, quicker
     assert median(slower) <= LAG_MAX_US, slower

@@ -145,14 +145,8 @@ def test_named_hosts_and_origins_may_come_in_and_no_others(start):
 
 
 @pytest.fixture
-def path():
-    """A short one: pytest's folders are longer than a socket's path may be."""
-    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp") / f"isoscope-test-{os.getpid()}"
-    folder.mkdir(mode=0o700)
-    yield folder / "s"
-    for file in folder.iterdir():
-        file.unlink()
-    folder.rmdir()
+def path(short_path):
+    return short_path / "s"
 
 
 def unix_client(path) -> Socket:

@@ -37,7 +37,9 @@ def test_json_agrees_with_the_text(service):
     assert sum(counts.values()) == everything["sampleCount"]
     summary = tree(service.uri, "--hot", "2").stdout
     assert summary.startswith(f"{everything['sampleCount']:,} samples over ")
-    assert f"{100 * counts['spin_twice'] / everything['sampleCount']:.1f} %" in summary
+    times = {f["name"]: f["selfMicros"] for f in everything["functions"]}
+    assert everything["weight"] == "cpu" and sum(times.values()) == everything["cpuMicros"]
+    assert f"{100 * times['spin_twice'] / everything['cpuMicros']:.1f} %" in summary
 
 
 def test_the_process_can_be_named(service):

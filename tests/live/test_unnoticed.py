@@ -320,3 +320,103 @@ def test_who_comes_back_from_another_root_finds_the_library_as_before(run, other
 def test_nothing_secret_stands_in_its_environment(run):
     names = run(["env"], "--quiet").stdout
     assert "ISOSCOPE_SOCKET=" in names and "SECRET" not in names
+
+
+COUNT_WHAT_IS_OURS = """
+#include <dirent.h>
+#include <sys/stat.h>
+static int entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+    while (folder && readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 2;
+}
+static void *in_a_thread(void *unused)
+{
+    work(50);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    work(50);
+    pthread_create(&thread, NULL, in_a_thread, NULL);
+    pthread_join(thread, NULL);
+    /* The kernel may not be done with it yet; one of ours would stay. */
+    for (int i = 0; i < 5000 && entries("/proc/self/task") > 1; i++)
+        usleep(1000);
+    /* One descriptor more, while the folder is read. */
+    printf("%d threads, descriptors %d", entries("/proc/self/task"), entries("/proc/self/fd") - 1);
+    fflush(stdout);
+    if (fork() == 0) {
+        work(50);
+        printf("; child %d, %d\\n", entries("/proc/self/task"), entries("/proc/self/fd") - 1);
+        return 0;
+    }
+    return wait(NULL) < 0;
+}
+"""
+
+
+@WAYS
+def test_there_is_no_thread_and_no_descriptor_of_ours(answer, compiled, timer):
+    alone = subprocess.run([compiled("asks_alone", WORK + COUNT_WHAT_IS_OURS, "-pthread")],
+                           capture_output=True, text=True, check=True)
+    assert alone.stdout.startswith("1 threads")
+    assert answer(COUNT_WHAT_IS_OURS, "--timer", timer) == alone.stdout
+
+
+FEW_PROCESSES = """
+#include <sys/resource.h>
+static void *in_a_thread(void *unused)
+{
+    pause();
+    return unused;
+}
+int main(void)
+{
+    const struct rlimit two = { 2, 2 };
+    pthread_t thread;
+    if (setuid(61234) < 0) /* a user who has no other process */
+        return 1;
+    setrlimit(RLIMIT_NPROC, &two);
+    work(100);
+    for (int i = 0; i < 2; i++)
+        printf("%s", pthread_create(&thread, NULL, in_a_thread, NULL) == 0 ? "room " : "full ");
+    work(100);
+    return 0;
+}
+"""
+
+
+@WAYS
+def test_who_may_have_two_threads_has_two(answer, timer):
+    if os.geteuid() != 0:
+        pytest.skip("only root becomes another user")
+    assert answer(FEW_PROCESSES, "--timer", timer) == "room full "
+
+
+ALONE_IN_ITS_PROCESS = """
+#include <sched.h>
+int main(void)
+{
+    work(50);
+    /* The kernel grants it to a process of one thread. */
+    int error = unshare(CLONE_NEWUSER) < 0 ? errno : 0;
+    work(200);
+    printf("%s", error == 0 ? "granted" : error == EINVAL ? "several threads" : "forbidden");
+    return 0;
+}
+"""
+
+
+@WAYS
+def test_a_program_of_one_thread_may_have_a_user_namespace(answer, compiled, timer):
+    alone = subprocess.run([compiled("alone", WORK + ALONE_IN_ITS_PROCESS, "-pthread")],
+                           capture_output=True, text=True, check=True)
+    if alone.stdout != "granted":
+        pytest.skip("the kernel forbids user namespaces here")
+    assert answer(ALONE_IN_ITS_PROCESS, "--timer", timer) == "granted"

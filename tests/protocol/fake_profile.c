@@ -15,7 +15,7 @@ struct snapshot {
     uint32_t stack[FAKE_DEPTH_MAX];
     bool *shown;  /* by sample of the script */
     bool pending; /* names were read when it began */
-    struct snapshot_mark mark;
+    struct snapshot_cursor cursor;
     uint32_t begin; /* the cursor before the first sample of it */
     uint32_t end;   /* the cursor behind the last sample of it */
     int64_t first_us, last_us;
@@ -155,14 +155,31 @@ void fake_profile_init(struct profile *profile)
     profile->libraries[2].lines_reason = "the file has no debug data";
     profile->samples = script;
     profile->sample_count = sizeof(script) / sizeof(*script);
-    profile->enabled = true;
-    profile->period_us = FEED_PERIOD_DEFAULT_US;
-    profile->depth_max = FEED_DEPTH_DEFAULT;
-    strcpy(profile->wall_threads, "*");
+    profile->settings = (struct feed_settings){ .enabled = true,
+                                                .period_us = FEED_PERIOD_DEFAULT_US,
+                                                .depth_max = FEED_DEPTH_DEFAULT,
+                                                .wall_threads = "*" };
+}
+
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    for (const unsigned char *at = bytes; length--; at++)
+        hash = (hash ^ *at) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Of the contents, for tests change them as they like. */
+uint64_t profile_version(struct profile *profile)
+{
+    uint64_t hash =
+        add_bytes(1, profile->processes, profile->process_count * sizeof(*profile->processes));
+
+    return add_bytes(hash, profile->threads, profile->thread_count * sizeof(*profile->threads)) | 1;
 }
 
 size_t profile_processes(struct profile *profile, struct process_info *out, size_t capacity)
 {
+    profile->looks++;
     for (size_t i = 0; i < profile->process_count && i < capacity; i++)
         out[i] = profile->processes[i];
     return profile->process_count;
@@ -179,57 +196,61 @@ bool profile_process(struct profile *profile, uint64_t process_id, struct proces
     return false;
 }
 
-bool profile_enabled(struct profile *profile)
+void profile_host_cpu(struct profile *profile, char *out, size_t size)
 {
-    return profile->enabled;
+    (void)profile;
+    snprintf(out, size, "Fake CPU");
 }
 
-void profile_set_enabled(struct profile *profile, bool enabled)
+static bool lives(struct profile *profile, uint64_t process_id)
 {
-    profile->enabled = enabled;
+    struct process_info process;
+
+    return profile_process(profile, process_id, &process) && process.live;
 }
 
-uint32_t profile_period_us(struct profile *profile)
+struct process_memory profile_memory(struct profile *profile, uint64_t process_id)
 {
-    return profile->period_us;
+    if (!lives(profile, process_id))
+        return (struct process_memory){ 0 };
+    return (struct process_memory){ .rss_bytes = 9 << 20,
+                                    .rss_max_bytes = 10 << 20,
+                                    .own_bytes = 4 << 20,
+                                    .reserved_bytes = 8 << 20 };
 }
 
-void profile_set_period_us(struct profile *profile, uint32_t period_us)
+void profile_mappings(struct profile *profile, uint64_t process_id, mapping_found found,
+                      void *context)
 {
-    profile->period_us = period_us;
+    static const struct {
+        const char *path;
+        uint64_t bytes;
+    } mappings[] = { { "/home/user/spin", 4096 }, { "/home/user/spin", 8192 },
+                     { "[heap]", 65536 },         { "", 20480 },
+                     { "[anon: arena]", 4096 },   { "/usr/lib/libc.so.6", 16384 },
+                     { "/usr/lib/unused.so", 0 }, { "/memfd:feed (deleted)", 4096 },
+                     { "[stack]", 12288 },        { "[vdso]", 0 } };
+
+    for (size_t i = 0; lives(profile, process_id) && i < sizeof(mappings) / sizeof(*mappings); i++)
+        found(context, mappings[i].path, mappings[i].bytes);
 }
 
-uint32_t profile_depth_max(struct profile *profile)
+char *profile_source_text(struct profile *profile, const char *file, size_t *length)
 {
-    return profile->depth_max;
+    (void)profile;
+    (void)file;
+    (void)length;
+    return NULL;
 }
 
-void profile_set_depth_max(struct profile *profile, uint32_t depth_max)
+struct feed_settings profile_settings(struct profile *profile)
 {
-    profile->depth_max = depth_max;
+    return profile->settings;
 }
 
-enum feed_mode profile_mode(struct profile *profile)
+void profile_apply_settings(struct profile *profile, const struct feed_settings *settings)
 {
-    return profile->mode;
-}
-
-void profile_set_mode(struct profile *profile, enum feed_mode mode)
-{
-    profile->mode = mode;
-}
-
-void profile_wall_threads(struct profile *profile, char out[FEED_WALL_THREADS_BYTES])
-{
-    memcpy(out, profile->wall_threads, FEED_WALL_THREADS_BYTES);
-}
-
-bool profile_set_wall_threads(struct profile *profile, const char *list)
-{
-    if (!*list || strlen(list) >= FEED_WALL_THREADS_BYTES)
-        return false;
-    strcpy(profile->wall_threads, list);
-    return true;
+    profile->settings = *settings;
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)
@@ -269,6 +290,14 @@ int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample
 struct profile_symbols profile_symbols(struct profile *profile)
 {
     return profile->symbols;
+}
+
+struct profile_cpu profile_cpu(struct profile *profile)
+{
+    (void)profile;
+    return (struct profile_cpu){
+        .processes = 2, .sampled_ns = 3000000, .not_sampled_ns = 2000, .tree_ns = 3502000
+    };
 }
 
 struct profile_history profile_history(struct profile *profile)
@@ -398,7 +427,7 @@ int snapshot_begin(struct snapshot **out, struct profile *profile,
         return -ISOSCOPE_NO_MEMORY;
     }
     snapshot->profile = profile;
-    snapshot->pending = profile->pending && !window->available;
+    snapshot->pending = profile->pending && !window->partial_names_ok;
     snapshot->shown = calloc(profile->sample_count + 1, sizeof(*snapshot->shown));
     for (uint32_t i = 0; i < profile->sample_count; i++)
         snapshot->shown[i] = shows(snapshot, window, &profile->samples[i]);
@@ -414,7 +443,7 @@ int snapshot_begin(struct snapshot **out, struct profile *profile,
         if (snapshot->count == window->count_max)
             snapshot->end = cursor;
     }
-    snapshot->mark = (struct snapshot_mark){ 1, snapshot->end };
+    snapshot->cursor = (struct snapshot_cursor){ 1, snapshot->end };
     profile->snapshots++;
     *out = snapshot;
     return 0;
@@ -452,17 +481,17 @@ int64_t snapshot_last_us(const struct snapshot *snapshot)
 
 uint32_t snapshot_period_us(const struct snapshot *snapshot)
 {
-    return snapshot->profile->period_us;
+    return snapshot->profile->settings.period_us;
 }
 
 uint32_t snapshot_depth_max(const struct snapshot *snapshot)
 {
-    return snapshot->profile->depth_max;
+    return snapshot->profile->settings.depth_max;
 }
 
-struct snapshot_mark snapshot_end(const struct snapshot *snapshot)
+struct snapshot_cursor snapshot_cursor(const struct snapshot *snapshot)
 {
-    return snapshot->mark;
+    return snapshot->cursor;
 }
 
 int profile_user_tags(struct profile *profile, void (*found)(void *context, const char *user_tag),

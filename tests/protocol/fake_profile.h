@@ -1,5 +1,6 @@
 /*
- * fake_profile.h - a scripted profile behind snapshot.h: what protocol/ is tested over.
+ * fake_profile.h - a scripted profile behind snapshot.h, facts.h and control.h: what protocol/ is tested
+ * over.
  *
  * Three processes: 100 "spin" lives, 101 "sh" has ended and left a sample, 102 "true" has ended and
  * left none. Of the first one's source the lines are known. Tests change the struct as they like,
@@ -8,7 +9,8 @@
 #ifndef ISOSCOPE_FAKE_PROFILE_H
 #define ISOSCOPE_FAKE_PROFILE_H
 
-#include "sampler/profile/snapshot.h"
+#include "sampler/profile/control.h"
+#include "sampler/profile/facts.h"
 
 enum { FAKE_MAX = 16, FAKE_PROCESSES_MAX = 128, FAKE_DEPTH_MAX = 128 };
 
@@ -34,14 +36,12 @@ struct profile {
     const struct fake_sample *samples; /* the script's own, or a test's */
     uint32_t sample_count;
     uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
-    bool enabled;
-    uint32_t period_us, depth_max;
-    char wall_threads[FEED_WALL_THREADS_BYTES];
-    enum feed_mode mode;
+    struct feed_settings settings;
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;
     bool follows;
     uint32_t clears; /* calls of profile_clear */
+    unsigned looks;  /* calls of profile_processes */
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* begun and not freed yet */
     int turns;       /* that snapshot_step still needs; all snapshots share them */

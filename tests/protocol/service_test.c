@@ -1,7 +1,8 @@
 /* The service over one or more clients: queues, waiting, closing, and what is thrown at it. */
 #include "talk.h"
 
-#include "protocol/client.h"
+#include "protocol/client/client.h"
+#include "protocol/events/tagged_samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -510,6 +511,26 @@ static void that_there_are_samples_is_told_though_no_more_come(void **state)
     talk_end(&talk);
 }
 
+static void samples_that_come_behind_a_clear_are_told(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Profiler\"}"));
+    talk.profile.processes[0].samples = 1000;
+    service_poll(talk.service);
+    assert_true(hears_of_samples(&talk));
+    talk_send(&talk,
+              "{\"method\":\"clearCpuSamples\",\"params\":{\"isolateId\":\"isolates/100\"}}");
+    assert_false(hears_of_samples(&talk)); /* but of the clear */
+    talk.profile.processes[0].samples = 2; /* before anybody looks */
+    fake_monotonic_pass(1000000);
+    service_poll(talk.service);
+    assert_true(hears_of_samples(&talk));
+    talk_end(&talk);
+}
+
 static void events_reach_every_client_that_listens(void **state)
 {
     static const char listen[] =
@@ -584,6 +605,24 @@ static void a_get_is_a_request_with_strings_and_an_empty_id(void **state)
     free(text);
     talk_get(talk.client, "getVersion", NULL, 0);
     assert_id(&talk, "");
+    talk_end(&talk);
+}
+
+static void processes_are_looked_at_when_they_have_changed(void **state)
+{
+    struct talk talk;
+    unsigned looks;
+
+    (void)state;
+    talk_begin(&talk);
+    json_decref(talk_ask(&talk, "getVM", "{}"));
+    looks = talk.profile.looks;
+    json_decref(talk_ask(&talk, "getVM", "{}"));
+    service_poll(talk.service);
+    assert_int_equal(talk.profile.looks, looks);
+    talk.profile.processes[0].samples++;
+    json_decref(talk_ask(&talk, "getVM", "{}"));
+    assert_true(talk.profile.looks > looks);
     talk_end(&talk);
 }
 
@@ -781,9 +820,11 @@ int main(void)
         cmocka_unit_test(who_works_when_the_names_come_does_not_wait_for_them),
         cmocka_unit_test(events_of_tags_come_when_the_names_came_meanwhile),
         cmocka_unit_test(samples_that_come_soon_after_others_are_told_though_no_more_come),
+        cmocka_unit_test(processes_are_looked_at_when_they_have_changed),
         cmocka_unit_test(of_many_processes_that_come_clients_are_told_at_intervals),
         cmocka_unit_test(who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has),
         cmocka_unit_test(that_there_are_samples_is_told_though_no_more_come),
+        cmocka_unit_test(samples_that_come_behind_a_clear_are_told),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_worked_on),
         cmocka_unit_test(feeds_are_drained_once_before_samples_are_taken),
         cmocka_unit_test(the_asked_protocol_version_is_told),

@@ -1,6 +1,6 @@
 #include "talk.h"
 
-#include "protocol/json_writer.h"
+#include "protocol/text/json_writer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

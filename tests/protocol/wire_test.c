@@ -212,6 +212,12 @@ static void act(struct talk *talk, const char *what)
         end_first(profile, true, SIGSEGV | WCOREFLAG);
     else if (!strcmp(what, "process_100_dies_of_a_real_time_signal"))
         end_first(profile, true, SIGRTMIN + 3);
+    else if (!strcmp(what, "a_static_program_starts"))
+        service_unsampled(talk->service, 107, "/bin/static", "it is static");
+    else if (!strcmp(what, "a_static_program_is_sampled_after_all"))
+        service_sampled_after_all(talk->service, 105, "/bin/static", "it is static");
+    else if (!strcmp(what, "a_static_program_with_any_bytes_starts"))
+        service_unsampled(talk->service, 108, "/bin/\xff", "it is static");
     else if (!strcmp(what, "names_are_read"))
         set_names(profile, true);
     else if (!strcmp(what, "names_are_there"))

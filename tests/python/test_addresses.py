@@ -8,7 +8,7 @@ from isoscope import Function, Library, Process, Profile, formats
 from isoscope.formats.pprof_fields import LOCATION, MAPPING, PROFILE
 from isoscope.formats.protobuf import fields, number_fields
 from isoscope.model import Code
-from isoscope.table import SamplesTable
+from isoscope.samples_table import SamplesTable
 
 APP_ID, LIB_ID = "571d98e01096d5c1c32420d229a6731a0a50d2a0", "93ac61ec5a8eb139"
 APP = Library("l/1", "", "app", "/opt/app", False, APP_ID, Code(0x401060, 0x1FA0, 0x1060, 0x400000))

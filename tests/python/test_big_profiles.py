@@ -12,7 +12,7 @@ from isoscope.errors import BadFile
 from isoscope.filters import by_stack
 from isoscope.formats.protobuf import numerals
 from isoscope.stacks import FunctionTree
-from isoscope.table import SamplesTable
+from isoscope.samples_table import SamplesTable
 from isoscope.text import Style
 from isoscope.trees import Node, hot_spots
 from isoscope.trees.text import render_tree

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from fakes import client_of, service_of
-from isoscope import cli, formats
+from isoscope import Function, Process, Profile, cli, formats
 from isoscope.cli import source as source_of_commands
 from isoscope.errors import CannotConnect, ProtocolError, ServiceEnded
 from profiles import synthetic
@@ -39,6 +39,14 @@ def test_the_tree_goes_to_stdout(run):
     assert " 66.7 %   66.7 %  ├─ spin_twice" in out
 
 
+def test_the_help_of_export_has_a_row_for_each_format(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        cli.main(["export", "--help"])
+    rows = [line.split()[:1] for line in capsys.readouterr().out.splitlines()]
+    assert all([name] in rows for name in formats.FORMATS)
+
+
 def test_hot_and_path_replace_the_tree_by_what_was_asked(run):
     _, out, _ = run(service_of({"spin:42": SPLIT}), "--hot", "1", "--path")
     assert "spin_twice" in out and "hot path" in out
@@ -55,7 +63,7 @@ def test_one_process_can_be_chosen_by_name_pid_or_id(run):
 def test_an_unknown_process_lists_those_there_are(run):
     status, out, err = run(service_of({"sh:1": {}}), "--process", "zsh")
     assert (status, out) == (1, "")
-    assert err == "isoscope: there is no process 'zsh'; there are: sh (1)\n"
+    assert err == "isoscope: no process 'zsh'; there are: sh (1)\n"
 
 
 def test_json_is_one_object_whose_nodes_name_their_parent(run):
@@ -88,7 +96,7 @@ def test_count_reaches_the_service(run):
     [
         (service_of({"spin:42": {}}, profiler=False), "the profiler is off"),
         (service_of({}), "no process has reported"),
-        (service_of({"spin:42": {}}), "it used none; `--mode wall`"),
+        (service_of({"spin:42": {}}), "little or no CPU time; `--mode wall`"),
     ],
 )
 def test_no_samples_is_explained_and_fails(run, service, reason):
@@ -176,21 +184,21 @@ def test_bottomup_shows_callers_below(on_file):
     status, out, _ = on_file("bottomup", "--depth", "2")
     assert status == 0 and "bottom up" in out
     first, second = out.partition("bottom up")[2].splitlines()[1:3]
-    assert first.split() == ["27.3", "%", "27.3", "%", "leaf", "app"]
-    assert second.split() == ["27.3", "%", "walk", "app"]
+    assert first.split() == ["28.6", "%", "28.6", "%", "leaf", "app"]
+    assert second.split() == ["28.6", "%", "walk", "app"]
 
 
 def test_table_has_shares_times_and_samples(on_file):
     status, out, _ = on_file("table", "--sort", "total", "--rows", "1")
     assert status == 0
-    assert out.splitlines()[-1].split() == ["9.1%", "81.8%", "1.0", "8.5", "9", "main", "app"]
+    assert out.splitlines()[-1].split() == ["9.5%", "81.0%", "1.0", "8.5", "9", "main", "app"]
 
 
 def test_table_of_one_function_has_callers_and_callees(on_file):
     _, out, _ = on_file("table", "--of", "walk")
     assert "called by main" in out and "calls leaf" in out and "calls memcpy" in out
     status, out, err = on_file("table", "--of", "wal")
-    assert (status, out) == (1, "") and "near it: walk" in err
+    assert (status, out) == (1, "") and "similar: walk" in err
 
 
 def test_hot_lists_functions_over_the_threshold(on_file):
@@ -198,7 +206,48 @@ def test_hot_lists_functions_over_the_threshold(on_file):
     assert status == 0 and "leaf" in out and "line 6" in out and "called by main > walk" in out
     assert "memcpy" in out and "nowhere" not in out
     _, out, _ = on_file("hot", "--threshold", "99")
-    assert "no function has 99 % of the samples in itself" in out
+    assert "no function has 99 % of the CPU time as self" in out
+    _, out, _ = on_file("hot", "--threshold", "99", "--weight", "samples")
+    assert "no function has 99 % of the samples as self" in out
+
+
+def test_callers_stand_on_one_line_that_is_never_wide(tmp_path, capsys):
+    deep = [f"ns{i}::Class<std::vector<int, std::allocator<int> > >::call{i}(int)" for i in range(40)]
+    profile = Profile()
+    thread = profile.thread(Process("isolates/1", "app", 1), 1, "main")
+    functions = [Function(name, name, None) for name in [*deep, "leaf"]]
+    node = profile.stack_node([profile.frame(function) for function in functions])
+    profile.add_sample(1000, thread, node, weight_us=1000)
+    formats.save(profile, "cpusamples", tmp_path / "deep.json")
+    assert cli.main(["hot", str(tmp_path / "deep.json")]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "called by" in line]
+    assert len(line) <= 120 and line.startswith("        called by ... > ")
+    assert line.endswith("call38 > ns39::Class::call39")
+
+
+def test_every_command_has_its_numbers_in_the_unit_that_is_asked_for(on_file):
+    def last(*words):
+        status, out, _ = on_file(*words)
+        assert status == 0
+        return out.splitlines()[-1].split()
+
+    table = ("table", "--sort", "total", "--rows", "1", "--unit")
+    assert last(*table, "samples") == ["1", "9", "main", "app"]
+    assert last(*table, "ms") == ["1.0", "ms", "8.5", "ms", "main", "app"]
+    assert last("top", "--unit", "samples", "--rows", "1")[:2] == ["3", "3"]
+    assert last("top", "--unit", "ms", "--rows", "1")[:4] == ["3.0", "ms", "3.0", "ms"]
+    _, out, _ = on_file("hot", "--threshold", "25", "--unit", "ms")
+    assert "3.0 ms  leaf" in out and "2.0 ms    line 6" in out
+    words = ("diff", "--before", "0,0.0035", "--after", "0.0035,9", "--unit", "samples")
+    rows = {row[4]: row for row in map(str.split, on_file(*words)[1].splitlines()[3:])}
+    assert rows["leaf"][:3] == ["-3", "3", "0"]
+
+
+def test_what_is_inlined_counts_as_its_caller_in_top_too(on_file):
+    _, out, _ = on_file("top")
+    assert "leaf" in out
+    _, out, _ = on_file("top", "--no-inline")
+    assert "leaf" not in out and "walk" in out
 
 
 def test_diff_of_two_windows_says_what_changed(on_file):
@@ -231,4 +280,4 @@ def test_each_prints_one_json_object(on_file, word, kind):
 def test_each_command_says_why_there_is_nothing(on_file):
     for word in ("tree", "bottomup", "table", "hot"):
         status, out, err = on_file(word, "--tag", "nothing")
-        assert (status, out) == (1, "") and "there is no tag 'nothing'" in err
+        assert (status, out) == (1, "") and "no tag 'nothing'" in err

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 from isoscope import cli
-from isoscope.cli import catalogue, completion
+from isoscope.cli import catalogue
+from isoscope.cli.commands import completion
 from isoscope.cli.catalogue import Command, Option
 
 RUN_HELP = """\
@@ -25,7 +26,7 @@ Runs PROGRAM.
 @pytest.fixture
 def commands(monkeypatch):
     monkeypatch.setattr(catalogue, "help_of_c", lambda name: RUN_HELP)
-    return catalogue.catalogue(cli.parser())
+    return catalogue.catalogue(cli.subparsers())
 
 
 def test_options_of_c_are_read_from_its_help(commands):

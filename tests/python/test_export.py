@@ -34,7 +34,7 @@ def test_what_was_exported_is_a_source_again(source, tmp_path, capfd):
     target = tmp_path / "out.pb.gz"
     assert ends(["export", "pprof", "-o", str(target), source]) == 0
     assert totals(formats.open(target)) == totals(synthetic())
-    assert ends(["export", "folded", "-o", "-", str(target)]) == 0
+    assert ends(["export", "folded", "--weight", "samples", "-o", "-", str(target)]) == 0
     assert "main;walk;walk;walk;leaf 2\n" in capfd.readouterr().out
 
 
@@ -63,15 +63,15 @@ def test_a_flame_graph_is_what_its_suffix_says(name, begins, source, tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["export", "xls", "-o", "x", "SOURCE"], 2, "no format 'xls'; there are: cpuprofile"),
+        (["export", "xls", "-o", "x", "SOURCE"], 2, "unknown format 'xls'; formats: cpuprofile"),
         (["export", "pprof", "SOURCE"], 2, "required: -o/--output"),
         (["export", "pprof", "--weight", "us", "-o", "FOLDER/x", "SOURCE"], 2, "takes no --weight"),
-        (["export", "pprof", "-o", "FOLDER/no/x", "SOURCE"], 1, "there is no folder"),
+        (["export", "pprof", "-o", "FOLDER/no/x", "SOURCE"], 1, "no such folder"),
         (["export", "pprof", "-o", "FOLDER", "SOURCE"], 1, "it is a folder"),
-        (["export", "pprof", "-o", "FOLDER/x", "FOLDER/half.json"], 1, "half.json: JSON that is"),
+        (["export", "pprof", "-o", "FOLDER/x", "FOLDER/half.json"], 1, "half.json: truncated JSON"),
         (["export", "pprof", "-o", "FOLDER/x", "FOLDER/empty.json"], 1, "no samples"),
         (["export", "cpuprofile", "-o", "-", "SOURCE"], 1, "one thread; here are 3"),
-        (["flame", "-o", "FOLDER/x.png", "SOURCE"], 2, "is a .svg or a .html"),
+        (["flame", "-o", "FOLDER/x.png", "SOURCE"], 2, "flame writes .svg or .html"),
         (["flame", "-o", "FOLDER/x.svg", "--focus", "nobody", "SOURCE"], 1, "nobody"),
         (["flame", "-o", "FOLDER/x.svg"], 2, "needs a URI, a file"),
     ],

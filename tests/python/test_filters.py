@@ -112,10 +112,10 @@ def test_system_libraries_can_be_hidden():
 @pytest.mark.parametrize(
     "act, said",
     [
-        (lambda: filters.by_stack(THREE, focus="prase"), "'prase' matches no function; near it: parse"),
+        (lambda: filters.by_stack(THREE, focus="prase"), "'prase' matches no function; similar: parse"),
         (lambda: filters.by_stack(THREE, hide="^zzz"), "there are: [clone], [memcpy], main"),
-        (lambda: filters.by_thread(THREE, "oi"), "there is no thread 'oi'; near it: io"),
-        (lambda: filters.by_tag(THREE, "x"), "there is no tag 'x'; there are: Default, parse"),
+        (lambda: filters.by_thread(THREE, "oi"), "no thread 'oi'; similar: io"),
+        (lambda: filters.by_tag(THREE, "x"), "no tag 'x'; there are: Default, parse"),
         (lambda: filters.by_process(THREE, "zsh"), "there are: app1 (1), app2 (2)"),
     ],
 )

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from isoscope import Function, Process, Profile, formats
 from isoscope.errors import BadFile, CannotWrite
-from profiles import COUNT, PERIOD_US, START_US, TOTAL_US, plain, synthetic, totals
+from isoscope.formats.common import path_of
+from profiles import COUNT, FUNCTIONS, PERIOD_US, START_US, TOTAL_US, plain, synthetic, totals
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "schemas"))
 from wire_schema import WIRE  # noqa: E402
@@ -95,13 +96,13 @@ def test_names_may_be_anything(name):
     if name == "svg":
         xml.fromstring(content)
     if name == "folded":
-        assert sum(row[0] for row in of_folded(content.decode()).values()) == 7
+        assert sum(row[0] for row in of_folded(content.decode()).values()) == 7 * 1000
     if name == "perf":
         assert content.count(b"cpu-clock:") == 7 and content.count(b"\n\n") == 7
 
 
 def test_an_unknown_format_is_told_with_those_there_are():
-    with pytest.raises(CannotWrite, match="no format 'xls'.*speedscope"):
+    with pytest.raises(CannotWrite, match="unknown format 'xls'.*speedscope"):
         written("xls")
 
 
@@ -119,7 +120,9 @@ def test_folded_counts_samples_or_cpu_time():
     def name(text):
         return text.replace(";", ":")
 
-    assert of_folded(written("folded").decode()) == expected(rename=name)
+    counts = written("folded", weight="samples").decode()
+    assert of_folded(counts) == expected(rename=name)
+    assert written("folded") == written("folded", weight="us")
     us = written("folded", weight="us").decode()
     assert of_folded(us) == expected(slice(2, 4), name)
     assert us.splitlines() == sorted(us.splitlines())
@@ -133,7 +136,7 @@ def test_svg_has_a_box_with_a_tooltip_for_each_path():
     assert tips[0] == "all"
     walk = "walk(Node*)\n/opt/app/bin/app\n/src/walk.c:30\n"
     assert sum(tip.startswith(walk) for tip in tips) == 5
-    assert f"{TRICKY}\n/opt/app/bin/app\n18.2 %, 2 samples\nself 9.1 %, 1 sample" in tips
+    assert f"{TRICKY}\n/opt/app/bin/app\n14.3 %, 1.5 ms\nself 4.8 %, 500 us" in tips
     assert any("inlined into its caller" in tip for tip in tips)
     for box in boxes:
         rect = box.find("s:rect", space)
@@ -141,7 +144,7 @@ def test_svg_has_a_box_with_a_tooltip_for_each_path():
         assert 16 <= left and left + width <= 1184
     text = " ".join(page.itertext())
     assert "11 samples · 10.5 ms of CPU time · one per 1.0 ms" in text
-    assert "2 samples were lost" in text and "18.2 % of the stacks lack their outer end" in text
+    assert "2 samples were lost" in text and "18.2 % of the stacks are truncated" in text
 
 
 def test_boxes_lie_inside_their_callers_and_beside_each_other():
@@ -167,7 +170,7 @@ def test_the_page_cannot_be_left_by_a_name_and_asks_nothing_of_the_network():
     assert "http" not in page.replace('http-equiv="Content', "")
     data = re.search(r'type="application/json">(.*?)</script>', page, re.DOTALL)[1]
     boxes = json.loads(data)["boxes"]
-    assert boxes["width"][0] == COUNT and sum(boxes["self"]) == COUNT
+    assert boxes["width"][0] == TOTAL_US and sum(boxes["self"]) == TOTAL_US
 
 
 def test_speedscope_has_a_profile_a_thread():
@@ -176,10 +179,42 @@ def test_speedscope_has_a_profile_a_thread():
     assert names == [
         "main (pid 41, tid 41)", "worker; 1 (pid 41, tid 42)", "helper (pid 51, tid 51)",
     ]  # fmt: skip
-    assert sum(sum(profile["weights"]) for profile in value["profiles"]) == TOTAL_US
+    assert sum(
+        weight
+        for profile in value["profiles"]
+        for stack, weight in zip(profile["samples"], profile["weights"])
+        if stack
+    ) == TOTAL_US
     frames = [frame["name"] for frame in value["shared"]["frames"]]
     deep = [frames[number] for number in value["profiles"][0]["samples"][0]]
     assert deep == ["main", "walk", "walk", "walk", "leaf"]
+
+
+def test_speedscope_keeps_the_time_between_samples():
+    _, worker, helper = as_json("speedscope")["profiles"]
+    # 42 runs from 1 to 3 ms and from 8.5 to 10 ms; 51 from 5 to 7 ms. Zero is where the first one began.
+    assert [bool(stack) for stack in worker["samples"]] == [False, True, True, False, True, True]
+    assert worker["weights"] == [1000, 1000, 1000, 5500, 500, 1000] and worker["endValue"] == 10_000
+    assert helper["weights"] == [5000, 1000, 1000] and helper["endValue"] == 7000
+
+
+def test_speedscope_opens_on_the_busiest_thread():
+    assert as_json("speedscope")["activeProfileIndex"] == 0
+    assert as_json("speedscope", synthetic().choose([0, 5, 6]))["activeProfileIndex"] == 1
+
+
+def test_speedscope_of_wall_mode_lasts_as_long_as_it_did():
+    profile = Profile()
+    profile.period_us = 1000
+    thread = profile.thread(Process("isolates/7", "app", 7), 7, "main")
+    node = profile.node(0, profile.frame(FUNCTIONS["main"]))
+    for time_us in (1000, 2000, 3000):
+        profile.add_sample(time_us, thread, node, weight_us=time_us // 10, state="Sleep")
+    (only,) = as_json("speedscope", profile)["profiles"]
+    assert only["weights"] == [1000, 1000, 1000]
+    back = formats.parse(written("speedscope", profile))
+    assert (back.weight, len(back), back.last_us - back.first_us) == ("samples", 3, 2000)
+    assert list(back.weights_us) == [100, 200, 300] and back.vm_tags == ["Sleep"]
 
 
 def test_firefox_has_threads_times_lines_inlines_and_tags():
@@ -360,8 +395,38 @@ def test_pprof_comes_back_but_for_the_times():
 def test_speedscope_comes_back_with_its_threads_and_weights():
     back = formats.parse(written("speedscope"))
     assert totals(back) == totals(synthetic())
-    threads = {(t.process.pid, t.tid, t.name) for t in back.threads}
-    assert threads == {(41, 41, "main"), (41, 42, "worker; 1"), (51, 51, "helper")}
+    threads = {(t.process.label, t.tid, t.name) for t in back.threads}
+    assert threads == {
+        ("app (41)", 41, "main"), ("app (41)", 42, "worker; 1"), ("child (51)", 51, "helper"),
+    }  # fmt: skip
+    gaps = [later - earlier for earlier, later in zip(sorted(back.times_us), sorted(back.times_us)[1:])]
+    times = sorted(synthetic().times_us)
+    assert gaps == [later - earlier for earlier, later in zip(times, times[1:])]
+
+
+def test_speedscope_comes_back_with_files_and_libraries():
+    back = formats.parse(written("speedscope"))
+
+    def places(profile):
+        return {(f.function.name, f.function.file, f.function.line, path_of(f.function.library))
+                for f in profile.frames}
+
+    assert places(back) == places(synthetic())
+    assert any(file and library for _, file, _, library in places(back))
+
+
+def test_folded_stacks_are_read_back():
+    back = formats.parse(written("folded"))
+    times = {name: (own, total) for name, (_, _, own, total) in totals(synthetic()).items()}
+    read = {name: (own, total) for name, (own, total, _, _) in totals(back).items()}
+    assert {name.replace(":", ";"): value for name, value in read.items()} == times
+
+
+def test_folded_stacks_of_many_microseconds_are_time():
+    back = formats.parse(b"# a comment\nmain;walk 150000\nmain 250000\n\n")
+    assert totals(back) == {"main": (1, 2, 250_000, 400_000), "walk": (1, 1, 150_000, 150_000)}
+    with pytest.raises(BadFile, match="line 2 is not a stack and a number"):
+        formats.parse(b"main 3\nwalk\n")
 
 
 def test_what_is_written_of_what_was_read_is_the_same_file():
@@ -417,7 +482,7 @@ def test_a_dart_vms_cpu_samples_are_read():
 def test_half_a_file_is_told(name):
     content = written(name)
     for part in (0.1, 0.5, 0.99):
-        with pytest.raises(BadFile, match="cut off|damaged"):
+        with pytest.raises(BadFile, match="truncated|damaged|invalid"):
             formats.parse(content[: int(len(content) * part)])
 
 
@@ -433,18 +498,18 @@ def test_half_a_pprof_that_is_not_zipped_is_told():
     ("content", "says"),
     [
         (b"", "empty"),
-        (b"main;walk 3\n", "text of no format.*reads speedscope, pprof and CpuSamples"),
-        (b"{}", "no format that is known"),
-        (b"[1, 2]", "holds no profile"),
-        (b"{" * 3 + b"]", "damaged"),
-        (b"[" * 200_000, "too deep|cut off"),
+        (b"main;walk three\n", "unrecognized text format.*reads speedscope, pprof, CpuSamples and folded"),
+        (b"{}", "unrecognized JSON format"),
+        (b"[1, 2]", "without a profile"),
+        (b"{" * 3 + b"]", "invalid JSON"),
+        (b"[" * 200_000, "too deep|truncated"),
         (b"\x1f\x8bnonsense", "damaged"),
-        (b"<svg/>", "written only"),
-        (b'{"meta": {}, "threads": []}', "Firefox.*written only"),
-        (b'{"nodes": [], "timeDeltas": []}', "cpuprofile.*written only"),
-        (b'{"devToolsSnapshot": true}', "DevTools snapshot.*written only"),
-        (b'{"shared": {}, "profiles": []}', "speedscope file that lacks or breaks.*frames"),
-        (b'{"type": "CpuSamples"}', "CpuSamples reply that lacks.*samples"),
+        (b"<svg/>", "HTML page or SVG picture; isoscope reads"),
+        (b'{"meta": {}, "threads": []}', "Firefox.*writes but does not read"),
+        (b'{"nodes": [], "timeDeltas": []}', "cpuprofile.*writes but does not read"),
+        (b'{"devToolsSnapshot": true}', "DevTools snapshot.*writes but does not read"),
+        (b'{"shared": {}, "profiles": []}', "invalid speedscope file.*frames"),
+        (b'{"type": "CpuSamples"}', "invalid CpuSamples file.*samples"),
         (b"\xff\xfe\x00\x01", "protobuf"),
         (b'{"shared": {"frames": []}, "profiles": [{"type": "sampled", "unit": "bytes"}]}',
          "in bytes: only times"),
@@ -475,7 +540,7 @@ def test_counts_that_would_fill_the_memory_are_refused():
 
 def test_an_error_names_the_file(tmp_path):
     (tmp_path / "half.json").write_bytes(written("speedscope")[:-5])
-    with pytest.raises(BadFile, match="half.json: JSON that is cut off"):
+    with pytest.raises(BadFile, match="half.json: truncated JSON"):
         formats.open(tmp_path / "half.json")
     with pytest.raises(BadFile, match="cannot read .*missing: No such file"):
         formats.open(tmp_path / "missing")
@@ -500,7 +565,7 @@ def test_a_file_that_was_there_stays_when_writing_fails(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("place", ["missing/x.svg", "."])
 def test_a_place_that_takes_no_file_is_told_before_the_work(place, tmp_path):
-    with pytest.raises(CannotWrite, match="no folder|is a folder"):
+    with pytest.raises(CannotWrite, match="no such folder|is a folder"):
         formats.check_place(tmp_path / place)
     with pytest.raises(CannotWrite):
         formats.save(synthetic(), "svg", tmp_path / place)
@@ -509,3 +574,11 @@ def test_a_place_that_takes_no_file_is_told_before_the_work(place, tmp_path):
 def test_a_device_is_written_to_in_place(tmp_path):
     assert formats.save(synthetic(), "folded", Path("/dev/null")) == [Path("/dev/null")]
     assert not Path("/dev/null").is_file()
+
+
+def test_what_is_wrong_at_its_end_is_not_called_cut_off():
+    whole = b'{"shared": {"frames": []}, "profiles": ["a"'
+    for content, cut in ((whole, True), (whole[:-2] + b"b", True), (whole + b"]} more", False)):
+        with pytest.raises(BadFile) as raised:
+            formats.parse(content)
+        assert ("truncated" in str(raised.value)) == cut

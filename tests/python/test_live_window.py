@@ -2,7 +2,7 @@
 
 from isoscope import Process
 from isoscope.live import LiveWindow
-from isoscope.table import SamplesTable
+from isoscope.samples_table import SamplesTable
 from tables import TableMaker
 
 APP = Process("isolates/42", "app")

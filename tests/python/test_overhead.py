@@ -4,8 +4,8 @@ import json
 
 import pytest
 from isoscope import cli
-from isoscope.cli import overhead
-from isoscope.cli.overhead import Impact, Run
+from isoscope.cli.commands import overhead
+from isoscope.cli.commands.overhead import Impact, Run
 
 
 def test_an_impact_above_the_noise_is_told_with_its_size():
@@ -60,7 +60,7 @@ def test_runs_that_end_otherwise_are_not_compared(run):
 
 def test_a_command_that_cannot_be_run_is_named(run):
     status, _, err = run(lambda words: Run(0, 0, 127), "--", "work")
-    assert status == 1 and "work ended with status 127: nothing to measure" in err
+    assert status == 1 and "work ended with status 127; nothing to measure" in err
 
 
 def test_it_needs_a_command(run):

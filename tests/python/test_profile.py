@@ -4,7 +4,7 @@ import pytest
 from fakes import profile as listed
 from isoscope import CpuSamples, Function, Library, Process, Profile
 from isoscope.errors import ProtocolError
-from isoscope.table import SamplesTable
+from isoscope.samples_table import SamplesTable
 from tables import TableMaker, table_reply
 
 APP = Process("isolates/42", "app", 42)

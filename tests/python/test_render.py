@@ -1,7 +1,7 @@
 """The text as a user sees it."""
 
 from fakes import profile
-from isoscope import CallTree
+from isoscope import CallTree, Function, Library, Process, Profile, call_tree
 from isoscope.text import Style
 from isoscope.trees.text import render_hot, render_path, render_summary, render_tree
 
@@ -70,10 +70,30 @@ def test_every_line_fits_the_width():
         assert any("... deeper" in line for line in lines)
 
 
-def test_a_long_name_keeps_its_beginning_and_more_of_its_end():
+def test_a_long_name_loses_parameters_then_template_arguments_then_namespaces():
     name = "std::__detail::_Compiler<std::__cxx11::regex_traits<char> >::_M_disjunction()"
-    line = render_hot(tree_of(profile({name: 1})), Style(60), 1)[-1]
-    assert "std::__" in line and "_M_disjunction()" in line and "..." in line
+    shown = {
+        width: render_hot(tree_of(profile({name: 1})), Style(width), 1)[-1].split()[4:-1]
+        for width in (200, 103, 80, 60)
+    }
+    assert shown == {
+        200: name.split(),
+        103: name[:-2].split(),
+        80: ["std::__detail::_Compiler::_M_disjunction"],
+        60: ["_Compiler::_M_disjunction"],
+    }
+
+
+def test_names_are_as_short_as_was_asked_for_without_a_terminal_too():
+    name = "std::vector<int, std::allocator<int> >::push_back(int const&)"
+    lines = render_tree(tree_of(profile({f"main;{name}": 1})), Style(names=25))
+    assert lines[-1].split()[4:] == ["std::vector::push_back", "app"]
+
+
+def test_a_library_keeps_its_end():
+    tree = tree_of(profile({"main": 1}, name="a-very-long-name-of-a-library-of-version.so.6"))
+    line = render_hot(tree, Style(70), 1)[-1]
+    assert line.endswith("version.so.6") and "..." in line and len(line) <= 70
 
 
 def test_the_hottest_functions_come_by_self_and_only_where_there_is_any():
@@ -91,17 +111,17 @@ def test_a_hot_path_that_parts_says_into_how_many():
     stacks = {"main;work": 1, **{f"main;work;f{i}": 1 for i in range(40)}}
     lines = render_path(tree_of(profile(stacks)), Style())
     assert lines[-2:] == [
-        "100.0 %    2.4 %  work                            app",
-        " 97.6 %           ... spread over 40 callees",
+        "100.0 %    2.4 %  work                    app",
+        " 97.6 %           ... 40 callees",
     ]
 
 
 def test_the_summary_tells_samples_time_and_period():
     assert render_summary(tree_of(profile({"main": 2001}))) == [
-        "2,001 samples over 2.00 s, one per 1 ms of CPU time"
+        "2,001 samples over 2.00 s, 2,001.0 ms of CPU time: one per 1 ms"
     ]
     two = tree_of(profile({"main": 1}), profile({"main": 1}, pid=43))
-    assert render_summary(two) == ["2 samples of 2 processes, one per 1 ms of CPU time"]
+    assert render_summary(two) == ["2 samples of 2 processes, 2.0 ms of CPU time: one per 1 ms"]
 
 
 def test_the_summary_tells_what_is_missing_when_it_is_more_than_a_little():
@@ -113,10 +133,14 @@ def test_the_summary_tells_what_is_missing_when_it_is_more_than_a_little():
     tree.cut_count = 5
     tree.true_period_us = 4000
     assert render_summary(tree) == [
-        "200 samples over 0.20 s, one per 4 ms (1 ms was asked for) of CPU time",
+        "200 samples over 0.20 s, 200.0 ms of CPU time: one per 4 ms (1 ms requested)",
         "2,001 samples lost: ring_full 2,000, no_slot 1",
-        "2.5 % of the stacks lack their outer end",
+        "2.5 % of the stacks are truncated: they do not reach the thread's start",
     ]
+    tree.runtimes = frozenset({"java", "some-other"})
+    assert "-XX:+PreserveFramePointer" in render_summary(tree)[-1]
+    tree.cut_count = 1
+    assert "Java" not in "".join(render_summary(tree))
 
 
 def test_a_hostile_name_reaches_no_terminal():
@@ -137,3 +161,26 @@ def test_roots_that_are_too_small_for_a_line_are_counted_in_one():
     assert render_summary(tree)[0].startswith("302 samples of 3 processes")
     rows = render_tree(tree, Style(), unit="samples")
     assert rows[-1].split() == ["2", "...", "2", "smaller", "processes"]
+
+
+def test_the_summary_says_what_would_name_functions_without_a_name():
+    def lines(library, *, others=1):
+        made = Profile()
+        made.period_us = 1000
+        owner = Library(library, library, library) if library else None
+        thread = made.thread(Process("isolates/1", "app", 1), 1)
+        for function, count in (
+            (Function("1", "0x12", owner, kind="Unnamed"), 1),
+            (Function("2", "main", Library("node", "node", "node"), kind="Native"), others),
+        ):
+            node = made.node(0, made.frame(function))
+            for _ in range(count):
+                made.add_sample(0, thread, node, weight_us=1000)
+        return render_summary(call_tree(made))[1:]
+
+    assert lines("libx.so") == [
+        "50.0 % of the CPU time is in functions without a name, most of it in libx.so",
+        "  libx.so: install its debug symbols, or record with `isoscope run --debuginfod`",
+    ]
+    assert "--interpreted-frames-native-stack" in lines("")[1]
+    assert lines("libx.so", others=20) == []

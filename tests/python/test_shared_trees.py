@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from isoscope import Process, Profile, bottom_up, call_tree
-from isoscope.table import SamplesTable
+from isoscope.samples_table import SamplesTable
 from isoscope.trees import layout
 
 CASES = sorted((Path(__file__).resolve().parents[1] / "trees").glob("*.json"))
@@ -27,7 +27,7 @@ def profile(case):
 
 @pytest.fixture
 def tree(case, profile):
-    return call_tree(profile, group=case["group"])
+    return call_tree(profile, group=case["group"], weight="samples")
 
 
 def test_there_are_cases():

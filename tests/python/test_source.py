@@ -68,12 +68,12 @@ def test_a_window_counts_from_the_first_or_the_last_sample(run, words, stacks):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--from", "60"], "no samples in this window: there are 3, from 0 to 0.002 s"),
-        (["--focus", "spin_twcie"], "matches no function; near it: spin_twice"),
-        (["--thread", "worker"], "there is no thread 'worker'"),
-        (["--tag", "parse"], "there is no tag 'parse'"),
-        (["--process", "zsh"], "there is no process 'zsh'; there are: spin (42)"),
-        (["--ignore", "main"], "no samples: the filters leave none of them"),
+        (["--from", "60"], "no samples in this range. There are 3, from 0 to 0.002 s"),
+        (["--focus", "spin_twcie"], "matches no function; similar: spin_twice"),
+        (["--thread", "worker"], "no thread 'worker'"),
+        (["--tag", "parse"], "no tag 'parse'"),
+        (["--process", "zsh"], "no process 'zsh'; there are: spin (42)"),
+        (["--ignore", "main"], "no samples match the filters"),
     ],
 )
 def test_nothing_to_show_says_why(run, words, said):
@@ -86,7 +86,7 @@ def test_nothing_to_show_says_why(run, words, said):
     [
         (service_of({"spin:42": {}}, profiler=False), "the profiler is off"),
         (service_of({}), "no process has reported"),
-        (service_of({"spin:42": {}}), "it used none; `--mode wall`"),
+        (service_of({"spin:42": {}}), "little or no CPU time; `--mode wall`"),
     ],
 )
 def test_a_profile_without_samples_says_why(run, service, said):
@@ -97,15 +97,15 @@ def test_a_profile_without_samples_says_why(run, service, said):
 @pytest.mark.parametrize(
     "words, said",
     [
-        ([], "needs a URI, a file or `-- COMMAND`"),
+        ([], "needs a URI, a file, `-- COMMAND`"),
         ([URI, "--", "ls"], "only one of them"),
         ([URI, "--"], "no command follows `--`"),
-        ([URI, "--period", "100"], "--period and --mode are for `-- COMMAND`"),
-        ([URI, "--last", "1", "--from", "2"], "--last is a window of its own"),
-        ([URI, "--from", "3", "--to", "2"], "--to lies before --from"),
+        ([URI, "--period", "100"], "--period and --mode need `-- COMMAND`"),
+        ([URI, "--last", "1", "--from", "2"], "--last excludes --from"),
+        ([URI, "--from", "3", "--to", "2"], "--to is before --from"),
         ([URI, "--from", "soon"], "'soon' is not a time, such as 2.5 or 300ms"),
-        ([URI, "--focus", "("], "'(' is no regular expression"),
-        (["/no/such/file"], "there is no file '/no/such/file'; a service's URI looks like"),
+        ([URI, "--focus", "("], "'(' is not a regular expression"),
+        (["/no/such/file"], "no such file: '/no/such/file'. A service's URI looks like"),
         (["http:///x"], "is not the URI of a service"),
     ],
 )
@@ -199,8 +199,8 @@ def test_the_environment_names_the_service_by_uri_or_file(run, monkeypatch, info
     "value, stdin, words, said",
     [
         ("nonsense", "", [], "$ISOSCOPE_URI: 'nonsense' is neither a URI nor"),
-        ("", "nonsense", ["-"], "standard input holds neither a URI nor service info"),
-        ("", '{"uri": 5}', ["-"], "standard input holds neither"),
+        ("", "nonsense", ["-"], "standard input is neither a URI nor service info"),
+        ("", '{"uri": 5}', ["-"], "standard input is neither"),
     ],
 )
 def test_what_names_no_service_is_said(run, monkeypatch, value, stdin, words, said):
@@ -215,10 +215,10 @@ def test_what_names_no_service_is_said(run, monkeypatch, value, stdin, words, sa
     "words, said",
     [
         (["--bogus", "x"], "--bogus is not an option of isoscope tree\n"),
-        (["--dept", "3", "x", "y"], "'y' is too much"),
+        (["--dept", "3", "x", "y"], "unexpected: 'y'"),
         (["--detph", "3"], "--detph is not an option of isoscope tree; did you mean --depth?"),
         (["-p", "1"], "-p is not an option of isoscope tree\n"),
-        (["foo", "bar"], "so 'bar' is too much; a command to run follows `--`: isoscope tree -- foo bar"),
+        (["foo", "bar"], "unexpected: 'bar'; put a command to run after `--`: isoscope tree -- foo bar"),
     ],
 )  # fmt: skip
 def test_the_mistake_itself_is_blamed(capsys, words, said):
@@ -231,4 +231,4 @@ def test_an_unknown_command_is_named_with_the_nearest(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["tre"])
     assert end.value.code == 2
-    assert "there is no command 'tre'; did you mean tree?" in capsys.readouterr().err
+    assert "unknown command 'tre'; did you mean tree?" in capsys.readouterr().err

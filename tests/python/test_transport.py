@@ -9,6 +9,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from isoscope import transport as transport_module
 from isoscope.errors import CannotConnect, ProtocolError, ServiceEnded, TimedOut
 from isoscope.transport import WebSocketTransport, websocket_uri
 
@@ -112,6 +113,35 @@ def refusal(status):
 def test_a_wrong_token_is_told_apart_from_a_wrong_server():
     assert "refuses the token" in refusal(403)
     assert "not as a VM service (HTTP status 404)" in refusal(404)
+
+
+def test_why_a_service_lets_nobody_in_is_the_cause():
+    assert "has no place for one more client" in refusal(503)
+    assert "--allow-host" in transport_module.refusal("box:8181", 403)
+    assert "--allow-host" not in transport_module.refusal("localhost:8181", 403)
+    assert "--allow-host" not in transport_module.refusal("/run/iso.sock", 403)
+
+
+@pytest.mark.parametrize(
+    "error, hint",
+    [
+        (ConnectionRefusedError(111, "Connection refused"), "unless it was started with --keep"),
+        (FileNotFoundError(2, "No such file or directory"), "unless it was started with --keep"),
+        (PermissionError(13, "Permission denied"), "for the user who started its service"),
+        (socket.gaierror(-2, "Name or service not known"), "(Name or service not known)."),
+    ],
+)
+def test_a_hint_is_for_its_own_error_alone(error, hint):
+    assert transport_module.no_service("box:1", error).endswith(hint + ("" if hint[-1] == "." else "."))
+
+
+def test_a_service_that_closes_one_client_has_not_ended():
+    policy, away = (1008).to_bytes(2, "big"), (1001).to_bytes(2, "big")
+    for code, words in ((policy, "closed the connection: full"), (away, "ended while it was being read: full")):
+        with server(accept, frame(CLOSE, code + b"full"), hold=True) as (uri, _):
+            transport = WebSocketTransport(uri, timeout_s=5)
+            with pytest.raises(ServiceEnded, match=words):
+                transport.receive()
 
 
 def moved(location):

@@ -7,8 +7,8 @@ from fakes import profile as listed
 from isoscope import Function, Process, Profile, bottom_up, call_tree
 from isoscope.errors import IsoscopeError
 from isoscope.filters import by_stack
-from isoscope.frames import profile_columns
-from isoscope.table import SamplesTable
+from isoscope.dataframe import profile_columns
+from isoscope.samples_table import SamplesTable
 from isoscope.trees import difference, hot_spots, layout
 from isoscope.trees.data import bottom_up_json, table_json
 from profiles import synthetic
@@ -109,7 +109,7 @@ def test_hot_spots_are_those_over_the_threshold_with_lines_and_the_way_there():
     )
     (work,) = hot_spots(profile, threshold=0.2).spots
     assert (work.row.name, work.share) == ("work", 0.9)
-    assert work.lines == [(6, 5), (5, 4)]
+    assert work.lines == [(6, 5, 5000), (5, 4, 4000)]
     assert [node.name for node in work.path] == ["app (42)", "main", "work"]
     assert [s.row.name for s in hot_spots(profile, threshold=0.1).spots] == ["work", "main"]
     by_total = hot_spots(profile, threshold=0.2, by="total").spots
@@ -139,7 +139,7 @@ def test_what_is_in_one_only_is_a_change_from_or_to_nothing():
     changes = difference(before, call_tree(profile_of("main;new"), group="all"))
     assert {c.item.name: c.self_change for c in changes.rows} == {"old": -1, "new": 1, "main": 0}
     nothing = difference(before, call_tree(Profile(), group="all"))
-    assert nothing.rows[0].self_change == -1 and nothing.after_count == 0
+    assert nothing.rows[0].self_change == -1 and nothing.after.sample_count == 0
 
 
 def test_two_programs_of_different_names_are_compared_as_one():
@@ -158,7 +158,7 @@ def test_functions_of_equal_ids_keep_their_own_lines():
         frame = profile.frame(Function("native/0", name, None), line)
         profile.add_sample(0, thread, profile.node(0, frame), weight_us=1)
     spots = hot_spots(profile).spots
-    assert {s.row.name: s.lines for s in spots} == {"one": [(5, 1)], "other": [(9, 1)]}
+    assert {s.row.name: s.lines for s in spots} == {"one": [(5, 1, 1)], "other": [(9, 1, 1)]}
 
 
 def test_samples_may_be_added_to_what_a_filter_left():

@@ -101,7 +101,7 @@ static struct code_map *map_of(const struct recorded *recorded)
                                           .end = head->code_end,
                                           .number = 1,
                                           .permanent = true,
-                                          .table = table_build(&header, &eh_frame) };
+                                          .table = table_build(&header, &eh_frame, NULL) };
     return map->ranges[0].table ? map : NULL;
 }
 
@@ -124,10 +124,10 @@ static int compare(const struct recorded *recorded, const uint64_t *frames, uint
 
 static int check(const struct recorded *recorded, const char *path, int number)
 {
-    struct root_side root_side = { 0 };
+    struct outer_frames outer_frames = { 0 };
     static ucontext_t context;
     static uint64_t frames[STACK_FILE_FRAMES_MAX];
-    struct unwind_request request = { .root_side = &root_side,
+    struct unwind_request request = { .outer_frames = &outer_frames,
                                       .context = &context,
                                       .frames_max = STACK_FILE_FRAMES_MAX,
                                       .map = map_of(recorded) };

@@ -16,7 +16,8 @@ SAFE_SECTION = ".text.signal_safe"
 
 # POSIX lists them as async-signal-safe (clock_gettime is the vdso's here); _dl_find_object is so by
 # glibc's manual.
-SAFE_LIBC = {"clock_gettime", "memchr", "memcmp", "memcpy", "memset", "strlen", "_dl_find_object"}
+SAFE_LIBC = {"clock_gettime", "memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen",
+             "strncmp", "strrchr", "_dl_find_object"}
 
 
 class Symbol(NamedTuple):

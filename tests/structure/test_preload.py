@@ -10,13 +10,13 @@ import signal_safe
 LIBRARY = Path(os.environ["ISOSCOPE_BUILD"]) / "lib/libisoscope.so"
 
 # What it may take the place of; everything else of ours is hidden.
-WRAPPED = {"pthread_create", "dlopen", "dlmopen", "dlclose", "sigaction", "signal", "ssignal",
-           "bsd_signal", "sysv_signal", "__sysv_signal", "sigwait",
-           "sigwaitinfo", "sigtimedwait", "signalfd", "setuid", "setgid", "seteuid", "setegid",
-           "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "initgroups", "capset",
-           "prctl", "unshare", "setns", "syscall", "ppoll", "pselect", "epoll_pwait", "epoll_pwait2",
-           "sigsuspend", "sigprocmask", "pthread_sigmask", "sigpending", "sigset", "sigignore", "pthread_key_create",
-           "__pthread_key_create", "tss_create", "chroot", "pivot_root"}
+WRAPPED = {"pthread_create", "dlclose", "sigaction", "signal", "ssignal", "bsd_signal",
+           "sysv_signal", "__sysv_signal", "sigwait", "sigwaitinfo", "sigtimedwait", "signalfd",
+           "prctl", "setns", "syscall", "ppoll", "pselect", "epoll_pwait", "epoll_pwait2",
+           "sigsuspend", "sigprocmask", "pthread_sigmask", "sigpending", "sigset", "sigignore",
+           "pthread_key_create", "__pthread_key_create", "tss_create", "chroot", "pivot_root",
+           "unshare", "setuid", "seteuid", "setreuid", "setresuid", "setrlimit", "setrlimit64",
+           "prlimit", "prlimit64", "ulimit", "dup2", "dup3"}
 # What gcc's address sanitizer asks, in programs that have it.
 ANSWERS = {"__asan_default_options"}
 

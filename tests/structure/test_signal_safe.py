@@ -23,8 +23,8 @@ def test_the_tick_handler_reaches_only_marked_code():
 
 def test_the_handler_and_what_it_calls_are_marked():
     functions = signal_safe.safe_functions(OBJECTS)
-    assert {"handler_tick", "unwind", "ring_reserve", "ring_commit", "code_map_enter",
-            "sampler_wake"} <= functions
+    assert {"handler_tick", "unwind", "ring_reserve", "ring_commit", "capture", "code_map_enter",
+            "tend_at_tick"} <= functions
 
 
 @pytest.mark.parametrize("code, wrong", [

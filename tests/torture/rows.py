@@ -80,9 +80,7 @@ PROCESSES = [
     Row("shell pipelines", ["/bin/bash", "-c", PIPELINES], 100, processes=20, whole=0.9),
     Row("clone with shared memory", program("clone_vm"), 200, "spin", 0.25),
     Row("exec, again and again", program("execs", "15"), 300, "spin", processes=1),
-    # Functions are bound at the start: a stack taken in the loader's resolver is cut there (README).
-    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150, process_us=EXEC_US,
-          environment={"LD_BIND_NOW": "1"})
+    *[Row(f"exec by {way}", program("exec_ways", way, "300"), 150, process_us=EXEC_US)
       for way in ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve",
                   "execveat", "syscall", "syscall at")],
     Row("exec in a thread, others work", program("exec_ways", "thread", "300"), 300, whole=0.95,
@@ -90,7 +88,7 @@ PROCESSES = [
     Row("exec in a signal handler", program("exec_ways", "handler", "300"), 150, process_us=EXEC_US),
     Row("exec, all signals blocked", program("exec_ways", "blocked", "300"), 300),
     # Its calls are its own; the stacks end at its start, which says nothing of how to unwind it.
-    Row("exec without libc", program("no_libc", "800"), 150, whole=0.0, process_us=EXEC_US),
+    Row("exec without libc", program("no_libc", "200"), 150, whole=0.0, process_us=EXEC_US),
     # The calls that fail spend time too, up to half a millisecond beside two of work.
     Row("exec fails", program("exec_ways", "fails", "600"), 2400, "spin", 0.7),
     Row("daemonise", program("daemonise"), 700, "daemon_spin", 0.4, processes=2),
@@ -113,10 +111,8 @@ SIGNALS = [
     *[own_signal(number, when) for number in (signal.SIGPROF, signal.SIGURG, signal.SIGTRAP)
       for when in ("early", "late")],
     Row("all signals blocked for a while", program("all_blocked"), 500, "spin"),
-    # Their masks do not block ticks, and no tick is a signal that they wait for. Those of their start
-    # must not be of the loader's resolver, where stacks are cut (README).
-    *[Row(f"{call} for {which}", program("waits_for_signals", call, words), 1500, wall=wall,
-          environment={"LD_BIND_NOW": "1"})
+    # Their masks do not block ticks, and no tick is a signal that they wait for.
+    *[Row(f"{call} for {which}", program("waits_for_signals", call, words), 1500, wall=wall)
       for call, which, words, wall in (("sigwait", "some", "few", 0.0), ("sigwait", "all", "all", 0.99),
                                        ("signalfd", "some", "few", 0.0), ("signalfd", "all", "all", 0.0))],
     Row("EINTR of sleeps", program("eintr", "80"), 50, "body"),

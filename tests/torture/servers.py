@@ -84,7 +84,7 @@ def stats(said: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for kind, count, words in re.findall(r"^isoscope:   (delivered|lost|stacks)\s+(\d+)(.*)$", said,
                                          re.MULTILINE):
-        found["whole" if "first frame was reached" in words else kind] += int(count)
+        found["whole" if "reach the thread's start" in words else kind] += int(count)
     return found
 
 

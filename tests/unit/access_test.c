@@ -1,5 +1,5 @@
 /* Who may talk to the service. */
-#include "server/access.h"
+#include "server/http/access.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "sampler/capture/wall/blocked.h"
+#include "sampler/profile/wall/blocked.h"
 
 #include "sampler/feed/sys.h"
 
@@ -31,6 +31,15 @@ static void one_that_waits_outside_calls_has_number_minus_one(void **state)
     assert_int_equal(blocked.number, -1);
     assert_int_equal(blocked.sp, 0x7ffd00001230);
     assert_int_equal(blocked.pc, 0x55aa00004560);
+}
+
+static void a_zombie_has_no_stack(void **state)
+{
+    struct blocked blocked;
+
+    (void)state;
+    assert_true(blocked_parse("-1 0x0 0x0\n", &blocked));
+    assert_int_equal(blocked.sp, 0);
 }
 
 static void one_that_runs_tells_nothing(void **state)
@@ -72,6 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_blocked_thread_tells_its_call_and_where_it_is),
         cmocka_unit_test(one_that_waits_outside_calls_has_number_minus_one),
+        cmocka_unit_test(a_zombie_has_no_stack),
         cmocka_unit_test(one_that_runs_tells_nothing),
         cmocka_unit_test(what_is_cut_or_no_such_text_is_refused),
         cmocka_unit_test(the_call_says_what_a_thread_waits_for),

@@ -120,6 +120,33 @@ static void a_realigned_stack_is_followed(void **state)
     assert_int_equal(rule.fp_offset, 0);
 }
 
+/* As the loader's _dl_runtime_resolve: push rbx, mov rbx to rsp, and the CFA is by rbx. */
+static void a_frame_behind_a_frame_pointer_that_was_saved_is_followed(void **state)
+{
+    /* CFA = *(rbp + 0) + 16, as SBCL says it */
+    ROWS_OF(program, 0x0f, 5, 0x76, 0, 0x06, 0x40, 0x22);
+
+    assert_true(cfi_next_row(&program, &from, &rule));
+    assert_int_equal(rule.cfa, CFI_CFA_DEREF);
+    assert_int_equal(rule.cfa_reg, ARCH_FP);
+    assert_int_equal(rule.cfa_add, 16);
+}
+
+static void the_third_registers_place_is_known(void **state)
+{
+    ROWS_OF(program, 0x41, 0x0e, 16, 0x83, 2, 0x43, 0x0d, 3, 0x41, 0xc3);
+
+    for (int row = 0; row < 2; row++)
+        assert_true(cfi_next_row(&program, &from, &rule));
+    assert_int_equal(rule.third, CFI_AT_CFA);
+    assert_int_equal(rule.third_offset, -16);
+    assert_true(cfi_next_row(&program, &from, &rule));
+    assert_int_equal(rule.cfa_reg, ARCH_THIRD);
+    assert_int_equal(rule.cfa_offset, 16);
+    assert_true(cfi_next_row(&program, &from, &rule));
+    assert_int_equal(rule.third, CFI_SAME);
+}
+
 static void the_plt_expression_is_known(void **state)
 {
     ROWS_OF(program, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
@@ -136,6 +163,16 @@ static void another_expression_is_unsupported_not_guessed(void **state)
 
     assert_true(cfi_next_row(&program, &from, &rule));
     assert_int_equal(rule.cfa, CFI_CFA_UNSUPPORTED);
+}
+
+static void an_offset_that_no_stack_has_room_for_harms_nothing(void **state)
+{
+    /* offset_extended: rbp at CFA - 8 * 2^63 */
+    ROWS_OF(program, 0x05, 6, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01);
+
+    assert_true(cfi_next_row(&program, &from, &rule));
+    assert_int_equal(rule.cfa_offset, 8);
+    assert_int_equal(rule.ra_offset, -8);
 }
 
 static void an_unknown_instruction_ends_what_is_believed(void **state)
@@ -200,8 +237,11 @@ int main(void)
         cmocka_unit_test(a_remembered_state_comes_back),
         cmocka_unit_test(an_undefined_return_address_is_the_first_frame),
         cmocka_unit_test(a_realigned_stack_is_followed),
+        cmocka_unit_test(a_frame_behind_a_frame_pointer_that_was_saved_is_followed),
+        cmocka_unit_test(the_third_registers_place_is_known),
         cmocka_unit_test(the_plt_expression_is_known),
         cmocka_unit_test(another_expression_is_unsupported_not_guessed),
+        cmocka_unit_test(an_offset_that_no_stack_has_room_for_harms_nothing),
         cmocka_unit_test(an_unknown_instruction_ends_what_is_believed),
         cmocka_unit_test(cut_bytes_are_refused),
         cmocka_unit_test(a_cie_is_no_function),

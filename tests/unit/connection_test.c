@@ -2,8 +2,8 @@
  * One socket of the service, over a socket pair: bytes at the other side's pace, an end to who
  * stands still and to nobody else, and last words that arrive.
  */
-#include "server/connection.h"
-#include "server/loop.h"
+#include "server/net/connection.h"
+#include "server/net/loop.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -40,6 +40,12 @@ static bool count_function(void *count, const struct elf_function *function)
     return true;
 }
 
+static bool count_one(void *count, const struct elf_function *function)
+{
+    count_function(count, function);
+    return false;
+}
+
 static int functions_in(struct elf_file *file)
 {
     int count = 0;
@@ -197,6 +203,23 @@ static void a_hole_of_many_gigabytes_is_not_read(void **state)
     free(image);
 }
 
+static void who_has_seen_enough_functions_is_shown_no_more(void **state)
+{
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+    const char *why;
+    int count = 0;
+
+    (void)state;
+    fake_elf_fill(image, &plain);
+    image->sections[FAKE_LINK] = image->sections[FAKE_SYMTAB];
+    image->sections[FAKE_LINK].sh_type = SHT_DYNSYM;
+    assert_int_equal(functions_of(image), 4);
+    CLEANUP(elf_file_closep) struct elf_file *file = elf_file_open(ROOT_OURS, path, &why);
+    elf_functions(file, count_one, &count);
+    assert_int_equal(count, 1);
+    free(image);
+}
+
 static void a_note_that_lies_is_no_build_id(void **state)
 {
     struct fake_elf_image *image = calloc(1, sizeof(*image));
@@ -225,6 +248,7 @@ int main(void)
         TEST(names_outside_of_their_table_are_none),
         TEST(sections_beyond_the_file_are_passed_over),
         TEST(a_hole_of_many_gigabytes_is_not_read),
+        TEST(who_has_seen_enough_functions_is_shown_no_more),
         TEST(a_note_that_lies_is_no_build_id),
     };
 

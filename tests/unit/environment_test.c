@@ -1,5 +1,5 @@
 /* What a program is started with. */
-#include "server/environment.h"
+#include "server/run/environment.h"
 
 #include "sampler/feed/cleanup.h"
 

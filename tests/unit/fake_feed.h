@@ -10,7 +10,7 @@
 #define FAKE_FEED_H
 
 #include "sampler/feed/cleanup.h"
-#include "sampler/feed/segment.h"
+#include "sampler/feed/feed_writer.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -22,19 +22,19 @@
 #include <unistd.h>
 
 struct fake_feed {
-    struct segment segment;
+    struct feed_writer writer;
     int memfd;
 };
 
 static inline void fake_feed_open(struct fake_feed *feed, int32_t pid)
 {
-    if (segment_create(&feed->segment, &feed->memfd, pid, 1) < 0)
+    if (feed_writer_create(&feed->writer, &feed->memfd, pid, 1) < 0)
         abort();
 }
 
 static inline void fake_feed_close(struct fake_feed *feed)
 {
-    segment_destroy(&feed->segment);
+    feed_writer_destroy(&feed->writer);
     close(feed->memfd);
 }
 
@@ -49,15 +49,15 @@ static inline void fake_feed_rename(struct fake_feed *feed, uint32_t slot, const
     char padded[16] = { 0 };
 
     snprintf(padded, sizeof(padded), "%s", name);
-    segment_thread_name(&feed->segment, slot, padded);
+    feed_writer_thread_name(&feed->writer, slot, padded);
 }
 
 static inline uint32_t fake_feed_thread(struct fake_feed *feed, int32_t tid, const char *name)
 {
-    uint32_t slot = segment_thread_claim(&feed->segment, tid, 1);
+    uint32_t slot = feed_writer_thread_claim(&feed->writer, tid, 1);
 
     fake_feed_rename(feed, slot, name);
-    segment_thread_publish(&feed->segment, slot);
+    feed_writer_thread_publish(&feed->writer, slot);
     return slot;
 }
 
@@ -65,26 +65,19 @@ static inline uint32_t fake_feed_module(struct fake_feed *feed, const char *path
 {
     struct feed_module module = { .bias = 0, .start = 0, .end = 1 << 20 };
 
-    return segment_module_add(&feed->segment, &module, path);
+    return feed_writer_module_add(&feed->writer, &module, path);
 }
 
 /* Where a module stands in the feed: to write nonsense there. */
 static inline struct feed_module *fake_feed_entry(struct fake_feed *feed, uint32_t module)
 {
-    return (struct feed_module *)part_at(&feed->segment.modules,
-                                         module * sizeof(struct feed_module));
+    return &feed->writer.modules[module];
 }
 
 /* Writes over all names. */
 static inline void fake_feed_scribble_names(struct fake_feed *feed, int byte)
 {
-    struct part *names = &feed->segment.names;
-
-    for (uint64_t at = 0; at < names->bytes; at = part_window_end(names, at)) {
-        if (!part_reach(names, at))
-            abort();
-        memset(part_at(names, at), byte, part_window_end(names, at) - at);
-    }
+    memset(feed->writer.names, byte, FEED_NAMES_BYTES);
 }
 
 struct fake_sample {
@@ -104,7 +97,7 @@ static inline bool fake_feed_write(struct fake_feed *feed, uint32_t slot,
     struct ring_writer ring;
     struct feed_sample *record;
 
-    segment_ring(&feed->segment, slot, &ring);
+    feed_writer_ring(&feed->writer, slot, &ring);
     record = ring_reserve(&ring, bytes);
     if (!record)
         return false;
@@ -121,22 +114,24 @@ static inline bool fake_feed_write(struct fake_feed *feed, uint32_t slot,
     return true;
 }
 
-/* What the sampler's thread says of a sleeping one; again: no more than that it sleeps on. */
+/* What wall mode's rounds say of a sleeping one; again: no more than that it sleeps on. */
 static inline void fake_feed_asleep(struct fake_feed *feed, uint32_t slot, int64_t time_us,
                                     enum feed_state state, uint64_t frame, bool again)
 {
     uint32_t bytes = sizeof(struct feed_sample) + 8;
-    uint16_t generation = (uint16_t)atomic_load(&feed->segment.threads[slot].generation);
+    uint16_t generation = (uint16_t)atomic_load(&feed->writer.threads[slot].generation);
     struct feed_again *sleeps;
     struct ring_writer ring;
     void *record;
 
-    segment_ring(&feed->segment, 0, &ring);
+    feed_writer_ring(&feed->writer, 0, &ring);
     record = ring_reserve(&ring, bytes);
     if (again) {
         sleeps = record;
         sleeps->head = (struct feed_record){ 32, FEED_RECORD_AGAIN, 0 };
         sleeps->timestamp_us = time_us;
+        sleeps->period_us = 0;
+        sleeps->rounds = 1;
         sleeps->count = 1;
         sleeps->sleepers[0] = FEED_SLEEPER(slot, generation, state);
     } else {
@@ -159,5 +154,11 @@ static inline void fake_feed_asleep(struct fake_feed *feed, uint32_t slot, int64
                                .cpu_ns = 1000000,                                                  \
                                .depth = sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),    \
                                .frames = (uint64_t[]){ __VA_ARGS__ } })
+
+/* Its program stops the sampler, and runs on. */
+static inline void fake_feed_stop(struct fake_feed *feed)
+{
+    atomic_store(&feed->writer.header->status.stopped, 1);
+}
 
 #endif

@@ -1,5 +1,5 @@
 /* Clients' WebSocket frames, and heads of ours. What each mistake is closed with: tests/live. */
-#include "server/frames.h"
+#include "server/http/frames.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The program's output on its way to the clients. */
-#include "server/heard_output.h"
-#include "server/loop.h"
-#include "server/output_piece.h"
+#include "server/service/heard_output.h"
+#include "server/net/loop.h"
+#include "server/service/output_piece.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

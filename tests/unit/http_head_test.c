@@ -1,5 +1,5 @@
 /* A request's head. What each mistake is refused with: tests/live. */
-#include "server/http_head.h"
+#include "server/http/http_head.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

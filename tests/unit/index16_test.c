@@ -1,4 +1,4 @@
-#include "sampler/profile/index16.h"
+#include "sampler/profile/base/index16.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

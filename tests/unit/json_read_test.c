@@ -1,5 +1,5 @@
 /* JSON by grammar that jansson refuses to read. */
-#include "protocol/json_read.h"
+#include "protocol/rpc/json_read.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

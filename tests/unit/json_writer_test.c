@@ -1,4 +1,4 @@
-#include "protocol/json_writer.h"
+#include "protocol/text/json_writer.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The service thread's loop, over socket pairs: who is called, in which order, and who is not. */
-#include "server/loop.h"
+#include "server/net/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@ enum { PLACES = 3, FULL_BYTES = 4096 };
 /* One watch. Each call of it is written down: its name, and the call's first letter. */
 struct place {
     struct fixture *fixture;
-    struct watch *watch; /* NULL: it has ended */
-    struct place *ends;  /* another one, whenever it is called */
+    struct io_watch *watch; /* NULL: it has ended */
+    struct place *ends;     /* another one, whenever it is called */
     int fd, other;
     char name;
     bool asks_again, leaves;
@@ -41,7 +41,7 @@ static bool called(struct place *place, char call)
     calls[length] = place->name;
     calls[length + 1] = call;
     if (place->ends && place->ends->watch)
-        watch_end(place->ends->watch);
+        io_watch_end(place->ends->watch);
     return !place->leaves;
 }
 
@@ -59,7 +59,7 @@ static bool on_turn(void *context)
     struct place *place = context;
 
     if (place->asks_again)
-        watch_turn(place->watch);
+        io_watch_turn(place->watch);
     place->asks_again = false;
     return called(place, 't');
 }
@@ -78,11 +78,11 @@ static void on_ended(void *context)
     called(place, 'e');
 }
 
-static const struct watch_events watched = {
+static const struct io_watch_events watched = {
     .ready = on_ready, .turn = on_turn, .due = on_due, .ended = on_ended
 };
 
-static void open_place(struct fixture *fixture, int number, const struct watch_events *events)
+static void open_place(struct fixture *fixture, int number, const struct io_watch_events *events)
 {
     struct place *place = &fixture->places[number];
     int pair[2];
@@ -150,10 +150,10 @@ static void turns_come_in_the_order_in_which_they_were_asked_for(void **state)
 {
     struct fixture *fixture = *state;
 
-    watch_turn(fixture->places[1].watch);
-    watch_turn(fixture->places[0].watch);
-    watch_turn(fixture->places[2].watch);
-    watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[0].watch);
+    io_watch_turn(fixture->places[2].watch);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "BtAtCt");
 }
 
@@ -162,8 +162,8 @@ static void who_asks_again_has_its_turn_in_the_next_step(void **state)
     struct fixture *fixture = *state;
 
     fixture->places[0].asks_again = true;
-    watch_turn(fixture->places[0].watch);
-    watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[0].watch);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "AtBt");
     assert_string_equal(step(fixture), "At");
 }
@@ -172,7 +172,7 @@ static void turns_come_behind_all_that_is_ready(void **state)
 {
     struct fixture *fixture = *state;
 
-    watch_turn(fixture->places[0].watch);
+    io_watch_turn(fixture->places[0].watch);
     say_to(&fixture->places[2]);
     assert_string_equal(step(fixture), "CrAt");
 }
@@ -194,7 +194,7 @@ static void who_was_ended_in_anothers_turn_gets_none(void **state)
 
     fixture->places[0].ends = &fixture->places[1];
     for (int i = 0; i < PLACES; i++)
-        watch_turn(fixture->places[i].watch);
+        io_watch_turn(fixture->places[i].watch);
     assert_string_equal(step(fixture), "AtCtBe");
 }
 
@@ -204,10 +204,10 @@ static void a_turn_that_was_asked_for_ends_with_its_watch(void **state)
 
     fixture->places[1].ends = &fixture->places[0];
     fixture->places[0].asks_again = true;
-    watch_turn(fixture->places[0].watch);
-    watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[0].watch);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "AtBtAe");
-    watch_turn(fixture->places[2].watch);
+    io_watch_turn(fixture->places[2].watch);
     assert_string_equal(step(fixture), "Ct");
 }
 
@@ -226,8 +226,8 @@ static void who_is_ended_between_two_steps_is_told_without_waiting(void **state)
 {
     struct fixture *fixture = *state;
 
-    watch_end(fixture->places[1].watch);
-    watch_end(fixture->places[1].watch);
+    io_watch_end(fixture->places[1].watch);
+    io_watch_end(fixture->places[1].watch);
     assert_string_equal(step(fixture), "Be");
 }
 
@@ -238,9 +238,9 @@ static void a_duplicate_of_one_that_has_ended_wakes_nobody(void **state)
     int duplicate = dup(fixture->places[0].fd);
 
     say_to(&fixture->places[0]);
-    watch_end(fixture->places[0].watch);
+    io_watch_end(fixture->places[0].watch);
     assert_string_equal(step(fixture), "Ae");
-    watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "Bt");
     close(duplicate);
 }
@@ -250,10 +250,10 @@ static void who_does_not_read_is_not_called_until_it_does(void **state)
     struct fixture *fixture = *state;
 
     say_to(&fixture->places[0]);
-    watch_reads(fixture->places[0].watch, false);
-    watch_turn(fixture->places[1].watch);
+    io_watch_reads(fixture->places[0].watch, false);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "Bt");
-    watch_reads(fixture->places[0].watch, true);
+    io_watch_reads(fixture->places[0].watch, true);
     assert_string_equal(step(fixture), "Ar");
 }
 
@@ -279,12 +279,12 @@ static void room_is_told_once(void **state)
     struct fixture *fixture = *state;
 
     fill(&fixture->places[0]);
-    watch_await_room(fixture->places[0].watch);
-    watch_turn(fixture->places[1].watch);
+    io_watch_await_room(fixture->places[0].watch);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "Bt");
     empty(&fixture->places[0]);
     assert_string_equal(step(fixture), "At");
-    watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[1].watch);
     assert_string_equal(step(fixture), "Bt");
 }
 
@@ -293,7 +293,7 @@ static void who_waits_for_room_reads_on(void **state)
     struct fixture *fixture = *state;
 
     fill(&fixture->places[0]);
-    watch_await_room(fixture->places[0].watch);
+    io_watch_await_room(fixture->places[0].watch);
     say_to(&fixture->places[0]);
     assert_string_equal(step(fixture), "Ar");
     empty(&fixture->places[0]);
@@ -304,9 +304,9 @@ static void a_deadline_comes_once(void **state)
 {
     struct fixture *fixture = *state;
 
-    watch_timeout(fixture->places[0].watch, 1);
+    io_watch_timeout(fixture->places[0].watch, 1);
     assert_string_equal(next_calls(fixture), "Ad");
-    watch_timeout(fixture->places[1].watch, 1);
+    io_watch_timeout(fixture->places[1].watch, 1);
     assert_string_equal(next_calls(fixture), "Bd");
 }
 
@@ -314,24 +314,24 @@ static void a_deadline_that_was_taken_back_does_not_come(void **state)
 {
     struct fixture *fixture = *state;
 
-    watch_timeout(fixture->places[0].watch, 1);
-    watch_timeout(fixture->places[1].watch, 1);
-    watch_timeout(fixture->places[0].watch, 0);
+    io_watch_timeout(fixture->places[0].watch, 1);
+    io_watch_timeout(fixture->places[1].watch, 1);
+    io_watch_timeout(fixture->places[0].watch, 0);
     assert_string_equal(next_calls(fixture), "Bd");
-    watch_turn(fixture->places[2].watch);
+    io_watch_turn(fixture->places[2].watch);
     assert_string_equal(next_calls(fixture), "Ct");
 }
 
 static void who_has_no_word_on_its_deadline_ends_by_it(void **state)
 {
-    static const struct watch_events silent = { .ready = on_ready, .ended = on_ended };
+    static const struct io_watch_events silent = { .ready = on_ready, .ended = on_ended };
     struct fixture *fixture = *state;
 
-    watch_end(fixture->places[0].watch);
+    io_watch_end(fixture->places[0].watch);
     assert_string_equal(step(fixture), "Ae");
     close(fixture->places[0].other);
     open_place(fixture, 0, &silent);
-    watch_timeout(fixture->places[0].watch, 1);
+    io_watch_timeout(fixture->places[0].watch, 1);
     assert_string_equal(next_calls(fixture), "Ae");
 }
 
@@ -342,7 +342,7 @@ static void who_ends_others_at_its_deadline_leaves_the_rest_theirs(void **state)
 
     fixture->places[2].ends = &fixture->places[1];
     for (int i = PLACES - 1; i >= 0; i--)
-        watch_timeout(fixture->places[i].watch, 1);
+        io_watch_timeout(fixture->places[i].watch, 1);
     assert_string_equal(next_calls(fixture), "CdBe");
     assert_string_equal(next_calls(fixture), "Ad");
 }
@@ -353,7 +353,7 @@ static void the_end_of_the_loop_is_told_to_all(void **state)
 
     memset(fixture->calls, 0, sizeof(fixture->calls));
     fixture->places[2].ends = &fixture->places[0];
-    watch_turn(fixture->places[1].watch);
+    io_watch_turn(fixture->places[1].watch);
     loop_free(fixture->loop);
     fixture->loop = NULL;
     assert_string_equal(fixture->calls, "CeAeBe");

@@ -1,4 +1,4 @@
-#include "sampler/profile/map64.h"
+#include "sampler/profile/base/map64.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -91,20 +91,18 @@ static void without_a_perf_map_of_its_own_no_memory_of_a_process_is_a_jits(void 
 
     (void)state;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    jit_areas_begin(&areas, pid, now.tv_sec * 1000000);
-    take("11000-12000 rwxp 00000000 00:00 0 ");
-    assert_int_equal(areas.count, 0);
+    jit_areas_begin(&areas, &(struct jit_process){ 0, pid, now.tv_sec * 1000000 });
+    assert_false(areas.wanted);
 
     snprintf(path, sizeof path, "/tmp/perf-%d.map", pid);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
-    jit_areas_begin(&areas, pid, now.tv_sec * 1000000);
-    take("11000-12000 rwxp 00000000 00:00 0 ");
-    assert_int_equal(areas.count, 1);
+    jit_areas_begin(&areas, &(struct jit_process){ 0, pid, now.tv_sec * 1000000 });
+    assert_true(areas.wanted);
 
     /* An earlier process had the same pid. */
     futimens(fd, (struct timespec[]){ long_ago, long_ago });
-    jit_areas_begin(&areas, pid, now.tv_sec * 1000000);
+    jit_areas_begin(&areas, &(struct jit_process){ 0, pid, now.tv_sec * 1000000 });
     assert_false(areas.wanted);
     close(fd);
     unlink(path);
@@ -114,7 +112,7 @@ static void without_a_perf_map_of_its_own_no_memory_of_a_process_is_a_jits(void 
 static void a_piece_of_a_file_elsewhere_is_none_of_its_module(void **state)
 {
     static struct modules modules;
-    struct segment segment;
+    struct feed_writer writer;
     const struct code_map *map;
     const struct code_range *own;
     void *page;
@@ -123,16 +121,16 @@ static void a_piece_of_a_file_elsewhere_is_none_of_its_module(void **state)
     (void)state;
     page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, exe, 0x1000);
     assert_ptr_not_equal(page, MAP_FAILED);
-    assert_int_equal(segment_create(&segment, &memfd, getpid(), 1), 0);
-    assert_int_equal(modules_new(&modules), 0);
-    modules_refresh(&modules, &segment);
+    assert_int_equal(feed_writer_create(&writer, &memfd, getpid(), 1), 0);
+    modules_new(&modules);
+    modules_refresh(&modules, &writer);
     map = atomic_load(&modules.maps.current);
     own = code_map_find(map, (uint64_t)(uintptr_t)take);
     assert_non_null(own);
     assert_true(own->number);
     assert_null(code_map_find(map, (uint64_t)(uintptr_t)page));
     modules_free(&modules);
-    segment_destroy(&segment);
+    feed_writer_destroy(&writer);
     munmap(page, 4096);
     close(memfd);
     close(exe);

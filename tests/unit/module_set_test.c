@@ -1,4 +1,4 @@
-#include "sampler/profile/module_set.h"
+#include "sampler/profile/intake/module_set.h"
 
 #include "sampler/feed/cleanup.h"
 

@@ -1,6 +1,7 @@
 #include "sampler/capture/unwind/named_code.h"
 
 #include "sampler/feed/cleanup.h"
+#include "sampler/feed/chance.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -99,7 +100,7 @@ static void a_removed_range_stays_while_a_handler_is_in(void **state)
     code_map_leave(&maps, group);
     for (int i = 0; i < 3; i++)
         named_code_add(&code, &maps, 100, 10, "other");
-    for (const struct retired_code *retired = code.retired; retired; retired = retired->next)
+    for (const struct retired *retired = code.retired; retired; retired = retired->next)
         assert_ptr_not_equal(retired, &held->retired);
 }
 
@@ -144,7 +145,7 @@ static void handlers_find_what_stays_while_others_come_and_go(void **state)
     for (int i = 0; i < 100000; i++) {
         uint64_t start;
 
-        seed = seed * 1664525 + 1013904223;
+        chance_next(&seed);
         start = 1000 + (seed >> 8) % 200 * 10;
         if (start == 2000)
             continue;
@@ -160,27 +161,6 @@ static void handlers_find_what_stays_while_others_come_and_go(void **state)
     named_code_clear(&race.code);
 }
 
-static const char *no_frames(void *context, const struct isoscope_native_frame *native,
-                             void **cursor)
-{
-    (void)context, (void)native, (void)cursor;
-    return NULL;
-}
-
-static void the_provider_is_asked_about_its_interpreter_only(void **state)
-{
-    CLEANUP(named_code_clear) struct named_code code = { 0 };
-
-    (void)state;
-    assert_null(named_code_provider(&code, 100));
-    named_code_set_provider(&code, &maps, 100, 10, no_frames, NULL);
-    assert_null(named_code_provider(&code, 99));
-    assert_non_null(named_code_provider(&code, 109));
-    assert_null(named_code_provider(&code, 110));
-    named_code_set_provider(&code, &maps, 0, 0, NULL, NULL);
-    assert_null(named_code_provider(&code, 109));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,7 +169,6 @@ int main(void)
         cmocka_unit_test(thousands_of_ranges_are_found_in_any_order),
         cmocka_unit_test(a_removed_range_stays_while_a_handler_is_in),
         cmocka_unit_test(handlers_find_what_stays_while_others_come_and_go),
-        cmocka_unit_test(the_provider_is_asked_about_its_interpreter_only),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "sampler/profile/names.h"
+#include "sampler/profile/store/names.h"
 
 #include "sampler/feed/cleanup.h"
 

@@ -1,5 +1,5 @@
 /* The command line of `isoscope run`. */
-#include "server/options.h"
+#include "server/run/options.h"
 
 #include "sampler/include/isoscope/isoscope.h"
 
@@ -40,18 +40,21 @@ static void a_program_alone_gets_the_defaults(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "ls", "-l"), 0);
-    assert_int_equal(options.port, 0);
-    assert_int_equal(options.period_us, 1000);
-    assert_int_equal(options.history_mib, 64);
-    assert_int_equal(options.mode, FEED_MODE_CPU);
-    assert_false(options.paused || options.keep || options.quiet || options.help ||
-                 options.debuginfod);
-    assert_null(options.service_info);
-    assert_string_equal(options.socket, "");
-    assert_false(options.no_token || options.deflate || options.allow_dds);
-    assert_int_equal(options.access.hosts.count + options.access.origins.count, 0);
-    assert_int_equal(options.rate_max, 100000);
-    assert_int_equal(options.patience_seconds, 120);
+    assert_int_equal(options.serve.host.port, 0);
+    assert_int_equal(options.serve.host.profile.settings.period_us, 1000);
+    assert_int_equal(options.serve.host.profile.store_bytes, 64 << 20);
+    assert_int_equal(options.serve.host.profile.settings.mode, FEED_MODE_CPU);
+    assert_true(options.serve.host.profile.settings.enabled);
+    assert_false(options.serve.keep || options.serve.quiet || options.help ||
+                 options.serve.host.profile.debuginfod);
+    assert_null(options.serve.service_info);
+    assert_null(options.serve.host.socket);
+    assert_false(options.serve.host.no_token || options.serve.host.web.deflate ||
+                 options.serve.host.service.allow_dds);
+    assert_int_equal(
+        options.serve.host.web.access.hosts.count + options.serve.host.web.access.origins.count, 0);
+    assert_int_equal(options.serve.host.service.rate_max, 100000);
+    assert_int_equal(options.serve.host.web.patience_seconds, 120);
     assert_string_equal(options.program[0], "ls");
     assert_string_equal(options.program[1], "-l");
     assert_null(options.program[2]);
@@ -67,15 +70,16 @@ static void who_may_come_in_and_how_is_taken(void **state)
                            "null", "--client-rate", "10", "--client-patience", "5", "--deflate",
                            "--allow-dds", "ls"),
                      0);
-    assert_string_equal(options.socket, "/run/iso.sock");
-    assert_true(options.no_token && options.deflate && options.allow_dds);
-    assert_int_equal(options.access.hosts.count, 2);
-    assert_string_equal(options.access.hosts.list[1], "b.example");
-    assert_string_equal(options.access.origins.list[0], "null");
-    assert_int_equal(options.rate_max, 10);
-    assert_int_equal(options.patience_seconds, 5);
+    assert_string_equal(options.serve.host.socket, "/run/iso.sock");
+    assert_true(options.serve.host.no_token && options.serve.host.web.deflate &&
+                options.serve.host.service.allow_dds);
+    assert_int_equal(options.serve.host.web.access.hosts.count, 2);
+    assert_string_equal(options.serve.host.web.access.hosts.list[1], "b.example");
+    assert_string_equal(options.serve.host.web.access.origins.list[0], "null");
+    assert_int_equal(options.serve.host.service.rate_max, 10);
+    assert_int_equal(options.serve.host.web.patience_seconds, 5);
     assert_int_equal(PARSE(&options, "--socket", "x", "ls"), 0);
-    assert_int_equal(options.socket[0], '/');
+    assert_int_equal(options.serve.host.socket[0], '/');
 }
 
 static void who_may_come_in_is_never_everybody(void **state)
@@ -87,7 +91,7 @@ static void who_may_come_in_is_never_everybody(void **state)
     memset(long_path, 'x', sizeof(long_path));
     long_path[sizeof(long_path) - 1] = '\0';
     assert_int_equal(PARSE(&options, "--allow-origin", "*", "ls"), -ISOSCOPE_INVALID);
-    ASSERT_REFUSED("--allow-origin", "everybody");
+    ASSERT_REFUSED("--allow-origin", "everyone");
     assert_int_equal(PARSE(&options, "--allow-host", "", "ls"), -ISOSCOPE_INVALID);
     ASSERT_REFUSED("--allow-host");
     assert_int_equal(PARSE(&options, "--socket", long_path, "ls"), -ISOSCOPE_INVALID);
@@ -109,13 +113,14 @@ static void every_option_is_taken(void **state)
                            "--history", "512", "--keep", "--quiet", "--debuginfod",
                            "--capture-output", "--write-service-info", "info.json", "--", "prog"),
                      0);
-    assert_int_equal(options.port, 8181);
-    assert_int_equal(options.period_us, 250);
-    assert_int_equal(options.mode, FEED_MODE_WALL);
-    assert_int_equal(options.history_mib, 512);
-    assert_true(options.paused && options.keep && options.quiet && options.debuginfod &&
+    assert_int_equal(options.serve.host.port, 8181);
+    assert_int_equal(options.serve.host.profile.settings.period_us, 250);
+    assert_int_equal(options.serve.host.profile.settings.mode, FEED_MODE_WALL);
+    assert_int_equal(options.serve.host.profile.store_bytes, 512 << 20);
+    assert_true(!options.serve.host.profile.settings.enabled && options.serve.keep &&
+                options.serve.quiet && options.serve.host.profile.debuginfod &&
                 options.capture_output);
-    assert_string_equal(options.service_info, "info.json");
+    assert_string_equal(options.serve.service_info, "info.json");
     assert_string_equal(options.program[0], "prog");
 }
 
@@ -126,10 +131,10 @@ static void a_protocol_version_is_two_numbers(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "prog"), 0);
-    assert_int_equal(options.protocol_major, 0);
+    assert_int_equal(options.serve.host.service.protocol_major, 0);
     assert_int_equal(PARSE(&options, "--protocol-version", "3.26", "prog"), 0);
-    assert_int_equal(options.protocol_major, 3);
-    assert_int_equal(options.protocol_minor, 26);
+    assert_int_equal(options.serve.host.service.protocol_major, 3);
+    assert_int_equal(options.serve.host.service.protocol_minor, 26);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         assert_int_equal(PARSE(&options, "--protocol-version", wrong[i], "prog"),
                          -ISOSCOPE_INVALID);
@@ -143,10 +148,10 @@ static void names_are_off_and_source_is_served_when_asked_for(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "prog"), 0);
-    assert_false(options.no_symbols || options.source_root[0]);
+    assert_false(options.serve.host.profile.no_symbols || options.serve.host.profile.source_root);
     assert_int_equal(PARSE(&options, "--no-symbols", "--source-root", "/usr/../usr", "prog"), 0);
-    assert_true(options.no_symbols);
-    assert_string_equal(options.source_root, "/usr");
+    assert_true(options.serve.host.profile.no_symbols);
+    assert_string_equal(options.serve.host.profile.source_root, "/usr");
     assert_int_equal(PARSE(&options, "--source-root", "/nowhere/at/all", "prog"),
                      -ISOSCOPE_INVALID);
     ASSERT_REFUSED("--source-root", "/nowhere/at/all");
@@ -160,8 +165,8 @@ static void options_behind_the_program_are_the_programs(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "prog", "--port", "1", "--keep"), 0);
-    assert_int_equal(options.port, 0);
-    assert_false(options.keep);
+    assert_int_equal(options.serve.host.port, 0);
+    assert_false(options.serve.keep);
     assert_string_equal(options.program[1], "--port");
 }
 
@@ -203,13 +208,13 @@ static void the_ends_of_a_range_belong_to_it(void **state)
 
     (void)state;
     assert_int_equal(PARSE(&options, "--port", "65535", "--period", "50", "prog"), 0);
-    assert_int_equal(options.port, 65535);
+    assert_int_equal(options.serve.host.port, 65535);
     assert_int_equal(PARSE(&options, "--port", "0", "--period", "1000000", "prog"), 0);
-    assert_int_equal(options.period_us, 1000000);
+    assert_int_equal(options.serve.host.profile.settings.period_us, 1000000);
     assert_int_equal(PARSE(&options, "--depth", "2", "prog"), 0);
-    assert_int_equal(options.depth_max, 2);
+    assert_int_equal(options.serve.host.profile.settings.depth_max, 2);
     assert_int_equal(PARSE(&options, "--depth", "1024", "prog"), 0);
-    assert_int_equal(options.depth_max, 1024);
+    assert_int_equal(options.serve.host.profile.settings.depth_max, 1024);
 }
 
 static void an_unknown_option_is_named(void **state)

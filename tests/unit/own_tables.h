@@ -18,7 +18,7 @@ enum { OWN_TABLES_LOOKS = 60000, OWN_TABLES_LOOK_NS = 1000 * 1000 };
 
 /* False: not within a minute. */
 static inline bool own_tables_one(struct table_store *store, const struct modules *modules,
-                                  const struct segment *segment, uint32_t number)
+                                  const struct feed_writer *writer, uint32_t number)
 {
     const struct module_file module = {
         .path = modules->files[number].path,
@@ -27,7 +27,7 @@ static inline bool own_tables_one(struct table_store *store, const struct module
         .pid = getpid(),
         .address = modules->files[number].feed.start,
     };
-    struct feed_module *told = segment_module(segment, number);
+    struct feed_module *told = feed_writer_module(writer, number);
     struct table_place place;
 
     for (int look = 0; !table_store_ask(store, &module, &place); look++) {
@@ -41,7 +41,7 @@ static inline bool own_tables_one(struct table_store *store, const struct module
 }
 
 /* After modules_refresh. False: they could not be had. */
-static inline bool own_tables(struct modules *modules, struct segment *segment)
+static inline bool own_tables(struct modules *modules, struct feed_writer *writer)
 {
     struct table_store *store = NULL;
     char path[64];
@@ -50,10 +50,10 @@ static inline bool own_tables(struct modules *modules, struct segment *segment)
     snprintf(path, sizeof(path), "/tmp/own_tables-%d", (int)getpid());
     if (table_store_new(&store, path, NULL, NULL) < 0)
         return false;
-    modules_forget_tables(modules, segment); /* the file is another one each time */
+    modules_forget_tables(modules, writer); /* the file is another one each time */
     for (uint32_t number = 1; had && number < modules->file_count; number++)
-        had = modules->files[number].table_known || own_tables_one(store, modules, segment, number);
-    had = had && modules_take_tables(modules, segment, path);
+        had = modules->files[number].table_known || own_tables_one(store, modules, writer, number);
+    had = had && shared_tables_open(&modules->tables, path) && modules_take_tables(modules, writer);
     table_store_free(store);
     return had;
 }

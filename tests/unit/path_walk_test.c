@@ -1,9 +1,10 @@
-#include "protocol/path_walk.h"
+#include "protocol/legacy/path_walk.h"
 
 #include "fake_feed.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/parts.h"
 #include "sampler/profile/profile.h"
+#include "sampler/feed/chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ struct fixture {
 static int open_fixture(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
-    struct profile_options options = { .enabled = true, .no_symbols = true };
+    struct profile_options options = { .settings.enabled = true, .no_symbols = true };
 
     *state = fixture;
     fixture->random = 12345;
@@ -59,8 +60,7 @@ static int close_fixture(void **state)
 
 static uint32_t draw(struct fixture *fixture, uint32_t below)
 {
-    fixture->random = fixture->random * 1664525u + 1013904223u;
-    return (fixture->random >> 16) % below;
+    return (chance_next(&fixture->random) >> 16) % below;
 }
 
 static void add_samples(struct fixture *fixture, int count)
@@ -74,9 +74,9 @@ static void add_samples(struct fixture *fixture, int count)
                                        .frames = frames };
 
         for (uint32_t frame = 0; frame < sample.depth; frame++)
-            frames[frame] = PROFILE_FRAME(fixture->module, 16 * (1 + draw(fixture, FUNCTIONS)));
-        assert_int_equal(
-            store_add(fixture->profile->store, fixture->threads[draw(fixture, 2)], &sample), 0);
+            frames[frame] = FRAME_KEY(fixture->module, 16 * (1 + draw(fixture, FUNCTIONS)));
+        sample.thread = fixture->threads[draw(fixture, 2)];
+        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
     }
 }
 

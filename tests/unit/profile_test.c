@@ -4,7 +4,8 @@
 #include "fake_elf.h"
 #include "fake_feed.h"
 #include "sampler/include/isoscope/isoscope.h"
-#include "sampler/profile/live.h"
+#include "sampler/profile/follow.h"
+#include "sampler/feed/chance.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -52,7 +53,9 @@ static void changed(void *context)
 static int open_fixture(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
-    struct profile_options options = { .enabled = true, .changed = changed, .context = fixture };
+    struct profile_options options = { .settings.enabled = true,
+                                       .changed = changed,
+                                       .context = fixture };
 
     pthread_mutex_init(&fixture->lock, NULL);
     pthread_cond_init(&fixture->moved, NULL);
@@ -221,7 +224,7 @@ static void available_names_never_wait_and_get_better(void **state)
     CLEANUP(snapshot_freep) struct snapshot *early = NULL;
     CLEANUP(snapshot_freep) struct snapshot *late = NULL;
     CLEANUP(fake_feed_close) struct fake_feed feed;
-    struct snapshot_window available = { .available = true }, all = { 0 };
+    struct snapshot_window available = { .partial_names_ok = true }, all = { 0 };
     struct profile_symbols symbols;
     uint32_t slot, module, count;
 
@@ -247,30 +250,30 @@ static void available_names_never_wait_and_get_better(void **state)
 }
 
 /* As a server does: asks again at each change. */
-static struct live *live_when_ready(struct fixture *fixture, struct live_mark mark)
+static struct follow *follow_when_ready(struct fixture *fixture, struct follow_cursor cursor)
 {
-    struct live_window window = { .mark = mark };
-    struct live *live = NULL;
+    struct follow_window window = { .cursor = cursor };
+    struct follow *follow = NULL;
     int error, changes;
 
     for (;;) {
         pthread_mutex_lock(&fixture->lock);
         changes = fixture->name_changes;
         pthread_mutex_unlock(&fixture->lock);
-        error = live_take(&live, fixture->profile, &window);
+        error = follow_take(&follow, fixture->profile, &window);
         if (error != -ISOSCOPE_PENDING)
             break;
         wait_for_name_changes(fixture, changes + 1);
     }
     assert_int_equal(error, 0);
-    return live;
+    return follow;
 }
 
-static const char *name_of_second(const struct live *live)
+static const char *name_of_second(const struct follow *follow)
 {
     uint32_t length;
 
-    return live_function(live, live_frame(live, 1, &length)->function)->name;
+    return follow_function(follow, follow_frame(follow, 1, &length)->function)->name;
 }
 
 /* One who follows with what is available is told later; who follows with all waits for what that
@@ -279,10 +282,10 @@ static void followers_are_told_of_names_when_they_are_known(void **state)
 {
     struct fixture *fixture = *state;
     struct fake_elf elf = { .symbols = { { "named", 0x1000, 0x100, STB_GLOBAL, STT_FUNC } } };
-    struct live_window available = { .available = true }, all = { 0 };
+    struct follow_window available = { .partial_names_ok = true }, all = { 0 };
     struct snapshot_window snapshot_all = { 0 };
     struct snapshot *unready = NULL;
-    struct live *early, *nothing_new, *late, *again, *none = NULL;
+    struct follow *early, *nothing_new, *late, *again, *none = NULL;
     CLEANUP(fake_feed_close) struct fake_feed feed;
     uint32_t slot, first, end, frame;
     char directory[64], path[128];
@@ -301,28 +304,28 @@ static void followers_are_told_of_names_when_they_are_known(void **state)
     wait_for_name_changes(fixture, 1); /* the worker is held with this one, and reads no other */
     FAKE_SAMPLE(&feed, slot, 2, FEED_FRAME(fake_feed_module(&feed, path), 0x1010));
     profile_sync(fixture->profile);
-    assert_int_equal(live_take(&early, fixture->profile, &available), 0);
+    assert_int_equal(follow_take(&early, fixture->profile, &available), 0);
     assert_string_equal(name_of_second(early), "app+0x1010");
-    available.mark = live_mark(early);
-    assert_int_equal(live_take(&nothing_new, fixture->profile, &available), 0);
-    live_renamed(nothing_new, &first, &end);
+    available.cursor = follow_cursor(early);
+    assert_int_equal(follow_take(&nothing_new, fixture->profile, &available), 0);
+    follow_renamed(nothing_new, &first, &end);
     assert_int_equal(first, end);
-    assert_int_equal(live_take(&none, fixture->profile, &all), -ISOSCOPE_PENDING);
+    assert_int_equal(follow_take(&none, fixture->profile, &all), -ISOSCOPE_PENDING);
     hold_worker(fixture, false);
-    late = live_when_ready(fixture, live_mark(early));
-    live_renamed(late, &first, &end);
+    late = follow_when_ready(fixture, follow_cursor(early));
+    follow_renamed(late, &first, &end);
     assert_true(first < end);
-    assert_true(live_renamed_frame(late, end - 1, &frame));
+    assert_true(follow_renamed_frame(late, end - 1, &frame));
     assert_int_equal(frame, 1);
     assert_string_equal(name_of_second(late), "named");
     assert_string_equal(name_of_second(early), "app+0x1010");
-    again = live_when_ready(fixture, live_mark(late));
-    live_renamed(again, &first, &end);
+    again = follow_when_ready(fixture, follow_cursor(late));
+    follow_renamed(again, &first, &end);
     assert_int_equal(first, end);
-    live_free(early);
-    live_free(nothing_new);
-    live_free(late);
-    live_free(again);
+    follow_free(early);
+    follow_free(nothing_new);
+    follow_free(late);
+    follow_free(again);
     unlink(path);
     rmdir(directory);
 }
@@ -348,7 +351,7 @@ static void *write_samples(void *argument)
     uint32_t seed = writer->slot;
 
     while (!writer->stop) {
-        seed = seed * 1664525 + 1013904223;
+        chance_next(&seed);
         if (FAKE_SAMPLE(writer->feed, writer->slot, clock_us(),
                         FEED_FRAME(writer->module, (seed >> 8) % 4096),
                         FEED_FRAME(writer->module, (seed >> 20) % 64)))

@@ -1,7 +1,7 @@
 /* The private folder of a run, and the file that tells where it serves. */
-#include "server/run_dir.h"
-#include "server/service_info.h"
-#include "server/stale_dirs.h"
+#include "server/run/run_dir.h"
+#include "server/service/service_info.h"
+#include "server/run/stale_dirs.h"
 
 #include "sampler/feed/cleanup.h"
 #include "sampler/include/isoscope/isoscope.h"
@@ -31,7 +31,7 @@ static void the_folder_is_private_and_goes_away(void **state)
     char folder[PATH_MAX];
 
     (void)state;
-    assert_int_equal(run_dir_new(&dir), 0);
+    assert_int_equal(run_dir_new(&dir, (char[512]){ 0 }, 512), 0);
     snprintf(folder, sizeof(folder), "%s", run_dir_socket(dir));
     *strrchr(folder, '/') = '\0';
     assert_int_equal(stat(folder, &file), 0);
@@ -46,7 +46,7 @@ static void a_plain_path_is_preloaded_as_it_is(void **state)
     const char *library = NULL;
 
     (void)state;
-    assert_int_equal(run_dir_new(&dir), 0);
+    assert_int_equal(run_dir_new(&dir, (char[512]){ 0 }, 512), 0);
     assert_int_equal(run_dir_library(dir, "/usr/lib/libisoscope.so", &library), 0);
     assert_string_equal(library, "/usr/lib/libisoscope.so");
 }
@@ -59,7 +59,7 @@ static void a_path_with_a_space_gets_another_name(void **state)
     const char *library = NULL;
 
     (void)state;
-    assert_int_equal(run_dir_new(&dir), 0);
+    assert_int_equal(run_dir_new(&dir, (char[512]){ 0 }, 512), 0);
     assert_int_equal(run_dir_library(dir, "/opt/my tools/libisoscope.so", &library), 0);
     assert_null(strpbrk(library, " :"));
     assert_true(readlink(library, target, sizeof(target) - 1) > 0);
@@ -69,12 +69,58 @@ static void a_path_with_a_space_gets_another_name(void **state)
 static void a_parent_folder_that_cannot_be_named_is_passed_over(void **state)
 {
     CLEANUP(run_dir_freep) struct run_dir *dir = NULL;
+    char spaced[] = "/tmp/with space-XXXXXX";
 
     (void)state;
-    setenv("XDG_RUNTIME_DIR", "/tmp/with space", 1);
+    assert_non_null(mkdtemp(spaced));
+    setenv("XDG_RUNTIME_DIR", spaced, 1);
     setenv("TMPDIR", "/no/such/folder", 1);
-    assert_int_equal(run_dir_new(&dir), 0);
+    assert_int_equal(run_dir_new(&dir, (char[512]){ 0 }, 512), 0);
     assert_int_equal(strncmp(run_dir_socket(dir), "/tmp/isoscope-", 14), 0);
+    unsetenv("XDG_RUNTIME_DIR");
+    unsetenv("TMPDIR");
+    assert_int_equal(rmdir(spaced), 0);
+}
+
+/* The loader replaces $LIB and its like. */
+static void a_path_with_a_dollar_sign_gets_another_name(void **state)
+{
+    CLEANUP(run_dir_freep) struct run_dir *dir = NULL;
+    const char *library = NULL;
+
+    (void)state;
+    assert_int_equal(run_dir_new(&dir, (char[512]){ 0 }, 512), 0);
+    assert_int_equal(run_dir_library(dir, "/opt/$LIB/libisoscope.so", &library), 0);
+    assert_null(strchr(library, '$'));
+}
+
+static void a_umask_does_not_close_the_folder_to_us(void **state)
+{
+    CLEANUP(run_dir_freep) struct run_dir *dir = NULL;
+    mode_t before = umask(0777);
+    char folder[PATH_MAX];
+    struct stat file;
+
+    (void)state;
+    assert_int_equal(run_dir_new(&dir, (char[512]){ 0 }, 512), 0);
+    umask(before);
+    snprintf(folder, sizeof(folder), "%s", run_dir_socket(dir));
+    *strrchr(folder, '/') = '\0';
+    assert_int_equal(stat(folder, &file), 0);
+    assert_int_equal(file.st_mode & 0777, 0700);
+}
+
+static void an_empty_variable_is_as_none(void **state)
+{
+    struct run_dir *dir = NULL;
+    char problem[512] = "";
+
+    (void)state;
+    setenv("XDG_RUNTIME_DIR", "", 1);
+    setenv("TMPDIR", "/no/such/folder", 1);
+    assert_int_equal(run_dir_new(&dir, problem, sizeof(problem)), 0);
+    assert_null(strstr(problem, "absolute"));
+    run_dir_free(dir);
     unsetenv("XDG_RUNTIME_DIR");
     unsetenv("TMPDIR");
 }
@@ -113,6 +159,19 @@ static void the_folder_of_a_killed_run_is_removed(void **state)
     (void)state;
     assert_non_null(mkdtemp(parent));
     close(leave_folder(parent, "isoscope-Killed", 0700, left));
+    stale_dirs_remove(parent);
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(rmdir(parent), 0);
+}
+
+/* Folders made below one with that bit have it too. */
+static void it_is_also_removed_below_a_set_group_id_folder(void **state)
+{
+    char parent[] = "/tmp/stale_dirs-XXXXXX", left[PATH_MAX];
+
+    (void)state;
+    assert_non_null(mkdtemp(parent));
+    close(leave_folder(parent, "isoscope-Killed", 02700, left));
     stale_dirs_remove(parent);
     assert_int_equal(access(left, F_OK), -1);
     assert_int_equal(rmdir(parent), 0);
@@ -215,7 +274,11 @@ int main(void)
         cmocka_unit_test(a_plain_path_is_preloaded_as_it_is),
         cmocka_unit_test(a_path_with_a_space_gets_another_name),
         cmocka_unit_test(a_parent_folder_that_cannot_be_named_is_passed_over),
+        cmocka_unit_test(a_path_with_a_dollar_sign_gets_another_name),
+        cmocka_unit_test(a_umask_does_not_close_the_folder_to_us),
+        cmocka_unit_test(an_empty_variable_is_as_none),
         cmocka_unit_test(the_folder_of_a_killed_run_is_removed),
+        cmocka_unit_test(it_is_also_removed_below_a_set_group_id_folder),
         cmocka_unit_test(the_folder_of_a_living_run_stays),
         cmocka_unit_test(a_folder_that_is_no_runs_stays),
         cmocka_unit_test(the_info_file_appears_whole_and_private),

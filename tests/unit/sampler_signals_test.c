@@ -2,6 +2,7 @@
 #include "sampler/capture/sampler_signals.h"
 
 #include "sampler/capture/sampler.h"
+#include "sampler/capture/threads/tick_signal.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,117 +19,124 @@
 enum { DEADLINE_S = 30 };
 
 static struct feed_header header;
-static _Atomic bool returned;
-static _Atomic int disturbed;
 
-static void on_disturbance(int number)
-{
-    (void)number;
-    atomic_fetch_add(&disturbed, 1);
-}
-
-/* A sampler whose ticks are traps; its thread is the test's. */
+/* A sampler whose ticks are traps, of a clock that the test holds in the service's place. */
 static int set_up(void **state)
 {
     (void)state;
     memset(&header, 0, sizeof header);
+    header.status.clock_period_us = 1000;
+    header.control.clock_runs = 1;
     sampler.threads.rights = (struct clock_rights){ .trap = true };
-    sampler.segment.header = &header;
-    sampler.threads.segment = &sampler.segment;
-    sampler.threads.root = -1;
+    sampler.writer.header = &header;
+    sampler.threads.writer = &sampler.writer;
     sampler.pid = getpid();
-    atomic_store(&sampler.thread.tid, (uint32_t)gettid());
+    atomic_store(&sampler.locked, 0);
     atomic_store(&sampler.running, RUN_ON);
-    atomic_store(&returned, false);
-    atomic_store(&disturbed, 0);
-    signal(SIGUSR1, on_disturbance);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    signal(SIGUSR1, SIG_DFL);
-    atomic_store(&sampler.thread.tid, 0);
     atomic_store(&sampler.running, RUN_STOPPED);
-    sampler.segment.header = NULL;
+    sampler.writer.header = NULL;
     return 0;
 }
 
-static bool until(bool (*holds)(void))
+static bool is_asked(void)
 {
     const struct timespec moment = { 0, 100 * 1000 };
 
-    for (time_t end = time(NULL) + DEADLINE_S; !holds(); nanosleep(&moment, NULL))
+    for (time_t end = time(NULL) + DEADLINE_S; !atomic_load(&header.status.asks);
+         nanosleep(&moment, NULL))
         if (time(NULL) > end)
             return false;
     return true;
 }
 
-static bool asked(void)
+static void *stop_the_clock(void *unused)
 {
-    return atomic_load(&sampler.yielding) == SIGTRAP;
+    bool asked = is_asked();
+
+    (void)unused;
+    if (header.status.clock_reason != FEED_TIMER_REASON_SIGNAL)
+        asked = false;
+    atomic_store(&header.control.clock_runs, 0);
+    return (void *)(uintptr_t)asked;
 }
 
-static bool was_disturbed(void)
+static void the_program_waits_until_the_service_has_stopped_the_clock(void **state)
 {
-    return atomic_load(&disturbed) > 0 || atomic_load(&returned);
-}
-
-static bool asked_again_or_returned(void)
-{
-    return atomic_load(&header.control.wake) > 1 || atomic_load(&returned);
-}
-
-/* The sampler's thread, which is slow; a tick comes to the one that waits for it. */
-static void *serve_late(void *waiting)
-{
-    bool fine = until(asked);
-
-    pthread_kill(*(pthread_t *)waiting, SIGUSR1);
-    fine = fine && until(was_disturbed) && until(asked_again_or_returned);
-    sampler_signals_yield();
-    return (void *)(uintptr_t)fine;
-}
-
-static void the_program_waits_until_it_has_the_signal_though_a_tick_comes_meanwhile(void **state)
-{
-    pthread_t self = pthread_self(), thread;
-    bool has_it;
-    void *fine;
+    pthread_t service;
+    void *asked;
 
     (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, serve_late, &self), 0);
-    sampler_yield_signal(SIGTRAP);
-    has_it = !sampler.threads.rights.trap;
-    atomic_store(&returned, true);
-    pthread_join(thread, &fine);
-    assert_true(fine);
-    assert_true(has_it);
+    assert_int_equal(pthread_create(&service, NULL, stop_the_clock, NULL), 0);
+    assert_false(sampler_yield_signal(SIGTRAP));
+    assert_int_equal(atomic_load(&header.control.clock_runs), 0);
+    assert_false(sampler.threads.rights.trap);
+    pthread_join(service, &asked);
+    assert_non_null(asked);
 }
 
-static void nobody_waits_for_a_thread_that_is_gone(void **state)
+static void nobody_waits_for_a_service_that_stands_still_for_ever(void **state)
 {
     (void)state;
-    atomic_store(&sampler.thread.tid, 0);
-    sampler_yield_signal(SIGTRAP);
-    assert_int_equal(atomic_load(&sampler.yielding), 0);
+    assert_false(sampler_yield_signal(SIGTRAP));
+    assert_false(sampler.threads.rights.trap);
 }
 
 static void a_signal_that_no_tick_uses_is_nobodys_affair(void **state)
 {
     (void)state;
-    sampler_yield_signal(SIGUSR2);
-    assert_int_equal(atomic_load(&header.control.wake), 0);
+    assert_false(sampler_yield_signal(SIGUSR2));
+    assert_int_equal(atomic_load(&header.status.asks), 0);
+    assert_true(sampler.threads.rights.trap);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+}
+
+/* There are three that ticks could use. */
+static void who_starts_again_and_again_keeps_the_signal(void **state)
+{
+    (void)state;
+    tick_signal_use(sigaction);
+    sampler.threads.rights.wish = FEED_TIMER_WISH_CPU;
+    for (int start = 0; start < 5; start++) {
+        sampler_signals_take(on_signal, on_signal);
+        assert_int_equal(sampler.threads.signal_number, SIGURG);
+    }
+    signal(SIGURG, SIG_DFL);
+    sampler.threads.signal_number = 0;
+}
+
+static void a_tick_that_finds_the_lock_taken_goes_on(void **state)
+{
+    uint64_t mask;
+
+    (void)state;
+    assert_true(sampler_lock(&mask));
+    assert_false(sampler_try_lock());
+    sampler_unlock_to(&mask);
+    assert_true(sampler_try_lock());
+    sampler_unlock();
 }
 
 int main(void)
 {
 #define WITH_SAMPLER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SAMPLER(the_program_waits_until_it_has_the_signal_though_a_tick_comes_meanwhile),
-        WITH_SAMPLER(nobody_waits_for_a_thread_that_is_gone),
+        WITH_SAMPLER(the_program_waits_until_the_service_has_stopped_the_clock),
+        WITH_SAMPLER(nobody_waits_for_a_service_that_stands_still_for_ever),
         WITH_SAMPLER(a_signal_that_no_tick_uses_is_nobodys_affair),
+        WITH_SAMPLER(who_starts_again_and_again_keeps_the_signal),
+        WITH_SAMPLER(a_tick_that_finds_the_lock_taken_goes_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

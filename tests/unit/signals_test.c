@@ -1,5 +1,5 @@
 /* What happens to a signal between the caller and the program. */
-#include "server/signals.h"
+#include "server/run/signals.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

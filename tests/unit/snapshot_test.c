@@ -5,7 +5,7 @@
 #include "sampler/include/isoscope/isoscope.h"
 #include "sampler/profile/parts.h"
 #include "sampler/profile/profile.h"
-#include "sampler/profile/symbolizer.h"
+#include "sampler/profile/address_symbolizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static int open_fixture(void **state)
     fixture->slot = fake_feed_thread(&fixture->feed, 7, "main");
     fixture->module = fake_feed_module(&fixture->feed, fixture->path);
     *state = fixture;
-    if (profile_new(&fixture->profile, &(struct profile_options){ .enabled = true }) < 0)
+    if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
         return -1;
     fixture->id = attach(fixture, &fixture->feed, getpid());
     return 0;
@@ -94,7 +94,7 @@ static struct snapshot *take(struct fixture *fixture, struct snapshot_window win
 /* One sample with the tag; frames as they are in the feed. */
 static void tagged(struct fixture *fixture, int64_t time_us, const char *tag, uint64_t frame)
 {
-    uint32_t place = segment_name(&fixture->feed.segment, tag);
+    uint32_t place = feed_writer_name(&fixture->feed.writer, tag);
 
     assert_true(
         fake_feed_write(&fixture->feed, fixture->slot,
@@ -518,22 +518,29 @@ static void jit_code_has_the_name_that_its_perf_map_gave_at_the_time(void **stat
     unlink(path);
 }
 
+static void ask(struct fixture *fixture, uint32_t period_us, uint32_t depth_max)
+{
+    struct feed_settings settings = profile_settings(fixture->profile);
+
+    settings.period_us = period_us;
+    settings.depth_max = depth_max;
+    profile_apply_settings(fixture->profile, &settings);
+}
+
 static void a_snapshot_knows_the_asked_period_and_depth(void **state)
 {
     struct fixture *fixture = *state;
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 
-    profile_set_period_us(fixture->profile, 1);
-    assert_int_equal(profile_period_us(fixture->profile), FEED_PERIOD_MIN_US);
-    profile_set_period_us(fixture->profile, UINT32_MAX);
-    assert_int_equal(profile_period_us(fixture->profile), FEED_PERIOD_MAX_US);
-    profile_set_period_us(fixture->profile, 250);
-    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_DEFAULT);
-    profile_set_depth_max(fixture->profile, 1);
-    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_MIN);
-    profile_set_depth_max(fixture->profile, UINT32_MAX);
-    assert_int_equal(profile_depth_max(fixture->profile), FEED_DEPTH_MAX);
-    profile_set_depth_max(fixture->profile, 300);
+    assert_int_equal(profile_settings(fixture->profile).period_us, FEED_PERIOD_DEFAULT_US);
+    assert_int_equal(profile_settings(fixture->profile).depth_max, FEED_DEPTH_DEFAULT);
+    ask(fixture, 1, 1);
+    assert_int_equal(profile_settings(fixture->profile).period_us, FEED_PERIOD_MIN_US);
+    assert_int_equal(profile_settings(fixture->profile).depth_max, FEED_DEPTH_MIN);
+    ask(fixture, UINT32_MAX, UINT32_MAX);
+    assert_int_equal(profile_settings(fixture->profile).period_us, FEED_PERIOD_MAX_US);
+    assert_int_equal(profile_settings(fixture->profile).depth_max, FEED_DEPTH_MAX);
+    ask(fixture, 250, 300);
     snapshot = take_all(fixture);
     assert_int_equal(snapshot_period_us(snapshot), 250);
     assert_int_equal(snapshot_depth_max(snapshot), 300);
@@ -585,11 +592,11 @@ static void a_window_may_hold_the_samples_of_some_tags_alone(void **state)
 }
 
 /* In the order of arrival, however late a sample is by its own time. */
-static void who_reads_on_from_a_mark_gets_each_sample_once(void **state)
+static void who_reads_on_from_a_cursor_gets_each_sample_once(void **state)
 {
     struct fixture *fixture = *state;
-    struct snapshot_mark mark = { 0 };
-    struct snapshot_window window = { .since = &mark, .count_max = 2 };
+    struct snapshot_cursor since = { 0 };
+    struct snapshot_window window = { .since = &since, .count_max = 2 };
     static const uint32_t counts[] = { 2, 1, 0 };
 
     SAMPLE(fixture, 10, A);
@@ -600,7 +607,7 @@ static void who_reads_on_from_a_mark_gets_each_sample_once(void **state)
         CLEANUP(snapshot_freep) struct snapshot *snapshot = take(fixture, window);
 
         assert_int_equal(snapshot_sample_count(snapshot), counts[i]);
-        mark = snapshot_end(snapshot);
+        since = snapshot_cursor(snapshot);
     }
     SAMPLE(fixture, 5, B);
     profile_sync(fixture->profile);
@@ -609,7 +616,7 @@ static void who_reads_on_from_a_mark_gets_each_sample_once(void **state)
 
         assert_int_equal(snapshot_sample_count(snapshot), 1);
         assert_int_equal(snapshot_first_us(snapshot), 5);
-        mark = snapshot_end(snapshot);
+        since = snapshot_cursor(snapshot);
     }
     profile_clear(fixture->profile, 0);
     SAMPLE(fixture, 50, A);
@@ -663,7 +670,7 @@ static void samples_come_in_order_however_they_were_stored(void **state)
 {
     enum { COUNT = 100003, STRIDE = 40009 }; /* no common divisor: each time is met once */
     struct fixture *fixture = *state;
-    const uint64_t frames[] = { PROFILE_FRAME(0, A) }; /* in no module */
+    const uint64_t frames[] = { FRAME_KEY(0, A) }; /* in no module */
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL, *half = NULL;
     struct owner_thread *thread;
     struct snapshot_sample got;
@@ -673,8 +680,9 @@ static void samples_come_in_order_however_they_were_stored(void **state)
     assert_int_equal(owner_new(&owner, fixture->id), 0);
     assert_int_equal(owner_thread_new(&thread, owner, 7, "main"), 0);
     for (uint64_t i = 0; i < COUNT; i++)
-        assert_int_equal(store_add(fixture->profile->store, thread,
-                                   &(struct store_sample){ .timestamp_us = i * STRIDE % COUNT,
+        assert_int_equal(store_add(fixture->profile->store,
+                                   &(struct store_sample){ .thread = thread,
+                                                           .timestamp_us = i * STRIDE % COUNT,
                                                            .depth = 1,
                                                            .frames = frames }),
                          0);
@@ -718,7 +726,7 @@ static void a_tag_that_lies_outside_the_names_is_none(void **state)
 static void code_without_a_file_has_the_name_it_was_given(void **state)
 {
     struct fixture *fixture = *state;
-    uint32_t place = segment_name(&fixture->feed.segment, "f1@script.js");
+    uint32_t place = feed_writer_name(&fixture->feed.writer, "f1@script.js");
     CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
     const struct snapshot_library *libraries;
     const struct snapshot_function *function;
@@ -748,11 +756,11 @@ static void without_symbols_offsets_and_build_ids_travel(void **state)
 {
     struct fixture *fixture = *state;
     CLEANUP(snapshot_freep) struct snapshot *named = NULL;
-    struct profile_options options = { .enabled = true, .no_symbols = true };
+    struct profile_options options = { .settings.enabled = true, .no_symbols = true };
     struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/program" };
     struct snapshot_window all = { 0 };
     const struct snapshot_function *functions;
-    struct symbolizer *symbolizer;
+    struct address_symbolizer *symbolizer;
     struct snapshot *bare = NULL;
     struct profile *other;
     struct symbolized found;
@@ -771,19 +779,19 @@ static void without_symbols_offsets_and_build_ids_travel(void **state)
     assert_int_equal(snapshot_take(&bare, other, &all), 0);
     functions = snapshot_functions(bare, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(symbolizer_new(&symbolizer), 0);
+    assert_int_equal(address_symbolizer_new(&symbolizer), 0);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(functions[i].kind, SNAPSHOT_UNNAMED);
-        assert_int_equal(symbolizer_find(symbolizer, snapshot_libraries(bare, &count)->path, "",
-                                         functions[i].offset, &found),
+        assert_int_equal(symbolize_address(symbolizer, snapshot_libraries(bare, &count)->path, "",
+                                           functions[i].offset, &found),
                          0);
         assert_int_equal(found.count, 1);
         assert_string_equal(found.frames[0].function.name,
                             snapshot_functions(named, &count)[i].name);
     }
     assert_string_equal(functions[0].name, "app+0x1004");
-    assert_int_equal(symbolizer_find(symbolizer, "/x", "0g", 1, &found), -ISOSCOPE_INVALID);
-    symbolizer_free(symbolizer);
+    assert_int_equal(symbolize_address(symbolizer, "/x", "0g", 1, &found), -ISOSCOPE_INVALID);
+    address_symbolizer_free(symbolizer);
     snapshot_free(bare);
     profile_free(other);
     fake_feed_close(&feed);
@@ -836,7 +844,7 @@ int main(void)
         SNAPSHOT_TEST(a_snapshot_knows_the_asked_period_and_depth),
         SNAPSHOT_TEST(each_sample_has_the_tag_it_was_taken_under),
         SNAPSHOT_TEST(a_window_may_hold_the_samples_of_some_tags_alone),
-        SNAPSHOT_TEST(who_reads_on_from_a_mark_gets_each_sample_once),
+        SNAPSHOT_TEST(who_reads_on_from_a_cursor_gets_each_sample_once),
         SNAPSHOT_TEST(tags_and_states_are_those_of_the_samples_in_the_store),
         SNAPSHOT_TEST(samples_come_in_order_however_they_were_stored),
         SNAPSHOT_TEST(a_tag_that_lies_outside_the_names_is_none),

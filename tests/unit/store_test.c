@@ -1,6 +1,7 @@
-#include "sampler/profile/store.h"
+#include "sampler/profile/store/store.h"
 
 #include "sampler/feed/cleanup.h"
+#include "sampler/feed/chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,19 +34,21 @@ static void fixture_close(struct fixture *fixture)
 static void add(struct store *store, struct owner_thread *thread, int64_t time_us, uint32_t depth,
                 const uint64_t *frames)
 {
-    struct store_sample sample = {
-        .timestamp_us = time_us, .cpu_ns = 1000000, .depth = depth, .frames = frames
-    };
+    struct store_sample sample = { .thread = thread,
+                                   .timestamp_us = time_us,
+                                   .cpu_ns = 1000000,
+                                   .depth = depth,
+                                   .frames = frames };
 
-    assert_int_equal(store_add(store, thread, &sample), 0);
+    assert_int_equal(store_add(store, &sample), 0);
 }
 
 static void add_many(struct store *store, struct owner_thread *thread, uint32_t count)
 {
-    uint64_t frames[2] = { 0, PROFILE_FRAME(1, 1) };
+    uint64_t frames[2] = { 0, FRAME_KEY(1, 1) };
 
     for (uint32_t i = 0; i < count; i++) {
-        frames[0] = PROFILE_FRAME(1, i % 1000);
+        frames[0] = FRAME_KEY(1, i % 1000);
         add(store, thread, 1000 + i, 2, frames);
     }
 }
@@ -69,7 +72,7 @@ static uint64_t visible(struct store *store, uint64_t process_id)
 static void a_stack_comes_back_as_it_was_stored(void **state)
 {
     CLEANUP(fixture_close) struct fixture fixture;
-    uint64_t frames[] = { PROFILE_FRAME(3, 0x30), PROFILE_FRAME(2, 0x20), PROFILE_FRAME(0, 0x10) };
+    uint64_t frames[] = { FRAME_KEY(3, 0x30), FRAME_KEY(2, 0x20), FRAME_KEY(0, 0x10) };
     struct store_view *views;
     const struct chunk *chunk;
     const struct chunk_node *caller;
@@ -98,7 +101,7 @@ static void a_stack_comes_back_as_it_was_stored(void **state)
 static void weights_add_up_to_a_thousandth(void **state)
 {
     CLEANUP(fixture_close) struct fixture fixture;
-    uint64_t frame = PROFILE_FRAME(1, 1), asked = 0, stored = 0;
+    uint64_t frame = FRAME_KEY(1, 1), asked = 0, stored = 0;
     struct store_sample sample = { .depth = 1, .frames = &frame };
     struct store_view *views;
     uint32_t count;
@@ -106,9 +109,10 @@ static void weights_add_up_to_a_thousandth(void **state)
     (void)state;
     fixture_open(&fixture, 0);
     for (uint32_t i = 0; i < 10000; i++) {
+        sample.thread = fixture.thread;
         sample.cpu_ns = 50000 + i * 7919 % 1000;
         asked += sample.cpu_ns;
-        assert_int_equal(store_add(fixture.store, fixture.thread, &sample), 0);
+        assert_int_equal(store_add(fixture.store, &sample), 0);
     }
     assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     for (uint32_t i = 0; i < views->sample_count; i++)
@@ -162,7 +166,7 @@ static void clearing_one_process_leaves_the_others_alone(void **state)
     CLEANUP(fixture_close) struct fixture fixture;
     struct owner *other_owner;
     struct owner_thread *other;
-    uint64_t frame = PROFILE_FRAME(1, 1);
+    uint64_t frame = FRAME_KEY(1, 1);
 
     (void)state;
     fixture_open(&fixture, 0);
@@ -291,7 +295,7 @@ static void a_new_name_holds_for_what_is_already_stored(void **state)
 static void a_long_pause_begins_a_new_chunk(void **state)
 {
     CLEANUP(fixture_close) struct fixture fixture;
-    uint64_t frame = PROFILE_FRAME(1, 1);
+    uint64_t frame = FRAME_KEY(1, 1);
     int64_t late_us = INT64_C(10) * 3600 * 1000000;
     struct store_view *views;
     uint32_t count;
@@ -316,8 +320,7 @@ struct trace {
 
 static uint32_t next_random(uint32_t *seed)
 {
-    *seed = *seed * 1664525 + 1013904223;
-    return *seed >> 8;
+    return chance_next(seed) >> 8;
 }
 
 static double bytes_per_sample(struct trace trace, uint32_t *nodes)
@@ -337,10 +340,10 @@ static double bytes_per_sample(struct trace trace, uint32_t *nodes)
         memcpy(stack, &known[(size_t)from * trace.depth], trace.depth * sizeof(*stack));
         if (i % trace.repeat == 0) {
             for (uint32_t j = 0; j < fresh; j++)
-                stack[j] = PROFILE_FRAME(1, 16 * (next_random(&seed) % trace.pcs));
+                stack[j] = FRAME_KEY(1, 16 * (next_random(&seed) % trace.pcs));
             stacks++;
         }
-        stack[0] = PROFILE_FRAME(1, 16 * (next_random(&seed) % trace.pcs));
+        stack[0] = FRAME_KEY(1, 16 * (next_random(&seed) % trace.pcs));
         add(fixture.store, fixture.thread, i * 1000, trace.depth, stack);
     }
     store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL);
@@ -376,18 +379,19 @@ static void a_tag_on_each_sample_costs_nothing_a_sample(void **state)
 {
     CLEANUP(fixture_close) struct fixture fixture;
     CLEANUP(fixture_close) struct fixture plain;
-    struct store_sample sample = { .depth = 1,
-                                   .frames = (const uint64_t[]){ PROFILE_FRAME(1, 1) } };
+    struct store_sample sample = { .depth = 1, .frames = (const uint64_t[]){ FRAME_KEY(1, 1) } };
 
     (void)state;
     fixture_open(&fixture, 0);
     fixture_open(&plain, 0);
     for (uint32_t i = 0; i < 50000; i++) {
         sample.timestamp_us = i;
+        sample.thread = fixture.thread;
         sample.tag = i % 7;
-        assert_int_equal(store_add(fixture.store, fixture.thread, &sample), 0);
+        assert_int_equal(store_add(fixture.store, &sample), 0);
+        sample.thread = plain.thread;
         sample.tag = 0;
-        assert_int_equal(store_add(plain.store, plain.thread, &sample), 0);
+        assert_int_equal(store_add(plain.store, &sample), 0);
     }
     assert_in_range(store_bytes(fixture.store), 0, store_bytes(plain.store) + 4096);
 }

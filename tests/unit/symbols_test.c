@@ -417,6 +417,7 @@ static void a_stripped_programs_functions_are_known_by_their_start(void **state)
     CLEANUP(free_symbols) struct symbols *symbols = NULL;
     uint64_t bias = 0, here;
     struct symbol at_start, inside;
+    struct code_part part;
     char directory[64], path[96], command[256];
 
     (void)state;
@@ -434,9 +435,41 @@ static void a_stripped_programs_functions_are_known_by_their_start(void **state)
     assert_null(inside.name);
     assert_int_equal(at_start.start, here);
     assert_int_equal(inside.start, here);
+    assert_int_equal(symbols_parts(symbols, here + 5, &part, 1), 1);
+    assert_int_equal(part.start, here);
+    assert_true(part.end > here + 5 && part.end < here + 4096);
     assert_false(symbols_find(symbols, 0, &inside));
     /* A runtime may map its file's code a second time, elsewhere. */
     assert_false(symbols_find(symbols, UINT64_C(0x7efbc3e4189e), &inside));
+}
+
+static void expect_parts(const struct symbols *symbols, uint64_t offset,
+                         const struct code_part *expected, uint32_t count)
+{
+    struct code_part parts[8];
+
+    assert_int_equal(symbols_parts(symbols, offset, parts, 8), count);
+    assert_memory_equal(parts, expected, count * sizeof(*parts));
+}
+
+/* A listing begins where the function does, wherever the linker has put its cold part. */
+static void a_functions_code_is_its_own_and_its_cold_parts(void **state)
+{
+    struct fake_elf elf = { .symbols = { { "f.cold", 0x1000, 0x10, STB_LOCAL, STT_FUNC },
+                                         { "f", 0x1100, 0x40, STB_GLOBAL, STT_FUNC },
+                                         { "within", 0x1110, 0x10, STB_GLOBAL, STT_FUNC },
+                                         { "other", 0x1200, 0x10, STB_GLOBAL, STT_FUNC } } };
+    CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
+    static const struct code_part f[] = { { 0x1100, 0x1110 },
+                                          { 0x1120, 0x1140 },
+                                          { 0x1000, 0x1010 } };
+    static const struct code_part within[] = { { 0x1110, 0x1120 } };
+
+    (void)state;
+    expect_parts(symbols, 0x1100, f, 3);
+    expect_parts(symbols, 0x1008, f, 3);
+    expect_parts(symbols, 0x1111, within, 1);
+    expect_parts(symbols, 0x1180, NULL, 0);
 }
 
 int main(void)
@@ -449,6 +482,7 @@ int main(void)
         cmocka_unit_test(data_and_undefined_symbols_are_no_functions),
         cmocka_unit_test(names_are_demangled_and_versions_cut_off),
         cmocka_unit_test(a_cold_part_belongs_to_the_function_of_its_own_file),
+        cmocka_unit_test(a_functions_code_is_its_own_and_its_cold_parts),
         cmocka_unit_test(a_cold_part_that_may_belong_to_two_functions_stays_alone),
         cmocka_unit_test(a_cold_part_may_be_called_after_an_alias),
         cmocka_unit_test(a_clone_is_a_function_of_its_own_with_a_mark),

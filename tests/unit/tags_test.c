@@ -1,4 +1,4 @@
-#include "protocol/tags.h"
+#include "protocol/text/tags.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,13 @@
 /* Which programs can be run with the sampler in them. */
-#include "server/status.h"
-#include "server/target.h"
+#include "server/console/status.h"
+#include "server/run/target.h"
 
 #include "sampler/include/isoscope/isoscope.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -22,6 +24,11 @@ enum { OWN_MACHINE = EM_X86_64 };
 #else
 enum { OWN_MACHINE = EM_AARCH64 };
 #endif
+
+#define OWN_IDENT                                                                                  \
+    {                                                                                              \
+        ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT                    \
+    }
 
 static char folder[64];
 static char error[512];
@@ -219,6 +226,85 @@ static void a_32_bit_program_is_named_as_such(void **state)
     assert_non_null(strstr(error, "i386"));
 }
 
+/* Each is cut, or says of itself what the kernel does not take. */
+static void a_broken_program_is_said_to_be_broken(void **state)
+{
+    const struct {
+        unsigned char ident[EI_NIDENT];
+        Elf64_Half segment_size, segments;
+        Elf64_Off segments_at;
+        size_t bytes;
+    } broken[] = {
+        { OWN_IDENT, sizeof(Elf64_Phdr), 1, sizeof(Elf64_Ehdr), SELFMAG },
+        { OWN_IDENT, sizeof(Elf64_Phdr), 1, sizeof(Elf64_Ehdr), sizeof(Elf64_Ehdr) - 1 },
+        { OWN_IDENT, sizeof(Elf64_Phdr), 1, sizeof(Elf64_Ehdr), sizeof(Elf64_Ehdr) },
+        { OWN_IDENT, sizeof(Elf64_Phdr), 1, UINT64_MAX - 7, sizeof(Elf64_Ehdr) },
+        { OWN_IDENT, sizeof(Elf64_Phdr), 0, sizeof(Elf64_Ehdr), sizeof(Elf64_Ehdr) },
+        { OWN_IDENT, 32, 1, 0, sizeof(Elf64_Ehdr) },
+        { { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, 0, ELFDATA2LSB }, 0, 0, 0, sizeof(Elf64_Ehdr) },
+        { { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, 3 }, 0, 0, 0, sizeof(Elf64_Ehdr) },
+    };
+    struct target target;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+        Elf64_Ehdr header = { .e_machine = OWN_MACHINE,
+                              .e_phoff = broken[i].segments_at,
+                              .e_phentsize = broken[i].segment_size,
+                              .e_phnum = broken[i].segments };
+
+        memcpy(header.e_ident, broken[i].ident, EI_NIDENT);
+        write_file("broken", &header, broken[i].bytes, 0755);
+        assert_int_equal(examine(&target, in_folder("broken")), -ISOSCOPE_INVALID);
+        assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+        assert_non_null(strstr(error, "is a broken ELF file"));
+    }
+}
+
+/* The length of a loader's path is the kernel's affair up to PATH_MAX, and it ends with a zero. */
+static void a_loader_with_a_long_path_is_read_whole(void **state)
+{
+    char file[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + PATH_MAX] = { 0 };
+    Elf64_Ehdr header = { .e_ident = OWN_IDENT,
+                          .e_machine = OWN_MACHINE,
+                          .e_phoff = sizeof(header),
+                          .e_phentsize = sizeof(Elf64_Phdr),
+                          .e_phnum = 1 };
+    Elf64_Phdr segment = { .p_type = PT_INTERP,
+                           .p_offset = sizeof(header) + sizeof(segment),
+                           .p_filesz = PATH_MAX };
+    char *loader = file + segment.p_offset;
+    struct target target;
+
+    (void)state;
+    memcpy(file, &header, sizeof(header));
+    memcpy(file + sizeof(header), &segment, sizeof(segment));
+    memset(loader, '/', 1000);
+    snprintf(loader + 1000, 40, "/ld-musl-any.so.1");
+    write_file("long", file, sizeof(file), 0755);
+    assert_int_equal(examine(&target, in_folder("long")), -ISOSCOPE_INVALID);
+    assert_non_null(strstr(error, "musl"));
+    memset(loader, '/', PATH_MAX);
+    write_file("long", file, sizeof(file), 0755);
+    assert_int_equal(examine(&target, in_folder("long")), -ISOSCOPE_INVALID);
+    assert_non_null(strstr(error, "broken"));
+}
+
+static void a_big_endian_program_is_named_by_its_machine(void **state)
+{
+    const Elf64_Ehdr header = {
+        .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2MSB, EV_CURRENT },
+        .e_machine = htobe16(EM_S390),
+    };
+    struct target target;
+
+    (void)state;
+    assert_int_equal(examine(&target, write_file("old", &header, sizeof(header), 0755)),
+                     -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_FAILED);
+    assert_non_null(strstr(error, "64-bit program for IBM Z"));
+}
+
 static void a_script_is_judged_by_its_interpreter(void **state)
 {
     struct target target;
@@ -324,8 +410,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = { "tool",   "data", "dynamic", "static", "foreign", "old",
-                                         "script", "loop", "plain",   "setuid", "setgid" };
+    static const char *const names[] = { "tool",   "data",   "dynamic", "static", "foreign",
+                                         "old",    "script", "loop",    "plain",  "setuid",
+                                         "setgid", "musl",   "broken",  "long" };
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -345,6 +432,9 @@ int main(void)
         cmocka_unit_test(a_program_for_musl_is_refused),
         cmocka_unit_test(a_program_for_another_machine_is_named_as_such),
         cmocka_unit_test(a_32_bit_program_is_named_as_such),
+        cmocka_unit_test(a_broken_program_is_said_to_be_broken),
+        cmocka_unit_test(a_loader_with_a_long_path_is_read_whole),
+        cmocka_unit_test(a_big_endian_program_is_named_by_its_machine),
         cmocka_unit_test(a_script_is_judged_by_its_interpreter),
         cmocka_unit_test(a_script_without_interpreter_gives_127),
         cmocka_unit_test(scripts_that_name_each_other_end),

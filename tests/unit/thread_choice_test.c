@@ -1,6 +1,6 @@
-#include "sampler/capture/wall/thread_choice.h"
+#include "sampler/profile/wall/thread_choice.h"
 
-#include "sampler/feed/reader.h"
+#include "sampler/feed/feed_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,33 +56,35 @@ static void a_number_is_a_tid_or_a_name(void **state)
 static void a_new_list_or_name_changes_the_choice(void **state)
 {
     struct feed_settings settings = { .wall_threads = "work*" };
+    struct thread_choice choice = { 0 };
     struct feed_reader *reader;
-    struct segment segment;
+    struct feed_writer writer;
     uint32_t slot;
     int memfd;
 
     (void)state;
-    assert_int_equal(segment_create(&segment, &memfd, getpid(), 1), 0);
+    assert_int_equal(feed_writer_create(&writer, &memfd, getpid(), 1), 0);
     assert_int_equal(feed_reader_open(&reader, memfd), 0);
-    slot = segment_thread_claim(&segment, 42, 1);
-    segment_thread_publish(&segment, slot);
-    thread_choice_follow(&segment);
-    assert_true(thread_chosen(&segment, slot, 42));
+    slot = feed_writer_thread_claim(&writer, 42, 1);
+    feed_writer_thread_publish(&writer, slot);
+    thread_choice_follow(&choice, &writer);
+    assert_true(thread_chosen(&choice, &writer, slot, 42));
 
     feed_reader_control(reader, &settings);
-    thread_choice_follow(&segment);
-    assert_false(thread_chosen(&segment, slot, 42));
-    segment_thread_name(&segment, slot, "worker\0\0\0\0\0\0\0\0\0");
-    assert_true(thread_chosen(&segment, slot, 42));
-    segment_thread_name(&segment, slot, "idler\0\0\0\0\0\0\0\0\0\0");
-    assert_false(thread_chosen(&segment, slot, 42));
+    thread_choice_follow(&choice, &writer);
+    assert_false(thread_chosen(&choice, &writer, slot, 42));
+    feed_writer_thread_name(&writer, slot, "worker\0\0\0\0\0\0\0\0\0");
+    assert_true(thread_chosen(&choice, &writer, slot, 42));
+    feed_writer_thread_name(&writer, slot, "idler\0\0\0\0\0\0\0\0\0\0");
+    assert_false(thread_chosen(&choice, &writer, slot, 42));
 
     strcpy(settings.wall_threads, "idl*");
     feed_reader_control(reader, &settings);
-    thread_choice_follow(&segment);
-    assert_true(thread_chosen(&segment, slot, 42));
+    thread_choice_follow(&choice, &writer);
+    assert_true(thread_chosen(&choice, &writer, slot, 42));
+    thread_choice_free(&choice);
     feed_reader_free(reader);
-    segment_destroy(&segment);
+    feed_writer_destroy(&writer);
 }
 
 int main(void)

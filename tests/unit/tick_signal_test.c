@@ -72,6 +72,7 @@ static void one_that_is_blocked_is_left_for_another(void **state)
 
 int main(void)
 {
+    tick_signal_use(sigaction);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_trap_goes_only_if_it_is_a_tick),
         cmocka_unit_test(a_signal_that_the_program_handles_is_not_chosen),

@@ -1,5 +1,5 @@
 /* The random words of a service. */
-#include "server/token.h"
+#include "server/http/token.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,13 +2,14 @@
  * No call at the service's door does more than a turn's work (work.h), whatever was asked for: over
  * a profile of many samples. Counted, never timed.
  */
-#include "protocol/client.h"
+#include "protocol/client/client.h"
+#include "protocol/events/tagged_samples.h"
 #include "protocol/service.h"
 
 #include "fake_feed.h"
 #include "sampler/profile/parts.h"
-#include "sampler/profile/process.h"
-#include "sampler/profile/processes.h"
+#include "sampler/profile/intake/process.h"
+#include "sampler/profile/intake/processes.h"
 #include "sampler/profile/profile.h"
 
 #include <jansson.h>
@@ -72,13 +73,12 @@ static void add_samples(struct fixture *fixture, uint64_t addresses)
 
     for (uint32_t i = 0; i < SAMPLES; i++) {
         /* One thread has a sample now and then, as sleepers have. */
-        struct owner_thread *thread = fixture->threads[i % 500 ? i % 2 : 2];
-
+        sample.thread = fixture->threads[i % 500 ? i % 2 : 2];
         for (uint32_t frame = 0; frame < DEPTH; frame++)
-            frames[frame] = PROFILE_FRAME(
+            frames[frame] = FRAME_KEY(
                 fixture->module, 16 * (frame << 16 | (frame < 4 ? draw(fixture, addresses) : 0)));
         sample.timestamp_us = i * INT64_C(1000);
-        assert_int_equal(store_add(fixture->profile->store, thread, &sample), 0);
+        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
     }
 }
 
@@ -97,7 +97,7 @@ static void open_service(struct fixture *fixture)
 static int open_fixture(void **state)
 {
     static const char *const names[TIDS] = { "main", "worker", "sleeper" };
-    struct profile_options options = { .enabled = true,
+    struct profile_options options = { .settings.enabled = true,
                                        .no_symbols = true,
                                        .store_bytes = (size_t)256 << 20 };
     struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/app" };

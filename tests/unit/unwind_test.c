@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 /* cmocka wants the headers above first */
 #include <cmocka.h>
@@ -21,8 +22,9 @@
 enum { DEPTH = 200 };
 
 static struct modules modules;
-static struct segment segment;
-static struct named_code named = { .segment = &segment };
+static struct feed_writer writer;
+static struct named_code named = { .writer = &writer };
+static struct frame_providers providers;
 
 struct stacks {
     uint64_t ours[DEPTH];
@@ -32,7 +34,7 @@ struct stacks {
 };
 
 static struct stacks found;
-static struct root_side root_side;
+static struct outer_frames outer_frames;
 
 /* The sanitizers put a function of their own before backtrace. */
 __attribute__((always_inline)) static inline uint32_t take_theirs(void)
@@ -69,7 +71,13 @@ static void take(const ucontext_t *context, const struct stack_range *range)
     uint32_t group;
     const struct code_map *map = code_map_enter(&modules.maps, &group);
 
-    const struct unwind_request request = { map, range, &root_side, context, DEPTH, &named };
+    const struct unwind_request request = { .map = map,
+                                            .stack = range,
+                                            .outer_frames = &outer_frames,
+                                            .context = context,
+                                            .frames_max = DEPTH,
+                                            .named = &named,
+                                            .providers = &providers };
     struct unwind_result result;
 
     unwind(&request, found.ours, &result);
@@ -161,7 +169,7 @@ static void a_stack_beyond_the_limit_says_so(void **state)
 }
 
 /* The second walk does not go all the way: it finds the root side where the first one saw it. */
-static void a_stack_beyond_the_limit_keeps_its_root_side(void **state)
+static void a_stack_beyond_the_limit_keeps_its_outer_frames(void **state)
 {
     uint64_t root;
 
@@ -186,19 +194,19 @@ static void the_far_walk_is_made_once(void **state)
     (void)state;
     recurse(20000, 1);
     assert_int_equal(found.end, FEED_END_DEPTH);
-    assert_int_equal(root_side.walked, 1);
+    assert_int_equal(outer_frames.walked, 1);
     assert_int_not_equal(found.ours[DEPTH - 1], FEED_FRAME_GAP);
     recurse(20000, 1);
     assert_int_equal(found.ours_count, DEPTH);
 }
 
 /* Root frames that were noted and have been overwritten since are not shown. */
-static void a_root_side_that_is_no_more_is_not_believed(void **state)
+static void a_outer_frames_that_is_no_more_is_not_believed(void **state)
 {
     (void)state;
     take_here();
-    for (uint32_t i = 0; i < ROOT_SIDE_FRAMES; i++)
-        root_side.noted[root_side.current][i].pc++;
+    for (uint32_t i = 0; i < OUTER_FRAMES_MAX; i++)
+        outer_frames.noted[outer_frames.current][i].pc++;
     recurse(DEPTH + 10, 1);
     for (uint32_t i = 0; i < DEPTH; i++)
         assert_int_not_equal(found.ours[i], FEED_FRAME_GAP);
@@ -415,7 +423,7 @@ static void a_module_that_may_be_gone_is_not_believed(void **state)
     take_here();
     assert_int_equal(FEED_FRAME_MODULE(found.ours[0]), 0);
     assert_same_callers(1, 1);
-    modules_refresh(&modules, &segment);
+    modules_refresh(&modules, &writer);
     found.ours_count = 0;
     take_here();
     assert_int_not_equal(FEED_FRAME_MODULE(found.ours[0]), 0);
@@ -426,8 +434,28 @@ static int forget(void **state)
 {
     (void)state;
     memset(&found, 0, sizeof found);
-    memset(&root_side, 0, sizeof root_side);
+    memset(&outer_frames, 0, sizeof outer_frames);
     return 0;
+}
+
+static const char *name_of(uint64_t frame)
+{
+    return writer.names + FEED_FRAME_NAME(frame);
+}
+
+static void provide(const void *code, size_t bytes, isoscope_frame_provider call, void *context)
+{
+    const struct provider_range range = {
+        .start = (uint64_t)code, .end = (uint64_t)code + bytes, .call = call, .context = context
+    };
+
+    assert_int_equal(frame_providers_add(&providers, &modules.maps, &range), 0);
+}
+
+static void provide_no_more(void)
+{
+    frame_providers_free(&providers);
+    named_code_clear(&named);
 }
 
 #ifdef __x86_64__
@@ -451,11 +479,6 @@ static void take_in_jit(uint32_t offset, uint32_t sp, uint32_t fp)
     take(&context, &range);
 }
 
-static const char *name_of(uint64_t frame)
-{
-    return (const char *)part_at(&segment.names, FEED_FRAME_NAME(frame));
-}
-
 static void code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction(void **state)
 {
     static const struct {
@@ -477,6 +500,124 @@ static void code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction(void 
     named_code_clear(&named);
     map->count = count;
 }
+
+/* Code of no module, which is walked as a JIT's, is all that the map has while act runs. */
+static void in_an_area(const uint8_t *code, uint32_t bytes, void (*act)(const uint8_t *code))
+{
+    struct code_map *map = atomic_load(&modules.maps.current);
+    struct code_range range = map->ranges[0];
+    uint32_t count = map->count;
+
+    map->count = 1;
+    map->trampolines = map->changes_stacks = true;
+    map->ranges[0] = (struct code_range){ .start = (uint64_t)code,
+                                          .end = (uint64_t)code + bytes,
+                                          .permanent = true,
+                                          .by_frame_pointer = true };
+    act(code);
+    map->ranges[0] = range;
+    map->trampolines = map->changes_stacks = false;
+    map->count = count;
+}
+
+/* As a tick at the instruction finds it; the stack, of 8 words, begins with its last. */
+static void take_at(const uint8_t *pc, const uint64_t *stack, const uint64_t *fp)
+{
+    struct stack_range range = { (uint64_t)stack, (uint64_t)(stack + 8), 0 };
+    ucontext_t context = { 0 };
+
+    forget(NULL);
+    context.uc_mcontext.gregs[REG_RIP] = (greg_t)(uint64_t)pc;
+    context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uint64_t)stack;
+    context.uc_mcontext.gregs[REG_RBP] = (greg_t)(uint64_t)fp;
+    take(&context, &range);
+}
+
+static void walk_trampoline(const uint8_t *code)
+{
+    static const uint32_t without_its_frame[] = { 0, 10 }, with_it[] = { 4, 6 };
+    const uint64_t outside[8] = { 0x1001 }, inside[8] = { 0, 0x1001 };
+    const uint64_t two[8] = { 0, (uint64_t)(code + 6), 0, 0x1001 };
+
+    for (uint32_t i = 0; i < 2; i++) {
+        take_at(code + without_its_frame[i], outside, NULL);
+        assert_int_equal(found.ours_count, 2);
+        assert_int_equal(found.ours[1], FEED_FRAME(0, 0x1000));
+        take_at(code + with_it[i], inside, NULL);
+        assert_int_equal(found.ours_count, 2);
+        assert_int_equal(found.ours[1], FEED_FRAME(0, 0x1000));
+    }
+    take_at(code + 4, two, NULL); /* one calls another */
+    assert_int_equal(found.ours_count, 3);
+    assert_int_equal(found.ours[2], FEED_FRAME(0, 0x1000));
+}
+
+static void a_trampoline_is_left_by_its_fixed_frame_at_each_instruction(void **state)
+{
+    /* sub rsp, 8; call *rcx; add rsp, 8; ret */
+    static const uint8_t code[16] = { 0x48, 0x83, 0xec, 8, 0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3 };
+
+    (void)state;
+    in_an_area(code, sizeof code, walk_trampoline);
+}
+
+static void walk_to_zero(const uint8_t *code)
+{
+    const uint64_t stack[8] = { 0, (uint64_t)(code + 5) };
+
+    take_at(code + 4, stack, stack);
+    assert_int_equal(found.ours_count, 2);
+    assert_int_equal(found.end, FEED_END_ROOT);
+    take_at(code + 4, stack, NULL); /* of a leaf that means nothing */
+    assert_int_equal(found.ours_count, 1);
+    assert_int_equal(found.end, FEED_END_STACK);
+}
+
+static void a_caller_whose_frame_pointer_is_zero_is_the_first_frame(void **state)
+{
+    (void)state;
+    in_an_area(jit_code, sizeof jit_code, walk_to_zero);
+}
+
+static void walk_to_its_stack(const uint8_t *code)
+{
+    const uint64_t of_its_own[8] = { 0, (uint64_t)(code + 5) };
+    const uint64_t stack[8] = { (uint64_t)of_its_own, (uint64_t)(code + 5) };
+
+    take_at(code + 4, stack, stack);
+    assert_int_equal(found.ours_count, 3);
+    assert_int_equal(found.end, FEED_END_ROOT);
+}
+
+static void a_frame_pointer_leads_to_the_stack_that_the_code_has_for_itself(void **state)
+{
+    (void)state;
+    in_an_area(jit_code, sizeof jit_code, walk_to_its_stack);
+}
+
+static const char *one_frame(void *context, const struct isoscope_native_frame *native,
+                             void **cursor)
+{
+    (void)cursor;
+    return native->shown ? NULL : context;
+}
+
+static void a_provider_names_frames_of_code_without_a_file(void **state)
+{
+    struct code_map *map = atomic_load(&modules.maps.current);
+    uint32_t count = map->count;
+
+    (void)state;
+    map->count = 0;
+    named_code_add(&named, &modules.maps, (uint64_t)jit_code, sizeof jit_code, "jitted");
+    provide(jit_code, sizeof jit_code, one_frame, "interpreted");
+    take_in_jit(4, 5, 5);
+    assert_int_equal(found.ours_count, 2);
+    assert_string_equal(name_of(found.ours[0]), "interpreted");
+    assert_int_equal(found.ours[1], FEED_FRAME(0, 0x1000));
+    provide_no_more();
+    map->count = count;
+}
 #endif
 
 /* Two functions in one native frame: the outer one is named by the context. */
@@ -494,15 +635,115 @@ static void interpreted_frames_take_the_place_of_the_native_one(void **state)
     (void)state;
     take_here();
     native = found.ours_count;
-    named_code_set_provider(&named, &modules.maps, (uint64_t)take_here, 1024, two_frames, "outer");
+    provide((void *)take_here, 1, two_frames, "outer");
+    provide((char *)take_here + 1, 1023, two_frames, "outer");
     forget(NULL);
     take_here();
-    named_code_set_provider(&named, &modules.maps, 0, 0, NULL, NULL);
+    provide_no_more();
     assert_int_equal(found.end, FEED_END_ROOT);
     assert_true(found.ours_count > native);
     assert_string_equal(name_of(found.ours[0]), "inner");
     assert_string_equal(name_of(found.ours[1]), "outer");
-    named_code_clear(&named);
+}
+
+/* Gives names from its own list, one for each native frame. */
+static const char *next_of_list(void *context, const struct isoscope_native_frame *native,
+                                void **cursor)
+{
+    const char **next = *cursor ? *cursor : context;
+
+    if (native->shown || !*next)
+        return NULL;
+    *cursor = next + 1;
+    return *next;
+}
+
+extern const char __start_first_interpreter[], __stop_first_interpreter[];
+extern const char __start_second_interpreter[], __stop_second_interpreter[];
+
+/* By pointers: no compiler makes one function of the two. */
+static int (*volatile interprets[2])(int depth);
+
+__attribute__((section("first_interpreter"))) static int first_interprets(int depth)
+{
+    if (!depth)
+        take_here();
+    return (depth ? interprets[1](depth - 1) : 0) + 1;
+}
+
+__attribute__((section("second_interpreter"))) static int second_interprets(int depth)
+{
+    return interprets[0](depth) + 1;
+}
+
+static void each_provider_has_a_cursor_of_its_own_through_the_stack(void **state)
+{
+    static const char *const first[] = { "a1", "a2", "a3", NULL };
+    static const char *const second[] = { "b1", "b2", NULL };
+    static const char *const expected[] = { "a1", "b1", "a2", "b2", "a3" };
+
+    (void)state;
+    provide(__start_first_interpreter,
+            (size_t)(__stop_first_interpreter - __start_first_interpreter), next_of_list,
+            (void *)(uintptr_t)first);
+    provide(__start_second_interpreter,
+            (size_t)(__stop_second_interpreter - __start_second_interpreter), next_of_list,
+            (void *)(uintptr_t)second);
+    interprets[0] = first_interprets;
+    interprets[1] = second_interprets;
+    interprets[0](2);
+    provide_no_more();
+    assert_int_equal(found.end, FEED_END_ROOT);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_string_equal(name_of(found.ours[i + 1]), expected[i]);
+}
+
+struct read_case {
+    uintptr_t address;
+    size_t size;
+    int error;
+};
+
+static const char *read_bad_addresses(void *context, const struct isoscope_native_frame *native,
+                                      void **cursor)
+{
+    struct read_case *read;
+    char bytes[64];
+    uint64_t word = 0;
+
+    (void)cursor;
+    for (read = context; read->size; read++)
+        read->error = native->read(native, bytes, read->address, read->size);
+    /* Its own stack. */
+    read->error = native->read(native, &word, native->sp, sizeof word);
+    return native->shown ? NULL : word == *(const uint64_t *)native->sp ? "read" : "misread";
+}
+
+static void a_provider_reads_bad_addresses_and_nothing_faults(void **state)
+{
+    char *pages = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct read_case reads[] = {
+        { 0, 8, 0 },
+        { 1, 8, 0 },
+        { (uintptr_t)pages + 4096, 8, 0 }, /* no access */
+        { (uintptr_t)pages + 4092, 8, 0 }, /* half of it */
+        { UINTPTR_MAX - 3, 8, 0 },         /* around the end of all addresses */
+        { UINTPTR_MAX / 2 + 1, 8, 0 },     /* no address at all */
+        { (uintptr_t)pages, 8, 0 },
+        { 0, 0, 0 },
+    };
+
+    (void)state;
+    mprotect(pages + 4096, 4096, PROT_NONE);
+    provide((void *)take_here, 1024, read_bad_addresses, reads);
+    take_here();
+    provide_no_more();
+    munmap(pages, 8192);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(reads[i].error, -ISOSCOPE_NOT_FOUND);
+    assert_int_equal(reads[6].error, 0);
+    assert_int_equal(reads[7].error, 0);
+    assert_string_equal(name_of(found.ours[0]), "read");
 }
 
 static int learn(void **state)
@@ -512,17 +753,18 @@ static int learn(void **state)
 
     (void)state;
     backtrace(warm, 4); /* loads libgcc: before the modules are looked at */
-    if (segment_create(&segment, &memfd, getpid(), 1) || modules_new(&modules))
+    if (feed_writer_create(&writer, &memfd, getpid(), 1))
         return -1;
     close(memfd);
-    return modules_refresh(&modules, &segment) && own_tables(&modules, &segment) ? 0 : -1;
+    modules_new(&modules);
+    return modules_refresh(&modules, &writer) && own_tables(&modules, &writer) ? 0 : -1;
 }
 
 static int unlearn(void **state)
 {
     (void)state;
     modules_free(&modules);
-    segment_destroy(&segment);
+    feed_writer_destroy(&writer);
     return 0;
 }
 
@@ -535,9 +777,9 @@ int main(void)
         UNWIND_TEST(frames_of_a_library_without_frame_pointers_are_walked),
         UNWIND_TEST(a_deep_stack_is_whole),
         UNWIND_TEST(a_stack_beyond_the_limit_says_so),
-        UNWIND_TEST(a_stack_beyond_the_limit_keeps_its_root_side),
+        UNWIND_TEST(a_stack_beyond_the_limit_keeps_its_outer_frames),
         UNWIND_TEST(the_far_walk_is_made_once),
-        UNWIND_TEST(a_root_side_that_is_no_more_is_not_believed),
+        UNWIND_TEST(a_outer_frames_that_is_no_more_is_not_believed),
         UNWIND_TEST(large_variable_and_realigned_frames_are_walked),
         UNWIND_TEST(an_interrupted_stack_is_whole),
         UNWIND_TEST(the_kernels_signal_frame_is_walked_through),
@@ -550,8 +792,14 @@ int main(void)
         UNWIND_TEST(a_module_that_may_be_gone_is_not_believed),
 #ifdef __x86_64__
         UNWIND_TEST(code_of_a_jit_is_left_by_its_frame_pointer_at_each_instruction),
+        UNWIND_TEST(a_trampoline_is_left_by_its_fixed_frame_at_each_instruction),
+        UNWIND_TEST(a_caller_whose_frame_pointer_is_zero_is_the_first_frame),
+        UNWIND_TEST(a_frame_pointer_leads_to_the_stack_that_the_code_has_for_itself),
+        UNWIND_TEST(a_provider_names_frames_of_code_without_a_file),
 #endif
         UNWIND_TEST(interpreted_frames_take_the_place_of_the_native_one),
+        UNWIND_TEST(each_provider_has_a_cursor_of_its_own_through_the_stack),
+        UNWIND_TEST(a_provider_reads_bad_addresses_and_nothing_faults),
     };
 
     return cmocka_run_group_tests(tests, learn, unlearn);

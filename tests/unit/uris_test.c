@@ -1,4 +1,4 @@
-#include "protocol/uris.h"
+#include "protocol/objects/uris.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

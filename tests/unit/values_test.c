@@ -1,4 +1,4 @@
-#include "protocol/values.h"
+#include "protocol/rpc/values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,15 +1,15 @@
 // Comparison, what can be filtered by, stacks as text, pictures: what the page computes of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { facets } from "../../clients/web/src/data/facets";
+import { facets } from "../../clients/web/src/data/sums/facets";
 import { weigh } from "../../clients/web/src/data/filter";
 import { groupOf } from "../../clients/web/src/data/group";
-import { heaviestStack } from "../../clients/web/src/data/heaviest_stack";
+import { heaviestStack } from "../../clients/web/src/data/sums/heaviest_stack";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
 import { count } from "../../clients/web/src/data/totals";
-import { escaped, flameSvg, type Picture } from "../../clients/web/src/views/flame_svg";
-import { points } from "../../clients/web/src/views/diff_colours";
+import { escaped, flameSvg, type Picture } from "../../clients/web/src/views/flame/flame_svg";
+import { points } from "../../clients/web/src/views/compare/diff_colours";
 import { Answers } from "../../clients/web/src/worker/answers";
 import type { Before, Look } from "../../clients/web/src/worker/messages";
 import { functionOf, profileOf } from "./samples";
@@ -138,9 +138,9 @@ test("the heaviest stack of a function leads to it from the outermost on", () =>
   const profile = profileOf(["main x read", { stack: "main y read", times: 2 }, "main"]);
   const counted = count(new Shaper(profile, []).shape(), weigh(profile, {}));
   const stack = (name: string, of: Profile) =>
-    heaviestStack(counted, functionOf(of, name)).map((fn) => of.functions[fn].name);
+    heaviestStack(counted.calls, counted.samples.total, functionOf(of, name)).map((fn) => of.functions[fn].name);
   assert.deepEqual(stack("read", profile), ["main", "y", "read"]);
-  assert.deepEqual(heaviestStack(counted, 12345), []);
+  assert.deepEqual(heaviestStack(counted.calls, counted.samples.total, 12345), []);
 });
 
 async function picture(profile: Profile, change: Partial<Picture> = {}): Promise<string> {
@@ -155,6 +155,8 @@ async function picture(profile: Profile, change: Partial<Picture> = {}): Promise
     range: { from: 0, to: boxes.whole },
     rootBelow: false,
     title: "<all>",
+    legend: [],
+    letters: "#000000",
     text: "#000000",
     paper: "#ffffff",
     fill: () => "#aabbcc",
@@ -219,4 +221,12 @@ test("trees are grouped by state, and by the library of the leaf", async () => {
     [library("app"), 3],
     [library("libc.so"), 2],
   ]);
+});
+
+test("a file's CPU curve begins where that of what is shown does, whatever their clocks say", async () => {
+  const shown = new Answers(profileOf(["a", "a"], 8000));
+  assert.equal(await shown.answer("baseline", { origin_us: 7000, step_us: 1000, steps: 3 }), null);
+  shown.other = new Answers(profileOf(["a", { stack: "b", tid: 2 }, "a"], 500_000));
+  const used = await shown.answer("baseline", { origin_us: 6000, step_us: 1000, steps: 5 });
+  assert.deepEqual([...used!], [0, 1, 1, 1, 0]);
 });

@@ -11,6 +11,8 @@ import { Shaper } from "../../clients/web/src/data/shape";
 import { byFunction, count } from "../../clients/web/src/data/totals";
 import { profileOf } from "./samples";
 
+const HOSTILE = "<img/onerror=alert(1)>";
+
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => new Uint8Array(encoder.encode(text));
 
@@ -35,7 +37,9 @@ function totals(profile: Profile, withTime = true): Record<string, number[]> {
   return found;
 }
 
-const HOSTILE = "<img/onerror=alert(1)>";
+/** Those that are read again, too. */
+const READ: Form[] = ["speedscope", "folded", "pprof", "cpusamples"];
+
 const profile = profileOf([
   { stack: "main parse libc.so!malloc", times: 3, cpu_ns: 1_001_000 },
   { stack: "main parse parse parse", tid: 2, tag: "load", state: "Runnable", times: 2 },
@@ -53,13 +57,68 @@ for (const form of ["speedscope", "pprof", "cpusamples"] as const)
     );
   });
 
-test("folded: what was written is read with the same samples", async () => {
-  assert.deepEqual(totals(await again(profile, "folded"), false), totals(profile, false));
+test("folded: what was written has the shares of the CPU time, or of samples in wall mode", async () => {
+  const wall = await again(profile, "folded"); // a sample of it was Runnable
+  assert.deepEqual(totals(wall, false), totals(profile, false));
+  const throttled = profileOf([
+    { stack: "spin", times: 800 },
+    { stack: "hash", times: 100, cpu_ns: 8e6 },
+  ]);
+  const text = FORMS.folded.write(choose(throttled, {}), "x");
+  assert.equal(text, "hash 800000\nspin 800000\n");
+  const read = await again(throttled, "folded");
+  assert.deepEqual(totals(read).hash.slice(2), [8e8, 8e8]);
 });
 
 test("only the samples of the selection are written", async () => {
-  for (const form of Object.keys(FORMS) as Form[])
+  for (const form of READ)
     assert.equal((await again(profile, form, { threads: [2] })).samples.length, 2, form);
+});
+
+test("names of threads and processes survive", async () => {
+  const named = profileOf([
+    { stack: "main a", name: "main" },
+    { stack: "main b", tid: 2, name: "worker; 1" },
+    { stack: "run", pid: 7, tid: 7, name: "helper" },
+  ]);
+  named.processNames.set(1, "app").set(7, "child");
+  for (const form of ["speedscope", "pprof", "cpusamples"] as const) {
+    const read = await again(named, form);
+    assert.deepEqual(read.threads, named.threads, form);
+    assert.deepEqual([...read.processNames], [...named.processNames], form);
+  }
+});
+
+test("pprof takes the program for the program, not the library that came first", async () => {
+  const calls = profileOf(["libc.so!start main"]);
+  calls.processNames.set(1, "app");
+  const read = await again(calls, "pprof");
+  assert.equal(read.libraries[0].name, "app");
+});
+
+test("speedscope keeps the time between samples, and opens on the busiest thread", async () => {
+  const idle = profileOf([
+    { stack: "a", time_us: 1000 },
+    { stack: "b", tid: 2, time_us: 2000 },
+    { stack: "b", tid: 2, time_us: 60_000 },
+  ]);
+  const file = JSON.parse((await FORMS.speedscope.write(choose(idle, {}), "x")) as string);
+  assert.equal(file.activeProfileIndex, 1);
+  assert.deepEqual(file.profiles[1].weights, [1000, 1000, 57_000, 1000]);
+  assert.deepEqual(
+    file.profiles[1].samples.map((stack: number[]) => stack.length),
+    [0, 1, 0, 1],
+  );
+  const read = await again(idle, "speedscope");
+  assert.deepEqual([...read.samples.time_us.view()].sort(), [1000, 2000, 60_000].sort());
+  assert.deepEqual(totals(read), totals(idle));
+});
+
+test("wall mode's samples last a period in speedscope, and are samples again", async () => {
+  const asleep = profileOf([{ stack: "main", cpu_ns: 0, state: "Sleep", times: 3 }]);
+  const file = JSON.parse((await FORMS.speedscope.write(choose(asleep, {}), "x")) as string);
+  assert.deepEqual(file.profiles[0].weights, [1000, 1000, 1000]);
+  assert.deepEqual(totals(await again(asleep, "speedscope")), totals(asleep));
 });
 
 test("tags, states and cut stacks survive in pprof and CpuSamples, libraries too", async () => {
@@ -146,12 +205,12 @@ test("a Dart VM's reply is read: names with their class, its own libraries as th
 test("bad files say what is wrong with them", async () => {
   const cases: [string | Uint8Array<ArrayBuffer>, RegExp][] = [
     ["", /empty/],
-    ["{", /damaged, or cut off/],
-    ["[1]", /no form that is known/],
-    ['{"a":1}', /no form that is known/],
-    ["<html>", /page or picture/],
-    ["<?xml version='1.0'?><svg/>", /page or picture/],
-    ["hello\nworld\n", /text of no form/],
+    ["{", /invalid or truncated/],
+    ["[1]", /unrecognized JSON/],
+    ['{"a":1}', /unrecognized JSON/],
+    ["<html>", /page or SVG picture/],
+    ["<?xml version='1.0'?><svg/>", /page or SVG picture/],
+    ["hello\nworld\n", /unrecognized text/],
     ["main;a 3\nmain;b\n", /line 2/],
     ["main 99999999999\n", /more than 20,000,000/],
     ['{"shared":{"frames":[]},"profiles":[]}', /without samples/],
@@ -164,7 +223,7 @@ test("bad files say what is wrong with them", async () => {
       '{"type":"CpuSamples","functions":[],"samples":[{"stack":[4],"tid":1,"timestamp":1}]}',
       /frame/,
     ],
-    [new Uint8Array([1, 2, 3, 4]), /pprof|cut off|message/],
+    [new Uint8Array([1, 2, 3, 4]), /pprof|truncated|message/],
     [new Uint8Array(gzipSync("main 1\n").subarray(0, 12)), /gzip/],
   ];
   for (const [content, reason] of cases)

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diff } from "../../clients/web/src/data/diff";
+import { diff } from "../../clients/web/src/data/layouts/diff";
 import { weigh } from "../../clients/web/src/data/filter";
-import { overview, stepFor } from "../../clients/web/src/data/overview";
+import { overview, stepFor } from "../../clients/web/src/data/layouts/overview";
 import type { Profile } from "../../clients/web/src/data/profile";
-import { found, type Search, shareOf } from "../../clients/web/src/data/search";
+import { found, type Search, shareOf } from "../../clients/web/src/data/sums/search";
 import { functionKey, Shaper } from "../../clients/web/src/data/shape";
 import { count } from "../../clients/web/src/data/totals";
 import { profileOf } from "./samples";
@@ -14,14 +14,15 @@ const counted = (profile: Profile) => count(new Shaper(profile, []).shape(), wei
 function search(profile: Profile, wanted: Search) {
   const hits = found(wanted, profile.functions, profile.libraries);
   const names = profile.functions.filter((_, fn) => hits[fn]).map(({ name }) => name);
-  return { names, ...shareOf(counted(profile), hits) };
+  const { calls, samples } = counted(profile);
+  return { names, ...shareOf(calls, samples, hits) };
 }
 
 test("search finds names and libraries whatever their letters, and counts each sample once", () => {
   const profile = profileOf(["main Parse parse_expr", "main parse_expr", "main libz.so!inflate"]);
   const parse = search(profile, { text: "parse", regex: false });
   assert.deepEqual(parse.names, ["Parse", "parse_expr"]);
-  assert.deepEqual([parse.nodes, parse.samples], [3, 2]);
+  assert.deepEqual([parse.nodes, parse.weight], [3, 2]);
   assert.deepEqual(search(profile, { text: "LIBZ", regex: false }).names, ["inflate"]);
 });
 
@@ -57,21 +58,21 @@ test("two trees are compared as shares, function by function, also of different 
 
 test("the overview counts processors in use and states by step, busiest threads only", () => {
   const profile = profileOf([
-    { stack: "a", tid: 1, name: "main", time_us: 0, cpu_ns: 1e6 },
-    { stack: "a", tid: 2, name: "other", time_us: 500, cpu_ns: 1e6 },
-    { stack: "a", tid: 2, name: "other", time_us: 1500, cpu_ns: 0, state: "Sleep" },
+    { stack: "a", tid: 1, name: "main", time_us: 1000, cpu_ns: 1e6 },
+    { stack: "a", tid: 2, name: "other", time_us: 1500, cpu_ns: 1e6 },
+    { stack: "a", tid: 2, name: "other", time_us: 2500, cpu_ns: 0, state: "Sleep" },
   ]);
-  const all = overview(profile, [0, 1500], 100, 1);
-  assert.deepEqual([all.step_us, all.steps], [1000, 2]);
-  assert.deepEqual([...all.cpu], [2, 0]);
-  assert.deepEqual([...all.samples], [2000, 1000]);
+  const all = overview(profile, [0, 2500], 100, 1);
+  assert.deepEqual([all.step_us, all.steps], [1000, 3]);
+  assert.deepEqual([...all.cpu], [1.5, 0.5, 0]);
+  assert.deepEqual([...all.samples], [0, 2000, 1000]);
   assert.deepEqual(
     all.lanes.map(({ tids }) => tids),
     [[2]],
   );
   assert.deepEqual([...all.stateSamples], [2, 1]);
   assert.equal(all.laneCount, 2);
-  assert.deepEqual([...all.lanes[0].states], [1, 0, 0, 1]);
+  assert.deepEqual([...all.lanes[0].states], [0.5, 0, 0.5, 0.5, 0, 0.5]);
 });
 
 test("steps are lengths that people read well", () => {

@@ -1,11 +1,17 @@
 // Lanes of threads: how they are grouped, what they tell, and which of them is picked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Lane, patternOf } from "../../clients/web/src/data/lanes";
-import { overview } from "../../clients/web/src/data/overview";
+import { type Lane, type LaneChoice, patternOf } from "../../clients/web/src/data/layouts/lanes";
+import { overview } from "../../clients/web/src/data/layouts/overview";
 import type { Profile } from "../../clients/web/src/data/profile";
-import { laneTip, whoIs } from "../../clients/web/src/views/lane_tip";
-import { laneAfter, laneOf, noteOf, threadsOf } from "../../clients/web/src/views/lanes";
+import { laneTip, whoIs } from "../../clients/web/src/views/overview/lane_tip";
+import {
+  laneAfter,
+  laneOf,
+  noteOf,
+  threadsAtFull,
+  threadsOf,
+} from "../../clients/web/src/views/overview/lanes";
 import { profileOf } from "./samples";
 
 /** A sample of each thread; tids count from 1 on. */
@@ -13,8 +19,8 @@ function threads(...names: string[]): Profile {
   return profileOf(names.map((name, i) => ({ stack: "a", tid: i + 1, name })));
 }
 
-function lanesOf(profile: Profile, open: string[] = [], most = 100): Lane[] {
-  return overview(profile, [0, 100_000], 10, most, open).lanes;
+function lanesOf(profile: Profile, open: string[] = [], choice: Partial<LaneChoice> = {}): Lane[] {
+  return overview(profile, [0, 100_000], 10, 100, { open, ...choice }).lanes;
 }
 
 /** Indented as they are drawn. */
@@ -100,24 +106,25 @@ test("of too many lanes the busiest stay, and it is told how many there are", ()
     { stack: "a", tid: 2, name: "w1", times: 2 },
     { stack: "a", tid: 3, name: "w2", times: 3 },
   ]);
-  const all = overview(profile, [0, 100_000], 10, 2, ["1/w*"]);
+  const all = overview(profile, [0, 100_000], 10, 2, { open: ["1/w*"] });
   assert.deepEqual(told(all.lanes), ["w*: 2,3", "  w2: 3"]);
   assert.equal(all.laneCount, 4);
 });
 
 test("a group has the samples of all its threads, each of which has its own below", () => {
-  const profile = profileOf([
+  const told = [
     { stack: "a", tid: 1, name: "w1", times: 3 },
     { stack: "a", tid: 2, name: "w2", time_us: 1000, state: "Lock" },
-  ]);
-  const { lanes, steps, states } = overview(profile, [0, 3999], 1, 10, ["1/w*"]);
+  ];
+  const profile = profileOf(told, 1000);
+  const { lanes, steps, states } = overview(profile, [0, 3999], 1, 10, { open: ["1/w*"] });
   assert.deepEqual([steps, states], [1, ["Running", "Lock"]]);
   assert.deepEqual(
-    lanes.map(({ samples, states }) => [samples, ...states]),
+    lanes.map(({ samples, states }) => [samples, ...states].map((number) => +number.toFixed(6))),
     [
-      [4, 3, 1],
-      [3, 3, 0],
-      [1, 0, 1],
+      [4, 0.6, 0.2],
+      [3, 0.6, 0],
+      [1, 0, 0.2],
     ],
   );
 });
@@ -127,14 +134,14 @@ test("more samples in a step than 16 bits count are all told", () => {
     { stack: "a", tid: 1, name: "w1", time_us: 0, times: 40_000 },
     { stack: "a", tid: 2, name: "w2", time_us: 0, times: 40_000 },
   ]);
-  assert.equal(overview(profile, [0, 1000], 1, 10).lanes[0].states[0], 80_000);
+  assert.equal(overview(profile, [0, 1000], 1, 10).lanes[0].samples, 80_000);
 });
 
 test("a lane says in which states its thread was, as shares of the time", () => {
   const profile = profileOf([
     { stack: "a", times: 3 },
     { stack: "a", state: "Lock" },
-  ]);
+  ], 1000);
   const all = overview(profile, [0, 3999], 1, 10);
   assert.equal(all.steps, 1);
   assert.deepEqual(laneTip(all, all.lanes[0], 0, 0), [
@@ -143,14 +150,14 @@ test("a lane says in which states its thread was, as shares of the time", () => 
     "Running 60.0 %",
     "Lock 20.0 %",
   ]);
-  assert.deepEqual(laneTip(all, null, 0, 0), ["0.000 s", "0.80 processors in use", "4 samples"]);
+  assert.deepEqual(laneTip(all, null, 0, 0), ["0.000 s", "0.80 CPUs in use", "4 samples"]);
 });
 
 test("of a group's time all is when all its threads run", () => {
   const profile = profileOf([
     { stack: "a", tid: 1, name: "w1", times: 5 },
     { stack: "a", tid: 2, name: "w2", time_us: 1000 },
-  ]);
+  ], 1000);
   const all = overview(profile, [0, 4999], 1, 10);
   assert.deepEqual(laneTip(all, all.lanes[0], 0, 0), [
     "w* (2 threads)",
@@ -191,4 +198,43 @@ test("arrows go from lane to lane, into open groups, past processes, and out at 
   assert.deepEqual(laneAfter(lanes, [81, 71], 1)?.tids, [71], "behind the group that holds it");
   assert.equal(laneOf(lanes, [72, 71]), 1);
   assert.equal(laneOf(lanes, [81, 71]), -1);
+});
+
+test("lanes stand by activity or by name, groups and what is in them too", () => {
+  const profile = profileOf([
+    { stack: "a", tid: 1, name: "main" },
+    { stack: "a", tid: 2, name: "w-10", times: 3 },
+    { stack: "a", tid: 3, name: "w-9", times: 4 },
+    { stack: "a", tid: 4, name: "idle", times: 2 },
+  ]);
+  const open = ["1/w-*"];
+  assert.deepEqual(told(lanesOf(profile, open, { order: "activity" })), [
+    "w-*: 2,3",
+    "  w-9: 3",
+    "  w-10: 2",
+    "idle: 4",
+    "main: 1",
+  ]);
+  assert.deepEqual(told(lanesOf(profile, open, { order: "name" })), [
+    "idle: 4",
+    "main: 1",
+    "w-*: 2,3",
+    "  w-9: 3",
+    "  w-10: 2",
+  ]);
+});
+
+test("threads that are found have lanes of their own, by name or number, whatever its case", () => {
+  const profile = threads("main", "worker-1", "Worker-2", "pool");
+  assert.deepEqual(told(lanesOf(profile, [], { find: "WORK" })), ["worker-1: 2", "Worker-2: 3"]);
+  assert.deepEqual(told(lanesOf(profile, [], { find: "4" })), ["pool: 4"]);
+  assert.deepEqual(told(lanesOf(profile, [], { find: "nobody" })), []);
+});
+
+test("a group's lane is full with as many threads as were at work at once", () => {
+  const states = Float32Array.of(0.5, 0, 1.2, 0.3, 0, 0); // three steps of two states
+  const of = (count: number) => ({ states, tids: Array.from({ length: count }, (_, i) => i) });
+  assert.equal(threadsAtFull(of(200), 3), 2);
+  assert.equal(threadsAtFull(of(1), 3), 1);
+  assert.equal(threadsAtFull({ ...of(200), states: new Float32Array(6) }, 3), 1);
 });

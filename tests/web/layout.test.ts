@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartLayout } from "../../clients/web/src/data/chart_layout";
+import { chartLayout } from "../../clients/web/src/data/layouts/chart_layout";
 import { childrenOf, nameRanks, type SiblingOrder } from "../../clients/web/src/data/children";
 import { weigh } from "../../clients/web/src/data/filter";
-import { boxAt, flameLayout, type FlameRows } from "../../clients/web/src/data/flame_layout";
+import { boxAt, flameLayout, type FlameRows } from "../../clients/web/src/data/layouts/flame_layout";
+import { inverted } from "../../clients/web/src/data/layouts/inverted";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
 import { count } from "../../clients/web/src/data/totals";
@@ -33,6 +34,19 @@ test("by name, siblings keep their places whatever they weigh", () => {
     "main@0+6",
     "b@0+5 z@5+1",
     "x@0+1 y@1+3",
+  ]);
+});
+
+test("inverted: leaves by their own weight, and behind each who called it", () => {
+  const profile = profileOf(MIXED);
+  const { calls, samples } = count(new Shaper(profile, []).shape(), weigh(profile, {}));
+  const turned = inverted(calls, samples);
+  const ranks = nameRanks(profile.functions.map(({ name }) => name));
+  const children = childrenOf(turned.calls, turned.totals.total, "name", ranks);
+  assert.deepEqual(told(profile, flameLayout(turned.calls, turned.totals, children)), [
+    "b@0+1 x@1+1 y@2+3 z@5+1",
+    "main@0+1 b@1+1 b@2+3 main@5+1",
+    "main@1+1 main@2+3",
   ]);
 });
 

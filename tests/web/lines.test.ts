@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linesOf } from "../../clients/web/src/data/lines";
+import { linesOf } from "../../clients/web/src/data/sums/lines";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { functionOf, profileOf } from "./samples";
 
@@ -13,6 +13,19 @@ function told(profile: Profile, fn: number, file = ""): Record<number, string> {
 test("a line has what is spent in it, and what it called", () => {
   const profile = profileOf(["main@a.c:3 work@a.c:10", "main@a.c:3 work@a.c:11", "main@a.c:4"]);
   assert.deepEqual(told(profile, -1), { 3: "0/2", 4: "1/1", 10: "1/1", 11: "1/1" });
+});
+
+test("the hottest lines of a function are its own, not those of what it calls", () => {
+  const profile = profileOf([
+    { stack: "main@a.c:3 work@a.c:10", times: 2 },
+    { stack: "main@a.c:3 work@a.c:11 deep@a.c:20", times: 9 },
+    "main@a.c:4",
+  ]);
+  const hottest = (fn: number, file = "") => [...linesOf(profile, {}, fn, file).hottest];
+  assert.deepEqual(hottest(functionOf(profile, "work")), [10, 11]);
+  assert.deepEqual(hottest(functionOf(profile, "main")), [4, 3]);
+  assert.deepEqual(hottest(-1).slice(0, 2), [20, 10]);
+  assert.deepEqual(hottest(functionOf(profile, "work"), "a.c").slice(0, 2), [20, 10]);
 });
 
 test("a line that recurs in a stack counts once", () => {

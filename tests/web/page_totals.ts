@@ -19,6 +19,7 @@ export async function pageTotals(uri: string, folder: string) {
     [cursor, more] = [result.next, Boolean(result.more)];
   }
   const { profile } = reader;
+  for (const { pid } of profile.threads) profile.processNames.set(pid, "python3"); // as getVM tells
   const counted = count(new Shaper(profile, []).shape(), weigh(profile, {}));
   const { functions } = profile;
   const samples = byFunction(counted.calls, counted.samples, functions.length);

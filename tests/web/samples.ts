@@ -16,11 +16,11 @@ export interface Told {
 
 const PROGRAM = "app";
 
-/** Libraries whose name begins with "lib" are the system's. Times are 1 ms apart where not told. */
-export function profileOf(told: (string | Told)[]): Profile {
+/** Libraries whose name begins with "lib" are the system's. Times are 1 ms apart from begin_us on, where not told. */
+export function profileOf(told: (string | Told)[], begin_us = 0): Profile {
   const profile = new Profile();
   profile.period_us = 1000;
-  let time_us = 0;
+  let time_us = begin_us;
   for (const entry of told) {
     const one = typeof entry === "string" ? { stack: entry } : entry;
     for (let i = 0; i < (one.times ?? 1); i++, time_us += 1000)

@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { bottomUp } from "../../clients/web/src/data/bottom_up";
+import { bottomUp } from "../../clients/web/src/data/layouts/bottom_up";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { weigh } from "../../clients/web/src/data/filter";
-import { flameLayout } from "../../clients/web/src/data/flame_layout";
+import { flameLayout } from "../../clients/web/src/data/layouts/flame_layout";
 import { countGroups, type GroupBy, groupOf } from "../../clients/web/src/data/group";
-import { type Neighbour, neighbours } from "../../clients/web/src/data/neighbours";
+import { type Neighbour, neighbours } from "../../clients/web/src/data/sums/neighbours";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
 import { TableReader } from "../../clients/web/src/data/table_form";
 import { byFunction } from "../../clients/web/src/data/totals";
-import { type TreeRows, treeRows } from "../../clients/web/src/data/tree_rows";
+import { type TreeRows, treeRows } from "../../clients/web/src/data/layouts/tree_rows";
 import type { SamplesTable } from "../../clients/web/src/wire/protocol";
 
 declare const TESTS: string; // the folder tests/, set by run.mjs

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Profile } from "../../clients/web/src/data/profile";
 import type { Column, Sort } from "../../clients/web/src/data/sort";
-import { keyOf, ROOT_KEY, type TreeRows } from "../../clients/web/src/data/tree_rows";
-import { visibleRows } from "../../clients/web/src/views/tree_open";
+import { keyOf, ROOT_KEY, type TreeRows, wordOf } from "../../clients/web/src/data/layouts/tree_rows";
+import { visibleRows } from "../../clients/web/src/views/rows/tree_open";
 import { Answers } from "../../clients/web/src/worker/answers";
 import type { Look, Unit } from "../../clients/web/src/worker/messages";
-import { functionOf, profileOf } from "./samples";
+import { profileOf } from "./samples";
 
 const ALL: Look = { filter: {}, transforms: [], group: "" };
 
@@ -73,7 +73,7 @@ test("callers in the bottom-up tree are sorted as the leaves are", async () => {
     { stack: "libq!q x", times: 3 },
     { stack: "y", times: 7, cpu_ns: 1 },
   ]);
-  const opened = [keyOf(ROOT_KEY, functionOf(profile, "x"))];
+  const opened = [keyOf(ROOT_KEY, wordOf("app!x"))];
   const answers = new Answers(profile);
   const sorted = async (by: Column, ascending: boolean, unit: Unit = "samples") => {
     const sort: Sort = { by, ascending };
@@ -91,8 +91,8 @@ test("callers in the bottom-up tree are sorted as the leaves are", async () => {
 test("rows that were opened stay open when the order changes", async () => {
   const profile = profileOf(SIBLINGS);
   const answers = new Answers(profile);
-  const main = keyOf(ROOT_KEY, 2 * functionOf(profile, "main"));
-  const opened = new Set([main, keyOf(main, 2 * functionOf(profile, "z"))]);
+  const main = keyOf(ROOT_KEY, 2 * wordOf("app!main"));
+  const opened = new Set([main, keyOf(main, 2 * wordOf("app!z"))]);
   const seen = async (by: Column) => {
     const sort: Sort = { by, ascending: true };
     const rows = await answers.answer("tree", { ...ALL, sort, unit: "samples" });
@@ -101,6 +101,22 @@ test("rows that were opened stay open when the order changes", async () => {
   };
   assert.equal(await seen("name"), "main b m z a k");
   assert.equal(await seen("total"), "main m b z a k");
+});
+
+test("keys of rows are the same in a recording that has its functions in another order", async () => {
+  const keys = async (told: Parameters<typeof profileOf>[0], kind: "tree" | "bottomUp") => {
+    const look = { ...ALL, group: "thread" as const, opened: [], unit: "samples" as const };
+    const sort: Sort = { by: "name", ascending: true };
+    const rows = await new Answers(profileOf(told)).answer(kind, { ...look, sort });
+    return [...rows.key].sort();
+  };
+  const other = { stack: "x y", tid: 9 };
+  for (const kind of ["tree", "bottomUp"] as const) {
+    const one = await keys(["a b", "liba!b c", other], kind);
+    assert.deepEqual(await keys([other, "liba!b c", "a b"], kind), one);
+    assert.equal(new Set(one).size, one.length);
+    assert.notDeepEqual(await keys(["a b", "liba!b libb!c", other], kind), one);
+  }
 });
 
 test("groups have no names to the worker: sorted by them, they stand heaviest first", async () => {

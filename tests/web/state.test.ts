@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromFragment, toFragment } from "../../clients/web/src/state/fragment";
+import { roomFrom, ROOM_START } from "../../clients/web/src/state/room";
 import {
+  goToStep,
   select,
   selection,
   type Selection,
   START,
+  step,
   toggleOpen,
   transform,
   undo,
@@ -35,14 +38,19 @@ test("all that can be selected comes back out of a fragment", () => {
       tags: [""],
       states: ["Running"],
       libraries: ["libc.so.6", "é%"],
+      packages: ["std"],
+      kinds: ["JIT"],
     },
     transforms: [
       { kind: "hide-function", fn: "app!f" },
       { kind: "hide-library", library: "libz" },
       { kind: "join-recursion" },
+      { kind: "drop-function", fn: "app!g" },
+      { kind: "join-function", fn: "app!h" },
       { kind: "focus-library", library: "app" },
     ],
     group: "thread",
+    colour: "heat",
     picked: "app!f",
     zoom: ["app!main", "app!f"],
     seen: [0.25, 0.5],
@@ -50,14 +58,23 @@ test("all that can be selected comes back out of a fragment", () => {
     unit: "time",
     order: "weight",
     rootBelow: true,
+    inverted: true,
+    assembly: true,
     before: { kind: "window", window_us: [3, 4] },
     treeSort: { by: "name", ascending: true },
     bottomUpSort: { by: "library", ascending: false },
     tableSort: { by: "total", ascending: true },
     compareSort: { by: "name", ascending: false },
-    chart: { pid: 7, tid: 8, seen_us: [123.25, 456.125] },
+    threadSort: { by: "busiest", ascending: true },
+    chart: { seen_us: [123.25, 456.125] },
+    sandwich: { of: "app!f", middle: "app!main" },
     source: { of: "app!f", file: "/src/a&b=c#.h" },
     open: ["42/worker-*"],
+    laneOrder: "activity",
+    treeOpen: [1, 2 ** 52 - 1],
+    bottomUpOpen: [7],
+    overview: [5, 6.5],
+    laneFind: "worker",
   };
   for (const name of Object.keys(START) as (keyof Selection)[])
     assert.notDeepEqual(every[name], START[name], `${name} is as at the start`);
@@ -82,6 +99,13 @@ test("a link of an older page is read as it was meant", () => {
   });
 });
 
+test("the chart's thread of an older link is a filter, unless there is another one", () => {
+  const filterOf = (fragment: string) => fromFragment(fragment).filter;
+  assert.deepEqual(filterOf('#view=chart&chart={"pid":"1","tid":2,"seen_us":[9,8]}'), { threads: [2] });
+  assert.deepEqual(filterOf('#chart={"tid":2}&filter={"threads":[3]}'), { threads: [3] });
+  assert.deepEqual(filterOf('#chart={"tid":"x"}'), {});
+});
+
 test("a fragment that somebody broke leaves what it can", () => {
   assert.equal(fromFragment("#view=nothing").view, START.view);
   assert.deepEqual(fromFragment("#filter={&transforms=5&view=tree&nobody=1&zoom=null"), {
@@ -104,7 +128,7 @@ test("of a broken member what is whole is kept, and nothing that no view expects
     by: "total",
     ascending: true,
   });
-  assert.deepEqual(read("chart", '{"pid":"1","tid":2,"seen_us":[9,8]}'), { tid: 2 });
+  assert.deepEqual(read("chart", '{"pid":"1","tid":2,"seen_us":[9,8]}'), {});
   assert.deepEqual(read("source", '{"file":7,"of":"app!f"}'), { of: "app!f", file: "" });
   assert.deepEqual(read("before", '{"kind":"window","window_us":{}}'), { kind: "window" });
   assert.equal(read("group", "toString"), START.group);
@@ -161,7 +185,7 @@ test("undo takes back one step at a time; what changed nothing was none", () => 
   select({ picked: "app!f" });
   select({ picked: "app!f" });
   transform({ kind: "hide-function", fn: "app!f" });
-  assert.equal(selection.value.transforms.length, 2);
+  assert.equal(selection.value.transforms.length, 1); // nothing is folded unasked
   assert.ok(undo());
   assert.deepEqual(selection.value, { ...START, picked: "app!f" });
   assert.ok(undo());
@@ -179,12 +203,45 @@ test("a group is opened and closed by its key, each a step", () => {
   assert.deepEqual(selection.value.open, ["42/worker-*", "42/io"]);
 });
 
-test("one focus takes the place of the other", () => {
-  selection.value = START;
+test("one focus takes the place of the other, and folding stays", () => {
+  selection.value = { ...START, transforms: [{ kind: "hide-system" }] };
   transform({ kind: "focus-function", fn: "a!f" });
   transform({ kind: "focus-library", library: "b" });
   assert.deepEqual(selection.value.transforms, [
     { kind: "hide-system" },
     { kind: "focus-library", library: "b" },
   ]);
+});
+
+test("the room is as it was kept, and of what is broken as at the start", () => {
+  const kept = (value: unknown) =>
+    roomFrom(`other=1; isoscope_room=${encodeURIComponent(JSON.stringify(value))}; more=2`);
+  assert.deepEqual(kept({ ...ROOM_START, side: false, sideWidth: 400 }), {
+    ...ROOM_START,
+    side: false,
+    sideWidth: 400,
+  });
+  for (const broken of [null, 5, [], { side: 1, sideWidth: "wide" }, { sideWidth: -1 }, { sheetHeight: 1e9 }])
+    assert.deepEqual(kept(broken), ROOM_START);
+  for (const cookies of ["", "isoscope_room=%", "isoscope_room={", "x=isoscope_room"])
+    assert.deepEqual(roomFrom(cookies), ROOM_START);
+});
+
+test("steps are gone to by number, back and forth, until another one is made", () => {
+  const first = step.value;
+  select({ picked: "a" });
+  select({ picked: "b" });
+  select({ picked: "c" });
+  assert.equal(step.value, first + 3);
+  assert.ok(goToStep(first + 1));
+  assert.equal(selection.value.picked, "a");
+  assert.ok(goToStep(first + 3));
+  assert.equal(selection.value.picked, "c");
+  assert.ok(!goToStep(first + 4), "none was undone");
+  assert.ok(goToStep(first + 2));
+  select({ picked: "d" });
+  assert.equal(step.value, first + 3);
+  assert.ok(!goToStep(first + 4));
+  assert.ok(goToStep(first + 2));
+  assert.equal(selection.value.picked, "b");
 });

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +18,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("live", "python", "readers")]
 
-from harness import ROOT, Client, profiled  # noqa: E402
+from harness import ROOT, Client, profiled, workload  # noqa: E402
 from isoscope import formats  # noqa: E402
 from profiles import totals  # noqa: E402
 from test_pprof import ALL, table  # noqa: E402
@@ -24,13 +27,17 @@ PROGRAM = ["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), "2"]
 NODE = os.environ.get("ISOSCOPE_NODE", "node")
 
 
+def saved_by_page(service, folder):
+    words = [NODE, str(HERE / "page_totals.mjs"), service.uri, str(folder)]
+    return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
+
+
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
     """The Python client's profile, the page's rows, and the folder of what the page saved."""
     folder = tmp_path_factory.mktemp("page")
     with profiled(PROGRAM) as service:
-        words = [NODE, str(HERE / "page_totals.mjs"), service.uri, str(folder)]
-        page = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
+        page = saved_by_page(service, folder)
         with Client(service.uri) as client:
             profile = client.profile()
     assert len(profile) > 200, "the machine had no time for it"
@@ -75,6 +82,119 @@ def test_what_the_page_saves_the_python_client_opens_with_the_same_totals(record
     assert set(found) == set(expected)
     for name in once:
         assert list(found[name][:2]) == list(expected[name][:2]), name
+
+
+@pytest.fixture(scope="module")
+def both(recording):
+    """A form's name -> what the page wrote, and what the Python client writes of the page's own file."""
+    _, _, folder = recording
+    profile = formats.open(folder / "page.cpusamples.json")
+
+    def pair(name, suffix):
+        (busiest, _), = Counter(profile.sample_threads).most_common(1)
+        places = [i for i, thread in enumerate(profile.sample_threads) if thread == busiest]
+        out = io.BytesIO()
+        formats.write(profile.choose(places) if name == "cpuprofile" else profile, name, out)
+        return (folder / f"page{suffix}").read_text(), out.getvalue().decode()
+
+    return pair
+
+
+def test_names_of_processes_and_threads_are_in_what_the_page_saves(recording):
+    profile, _, folder = recording
+    threads = {(int(t.process.number), t.tid, t.name) for t in profile.threads}
+    for suffix in (".speedscope.json", ".pb.gz", ".cpusamples.json"):
+        saved = formats.open(folder / f"page{suffix}")
+        assert {(t.process.pid, t.tid, t.name) for t in saved.threads} == threads, suffix
+        assert {process.name for process in saved.processes} == {"python3"}, suffix
+
+
+def test_tables_for_spreadsheets_are_those_of_the_command(both):
+    for name, suffix in (("csv", ".csv"), ("csv-samples", ".samples.csv")):
+        page, command = [list(csv.DictReader(io.StringIO(text))) for text in both(name, suffix)]
+        assert len(page) > 50 and page[0].keys() == command[0].keys()
+        keys = [key for key in page[0] if key not in ("self_us", "total_us", "cpu_us")]  # rounded
+
+        def plain(rows, keys=tuple(keys)):
+            return sorted([row[key] for key in keys] for row in rows)
+
+        assert plain(page) == plain(command), name
+
+
+def test_perf_text_is_that_of_the_command(both):
+    page, command = [re.sub(r" +\d+ cpu-clock", " N cpu-clock", text)  # ns there, us here
+                     for text in both("perf", ".perf.txt")]  # fmt: skip
+    assert sorted(page.split("\n\n")) == sorted(command.split("\n\n"))
+
+
+def test_the_page_to_share_is_that_of_the_command(both):
+    page, command = both("html", ".html")
+    assert page.splitlines() == command.splitlines()
+
+
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_of_several_processes_too_the_page_to_share_is_that_of_the_command(tmp_path, mode):
+    with profiled([workload("forks"), "0.2"], "--mode", mode) as service:
+        saved_by_page(service, tmp_path)
+    out = io.BytesIO()
+    formats.write(formats.open(tmp_path / "page.cpusamples.json"), "html", out)
+    assert (tmp_path / "page.html").read_text().splitlines() == out.getvalue().decode().splitlines()
+
+
+def test_firefox_reads_the_same_threads_and_stacks_as_of_the_command(both):
+    def plain(text):
+        value = json.loads(text)
+        shared = value["shared"]
+        stacks, frames, functions = shared["stackTable"], shared["frameTable"], shared["funcTable"]
+
+        def names(stack):
+            found = []
+            while stack is not None and stack >= 0:
+                function = frames["func"][stacks["frame"][stack]]
+                found.append(shared["stringArray"][functions["name"][function]])
+                before = stacks["prefixOffset"][stack]
+                stack = stack - before if before else None
+            return tuple(found)
+
+        return [
+            (thread["name"], thread["pid"], thread["tid"], thread["processName"],
+             Counter(map(names, thread["samples"]["stack"])), len(thread["markers"]["name"]))
+            for thread in value["threads"]
+        ]  # fmt: skip
+
+    page, command = map(plain, both("firefox", ".firefox.json"))
+    assert page == command
+
+
+def test_devtools_reads_as_many_samples_of_each_function_as_of_the_command(both):
+    page, command = [json.loads(text)["cpu-profiler"] for text in both("devtools", ".devtools.json")]
+
+    def plain(value):
+        frames = value["stackFrames"]
+        return Counter(frames[event["sf"]]["name"] for event in value["traceEvents"])
+
+    # What is left of a period is in ns there and in us here: now and then another sample is told once more.
+    assert abs(page["sampleCount"] - command["sampleCount"]) <= 4
+    assert page["stackDepth"] == command["stackDepth"]
+    assert sum((plain(page) - plain(command)).values()) <= 0.02 * page["sampleCount"]
+    times = [event["ts"] for event in page["traceEvents"]]
+    assert times == sorted(set(times))
+
+
+def test_a_cpuprofile_of_the_page_is_the_busiest_threads(both):
+    def plain(text):
+        value = json.loads(text)
+        nodes = {node["id"]: node for node in value["nodes"]}
+        hits = Counter({n["callFrame"]["functionName"]: 0 for n in value["nodes"]})
+        for node in value["nodes"]:
+            hits[node["callFrame"]["functionName"]] += node["hitCount"]
+        assert set(value["samples"]) <= set(nodes) and min(value["timeDeltas"]) >= 0
+        children = [child for node in value["nodes"] for child in node["children"]]
+        assert len(children) == len(set(children)) == len(nodes) - 1  # a tree
+        return hits
+
+    page, command = map(plain, both("cpuprofile", ".cpuprofile"))
+    assert page == command
 
 
 def test_go_shows_the_same_samples_of_what_the_page_saves(recording, tmp_path):

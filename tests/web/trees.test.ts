@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bottomUp, type Row } from "../../clients/web/src/data/bottom_up";
+import { bottomUp, type Row } from "../../clients/web/src/data/layouts/bottom_up";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { type Filter, weigh } from "../../clients/web/src/data/filter";
-import { neighbours } from "../../clients/web/src/data/neighbours";
+import { neighbours } from "../../clients/web/src/data/sums/neighbours";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { type Transform, Shaper } from "../../clients/web/src/data/shape";
 import { byFunction, type Counted, count } from "../../clients/web/src/data/totals";
-import { keyOf, ROOT_KEY, type TreeRows, treeRows } from "../../clients/web/src/data/tree_rows";
+import { keyOf, ROOT_KEY, type TreeRows, treeRows } from "../../clients/web/src/data/layouts/tree_rows";
 import { functionOf, profileOf } from "./samples";
 
 function counted(profile: Profile, filter: Filter = {}, transforms: Transform[] = []): Counted {
@@ -87,6 +87,21 @@ test("one function, one library can be hidden; recursion can be joined", () => {
 test("joined recursion also joins around what is hidden between", () => {
   const profile = profileOf(["f libc.so!qsort f"]);
   assert.equal(tree(profile, {}, [{ kind: "hide-system" }, { kind: "join-recursion" }]), "f 1/1");
+});
+
+test("samples of a function are left out, with those of what it calls", () => {
+  const profile = profileOf(["main a f x", "main a", "main z", "f"]);
+  const drop: Transform[] = [{ kind: "drop-function", fn: "app!f" }];
+  assert.equal(tree(profile, {}, drop), "main 0/2 (a 1/1 z 1/1)");
+  assert.equal(counted(profile, {}, drop).samples.total[0], 2);
+  const both: Transform[] = [...drop, { kind: "focus-function", fn: "app!x" }];
+  assert.equal(counted(profile, {}, both).samples.total[0], 0, "x is inside of it");
+});
+
+test("recursion of one function is collapsed, through others too, and of no other one", () => {
+  const profile = profileOf(["main f g f h", "main f f g g", "main g g"]);
+  const join: Transform[] = [{ kind: "join-function", fn: "app!f" }];
+  assert.equal(tree(profile, {}, join), "main 0/3 (f 0/2 (g 0/1 (g 1/1) h 1/1) g 0/1 (g 1/1))");
 });
 
 test("a shape goes on where it was when the profile grows", () => {

@@ -1,29 +1,31 @@
 // What views compute for themselves: time, ways among boxes, rows and text of tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { activity } from "../../clients/web/src/data/activity";
-import { chartLayout } from "../../clients/web/src/data/chart_layout";
+import { activity } from "../../clients/web/src/data/sums/activity";
+import { chartLayout } from "../../clients/web/src/data/layouts/chart_layout";
 import { childrenOf, nameRanks } from "../../clients/web/src/data/children";
 import { weigh } from "../../clients/web/src/data/filter";
-import { flameLayout } from "../../clients/web/src/data/flame_layout";
-import { functionRows } from "../../clients/web/src/data/function_rows";
+import { flameLayout } from "../../clients/web/src/data/layouts/flame_layout";
+import { functionRows } from "../../clients/web/src/data/sums/function_rows";
 import { Shaper } from "../../clients/web/src/data/shape";
 import type { Column } from "../../clients/web/src/data/sort";
-import { byThread } from "../../clients/web/src/data/thread_totals";
+import { byThread } from "../../clients/web/src/data/sums/thread_totals";
 import { byFunction, count } from "../../clients/web/src/data/totals";
-import { aligned } from "../../clients/web/src/views/aligned";
-import { ending } from "../../clients/web/src/views/format";
+import { aligned } from "../../clients/web/src/views/parts/aligned";
+import { cpuTimes } from "../../clients/web/src/views/frame/sampled";
+import { ending } from "../../clients/web/src/views/parts/format";
 import {
   boxOf,
   calleesOf,
   placeOf,
   type Step,
   stepFrom,
-} from "../../clients/web/src/views/box_place";
-import { BoxPixels, faint } from "../../clients/web/src/views/box_pixels";
-import { rowAfter } from "../../clients/web/src/views/rows_in_sight";
-import { ticks, timeAt, type TimeView, xOf } from "../../clients/web/src/views/time_axis";
-import { inside, moved, panned, zoomed } from "../../clients/web/src/views/time_window";
+} from "../../clients/web/src/views/boxes/box_place";
+import { boxKeys } from "../../clients/web/src/views/boxes/box_keys";
+import { BoxPixels, faint } from "../../clients/web/src/views/boxes/box_pixels";
+import { rowAfter } from "../../clients/web/src/views/parts/rows_in_sight";
+import { ticks, timeAt, type TimeView, xOf } from "../../clients/web/src/views/time/time_axis";
+import { inside, moved, panned, zoomed } from "../../clients/web/src/views/time/time_window";
 import { profileOf } from "./samples";
 
 const view = (from_us: number, to_us: number, width = 1000): TimeView => ({
@@ -106,6 +108,32 @@ test("steps lead into the widest frame, out to the caller, and along a row to it
     "b",
   ]);
   assert.deepEqual((["right", "out", "out"] as const).map(go), ["none", "main", "none"]);
+});
+
+test("arrows follow the side that the root is on, Enter zooms to a frame, plus and minus around it", () => {
+  const { boxes, name } = flame();
+  const shown: number[] = [];
+  const zoomed: string[] = [];
+  const press = (key: string, at: number, rootBelow = false, ctrlKey = false) => {
+    let [led, kept] = ["", false];
+    boxKeys(
+      { boxes, rootBelow, onZoom: (box) => zoomed.push(name(box)) },
+      { viewport: { from: 0, to: boxes.whole }, whole: boxes.whole, show: (...to) => shown.push(...to) },
+      at < 0 ? null : { box: at, row: 0 },
+      (place) => (led = name(boxOf(boxes, place))),
+    )({ key, ctrlKey, preventDefault: () => (kept = true) } as unknown as KeyboardEvent);
+    return [led, kept];
+  };
+  assert.deepEqual(press("ArrowDown", 0), ["b", true]);
+  assert.deepEqual(press("ArrowDown", 0, true), ["", true]);
+  assert.deepEqual(press("ArrowUp", 0, true), ["b", true]);
+  assert.deepEqual(press("ArrowUp", -1), ["main", true]);
+  assert.deepEqual(press("Enter", 0), ["", true]);
+  assert.deepEqual(press("Enter", -1), ["", false]);
+  assert.deepEqual(press("+", -1), ["", true]);
+  assert.deepEqual(press("ArrowDown", 0, false, true), ["", false]);
+  assert.deepEqual(zoomed, ["main"]);
+  assert.deepEqual(shown, [boxes.whole / 4, (3 * boxes.whole) / 4]);
 });
 
 test("a place beside all frames of its row is nobody's", () => {
@@ -194,7 +222,7 @@ test("when a function ran is told in processors, once for stacks that hold it tw
     { stack: "main f f", times: 2 },
     "main",
     { stack: "main f g", tid: 2, cpu_ns: 500_000, time_us: 4500 },
-  ]);
+  ], 1000);
   const { functions } = profile;
   const f = functions.findIndex(({ name }) => name === "f");
   const steps = { origin_us: 0, step_us: 1000, steps: 5 };
@@ -225,4 +253,17 @@ test("the lines of a hatch go up to the right, and meet those of the next row of
   picture.endRow(0, 4);
   const words = [0, 1, 2, 3].map((y) => picture.pixels.subarray(8 * y, 8 * y + 8).join(""));
   assert.deepEqual(words, ["00010001", "00100010", "01000100", "10001000"]);
+});
+
+test("CPU time is told with its shares; what is elsewhere, once it is known", () => {
+  const told = { processes: 2, sampledMicros: 900_000, notSampledMicros: 100_000 };
+  assert.deepEqual(
+    cpuTimes(told).map(([, time]) => time),
+    ["900.0 ms, 90.0 %", "100.0 ms, 10.0 %", "known when the program has ended"],
+  );
+  const times = cpuTimes({ ...told, withoutSamplerMicros: 1_000_000 });
+  assert.deepEqual(
+    times.map(([, time]) => time),
+    ["900.0 ms, 45.0 %", "100.0 ms, 5.0 %", "1.00 s, 50.0 %"],
+  );
 });

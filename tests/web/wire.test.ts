@@ -91,8 +91,8 @@ function stackOf(reader: TableReader, sample: number): string[] {
   const words = [];
   for (let at = profile.samples.stack.data[sample]; at > 0; at = profile.stackParents[at]) {
     const place = profile.stackPlaces[at];
-    const { file, line } = profile.lineOf(place);
-    words.push(`${profile.functions[profile.functionAt(place)].name} ${file}:${line}`);
+    const { file, line } = profile.linePlace(place);
+    words.push(`${profile.functions[profile.functionAt(place)].name} ${profile.files.texts[file]}:${line}`);
   }
   return words;
 }
@@ -205,4 +205,6 @@ test("answers find their questions, errors say which, and the end ends those tha
   assert.deepEqual(events, ["VM VMUpdate"]);
   rpc.end();
   await assert.rejects(version, /getVersion: the connection is gone/);
+  await assert.rejects(rpc.call("getVM", {}), /getVM: the connection is gone/);
+  assert.equal(sent.length, 3);
 });

@@ -1,7 +1,7 @@
 /*
  * cooperates.c - a program that tells the sampler of itself (isoscope.h).
  *
- *     cooperates tags|jit|reuse|count|threads|forks|alone SECONDS
+ *     cooperates tags|jit|reuse|providers|stuck|count|threads|forks|alone SECONDS
  *
  * Each part prints "ok" when what the calls returned was right; the profile is the test's to check.
  */
@@ -11,6 +11,7 @@
 
 #include <sched.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,128 @@ static bool reuse(void)
     return code != NULL;
 }
 
+/* ---- interpreters: two of them, one of which comes and goes ---- */
+
+extern const char __start_first_interpreter[], __stop_first_interpreter[];
+extern const char __start_second_interpreter[], __stop_second_interpreter[];
+
+static _Atomic uint64_t asked, misread;
+
+__attribute__((section("first_interpreter"), noinline)) static void first_interprets(void)
+{
+    spin(0.5);
+    __asm__ volatile(""); /* no tail call */
+}
+
+__attribute__((section("second_interpreter"), noinline)) static void second_interprets(void)
+{
+    spin(0.5);
+    __asm__ volatile(""); /* no tail call */
+}
+
+/* What it must not read by a plain load: nothing there can fault. */
+static const char *first_function(void *context, const struct isoscope_native_frame *native,
+                                  void **cursor)
+{
+    static const uintptr_t bad[] = { 0, 8, UINTPTR_MAX - 3, UINTPTR_MAX / 2 + 1 };
+    uint64_t word;
+
+    (void)cursor;
+    asked++;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        misread += native->read(native, &word, bad[i], sizeof word) == 0;
+    misread += native->read(native, &word, native->sp, sizeof word) != 0;
+    return native->shown ? NULL : context;
+}
+
+/* The context is a page that is unmapped as soon as the range is taken back. */
+static const char *second_function(void *context, const struct isoscope_native_frame *native,
+                                   void **cursor)
+{
+    (void)cursor;
+    return native->shown ? NULL : context;
+}
+
+static int register_first(const char *name)
+{
+    return isoscope_frame_provider_register(
+        __start_first_interpreter, (size_t)(__stop_first_interpreter - __start_first_interpreter),
+        first_function, (void *)(uintptr_t)name);
+}
+
+static void *interpret_second(void *over)
+{
+    second_interprets();
+    atomic_store((_Atomic bool *)over, true);
+    return NULL;
+}
+
+static bool come_and_go(void)
+{
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t bytes = (size_t)(__stop_second_interpreter - __start_second_interpreter);
+    bool ok;
+
+    strcpy(page, "second");
+    ok = isoscope_frame_provider_register(__start_second_interpreter, bytes, second_function,
+                                          page) == 0 &&
+         isoscope_frame_provider_register(__start_second_interpreter + 1, 1, first_function,
+                                          NULL) == -ISOSCOPE_OVERLAP;
+    usleep(20000);
+    ok = ok && isoscope_frame_provider_unregister(__start_second_interpreter) == 0 &&
+         isoscope_frame_provider_unregister(__start_second_interpreter) == -ISOSCOPE_NOT_FOUND;
+    munmap(page, 4096);
+    return ok;
+}
+
+static bool providers(void)
+{
+    _Atomic bool over = false;
+    pthread_t thread;
+    bool ok = register_first("first") == 0;
+
+    pthread_create(&thread, NULL, interpret_second, (void *)&over);
+    while (ok && !atomic_load(&over))
+        ok = come_and_go();
+    pthread_join(thread, NULL);
+    first_interprets();
+    return ok && asked && !misread &&
+           isoscope_frame_provider_unregister(__start_first_interpreter) == 0;
+}
+
+static _Atomic bool inside, leave;
+
+static const char *stuck_function(void *context, const struct isoscope_native_frame *native,
+                                  void **cursor)
+{
+    (void)context, (void)native, (void)cursor;
+    atomic_store(&inside, true);
+    while (!atomic_load(&leave))
+        ;
+    return NULL;
+}
+
+/* A tick that does not end: its provider is told not to go yet, and goes later. */
+static bool stuck(void)
+{
+    _Atomic bool over = false;
+    pthread_t thread;
+    int error;
+
+    if (isoscope_frame_provider_register(
+            __start_second_interpreter,
+            (size_t)(__stop_second_interpreter - __start_second_interpreter), stuck_function, NULL))
+        return false;
+    pthread_create(&thread, NULL, interpret_second, (void *)&over);
+    while (!atomic_load(&inside) && !atomic_load(&over))
+        usleep(1000);
+    error = isoscope_frame_provider_unregister(__start_second_interpreter);
+    atomic_store(&leave, true);
+    pthread_join(thread, NULL);
+    return error == -ISOSCOPE_PENDING && register_first("first") == 0 &&
+           isoscope_frame_provider_unregister(__start_first_interpreter) == 0;
+}
+
 static bool count(void)
 {
     uint64_t before = isoscope_sample_count(), after;
@@ -182,6 +305,8 @@ static bool alone(void)
            isoscope_set_period(1000) == -ISOSCOPE_NO_SERVICE &&
            isoscope_code_register("code", 4, "name") == -ISOSCOPE_NO_SERVICE &&
            isoscope_code_unregister("code") == -ISOSCOPE_NO_SERVICE &&
+           register_first("first") == 0 &&
+           isoscope_frame_provider_unregister(__start_first_interpreter) == 0 &&
            isoscope_start(NULL) == -ISOSCOPE_NO_SERVICE;
 }
 
@@ -207,9 +332,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         bool (*run)(void);
-    } parts[] = { { "tags", tags },   { "jit", jit },         { "reuse", reuse },
-                  { "count", count }, { "threads", threads }, { "forks", forks },
-                  { "alone", alone } };
+    } parts[] = { { "tags", tags },           { "jit", jit },     { "reuse", reuse },
+                  { "providers", providers }, { "stuck", stuck }, { "count", count },
+                  { "threads", threads },     { "forks", forks }, { "alone", alone } };
 
     seconds = argc > 2 ? strtod(argv[2], NULL) : 1;
     for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof parts[0]; i++)

@@ -1,45 +1,12 @@
 // Who is measured: how each is opened, given the profile, zoomed and searched. Times are milliseconds in the
 // page's own clock, from the event to the frame that shows what it did.
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { extname, join } from "node:path";
+import { join } from "node:path";
+import { serve } from "../../web/browser/serve.mjs";
 import { ROOT, Service } from "../../web/browser/service.mjs";
 
 const PROFILE = "profile.speedscope.json";
-const TYPES = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".json": "application/json",
-};
-
-/** A folder at a port of its own. */
-function serve(folder) {
-  return new Promise((resolve) => {
-    const server = createServer((request, response) => {
-      try {
-        const path = new URL(request.url, "http://x").pathname;
-        const content = readFileSync(join(folder, path.endsWith("/") ? `${path}index.html` : path));
-        response.setHeader(
-          "Content-Type",
-          TYPES[extname(path) || ".html"] ?? "application/octet-stream",
-        );
-        response.end(content);
-      } catch {
-        response.statusCode = 404;
-        response.end();
-      }
-    });
-    server.listen(0, "127.0.0.1", () =>
-      resolve({
-        uri: `http://127.0.0.1:${server.address().port}/`,
-        end: () => new Promise((done) => server.close(done).closeAllConnections()),
-      }),
-    );
-  });
-}
-
 /** From the file's arrival in the page's input until isLoaded, asked with each frame, and drawn. */
 async function loadBy(page, input, file) {
   await page.evaluate((input) => {

@@ -1,6 +1,6 @@
-/* refuse perf|timers [EPERM|EACCES|ENOSYS] PROGRAM ARGS: runs it where perf_event_open, or also
- * timer_create, is refused with that error (EPERM: what container runtimes say by default). PROGRAM
- * is a path. Nothing it starts gets the calls back, nor rights by a setuid bit: the kernel wants
+/* refuse perf|timers|reads [EPERM|EACCES|ENOSYS] PROGRAM ARGS: runs it where perf_event_open, or also
+ * timer_create or process_vm_readv, is refused with that error (EPERM: what container runtimes say
+ * by default). PROGRAM is a path. Nothing it starts gets the calls back, nor rights by a setuid bit: the kernel wants
  * no_new_privs of whoever filters. */
 #include "torture.h"
 
@@ -24,15 +24,21 @@ static unsigned error_of(const char *name)
     return 0;
 }
 
+static unsigned also_refused(const char *what)
+{
+    if (!strcmp(what, "timers"))
+        return SYS_timer_create;
+    return !strcmp(what, "reads") ? SYS_process_vm_readv : -1u;
+}
+
 int main(int argc, char **argv)
 {
-    bool timers = argc > 1 && !strcmp(argv[1], "timers");
     unsigned named = argc > 2 ? error_of(argv[2]) : 0;
     char **command = argv + (named ? 3 : 2);
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, timers ? SYS_timer_create : -1u, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argc > 1 ? also_refused(argv[1]) : -1u, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (named ? named : EPERM)),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };

@@ -1,31 +1,17 @@
 // What one does with a recording: select, search, filter, focus, compare, save and open again.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { busy, Service } from "./service.mjs";
-import { launch, left, numberIn, Visit, visitor, wantedElsewhere } from "./visit.mjs";
+import { test } from "node:test";
+import { recordingOf } from "./recording.mjs";
+import { busy } from "./service.mjs";
+import { left, numberIn, Visit, wantedElsewhere } from "./visit.mjs";
 
-let browser;
-let service; // its program has ended: nothing changes any more
-let samples;
-
-before(async () => {
-  browser = await launch();
-  service = await Service.of(busy(3));
-  await service.programEnds();
-  ({ sampleCount: samples } = await service.ask("_getCpuSamples"));
-});
-after(async () => {
-  await browser?.close();
-  await service?.end();
-});
-
-const visiting = visitor(() => ({ browser, uri: service.uri, samples }));
+const { browser, samples, visiting } = await recordingOf(busy(3));
 
 visiting("each view shows the recording, by its tab and by its key", async (visit) => {
   const tabs = await visit.page.getByRole("tab").all();
   assert.ok(tabs.length >= 4);
   for (const [i, tab] of tabs.entries()) {
-    await visit.page.keyboard.press(String(i + 1));
+    await visit.page.keyboard.press(i < 9 ? String(i + 1) : "w");
     assert.equal(await tab.getAttribute("aria-selected"), "true");
     await visit.page.locator(".view > *").first().waitFor();
   }
@@ -125,7 +111,11 @@ visiting("the address holds the view: opened anew it shows the same", async (vis
 });
 
 /** Runs in the page: heads and rows of its table as they stand. */
-function tableShown() {
+async function tableShown() {
+  // From its top: a link scrolls to what is picked, a click on a heading does not.
+  document.querySelector(".view .table .body").scrollTop = 0;
+  for (let frame = 0; frame < 2; frame++)
+    await new Promise((drawn) => requestAnimationFrame(drawn));
   const all = (selector) => [...document.querySelectorAll(`.view ${selector}`)];
   return {
     heads: all(".head > *").map((one) => [one.textContent, one.getAttribute("aria-sort")]),
@@ -166,7 +156,7 @@ for (const [tab, word] of [
     await visit.page.keyboard.press("Enter");
     await visit.when(siblingsByName, -1);
     await visit.picture(`sorted ${tab}`);
-    await visit.sameElsewhere(word, tableShown);
+    await visit.sameElsewhere(`${word}={"by":"name","ascending":false}`, tableShown);
     await visit.page.keyboard.press("Escape");
     await visit.when(siblingsByName, 1);
     await head("library").getByRole("button").click();
@@ -187,6 +177,7 @@ for (const [tab, word] of [
 
 visiting("a link shows what was zoomed to by hand, and Esc takes that back", async (visit) => {
   const drawn = () => document.querySelector(".boxes canvas").toDataURL();
+  await visit.page.keyboard.press("u"); // its label tells samples
   await visit.when((all) => {
     const canvas = document.querySelector(".boxes canvas");
     return canvas?.getAttribute("aria-label").includes(` ${all} `);
@@ -235,10 +226,25 @@ visiting("a link has the table's sort; where there is room, libraries are a colu
   await visit.picture("table by library, narrow");
 });
 
+/** Runs in the page: are there pixels of the baseline's colour in the curve? */
+function baselineIsDrawn() {
+  const canvas = document.querySelector(".overview canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i] === 0x1a && data[i + 1] === 0x85 && data[i + 2] === 0x53) count++;
+  return count > 20;
+}
+
 visiting("two windows are compared", async (visit) => {
   await visit.dragTime(0.05, 0.4);
   await visit.moreThan(0);
   await visit.page.keyboard.press("c");
+  const overview = await visit.page.locator(".overview").boundingBox();
+  const mark = await visit.page.locator(".baseline").boundingBox();
+  const at = (part) => overview.x + 122 + part * (overview.width - 124);
+  assert.ok(Math.abs(mark.x - at(0.05)) < 3 && Math.abs(mark.x + mark.width - at(0.4)) < 3);
+  await visit.page.locator(".told", { hasText: "baseline" }).waitFor();
   await visit.dragTime(0.5, 0.95);
   const table = visit.page.getByRole("grid", { name: /before and now/ });
   await table.getByRole("row").nth(5).waitFor();
@@ -256,15 +262,18 @@ visiting("two windows are compared", async (visit) => {
 
 for (const form of ["speedscope", "folded", "pprof", "cpusamples"])
   visiting(`${form}: what is saved has all samples, and is opened by drop`, async (visit) => {
+    await visit.page.keyboard.press("u"); // the graph's label tells samples
     const file = await visit.saved(form);
     assert.match(file.name, /^python3/);
     await visit.drop(file, "shown");
     await visit.page.locator(".banner", { hasText: file.name }).waitFor();
-    await visit.exactly(samples);
+    // Folded stacks are so much time each.
+    const read = form === "folded" ? String(file.content).trim().split("\n").length : samples;
+    await visit.exactly(read);
     await visit.when(
       (all) =>
         document.querySelector(".boxes canvas")?.getAttribute("aria-label").includes(` ${all} `),
-      samples.toLocaleString("en-US"),
+      read.toLocaleString("en-US"),
     );
     await visit.button("Back to the program").click();
     await visit.page.locator(".banner", { hasText: file.name }).waitFor({ state: "detached" });
@@ -280,6 +289,16 @@ visiting(
     await table.getByRole("row").nth(3).waitFor();
     for (const row of (await table.getByRole("row").all()).slice(1))
       assert.match(await row.innerText(), /±0\.0/);
+    await visit.page.locator(".told", { hasText: "baseline" }).waitFor();
+    await visit.when(baselineIsDrawn);
+    await visit.picture("compare_file");
+    await visit.button("Remove the baseline").click();
+    await visit.when(() => !document.querySelector(".told").textContent.includes("baseline"));
+    assert.equal(await visit.page.evaluate(baselineIsDrawn), false);
+    await visit.drop(await visit.saved("folded"), "compared");
+    await visit.page.locator(".sides", { hasText: "no times" }).waitFor();
+    await table.getByRole("row").nth(3).waitFor();
+    assert.equal(await visit.page.evaluate(baselineIsDrawn), false);
   },
 );
 
@@ -312,9 +331,20 @@ visiting("the flame graph is saved as a picture", async (visit) => {
   assert.ok(png.length > 5000, `${png.length} bytes`);
 });
 
-test("hostile, long and right-to-left names are text everywhere", async () => {
-  const visit = await Visit.of(browser, service.uri);
-  await visit.exactly(samples);
+visiting("the page to share shows the samples by itself, and loads nothing", async (visit) => {
+  const { name, content } = await visit.saved("html");
+  assert.match(name, /^python3.*\.html$/);
+  const shared = await browser.newPage();
+  const asked = [];
+  shared.on("request", (request) => asked.push(request.url()));
+  await shared.setContent(content.toString());
+  await shared.getByText(`${samples.toLocaleString("en-US")} samples`).waitFor();
+  await shared.locator("#legend li").nth(1).waitFor();
+  assert.deepEqual(asked, []);
+  await shared.close();
+});
+
+visiting("hostile, long and right-to-left names are text everywhere", async (visit) => {
   const names = [
     "<img src=x onerror=window.hacked=1>",
     "<script>window.hacked=1</script>",
@@ -333,8 +363,7 @@ test("hostile, long and right-to-left names are text everywhere", async () => {
   }
   await visit.tab("Call tree").click();
   const row = visit.page.getByRole("treegrid").getByRole("row").nth(1);
-  await row.waitFor();
-  assert.match(await row.innerText(), /<img src=x onerror/);
+  await row.filter({ hasText: "<img src=x onerror" }).waitFor();
   await row.click();
   await visit.page.locator("aside h2", { hasText: "<img" }).waitFor();
   await visit.page.fill("#search", "onerror");
@@ -343,7 +372,6 @@ test("hostile, long and right-to-left names are text everywhere", async () => {
   const { content: svg } = await visit.saved("SVG");
   assert.doesNotMatch(svg.toString(), /<img|<script/);
   assert.equal(await visit.page.locator("main img, aside script, .banner b b").count(), 0);
-  await visit.close();
 });
 
 test("a request to another machine would be seen", async () => {

@@ -1,22 +1,12 @@
 // The lanes of threads: groups of a real program with 200 threads, processes, and files with
 // hundreds of threads that are called as nobody would call one.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
+import { recordingOf } from "./recording.mjs";
 import { Service, workload } from "./service.mjs";
-import { launch, Visit, visitor } from "./visit.mjs";
+import { Visit } from "./visit.mjs";
 
 const HOSTILE = "<img onerror=x>"; // as long as a name of a thread can be
-
-let browser;
-let service; // its program has ended: nothing changes any more
-let samples;
-let threads; // tid, name and samples of each that has some
-
-async function recorded(...command) {
-  const started = await Service.of(workload(...command));
-  await started.programEnds();
-  return started;
-}
 
 /** As the service tells them in the table form. */
 function threadsOf({ trees }) {
@@ -29,19 +19,9 @@ function threadsOf({ trees }) {
   return [...found.values()].filter((one) => one.samples > 0);
 }
 
-before(async () => {
-  browser = await launch();
-  service = await recorded("thread_groups", "0.02");
-  const table = await service.ask("_getCpuSamples", { form: "table" });
-  samples = table.sampleCount;
-  threads = threadsOf(table);
-});
-after(async () => {
-  await browser?.close();
-  await service?.end();
-});
-
-const visiting = visitor(() => ({ browser, uri: service.uri, samples }));
+const { browser, samples, service, visited, visiting } = await recordingOf(workload("thread_groups", "0.02"));
+/** tid, name and samples of each that has some. */
+const threads = threadsOf(await service.ask("_getCpuSamples", { form: "table" }));
 
 const isIn = (name, group) => (group === HOSTILE ? name === group : name.startsWith(group));
 const samplesOf = (group) =>
@@ -78,7 +58,7 @@ visiting("200 threads of three names are three lanes, and no name is run", async
   }
   assert.equal(await visit.page.locator(".overview img").count(), 0);
   const { height } = await visit.page.locator(".overview").boundingBox();
-  assert.ok(height < 160, `the strip is ${height} px high`);
+  assert.ok(height < 200, `the strip is ${height} px high`);
   await visit.picture("lanes");
 });
 
@@ -125,6 +105,37 @@ visiting("a group opens into its threads, is so in the address, and closes", asy
   await visit.exactly(second.samples); // what is picked stays so
   await visit.page.keyboard.press("Escape");
   await label(visit, "worker-0").waitFor();
+});
+
+visiting("lanes are found by typing, and all of them are picked by Enter", async (visit) => {
+  await visit.page.keyboard.press("n");
+  await visit.page.keyboard.type("pool #1");
+  await label(visit, "pool #1").waitFor();
+  const found = threads.filter(({ name }) => name.includes("pool #1"));
+  await visit.when(() =>
+    [...document.querySelectorAll(".lane")].every((lane) => lane.title.includes("pool #1")),
+  );
+  assert.equal(await label(visit, "worker-*").count(), 0);
+  await visit.page.keyboard.press("Enter");
+  await visit.exactly(found.reduce((sum, one) => sum + one.samples, 0));
+  await visit.picture("lanes_found");
+  await visit.sameElsewhere("laneFind", () => document.querySelectorAll(".lane").length);
+  await visit.page.keyboard.press("Escape");
+  await label(visit, "worker-*").waitFor();
+});
+
+visiting("lanes stand by activity or by name, as the link says", async (visit) => {
+  const names = () => [...document.querySelectorAll(".lane bdi")].map((one) => one.textContent);
+  const groups = ["worker-", "pool #", HOSTILE];
+  const busiest = groups.sort((a, b) => samplesOf(b) - samplesOf(a))[0];
+  await visit.page.getByLabel("Order of the lanes").selectOption("activity");
+  await visit.when(
+    (begin) => document.querySelector(".lane bdi").textContent.startsWith(begin),
+    busiest,
+  );
+  await visit.sameElsewhere("laneOrder=activity", names);
+  await visit.page.getByLabel("Order of the lanes").selectOption("name");
+  await visit.when(() => document.querySelector(".lane bdi").textContent.startsWith("<img"));
 });
 
 visiting("arrows pick lanes, Enter opens, and what is picked is scrolled to", async (visit) => {
@@ -200,10 +211,8 @@ visiting(
   { colorScheme: "dark" },
 );
 
-test("of several processes each has its name, and its lanes below", async () => {
-  const forks = await recorded("forks", "0.2");
-  try {
-    const visit = await Visit.of(browser, forks.uri);
+test("of several processes each has its name, and its lanes below", () =>
+  visited(Service.ended(workload("forks", "0.2")), async (visit, forks) => {
     const { sampleCount } = await forks.ask("_getCpuSamples");
     await visit.exactly(sampleCount);
     const processes = visit.page.getByRole("button", { name: /^forks \(\d+\)$/ });
@@ -213,11 +222,7 @@ test("of several processes each has its name, and its lanes below", async () => 
     await visit.when((all) => window.shownSamples() < all, sampleCount);
     assert.ok((await visit.samples()) > 0);
     await visit.picture("lanes_processes");
-    await visit.close();
-  } finally {
-    await forks.end();
-  }
-});
+  }));
 
 /** speedscope's form: of each thread a few samples in a second. */
 function fileOf(names) {
@@ -252,7 +257,7 @@ visiting("500 threads of long, right-to-left and hostile names are text in rows"
   assert.equal(await visit.page.locator(".lane bdi").first().textContent(), names[0]);
   for (const lane of await visit.page.locator(".lane").all()) {
     const { width, height } = await lane.boundingBox();
-    assert.ok(width <= 120 && height === 16, `${width} x ${height}`);
+    assert.ok(width <= 120 && height === 24, `${width} x ${height}`);
   }
   await visit.picture("lanes_hostile");
   await toTheEnd(visit);

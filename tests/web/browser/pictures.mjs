@@ -1,82 +1,116 @@
-// node pictures.mjs FOLDER: each view and sheet, light and dark, at 1280 and at 1920 pixels, to be looked at.
-import { mkdirSync, writeFileSync } from "node:fs";
+// Pictures of the page, to be looked at: light and dark, at 400, 1280 and 1920 pixels, of each of pictured.mjs.
+//
+//   ISOSCOPE_BUILD=BUILD node pictures.mjs FOLDER [NAME...]     NAME: python, cpp, threads, empty, killed
+//
+// With ISOSCOPE_SPEEDSCOPE=PACKAGE, the folder of its npm package, speedscope's picture of the same samples is
+// beside them.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programs } from "./pictured.mjs";
+import { serve } from "./serve.mjs";
 import { Service } from "./service.mjs";
 import { launch, Visit } from "./visit.mjs";
 
-const folder = process.argv[2];
 const SIZES = [
+  { width: 400, height: 800 },
   { width: 1280, height: 800 },
   { width: 1920, height: 1080 },
 ];
-
-// Four threads that work on different things, by different libraries, and wait for each other.
-const PROGRAM = `
-import ast, ctypes, glob, hashlib, json, sqlite3, threading, time, zlib
-texts = [open(path, encoding="utf-8", errors="replace").read() for path in sorted(glob.glob("/usr/lib/python3*/*.py"))]
-name = lambda text: ctypes.CDLL(None).prctl(15, text.encode(), 0, 0, 0)
-end = time.monotonic() + 6
-def parse(text): ast.parse(text)
-def compress(text): zlib.decompress(zlib.compress(text.encode(), 6))
-def digest(text): hashlib.sha256(text.encode() * 40).hexdigest()
-def query(text):
-    base = sqlite3.connect(":memory:")
-    base.execute("create table words (word text, length int)")
-    base.executemany("insert into words values (?, ?)", [(word, len(word)) for word in text.split()])
-    base.execute("select length, count(*), max(word) from words group by length order by 2 desc").fetchall()
-def work(number, label, act):
-    name(label)
-    while time.monotonic() < end:
-        for text in texts[number::4]:
-            act(text)
-            if time.monotonic() > end: break
-        time.sleep(0.05)
-for number, (label, act) in enumerate([("parser", parse), ("worker-1", compress), ("worker-2", digest), ("worker-3", query)]):
-    threading.Thread(target=work, args=(number, label, act)).start()
-`;
-
-const VIEWS = ["Flame", "Chart", "Call tree", "Bottom-up", "Table", "Source", "Compare"];
+const SCHEMES = ["light", "dark"];
 const SHEETS = { filters: "t", save: "e", help: "?" };
+const SPEEDSCOPE = process.env.ISOSCOPE_SPEEDSCOPE;
 
-async function picture(visit, name, suffix) {
-  await visit.page.waitForTimeout(1000); // pictures for people: what is late is missing, nothing fails
-  await visit.page.screenshot({ path: join(folder, `${name}-${suffix}.png`) });
+const [folder, ...wanted] = process.argv.slice(2);
+if (!folder) throw new Error("pictures.mjs FOLDER [NAME...]");
+
+async function picture(page, ...names) {
+  await page.waitForTimeout(1000); // pictures for people: what is late is missing, nothing fails
+  await page.screenshot({ path: join(folder, `${names.join("-")}.png`) });
 }
 
-async function pick(visit) {
+/** A function is picked, and two windows are to be compared. */
+async function select(visit) {
   await visit.tab("Table").click();
   await visit.page.getByRole("grid").getByRole("row").nth(1).click();
+  await visit.dragTime(0.1, 0.45);
+  await visit.page.keyboard.press("c");
+  await visit.dragTime(0.5, 0.9);
 }
 
-mkdirSync(folder, { recursive: true });
-const script = join(tmpdir(), `isoscope-pictures-${process.pid}.py`);
-writeFileSync(script, PROGRAM);
-const service = await Service.of(["/usr/bin/python3", script], "--mode", "wall");
-const browser = await launch();
-try {
-  await service.programEnds();
-  for (const colorScheme of ["light", "dark"])
+async function everything(visit, ...names) {
+  for (const tab of await visit.page.getByRole("tab").all()) {
+    await tab.click();
+    await picture(visit.page, ...names, (await tab.innerText()).toLowerCase().replaceAll(" ", "-"));
+  }
+  for (const [name, key] of Object.entries(SHEETS)) {
+    await visit.page.keyboard.press(key);
+    await picture(visit.page, ...names, name);
+    await visit.page.keyboard.press("Escape");
+  }
+}
+
+async function ofPage(browser, service, name, { all, how }) {
+  for (const colorScheme of SCHEMES)
     for (const viewport of SIZES) {
       const visit = await Visit.of(browser, service.uri, { viewport, colorScheme });
-      await visit.moreThan(1000);
-      await pick(visit);
-      await visit.dragTime(0.1, 0.45);
-      await visit.page.keyboard.press("c");
-      await visit.dragTime(0.5, 0.9);
-      const suffix = `${colorScheme}-${viewport.width}`;
-      for (const name of VIEWS) {
-        await visit.tab(name).click();
-        await picture(visit, name.toLowerCase().replace(" ", "-"), suffix);
-      }
-      for (const [name, key] of Object.entries(SHEETS)) {
-        await visit.page.keyboard.press(key);
-        await picture(visit, name, suffix);
-        await visit.page.keyboard.press("Escape");
+      const names = [name, colorScheme, viewport.width];
+      if (how === "runs") await visit.page.locator(".empty").waitFor();
+      else await visit.moreThan(100);
+      await picture(visit.page, ...names, "first");
+      if (all) {
+        await select(visit);
+        await everything(visit, ...names);
       }
       await visit.page.context().close();
     }
+}
+
+/** What the page saves, in speedscope. */
+async function ofSpeedscope(browser, service, name, at) {
+  const visit = await Visit.of(browser, service.uri);
+  await visit.moreThan(100);
+  const { content } = await visit.saved("speedscope");
+  await visit.page.context().close();
+  const file = { name: `${name}.json`, mimeType: "application/json", buffer: content };
+  for (const colorScheme of SCHEMES)
+    for (const viewport of SIZES) {
+      const page = await browser.newPage({ viewport, colorScheme });
+      await page.goto(at.uri);
+      await page.locator("input[type=file]").setInputFiles(file);
+      await page.getByText("Sandwich").waitFor();
+      await picture(page, name, colorScheme, viewport.width, "speedscope");
+      await page.close();
+    }
+}
+
+async function pictures(browser, name, subject, speedscope) {
+  const service = await Service.of(subject.command, "--mode", subject.mode);
+  try {
+    if (subject.how === "ended") await service.programEnds();
+    if (subject.how === "killed") {
+      const visit = await Visit.of(browser, service.uri);
+      await visit.moreThan(1000);
+      await visit.page.context().close();
+      service.killProgram();
+      await service.programEnds();
+    }
+    await ofPage(browser, service, name, subject);
+    if (speedscope && subject.how === "ended") await ofSpeedscope(browser, service, name, speedscope);
+  } finally {
+    await service.end();
+  }
+}
+
+mkdirSync(folder, { recursive: true });
+const scratch = mkdtempSync(join(tmpdir(), "isoscope-pictures-"));
+const browser = await launch();
+const speedscope = SPEEDSCOPE && (await serve(join(SPEEDSCOPE, "dist/release")));
+try {
+  for (const [name, subject] of Object.entries(programs(scratch)))
+    if (!wanted.length || wanted.includes(name)) await pictures(browser, name, subject, speedscope);
 } finally {
+  if (speedscope) await speedscope.end();
   await browser.close();
-  await service.end();
+  rmSync(scratch, { recursive: true });
 }

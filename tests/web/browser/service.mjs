@@ -64,6 +64,30 @@ export class Service {
     return new Service(process, JSON.parse(readFileSync(info, "utf8")).uri, folder);
   }
 
+  /** Its program has ended. */
+  static async ended(command, ...options) {
+    const service = await Service.of(command, ...options);
+    try {
+      await service.programEnds();
+    } catch (error) {
+      await service.end();
+      throw error;
+    }
+    return service;
+  }
+
+  /** A program that waits, and of which no sample is left: its start may have been seen. */
+  static async asleep() {
+    const service = await Service.of(["/bin/sleep", "1000"]);
+    const wchan = () => readFileSync(`/proc/${service.program()}/wchan`, "utf8");
+    const isAsleep = () => /nanosleep/.test(wchan());
+    const isolates = async () => (await service.ask("getVM")).isolates;
+    await until(async () => (await isolates()).length > 0 && isAsleep(), "the program's sleep");
+    const [{ id }] = await isolates();
+    await service.ask("clearCpuSamples", { isolateId: id });
+    return service;
+  }
+
   /** Over HTTP: what the page is held against. */
   async ask(method, parameters = {}) {
     const response = await fetch(`${this.uri}${method}?${new URLSearchParams(parameters)}`);

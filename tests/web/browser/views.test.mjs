@@ -4,40 +4,28 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
+import { recordingOf } from "./recording.mjs";
 import { ROOT, Service } from "./service.mjs";
-import { launch, numberIn, Visit, visitor } from "./visit.mjs";
+import { numberIn } from "./visit.mjs";
 
 const SOURCE = join(ROOT, "tests/workloads/threads.c");
 const CALL = "burn_rounds(burn, burn_draw(burn));"; // a line of it
 
-let browser;
-let folder;
-let service; // its program has ended: nothing changes any more
-let samples;
+const folder = mkdtempSync(join(tmpdir(), "isoscope-views-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
 
-async function recorded(...options) {
-  const started = await Service.of([join(folder, "threads"), "2", "1"], ...options);
-  await started.programEnds();
-  return started;
-}
-
-before(async () => {
-  browser = await launch();
-  folder = mkdtempSync(join(tmpdir(), "isoscope-views-"));
-  const flags = ["-O1", "-g", "-pthread", "-D_GNU_SOURCE", "-o", join(folder, "threads")];
+/** Two threads for a second: the command. */
+function built() {
+  const program = join(folder, "threads");
+  const flags = ["-O1", "-g", "-pthread", "-D_GNU_SOURCE", "-o", program];
   const compiled = spawnSync(process.env.CC ?? "cc", [...flags, SOURCE], { encoding: "utf8" });
   assert.equal(compiled.status, 0, compiled.stderr);
-  service = await recorded("--source-root", ROOT);
-  ({ sampleCount: samples } = await service.ask("_getCpuSamples"));
-});
-after(async () => {
-  await browser.close();
-  await service.end();
-  rmSync(folder, { recursive: true, force: true });
-});
+  return [program, "2", "1"];
+}
 
-const visiting = visitor(() => ({ browser, uri: service.uri, samples }));
+const command = built();
+const { samples, visited, visiting } = await recordingOf(command, "--source-root", ROOT);
 
 /** What the arrows are on, as a screen reader has it. */
 function current() {
@@ -84,6 +72,8 @@ visiting(
 );
 
 visiting("arrows go from frame to frame, and each is told as an item of a tree", async (visit) => {
+  await visit.page.getByRole("button", { name: "fold system" }).click(); // then thread_main is a root
+  await visit.page.locator(".crumbs .chip", { hasText: "folded" }).waitFor();
   await visit.page.locator(".boxes canvas").focus();
   await visit.page.keyboard.press("ArrowDown");
   await visit.when(() => document.querySelector(".boxes canvas [aria-level='1']") !== null);
@@ -97,7 +87,7 @@ visiting("arrows go from frame to frame, and each is told as an item of a tree",
     );
     first = await visit.page.evaluate(current);
   }
-  assert.match(first, /samples, \d/);
+  assert.match(first, / m?s, \d/); // CPU time
   await visit.page.keyboard.press("ArrowDown");
   await visit.when(
     () => document.querySelector(".boxes canvas [aria-level='2'][aria-selected=true]") !== null,
@@ -109,6 +99,17 @@ visiting("arrows go from frame to frame, and each is told as an item of a tree",
     () => document.querySelector(".boxes canvas [aria-level='1'][aria-selected=true]") !== null,
   );
   assert.equal(await visit.page.evaluate(current), first);
+});
+
+visiting("no two columns of a table have the same head", async (visit) => {
+  for (const tab of ["Table", "Call tree", "Bottom-up"]) {
+    await visit.tab(tab).click();
+    await visit.page.locator(".table .row").first().waitFor();
+    const heads = (await visit.page.getByRole("columnheader").allInnerTexts()).map((head) =>
+      head.replace(/[▾▴]/, "").trim(),
+    );
+    assert.equal(new Set(heads).size, heads.length, heads.join(", "));
+  }
 });
 
 visiting("the table is sorted by its headers, and picks by arrows", async (visit) => {
@@ -152,13 +153,17 @@ visiting("a table is copied as aligned text", async (visit) => {
   for (const line of lines) assert.match(line.slice(column - 2), /^ {2}\S/);
 });
 
-visiting("source stands beside what its lines cost, at the function's begin", async (visit) => {
+visiting("source stands beside what its lines cost, at the hottest one", async (visit) => {
   await pickInTable(visit, "thread_spin");
   await visit.page.keyboard.press("s");
   const line = visit.page.locator(".source .row", { hasText: CALL });
   await line.waitFor();
   assert.match(await line.locator(".share").first().innerText(), /\d %/);
   assert.ok(await line.isVisible());
+  await visit.when(() => {
+    const row = document.querySelector(".source .row.current");
+    return row?.querySelector("code").textContent.trim() && /\d %/.test(row.textContent);
+  });
   await visit.picture("source");
 });
 
@@ -292,18 +297,12 @@ visiting("a window without samples says why, and leads back", async (visit) => {
   await visit.exactly(samples);
 });
 
-test("where the service does not give the text, lines stand by number, and it is said", async () => {
-  const bare = await recorded();
-  try {
-    const visit = await Visit.of(browser, bare.uri);
+test("where the service does not give the text, lines stand by number, and it is said", () =>
+  visited(Service.ended(command), async (visit) => {
     await visit.moreThan(0);
     await pickInTable(visit, "thread_spin");
     await visit.page.keyboard.press("s");
     await visit.page.getByText(/--source-root DIR/).waitFor();
     await visit.page.locator(".source .row .line").first().waitFor();
     assert.equal((await visit.page.locator(".source code").allInnerTexts()).join("").trim(), "");
-    await visit.close();
-  } finally {
-    await bare.end();
-  }
-});
+  }));

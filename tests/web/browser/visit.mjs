@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { ROOT, until } from "./service.mjs";
 
@@ -138,12 +137,14 @@ export class Visit {
   /** A second page at this address, which has word in it, must give what read gives here. */
   async sameElsewhere(word, read) {
     await this.when((wanted) => decodeURIComponent(location.hash).includes(wanted), word);
-    const shown = await this.page.evaluate(read);
     const other = await Visit.of(this.page.context().browser(), this.page.url());
     await other.exactly(await this.samples());
-    const isSame = async () => isDeepStrictEqual(await other.page.evaluate(read), shown);
+    // Of both anew each time: this page too may have rows to bring into sight yet.
+    const both = () => Promise.all([other, this].map(({ page }) => page.evaluate(read)));
+    // What read looks for need not be there yet.
+    const isSame = () => both().then((seen) => isDeepStrictEqual(...seen), () => false);
     await until(isSame, word).catch(() => {}); // what differs is told below
-    assert.deepEqual(await other.page.evaluate(read), shown);
+    assert.deepEqual(...(await both()));
     await other.close();
   }
 
@@ -191,19 +192,6 @@ export class Visit {
     if (!existsSync(PICTURES)) mkdirSync(PICTURES, { recursive: true });
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
   }
-}
-
-/** Tests of a program that has ended: each has a page of its own, which shows all samples. recording() gives,
- * once the tests run, the browser, the service's uri and the number of samples. */
-export function visitor(recording) {
-  return (name, act, options) =>
-    test(name, async () => {
-      const { browser, uri, samples } = recording();
-      const visit = await Visit.of(browser, uri, options);
-      await visit.exactly(samples);
-      await act(visit);
-      await visit.close();
-    });
 }
 
 export function numberIn(text) {

@@ -1,4 +1,4 @@
-#include "sampler/profile/naming/pieces.h"
+#include "sampler/profile/naming/interval_map.h"
 
 #include "sampler/feed/cleanup.h"
 
@@ -9,29 +9,29 @@
 
 #include <cmocka.h>
 
-static void free_pieces(struct pieces *pieces)
+static void free_pieces(struct interval_map *pieces)
 {
-    pieces_free(pieces);
+    interval_map_free(pieces);
 }
 
 #define BUILD(pieces, ranges)                                                                      \
-    assert_int_equal(                                                                              \
-        pieces_build(pieces, ranges, sizeof(ranges) / sizeof((ranges)[0]), sizeof((ranges)[0])),   \
-        0)
+    assert_int_equal(interval_map_build(pieces, ranges, sizeof(ranges) / sizeof((ranges)[0]),      \
+                                        sizeof((ranges)[0])),                                      \
+                     0)
 
 /* -1: none. */
-static int at(const struct pieces *pieces, uint64_t address)
+static int at(const struct interval_map *pieces, uint64_t address)
 {
     uint32_t range;
 
-    return pieces_find(pieces, address, &range) ? (int)range : -1;
+    return interval_map_find(pieces, address, &range) ? (int)range : -1;
 }
 
 static void the_latest_range_shows(void **state)
 {
-    static const struct piece_range ranges[] = { { 100, 200 }, { 150, 160 }, { 190, 300 },
-                                                 { 50, 110 },  { 400, 410 }, { 300, 310 } };
-    CLEANUP(free_pieces) struct pieces pieces = { 0 };
+    static const struct interval_range ranges[] = { { 100, 200 }, { 150, 160 }, { 190, 300 },
+                                                    { 50, 110 },  { 400, 410 }, { 300, 310 } };
+    CLEANUP(free_pieces) struct interval_map pieces = { 0 };
 
     (void)state;
     BUILD(&pieces, ranges);
@@ -51,12 +51,12 @@ static void the_latest_range_shows(void **state)
 
 static void no_range_is_nowhere(void **state)
 {
-    static const struct piece_range last[] = { { UINT64_MAX - 1, UINT64_MAX } };
-    CLEANUP(free_pieces) struct pieces pieces = { 0 };
+    static const struct interval_range last[] = { { UINT64_MAX - 1, UINT64_MAX } };
+    CLEANUP(free_pieces) struct interval_map pieces = { 0 };
 
     (void)state;
     assert_int_equal(at(&pieces, 0), -1);
-    assert_int_equal(pieces_build(&pieces, NULL, 0, sizeof(last[0])), 0);
+    assert_int_equal(interval_map_build(&pieces, NULL, 0, sizeof(last[0])), 0);
     assert_int_equal(at(&pieces, UINT64_MAX), -1);
     BUILD(&pieces, last);
     assert_int_equal(at(&pieces, UINT64_MAX - 1), 0);
@@ -67,8 +67,8 @@ static void no_range_is_nowhere(void **state)
 static void any_ranges_show_as_if_painted_one_after_the_other(void **state)
 {
     enum { RANGES = 300, ADDRESSES = 1000 };
-    struct piece_range ranges[RANGES];
-    CLEANUP(free_pieces) struct pieces pieces = { 0 };
+    struct interval_range ranges[RANGES];
+    CLEANUP(free_pieces) struct interval_map pieces = { 0 };
 
     (void)state;
     srand(1);
@@ -77,7 +77,7 @@ static void any_ranges_show_as_if_painted_one_after_the_other(void **state)
         ranges[i].end = ranges[i].start + 1 + (uint64_t)(rand() % (i % 2 ? 5 : 50));
     }
     for (uint32_t count = 1; count <= RANGES; count += 37) {
-        assert_int_equal(pieces_build(&pieces, ranges, count, sizeof(ranges[0])), 0);
+        assert_int_equal(interval_map_build(&pieces, ranges, count, sizeof(ranges[0])), 0);
         for (uint64_t address = 0; address < ADDRESSES; address++) {
             int expected = (int)count - 1;
 

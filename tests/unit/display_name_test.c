@@ -1,4 +1,4 @@
-#include "sampler/profile/symbols/names/spoken.h"
+#include "sampler/profile/symbols/names/display_name.h"
 
 #include "sampler/feed/cleanup.h"
 
@@ -19,15 +19,15 @@ struct row {
 static void check(const struct row *rows, size_t count, unsigned traits)
 {
     for (size_t i = 0; i < count; i++) {
-        struct spoken *spoken = spoken_new(rows[i].raw, traits);
+        struct display_name *display_name = display_name_new(rows[i].raw, traits);
 
-        assert_non_null(spoken);
-        assert_string_equal(spoken->name, rows[i].name);
-        assert_string_equal(spoken->full_name,
+        assert_non_null(display_name);
+        assert_string_equal(display_name->name, rows[i].name);
+        assert_string_equal(display_name->full_name,
                             rows[i].full_name ? rows[i].full_name : rows[i].name);
-        assert_int_equal(spoken_differs(rows[i].raw, traits),
+        assert_int_equal(display_name_differs(rows[i].raw, traits),
                          strcmp(rows[i].raw, rows[i].name) != 0);
-        free(spoken);
+        free(display_name);
     }
 }
 
@@ -68,15 +68,15 @@ static void names_of_d_are_read_as_modules_and_functions(void **state)
 static void a_name_of_d_that_may_read_out_to_gigabytes_stays(void **state)
 {
     char raw[2 + 26 * 5 + 16] = "_D3k1d";
-    struct spoken *spoken;
+    struct display_name *display_name;
 
     (void)state;
     for (int i = 0; i < 26; i++)
         strcat(raw, "HQaQb");
-    spoken = spoken_new(raw, 0);
-    assert_non_null(spoken);
-    assert_string_equal(spoken->name, raw);
-    free(spoken);
+    display_name = display_name_new(raw, 0);
+    assert_non_null(display_name);
+    assert_string_equal(display_name->name, raw);
+    free(display_name);
 }
 
 static void names_of_ocaml_have_modules_and_no_stamp(void **state)
@@ -106,7 +106,7 @@ static void names_of_ada_are_read_only_where_there_is_ada(void **state)
     static const struct row c[] = { { "kada__f60", "kada__f60", NULL } };
 
     (void)state;
-    check(ada, sizeof(ada) / sizeof(ada[0]), SPOKEN_GNAT);
+    check(ada, sizeof(ada) / sizeof(ada[0]), DISPLAY_NAME_GNAT);
     CHECK(c);
 }
 
@@ -233,12 +233,12 @@ static void what_the_compiler_made_of_a_function_is_a_mark(void **state)
 
 static void a_resolver_is_marked(void **state)
 {
-    struct spoken *spoken = spoken_new("memcpy", true);
+    struct display_name *display_name = display_name_new("memcpy", true);
 
     (void)state;
-    assert_true(spoken_differs("memcpy", true));
-    assert_string_equal(spoken->name, "memcpy [resolver]");
-    free(spoken);
+    assert_true(display_name_differs("memcpy", true));
+    assert_string_equal(display_name->name, "memcpy [resolver]");
+    free(display_name);
 }
 
 /* Each parameter is a pair of the one before: read out, it is 2 to the 60 letters. */
@@ -246,7 +246,7 @@ static void a_name_that_reads_out_without_end_stays_as_it_is(void **state)
 {
     char raw[1024] = "_Z1f1AIiiE", base[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t used = strlen(raw);
-    struct spoken *spoken;
+    struct display_name *display_name;
 
     (void)state;
     for (int i = 0; i < 60; i++) {
@@ -260,10 +260,10 @@ static void a_name_that_reads_out_without_end_stays_as_it_is(void **state)
             snprintf(last, sizeof(last), "S1%c_", base[i - 36]);
         used += (size_t)snprintf(raw + used, sizeof(raw) - used, "S_I%s%sE", last, last);
     }
-    spoken = spoken_new(raw, false);
-    assert_non_null(spoken);
-    assert_string_equal(spoken->full_name, raw);
-    free(spoken);
+    display_name = display_name_new(raw, false);
+    assert_non_null(display_name);
+    assert_string_equal(display_name->full_name, raw);
+    free(display_name);
 }
 
 static void cut_and_scribble(const char *whole)
@@ -275,9 +275,9 @@ static void cut_and_scribble(const char *whole)
         for (int letter = '.'; letter <= 'z'; letter++) {
             memcpy(name, whole, bytes);
             name[cut - 1] = (char)letter;
-            free(spoken_new(name, false));
+            free(display_name_new(name, false));
             name[cut] = 0;
-            free(spoken_new(name, false));
+            free(display_name_new(name, false));
         }
 }
 

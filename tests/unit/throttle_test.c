@@ -1,5 +1,5 @@
 /* When a thread's ticks cost it too much, and when they do no more. */
-#include "sampler/capture/threads/overload.h"
+#include "sampler/capture/threads/throttle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,51 +11,51 @@
 enum { PERIOD_US = 200, TICKS = 100 };
 
 /* A look's worth of ticks, so long in the handler. */
-static uint32_t look_after(struct load *load, uint64_t handler_us)
+static uint32_t look_after(struct throttle *throttle, uint64_t handler_us)
 {
     for (int i = 0; i < TICKS; i++)
-        overload_tick(load, PERIOD_US * 1000, handler_us * 1000);
-    overload_look(load);
-    return load->slowed;
+        throttle_tick(throttle, PERIOD_US * 1000, handler_us * 1000);
+    throttle_look(throttle);
+    return throttle->shift;
 }
 
 static void ticks_that_cost_little_are_left_alone(void **state)
 {
-    struct load load = { 0 };
+    struct throttle throttle = { 0 };
 
     (void)state;
-    assert_int_equal(look_after(&load, 3), 0);
+    assert_int_equal(look_after(&throttle, 3), 0);
 }
 
 static void a_handler_that_takes_half_of_the_time_is_called_less(void **state)
 {
-    struct load load = { 0 };
+    struct throttle throttle = { 0 };
 
     (void)state;
-    assert_int_equal(look_after(&load, PERIOD_US / 2 - 1), 0);
-    assert_int_equal(look_after(&load, PERIOD_US / 2 + 1), 1);
+    assert_int_equal(look_after(&throttle, PERIOD_US / 2 - 1), 0);
+    assert_int_equal(look_after(&throttle, PERIOD_US / 2 + 1), 1);
 }
 
 static void slowing_has_an_end(void **state)
 {
-    struct load load = { 0 };
+    struct throttle throttle = { 0 };
 
     (void)state;
     for (int i = 0; i < 20; i++)
-        look_after(&load, PERIOD_US);
-    assert_int_equal(load.slowed, OVERLOAD_SLOWED_MAX);
+        look_after(&throttle, PERIOD_US);
+    assert_int_equal(throttle.shift, THROTTLE_SHIFT_MAX);
 }
 
 static void the_asked_period_comes_back(void **state)
 {
-    struct load load = { 0 };
+    struct throttle throttle = { 0 };
     int looks = 0;
 
     (void)state;
-    look_after(&load, PERIOD_US);
-    while (load.slowed && looks < 100) {
+    look_after(&throttle, PERIOD_US);
+    while (throttle.shift && looks < 100) {
         looks++;
-        overload_look(&load);
+        throttle_look(&throttle);
     }
     assert_in_range(looks, 2, 20);
 }

@@ -1,5 +1,5 @@
 /* Source text comes from below one folder, whatever the path says. */
-#include "protocol/source.h"
+#include "sampler/profile/facts/source_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static int make_folder(void **state)
     assert_int_equal(symlink(target, path), 0);
     in_root("large.c", path);
     write_file(root, "large.c", "");
-    return truncate(path, SOURCE_BYTES_MAX + 1);
+    return truncate(path, SOURCE_TEXT_BYTES_MAX + 1);
 }
 
 static int remove_folder(void **state)
@@ -85,7 +85,7 @@ static int remove_folder(void **state)
 static void assert_text(const char *file, const char *expected)
 {
     size_t length = 0;
-    char *text = source_read(root, file, &length);
+    char *text = source_text_read(root, file, &length);
 
     if (!expected) {
         assert_null(text);

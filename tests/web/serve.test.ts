@@ -1,0 +1,182 @@
+// The worker beside a service that is a list of requests: what it asks when links and events come.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FromWorker, ToWorker } from "../../clients/web/src/worker/messages";
+import { type Port, serve } from "../../clients/web/src/worker/serve";
+import { HandClock } from "./hand_clock";
+
+interface Request {
+  id: string;
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** Stands in for the browser's. */
+class Socket {
+  static readonly OPEN = 1;
+  static all: Socket[] = [];
+  readyState = 0;
+  onopen: () => void = () => undefined;
+  onmessage: (message: { data: string }) => void = () => undefined;
+  onclose: (event: { reason: string }) => void = () => undefined;
+  #asked: Request[] = [];
+
+  constructor() {
+    Socket.all.push(this);
+  }
+
+  send(text: string): void {
+    this.#asked.push(JSON.parse(text));
+  }
+
+  open(): void {
+    this.readyState = Socket.OPEN;
+    this.onopen();
+  }
+
+  close(): void {
+    this.readyState = 3;
+    this.onclose({ reason: "" });
+  }
+
+  event(kind: string): void {
+    this.#say({ method: "streamNotify", params: { streamId: "Profiler", event: { kind } } });
+  }
+
+  /** How many requests of that method are not answered yet. */
+  asks(method: string): number {
+    return this.#asked.filter((one) => one.method === method).length;
+  }
+
+  answer(method: string, result: unknown): void {
+    for (const { id } of this.#taken(method)) this.#say({ id, result });
+  }
+
+  refuse(method: string, code: number, details: string): void {
+    const error = { code, message: "", data: { details } };
+    for (const { id } of this.#taken(method)) this.#say({ id, error });
+  }
+
+  #taken(method: string): Request[] {
+    const taken = this.#asked.filter((one) => one.method === method);
+    this.#asked = this.#asked.filter((one) => one.method !== method);
+    return taken;
+  }
+
+  #say(message: object): void {
+    this.onmessage({ data: JSON.stringify(message) });
+  }
+}
+
+const NO_SAMPLES = {
+  type: "_CpuSamplesTable",
+  samplePeriod: 1000,
+  sampleCount: 0,
+  next: "x",
+  _counters: { not_sampled_ns: 0 },
+  vmTags: [],
+  firstLibrary: 0,
+  firstFunction: 0,
+  firstFrame: 0,
+  libraries: [],
+  functions: [],
+  frames: [],
+  trees: [],
+};
+
+class Scene extends HandClock {
+  readonly said: FromWorker[] = [];
+  readonly #port: Port = {
+    postMessage: (message) => void this.said.push(message),
+    onmessage: null,
+  };
+
+  constructor() {
+    super();
+    serve(this.#port, () => import("../../clients/web/src/later"));
+    this.say({ say: "connect", base: "http://127.0.0.1/T=/" });
+  }
+
+  say(data: ToWorker): void {
+    this.#port.onmessage?.({ data });
+  }
+
+  get socket(): Socket {
+    return Socket.all.at(-1)!;
+  }
+
+  /** A link that tells, whose samples were read. */
+  async open(): Promise<void> {
+    this.socket.open();
+    this.socket.answer("streamListen", { type: "Success" });
+    this.socket.answer("_getCpuSamples", NO_SAMPLES);
+    await this.until(this.now);
+  }
+
+  get problems(): string[] {
+    return this.said.flatMap((one) => (one.say === "problem" ? [one.problem] : []));
+  }
+}
+
+function scene(name: string, act: (scene: Scene) => Promise<void>): void {
+  test(name, async () => {
+    const { WebSocket, fetch } = globalThis;
+    Socket.all = [];
+    Object.assign(globalThis, { WebSocket: Socket, fetch: () => Promise.reject(new Error("no")) });
+    try {
+      const one = new Scene();
+      await one.during(() => act(one));
+    } finally {
+      Object.assign(globalThis, { WebSocket, fetch });
+    }
+  });
+}
+
+for (const kind of ["_SamplesAvailable", "_SamplesCleared"])
+  scene(`${kind} has an idle page ask for samples`, async (one) => {
+    await one.open();
+    await one.until(5000);
+    assert.equal(one.socket.asks("_getCpuSamples"), 0);
+    one.socket.event(kind);
+    await one.until(5000);
+    assert.equal(one.socket.asks("_getCpuSamples"), 1);
+  });
+
+scene("where it cannot listen it says so, asks each second, and for the processes", async (one) => {
+  one.socket.open();
+  one.socket.refuse("streamListen", -32602, "what stream?");
+  for (const ms of [0, 1000, 2000]) {
+    await one.until(ms);
+    assert.equal(one.socket.asks("_getCpuSamples"), 1);
+    one.socket.answer("_getCpuSamples", NO_SAMPLES);
+  }
+  assert.deepEqual(one.problems, ["streamListen: what stream?"]);
+  assert.equal(one.socket.asks("getVM"), 1);
+});
+
+scene("a refused request for samples is told, and asked again", async (one) => {
+  one.socket.open();
+  await one.until(0);
+  one.socket.refuse("_getCpuSamples", -32000, "too fast");
+  await one.until(1000);
+  assert.deepEqual(one.problems, ["_getCpuSamples: too fast"]);
+  assert.equal(one.socket.asks("_getCpuSamples"), 1);
+});
+
+scene("a link that is lost is made anew, and is asked at once", async (one) => {
+  await one.open();
+  one.socket.close();
+  await one.until(250);
+  assert.equal(Socket.all.length, 2);
+  one.socket.open();
+  await one.until(250);
+  assert.equal(one.socket.asks("_getCpuSamples"), 1);
+  assert.deepEqual(one.problems, []);
+});
+
+scene("who tries again while a link is being given up gets one link", async (one) => {
+  one.socket.close(); // it now asks by HTTP whether it is refused
+  one.say({ say: "retry" });
+  await one.until(10_000);
+  assert.equal(Socket.all.length, 2);
+});
