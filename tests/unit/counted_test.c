@@ -235,6 +235,35 @@ static void the_threads_of_one_round_are_told_one_after_the_other(void **state)
         assert_int_equal(told.times_us[i], (i + 1) * 250);
 }
 
+static void a_sample_has_one_time_whoever_else_is_asked_for(void **state)
+{
+    struct fixture *fixture = *state;
+    struct told all;
+
+    set_wall_mode(fixture->profile);
+    for (int thread = 0; thread < THREADS; thread++)
+        sample(fixture, thread, 900 - thread, 0, FEED_STATE_SLEEP);
+    for (int round = 1; round <= 3; round++)
+        for (int thread = 0; thread < THREADS; thread++)
+            sample(fixture, thread, round * 1000, 0, FEED_STATE_SLEEP);
+    for (int32_t tid = 7; tid < 7 + THREADS; tid++) {
+        CLEANUP(snapshot_freep) struct snapshot *of_all = NULL;
+        CLEANUP(snapshot_freep) struct snapshot *of_one = NULL;
+        struct told one;
+        uint32_t next = 0;
+
+        of_all = take(fixture, (struct snapshot_window){ 0 });
+        of_one = take(fixture, (struct snapshot_window){ .tid = tid });
+        all = read_all(of_all);
+        one = read_all(of_one);
+        assert_int_equal(one.count, 4);
+        for (uint32_t i = 0; i < all.count; i++)
+            if (all.tids[i] == tid)
+                assert_int_equal(all.times_us[i], one.times_us[next++]);
+        assert_int_equal(next, one.count);
+    }
+}
+
 /* The kernel's tick gives 250 samples in a second, whatever was asked for. */
 static void the_period_is_the_one_that_the_timer_can_keep(void **state)
 {
@@ -261,6 +290,7 @@ int main(void)
         COUNTED_TEST(what_the_program_has_carried_over_itself_is_told_as_it_is),
         COUNTED_TEST(a_sample_without_cpu_time_and_one_of_a_sleeper_are_told_once),
         COUNTED_TEST(the_threads_of_one_round_are_told_one_after_the_other),
+        COUNTED_TEST(a_sample_has_one_time_whoever_else_is_asked_for),
         COUNTED_TEST(the_period_is_the_one_that_the_timer_can_keep),
     };
 

@@ -116,33 +116,35 @@ int counted_seek(struct counted *counted, struct window *window, uint32_t cursor
     return 0;
 }
 
-static void find_moment(struct counted *counted, const struct window *window)
+/* By where it lies in its chunk, not in the window: a sample has one time, whatever is asked for. */
+static void find_moment(struct counted *counted, struct pick pick)
 {
-    uint32_t first = counted->looked_at - 1, end = first + 1;
-    int64_t time_us = pick_us(counted->views, pick_at(window, first));
-    int64_t before_us = time_us - counted->period_us;
+    const struct store_view *view = &counted->views[pick.view];
+    const struct chunk_sample *samples = view->chunk->samples;
+    uint32_t first = pick.sample, end = first + 1, time = samples[first].time;
+    int64_t before_us = pick_us(counted->views, pick) - counted->period_us;
 
-    while (first > window->first && pick_us(counted->views, pick_at(window, first - 1)) == time_us)
+    while (first > 0 && samples[first - 1].time == time)
         first--;
-    while (end < window->first + window->count &&
-           pick_us(counted->views, pick_at(window, end)) == time_us)
+    while (end < view->sample_count && samples[end].time == time)
         end++;
-    if (first > window->first && pick_us(counted->views, pick_at(window, first - 1)) > before_us)
-        before_us = pick_us(counted->views, pick_at(window, first - 1));
+    if (first > 0 && samples[first - 1].time < time &&
+        chunk_sample_us(view->chunk, first - 1) > before_us)
+        before_us = chunk_sample_us(view->chunk, first - 1);
     if (before_us < counted->earliest_us)
         before_us = counted->earliest_us;
-    counted->moment = (struct moment){ first, end, before_us };
+    counted->moment = (struct moment){ pick.view, first, end, before_us };
 }
 
 int64_t counted_apart_us(struct counted *counted, const struct window *window)
 {
     const struct moment *moment = &counted->moment;
-    uint32_t sample = counted->looked_at - 1;
-    int64_t time_us = pick_us(counted->views, pick_at(window, sample));
+    struct pick pick = pick_at(window, counted->looked_at - 1);
+    int64_t time_us = pick_us(counted->views, pick);
 
-    if (sample < moment->first || sample >= moment->end)
-        find_moment(counted, window);
-    return moment->before_us + (time_us - moment->before_us) * (sample - moment->first + 1) /
+    if (pick.view != moment->view || pick.sample < moment->first || pick.sample >= moment->end)
+        find_moment(counted, pick);
+    return moment->before_us + (time_us - moment->before_us) * (pick.sample - moment->first + 1) /
                                    (moment->end - moment->first);
 }
 

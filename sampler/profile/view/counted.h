@@ -17,9 +17,10 @@
 
 #include "window.h"
 
-/* The samples of a batch that are of one moment. */
+/* Samples that follow one another in a chunk and are of one moment. */
 struct moment {
-    uint32_t first, end; /* as the window numbers them */
+    uint32_t view;
+    uint32_t first, end; /* as the chunk numbers them; 0, 0: none */
     int64_t before_us;
 };
 
