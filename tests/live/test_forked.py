@@ -68,8 +68,19 @@ def process_count(run, forks):
     return count
 
 
-def test_one_that_does_nothing_is_not_heard_of(process_count):
-    assert process_count("") == 1
+@pytest.fixture
+def is_heard_of(process_count):
+    """is_heard_of(C): whether the child announces itself, each time. A tick that falls into its
+    half millisecond announces it too: seldom with a long period, and not in each of three runs."""
+
+    def heard(text: str) -> bool:
+        return all(process_count(text, "--period", "100000") > 1 for _ in range(3))
+
+    return heard
+
+
+def test_one_that_does_nothing_is_not_heard_of(is_heard_of):
+    assert not is_heard_of("")
 
 
 def test_one_that_works_is_sampled(forks):
@@ -118,13 +129,13 @@ def test_one_that_lowers_a_limit_at_once_is_sampled(forks, call, to):
     assert samples > 10
 
 
-def test_one_that_does_not_lower_a_limit_of_its_own_is_not_heard_of(process_count):
+def test_one_that_does_not_lower_a_limit_of_its_own_is_not_heard_of(is_heard_of):
     same = "struct rlimit limit; getrlimit(RLIMIT_NOFILE, &limit);"
-    assert process_count(f"{same} setrlimit(RLIMIT_NOFILE, &limit);") == 1
-    assert process_count(f"{same} prlimit(0, RLIMIT_NOFILE, NULL, &limit);") == 1
-    assert process_count(f"{same} limit.rlim_cur--; prlimit(getppid(), RLIMIT_NOFILE, &limit, NULL);") == 1
-    assert process_count(f"{LOW % (0, 0)} setrlimit(RLIMIT_CORE, &low);") == 1
-    assert process_count("ulimit(UL_GETFSIZE); ulimit(UL_SETFSIZE, 1L << 55);") == 1
+    assert not is_heard_of(f"{same} setrlimit(RLIMIT_NOFILE, &limit);")
+    assert not is_heard_of(f"{same} prlimit(0, RLIMIT_NOFILE, NULL, &limit);")
+    assert not is_heard_of(f"{same} limit.rlim_cur--; prlimit(getppid(), RLIMIT_NOFILE, &limit, NULL);")
+    assert not is_heard_of(f"{LOW % (0, 0)} setrlimit(RLIMIT_CORE, &low);")
+    assert not is_heard_of("ulimit(UL_GETFSIZE); ulimit(UL_SETFSIZE, 1L << 55);")
 
 
 def test_a_limit_at_a_bad_address_is_refused_as_ever(run, forks):
@@ -132,11 +143,11 @@ def test_a_limit_at_a_bad_address_is_refused_as_ever(run, forks):
     assert run([forks(text)], "--quiet").stdout == "1"
 
 
-def test_one_that_names_its_tracer_has_named_the_service_before(process_count):
+def test_one_that_names_its_tracer_has_named_the_service_before(is_heard_of):
     """What is named last counts: with the first tick the service would be."""
-    assert process_count("prctl(PR_SET_PTRACER, getppid(), 0L, 0L, 0L);") == 2
-    assert process_count("syscall(SYS_prctl, PR_SET_PTRACER, getppid(), 0L, 0L, 0L);") == 2
-    assert process_count("prctl(PR_GET_NAME, (char[16]){0}, 0L, 0L, 0L);") == 1
+    assert is_heard_of("prctl(PR_SET_PTRACER, getppid(), 0L, 0L, 0L);")
+    assert is_heard_of("syscall(SYS_prctl, PR_SET_PTRACER, getppid(), 0L, 0L, 0L);")
+    assert not is_heard_of("prctl(PR_GET_NAME, (char[16]){0}, 0L, 0L, 0L);")
 
 
 def test_in_wall_mode_one_that_only_sleeps_is_heard_of(process_count):
