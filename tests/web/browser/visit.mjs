@@ -137,12 +137,21 @@ export class Visit {
   /** A second page at this address, which has word in it, must give what read gives here. */
   async sameElsewhere(word, read) {
     await this.when((wanted) => decodeURIComponent(location.hash).includes(wanted), word);
-    const other = await Visit.of(this.page.context().browser(), this.page.url());
+    let opened = this.page.url();
+    const other = await Visit.of(this.page.context().browser(), opened);
     await other.exactly(await this.samples());
     // Of both anew each time: this page too may have rows to bring into sight yet.
     const both = () => Promise.all([other, this].map(({ page }) => page.evaluate(read)));
-    // What read looks for need not be there yet.
-    const isSame = () => both().then((seen) => isDeepStrictEqual(...seen), () => false);
+    // What read looks for need not be there yet, and the address may still be on its way.
+    const isSame = async () => {
+      const address = this.page.url();
+      if (address !== opened) {
+        opened = address;
+        await other.page.goto(address);
+        await other.page.reload(); // goto alone changes the hash of a page that is there
+      }
+      return both().then((seen) => isDeepStrictEqual(...seen), () => false);
+    };
     await until(isSame, word).catch(() => {}); // what differs is told below
     assert.deepEqual(...(await both()));
     await other.close();
