@@ -239,6 +239,63 @@ visiting("what is picked by search comes into sight in the flame graph", async (
   await visit.when((was) => document.querySelector(".boxes canvas").toDataURL() !== was, before);
 });
 
+/** Types over the search, and presses the keys in the same turn: the worker cannot have answered between. */
+function typeAndPress(visit, typed) {
+  return visit.page.evaluate((all) => {
+    const input = document.getElementById("search");
+    for (const { text, keys } of all) {
+      input.focus();
+      input.value = text;
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      for (const key of keys) {
+        if (/[[\]]/.test(key)) input.blur(); // it would be typed
+        const at = document.activeElement;
+        at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      }
+    }
+  }, typed);
+}
+
+visiting("keys that are pressed before the hits of what is typed are there wait for these", async (visit) => {
+  const heading = visit.page.locator("aside h2");
+  const options = visit.page.locator(".hits [role=option]");
+  await visit.page.locator(".boxes canvas").waitFor();
+  await visit.page.keyboard.press("/");
+  // There is no list yet.
+  await typeAndPress(visit, [{ text: "_PyPegen_run_parser_from_string", keys: ["Enter"] }]);
+  await heading.getByText(FUNCTION, { exact: true }).waitFor();
+  // There is that of the search before.
+  await typeAndPress(visit, [{ text: "_PyPegen_expect_token", keys: ["Enter"] }]);
+  await heading.getByText("_PyPegen_expect_token", { exact: true }).waitFor();
+  await typeAndPress(visit, [{ text: "rule", keys: ["ArrowDown", "ArrowDown"] }]);
+  const second = options.and(visit.page.locator("[aria-selected=true]"));
+  await second.filter({ hasText: "rule" }).waitFor();
+  assert.equal(await options.nth(1).getAttribute("aria-selected"), "true");
+  const name = await options.nth(1).locator("bdi").first().innerText();
+  await heading.getByText(name, { exact: true }).waitFor();
+  // By the text that stands there in the end, and outside of the list.
+  await typeAndPress(visit, [
+    { text: FUNCTION, keys: ["Enter"] },
+    { text: "_PyPegen_expect_token", keys: ["]"] },
+  ]);
+  await heading.getByText("_PyPegen_expect_token", { exact: true }).waitFor();
+});
+
+visiting("a key that waits for hits is dropped when another text is typed", async (visit) => {
+  await visit.page.fill("#search", "_PyPegen_expect_token");
+  const options = visit.page.locator(".hits [role=option]");
+  await options.filter({ hasText: "expect_token" }).first().waitFor();
+  await typeAndPress(visit, [
+    { text: "rule", keys: ["Enter"] },
+    { text: FUNCTION, keys: [] },
+  ]);
+  await options.filter({ hasText: FUNCTION }).first().waitFor();
+  const heading = visit.page.locator("aside h2");
+  assert.deepEqual(await heading.allInnerTexts(), [], "nothing is picked");
+  await visit.page.keyboard.press("Enter");
+  await heading.getByText(FUNCTION, { exact: true }).waitFor();
+});
+
 visiting("the flame graph is inverted, as its link says, and turned over", async (visit) => {
   const canvas = visit.page.locator(".boxes canvas");
   await canvas.waitFor();

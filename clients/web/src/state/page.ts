@@ -8,8 +8,6 @@ export const filtersShown = signal(false);
 
 /** The stack of the box that was picked last, outermost first; another function is picked: of no use. */
 export const pickedStack = signal<readonly string[]>([]);
-/** Functions that search found, heaviest first. */
-export const hits = signal<readonly string[]>([]);
 
 /** To the selected window; without one to all. */
 export function zoomOverview(): void {

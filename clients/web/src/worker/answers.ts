@@ -225,10 +225,12 @@ export class Answers {
         .filter((fn) => hits[fn] && total[fn] > 0)
         .sort((a, b) => total[b] - total[a] || a - b);
       const weights = Float64Array.from(order, (fn) => total[fn]);
-      return { error: "", hits, order, totals: weights, whole: totals.total[ROOT], nodes, share };
+      const whole = totals.total[ROOT];
+      return { of: search, error: "", hits, order, totals: weights, whole, nodes, share };
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       return {
+        of: search,
         error: error.message,
         hits: new Uint8Array(0),
         order: new Int32Array(0),

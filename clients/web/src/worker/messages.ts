@@ -74,6 +74,7 @@ export interface SortedRows extends TreeRows {
 }
 
 export interface SearchResult {
+  of: Search; // what was searched for
   error: string; // of the expression; "" when it is one
   hits: Uint8Array; // by function
   order: Int32Array; // of these the ones that have samples, heaviest first

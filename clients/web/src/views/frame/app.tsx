@@ -1,8 +1,8 @@
 // The page: its parts from top to bottom.
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { useAnswer } from "../../state/answer";
-import { data, keyOfFunction, link, look } from "../../state/live";
-import { hits } from "../../state/page";
+import { data, link, look } from "../../state/live";
+import { hitsCame } from "../../state/hits";
 import { selection } from "../../state/selection";
 import { BottomUpView } from "../rows/bottom_up_view";
 import { Chart } from "../flame/chart";
@@ -76,9 +76,8 @@ export function App() {
     () => (search.text && answer && !answer.error ? answer : null),
     [search.text, answer],
   );
-  useEffect(() => {
-    hits.value = found ? Array.from(found.order, keyOfFunction) : [];
-  }, [found]);
+  // Before any further key: numbers in an older answer may mean others now.
+  useLayoutEffect(() => hitsCame(answer), [answer]);
   useEffect(() => {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -1,9 +1,11 @@
 // Who is profiled, what the sampler does, search.
 import { useEffect, useId, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
 import type { SearchResult } from "../../worker/messages";
 import type { Command } from "../../wire/service";
 import { backend, files, functionOfKey, held, hold, info, keyOfFunction } from "../../state/live";
 import { arrange } from "../../state/room";
+import { withHits } from "../../state/hits";
 import { adjust, select, selection, START } from "../../state/selection";
 import { canRecord, standing } from "../../state/standing";
 import { isDark, theme } from "../parts/colours";
@@ -119,27 +121,28 @@ function Recording() {
   );
 }
 
+/** Where keys lead to in the list; from -1: they are on none yet. */
+const MOVES: Record<string, (at: number) => number> = {
+  ArrowDown: (at) => at + 1,
+  ArrowUp: (at) => (at < 0 ? -1 : at - 1),
+  Enter: (at) => Math.max(0, at),
+};
+
 const COMBOBOX = { role: "combobox" } as object; // it has a list, whatever its type says
 
 function SearchBox({ result }: { result: SearchResult | null }) {
   const { search } = selection.value;
   const found = result && search.text ? describe(result) : "";
   const [listed, setListed] = useState(false);
-  const [at, setAt] = useState(-1); // in the list
+  const at = useSignal(-1); // in the list
   const id = useId();
   const isListed = listed && Boolean(search.text) && result !== null && !result.error;
-  const count = Math.min(result?.order.length ?? 0, HITS_LISTED);
-  const go = (next: number) => {
-    if (!count || !result) return;
-    const to = (next + count) % count;
-    setAt(to);
-    select({ picked: keyOfFunction(result.order[to]) }, "search");
-  };
-  const acts: Record<string, () => void> = {
-    ArrowDown: () => go(at + 1),
-    ArrowUp: () => go(at < 0 ? count - 1 : at - 1),
-    Enter: () => go(Math.max(0, at)),
-  };
+  const go = (move: (at: number) => number) =>
+    withHits((order) => {
+      const count = Math.min(order.length, HITS_LISTED);
+      at.value = (move(at.value) + count) % count;
+      select({ picked: keyOfFunction(order[at.value]) }, "search");
+    });
   return (
     <div
       class="search"
@@ -154,20 +157,22 @@ function SearchBox({ result }: { result: SearchResult | null }) {
         {...COMBOBOX}
         aria-expanded={isListed}
         aria-controls={id}
-        aria-activedescendant={isListed && at >= 0 ? `${id}-${at}` : undefined}
+        aria-activedescendant={isListed && at.value >= 0 ? `${id}-${at.value}` : undefined}
         autocomplete="off"
         onFocus={() => setListed(true)}
         aria-label="Search functions and libraries"
         value={search.text}
         onInput={({ currentTarget }) => {
           setListed(true);
-          setAt(-1);
+          at.value = -1;
           adjust({ search: { ...search, text: currentTarget.value } });
         }}
         onKeyDown={(event) => {
-          if (isListed && acts[event.key]) {
+          const move = MOVES[event.key];
+          // Of a text that was typed just now there may be no list yet.
+          if (move && listed && selection.value.search.text) {
             event.preventDefault();
-            acts[event.key]();
+            go(move);
           }
           if (event.key !== "Escape") return;
           adjust({ search: START.search });
@@ -185,7 +190,7 @@ function SearchBox({ result }: { result: SearchResult | null }) {
       <output class={result?.error ? "wrong" : ""} title={result?.error}>
         {found}
       </output>
-      {isListed && <HitList id={id} result={result} at={at} />}
+      {isListed && <HitList id={id} result={result} at={at.value} />}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 // What keys do, wherever the page is; rows of tables have the arrows for themselves.
-import { byUnit, held, hold } from "../../state/live";
+import { byUnit, held, hold, keyOfFunction } from "../../state/live";
+import { withHits } from "../../state/hits";
 import { select, selection, START, toggle, transform, VIEWS } from "../../state/selection";
-import { filtersShown, helpShown, hits, savingShown, zoomOverview } from "../../state/page";
+import { filtersShown, helpShown, savingShown, zoomOverview } from "../../state/page";
 import { groupings } from "./frame_menu";
 import { tip } from "../parts/tip";
 import { stepBack } from "../../state/history";
@@ -215,11 +216,12 @@ function nextPane(): void {
 }
 
 function pickHit(step: number): void {
-  const { length } = hits.value;
-  if (!length) return;
-  const at = hits.value.indexOf(selection.value.picked);
-  const next = at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
-  select({ picked: hits.value[next] });
+  withHits((order) => {
+    const { length } = order;
+    const at = order.findIndex((fn) => keyOfFunction(fn) === selection.value.picked);
+    const next = at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
+    select({ picked: keyOfFunction(order[next]) });
+  });
 }
 
 function withPicked(act: (fn: string) => void): void {
