@@ -581,10 +581,14 @@ static void a_caller_whose_frame_pointer_is_zero_is_the_first_frame(void **state
 
 static void walk_to_its_stack(const uint8_t *code)
 {
-    const uint64_t of_its_own[8] = { 0, (uint64_t)(code + 5) };
-    const uint64_t stack[8] = { (uint64_t)of_its_own, (uint64_t)(code + 5) };
+    /* Apart: the end of the thread's stack belongs to it. */
+    struct {
+        uint64_t stack[8], between[8], of_its_own[8];
+    } of = { .of_its_own = { 0, (uint64_t)(code + 5) } };
 
-    take_at(code + 4, stack, stack);
+    of.stack[0] = (uint64_t)of.of_its_own;
+    of.stack[1] = (uint64_t)(code + 5);
+    take_at(code + 4, of.stack, of.stack);
     assert_int_equal(found.ours_count, 3);
     assert_int_equal(found.end, FEED_END_ROOT);
 }
