@@ -1,4 +1,5 @@
-"""A live service's names for what a recorded one called otherwise: isolates, functions, cursors.
+"""A live service's names for what a recorded one called otherwise: isolates, functions, cursors,
+methods that clients have registered.
 
     ids = Ids()
     ids.learn(recorded_reply, reply)         # {"id": "isolates/41"} and {"id": "isolates/7"}
@@ -13,8 +14,8 @@ import json
 
 from .entry import Json, parsed
 
-# Members whose values a client gives back: objects' ids, a table's cursor.
-_NAMING = ("id", "next")
+# Members whose values a client gives back: objects' ids, a table's cursor, a registered method.
+_NAMING = ("id", "next", "method")
 
 
 class Ids:
@@ -34,15 +35,15 @@ class Ids:
                 self.learn(before, now)
 
     def translated(self, text: str) -> str:
-        """The same characters where nothing in the parameters has another name."""
+        """The same characters where nothing has another name."""
         try:
             message = parsed(text)
         except ValueError:
             return text
-        if not isinstance(message, dict) or "params" not in message:
+        if not isinstance(message, dict):
             return text
-        params = self._renamed(message["params"])
-        return text if params == message["params"] else json.dumps({**message, "params": params})
+        told = {name: self._renamed(one) for name, one in message.items() if name in ("method", "params")}
+        return text if all(message[name] == one for name, one in told.items()) else json.dumps({**message, **told})
 
     def _renamed(self, value: Json) -> Json:
         if isinstance(value, dict):

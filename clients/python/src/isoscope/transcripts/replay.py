@@ -164,18 +164,20 @@ class Replay:
 
     def _hear_text(self, entry: Entry) -> None:
         if entry.event and not self._judge.every_event and self._is_settled(entry):
-            return
-        heard = self._take(entry, self._matcher(entry))
+            heard = self._connections[entry.client].take(self._matcher(entry), 0)
+        else:
+            heard = self._take(entry, self._matcher(entry))
         if heard is None:
             return
-        if self._ids and entry.is_reply:
-            self._ids.learn(entry.message.get("result"), heard.json.get("result"))
+        if self._ids:
+            for part in ("result", "params"):
+                self._ids.learn(entry.message.get(part), heard.json.get(part))
         if "method" in entry.message and "id" in entry.message:
             self._calls[json.dumps(entry.message["id"])] = heard.json.get("id")
         self._judged(entry, heard, self._judge.text(entry, heard.text, heard.json))
 
     def _is_settled(self, entry: Entry) -> bool:
-        """A live service has events of its own: of each kind the first is waited for, and judged."""
+        """A live service has events of its own: of each kind the first is waited for."""
         key = (entry.client, *(entry.event or ("", "")))
         known = key in self._settled
         self._settled.add(key)
@@ -228,7 +230,8 @@ class Replay:
 
     def _take(self, entry: Entry, matches: Callable[[Heard], bool]) -> Optional[Heard]:
         """None: it did not come, which is a verdict then."""
-        there = self._connection(entry)
+        # One that has ended may have been heard all the same.
+        there = self._connections.get(entry.client) or self._connection(entry)
         heard = there.take(matches, time.monotonic() + self._deadline_s)
         if heard is not None:
             return heard
