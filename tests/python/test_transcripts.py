@@ -169,7 +169,8 @@ def test_a_disk_that_is_full_is_told_at_once():
 
 
 def test_a_disk_that_fills_up_leaves_whole_lines(tmp_path, monkeypatch):
-    recorder = Recorder(str(tmp_path / "t.jsonl"), "", "")
+    told = []
+    recorder = Recorder(str(tmp_path / "t.jsonl"), "", "", tell=told.append)
     recorder.message("send", "A", TEXT, b'{"id": "1", "method": "getVM"}')
     whole = (tmp_path / "t.jsonl").read_bytes()
     write, calls = os.write, []
@@ -183,7 +184,7 @@ def test_a_disk_that_fills_up_leaves_whole_lines(tmp_path, monkeypatch):
     monkeypatch.setattr("isoscope.transcripts.recorder.os.write", full)
     recorder.message("send", "A", TEXT, b"more")
     recorder.message("send", "A", TEXT, b"and more")
-    assert "No space left on device; it ends with line 2" in recorder.problem
+    assert told == [recorder.problem] and "No space left on device; it ends with line 2" in told[0]
     assert (tmp_path / "t.jsonl").read_bytes() == whole and len(calls) == 2
     recorder.close()
 

@@ -19,7 +19,7 @@ import json
 import os
 import threading
 import time
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from ..errors import CannotWrite
 from .entry import TOKEN, parsed
@@ -32,9 +32,18 @@ _PRIVATE = ("cookie", "authorization")  # of other servers on this host: no busi
 
 
 class Recorder:
-    def __init__(self, path: str, service: str, proxy: str, tokens: Sequence[str] = ()) -> None:
-        """service, proxy: their hosts and ports. tokens: the service's own, "" where it has none; then others to be left out."""
+    def __init__(
+        self,
+        path: str,
+        service: str,
+        proxy: str,
+        tokens: Sequence[str] = (),
+        tell: Callable[[str], None] = lambda problem: None,
+    ) -> None:
+        """service, proxy: their hosts and ports. tokens: the service's own, "" where it has none; then
+        others to be left out. tell: is called with a problem, once."""
         self.problem = ""
+        self._tell = tell
         self.clients = 0
         self.lines = 0
         self._path, self._tokens = path, [token for token in tokens if token]
@@ -126,6 +135,7 @@ class Recorder:
                 self.lines += 1
             except OSError as error:
                 self.problem = f"cannot write {self._path}: {error.strerror}; it ends with line {self.lines}"
+                self._tell(self.problem)
 
     def _append(self, line: bytes) -> None:
         written = 0

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import http.client
 import socket
+import time
 from typing import Optional
 from urllib.parse import urlsplit
 
 from ..transport import service_address, unix_path, websocket_uri
 
 _CONNECT_S = 10.0
+_PAUSE_S = 0.2  # for a service that closes at once
 
 
 class ServiceAddress:
@@ -72,6 +74,7 @@ class ServiceAddress:
             except OSError:
                 pass
             connection.close()
+            time.sleep(_PAUSE_S)
 
 
 class _UnixConnection(http.client.HTTPConnection):

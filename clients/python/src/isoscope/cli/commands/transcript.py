@@ -48,16 +48,15 @@ def run(args: argparse.Namespace) -> int:
     service = ServiceAddress(service_uri(args, "transcript"))
     WebSocketTransport(service.uri, _CONNECT_S).close()  # or says why not
     with LocalServer(ProxyHandler, args.port, None) as server:
-        recorder = Recorder(args.output, service.name, server.name, [service.token, server.token])
+        recorder = Recorder(args.output, service.name, server.name, [service.token, server.token], _tell)
         server.context = Proxy(service, recorder)
         threading.Thread(target=_end_with, args=(service, server), daemon=True).start()
         serving.serve(server, args.service_info)
         recorder.close()
         server.cut_off()
-    problem = recorder.problem
     clients = f"{recorder.clients} connection{'' if recorder.clients == 1 else 's'}"
-    print(f"isoscope: {problem or f'{args.output}: {clients}, {recorder.lines} lines'}", file=sys.stderr)
-    return FAILED if problem else DONE
+    _tell(f"{args.output}: {clients}, {recorder.lines} lines")
+    return FAILED if recorder.problem else DONE
 
 
 def service_uri(args: argparse.Namespace, word: str) -> str:
@@ -70,9 +69,13 @@ def service_uri(args: argparse.Namespace, word: str) -> str:
     return str(uri)
 
 
+def _tell(text: str) -> None:
+    print(f"isoscope: {text}", file=sys.stderr, flush=True)
+
+
 def _end_with(service: ServiceAddress, server: LocalServer) -> None:
     service.wait_for_end()
-    print("isoscope: the service has ended", file=sys.stderr)
+    _tell("the service has ended")
     _wait_for_clients(server)
     server.stop()
 
