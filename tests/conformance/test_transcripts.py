@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def replayed(path, service, *words):
 @pytest.fixture(scope="module")
 def service():
     with profiled([workload("spin_two_to_one"), "0.3"]) as service:
+        service.tree()  # all names are known: the event that says so comes once
         yield service
 
 
@@ -45,22 +47,37 @@ def test_what_a_real_vm_was_asked_is_answered_here(service):
     assert same > 100
 
 
-def test_the_page_replayed_is_the_same_by_shape(service, tmp_path):
-    chromium = shutil.which("chromium") or pytest.skip("needs chromium")
-    info, out = tmp_path / "info.json", tmp_path / "t.jsonl"
-    words = [ISOSCOPE, "transcript", "--uri", service.uri, "-o", str(out), "--write-service-info", str(info)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as proxy:
+@contextmanager
+def standing_in(folder, *words):
+    """`isoscope transcript` or `replay --server`: yields its URI, and ends it; status 0."""
+    info = folder / f"{words[0]}.json"
+    words = [ISOSCOPE, *words, "--write-service-info", str(info)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
         try:
-            until(info.exists, "the proxy's start")
-            with Browser(chromium) as browser:
-                browser.open(json.loads(info.read_text())["uri"])
-                browser.until("document.body.innerText.includes('spin_two_to_one')", "the profile")
-                assert not [line for line in browser.console if "rror" in line]
+            until(lambda: info.exists() or process.poll() is not None, "its start")
+            yield json.loads(info.read_text())["uri"]
         finally:
-            proxy.terminate()
-    assert proxy.returncode == 0
+            process.terminate()
+    assert process.returncode == 0 or words[1] == "replay"  # which may be asked one time more
+
+
+def look_at_the_page(chromium, uri):
+    with Browser(chromium) as browser:
+        browser.open(uri)
+        browser.until("document.body.innerText.includes('spin_two_to_one')", "the profile")
+        browser.until("document.body.innerText.includes('· connected')", "the connection")
+        assert not [line for line in browser.console if "rror" in line]
+
+
+def test_the_page_is_recorded_replayed_and_satisfied_by_a_player(service, tmp_path):
+    chromium = shutil.which("chromium") or pytest.skip("needs chromium")
+    out = tmp_path / "t.jsonl"
+    with standing_in(tmp_path, "transcript", "--uri", service.uri, "-o", str(out)) as uri:
+        look_at_the_page(chromium, uri)
     entries = Transcript.read(str(out)).entries
     assert {"_getCpuSamples", "getVM"} <= {entry.message.get("method") for entry in entries}
     assert any(entry.kind == "http" and entry.msg.get("path", "").endswith("app.js") for entry in entries)
     status, told = replayed(out, service)
     assert (status, told["differences"]) == (0, [])
+    with standing_in(tmp_path, "replay", "--server", str(out)) as uri:
+        look_at_the_page(chromium, uri)

@@ -8,7 +8,7 @@ from typing import Mapping, Optional, Sequence
 from .entry import Json, parsed
 from .service import ServiceAddress
 
-_NOT_SENT = ("host", "connection", "content-length")
+_NOT_SENT = ("host", "content-length")
 
 
 @dataclass
@@ -32,8 +32,9 @@ class HttpAnswer:
         try:
             headers = request.get("headers", {})
             connection.putrequest(str(request["method"]), path, skip_accept_encoding=True)
+            upgrades = any(name.lower() == "upgrade" for name in headers)
             for name, value in headers.items():
-                if name.lower() not in _NOT_SENT:
+                if name.lower() not in _NOT_SENT and (upgrades or name.lower() != "connection"):
                     connection.putheader(name, str(value))
             body = str(request.get("body", "")).encode()
             if body:

@@ -45,6 +45,10 @@ class ProxyHandler(TokenHandler):
         self._client = ""
 
     def answer(self) -> None:
+        if "Transfer-Encoding" in self.headers:  # no request of the protocol has a body at all
+            self.close_connection = True
+            self.say(411, "a body needs its length here")
+            return
         proxy, body = self._proxy, self.body()
         # One with another token goes on as it is: it is the service that refuses it.
         place = self.place
