@@ -27,7 +27,7 @@ from isoscope.transcripts.recorder import Recorder
 from isoscope.transcripts.script import Script
 from isoscope.transcripts.service import ServiceAddress
 from isoscope.transcripts.transcript import Transcript
-from test_transcripts import VERSION, ask, event, line, reply
+from transcript_lines import VERSION, ask, event, line, reply
 
 DEADLINE_S = 30
 
