@@ -177,6 +177,14 @@ def test_junit_has_a_case_for_each_answer(tmp_path, capsys):
     assert cannot[0] == 2 and "cannot write" in cannot[2]
 
 
+@pytest.mark.parametrize("more, compare", [({}, "shape"), ({"_saved": [{"type": "_SavedFile"}]}, "bytes")])
+def test_a_saved_session_is_compared_by_bytes_unless_it_is_asked_otherwise(tmp_path, capsys, more, compare):
+    path = written(tmp_path / "t.jsonl", ask("getVM"), reply({"type": "VM", "name": "a", **more}))
+    with played(path) as server:
+        assert f"by {compare}: all the same" in isoscope(capsys, "replay", path, "--uri", server.uri)[1]
+        assert "by shape" in isoscope(capsys, "replay", path, "--uri", server.uri, "--compare", "shape")[1]
+
+
 def test_an_event_that_does_not_come_is_reported(tmp_path, capsys):
     path = written(tmp_path / "t.jsonl", *TALK)
     with played(written(tmp_path / "quiet.jsonl", *TALK[:3], *TALK[4:])) as server:
@@ -264,7 +272,7 @@ def test_a_service_that_dies_in_the_middle_is_told_with_the_line(tmp_path, capsy
             connection.sendall(frames.of_server(frames.TEXT, TALK[1]["raw"].encode()))
             return
 
-    with bytes_server(lambda stream, connection: None, one_answer) as (uri, _):
+    with bytes_server(one_answer, one_answer) as (uri, _):
         status, out, err = isoscope(capsys, "replay", path, "--uri", uri, "--junit", str(xml))
     assert status == 2
     assert re.search(r"t\.jsonl, line [345]: .*(ended while|no service answers)", err) and err.count("\n") == 1

@@ -8,7 +8,8 @@ import json
 import sys
 from typing import Any, Optional
 
-from ...errors import IsoscopeError
+from ...client import Client
+from ...errors import IsoscopeError, RpcError
 from ...text import printable
 from ...transcripts import report
 from ...transcripts.judges import ByteJudge, Judge, ShapeJudge
@@ -18,7 +19,6 @@ from ...transcripts.replay import Replay
 from ...transcripts.script import Script
 from ...transcripts.service import ServiceAddress
 from ...transcripts.transcript import Transcript
-from ...transport import WebSocketTransport
 from .. import options, serving
 from ..exits import DONE, FAILED, USAGE, UsageError
 from .transcript import service_uri
@@ -50,9 +50,9 @@ def add(commands: Any) -> None:
                         help="the service's URI or its info file; default: $ISOSCOPE_URI")
     parser.add_argument("--timing", metavar="fast|original|xN", type=_speed, default=None,
                         help="as fast as the answers come (default), as it was, or N times as fast")
-    parser.add_argument("--compare", choices=("shape", "bytes"), default="shape",
-                        help="what must be the same: the outcome and the types of all members (for a live service, "
-                             "the default), or every byte (for a saved session)")
+    parser.add_argument("--compare", choices=("shape", "bytes"),
+                        help="what must be the same: the outcome and the types of all members, or every byte "
+                             "(default: bytes where the service says that it serves saved sessions, else shape)")
     parser.add_argument("--deadline", metavar="SECONDS", type=options.seconds, default=_DEADLINE_S * 1_000_000,
                         help=f"how long each reply and event is waited for (default: {_DEADLINE_S})")
     parser.add_argument("--junit", metavar="FILE", help="write the result as JUnit's XML, too")
@@ -109,9 +109,10 @@ def _serve(args: argparse.Namespace, transcript: Transcript) -> int:
 
 def _replay(args: argparse.Namespace, transcript: Transcript) -> int:
     service = ServiceAddress(service_uri(args, "replay"))
-    WebSocketTransport(service.uri, _CONNECT_S).close()  # or says why not
+    with Client(service.uri, timeout_s=_CONNECT_S) as client:  # or says why not
+        compare = args.compare or _fit_for(client)
     judge: Judge = ShapeJudge(transcript)
-    if args.compare == "bytes":
+    if compare == "bytes":
         judge = ByteJudge(transcript, service)
     replay = Replay(transcript, service, judge, speed=args.timing, deadline_s=args.deadline / 1e6)
     problem = ""
@@ -124,6 +125,14 @@ def _replay(args: argparse.Namespace, transcript: Transcript) -> int:
         print(f"isoscope: {printable(problem)}", file=sys.stderr)
         return NOT_RUN
     return DIFFERENT if any(verdict.differences for verdict in replay.verdicts) else SAME
+
+
+def _fit_for(client: Client) -> str:
+    """A saved session gives the same bytes each time; what runs does not."""
+    try:
+        return "bytes" if "_saved" in client.call("getVM") else "shape"
+    except RpcError:
+        return "shape"
 
 
 def _tell(args: argparse.Namespace, replay: Replay, compare: str, problem: str) -> None:
