@@ -49,6 +49,8 @@ static const struct command python_commands[] = {
     { "dump", NULL, "print the newest stack of each thread" },
     { "stats", NULL, "print counters and cost of the sampling itself" },
     { "watch", NULL, "print events as they come" },
+    { "transcript", NULL, "record what clients and a service say, as a file" },
+    { "replay", NULL, "replay a transcript to a service, or in a service's place" },
     { "overhead", NULL, "measure the overhead of sampling on a command" },
     { "completion", NULL, "print a shell's completions for isoscope" },
 };

@@ -16,8 +16,8 @@ from typing import Any, Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
 from . import mistakes
-from .commands import completion, diff, disassemble, dump, export, hot, overhead, stats, table, top, tree
-from .commands import view, watch
+from .commands import completion, diff, disassemble, dump, export, hot, overhead, stats, table, top
+from .commands import replay, transcript, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -35,6 +35,8 @@ COMMANDS = {
     "dump": dump.add,
     "stats": stats.add,
     "watch": watch.add,
+    "transcript": transcript.add,
+    "replay": replay.add,
     "overhead": overhead.add,
     "completion": completion.add,
 }
