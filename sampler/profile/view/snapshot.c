@@ -376,7 +376,8 @@ static int begin_snapshot(struct snapshot *snapshot, struct profile *profile,
                              .first_us = span.first_us,
                              .last_us = span.last_us,
                              .serial_min = window->since ? window->since->chunk : 0 };
-    int error = store_views(profile->store, &ask, &snapshot->views, &snapshot->view_count, NULL);
+    int error = store_views(profile->stores.of[window->kind], &ask, &snapshot->views,
+                            &snapshot->view_count, NULL);
 
     if (error)
         return error;
