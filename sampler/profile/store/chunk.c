@@ -51,6 +51,7 @@ int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int6
     }
     atomic_init(&chunk->references, 1);
     chunk->serial = serial;
+    chunk->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     chunk->first_sequence = first_sequence;
     chunk->base_us = first_us > LATE_US ? first_us - LATE_US : 0;
     chunk->min_us = INT64_MAX;
@@ -219,19 +220,17 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, const struct st
     return 0;
 }
 
-static size_t pages(size_t count, size_t entry_bytes)
+static size_t in_pages(const struct chunk *chunk, size_t count, size_t entry_bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    return (count * entry_bytes + page - 1) / page * page;
+    return (count * entry_bytes + chunk->page_bytes - 1) & ~(chunk->page_bytes - 1);
 }
 
 size_t chunk_bytes(const struct chunk *chunk)
 {
-    return sizeof(*chunk) + pages(chunk->sample_count, sizeof(*chunk->samples)) +
-           pages(chunk->node_count, sizeof(*chunk->nodes)) +
-           pages(chunk->frame_count, sizeof(*chunk->frames)) +
-           pages(chunk->source_count, sizeof(*chunk->sources)) +
+    return sizeof(*chunk) + in_pages(chunk, chunk->sample_count, sizeof(*chunk->samples)) +
+           in_pages(chunk, chunk->node_count, sizeof(*chunk->nodes)) +
+           in_pages(chunk, chunk->frame_count, sizeof(*chunk->frames)) +
+           in_pages(chunk, chunk->source_count, sizeof(*chunk->sources)) +
            chunk->source_count * (sizeof(struct owner_thread) + sizeof(struct owner));
 }
 
