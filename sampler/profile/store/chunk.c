@@ -51,7 +51,6 @@ int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int6
     }
     atomic_init(&chunk->references, 1);
     chunk->serial = serial;
-    chunk->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     chunk->first_sequence = first_sequence;
     chunk->base_us = first_us > LATE_US ? first_us - LATE_US : 0;
     chunk->min_us = INT64_MAX;
@@ -220,17 +219,30 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, const struct st
     return 0;
 }
 
-static size_t in_pages(const struct chunk *chunk, size_t count, size_t entry_bytes)
+/* Asked once: chunk_bytes is wanted at each sample. */
+static size_t page_bytes(void)
 {
-    return (count * entry_bytes + chunk->page_bytes - 1) & ~(chunk->page_bytes - 1);
+    static _Atomic size_t bytes;
+    size_t known = atomic_load_explicit(&bytes, memory_order_relaxed);
+
+    if (!known) {
+        known = (size_t)sysconf(_SC_PAGESIZE);
+        atomic_store_explicit(&bytes, known, memory_order_relaxed);
+    }
+    return known;
+}
+
+static size_t in_pages(size_t count, size_t entry_bytes)
+{
+    return (count * entry_bytes + page_bytes() - 1) & ~(page_bytes() - 1);
 }
 
 size_t chunk_bytes(const struct chunk *chunk)
 {
-    return sizeof(*chunk) + in_pages(chunk, chunk->sample_count, sizeof(*chunk->samples)) +
-           in_pages(chunk, chunk->node_count, sizeof(*chunk->nodes)) +
-           in_pages(chunk, chunk->frame_count, sizeof(*chunk->frames)) +
-           in_pages(chunk, chunk->source_count, sizeof(*chunk->sources)) +
+    return sizeof(*chunk) + in_pages(chunk->sample_count, sizeof(*chunk->samples)) +
+           in_pages(chunk->node_count, sizeof(*chunk->nodes)) +
+           in_pages(chunk->frame_count, sizeof(*chunk->frames)) +
+           in_pages(chunk->source_count, sizeof(*chunk->sources)) +
            chunk->source_count * (sizeof(struct owner_thread) + sizeof(struct owner));
 }
 

@@ -68,7 +68,6 @@ struct chunk {
     _Atomic uint32_t references;
     uint64_t serial;         /* grows from chunk to chunk of a store; never 0 */
     uint64_t first_sequence; /* of samples[0] */
-    size_t page_bytes;       /* the kernel's: chunk_bytes is asked at each sample */
     int64_t base_us;
     int64_t min_us, max_us;                                       /* store lock */
     uint32_t sample_count, node_count, frame_count, source_count; /* store lock */
