@@ -177,17 +177,16 @@ static int ask_for_names(struct snapshot *snapshot, struct taking *taking, int64
 
 /* Ticks. */
 
-/* A recursive function counts once. */
-static void count_in_chain(struct tables *tables, struct table_chain chain,
-                           const struct stack *stack, struct taking *taking)
+/* A recursive function counts once. number: the stack's. By value, or each is read again for each
+ * frame: what is written might be them. */
+static void count_in_chain(const struct snapshot_frame *frame, uint32_t count, uint64_t samples,
+                           struct snapshot_function *functions, uint32_t *seen, uint32_t number)
 {
-    for (uint32_t i = chain.first; i < chain.first + chain.count; i++) {
-        uint32_t function = tables->frames[i].function;
-
-        if (taking->seen[function] == taking->stack)
+    for (const struct snapshot_frame *end = frame + count; frame < end; frame++) {
+        if (seen[frame->function] == number)
             continue;
-        taking->seen[function] = taking->stack;
-        tables->functions[function].inclusive += stack->samples;
+        seen[frame->function] = number;
+        functions[frame->function].inclusive += samples;
     }
 }
 
@@ -198,13 +197,16 @@ static void count_in_stack(struct snapshot *snapshot, const struct stack *stack,
     struct tables *tables = &snapshot->tables;
     const struct snapshot_frame *leaf = &tables->frames[chains[stack->leaf].first];
     struct walk walk = walk_begin(snapshot->views[taking->view].chunk, stack->leaf, stack->caller);
-    uint32_t depth = 0;
+    uint64_t samples = stack->samples;
+    uint32_t *seen = taking->seen, number = ++taking->stack, depth = 0;
 
-    taking->stack++;
-    tables->functions[leaf->function].exclusive += stack->samples;
+    tables->functions[leaf->function].exclusive += samples;
     for (; !walk.ended; walk_on(&walk)) {
-        count_in_chain(tables, chains[walk.frame], stack, taking);
-        depth += chains[walk.frame].count;
+        struct table_chain chain = chains[walk.frame];
+
+        count_in_chain(tables->frames + chain.first, chain.count, samples, tables->functions, seen,
+                       number);
+        depth += chain.count;
     }
     if (depth > taking->deepest)
         taking->deepest = depth;
