@@ -9,15 +9,15 @@
  * processes would have the same name, their pids follow. Numbers stay below 2^53, so that clients
  * may keep them in doubles.
  *
- * The main process is the one that the user started: the living image of it, where it went on as
- * another program; when it has ended, another that lives; when none does, the image of it with most
- * samples. It is the first of getVM, and the one whose pid and memory it tells.
+ * The main process is the first of getVM, which tells its pid and memory. It is the one that the
+ * user started. Where that went on as another program, the living image is meant. When it has
+ * ended, another that lives takes its place. When none lives, the image with most samples does.
  *
  * An isolate is there while its process lives, and after that while the store holds samples of it:
  * a compiler's child lives for milliseconds, and nobody could read it otherwise. The main process
- * stays in any case: clients cannot connect to a service without isolates. getVM lists those that
- * live and those that left samples enough; a shell script's hundred children with a sample each are
- * there for who asks by their ids.
+ * stays in any case: clients cannot connect to a service without isolates. getVM lists isolates
+ * that live or left samples enough. A shell script has a hundred children with a sample each: they
+ * are asked for by their ids.
  *
  * Ownership  The table lends its processes and isolates until the next isolates_refresh. JSON is
  *            new.

@@ -58,9 +58,9 @@ void paths_free(struct paths *paths);
 uint32_t paths_read(const struct paths *paths, const struct path *path,
                     enum path_direction direction, uint32_t *out);
 
-/* A place in the tree by what leads to it: the same in every walk. parent: 0 for the root. 53 bits,
- * which a client may take for a number; two places have the same one in 10 million profiles of
- * 40,000 places. */
+/* A place in the tree by what leads to it: the same in every walk. parent: 0 for the root. It has 53
+ * bits, so that a client may take it for a number. Of 10 million profiles with 40,000 places, one
+ * has two places with the same id. */
 uint64_t path_id(uint64_t parent, uint32_t entry);
 /* Of the sample's leaf, in a tree without tags from the root down. */
 uint64_t path_id_of(const struct paths *paths, const struct snapshot_sample *sample);

@@ -32,6 +32,7 @@ struct follow_cursor {
 };
 
 struct follow_window {
+    enum sample_kind kind; /* the cursor's too */
     uint64_t process_id;   /* 0: every process */
     int32_t tid;           /* of that process; 0: every thread */
     int64_t from_us;       /* without a cursor: from about this time on (samples are not sorted) */

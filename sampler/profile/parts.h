@@ -8,7 +8,7 @@
 #include "naming/functions.h"
 #include "naming/symbolizer.h"
 #include "naming/registry.h"
-#include "store/store.h"
+#include "store/stores.h"
 #include "unwinding/table_store.h"
 #include "wall/rounds.h"
 
@@ -16,7 +16,7 @@ struct bell;
 struct follow_tables;
 
 struct profile {
-    struct store *store;
+    struct stores stores;
     struct registry *registry;
     struct functions *functions;
     struct inline_chains *chains;

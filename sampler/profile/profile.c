@@ -74,12 +74,12 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
 
     if (options->source_root && !(profile->source_root = strdup(options->source_root)))
         return -ISOSCOPE_NO_MEMORY;
-    if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
+    if ((error = stores_new(&profile->stores, options->store_bytes)) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
         (error = functions_new(&profile->functions)) < 0 ||
         (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
         (error = make_symbolizer(profile, options)) < 0 ||
-        (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
+        (error = processes_new(&profile->processes, &profile->stores, &settings)) < 0)
         return error;
     if (options->tables_path &&
         table_store_new(&profile->tables, options->tables_path, look_now, profile) < 0) {
@@ -89,7 +89,7 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0)
         return error;
     collector.processes = profile->processes;
-    collector.store = profile->store;
+    collector.stores = &profile->stores;
     collector.registry = profile->registry;
     collector.symbolizer = profile->symbolizer;
     collector.tables = profile->tables;
@@ -112,7 +112,7 @@ int profile_tables_problem(const struct profile *profile)
 
 struct profile_history profile_history(struct profile *profile)
 {
-    return store_history(profile->store);
+    return stores_history(&profile->stores);
 }
 
 const char *profile_debuginfod_problem(void)
@@ -152,7 +152,7 @@ void profile_free(struct profile *profile)
     symbolizer_free(profile->symbolizer);
     processes_free(profile->processes);
     rounds_free(profile->rounds);
-    store_free(profile->store);
+    stores_free(&profile->stores);
     inline_chains_free(profile->chains);
     functions_free(profile->functions);
     registry_free(profile->registry);

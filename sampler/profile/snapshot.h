@@ -40,7 +40,7 @@ struct process_info {
     bool started;      /* the program that isoscope run started, or what it became by exec */
     bool exit_known;   /* of an ended one; we are its parent */
     int wait_status;   /* how it ended, as waitpid says it */
-    uint64_t samples;  /* in the store now */
+    uint64_t samples;  /* of time, in their store now */
     uint64_t evicted;  /* samples that the bounded store let go */
     uint64_t corrupt;  /* records of the feed that could not be true */
     uint64_t unstored; /* samples that found no memory, or told of a thread too late */
@@ -68,7 +68,8 @@ struct profile_cpu {
 
 struct profile_cpu profile_cpu(struct profile *profile);
 
-/* What the bounded store has of all processes; the oldest samples go first, whosever they are. */
+/* What the bounded stores have of all processes; the oldest samples of a kind go first, whosever
+ * they are. */
 struct profile_history {
     size_t bytes, bytes_max;
     int64_t first_us, last_us; /* of the samples in it; 0: none */
@@ -118,13 +119,20 @@ struct profile_symbols {
 
 struct profile_symbols profile_symbols(struct profile *profile);
 
-/* How far somebody has read, in the order in which samples came; zeroed: nothing yet. */
+/* What samples count. Each kind has a store of its own, and a window shows one kind. */
+enum sample_kind {
+    SAMPLES_OF_TIME, /* CPU time and rounds of wall mode, of which wall mode's shares need both */
+    SAMPLE_KINDS,
+};
+
+/* How far somebody has read, in the order in which samples of a kind came; zeroed: nothing yet. */
 struct snapshot_cursor {
     uint64_t chunk;
     uint32_t sample;
 };
 
 struct snapshot_window {
+    enum sample_kind kind;
     uint64_t process_id; /* 0: every process */
     int32_t tid;         /* of that process; 0: every thread */
     /* Only those with one of these, up to a NULL; NULL: all. */

@@ -1,10 +1,14 @@
 /*
  * access.h - who may talk to the service, decided from a request's own words.
  *
- * Four gates, and each is enough to keep a web page out: the Host header (a name that was bound to
- * 127.0.0.1 by a stranger's DNS), the Origin header (a page of another site), Sec-Fetch-Site (a
- * page of another site that asks without an Origin, as images do), and the token in the path
- * (anybody who was not told). The user may open the first two for names of his own.
+ * There are four gates. Each is enough to keep a web page out:
+ *
+ *   Host              a name that a stranger's DNS bound to 127.0.0.1
+ *   Origin            a page of another site
+ *   Sec-Fetch-Site    a page of another site that asks without an Origin, as images do
+ *   the path's token  anybody who was not told it
+ *
+ * The user may open the first two for names of his own.
  *
  * Ownership  Strings in access_rules are lent.
  * Errors     None: what cannot be understood is not allowed.

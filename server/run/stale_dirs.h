@@ -2,10 +2,11 @@
  * stale_dirs.h - folders of runs that were killed: they are removed when the next run makes its
  * own.
  *
- * A folder is stale when it is this user's, named and closed as run_dir.c names and closes it,
- * nobody holds its lock or listens on its socket, and it was not touched for a minute (another run
- * may be just making it). Only what run_dir.c puts into it is removed; with anything else in it, it
- * stays.
+ * A folder is stale when
+ *   - it is this user's, and named and closed as run_dir.c names and closes it;
+ *   - nobody holds its lock or listens on its socket;
+ *   - it was not touched for a minute, for another run may be just making it.
+ * Only what run_dir.c puts into it is removed. A folder with anything else in it stays.
  *
  * Errors     None: what cannot be removed stays.
  */

@@ -134,8 +134,8 @@ static bool is_job(void)
 
 /*
  * When the terminal stops the job, we stop with the program, so that the shell sees the job
- * stopped; and as a job we do when the program is stopped in whatever way, by itself too. Else we
- * run on: nobody would continue us.
+ * stopped. If we are a job of our own, we also stop when the program is stopped in another way, or
+ * stops itself. Else we run on: nobody would continue us.
  */
 static void follow_stop(struct supervisor *supervisor)
 {

@@ -101,7 +101,8 @@ static void open_bench(struct bench *bench)
     fake_feed_open(&bench->feed, getpid());
     must(profile_attach(bench->profile, fake_feed_memfd(&bench->feed), &peer, &id) == 0,
          "profile_attach");
-    bench->owner = owner_hold(processes_at(bench->profile->processes, 0)->owner);
+    bench->owner =
+        owner_hold(processes_at(bench->profile->processes, 0)->owners.of[SAMPLES_OF_TIME]);
     must(owner_thread_new(&bench->thread, bench->owner, getpid(), "main") == 0, "owner_thread_new");
     bench->module =
         registry_number(bench->profile->registry, "/home/user/bench", build_id, sizeof(build_id));
@@ -141,7 +142,7 @@ static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
                                                draw(bench, frame < 4 ? bench->addresses : 1)));
         newest_us = bench->time_us += PERIOD_US;
         sample.timestamp_us = bench->time_us;
-        must(store_add(bench->profile->store, &sample) == 0, "store_add");
+        must(store_add(bench->profile->stores.of[SAMPLES_OF_TIME], &sample) == 0, "store_add");
     }
 }
 

@@ -69,6 +69,22 @@ def told(program):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def test_a_capstone_that_is_missing_is_named(told, program):
+    """It is loaded when code is asked for: all else works without it."""
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("needs user namespaces")
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    hide = "".join(f"mount --bind /dev/null {path} && "
+                   for path in re.findall(r"libcapstone\.so\.\d+ .*=> (\S+)", listed))
+    if not hide:
+        pytest.skip("needs a capstone that ldconfig knows")
+    words = [ISOSCOPE, "disassemble", "--", str(program), "10"]
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", f'{hide}exec "$@"', "sh", *words],
+                          capture_output=True, text=True, timeout=DEADLINE_S)  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"libcapstone\.so\.\d+ is missing: install libcapstone\d+", done.stderr)
+
+
 def test_the_time_of_a_loop_is_in_its_instructions(told):
     assert told["function"] == "hot"
     code = told["instructions"]

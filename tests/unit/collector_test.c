@@ -18,7 +18,7 @@ enum { ROUND_US = 100000 };
 
 /* A collector whose rounds the test runs, at times the test chooses. */
 struct fixture {
-    struct store *store;
+    struct stores stores;
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct processes *processes;
@@ -36,13 +36,13 @@ static int open_fixture(void **state)
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct collector_options options;
 
-    store_new(&fixture->store, 0);
+    stores_new(&fixture->stores, 0);
     registry_new(&fixture->registry);
     symbolizer_new(&fixture->symbolizer, &(struct symbolizer_options){ 0 });
-    processes_new(&fixture->processes, fixture->store,
+    processes_new(&fixture->processes, &fixture->stores,
                   &(struct feed_settings){ .enabled = true, .period_us = 1000, .depth_max = 128 });
     options = (struct collector_options){ .processes = fixture->processes,
-                                          .store = fixture->store,
+                                          .stores = &fixture->stores,
                                           .registry = fixture->registry,
                                           .symbolizer = fixture->symbolizer,
                                           .changed = count_change,
@@ -59,7 +59,7 @@ static int close_fixture(void **state)
     processes_free(fixture->processes);
     symbolizer_free(fixture->symbolizer);
     registry_free(fixture->registry);
-    store_free(fixture->store);
+    stores_free(&fixture->stores);
     free(fixture);
     return 0;
 }
@@ -124,7 +124,8 @@ static struct store_view *first_view(struct fixture *fixture)
     struct store_view *views;
     uint32_t count;
 
-    assert_int_equal(store_views(fixture->store, &STORE_ASK_ALL, &views, &count, NULL), 0);
+    assert_int_equal(
+        store_views(fixture->stores.of[SAMPLES_OF_TIME], &STORE_ASK_ALL, &views, &count, NULL), 0);
     assert_int_equal(count, 1);
     return views;
 }

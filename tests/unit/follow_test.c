@@ -44,7 +44,7 @@ static void add(struct fixture *fixture, uint64_t leaf)
         .thread = fixture->thread, .timestamp_us = ++fixture->time_us, .depth = 2, .frames = frames
     };
 
-    assert_int_equal(store_add(fixture->profile->store, &sample), 0);
+    assert_int_equal(store_add(fixture->profile->stores.of[SAMPLES_OF_TIME], &sample), 0);
 }
 
 static struct follow *take(const struct fixture *fixture, struct follow_cursor cursor)
@@ -128,12 +128,13 @@ static void a_cursor_of_an_evicted_chunk_resets(void **state)
 
     (void)state;
     cursor = open_and_read(&fixture);
-    while (!store_counts(fixture.profile->store, fixture.owner).evicted)
+    while (!store_counts(fixture.profile->stores.of[SAMPLES_OF_TIME], fixture.owner).evicted)
         add(&fixture, 2);
     follow = take(&fixture, cursor);
     assert_true(follow_reset(follow));
-    assert_int_equal(follow_sample_count(follow),
-                     store_counts(fixture.profile->store, fixture.owner).samples);
+    assert_int_equal(
+        follow_sample_count(follow),
+        store_counts(fixture.profile->stores.of[SAMPLES_OF_TIME], fixture.owner).samples);
     follow_free(follow);
 }
 
@@ -145,7 +146,7 @@ static void a_cleared_cursor_resets_once(void **state)
 
     (void)state;
     cursor = open_and_read(&fixture);
-    store_clear(fixture.profile->store, fixture.owner);
+    store_clear(fixture.profile->stores.of[SAMPLES_OF_TIME], fixture.owner);
     follow = take(&fixture, cursor);
     assert_true(follow_reset(follow));
     assert_int_equal(follow_sample_count(follow), 0);
@@ -187,7 +188,7 @@ static void a_renamed_thread_is_told_again(void **state)
 
     (void)state;
     cursor = open_and_read(&fixture);
-    store_rename(fixture.profile->store, fixture.thread, "worker");
+    store_rename(fixture.profile->stores.of[SAMPLES_OF_TIME], fixture.thread, "worker");
     follow = take(&fixture, cursor);
     assert_int_equal(chunk_delta(follow, 0).first_thread, 0);
     assert_string_equal(follow_thread(follow, 0, 0).name, "worker");

@@ -76,7 +76,7 @@ static void add_samples(struct fixture *fixture, int count)
         for (uint32_t frame = 0; frame < sample.depth; frame++)
             frames[frame] = FRAME_KEY(fixture->module, 16 * (1 + draw(fixture, FUNCTIONS)));
         sample.thread = fixture->threads[draw(fixture, 2)];
-        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
+        assert_int_equal(store_add(fixture->profile->stores.of[SAMPLES_OF_TIME], &sample), 0);
     }
 }
 

@@ -680,7 +680,7 @@ static void samples_come_in_order_however_they_were_stored(void **state)
     assert_int_equal(owner_new(&owner, fixture->id), 0);
     assert_int_equal(owner_thread_new(&thread, owner, 7, "main"), 0);
     for (uint64_t i = 0; i < COUNT; i++)
-        assert_int_equal(store_add(fixture->profile->store,
+        assert_int_equal(store_add(fixture->profile->stores.of[SAMPLES_OF_TIME],
                                    &(struct store_sample){ .thread = thread,
                                                            .timestamp_us = i * STRIDE % COUNT,
                                                            .depth = 1,

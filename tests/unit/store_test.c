@@ -19,7 +19,7 @@ struct fixture {
 
 static void fixture_open(struct fixture *fixture, size_t bytes_max)
 {
-    assert_int_equal(store_new(&fixture->store, bytes_max), 0);
+    assert_int_equal(store_new(&fixture->store, bytes_max, SAMPLES_OF_TIME), 0);
     assert_int_equal(owner_new(&fixture->owner, 1), 0);
     assert_int_equal(owner_thread_new(&fixture->thread, fixture->owner, 10, "main"), 0);
 }

@@ -78,7 +78,7 @@ static void add_samples(struct fixture *fixture, uint64_t addresses)
             frames[frame] = FRAME_KEY(
                 fixture->module, 16 * (frame << 16 | (frame < 4 ? draw(fixture, addresses) : 0)));
         sample.timestamp_us = i * INT64_C(1000);
-        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
+        assert_int_equal(store_add(fixture->profile->stores.of[SAMPLES_OF_TIME], &sample), 0);
     }
 }
 
@@ -109,9 +109,10 @@ static int open_fixture(void **state)
         profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer, &fixture->id) < 0)
         return -1;
     for (int i = 0; i < TIDS; i++)
-        if (owner_thread_new(&fixture->threads[i],
-                             processes_at(fixture->profile->processes, 0)->owner, getpid() + i,
-                             names[i]) < 0)
+        if (owner_thread_new(
+                &fixture->threads[i],
+                processes_at(fixture->profile->processes, 0)->owners.of[SAMPLES_OF_TIME],
+                getpid() + i, names[i]) < 0)
             return -1;
     fixture->module =
         registry_number(fixture->profile->registry, "/usr/bin/app", (uint8_t[]){ 1 }, 1);

@@ -160,10 +160,10 @@ typedef const char *(*isoscope_frame_provider)(void *context,
  * linker knows __start_interpreter and __stop_interpreter). Code of no file must be known to
  * isoscope_code_register too, which says how it is walked.
  *
- * A provider may have any number of ranges, by a call each, and there may be eight of them: what
- * differs in function or context is another one, and has a cursor of its own.
- * -ISOSCOPE_OVERLAP: some of the range is another one's, which stays. -ISOSCOPE_LIMIT: it would be
- * the ninth. May be called before isoscope_start. Not signal-safe.
+ * A provider is a function and a context, and has a cursor of its own. There may be eight. Each may
+ * have any number of ranges, by a call each. -ISOSCOPE_OVERLAP: some of the range belongs to
+ * another provider, and stays so. -ISOSCOPE_LIMIT: it would be the ninth provider. May be called
+ * before isoscope_start. Not signal-safe.
  */
 ISOSCOPE_API int isoscope_frame_provider_register(const void *start, size_t size,
                                                   isoscope_frame_provider provider, void *context);

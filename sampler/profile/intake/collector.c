@@ -49,7 +49,7 @@ int collector_new(struct collector **out, const struct collector_options *option
     pthread_condattr_t monotonic;
 
     if (!collector ||
-        drain_new(&collector->drain, options->store, options->registry, options->symbolizer) < 0) {
+        drain_new(&collector->drain, options->stores, options->registry, options->symbolizer) < 0) {
         free(collector);
         return -ISOSCOPE_NO_MEMORY;
     }

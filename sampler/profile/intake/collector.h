@@ -19,7 +19,7 @@ struct collector;
 
 struct collector_options {
     struct processes *processes;
-    struct store *store;
+    const struct stores *stores;
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct table_store *tables; /* NULL: no program gets any */

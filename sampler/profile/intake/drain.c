@@ -15,8 +15,16 @@ enum {
     TAKEN_SAMPLES_MAX = 64 * 1024,
 };
 
+/* Which store a sample goes to, by why it was taken. */
+static const enum sample_kind kinds[FEED_KIND_COUNT] = {
+    [FEED_KIND_CPU] = SAMPLES_OF_TIME,
+    [FEED_KIND_WALL] = SAMPLES_OF_TIME,
+};
+/* Of ring 0, which tells of rounds of wall mode. */
+static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
+
 struct drain {
-    struct store *store;
+    const struct stores *stores;
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct store_sample *samples; /* their threads are held */
@@ -25,7 +33,7 @@ struct drain {
     uint64_t stored; /* since drain_flush */
 };
 
-int drain_new(struct drain **out, struct store *store, struct registry *registry,
+int drain_new(struct drain **out, const struct stores *stores, struct registry *registry,
               struct symbolizer *symbolizer)
 {
     struct drain *drain = calloc(1, sizeof(*drain));
@@ -35,7 +43,7 @@ int drain_new(struct drain **out, struct store *store, struct registry *registry
     /* Large enough once and for all; what no round needs is never touched. */
     drain->samples = calloc(TAKEN_SAMPLES_MAX, sizeof(*drain->samples));
     drain->frames = calloc(TAKEN_FRAMES_MAX, sizeof(*drain->frames));
-    drain->store = store;
+    drain->stores = stores;
     drain->registry = registry;
     drain->symbolizer = symbolizer;
     if (!drain->samples || !drain->frames) {
@@ -77,7 +85,7 @@ static void store_taken(struct drain *drain)
     for (uint32_t i = 0; i < drain->sample_count; i++) {
         const struct store_sample *sample = &drain->samples[i];
 
-        if (store_add(drain->store, sample) < 0)
+        if (store_add(drain->stores->of[sample->kind], sample) < 0)
             count_unstored(sample->thread->owner);
         else
             drain->stored++;
@@ -137,13 +145,39 @@ static void take_back(struct drain *drain, struct process *process,
     take_stack(drain, process, record, sample);
 }
 
-static void take_sample(struct drain *drain, struct process *process, struct owner_thread *thread,
-                        const struct feed_sample *record)
+/* The stores know the slot's thread by the name that it has now. */
+static void meet_thread(struct drain *drain, struct process_slot *slot,
+                        const struct feed_thread_view *view)
 {
+    if (slot->generation != view->generation)
+        process_slot_release(slot);
+    slot->generation = view->generation;
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+        struct owner_thread *thread = slot->threads[kind];
+
+        if (thread && strcmp(thread->name, view->name) != 0)
+            store_rename(drain->stores->of[kind], thread, view->name);
+    }
+}
+
+/* That thread in the store of a kind; NULL: out of memory. */
+static struct owner_thread *thread_of(struct process *process, struct process_slot *slot,
+                                      const struct feed_thread_view *view, enum sample_kind kind)
+{
+    if (!slot->threads[kind])
+        owner_thread_new(&slot->threads[kind], process->owners.of[kind], view->tid, view->name);
+    return slot->threads[kind];
+}
+
+static void take_sample(struct drain *drain, struct process *process, struct process_slot *slot,
+                        const struct feed_thread_view *view, const struct feed_sample *record)
+{
+    enum sample_kind kind = kinds[record->kind];
     uint32_t step_us = record->kind == FEED_KIND_WALL ? rounds_period_us(process->wall) : 0;
     uint64_t part_ns = record->cpu_ns / (1u + record->more_running + record->more_runnable);
     struct store_sample sample = {
-        .thread = thread,
+        .kind = kind,
+        .thread = thread_of(process, slot, view, kind),
         .timestamp_us = record->timestamp_us,
         .cpu_ns = record->cpu_ns - part_ns * (record->more_running + record->more_runnable),
         .end = record->end,
@@ -151,6 +185,10 @@ static void take_sample(struct drain *drain, struct process *process, struct own
         .tag = process_name(process, record->tag, registry_names(drain->registry)),
     };
 
+    if (!sample.thread) {
+        count_unstored(process->owners.of[kind]);
+        return;
+    }
     take_stack(drain, process, record, &sample);
     sample.cpu_ns = part_ns;
     sample.state = FEED_STATE_RUNNING;
@@ -159,23 +197,6 @@ static void take_sample(struct drain *drain, struct process *process, struct own
     sample.state = FEED_STATE_RUNNABLE;
     for (uint32_t i = 0; i < record->more_runnable; i++)
         take_back(drain, process, record, &sample, step_us);
-}
-
-/* The slot's thread as the store knows it; NULL: out of memory. */
-static struct owner_thread *thread_of(struct drain *drain, struct process *process,
-                                      struct process_slot *slot,
-                                      const struct feed_thread_view *view)
-{
-    if (slot->thread && slot->generation != view->generation) {
-        owner_thread_release(slot->thread);
-        slot->thread = NULL;
-    }
-    if (!slot->thread)
-        owner_thread_new(&slot->thread, process->owner, view->tid, view->name);
-    else if (strcmp(slot->thread->name, view->name) != 0)
-        store_rename(drain->store, slot->thread, view->name);
-    slot->generation = view->generation;
-    return slot->thread;
 }
 
 /* Counts those with a time that cannot be. */
@@ -188,14 +209,15 @@ static bool is_possible(struct process *process, const union feed_any *record, i
 }
 
 /* Each type of record goes its own way from here. */
-static void take_own(struct drain *drain, struct process *process, struct owner_thread *thread,
-                     const union feed_any *record, int64_t possible_us)
+static void take_own(struct drain *drain, struct process *process, struct process_slot *slot,
+                     const struct feed_thread_view *view, const union feed_any *record,
+                     int64_t possible_us)
 {
     if (!is_possible(process, record, possible_us))
         return;
     switch (record->head.type) {
     case FEED_RECORD_SAMPLE:
-        take_sample(drain, process, thread, &record->sample);
+        take_sample(drain, process, slot, view, &record->sample);
         break;
     }
 }
@@ -206,30 +228,28 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
     struct process_slot *slot = process_slot(process, number);
     struct feed_thread_view view;
     const union feed_any *record;
-    struct owner_thread *thread;
     uint32_t taken = 0;
 
-    if (!slot || !feed_reader_thread(process->reader, number, &view) ||
-        !(thread = thread_of(drain, process, slot, &view)))
+    if (!slot || !feed_reader_thread(process->reader, number, &view))
         return;
+    meet_thread(drain, slot, &view);
     while (taken < SLOT_RECORDS_MAX &&
            (record = feed_reader_next(process->reader, number, until_us))) {
         if (!taken++ && !view.name[0]) {
             thread_name_complete(process->reader, number, process->pid, &view);
-            thread_of(drain, process, slot, &view);
+            meet_thread(drain, slot, &view);
         }
-        take_own(drain, process, thread, record, possible_us);
+        take_own(drain, process, slot, &view, record, possible_us);
     }
     if (view.state != FEED_THREAD_ENDED || taken)
         return;
     /* The state was read before the ring: an ended thread has written all it ever will. What is
      * left may still be later than until_us, and must not become the slot's next thread's. */
     if ((record = feed_reader_next(process->reader, number, INT64_MAX))) {
-        take_own(drain, process, thread, record, possible_us);
+        take_own(drain, process, slot, &view, record, possible_us);
         return;
     }
-    owner_thread_release(slot->thread);
-    slot->thread = NULL;
+    process_slot_release(slot);
     feed_reader_recycle(process->reader, number);
 }
 
@@ -261,9 +281,10 @@ static struct process_slot *slot_asleep(struct drain *drain, struct process *pro
     if (!slot || !feed_reader_thread(process->reader, number, &view) ||
         (uint16_t)view.generation != generation)
         return NULL;
-    if (slot->thread && slot->generation != view.generation)
+    if (slot->generation != view.generation)
         slot->asleep_depth = 0;
-    *thread = thread_of(drain, process, slot, &view);
+    meet_thread(drain, slot, &view);
+    *thread = thread_of(process, slot, &view, asleep_kind);
     return *thread ? slot : NULL;
 }
 
@@ -272,6 +293,7 @@ static void take_again(struct drain *drain, struct process *process, struct proc
                        struct owner_thread *thread, int64_t timestamp_us, uint8_t state)
 {
     const struct store_sample sample = {
+        .kind = asleep_kind,
         .thread = thread,
         .timestamp_us = timestamp_us,
         .end = slot->asleep_end,
@@ -281,7 +303,7 @@ static void take_again(struct drain *drain, struct process *process, struct proc
     };
 
     if (!sample.depth) {
-        count_unstored(process->owner);
+        count_unstored(process->owners.of[asleep_kind]);
         return;
     }
     memcpy(drain->frames + drain->frame_count, slot->asleep, sample.depth * sizeof(*slot->asleep));
@@ -296,7 +318,7 @@ static void take_asleep(struct drain *drain, struct process *process,
         slot_asleep(drain, process, record->head.slot, record->generation, &thread);
 
     if (!slot) {
-        count_unstored(process->owner);
+        count_unstored(process->owners.of[asleep_kind]);
         return;
     }
     note_asleep(drain, process, slot, record);
@@ -318,7 +340,7 @@ static void take_sleeper(struct drain *drain, struct process *process,
             take_again(drain, process, slot, thread, first_us + (int64_t)n * round->period_us,
                        FEED_SLEEPER_STATE(sleeper));
         else
-            count_unstored(process->owner);
+            count_unstored(process->owners.of[asleep_kind]);
     }
 }
 

@@ -14,7 +14,7 @@
 
 struct drain;
 
-int drain_new(struct drain **out, struct store *store, struct registry *registry,
+int drain_new(struct drain **out, const struct stores *stores, struct registry *registry,
               struct symbolizer *symbolizer);
 void drain_free(struct drain *drain); /* NULL is fine */
 

@@ -72,7 +72,7 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
 void process_retire(struct process *process)
 {
     for (uint32_t i = 0; i < process->slot_count; i++) {
-        owner_thread_release(process->slots[i].thread);
+        process_slot_release(&process->slots[i]);
         free(process->slots[i].asleep);
     }
     free(process->slots);
@@ -103,7 +103,7 @@ void process_free(struct process *process)
     if (!process)
         return;
     process_retire(process);
-    owner_release(process->owner);
+    owners_release(&process->owners);
     module_set_free(&process->met);
     free(process);
 }
@@ -322,6 +322,14 @@ struct process_slot *process_slot(struct process *process, uint32_t slot)
     return &process->slots[slot];
 }
 
+void process_slot_release(struct process_slot *slot)
+{
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+        owner_thread_release(slot->threads[kind]);
+        slot->threads[kind] = NULL;
+    }
+}
+
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -345,7 +353,7 @@ void process_describe(const struct process *process, struct owner_counts counts,
                                   .samples = counts.samples,
                                   .evicted = counts.evicted,
                                   .corrupt = process->corrupt,
-                                  .unstored = atomic_load(&process->owner->unstored),
+                                  .unstored = owners_unstored(&process->owners),
                                   .runtimes = process->runtimes,
                                   .status = process->status };
     snprintf(out->exe, sizeof(out->exe), "%s", process->exe);

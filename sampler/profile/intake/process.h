@@ -20,8 +20,7 @@
 #include "../outside/same_program.h"
 #include "../outside/thread_names.h"
 #include "../profile.h"
-#include "../store/owner.h"
-#include "../store/store.h"
+#include "../store/stores.h"
 #include "../unwinding/table_store.h"
 #include "../wall/rounds.h"
 #include "module_places.h"
@@ -30,7 +29,7 @@
 /* A thread slot of the feed, as it was last seen. */
 struct process_slot {
     uint32_t generation;
-    struct owner_thread *thread; /* NULL: no thread, or not seen yet */
+    struct owner_thread *threads[SAMPLE_KINDS]; /* NULL: no thread, or it left no such sample */
     /* Where it was last seen asleep, in the profile's frames. asleep_depth 0: nowhere. */
     uint64_t *asleep;
     uint32_t asleep_depth;
@@ -45,7 +44,7 @@ struct process {
     int64_t start_us;
     int pidfd; /* readable when it is dead; -1: there is none */
     bool dead; /* it was so before it could be watched */
-    struct owner *owner;
+    struct owners owners;
     struct feed_reader *reader; /* collector's lock; NULL: ended */
     struct subject *wall;       /* wall mode's view of it, with the reader; NULL: none */
 
@@ -57,7 +56,7 @@ struct process {
     bool exit_known;
     int wait_status;
     uint64_t corrupt;
-    uint64_t unstored; /* the owner's, when it was last updated */
+    uint64_t unstored; /* the owners', when it was last updated */
     uint64_t losses;   /* round only: of all causes, when it was last looked at */
     struct feed_status_view status;
     struct module_set met; /* modules that its samples met */
@@ -115,6 +114,8 @@ uint32_t process_name(struct process *process, uint32_t place, struct names *nam
 
 /* The slot's place for its thread; NULL: out of memory. */
 struct process_slot *process_slot(struct process *process, uint32_t slot);
+/* Its thread has no more to tell. */
+void process_slot_release(struct process_slot *slot);
 
 void process_describe(const struct process *process, struct owner_counts counts,
                       struct process_info *out);

@@ -13,7 +13,7 @@ enum {
 };
 
 struct processes {
-    struct store *store;
+    const struct stores *stores;
     pthread_mutex_t lock;  /* guards the rest */
     struct process **list; /* changed in a round only */
     size_t count, capacity;
@@ -25,14 +25,15 @@ struct processes {
     struct profile_cpu cpu;
 };
 
-int processes_new(struct processes **out, struct store *store, const struct feed_settings *settings)
+int processes_new(struct processes **out, const struct stores *stores,
+                  const struct feed_settings *settings)
 {
     struct processes *processes = calloc(1, sizeof(*processes));
 
     if (!processes)
         return -ISOSCOPE_NO_MEMORY;
     pthread_mutex_init(&processes->lock, NULL);
-    processes->store = store;
+    processes->stores = stores;
     processes->settings = *settings;
     processes->version = 1;
     *out = processes;
@@ -60,7 +61,7 @@ static struct process *find_process(const struct processes *processes, uint64_t 
 
 static bool left_no_sample(struct processes *processes, const struct process *process)
 {
-    return !process->reader && !store_counts(processes->store, process->owner).samples;
+    return !process->reader && !stores_have_samples(processes->stores, &process->owners);
 }
 
 static void add_cpu(struct profile_cpu *to, const struct process *process)
@@ -147,7 +148,7 @@ static int enter_locked(struct processes *processes, struct process *process)
     if (processes->count >= REMEMBERED_MAX)
         forget_the_oldest(processes);
     choose_id(processes, process);
-    if (reserve_process(processes) < 0 || owner_new(&process->owner, process->id) < 0)
+    if (reserve_process(processes) < 0 || owners_new(&process->owners, process->id) < 0)
         return -ISOSCOPE_NO_MEMORY;
     process->started = process->pid > 0 && process->pid == processes->awaited_pid;
     process_status(process, &process->status);
@@ -182,7 +183,7 @@ static bool copy_status(struct process *process)
 
     process_status(process, &process->status);
     process->corrupt = feed_reader_corrupt(process->reader) + process->impossible;
-    process->unstored = atomic_load(&process->owner->unstored);
+    process->unstored = owners_unstored(&process->owners);
     process->runtimes |= process->runtimes_now;
     return memcmp(&status, &process->status, sizeof(status)) != 0 || corrupt != process->corrupt ||
            unstored != process->unstored || runtimes != process->runtimes;
@@ -291,7 +292,10 @@ struct profile_cpu processes_cpu(struct processes *processes)
 static void describe(struct processes *processes, const struct process *process,
                      struct process_info *out)
 {
-    process_describe(process, store_counts(processes->store, process->owner), out);
+    process_describe(
+        process,
+        store_counts(processes->stores->of[SAMPLES_OF_TIME], process->owners.of[SAMPLES_OF_TIME]),
+        out);
 }
 
 size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity)
@@ -324,7 +328,7 @@ uint64_t processes_version(struct processes *processes)
     uint64_t version;
 
     pthread_mutex_lock(&processes->lock);
-    version = processes->version + store_version(processes->store);
+    version = processes->version + stores_version(processes->stores);
     pthread_mutex_unlock(&processes->lock);
     return version;
 }
@@ -345,7 +349,7 @@ void processes_clear(struct processes *processes, uint64_t process_id)
     pthread_mutex_lock(&processes->lock);
     for (size_t i = 0; i < processes->count; i++)
         if (process_id == 0 || processes->list[i]->id == process_id)
-            store_clear(processes->store, processes->list[i]->owner);
+            stores_clear(processes->stores, &processes->list[i]->owners);
     pthread_mutex_unlock(&processes->lock);
 }
 
@@ -356,7 +360,7 @@ void processes_clear_thread(struct processes *processes, uint64_t process_id, in
     pthread_mutex_lock(&processes->lock);
     process = find_process(processes, process_id);
     if (process)
-        store_clear_thread(processes->store, process->owner, tid);
+        stores_clear_thread(processes->stores, &process->owners, tid);
     pthread_mutex_unlock(&processes->lock);
 }
 
@@ -368,7 +372,8 @@ bool processes_states(struct processes *processes, uint64_t process_id, int32_t 
     pthread_mutex_lock(&processes->lock);
     process = find_process(processes, process_id);
     if (process)
-        store_states(processes->store, process->owner, tid, counts);
+        store_states(processes->stores->of[SAMPLES_OF_TIME], process->owners.of[SAMPLES_OF_TIME],
+                     tid, counts);
     pthread_mutex_unlock(&processes->lock);
     return process != NULL;
 }
@@ -382,7 +387,8 @@ size_t processes_threads(struct processes *processes, uint64_t process_id,
     pthread_mutex_lock(&processes->lock);
     process = find_process(processes, process_id);
     if (process)
-        count = store_threads(processes->store, process->owner, out, capacity);
+        count = store_threads(processes->stores->of[SAMPLES_OF_TIME],
+                              process->owners.of[SAMPLES_OF_TIME], out, capacity);
     pthread_mutex_unlock(&processes->lock);
     return count;
 }

@@ -15,7 +15,7 @@
 
 struct processes;
 
-int processes_new(struct processes **out, struct store *store,
+int processes_new(struct processes **out, const struct stores *stores,
                   const struct feed_settings *settings);
 void processes_free(struct processes *processes); /* NULL is fine */
 

@@ -79,9 +79,9 @@ static bool is_its_name(const struct symbol *symbol, const struct line_frame *fr
 }
 
 /*
- * The symbol's function, with what the source says of it. When the two do not have the same name,
- * the symbol is a copy of its own (f.isra.0) or one of several with the same code: it keeps its
- * name, and what is inlined elsewhere under the source's name is another function.
+ * The symbol's function, with what the source says of it. When the two names differ, the symbol is
+ * a clone (f.isra.0) or one of several with the same code. It then keeps its name. What is inlined
+ * elsewhere under the source's name is another function.
  */
 static struct function_source source_of_both(struct functions *functions,
                                              const struct module *module,

@@ -219,19 +219,30 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, const struct st
     return 0;
 }
 
-static size_t pages(size_t count, size_t entry_bytes)
+/* Asked once: chunk_bytes is wanted at each sample. */
+static size_t page_bytes(void)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    static _Atomic size_t bytes;
+    size_t known = atomic_load_explicit(&bytes, memory_order_relaxed);
 
-    return (count * entry_bytes + page - 1) / page * page;
+    if (!known) {
+        known = (size_t)sysconf(_SC_PAGESIZE);
+        atomic_store_explicit(&bytes, known, memory_order_relaxed);
+    }
+    return known;
+}
+
+static size_t in_pages(size_t count, size_t entry_bytes)
+{
+    return (count * entry_bytes + page_bytes() - 1) & ~(page_bytes() - 1);
 }
 
 size_t chunk_bytes(const struct chunk *chunk)
 {
-    return sizeof(*chunk) + pages(chunk->sample_count, sizeof(*chunk->samples)) +
-           pages(chunk->node_count, sizeof(*chunk->nodes)) +
-           pages(chunk->frame_count, sizeof(*chunk->frames)) +
-           pages(chunk->source_count, sizeof(*chunk->sources)) +
+    return sizeof(*chunk) + in_pages(chunk->sample_count, sizeof(*chunk->samples)) +
+           in_pages(chunk->node_count, sizeof(*chunk->nodes)) +
+           in_pages(chunk->frame_count, sizeof(*chunk->frames)) +
+           in_pages(chunk->source_count, sizeof(*chunk->sources)) +
            chunk->source_count * (sizeof(struct owner_thread) + sizeof(struct owner));
 }
 

@@ -19,6 +19,7 @@
 #define ISOSCOPE_CHUNK_H
 
 #include "../base/index16.h"
+#include "../snapshot.h"
 #include "frame.h"
 #include "owner.h"
 
@@ -30,8 +31,9 @@ enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_CPU_UNIT_NS = 100 };
 
 /* A sample on its way into the store. */
 struct store_sample {
-    struct owner_thread *thread;
-    int64_t timestamp_us; /* not negative */
+    enum sample_kind kind;       /* whose store it belongs to */
+    struct owner_thread *thread; /* as that store knows it */
+    int64_t timestamp_us;        /* not negative */
     uint64_t cpu_ns;
     uint8_t end, state;     /* below 16 */
     uint32_t tag;           /* names.h; 0: none */
@@ -64,7 +66,7 @@ struct chunk_source {
 
 struct chunk {
     _Atomic uint32_t references;
-    uint64_t serial;         /* 1 for a store's first chunk */
+    uint64_t serial;         /* grows from chunk to chunk of a store; never 0 */
     uint64_t first_sequence; /* of samples[0] */
     int64_t base_us;
     int64_t min_us, max_us;                                       /* store lock */

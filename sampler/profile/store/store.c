@@ -15,7 +15,7 @@ struct store {
     size_t bytes_max;
     size_t closed_bytes; /* of all chunks but the newest */
     uint64_t sequence;   /* samples ever added */
-    uint64_t serial;     /* chunks ever made */
+    uint64_t serial;     /* the next chunk's */
     struct chunk **chunks;
     uint32_t chunk_count, chunk_capacity;
     struct store_changes changes;
@@ -23,7 +23,7 @@ struct store {
     struct chunk_index index; /* of the open chunk */
 };
 
-int store_new(struct store **out, size_t bytes_max)
+int store_new(struct store **out, size_t bytes_max, enum sample_kind kind)
 {
     struct store *store = calloc(1, sizeof(*store));
 
@@ -33,6 +33,7 @@ int store_new(struct store **out, size_t bytes_max)
     store->bytes_max = bytes_max ? bytes_max : STORE_BYTES_DEFAULT;
     if (store->bytes_max < STORE_BYTES_MIN)
         store->bytes_max = STORE_BYTES_MIN;
+    store->serial = 1 + (uint64_t)kind;
     *out = store;
     return 0;
 }
@@ -81,10 +82,10 @@ static int reserve_chunk(struct store *store)
 static int begin_chunk(struct store *store, int64_t first_us)
 {
     close_chunk(store);
-    if (reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->serial + 1,
-                                              store->sequence, first_us) < 0)
+    if (reserve_chunk(store) < 0 ||
+        chunk_new(&store->chunks[store->chunk_count], store->serial, store->sequence, first_us) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    store->serial++;
+    store->serial += SAMPLE_KINDS;
     store->chunk_count++;
     store->open = true;
     return 0;

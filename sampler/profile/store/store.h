@@ -26,8 +26,9 @@ struct owner_counts {
     uint64_t samples, evicted;
 };
 
-/* bytes_max: 0 for the default; at least STORE_BYTES_MIN is used. */
-int store_new(struct store **out, size_t bytes_max);
+/* bytes_max: 0 for the default; at least STORE_BYTES_MIN is used. Chunks of two kinds never have the
+ * same serial. */
+int store_new(struct store **out, size_t bytes_max, enum sample_kind kind);
 void store_free(struct store *store); /* NULL is fine */
 
 /* At best in the order of time; a little disorder is fine. */

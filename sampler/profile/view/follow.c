@@ -90,7 +90,8 @@ static int take_views(struct follow *follow, struct profile *profile,
     store_views_free(follow->views, follow->view_count);
     follow->views = NULL;
     follow->view_count = 0;
-    return store_views(profile->store, &ask, &follow->views, &follow->view_count, changes);
+    return store_views(profile->stores.of[window->kind], &ask, &follow->views, &follow->view_count,
+                       changes);
 }
 
 /* The views from the cursor on, or all of them where it is no good. */

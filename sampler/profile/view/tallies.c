@@ -32,7 +32,8 @@ int profile_user_tags(struct profile *profile, void (*found)(void *context, cons
                       void *context)
 {
     struct views views;
-    int error = store_views(profile->store, &STORE_ASK_ALL, &views.list, &views.count, NULL);
+    int error = store_views(profile->stores.of[SAMPLES_OF_TIME], &STORE_ASK_ALL, &views.list,
+                            &views.count, NULL);
 
     if (error)
         return error;

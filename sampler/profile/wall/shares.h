@@ -4,11 +4,10 @@
  *   /proc/PID/task/TID/schedstat, and whether the thread was seen awake -> shares
  *     -> rounds, by kind
  *
- * What a thread did is told by the kernel's clocks of it, over the time between two looks, and not
- * by what the look itself meets: the thread that looks had a processor just then, so on a busy
- * machine it meets others without. A round that comes late is no loss: the clocks have gone on.
- * What was told and what the clocks say is kept apart for less than a round or two, and made up for
- * later.
+ * The kernel's clocks of a thread say what it did between two looks. The look itself does not: the
+ * thread that looks had a processor just then, so on a busy machine it meets others without. A
+ * round that comes late is no loss, for the clocks have gone on. What was told and what the clocks
+ * say differ by less than a round or two, which is made up for later.
  *
  * The kernel adds to a running thread's clock in its tick, and to the time that one waited when
  * that is over. Until then it is guessed; the guess is taken back by what comes then.

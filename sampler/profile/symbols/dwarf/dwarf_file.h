@@ -3,9 +3,9 @@
  *
  *   module_file -> the module's own file or its debug file -> Dwarf, bytes -> units, lines
  *
- * What every DIE of a unit has to pay for (walking, line programs) we read ourselves; libdw opens
- * and decompresses the sections, and follows what is rare and intricate: references between
- * units and files, forms by index, range lists.
+ * libdw opens and decompresses the sections, and follows what is rare and intricate: references
+ * between units and files, forms by index, range lists. Walking DIEs and line programs, which all
+ * of a unit pays for, is ours.
  *
  * Ownership  The user's struct; dwarf_file_close ends it. Texts in the sections live until then.
  * Threads    One at a time (libdw's).

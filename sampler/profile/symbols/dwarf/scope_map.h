@@ -2,8 +2,8 @@
  * scope_map.h - which namespaces, classes and functions a DIE of one unit is in.
  *
  * A DIE does not say what it is in: one has to come to it from above. That is done once for a whole
- * unit, over the heads of all that is no namespace, with a signpost at every 64th DIE on the way;
- * from the nearest one it is not far to any place.
+ * unit, skipping all that is no namespace, and leaves a signpost at every 64th DIE. From the
+ * nearest signpost it is not far to any place.
  *
  * Ownership  The caller's; scope_map_free ends it. Nothing in it is libdw's.
  * Errors     scope_map_read: 0 or -ISOSCOPE_NO_MEMORY. It ends where nonsense begins.

@@ -1,11 +1,11 @@
 /*
  * debug_file.h - where a distribution keeps what it stripped from a module.
  *
- * The places are the ones every debugger looks at: /usr/lib/debug/.build-id, and the name in
- * .gnu_debuglink beside the module, in .debug beside it, and under /usr/lib/debug; in the root
- * directory of the module's process first, then in ours; then a symbol server, where one may be
- * asked. A file counts only when its build id is the module's, or, where that has none, when its
- * checksum is the link's.
+ * Debuggers look at the same places: /usr/lib/debug/.build-id, and the name in .gnu_debuglink
+ * beside the module, in .debug beside it, and under /usr/lib/debug. The root directory of the
+ * module's process comes first, then ours, then a symbol server where one may be asked. A file
+ * counts only when its build id is the module's. Where the module has none, the file's checksum
+ * must be the link's.
  */
 #ifndef ISOSCOPE_DEBUG_FILE_H
 #define ISOSCOPE_DEBUG_FILE_H

@@ -1,0 +1,93 @@
+#include "stores.h"
+
+int stores_new(struct stores *stores, size_t bytes_max)
+{
+    int error = 0;
+
+    for (int kind = 0; kind < SAMPLE_KINDS && !error; kind++)
+        error = store_new(&stores->of[kind], bytes_max, (enum sample_kind)kind);
+    return error;
+}
+
+void stores_free(struct stores *stores)
+{
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        store_free(stores->of[kind]);
+}
+
+uint64_t stores_version(const struct stores *stores)
+{
+    uint64_t version = 0;
+
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        version += store_version(stores->of[kind]);
+    return version;
+}
+
+static void join_history(struct profile_history *all, const struct profile_history *one)
+{
+    all->bytes += one->bytes;
+    all->bytes_max += one->bytes_max;
+    if (!one->last_us)
+        return;
+    if (!all->last_us || one->first_us < all->first_us)
+        all->first_us = one->first_us;
+    if (one->last_us > all->last_us)
+        all->last_us = one->last_us;
+}
+
+struct profile_history stores_history(const struct stores *stores)
+{
+    struct profile_history all = { 0 };
+
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+        struct profile_history one = store_history(stores->of[kind]);
+
+        join_history(&all, &one);
+    }
+    return all;
+}
+
+int owners_new(struct owners *owners, uint64_t process_id)
+{
+    int error = 0;
+
+    for (int kind = 0; kind < SAMPLE_KINDS && !error; kind++)
+        error = owner_new(&owners->of[kind], process_id);
+    return error;
+}
+
+void owners_release(struct owners *owners)
+{
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        owner_release(owners->of[kind]);
+}
+
+uint64_t owners_unstored(const struct owners *owners)
+{
+    uint64_t count = 0;
+
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        count += atomic_load(&owners->of[kind]->unstored);
+    return count;
+}
+
+bool stores_have_samples(const struct stores *stores, const struct owners *owners)
+{
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        if (store_counts(stores->of[kind], owners->of[kind]).samples)
+            return true;
+    return false;
+}
+
+void stores_clear(const struct stores *stores, const struct owners *owners)
+{
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        store_clear(stores->of[kind], owners->of[kind]);
+}
+
+void stores_clear_thread(const struct stores *stores, const struct owners *owners, int32_t tid)
+{
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        store_clear_thread(stores->of[kind], owners->of[kind], tid);
+}
