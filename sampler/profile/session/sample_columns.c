@@ -115,11 +115,12 @@ static const char *read_sample(struct sample_reading *reading, struct chunk_samp
     const struct piece *piece = reading->piece;
     uint8_t end = column_byte(&reading->list[END]);
 
-    reading->time_us += column_signed(&reading->list[TIME]);
-    reading->cpu += column_signed(&reading->list[CPU]);
-    if (reading->time_us < piece->min_us || reading->time_us > piece->max_us)
+    if (__builtin_add_overflow(reading->time_us, column_signed(&reading->list[TIME]),
+                               &reading->time_us) ||
+        reading->time_us < piece->min_us || reading->time_us > piece->max_us)
         return "a sample's time is out of range";
-    if (reading->cpu < 0 || reading->cpu > UINT32_MAX)
+    if (__builtin_add_overflow(reading->cpu, column_signed(&reading->list[CPU]), &reading->cpu) ||
+        reading->cpu < 0 || reading->cpu > UINT32_MAX)
         return "a sample's CPU time is out of range";
     out->time = (uint32_t)(reading->time_us + reading->shift_us - reading->chunk->base_us);
     out->cpu = (uint32_t)reading->cpu;
