@@ -102,6 +102,12 @@ export interface OpenedFile {
   timeless: boolean; // it tells no times: samples stand one after another
 }
 
+export interface WholeFile {
+  name: string; // "": of no file, but of the service's
+  isSession: boolean;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** Each kind of question: what it takes and gives. */
 export interface Questions {
   summary: { args: Look; answer: Summary };
@@ -160,6 +166,7 @@ export interface Questions {
   compare: { args: Look & { before: Before }; answer: Compared | null };
   facets: { args: Look; answer: Facets };
   stack: { args: Look & { fn: number }; answer: number[] }; // the heaviest one, outermost first
+  whole: { args: object; answer: WholeFile }; // all that is shown, whatever the filters are
   save: { args: Look & { form: Form; name: string }; answer: string | Uint8Array<ArrayBuffer> };
 }
 

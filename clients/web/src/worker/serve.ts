@@ -7,10 +7,12 @@ import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
 import { isLinkGone, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
+import { readSession } from "../wire/session";
 import { readSource } from "../wire/source";
+import type { joined } from "../data/files/base64";
 import type { openFile } from "../data/files/open";
 import type { written } from "../data/files/save";
-import type { FileUse, FromWorker, Kind, Questions, ToWorker } from "./messages";
+import type { FileUse, FromWorker, Kind, Questions, ToWorker, WholeFile } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
@@ -26,6 +28,7 @@ export interface Port {
 
 /** What the page's second file has for the worker. */
 export interface FileForms {
+  joined: typeof joined;
   openFile: typeof openFile;
   written: typeof written;
 }
@@ -97,10 +100,21 @@ class Server {
   async #answerTo(kind: Kind, args: Questions[Kind]["args"]): Promise<Questions[Kind]["answer"]> {
     if (kind === "code") return this.#code((args as Questions["code"]["args"]).fn);
     if (kind === "source") return this.#source((args as Questions["source"]["args"]).file);
+    if (kind === "whole") return this.#whole();
     if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
     const { filter, form, name } = args as Questions["save"]["args"];
     const { written } = await this.forms();
     return written(this.#sources.shown.profile, filter, form, name);
+  }
+
+  /** Of a file what was opened; of a service its session. */
+  async #whole(): Promise<WholeFile> {
+    const file = this.#sources.whole();
+    if (file) return file;
+    if (!this.#rpc) throw new Error("not connected");
+    const pieces = await readSession(this.#rpc);
+    const { joined } = await this.forms();
+    return { name: "", isSession: true, bytes: joined(pieces) };
   }
 
   async #source(file: string): Promise<string | null> {
@@ -119,7 +133,8 @@ class Server {
   async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
     try {
       const { openFile } = await this.forms();
-      this.#sources.open(as, name, await openFile(new Uint8Array(content)));
+      const bytes = new Uint8Array(content);
+      this.#sources.open(as, name, bytes, await openFile(bytes));
       this.#tellFiles(as);
     } catch (error) {
       this.#say({ say: "problem", problem: `cannot open ${name}: ${textOf(error)}` });

@@ -4,6 +4,8 @@ import { backend, files, info, look } from "../../state/live";
 import { savingShown } from "../../state/page";
 import { openByHand } from "./drop";
 import { tried } from "./copy_stack";
+import { sharedPage } from "./share";
+import type { WholeFile } from "../../worker/messages";
 import { pngPicture, svgPicture } from "../flame/picture";
 import { Sheet } from "../parts/sheet";
 
@@ -22,6 +24,13 @@ function download(content: BlobPart, suffix: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** What is shown, whole: as a session, or in the page. */
+function saveWhole(form: string, suffix: string, write: (file: WholeFile) => BlobPart | Promise<BlobPart>): Promise<void> {
+  return tried(`cannot save ${form}`, async () =>
+    download(await write(await backend().ask("whole", {})), suffix),
+  );
+}
+
 function save(form: Form): Promise<void> {
   return tried(`cannot save ${form}`, async () => {
     const content = await backend().ask("save", { ...look.value, form, name: nameOfAll() });
@@ -30,6 +39,7 @@ function save(form: Form): Promise<void> {
 }
 
 export function Save() {
+  const { shown } = files.value;
   const row = (name: string, summary: string, act: () => unknown) => (
     <tr>
       <td>
@@ -42,6 +52,18 @@ export function Save() {
   );
   return (
     <Sheet shown={savingShown} label="Save and open">
+      <p>Save all that was recorded:</p>
+      <table>
+        {row("html", "one page to share: this page and the profile, without a service", () =>
+          saveWhole("html", ".html", ({ name, bytes }) =>
+            sharedPage(name || `${nameOfAll()}.isoscope`, bytes),
+          ),
+        )}
+        {(shown?.session ?? !shown) &&
+          row("isoscope", "a session file: for isoscope's commands, isoscope serve and this page", () =>
+            saveWhole("isoscope", ".isoscope", ({ bytes }) => bytes),
+          )}
+      </table>
       <p>Save the samples that match the filters, with complete stacks:</p>
       <table>
         {(Object.keys(FORMS) as Form[]).map((form) =>

@@ -1,0 +1,26 @@
+// Starts the page that holds all of itself. Its files stand in it, each as gzip in base64; modules find each other
+// by addresses that are made here.
+async function file(name) {
+  const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+/** urls: of the files that it imports, by name. */
+async function module(name, urls) {
+  let text = await file(name);
+  for (const [other, url] of Object.entries(urls)) text = text.replaceAll(`"./${other}"`, `"${url}"`);
+  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+}
+
+async function start() {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(await file("app.css"));
+  document.adoptedStyleSheets = [sheet];
+  const chunk = await module("chunk.js", {});
+  const later = await module("later.js", { "chunk.js": chunk });
+  await import(await module("app.js", { "chunk.js": chunk, "later.js": later }));
+}
+
+start().catch((error) => {
+  document.getElementById("page").textContent = `This browser is too old for this page: ${error.message}`;
+});
