@@ -757,7 +757,7 @@ export interface UriList {
   uris: (string | null)[];
 }
 
-/** The service and all processes it knows. */
+/** The service and all processes it knows. With _saved, they are those of saved sessions. */
 export interface VM {
   type: "VM";
   name: string;
@@ -790,6 +790,7 @@ export interface VM {
   _history: PrivateHistory;
   _cpuTime: PrivateCpuTime;
   _exit?: PrivateExit;
+  _saved?: PrivateSaved;
   /** Absent where there are none. Who lives for less than 0.3 s may be missed. */
   _unsampled?: PrivateUnsampled[];
   /** What makes the ticks. */
@@ -1147,6 +1148,32 @@ export interface PrivateSampleEvent {
 export interface PrivateSampleTags {
   userTag: string;
   vmTag: string;
+}
+
+/** The service answers out of session files: nothing is sampled, and what is asked of a program is error 100. */
+export interface PrivateSaved {
+  /** How several files share a time line: start: each begins where the first one does; clock: by the machines' wall clocks. */
+  align: "start" | "clock";
+  files: PrivateSavedFile[];
+}
+
+/** One session file. */
+export interface PrivateSavedFile {
+  /** The file's name, without its folder. */
+  name: string;
+  /** What was run; missing: not known. */
+  command?: string;
+  startTime: Millis;
+  endTime: Millis;
+  /** It was closed in order. False: the recording was cut off, or runs still; at most the last second is missing. */
+  closed: boolean;
+}
+
+/** A session file. */
+export interface PrivateSession {
+  type: "_Session";
+  /** The file's bytes, as base64. */
+  data: string;
 }
 
 /** A function where it is in the call tree. */
@@ -1604,6 +1631,14 @@ export interface Methods {
       targetId: string;
     };
     result: Sentinel;
+  };
+  /** All that the service has, as a session file. */
+  "_getSession": {
+    params: {
+      sources?: boolean;
+      symbols?: SymbolsWanted;
+    };
+    result: PrivateSession;
   };
   /** Samples by what their thread was doing. */
   "_getTagProfile": {

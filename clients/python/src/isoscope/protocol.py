@@ -852,9 +852,10 @@ class _VMRequired(TypedDict):
 
 
 class VM(_VMRequired, total=False):
-    """The service and all processes it knows."""
+    """The service and all processes it knows. With _saved, they are those of saved sessions."""
 
     _exit: PrivateExit
+    _saved: PrivateSaved
     _unsampled: List[PrivateUnsampled]
 
 
@@ -1207,6 +1208,35 @@ class PrivateSampleTags(TypedDict):
 
     userTag: str
     vmTag: str
+
+
+class PrivateSaved(TypedDict):
+    """The service answers out of session files: nothing is sampled, and what is asked of a program is error 100."""
+
+    align: Literal["start", "clock"]
+    files: List[PrivateSavedFile]
+
+
+class _PrivateSavedFileRequired(TypedDict):
+    """What every PrivateSavedFile has."""
+
+    name: str
+    startTime: Millis
+    endTime: Millis
+    closed: bool
+
+
+class PrivateSavedFile(_PrivateSavedFileRequired, total=False):
+    """One session file."""
+
+    command: str
+
+
+class PrivateSession(TypedDict):
+    """A session file."""
+
+    type: Literal["_Session"]
+    data: str
 
 
 class _PrivateStackFrameRequired(TypedDict):
@@ -1694,6 +1724,13 @@ class PrivateGetRetainedSizeParams(TypedDict):
 
     isolateId: IsolateId
     targetId: str
+
+
+class PrivateGetSessionParams(TypedDict, total=False):
+    """Of _getSession."""
+
+    sources: bool
+    symbols: SymbolsWanted
 
 
 class PrivateGetTagProfileParams(TypedDict):
@@ -2422,6 +2459,7 @@ PrivateGetPersistentHandlesResult = Sentinel
 PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
 PrivateGetReachableSizeResult = Sentinel
 PrivateGetRetainedSizeResult = Sentinel
+PrivateGetSessionResult = PrivateSession
 PrivateGetTagProfileResult = Union[TagProfile, Sentinel]
 PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline
