@@ -757,7 +757,7 @@ export interface UriList {
   uris: (string | null)[];
 }
 
-/** The service and all processes it knows. With _saved, they are those of saved sessions. */
+/** The service and all processes it knows. */
 export interface VM {
   type: "VM";
   name: string;
@@ -790,7 +790,8 @@ export interface VM {
   _history: PrivateHistory;
   _cpuTime: PrivateCpuTime;
   _exit?: PrivateExit;
-  _saved?: PrivateSaved;
+  /** The session files that all this is of: nothing is sampled, and what is asked of a program is error 100. startMicros and endMicros are on the time line of their samples. Absent where the service is live. */
+  _saved?: PrivateSavedFile[];
   /** Absent where there are none. Who lives for less than 0.3 s may be missed. */
   _unsampled?: PrivateUnsampled[];
   /** What makes the ticks. */
@@ -1150,23 +1151,23 @@ export interface PrivateSampleTags {
   vmTag: string;
 }
 
-/** The service answers out of session files: nothing is sampled, and what is asked of a program is error 100. */
-export interface PrivateSaved {
-  /** How several files share a time line: start: each begins where the first one does; clock: by the machines' wall clocks. */
-  align: "start" | "clock";
-  files: PrivateSavedFile[];
-}
-
-/** One session file. */
+/** A session file that a service answers out of. */
 export interface PrivateSavedFile {
   /** The file's name, without its folder. */
   name: string;
-  /** What was run; missing: not known. */
+  /** The command line that was recorded; missing: not known. */
   command?: string;
+  /** The name of the machine that recorded. */
+  host: string;
+  /** What wrote the file. */
+  producer: string;
   startTime: Millis;
-  endTime: Millis;
-  /** It was closed in order. False: the recording was cut off, or runs still; at most the last second is missing. */
+  startMicros: Micros;
+  endMicros: Micros;
+  /** It was closed in order. False: the recording was cut off; at most its last second is missing. */
   closed: boolean;
+  /** Samples that could not be recorded in time. */
+  missed: number;
 }
 
 /** A session file. */

@@ -852,10 +852,10 @@ class _VMRequired(TypedDict):
 
 
 class VM(_VMRequired, total=False):
-    """The service and all processes it knows. With _saved, they are those of saved sessions."""
+    """The service and all processes it knows."""
 
     _exit: PrivateExit
-    _saved: PrivateSaved
+    _saved: List[PrivateSavedFile]
     _unsampled: List[PrivateUnsampled]
 
 
@@ -1210,24 +1210,21 @@ class PrivateSampleTags(TypedDict):
     vmTag: str
 
 
-class PrivateSaved(TypedDict):
-    """The service answers out of session files: nothing is sampled, and what is asked of a program is error 100."""
-
-    align: Literal["start", "clock"]
-    files: List[PrivateSavedFile]
-
-
 class _PrivateSavedFileRequired(TypedDict):
     """What every PrivateSavedFile has."""
 
     name: str
+    host: str
+    producer: str
     startTime: Millis
-    endTime: Millis
+    startMicros: Micros
+    endMicros: Micros
     closed: bool
+    missed: int
 
 
 class PrivateSavedFile(_PrivateSavedFileRequired, total=False):
-    """One session file."""
+    """A session file that a service answers out of."""
 
     command: str
 
