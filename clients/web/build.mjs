@@ -29,7 +29,7 @@ const start = code.trim();
 const hash = createHash("sha256").update(start).digest("base64");
 // Its scripts are its own, at addresses that it makes; nothing else is run, and nothing is asked for.
 const policy =
-  `default-src 'none'; script-src 'sha256-${hash}' blob:; worker-src blob:; img-src data: blob:; ` +
+  `default-src 'none'; script-src 'sha256-${hash}' data:; worker-src data:; img-src data: blob:; ` +
   "base-uri 'none'; form-action 'none'";
 const page = readFileSync("one_page.html", "utf8").replace("@POLICY@", policy).replace("@START@", () => start);
 writeFileSync(join(out, "one_page.html"), page);

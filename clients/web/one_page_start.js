@@ -1,5 +1,5 @@
-// Starts the page that holds all of itself. Its files stand in it, each as gzip in base64; modules find each other
-// by addresses that are made here.
+// Starts the page that holds all of itself. Its files stand in it, each as gzip in base64. Modules become data
+// addresses, and those of what they import are put into them: a worker of a page from file:// can load no other.
 async function file(name) {
   const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), (sign) => sign.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
@@ -9,7 +9,10 @@ async function file(name) {
 async function module(name, urls) {
   let text = await file(name);
   for (const [other, url] of Object.entries(urls)) text = text.replaceAll(`"./${other}"`, `"${url}"`);
-  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  const reader = new FileReader();
+  reader.readAsDataURL(new Blob([text], { type: "text/javascript;charset=utf-8" }));
+  await new Promise((done) => (reader.onload = done));
+  return reader.result;
 }
 
 async function start() {

@@ -1,5 +1,4 @@
 // What the first view does not need: a second file, loaded when the page is there.
-export { joined } from "./data/files/base64";
 export { openFile } from "./data/files/open";
 export { written } from "./data/files/save";
 export { Compare } from "./views/compare/compare";

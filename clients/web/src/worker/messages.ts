@@ -6,6 +6,7 @@ import type { ColourBy } from "../data/colour_keys";
 import type { Legend } from "../data/colouring";
 import type { Facets } from "../data/sums/facets";
 import type { Form } from "../data/files/save";
+import type { SessionFacts } from "../data/files/session_read";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
 import type { FlameRows } from "../data/layouts/flame_layout";
@@ -100,6 +101,7 @@ export interface OpenedFile {
   form: string;
   samples: number;
   timeless: boolean; // it tells no times: samples stand one after another
+  session: SessionFacts | null; // null: it is none
 }
 
 export interface WholeFile {

@@ -9,7 +9,7 @@ import { isLinkGone, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
 import { readSession } from "../wire/session";
 import { readSource } from "../wire/source";
-import type { joined } from "../data/files/base64";
+import { fromBase64 } from "../data/files/base64";
 import type { openFile } from "../data/files/open";
 import type { written } from "../data/files/save";
 import type { FileUse, FromWorker, Kind, Questions, ToWorker, WholeFile } from "./messages";
@@ -28,7 +28,6 @@ export interface Port {
 
 /** What the page's second file has for the worker. */
 export interface FileForms {
-  joined: typeof joined;
   openFile: typeof openFile;
   written: typeof written;
 }
@@ -112,9 +111,8 @@ class Server {
     const file = this.#sources.whole();
     if (file) return file;
     if (!this.#rpc) throw new Error("not connected");
-    const pieces = await readSession(this.#rpc);
-    const { joined } = await this.forms();
-    return { name: "", isSession: true, bytes: joined(pieces) };
+    const data = await readSession(this.#rpc);
+    return { name: "", isSession: true, bytes: fromBase64(data) };
   }
 
   async #source(file: string): Promise<string | null> {
@@ -226,7 +224,7 @@ class Server {
       extent_us: extent(profile),
       period_us: profile.period_us,
       unit: profile.unit(),
-      lost: this.#sources.isLive ? this.#reader.lost : {},
+      lost: this.#sources.isLive ? this.#reader.lost : (this.#sources.files.shown?.session?.lost ?? {}),
       missed_ns: this.#sources.isLive ? this.#reader.missed_ns : 0,
       threads: profile.threads,
       processNames: profile.processNames,

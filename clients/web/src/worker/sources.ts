@@ -2,9 +2,10 @@
 import type { Profile } from "../data/profile";
 import { Answers } from "./answers";
 import type { OpenedFile as ReadFile } from "../data/files/open";
-import type { Files, FileUse, OpenedFile } from "./messages";
+import type { Files, FileUse, OpenedFile, WholeFile } from "./messages";
 
 interface Opened {
+  bytes: Uint8Array<ArrayBuffer>;
   answers: Answers;
   file: OpenedFile;
 }
@@ -38,9 +39,18 @@ export class Sources {
     return { shown: shown && shown.file, compared: compared && compared.file };
   }
 
-  open(as: FileUse, name: string, { form, profile, timeless }: ReadFile): void {
-    const file = { name, form, timeless, samples: profile.samples.length };
-    this.#opened[as] = { answers: new Answers(profile), file };
+  /** null: the service's samples are shown. */
+  whole(): WholeFile | null {
+    const { shown } = this.#opened;
+    if (!shown) return null;
+    const { name, session } = shown.file;
+    return { name, isSession: session !== null, bytes: shown.bytes.slice() }; // an answer is moved
+  }
+
+  open(as: FileUse, name: string, bytes: Uint8Array<ArrayBuffer>, read: ReadFile): void {
+    const { form, profile, timeless, session } = read;
+    const file = { name, form, timeless, session, samples: profile.samples.length };
+    this.#opened[as] = { answers: new Answers(profile), file, bytes };
   }
 
   close(as: FileUse): void {

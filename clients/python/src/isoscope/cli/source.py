@@ -164,6 +164,15 @@ def processes(client: Client, args: argparse.Namespace) -> list[Process]:
     return chosen
 
 
+_FILTERS = ("process", "thread", "tag", "from_us", "to_us", "last_us", "focus", "ignore", "hide")
+
+
+def is_filtered(args: argparse.Namespace) -> bool:
+    """The options leave something out of the source, or change it."""
+    chosen = any(getattr(args, name) is not None for name in _FILTERS)
+    return chosen or not args.system or not args.inline or args.name_here
+
+
 def filtered(args: argparse.Namespace, source: Source) -> Source:
     """What the options leave of it."""
     if source.why_empty:

@@ -16,15 +16,3 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   for (let i = 0; i < bytes.length; i++) bytes[i] = signs.charCodeAt(i);
   return bytes;
 }
-
-/** Of pieces, each base64 of its own. */
-export function joined(pieces: string[]): Uint8Array<ArrayBuffer> {
-  const parts = pieces.map(fromBase64);
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}

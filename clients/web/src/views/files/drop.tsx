@@ -3,6 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { fromBase64 } from "../../data/files/base64";
 import type { FileUse } from "../../worker/messages";
 import { backend, files, link, problem } from "../../state/live";
+import { savedShown } from "../../state/standing";
+import { SavedWords } from "./saved_words";
 
 async function open(as: FileUse, file: File): Promise<void> {
   try {
@@ -90,6 +92,7 @@ export function FileBanner() {
     <div class="banner">
       <b dir="auto">{shown.name}</b> ({shown.form}) is shown
       {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
+      <SavedWords of={savedShown.value} />
       {link.value.state !== "none" && (
         <button onClick={() => backend().say({ say: "close", as: "shown" })}>
           Back to the program

@@ -7,7 +7,7 @@ import { backend, files, functionOfKey, held, hold, info, keyOfFunction } from "
 import { arrange } from "../../state/room";
 import { withHits } from "../../state/hits";
 import { adjust, select, selection, START } from "../../state/selection";
-import { canRecord, standing } from "../../state/standing";
+import { canRecord, isWithoutProgram, standing } from "../../state/standing";
 import { isDark, theme } from "../parts/colours";
 import { clock, grouped, percent, periodText } from "../parts/format";
 import { helpShown, savingShown } from "../../state/page";
@@ -207,7 +207,7 @@ export function Header({ search }: { search: SearchResult | null }) {
   return (
     <header>
       <Program />
-      <Recording />
+      {!isWithoutProgram.value && <Recording />}
       <SearchBox result={search} />
       <div class="controls" role="toolbar" aria-label="Page" {...useRoving()}>
       <button title="Save and open files (e)" onClick={() => (savingShown.value = true)}>
