@@ -88,6 +88,7 @@ class Profile:
         self.lost: Counter[str] = Counter()  # ticks without a sample, by cause
         self.runtimes: frozenset[str] = frozenset()  # whose code ends stacks: "java", ...
         self.meta: dict[str, str] = {}  # "program", "host", "start" where known
+        self.notes: list[str] = []  # sentences on what its file lacks
         self._index = _Index()
         self._table = _TableMap()
 

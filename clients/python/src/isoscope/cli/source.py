@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from dataclasses import dataclass
 from typing import IO, Callable, Optional, Sequence
 
@@ -116,20 +117,24 @@ def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Sourc
 
 
 def _of_file(args: argparse.Namespace) -> Source:
-    from .. import formats  # only then: it knows many
-
-    with working(f"reading {args.source}"):
-        profile = formats.open(args.source)
+    profile = _opened(args)
     why_empty = "" if len(profile) else f"no samples in {args.source}"
     return filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
 
 
-def file_profile(args: argparse.Namespace) -> Profile:
-    """For commands that take no filter but --process. NothingToShow where it is empty."""
-    from .. import formats
+def _opened(args: argparse.Namespace) -> Profile:
+    from .. import formats  # only then: it knows many
 
     with working(f"reading {args.source}"):
         profile = formats.open(args.source)
+    for note in profile.notes:
+        print(f"isoscope: {args.source}: {note}", file=sys.stderr)
+    return profile
+
+
+def file_profile(args: argparse.Namespace) -> Profile:
+    """For commands that take no filter but --process. NothingToShow where it is empty."""
+    profile = _opened(args)
     if args.process is not None and len(profile):
         profile = filters.by_process(profile, args.process)
     if not len(profile):

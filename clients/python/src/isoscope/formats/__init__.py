@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 
 from ..errors import CannotWrite
 from ..profile import Profile
-from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, session_write
-from . import speedscope, spreadsheet, svg
+from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, speedscope
+from . import spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
 
@@ -45,7 +45,7 @@ class Format(NamedTuple):
     weighted: bool = False  # counts samples or microseconds
     one_thread: bool = False  # a file a thread
     pcs: bool = False  # has a place for frames' pcs
-    session: bool = False  # takes a whole session as it is
+    holds: bool = False  # takes the file that a whole profile was read from as it is
 
 
 FORMATS: dict[str, Format] = {
@@ -67,10 +67,7 @@ FORMATS: dict[str, Format] = {
         one_page.write,
         weighted=True,
         pcs=True,
-        session=True,
-    ),
-    "isoscope": Format(
-        ".isoscope", "a session, for isoscope and its page", session_write.write, pcs=True, session=True
+        holds=True,
     ),
     "perf": Format(".txt", "text as perf script prints it", perf.write),
     "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True),
@@ -80,23 +77,23 @@ FORMATS: dict[str, Format] = {
 
 
 def write(
-    profile: Profile, name: str, out: BinaryIO, *, weight: str = "", session: bytes = b""
+    profile: Profile, name: str, out: BinaryIO, *, weight: str = "", held: bytes = b""
 ) -> None:
-    """weight: of a format that has a choice; "": its own. session: what the whole profile was read
+    """weight: of a format that has a choice; "": its own. held: the file that the whole profile was read
     from, for a format that takes it."""
     form = _checked(profile, name, weight)
-    form.write(profile, out, **_options(form, weight, session))
+    form.write(profile, out, **_options(form, weight, held))
 
 
 def save(
-    profile: Profile, name: str, path: Path, *, weight: str = "", session: bytes = b""
+    profile: Profile, name: str, path: Path, *, weight: str = "", held: bytes = b""
 ) -> list[Path]:
     """Writes it whole or not at all; the files that were made. Of a format with one thread a file
     there are several when the profile has several threads: with the tid before the suffix."""
     form = _checked(profile, name, weight)
     made = []
     for part, target in _parts(profile, form, path):
-        write_whole(target, partial(form.write, part, **_options(form, weight, session)))
+        write_whole(target, partial(form.write, part, **_options(form, weight, held)))
         made.append(target)
     return made
 
@@ -128,9 +125,9 @@ def _checked(profile: Profile, name: str, weight: str) -> Format:
     return form
 
 
-def _options(form: Format, weight: str, session: bytes) -> dict[str, Any]:
+def _options(form: Format, weight: str, held: bytes) -> dict[str, Any]:
     options: dict[str, Any] = {"weight": weight} if weight else {}
-    return {**options, "session": session} if form.session and session else options
+    return {**options, "held": held} if form.holds and held else options
 
 
 def _parts(profile: Profile, form: Format, path: Path) -> list[tuple[Profile, Path]]:

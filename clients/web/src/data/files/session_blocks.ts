@@ -29,7 +29,7 @@ export function* blocksOf(file: Uint8Array, wanted: ReadonlySet<string>): Genera
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (file.length < HEAD_SIZE) throw wrong(file.length, "it ends within its head");
   const version = view.getUint32(8, true);
-  if (version > VERSION)
+  if (version < 1 || version > VERSION)
     throw wrong(8, `version ${version}; this page reads version ${VERSION}: a newer isoscope reads it`);
   for (let at = HEAD_SIZE; file.length - at >= BLOCK_HEAD_SIZE; ) {
     const [size, unpacked] = [view.getUint32(at + 4, true), view.getUint32(at + 8, true)];

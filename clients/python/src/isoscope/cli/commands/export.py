@@ -1,7 +1,7 @@
 """`isoscope export [FORMAT] -o FILE SOURCE` and `isoscope flame -o FILE SOURCE`: a profile as a file.
 
-The file is written whole or not at all. `-o -` is standard output. What holds a session holds the source's own, with
-all that no profile has, as long as nothing is filtered out of it.
+The file is written whole or not at all. `-o -` is standard output. The page to share
+holds the source's own file, or a service's session, as long as nothing is filtered out of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 from ... import formats
 from ...client import Client
 from ...errors import RpcError
-from ...formats import session
 from ...profile import Profile
 from .. import options
 from ..exits import UsageError
@@ -23,7 +22,7 @@ from ..source import Source, is_filtered, read
 from ..terminal.progress import working
 
 _PICTURES = {".svg": "svg", ".html": "html", ".htm": "html"}
-_BY_ENDING = {".isoscope": "isoscope", ".pb.gz": "pprof", ".cpuprofile": "cpuprofile", **_PICTURES}
+_BY_ENDING = {".pb.gz": "pprof", ".cpuprofile": "cpuprofile", **_PICTURES}
 _NO_SUCH_METHOD = -32601
 
 
@@ -124,7 +123,7 @@ def _save(args: argparse.Namespace, name: str) -> int:
         formats.check_place(Path(args.output))  # before a command has run for an hour
     form = formats.FORMATS[name]
     args.pcs = form.pcs
-    whole = _Whole() if form.session and not is_filtered(args) else None
+    whole = _Whole() if form.holds and not is_filtered(args) else None
     source = read(args, ask=whole)
     if not (args.source and is_uri(args.source)):
         source.profile.meta.setdefault("program", source.name)
@@ -133,16 +132,16 @@ def _save(args: argparse.Namespace, name: str) -> int:
     held = whole.content if whole else b""
     weight = args.weight or ""
     if args.output == "-":
-        formats.write(source.profile, name, sys.stdout.buffer, weight=weight, session=held)
+        formats.write(source.profile, name, sys.stdout.buffer, weight=weight, held=held)
         return source.status
     with working(f"writing {args.output}"):
-        made = formats.save(source.profile, name, Path(args.output), weight=weight, session=held)
+        made = formats.save(source.profile, name, Path(args.output), weight=weight, held=held)
     _tell(source, made)
     return source.status
 
 
 class _Whole:
-    """The session that a source is, or has. Of one that has none it stays empty."""
+    """The file that a source is, or the session that a service has; empty: it gives none."""
 
     content = b""
 
@@ -154,8 +153,7 @@ class _Whole:
                 raise
 
     def read(self, path: Path) -> None:
-        content = path.read_bytes()
-        self.content = content if session.knows(content) else b""
+        self.content = path.read_bytes()
 
 
 def _tell(source: Source, made: list[Path]) -> None:

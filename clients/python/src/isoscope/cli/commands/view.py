@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     check(args)
     if args.command is None and is_uri(args.source):
         return _of_service(args)
-    if args.command is None and not isis_filtered(args):
+    if args.command is None and not is_filtered(args):
         file_profile(args)  # what cannot be read is told here, not in the page
         name, content, status = os.path.basename(args.source), Path(args.source).read_bytes(), DONE
     else:
