@@ -216,6 +216,7 @@ class Server {
     const { functions: firstFunction, libraries: firstLibrary } = this.#told;
     this.#told.functions = profile.functions.length;
     this.#told.libraries = profile.libraries.length;
+    const session = this.#sources.files.shown?.session;
     const data = {
       version: ++this.#version,
       resets: this.#resets,
@@ -224,8 +225,8 @@ class Server {
       extent_us: extent(profile),
       period_us: profile.period_us,
       unit: profile.unit(),
-      lost: this.#sources.isLive ? this.#reader.lost : (this.#sources.files.shown?.session?.lost ?? {}),
-      missed_ns: this.#sources.isLive ? this.#reader.missed_ns : 0,
+      lost: this.#sources.isLive ? this.#reader.lost : (session?.lost ?? {}),
+      missed_ns: this.#sources.isLive ? this.#reader.missed_ns : (session?.missed_ns ?? 0),
       threads: profile.threads,
       processNames: profile.processNames,
       tags: profile.tags.texts,

@@ -4,6 +4,7 @@ import { fromBase64 } from "../../data/files/base64";
 import type { FileUse } from "../../worker/messages";
 import { backend, files, link, problem } from "../../state/live";
 import { savedShown } from "../../state/standing";
+import { ending } from "../parts/format";
 import { SavedWords } from "./saved_words";
 
 async function open(as: FileUse, file: File): Promise<void> {
@@ -88,11 +89,13 @@ export function Drop() {
 export function FileBanner() {
   const { shown } = files.value;
   if (!shown) return null;
+  const ended = shown.session?.processes.filter(({ endMs }) => endMs > 0) ?? [];
   return (
     <div class="banner">
       <b dir="auto">{shown.name}</b> ({shown.form}) is shown
       {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
       <SavedWords of={savedShown.value} />
+      {ended.length > 0 && `The program ${ending(ended)}. `}
       {link.value.state !== "none" && (
         <button onClick={() => backend().say({ say: "close", as: "shown" })}>
           Back to the program
