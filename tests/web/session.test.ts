@@ -76,7 +76,8 @@ test("samples have times, CPU time, threads, tags and states", async () => {
 });
 
 test("what it tells of the recording is there", async () => {
-  const { session } = await openFile(small);
+  const { session, texts } = await openFile(small);
+  assert.equal(texts!.get("/src/main.c"), "int main(void) {}\n");
   const { file, processes, lost } = session!;
   assert.deepEqual([file.command, file.host, file.closed], ["app --fast \x1b[31m", "box", true]);
   assert.deepEqual(lost, { ring_full: 4 });

@@ -116,6 +116,8 @@ class Server {
   }
 
   async #source(file: string): Promise<string | null> {
+    const own = this.#sources.text(file);
+    if (own !== null || (!this.#sources.isLive && !this.#rpc)) return own;
     if (!this.#rpc) throw new Error("not connected");
     return readSource(this.#rpc, file);
   }

@@ -5,6 +5,7 @@ import type { OpenedFile as ReadFile } from "../data/files/open";
 import type { Files, FileUse, OpenedFile, WholeFile } from "./messages";
 
 interface Opened {
+  texts: ReadonlyMap<string, string>;
   bytes: Uint8Array<ArrayBuffer>;
   answers: Answers;
   file: OpenedFile;
@@ -47,10 +48,15 @@ export class Sources {
     return { name, isSession: session !== null, bytes: shown.bytes.slice() }; // an answer is moved
   }
 
+  /** Of the file that is shown, the text of a source file; null: it has none. */
+  text(file: string): string | null {
+    return this.#opened.shown?.texts.get(file) ?? null;
+  }
+
   open(as: FileUse, name: string, bytes: Uint8Array<ArrayBuffer>, read: ReadFile): void {
-    const { form, profile, timeless, session } = read;
+    const { form, profile, timeless, session, texts = new Map() } = read;
     const file = { name, form, timeless, session, samples: profile.samples.length };
-    this.#opened[as] = { answers: new Answers(profile), file, bytes };
+    this.#opened[as] = { answers: new Answers(profile), file, bytes, texts };
   }
 
   close(as: FileUse): void {

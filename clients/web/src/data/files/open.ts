@@ -20,6 +20,7 @@ export interface Opened {
   form: string;
   profile: Profile;
   session?: SessionFacts;
+  texts?: ReadonlyMap<string, string>; // of source files, by their paths
 }
 
 export interface OpenedFile extends Omit<Opened, "session"> {

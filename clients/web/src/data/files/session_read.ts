@@ -3,7 +3,7 @@
 //   file -> blocks -> tables -> what frames, threads and names are
 //                  -> pieces of samples -> Profile
 //
-// A recording that was cut off is read up to its last complete block. Left out: texts of source files, mappings.
+// A recording that was cut off is read up to its last complete block. Left out: memory and mappings.
 // Errors  BadFile, with where in the file it is.
 import type { Exit, SavedFile } from "../../wire/protocol";
 import { IntColumn } from "../columns";
@@ -35,7 +35,13 @@ export interface SessionFacts {
 const JSONS = new Set(["HEAD", "SETT", "PROC", "MODS", "THRD", "NAME", "FUNC", "PIEC", "FACT", "STAT", "ENDS"]);
 const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
 
-export function readSession(file: Uint8Array): { profile: Profile; session: SessionFacts } {
+export interface Session {
+  profile: Profile;
+  session: SessionFacts;
+  texts: ReadonlyMap<string, string>; // of source files, by their paths
+}
+
+export function readSession(file: Uint8Array): Session {
   const builder = new Builder();
   const tables = new Tables(builder);
   const pieces = readTables(file, tables);
@@ -44,7 +50,7 @@ export function readSession(file: Uint8Array): { profile: Profile; session: Sess
   for (const { pid, name } of session.processes) builder.profile.processNames.set(pid, name);
   const samples = new SampleReader(builder.profile, tables);
   for (const { piece, block } of pieces) inBlock(block, () => samples.add(piece, block));
-  return { profile: builder.profile, session };
+  return { profile: builder.profile, session, texts: tables.texts };
 }
 
 interface Told {
@@ -61,6 +67,7 @@ function readTables(file: Uint8Array, tables: Tables): Told[] {
     inBlock(block, () => {
       if (block.type === "SMPL") pieces.push({ piece, block });
       else if (block.type === "CHNS") tables.addChains(unpacker.read(block));
+      else if (block.type === "SRCE") tables.addSource(new Unpacker().read(block));
       else if (JSONS.has(block.type)) {
         const told = record("it", JSON.parse(new TextDecoder().decode(unpacker.read(block))));
         if (block.type === "PIEC") piece = told;

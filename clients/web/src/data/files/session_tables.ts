@@ -18,6 +18,7 @@ export class Tables {
   state: Json = {};
   end: Json | null = null;
   readonly processes = new Map<number, Json>();
+  readonly texts = new Map<string, string>(); // of source files, by path
   #threads = new Map<number, unknown[]>();
   #names = new Map<number, string>();
   #files = new Map<number, string>();
@@ -73,6 +74,14 @@ export class Tables {
       for (const [name, column] of Object.entries(columns)) one[name] = list(name, column)[i];
       this.#functions.set(numberOf("a function", number), one);
     });
+  }
+
+  /** A path, a 0, and the text. */
+  addSource(content: Uint8Array): void {
+    const end = content.indexOf(0);
+    if (end < 0) throw new RangeError("it has no path");
+    const text = (from: number, to?: number) => new TextDecoder().decode(content.subarray(from, to));
+    this.texts.set(text(0, end), text(end + 1));
   }
 
   addChains(content: Uint8Array): void {
