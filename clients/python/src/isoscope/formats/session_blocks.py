@@ -65,8 +65,9 @@ class Unpacker:
             ) from error
         self._error: Any = zstandard.ZstdError
         self._sink = _Sink()
+        # What does not fit stays with it until there is more to read: all of a block has to.
         frames = zstandard.ZstdDecompressor(max_window_size=_MOST)
-        self._frame = frames.stream_writer(cast(Any, self._sink), write_size=1 << 17)
+        self._frame = frames.stream_writer(cast(Any, self._sink), write_size=_MOST + 1)
 
     def read(self, block: Block) -> bytes:
         sink = self._sink
