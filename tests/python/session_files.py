@@ -72,7 +72,7 @@ def file(*blocks: Block) -> bytes:
     tables, chunk, out = Frame(), Frame(), [head()]
     for kind, told in blocks:
         content = told if isinstance(told, bytes) else json.dumps(told).encode()
-        if kind == "PIEC" and json.loads(content).get("firstNode") == 1:
+        if kind == "PIEC" and json.loads(content).get("firstSample") == 0:
             chunk = Frame()
         if kind in ("SRCE", "NEXT"):
             out.append(block(kind, zstandard.ZstdCompressor().compress(content), len(content)))

@@ -139,6 +139,12 @@ def test_what_was_cut_off_is_shown_up_to_there_and_said(tmp_path, capsys):
     assert err == f"isoscope: {path}: the recording was cut off: at most its last second is missing\n"
 
 
+def test_zeros_behind_it_are_what_a_machine_leaves_that_died():
+    whole = formats.parse(small())
+    zeros = formats.parse(files.file(*small_blocks()[:-1]) + bytes(1000))
+    assert stacks(zeros) == stacks(whole) and len(zeros.notes) == 1
+
+
 def test_cut_off_at_any_byte_it_is_read_or_says_why():
     content, counts = small(), set()
     for end in range(1, len(content)):

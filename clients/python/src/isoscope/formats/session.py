@@ -40,7 +40,7 @@ def knows(content: bytes) -> bool:
 
 def read(content: bytes) -> Profile:
     session, unpacker, pieces = _Session(), Unpacker(), []
-    kind, piece = "", {"firstNode": 0}
+    kind, piece = "", {"firstSample": 0}
     for block in blocks(content):
         try:
             if block.kind == "SMPL":
@@ -146,7 +146,7 @@ class _Session:
         unpacker, chunk = Unpacker(), _Chunk(0)
         for piece, block in pieces:
             try:
-                if piece["firstNode"] == 1:
+                if piece["firstSample"] == 0:
                     unpacker, chunk = Unpacker(), _Chunk(chunk.tree.number + 1)
                 told = self._piece(piece, unpacker.read(block), chunk)
             except _WRONG as error:

@@ -28,7 +28,7 @@ export function wrong(at: number, what: string): BadFileAt {
   return new BadFileAt(`session file, at byte ${at.toLocaleString("en-US")}: ${what}`);
 }
 
-/** Without an incomplete last one. */
+/** Without an incomplete last one: the file ends in it, or goes on with nothing but zeros. */
 export function* blocksOf(file: Uint8Array): Generator<Block> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (file.length < HEAD_SIZE) throw wrong(file.length, "it ends within its head");
@@ -37,8 +37,10 @@ export function* blocksOf(file: Uint8Array): Generator<Block> {
     throw wrong(8, `version ${version}; this page reads version ${VERSION}: a newer isoscope reads it`);
   for (let at = HEAD_SIZE; file.length - at >= BLOCK_HEAD_SIZE; ) {
     const [size, unpacked] = [view.getUint32(at + 4, true), view.getUint32(at + 8, true)];
-    if (crc32(file.subarray(at, at + 16)) !== view.getUint32(at + 16, true))
+    if (crc32(file.subarray(at, at + 16)) !== view.getUint32(at + 16, true)) {
+      if (file.subarray(at).every((byte) => byte === 0)) return;
       throw wrong(at, "the checksum of a block's head is wrong");
+    }
     const type = String.fromCharCode(...file.subarray(at, at + 4));
     if (size > CONTENT_MOST || unpacked > CONTENT_MOST) throw wrong(at, `block ${type} is too large`);
     const end = at + BLOCK_HEAD_SIZE + size;

@@ -99,7 +99,7 @@ class SampleReader {
   ) {}
 
   add(piece: Json, block: Block): void {
-    if (piece.firstNode === 1) this.#begin();
+    if (piece.firstSample === 0) this.#begin();
     if (piece.firstNode !== this.#nodes.length || piece.firstFrame !== this.#frames.length)
       throw new RangeError("it does not go on where the piece before ended");
     const [modules, offsets, parents, frames, ...samples] = columnsOf(this.#unpacker.read(block), 10);
