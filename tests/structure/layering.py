@@ -25,7 +25,8 @@ BELOW_CAPTURE = ("sampler/include", "sampler/feed")
 WIRE = "protocol"
 BELOW_WIRE = ("sampler/include", "sampler/profile/snapshot.h", "sampler/profile/follow.h",
               "sampler/profile/control.h", "sampler/profile/facts.h",
-              "sampler/profile/code.h", "sampler/feed/cleanup.h")
+              "sampler/profile/code.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
+              "sampler/feed/cleanup.h")
 
 
 def wire(*below: str) -> tuple[str, ...]:
