@@ -152,11 +152,6 @@ def test_wrong_usage_is_told(words, said):
 # Whoever is killed.
 
 
-def missing_us(file: Path, killed_us: int) -> int:
-    """Of a program that computes all the time: what is not in the file of the time before."""
-    return killed_us - max(sample["timestamp"] for sample in samples_of(file))
-
-
 def killed_at_random(file: Path, chance: random.Random) -> tuple[int, int]:
     """Kills the service: when, and how much later than the program's start."""
     process = start("record", "-o", file, "--", SPIN, "100")
