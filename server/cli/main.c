@@ -10,7 +10,7 @@
 #include "../run/run.h"
 #include "page_file.h"
 #include "python.h"
-#include "serve_files.h"
+#include "../service/serve_files.h"
 #include "symbolize.h"
 
 #include <stdio.h>

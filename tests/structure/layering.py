@@ -119,8 +119,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "server/service": (*FOR_SERVER, "server/console", "server/http/token.h", "server/net", "server/feeds",
                        "protocol/service.h"),
     "server/run": (*FOR_SERVER, "server/console", "server/feeds/elf_header.h", *SERVICE_TO_RUN),
-    "server/cli": ("server/http/page.h", "sampler/include", "sampler/feed/cleanup.h", "sampler/profile/address_symbolizer.h",
-                   "server/console", "server/run", "protocol/text/json_writer.h"),
+    "server/cli": (*FOR_SERVER, "sampler/profile/address_symbolizer.h", "server/http/page.h", "server/console",
+                   "server/service/serve_files.h", "server/service/serve_words.h", "server/run",
+                   "protocol/text/json_writer.h"),
     "server": (),
 }
 
