@@ -4,7 +4,7 @@
 #include "handlers.h"
 #include "../client/client.h"
 #include "../client/samples_reply.h"
-#include "../samples/session_writer.h"
+#include "../samples/session_stream.h"
 #include "../../sampler/feed/cleanup.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/profile/recorder.h"
@@ -78,5 +78,5 @@ int handle_private_get_session(struct client *client,
     save = half->save;
     half->save = NULL;
     return samples_reply_result(
-        client, session_writer_new(&reply->samples, save, begun.envelope, bytes, count));
+        client, session_stream_new(&reply->samples, save, begun.envelope, bytes, count));
 }

@@ -1,4 +1,4 @@
-#include "session_writer.h"
+#include "session_stream.h"
 
 #include "../text/base64.h"
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -10,14 +10,14 @@
 /* A step packs some 10,000 samples: three or four in a turn. */
 enum { WORK_STEP = WORK_TURN / 4 };
 
-struct session_writer {
+struct session_stream {
     struct reply_stream stream; /* the first: this is one */
     struct save *save;
     struct json_text bytes; /* whose base64 is still to come */
 };
 
 /* False: that was all. */
-static bool put_step(struct session_writer *writer)
+static bool put_step(struct session_stream *writer)
 {
     const void *bytes;
     size_t count = 0;
@@ -32,7 +32,7 @@ static bool put_step(struct session_writer *writer)
 
 static void put_next(struct reply_stream *stream)
 {
-    struct session_writer *writer = (struct session_writer *)stream;
+    struct session_stream *writer = (struct session_stream *)stream;
     struct json_text *bytes = &writer->bytes;
     bool last = !put_step(writer);
     size_t taken = base64_put(&stream->carry, bytes->data, bytes->length, last);
@@ -47,7 +47,7 @@ static void put_next(struct reply_stream *stream)
 
 static void free_writer(struct reply_stream *stream)
 {
-    struct session_writer *writer = (struct session_writer *)stream;
+    struct session_stream *writer = (struct session_stream *)stream;
 
     save_free(writer->save);
     json_text_free(&writer->bytes);
@@ -56,10 +56,10 @@ static void free_writer(struct reply_stream *stream)
 
 static const struct reply_stream_kind kind = { put_next, free_writer };
 
-int session_writer_new(struct reply_stream **out, struct save *save, const char *envelope,
+int session_stream_new(struct reply_stream **out, struct save *save, const char *envelope,
                        const void *bytes, size_t count)
 {
-    struct session_writer *writer = calloc(1, sizeof(*writer));
+    struct session_stream *writer = calloc(1, sizeof(*writer));
 
     if (!writer) {
         save_free(save);

@@ -1,20 +1,20 @@
 /*
- * session_writer.h - a session file on its way out as a _Session reply, as base64.
+ * session_stream.h - a session file on its way out as a _Session reply, as base64.
  *
  *   profile -> save_step (recorder.h) -> base64 -> buffers of any size
  *
  * Ownership  The writer owns the save, and copies envelope.
  * Threads    The service thread.
  */
-#ifndef ISOSCOPE_SESSION_WRITER_H
-#define ISOSCOPE_SESSION_WRITER_H
+#ifndef ISOSCOPE_SESSION_STREAM_H
+#define ISOSCOPE_SESSION_STREAM_H
 
 #include "../rpc/reply_stream.h"
 
 struct save;
 
 /* Takes over save, also when it fails: -ISOSCOPE_NO_MEMORY. bytes: of its first step. */
-int session_writer_new(struct reply_stream **out, struct save *save, const char *envelope,
+int session_stream_new(struct reply_stream **out, struct save *save, const char *envelope,
                        const void *bytes, size_t count);
 
 #endif
