@@ -9,74 +9,43 @@
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/profile/recorder.h"
 
-#include <stdlib.h>
-
-/* A file that is begun: its names are being read. */
-struct half_saved {
-    struct unfinished unfinished; /* the first: this is one */
-    struct save *save;
-};
-
-static void free_half_saved(struct unfinished *unfinished)
-{
-    struct half_saved *half = (struct half_saved *)unfinished;
-
-    save_free(half->save);
-    free(half);
-}
-
 static char *state(void *service)
 {
     return service_state(service);
 }
 
-static int begin(struct client *client, struct request *request,
-                 const struct private_get_session_params *params)
+/* The names first: once the file is on its way, nothing else can be sent to this client. A saved
+ * session has all that it will ever have. */
+static int await_names(struct client *client, struct reply *reply, bool available,
+                       struct samples_reply *begun)
 {
+    struct snapshot_window all = { 0 };
+    int rc;
+
+    if (available || client->service->saved)
+        return samples_reply_begin_empty(client, reply, begun);
+    rc = samples_reply_begin(client, reply, NULL, &all, begun);
+    snapshot_freep(&begun->snapshot);
+    return rc;
+}
+
+int handle_private_get_session(struct client *client,
+                               const struct private_get_session_params *params,
+                               struct reply *reply)
+{
+    CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
     struct service *service = client->service;
     const struct session_options options = { .command = service->options.command,
                                              .sources = params->sources,
                                              .state = state,
                                              .context = service };
-    struct half_saved *half = calloc(1, sizeof(*half));
-
-    if (!half)
-        return -ISOSCOPE_NO_MEMORY;
-    half->unfinished.free = free_half_saved;
-    request->unfinished = &half->unfinished;
-    return save_begin(&half->save, service->options.profile, &options,
-                      params->symbols == SYMBOLS_WANTED_AVAILABLE);
-}
-
-/* 0: it has begun; a negative isoscope_error, of which -ISOSCOPE_PENDING is none yet. */
-static int step(struct half_saved *half, const void **bytes, size_t *count)
-{
-    int result = save_step(half->save, bytes, count);
-
-    return result < 0 ? result : 0;
-}
-
-int handle_private_get_session(struct client *client,
-                               const struct private_get_session_params *params, struct reply *reply)
-{
-    CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
-    struct request *request = reply->request;
-    const void *bytes = NULL;
-    struct half_saved *half;
     struct save *save;
-    size_t count = 0;
-    int rc = samples_reply_begin_empty(client, reply, &begun);
+    int rc = await_names(client, reply, params->symbols == SYMBOLS_WANTED_AVAILABLE, &begun);
 
-    if (!rc && !request->unfinished)
-        rc = samples_reply_result(client, begin(client, request, params));
     if (rc)
         return rc;
-    half = (struct half_saved *)request->unfinished;
-    rc = step(half, &bytes, &count);
-    if (rc)
-        return samples_reply_result(client, rc);
-    save = half->save;
-    half->save = NULL;
-    return samples_reply_result(
-        client, session_stream_new(&reply->samples, save, begun.envelope, bytes, count));
+    rc = save_begin(&save, service->options.profile, &options, true);
+    if (rc == 0)
+        rc = session_stream_new(&reply->samples, save, begun.envelope);
+    return samples_reply_result(client, rc);
 }

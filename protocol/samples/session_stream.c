@@ -56,8 +56,7 @@ static void free_writer(struct reply_stream *stream)
 
 static const struct reply_stream_kind kind = { put_next, free_writer };
 
-int session_stream_new(struct reply_stream **out, struct save *save, const char *envelope,
-                       const void *bytes, size_t count)
+int session_stream_new(struct reply_stream **out, struct save *save, const char *envelope)
 {
     struct session_stream *writer = calloc(1, sizeof(*writer));
 
@@ -67,7 +66,6 @@ int session_stream_new(struct reply_stream **out, struct save *save, const char 
     }
     writer->stream.kind = &kind;
     writer->save = save;
-    json_text_raw(&writer->bytes, bytes, count);
     json_text_raw(&writer->stream.carry, envelope, strlen(envelope));
     json_text_literal(&writer->stream.carry, "{\"type\":\"_Session\",\"data\":\"");
     *out = &writer->stream;

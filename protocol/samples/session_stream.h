@@ -13,8 +13,7 @@
 
 struct save;
 
-/* Takes over save, also when it fails: -ISOSCOPE_NO_MEMORY. bytes: of its first step. */
-int session_stream_new(struct reply_stream **out, struct save *save, const char *envelope,
-                       const void *bytes, size_t count);
+/* Takes over save, which waits for no names, also when it fails: -ISOSCOPE_NO_MEMORY. */
+int session_stream_new(struct reply_stream **out, struct save *save, const char *envelope);
 
 #endif
