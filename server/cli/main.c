@@ -67,6 +67,8 @@ static const char examples[] =
     "                                            serve its profile while it runs; then\n"
     "  isoscope top here.json                    show what it does now\n"
     "  isoscope tree --thread worker-1 here.json show one thread's call tree\n"
+    "  isoscope record -- ./server --port 80     write its profile to server.isoscope; then\n"
+    "  isoscope serve server.isoscope            serve that again\n"
     "\n`isoscope COMMAND --help` lists a command's options; `man isoscope` describes everything.\n";
 
 enum {

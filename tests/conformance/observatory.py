@@ -4,7 +4,8 @@
     tests/conformance/observatory.py DART_FOLDER PICTURES      DART_FOLDER has dart, sass.snapshot
 
 The page comes from the VM in DART_FOLDER (which runs nothing: it is paused at its start), and what
-it shows from `isoscope run` of Python parsing its own library, and from a session recorded of that. Each CHECK is named by what holds.
+it shows from `isoscope run` of Python parsing its own library, and from a session recorded of that.
+Each CHECK is named by what holds.
 PICTURES gets a screenshot of each page, and console.txt.
 """
 

@@ -48,6 +48,10 @@ def told(uri: str) -> dict:
         return {process["id"]: process_told(client, process) for process in processes(client)}
 
 
+ABOUT = ("pid", "ppid", "exe", "exit", "timer", "timerReason", "truePeriodMicros", "counters")
+LIBRARY = ("path", "buildId", "loadBias", "reason", "linesReason", "code", "system", "name", "uri")
+
+
 def process_told(client, process) -> dict:
     reply = client.call("_getCpuSamples", isolateId=process["id"], pcs=True)
     isolate = client.call("getIsolate", isolateId=process["id"])
@@ -56,16 +60,13 @@ def process_told(client, process) -> dict:
     functions = {one["id"]: function_told(one, libraries) for one in reply["functions"]}
     return {
         "name": process["name"],
-        "about": {name: about.get(name) for name in ("pid", "ppid", "exe", "exit", "timer",
-                                                     "timerReason", "truePeriodMicros", "counters")},
+        "about": {name: about.get(name) for name in ABOUT},
         "started": isolate["startTime"],
         "tags": isolate["_tagCounters"],
         "period": (reply["samplePeriod"], reply["maxStackDepth"]),
         "counters": reply["_counters"],
         "functions": sorted(functions.values(), key=str),
-        "libraries": sorted((one["path"], one["buildId"], one["loadBias"] if "loadBias" in one else 0,
-                             one.get("reason"), one.get("linesReason"), str(one.get("code")))
-                            for one in libraries.values()),
+        "libraries": sorted(str([one.get(name) for name in LIBRARY]) for one in libraries.values()),
         "samples": [sample_told(one, functions) for one in reply["samples"]],
     }
 
@@ -91,7 +92,8 @@ def assert_same(live: dict, saved: dict) -> None:
             assert live[process][name] == saved[process][name], f"{name} of {process}"
 
 
-@pytest.mark.parametrize("command", [SPIN, FORKS, THREADS, INLINES], ids=lambda words: Path(words[0]).name)
+@pytest.mark.parametrize("command", [SPIN, FORKS, THREADS, INLINES],
+                         ids=lambda words: Path(words[0]).name)
 def test_what_was_recorded_beside_a_service_is_what_that_service_told(command, tmp_path):
     file, saved = tmp_path / "run.isoscope", tmp_path / "saved.isoscope"
     with service_of(command, "-o", str(file)) as service:
@@ -166,7 +168,6 @@ CHANGES = {
     "_registerService", "postEvent", "_yieldControlToDDS", "streamListen", "streamCancel",
     "streamCpuSamplesWithUserTag",
 }
-IS_WORD = {"getVM", "getIsolate"}
 
 
 class Asking:
@@ -205,8 +206,8 @@ class Asking:
     def all(self) -> dict[str, str]:
         replies = {}
         for name in sorted(set(METHODS) - CHANGES):
-            params = {one["name"]: self.values.get(one["name"], "1") for one in METHODS[name]["params"]
-                      if one.get("required")}
+            wanted = [one["name"] for one in METHODS[name]["params"] if one.get("required")]
+            params = {one: self.values.get(one, "1") for one in wanted}
             replies[name] = self.raw(name, params)
         for thread in self.values["threads"]:
             replies[f"thread {thread}"] = self.raw("getCpuSamples", {"isolateId": thread})
@@ -312,7 +313,7 @@ def test_names_come_later_where_the_binaries_are(tmp_path):
         profile = told(service.uri)
     assert any(one[1] == "main" for process in profile.values() for one in process["functions"])
     ((before,), (after,)) = (list(one.values()) for one in (bare, profile))
-    assert [sample[:6] for sample in before["samples"]] == [sample[:6] for sample in after["samples"]]
+    assert [one[:6] for one in before["samples"]] == [one[:6] for one in after["samples"]]
     subprocess.run([ISOSCOPE, "symbolize", str(file)], check=True, timeout=DEADLINE_S)
     with serving(file) as service:
         assert_same(profile, told(service.uri))
@@ -338,7 +339,8 @@ def test_sources_that_were_sampled_are_in_the_file(tmp_path):
     (["--rotate", "5s", "x"], "--rotate is not an option of isoscope serve"),
 ])  # fmt: skip
 def test_wrong_usage_is_told(words, said):
-    done = subprocess.run([ISOSCOPE, "serve", *words], capture_output=True, text=True, timeout=DEADLINE_S)
+    done = subprocess.run([ISOSCOPE, "serve", *words], capture_output=True, text=True,
+                          timeout=DEADLINE_S)
     assert done.returncode == 2 and said in done.stderr, done.stderr
 
 
