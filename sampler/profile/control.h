@@ -3,6 +3,8 @@
  *
  * Threads    Every call here is for any thread; but one at a time changes settings, as each change
  *            begins with what there is.
+ *
+ * A saved profile (saved.h) stays as it is: all this does nothing to it.
  */
 #ifndef ISOSCOPE_CONTROL_H
 #define ISOSCOPE_CONTROL_H

@@ -3,7 +3,8 @@
  *
  *   /proc/PID/..., source files -> facts/ -> here -> protocol/, which opens no file itself
  *
- * They are the facts of now: a process that has ended has none.
+ * They are the facts of now: a process that has ended has none. A saved profile (saved.h) has those
+ * that were last seen.
  *
  * Units      bytes.
  * Ownership  What profile_source_text gives is new: free() it.

@@ -1,11 +1,12 @@
 /*
- * parts.h - what a profile is made of, for profile.c, and what snapshot.h promises.
+ * parts.h - what a profile is made of, for profile.c, for sessions, and what snapshot.h promises.
  */
 #ifndef ISOSCOPE_PARTS_H
 #define ISOSCOPE_PARTS_H
 
 #include "naming/inline_chains.h"
 #include "naming/functions.h"
+#include "naming/known_chain.h"
 #include "naming/symbolizer.h"
 #include "naming/registry.h"
 #include "store/store.h"
@@ -14,6 +15,9 @@
 
 struct bell;
 struct follow_tables;
+struct profile_options;
+struct kept_facts;
+struct session_contents;
 
 struct profile {
     struct store *store;
@@ -24,12 +28,25 @@ struct profile {
     struct table_store *tables; /* NULL: programs get none */
     int tables_problem;         /* then: the errno of why */
     struct rounds *rounds;
-    bool nameless;     /* options.no_symbols */
+    struct known_chains known; /* of these */
     char *source_root; /* options.source_root */
     struct bell *bell; /* NULL: nobody can ring */
     struct processes *processes;
-    struct collector *collector;
+    struct collector *collector;       /* NULL: it is saved, so are tables, rounds and bell */
+    struct kept_facts *kept;           /* facts of a saved one; NULL: it is live */
+    struct session_contents *contents; /* what else only a saved one has */
     struct follow_tables *follow; /* NULL until somebody follows */
+    /* Called before samples are forgotten that a client wants cleared; NULL: nobody cares. */
+    void (*before_clear)(void *context);
+    void *before_clear_context;
 };
+
+
+/* What programs are told. */
+struct feed_settings profile_clamped(struct feed_settings settings);
+struct feed_settings profile_settings_of(const struct profile_options *options);
+
+/* What all profiles have; options: as for a live one. On failure there is nothing to free. */
+int profile_parts_new(struct profile **out, const struct profile_options *options);
 
 #endif

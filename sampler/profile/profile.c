@@ -2,60 +2,14 @@
 
 #include "../include/isoscope/isoscope.h"
 #include "intake/collector.h"
-#include "follow.h"
 #include "outside/bell.h"
 #include "parts.h"
 #include "symbols/files/symbol_server.h"
-#include "view/follow_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most)
-{
-    if (value < least)
-        return least;
-    return value < most ? value : most;
-}
-
-/* What programs are told. */
-static struct feed_settings clamped(struct feed_settings settings)
-{
-    settings.period_us = clamp(settings.period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
-    settings.depth_max = clamp(settings.depth_max, FEED_DEPTH_MIN, FEED_DEPTH_MAX);
-    return settings;
-}
-
-static struct feed_settings settings_of(const struct profile_options *options)
-{
-    struct feed_settings settings = options->settings;
-
-    if (!settings.period_us)
-        settings.period_us = FEED_PERIOD_DEFAULT_US;
-    if (!settings.depth_max)
-        settings.depth_max = FEED_DEPTH_DEFAULT;
-    if (!*settings.wall_threads)
-        strcpy(settings.wall_threads, "*");
-    return clamped(settings);
-}
-
-static int make_symbolizer(struct profile *profile, const struct profile_options *options)
-{
-    const struct symbolizer_options symbolizer = {
-        .registry = profile->registry,
-        .functions = profile->functions,
-        .chains = profile->chains,
-        .changed = options->changed,
-        .context = options->context,
-        .ask_servers = options->debuginfod,
-        .off = options->no_symbols,
-    };
-
-    profile->nameless = options->no_symbols;
-    return symbolizer_new(&profile->symbolizer, &symbolizer);
-}
 
 /* Tables are built, or a program has rung. */
 static void look_now(void *context)
@@ -65,22 +19,12 @@ static void look_now(void *context)
     collector_wake(profile->collector);
 }
 
-static int make_parts(struct profile *profile, const struct profile_options *options)
+static int make_intake(struct profile *profile, const struct profile_options *options)
 {
-    struct feed_settings settings = settings_of(options);
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
     int error;
 
-    if (options->source_root && !(profile->source_root = strdup(options->source_root)))
-        return -ISOSCOPE_NO_MEMORY;
-    if ((error = store_new(&profile->store, options->store_bytes)) < 0 ||
-        (error = registry_new(&profile->registry)) < 0 ||
-        (error = functions_new(&profile->functions)) < 0 ||
-        (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
-        (error = make_symbolizer(profile, options)) < 0 ||
-        (error = processes_new(&profile->processes, profile->store, &settings)) < 0)
-        return error;
     if (options->tables_path &&
         table_store_new(&profile->tables, options->tables_path, look_now, profile) < 0) {
         profile->tables = NULL;
@@ -122,9 +66,12 @@ const char *profile_debuginfod_problem(void)
 
 int profile_new(struct profile **out, const struct profile_options *options)
 {
-    struct profile *profile = calloc(1, sizeof(*profile));
-    int error = profile ? make_parts(profile, options) : -ISOSCOPE_NO_MEMORY;
+    struct profile *profile;
+    int error = profile_parts_new(&profile, options);
 
+    if (error)
+        return error;
+    error = make_intake(profile, options);
     if (error) {
         int problem = errno;
 
@@ -136,38 +83,14 @@ int profile_new(struct profile **out, const struct profile_options *options)
     return 0;
 }
 
-/* Users before what they use. */
-void profile_free(struct profile *profile)
-{
-    if (!profile)
-        return;
-    follow_tables_release(profile->follow);
-    bell_free(profile->bell);
-    if (profile->collector)
-        collector_stop(profile->collector);
-    if (profile->rounds)
-        rounds_stop(profile->rounds);
-    table_store_free(profile->tables);
-    collector_free(profile->collector);
-    symbolizer_free(profile->symbolizer);
-    processes_free(profile->processes);
-    rounds_free(profile->rounds);
-    store_free(profile->store);
-    inline_chains_free(profile->chains);
-    functions_free(profile->functions);
-    registry_free(profile->registry);
-    free(profile->source_root);
-    free(profile);
-}
-
 int profile_start(struct profile *profile)
 {
-    int error;
+    int error = symbolizer_start(profile->symbolizer);
 
-    if ((error = symbolizer_start(profile->symbolizer)) < 0 ||
-        (error = rounds_start(profile->rounds)) < 0)
+    if (error || !profile->collector)
         return error;
-    return collector_start(profile->collector);
+    error = rounds_start(profile->rounds);
+    return error ? error : collector_start(profile->collector);
 }
 
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,
@@ -213,23 +136,37 @@ struct feed_settings profile_settings(struct profile *profile)
 
 void profile_apply_settings(struct profile *profile, const struct feed_settings *settings)
 {
-    const struct feed_settings told = clamped(*settings);
+    const struct feed_settings told = profile_clamped(*settings);
 
+    if (!profile->collector)
+        return;
     processes_apply(profile->processes, &told);
     collector_wake(profile->collector);
     rounds_look(profile->rounds);
 }
 
+static void tell_before_clear(struct profile *profile)
+{
+    if (profile->before_clear)
+        profile->before_clear(profile->before_clear_context);
+}
+
 void profile_clear(struct profile *profile, uint64_t process_id)
 {
+    if (!profile->collector)
+        return;
     /* What was sampled before the call must not turn up after it. */
     profile_sync(profile);
+    tell_before_clear(profile);
     processes_clear(profile->processes, process_id);
 }
 
 void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t tid)
 {
+    if (!profile->collector)
+        return;
     profile_sync(profile);
+    tell_before_clear(profile);
     processes_clear_thread(profile->processes, process_id, tid);
 }
 
@@ -241,7 +178,8 @@ size_t profile_threads(struct profile *profile, uint64_t process_id, struct prof
 
 void profile_sync(struct profile *profile)
 {
-    collector_sync(profile->collector);
+    if (profile->collector)
+        collector_sync(profile->collector);
 }
 
 struct profile_symbols profile_symbols(struct profile *profile)
@@ -253,5 +191,6 @@ struct profile_symbols profile_symbols(struct profile *profile)
 
 void profile_follow(struct profile *profile, bool follows)
 {
-    collector_follow(profile->collector, follows);
+    if (profile->collector)
+        collector_follow(profile->collector, follows);
 }

@@ -12,8 +12,9 @@
  *
  * Ownership  recorder_start makes, recorder_free releases, before the profile. Texts of options are
  *            copied. A save holds what it writes; save_free releases it.
- * Threads    The recorder has one of its own; its callbacks run there. recorder_*: any thread. A
- *            save is one thread's at a time.
+ * Threads    The recorder has one of its own; its callbacks run there. recorder_start and _free: no
+ *            other thread clears the profile meanwhile. The rest of recorder_*: any. A save is one
+ *            thread's at a time.
  * Errors     0 or a negative isoscope_error. A file that cannot be made is recorder_start's problem;
  *            a disk that fills up later ends the recording at the last whole block: problem is
  *            called, once, and the profile goes on.

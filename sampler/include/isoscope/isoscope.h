@@ -36,7 +36,8 @@ extern "C" {
     X(SECURE, "the program runs with other rights than its user: isoscope stays out")              \
     X(FOREIGN, "the program runs below valgrind, or without glibc: isoscope stays out")            \
     X(OVERLAP, "it overlaps what is registered")                                                   \
-    X(LIMIT, "there are as many as there may be")
+    X(LIMIT, "there are as many as there may be")                                                  \
+    X(DAMAGED, "the session file is damaged")
 
 #define ISOSCOPE_ENUM_ERROR(name, text) ISOSCOPE_##name,
 enum isoscope_error { ISOSCOPE_OK, ISOSCOPE_ERRORS(ISOSCOPE_ENUM_ERROR) ISOSCOPE_ERROR_COUNT };

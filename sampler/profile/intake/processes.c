@@ -1,29 +1,12 @@
-#include "processes.h"
+#include "processes_state.h"
 
 #include "../../include/isoscope/isoscope.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    /* Ended processes without samples are remembered up to here; then the oldest are forgotten. */
-    REMEMBERED_MAX = 1024,
-    PID_STRIDE = 10000000, /* above every pid */
-};
-
-struct processes {
-    struct store *store;
-    pthread_mutex_t lock;  /* guards the rest */
-    struct process **list; /* changed in a round only */
-    size_t count, capacity;
-    uint64_t version; /* of what is shown of them, but for what the store counts */
-    uint64_t ends;    /* that were shown */
-    struct feed_settings settings;
-    int32_t awaited_pid; /* whose exit will be told; 0: nobody's */
-    /* Of those that are remembered no longer; tree_ns: what the kernel told at exits. */
-    struct profile_cpu cpu;
-};
+/* Ended processes without samples are remembered up to here; then the oldest are forgotten. */
+enum { REMEMBERED_MAX = 1024 };
 
 int processes_new(struct processes **out, struct store *store, const struct feed_settings *settings)
 {
@@ -50,24 +33,9 @@ void processes_free(struct processes *processes)
     free(processes);
 }
 
-static struct process *find_process(const struct processes *processes, uint64_t id)
-{
-    for (size_t i = 0; i < processes->count; i++)
-        if (processes->list[i]->id == id)
-            return processes->list[i];
-    return NULL;
-}
-
 static bool left_no_sample(struct processes *processes, const struct process *process)
 {
     return !process->reader && !store_counts(processes->store, process->owner).samples;
-}
-
-static void add_cpu(struct profile_cpu *to, const struct process *process)
-{
-    to->processes += !process->execed;
-    to->sampled_ns += process->status.sampled_ns;
-    to->not_sampled_ns += feed_not_sampled_ns(&process->status);
 }
 
 static void forget_process(struct processes *processes, struct process *process)
@@ -125,21 +93,6 @@ static uint64_t cpu_before(const struct processes *processes, int32_t pid)
                                     : before->status.sampled_ns);
 }
 
-static int reserve_process(struct processes *processes)
-{
-    size_t capacity = processes->capacity ? processes->capacity * 2 : 16;
-    struct process **list;
-
-    if (processes->count < processes->capacity)
-        return 0;
-    list = reallocarray(processes->list, capacity, sizeof(struct process *));
-    if (!list)
-        return -ISOSCOPE_NO_MEMORY;
-    processes->list = list;
-    processes->capacity = capacity;
-    return 0;
-}
-
 static int enter_locked(struct processes *processes, struct process *process)
 {
     processes->version++;
@@ -147,7 +100,7 @@ static int enter_locked(struct processes *processes, struct process *process)
     if (processes->count >= REMEMBERED_MAX)
         forget_the_oldest(processes);
     choose_id(processes, process);
-    if (reserve_process(processes) < 0 || owner_new(&process->owner, process->id) < 0)
+    if (processes_reserve(processes) < 0 || owner_new(&process->owner, process->id) < 0)
         return -ISOSCOPE_NO_MEMORY;
     process->started = process->pid > 0 && process->pid == processes->awaited_pid;
     process_status(process, &process->status);
@@ -273,136 +226,5 @@ void processes_exited(struct processes *processes, const struct profile_exit *en
         last->wait_status = end->wait_status;
     }
     processes->version++;
-    pthread_mutex_unlock(&processes->lock);
-}
-
-struct profile_cpu processes_cpu(struct processes *processes)
-{
-    struct profile_cpu cpu;
-
-    pthread_mutex_lock(&processes->lock);
-    cpu = processes->cpu;
-    for (size_t i = 0; i < processes->count; i++)
-        add_cpu(&cpu, processes->list[i]);
-    pthread_mutex_unlock(&processes->lock);
-    return cpu;
-}
-
-static void describe(struct processes *processes, const struct process *process,
-                     struct process_info *out)
-{
-    process_describe(process, store_counts(processes->store, process->owner), out);
-}
-
-size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity)
-{
-    size_t count;
-
-    pthread_mutex_lock(&processes->lock);
-    count = processes->count;
-    for (size_t i = 0; i < count && i < capacity; i++)
-        describe(processes, processes->list[i], &out[i]);
-    pthread_mutex_unlock(&processes->lock);
-    return count;
-}
-
-bool processes_find(struct processes *processes, uint64_t process_id, struct process_info *out)
-{
-    struct process *process;
-
-    pthread_mutex_lock(&processes->lock);
-    process = find_process(processes, process_id);
-    if (process)
-        describe(processes, process, out);
-    pthread_mutex_unlock(&processes->lock);
-    return process != NULL;
-}
-
-/* The store's part under the same lock: its counts are shown with the rest. */
-uint64_t processes_version(struct processes *processes)
-{
-    uint64_t version;
-
-    pthread_mutex_lock(&processes->lock);
-    version = processes->version + store_version(processes->store);
-    pthread_mutex_unlock(&processes->lock);
-    return version;
-}
-
-void processes_met(struct processes *processes, uint64_t process_id, struct module_set *out)
-{
-    struct process *process;
-
-    pthread_mutex_lock(&processes->lock);
-    process = find_process(processes, process_id);
-    if (process)
-        module_set_merge(out, &process->met);
-    pthread_mutex_unlock(&processes->lock);
-}
-
-void processes_clear(struct processes *processes, uint64_t process_id)
-{
-    pthread_mutex_lock(&processes->lock);
-    for (size_t i = 0; i < processes->count; i++)
-        if (process_id == 0 || processes->list[i]->id == process_id)
-            store_clear(processes->store, processes->list[i]->owner);
-    pthread_mutex_unlock(&processes->lock);
-}
-
-void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid)
-{
-    struct process *process;
-
-    pthread_mutex_lock(&processes->lock);
-    process = find_process(processes, process_id);
-    if (process)
-        store_clear_thread(processes->store, process->owner, tid);
-    pthread_mutex_unlock(&processes->lock);
-}
-
-bool processes_states(struct processes *processes, uint64_t process_id, int32_t tid,
-                      uint64_t counts[OWNER_STATES])
-{
-    struct process *process;
-
-    pthread_mutex_lock(&processes->lock);
-    process = find_process(processes, process_id);
-    if (process)
-        store_states(processes->store, process->owner, tid, counts);
-    pthread_mutex_unlock(&processes->lock);
-    return process != NULL;
-}
-
-size_t processes_threads(struct processes *processes, uint64_t process_id,
-                         struct profile_thread *out, size_t capacity)
-{
-    struct process *process;
-    size_t count = 0;
-
-    pthread_mutex_lock(&processes->lock);
-    process = find_process(processes, process_id);
-    if (process)
-        count = store_threads(processes->store, process->owner, out, capacity);
-    pthread_mutex_unlock(&processes->lock);
-    return count;
-}
-
-struct feed_settings processes_settings(struct processes *processes)
-{
-    struct feed_settings settings;
-
-    pthread_mutex_lock(&processes->lock);
-    settings = processes->settings;
-    pthread_mutex_unlock(&processes->lock);
-    return settings;
-}
-
-void processes_apply(struct processes *processes, const struct feed_settings *settings)
-{
-    pthread_mutex_lock(&processes->lock);
-    processes->settings = *settings;
-    for (size_t i = 0; i < processes->count; i++)
-        if (processes->list[i]->reader)
-            feed_reader_control(processes->list[i]->reader, settings);
     pthread_mutex_unlock(&processes->lock);
 }

@@ -56,4 +56,23 @@ size_t processes_threads(struct processes *processes, uint64_t process_id,
 struct feed_settings processes_settings(struct processes *processes);
 void processes_apply(struct processes *processes, const struct feed_settings *settings);
 
+
+/* Of a session: what is written to it, and put back out of it. */
+struct process_saved {
+    struct process_info info; /* live, name and samples are not put back */
+    bool execed;              /* it went on as another program: one process of both */
+    struct module_set met;    /* module_set_free */
+};
+
+/* One that has ended. It gets its id, or a free one like it. Lends its owner. */
+int processes_restore(struct processes *processes, const struct process_saved *saved,
+                      struct owner **owner);
+/* The session says more of one that was put back. */
+void processes_restore_again(struct processes *processes, uint64_t process_id,
+                             const struct process_saved *saved);
+/* After all of them: the CPU time of all, those among it that are not listed. */
+void processes_restore_cpu(struct processes *processes, const struct profile_cpu *total);
+/* Adds to out->met. False: no such process. */
+bool processes_saved(struct processes *processes, uint64_t process_id, struct process_saved *out);
+
 #endif

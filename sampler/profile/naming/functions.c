@@ -1,41 +1,21 @@
 #include "functions.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "../base/map64.h"
 #include "../store/frame.h"
-#include "../store/names.h"
-#include "function_key.h"
+#include "functions_table.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BLOCK_RECORDS = 1024, BLOCKS = FUNCTIONS_MAX / BLOCK_RECORDS };
-
-struct record {
-    struct function function;
-    struct function_key key; /* name NULL: no debug data has told of it */
-    uint32_t same_as;        /* the record that this is another name of; 0: none */
-    bool of_source;          /* its names are: no symbol has been met yet */
-};
-
-struct functions {
-    pthread_mutex_t lock; /* guards all */
-    struct names *texts;
-    struct record *blocks[BLOCKS];
-    uint32_t count;         /* numbers [1, count) are there */
-    struct map64 by_start;  /* FRAME_KEY(module, start) -> number */
-    struct map64 by_source; /* a key's hash, or what follows it when another key has it -> number */
-    struct function_files files;
-};
 
 int functions_new(struct functions **out)
 {
     struct functions *functions = calloc(1, sizeof(*functions));
 
-    if (!functions || names_new(&functions->texts) < 0) {
+    if (!functions || names_new(&functions->texts) < 0 || names_new(&functions->paths) < 0) {
+        if (functions)
+            names_free(functions->texts);
         free(functions);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -55,6 +35,7 @@ void functions_free(struct functions *functions)
     map64_free(&functions->by_source);
     function_files_free(&functions->files);
     names_free(functions->texts);
+    names_free(functions->paths);
     pthread_mutex_destroy(&functions->lock);
     free(functions);
 }
@@ -69,18 +50,18 @@ const char *functions_text(struct functions *functions, const char *wanted)
     return kept;
 }
 
-static struct record *record_at(const struct functions *functions, uint32_t number)
+const char *functions_file(struct functions *functions, const char *path, uint32_t *number)
 {
-    return &functions->blocks[number / BLOCK_RECORDS][number % BLOCK_RECORDS];
-}
+    uint32_t found;
+    const char *kept;
 
-static uint32_t root_of(const struct functions *functions, uint32_t number)
-{
-    uint32_t same;
-
-    while (number && (same = record_at(functions, number)->same_as))
-        number = same;
-    return number;
+    pthread_mutex_lock(&functions->lock);
+    found = path ? names_number(functions->paths, path) : 0;
+    kept = names_text(functions->paths, found);
+    pthread_mutex_unlock(&functions->lock);
+    if (number)
+        *number = found;
+    return kept;
 }
 
 /* Where the key's number stands, or belongs (0); NULL: no memory. */
@@ -112,8 +93,8 @@ static bool set_names(struct functions *functions, struct function *function,
 static void set_place(struct functions *functions, struct function *function,
                       const struct function_source *source)
 {
-    function->file_number = names_number(functions->texts, source->file);
-    function->file = names_text(functions->texts, function->file_number);
+    function->file_number = names_number(functions->paths, source->file);
+    function->file = names_text(functions->paths, function->file_number);
     function->line = source->line;
 }
 
@@ -126,11 +107,21 @@ static void learn_place(struct functions *functions, struct function *function,
     function_files_take_away(&functions->files, function);
     set_place(functions, function, source);
     function_files_put(&functions->files, function);
+    mark_changed(functions, record_at(functions, function->number));
 }
 
 static void put_id(char id[FUNCTION_ID_BYTES], uint32_t module, uint64_t start)
 {
     snprintf(id, FUNCTION_ID_BYTES, "functions/%" PRIu32 "/%" PRIx64, module, start);
+}
+
+void function_put_id(struct function *function, bool by_number)
+{
+    if (by_number)
+        snprintf(function->id, sizeof(function->id), "functions/%" PRIu32 "/i%" PRIu32,
+                 function->module, function->number);
+    else
+        put_id(function->id, function->module, function->start);
 }
 
 static uint32_t add_function(struct functions *functions, const struct function_source *source)
@@ -147,13 +138,10 @@ static uint32_t add_function(struct functions *functions, const struct function_
         return 0;
     if (source->file)
         set_place(functions, &function, source);
-    if (source->start == FUNCTION_NO_START)
-        snprintf(function.id, sizeof(function.id), "functions/%" PRIu32 "/i%" PRIu32,
-                 source->module, number);
-    else
-        put_id(function.id, source->module, source->start);
+    function_put_id(&function, source->start == FUNCTION_NO_START);
     *record_at(functions, number) =
         (struct record){ .function = function, .of_source = !source->name };
+    mark_changed(functions, record_at(functions, number));
     function_files_put(&functions->files, &function);
     functions->count++;
     return number;
@@ -178,6 +166,7 @@ static uint32_t find_or_add(struct functions *functions, const struct function_s
     by_key = root_of(functions, by_key);
     if (by_start && by_key && by_start != by_key) {
         record_at(functions, by_start)->same_as = by_key;
+        mark_changed(functions, record_at(functions, by_start));
         function_files_take_away(&functions->files, &record_at(functions, by_start)->function);
     }
     if (by_key)
@@ -202,13 +191,16 @@ static uint32_t number_of(struct functions *functions, const struct function_sou
     if (!number)
         return 0;
     record = record_at(functions, number);
-    if (record->function.start == FUNCTION_NO_START) {
+    if (record->function.start == FUNCTION_NO_START && source->start != FUNCTION_NO_START) {
         record->function.start = source->start;
         record->function.size = source->size;
+        mark_changed(functions, record);
     }
     /* A symbol tells more: which of several lambdas, and its parameters. */
-    if (record->of_source && source->name)
+    if (record->of_source && source->name) {
         record->of_source = !set_names(functions, &record->function, source);
+        mark_changed(functions, record);
+    }
     learn_place(functions, &record->function, source);
     if (of_start)
         *of_start = number;
@@ -245,7 +237,7 @@ static uint32_t number_of_id(const struct functions *functions, const char *id)
     uint64_t start;
 
     if (sscanf(id, "functions/%" SCNu32 "/i%" SCNu32, &module, &number) == 2)
-        return number && number < functions->count &&
+        return find_record(functions, number) &&
                        !strcmp(record_at(functions, number)->function.id, id)
                    ? number
                    : 0;

@@ -44,7 +44,7 @@ struct function {
     uint64_t size;              /* 0: not known */
     char id[FUNCTION_ID_BYTES]; /* "functions/3/1a2b0"; inlined only: "functions/3/i7" */
     const char *name, *full_name, *raw_name; /* never NULL */
-    const char *file;                        /* NULL: not known */
+    const char *file;                        /* as functions_file keeps it; NULL: not known */
     uint32_t file_number;                    /* one for each text; 0: not known */
     uint32_t line;                           /* 0: not known */
 };
@@ -54,6 +54,8 @@ void functions_free(struct functions *functions); /* NULL is fine */
 
 /* The text as the table keeps it; NULL for NULL, and when there is no room. */
 const char *functions_text(struct functions *functions, const char *text);
+/* The same for the path of a source file; number (NULL is fine): as function's file_number. */
+const char *functions_file(struct functions *functions, const char *path, uint32_t *number);
 
 /* Finds, adds, or completes. Its start, a name or a source_name must be there. */
 uint32_t functions_number(struct functions *functions, const struct function_source *source);
@@ -65,5 +67,28 @@ bool functions_find(struct functions *functions, const char *id, struct function
  * many; 0: there are no more. */
 uint32_t functions_files(struct functions *functions, uint32_t from, struct function_file *out,
                          uint32_t capacity);
+
+
+/* A session's side: what is written to it, and put back out of it. */
+
+/* The number of a record that has changed after the version, the smallest above after; 0: there is
+ * none. root: the record that it is another name of; its own number: of none. */
+uint32_t functions_changed(struct functions *functions, uint64_t version, uint32_t after,
+                           struct function *out, uint32_t *root);
+bool functions_has(struct functions *functions, uint32_t number);
+/* It grows with each change. */
+uint64_t functions_version(struct functions *functions);
+/* The same of files: number's path; NULL: it has none. Numbers [1, functions_file_end) may have. */
+const char *functions_file_path(struct functions *functions, uint32_t number);
+uint32_t functions_file_end(struct functions *functions);
+
+/* Fills in the id, of its number, or of where it starts. */
+void function_put_id(struct function *function, bool by_number);
+/* Under the numbers that they had; others come behind. function: texts are copied; its file is
+ * file_number's. False: the number is taken or out of range, or there is no room. */
+bool functions_put_file(struct functions *functions, uint32_t number, const char *path);
+bool functions_put(struct functions *functions, const struct function *function);
+/* number becomes another name of root; both are there. False: they are not, or root is number's. */
+bool functions_put_same(struct functions *functions, uint32_t number, uint32_t root);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct registry {
     struct module **by_number; /* room for all: it never moves, and is looked at without a lock */
-    uint32_t count;            /* registry_number only */
+    _Atomic uint32_t count;    /* stored by registry_number and registry_put */
     struct index16 index;      /* registry_number only */
     struct names *names;
 };
@@ -48,11 +48,38 @@ static uint64_t hash_number(const void *array, uint16_t number)
     return ((struct module *const *)array)[number]->hash;
 }
 
+static void module_forget_saved(struct module *module)
+{
+    struct module_saved *saved = (struct module_saved *)module->saved;
+
+    if (!saved)
+        return;
+    free(saved->reason);
+    free(saved->lines_reason);
+    free(saved);
+}
+
+bool module_save(struct module *module, const struct module_saved *saved)
+{
+    struct module_saved *kept = malloc(sizeof(*kept));
+
+    if (!kept) {
+        free(saved->reason);
+        free(saved->lines_reason);
+        return false;
+    }
+    *kept = *saved;
+    module_forget_saved(module);
+    module->saved = kept;
+    return true;
+}
+
 static void module_free(struct module *module)
 {
     if (!module)
         return;
     symbols_free(module->symbols);
+    module_forget_saved(module);
     free(module->path);
     free(module);
 }
@@ -135,30 +162,77 @@ static size_t bytes_of_path(const char *path, uint32_t build_id_bytes)
     return bytes;
 }
 
-uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
-                         uint32_t build_id_bytes)
+/* What a module is known by, and where it stands or belongs. */
+struct module_key {
+    const char *path;
+    size_t path_bytes;
+    const uint8_t *build_id;
+    uint32_t build_id_bytes;
+    uint64_t hash;
+    struct index16_walk walk;
+};
+
+/* False: no memory. */
+static bool find_place(struct registry *registry, const char *path, const uint8_t *build_id,
+                       uint32_t build_id_bytes, struct module_key *key)
 {
     size_t bytes = bytes_of_path(path, build_id_bytes);
     uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), path, bytes);
-    struct index16_walk walk;
-    struct module *module;
 
     assert(build_id_bytes <= FEED_BUILD_ID_MAX);
     hash = index16_mix(hash_bytes(hash, build_id, build_id_bytes));
+    *key = (struct module_key){ path, bytes, build_id, build_id_bytes, hash, { 0 } };
     if (index16_reserve(&registry->index, hash_number, registry->by_number) < 0)
+        return false;
+    key->walk = index16_start(&registry->index, hash);
+    while (*key->walk.slot && !is_module(registry->by_number[*key->walk.slot], path, bytes,
+                                         build_id, build_id_bytes))
+        index16_step(&registry->index, &key->walk);
+    return true;
+}
+
+static bool add_module(struct registry *registry, uint32_t number, struct module_key *key)
+{
+    struct module *module =
+        module_new(key->path, key->path_bytes, key->build_id, key->build_id_bytes);
+
+    if (!module)
+        return false;
+    module->hash = key->hash;
+    module->number = number;
+    __atomic_store_n(&registry->by_number[number], module, __ATOMIC_RELEASE);
+    if (number >= registry->count)
+        registry->count = number + 1;
+    index16_put(&registry->index, &key->walk, (uint16_t)number);
+    return true;
+}
+
+uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
+                         uint32_t build_id_bytes)
+{
+    uint32_t number = registry->count;
+    struct module_key key;
+
+    if (!find_place(registry, path, build_id, build_id_bytes, &key))
         return 0;
-    for (walk = index16_start(&registry->index, hash); *walk.slot;
-         index16_step(&registry->index, &walk))
-        if (is_module(registry->by_number[*walk.slot], path, bytes, build_id, build_id_bytes))
-            return *walk.slot;
-    if (registry->count > MODULES_MAX ||
-        !(module = module_new(path, bytes, build_id, build_id_bytes)))
-        return 0;
-    module->hash = hash;
-    module->number = registry->count++;
-    __atomic_store_n(&registry->by_number[module->number], module, __ATOMIC_RELEASE);
-    index16_put(&registry->index, &walk, (uint16_t)module->number);
-    return module->number;
+    if (*key.walk.slot)
+        return *key.walk.slot;
+    return number <= MODULES_MAX && add_module(registry, number, &key) ? number : 0;
+}
+
+bool registry_put(struct registry *registry, uint32_t number, const char *path,
+                  const uint8_t *build_id, uint32_t build_id_bytes)
+{
+    struct module_key key;
+
+    return number && number <= MODULES_MAX && !registry->by_number[number] &&
+           find_place(registry, path, build_id, build_id_bytes, &key) && !*key.walk.slot &&
+           add_module(registry, number, &key);
+}
+
+uint32_t registry_end(const struct registry *registry)
+{
+    return registry->count;
 }
 
 void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_t bias)

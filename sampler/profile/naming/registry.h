@@ -11,7 +11,8 @@
  * name's number in the names of the registry.
  *
  * Ownership  Modules live as long as the registry; so do their symbols.
- * Threads    registry_number, _seen and _named: one at a time. The rest: any, also meanwhile.
+ * Threads    registry_number, _put, _seen and _named: one at a time. The rest: any, also
+ *            meanwhile.
  * Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
  */
 #ifndef ISOSCOPE_REGISTRY_H
@@ -39,6 +40,13 @@ enum module_lines {
     MODULE_LINES_SOME,
 };
 
+/* Of a module that was read elsewhere. */
+struct module_saved {
+    char *reason, *lines_reason; /* NULL: there are names, and lines */
+    struct elf_segment code;     /* size 0: not known */
+    bool open;                   /* it may be read here, too, which then says more */
+};
+
 struct module {
     uint32_t number;
     char *path;
@@ -58,6 +66,7 @@ struct module {
     struct symbols *symbols;  /* set before names becomes READ; may then still be NULL: no memory */
     _Atomic uint32_t lines;   /* module_lines; only the symbol worker changes it */
     _Atomic(const char *) lines_reason; /* why there are none; static memory */
+    const struct module_saved *saved; /* what a session says of it; NULL: it is in none */
     /* symbolizer.h alone looks at these, under its lock. */
     bool asked;
     uint32_t jobs; /* not done yet */
@@ -71,9 +80,18 @@ void registry_free(struct registry *registry); /* NULL is fine */
 /* Finds or adds; path may be anything the program wrote. 0 when there is no room. */
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes);
+/* Under the number that it had in another profile; others come behind it. False: it is taken, there
+ * is one like it, or no room. */
+bool registry_put(struct registry *registry, uint32_t number, const char *path,
+                  const uint8_t *build_id, uint32_t build_id_bytes);
+/* Numbers [0, registry_end) may have been given. */
+uint32_t registry_end(const struct registry *registry);
 /* A process that has it, at the address, which lies bias above its offset in the module; of these
  * the last one is kept. */
 void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_t bias);
+/* Takes over the texts, also on failure, in place of what was said before. False: no memory. For
+ * whoever puts modules in. */
+bool module_save(struct module *module, const struct module_saved *saved);
 /* The module of the kind's code. */
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
 struct names *registry_names(const struct registry *registry);

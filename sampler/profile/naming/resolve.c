@@ -115,7 +115,7 @@ static struct chain_frame chain_frame_of(struct functions *functions,
     if (out.function)
         functions_get(functions, out.function, &function);
     if (frame->file && (!function.file || strcmp(frame->file, function.file)))
-        out.file = functions_text(functions, frame->file);
+        out.file = functions_file(functions, frame->file, NULL);
     return out;
 }
 

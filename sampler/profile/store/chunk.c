@@ -41,6 +41,12 @@ static int map_columns(struct chunk *chunk)
     return 0;
 }
 
+static void unmap_columns(struct chunk *chunk)
+{
+    if (chunk->samples)
+        munmap(chunk->samples, COLUMNS_BYTES);
+}
+
 int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int64_t first_us)
 {
     struct chunk *chunk = calloc(1, sizeof(*chunk));
@@ -73,8 +79,46 @@ void chunk_release(struct chunk *chunk)
         return;
     for (uint32_t i = 0; i < chunk->source_count; i++)
         owner_thread_release(chunk->sources[i].thread);
-    munmap(chunk->samples, COLUMNS_BYTES);
+    if (chunk->archive)
+        free(chunk->sources);
+    unmap_columns(chunk);
     free(chunk);
+}
+
+int chunk_archived(struct chunk **out, const struct chunk *outline)
+{
+    struct chunk *chunk = malloc(sizeof(*chunk));
+
+    if (!chunk)
+        return -ISOSCOPE_NO_MEMORY;
+    *chunk = *outline;
+    atomic_init(&chunk->references, 1);
+    chunk->samples = NULL;
+    for (uint32_t i = 0; i < chunk->source_count; i++)
+        owner_thread_hold(chunk->sources[i].thread);
+    *out = chunk;
+    return 0;
+}
+
+int chunk_load(struct chunk *chunk)
+{
+    struct chunk_source *sources = chunk->sources;
+    int error = map_columns(chunk);
+
+    chunk->sources = sources;
+    if (!error)
+        error = chunk->archive->load(chunk->archive->context, chunk->archive_number, chunk);
+    if (error)
+        chunk_unload(chunk);
+    return error;
+}
+
+void chunk_unload(struct chunk *chunk)
+{
+    unmap_columns(chunk);
+    chunk->samples = NULL;
+    chunk->nodes = NULL;
+    chunk->frames = NULL;
 }
 
 bool chunk_fits(const struct chunk *chunk, const struct store_sample *sample)

@@ -13,7 +13,9 @@
  * Ownership  Counted. A chunk holds its threads. The arrays never move.
  * Threads    chunk_append: one thread, under the store's lock. What was there under that lock may
  *            be read by any thread that holds the chunk, for it never changes.
- * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY; chunk_load: what its archive says, too.
+ *
+ * An archived chunk is full: what it refers to is there, its columns only while somebody looks.
  */
 #ifndef ISOSCOPE_CHUNK_H
 #define ISOSCOPE_CHUNK_H
@@ -62,6 +64,15 @@ struct chunk_source {
     uint16_t last; /* store lock: its last sample */
 };
 
+struct chunk;
+
+/* Where the samples, nodes and frames of chunks are that are not in memory. */
+struct chunk_archive {
+    /* Fills them in, as many as the chunk says. One at a time. 0 or a negative isoscope_error. */
+    int (*load)(void *context, uint32_t number, struct chunk *chunk);
+    void *context;
+};
+
 struct chunk {
     _Atomic uint32_t references;
     uint64_t serial;         /* 1 for a store's first chunk */
@@ -73,6 +84,9 @@ struct chunk {
     struct chunk_node *nodes; /* [0] stands for "no caller" */
     uint64_t *frames;         /* [0] is not used */
     struct chunk_source *sources;
+    const struct chunk_archive *archive; /* NULL: it is not archived, and has them all the time */
+    uint32_t archive_number;
+    uint64_t looked_at; /* store's loading lock: when, as it counts; 0: they are not in memory */
 };
 
 /* Finds the nodes and frames of the chunk being filled. A full chunk needs none, so the store has
@@ -82,6 +96,12 @@ struct chunk_index {
 };
 
 int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int64_t first_us);
+/* One of an archive: the outline's serial, first_sequence, times, counts and archive are kept, and
+ * its sources (from malloc, but for next), which are taken over, are held. */
+int chunk_archived(struct chunk **out, const struct chunk *outline);
+/* Of an archived one; nobody looks at it. */
+int chunk_load(struct chunk *chunk);
+void chunk_unload(struct chunk *chunk);
 struct chunk *chunk_hold(struct chunk *chunk);
 void chunk_release(struct chunk *chunk); /* NULL is fine */
 

@@ -32,10 +32,11 @@ void names_free(struct names *names)
 {
     if (!names)
         return;
-    for (uint32_t number = 1; number < atomic_load(&names->count); number++)
-        free(names->blocks[number / BLOCK_NAMES][number % BLOCK_NAMES]);
-    for (uint32_t block = 0; block < BLOCKS; block++)
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        for (uint32_t i = 0; names->blocks[block] && i < BLOCK_NAMES; i++)
+            free(names->blocks[block][i]);
         free(names->blocks[block]);
+    }
     map64_free(&names->by_hash);
     free(names);
 }
@@ -49,46 +50,81 @@ static uint64_t hash_text(const char *text)
     return index16_mix(hash);
 }
 
-/* The next number, for this name; 0: no room. */
-static uint32_t add_name(struct names *names, const char *name)
+/* False: the number is taken, or there is no room. */
+static bool add_name(struct names *names, uint32_t number, const char *name)
 {
-    uint32_t number = atomic_load_explicit(&names->count, memory_order_relaxed);
-    char ***block = &names->blocks[number / BLOCK_NAMES];
     size_t bytes = strlen(name) + 1;
-    char *copy;
+    char ***block, *copy;
 
     if (number >= NAMES_MAX || bytes > NAMES_BYTES_MAX - names->bytes)
-        return 0;
+        return false;
+    block = &names->blocks[number / BLOCK_NAMES];
     if (!*block && !(*block = calloc(BLOCK_NAMES, sizeof(**block))))
-        return 0;
-    copy = strdup(name);
-    if (!copy)
-        return 0;
+        return false;
+    if ((*block)[number % BLOCK_NAMES] || !(copy = strdup(name)))
+        return false;
     (*block)[number % BLOCK_NAMES] = copy;
     names->bytes += bytes;
-    atomic_store_explicit(&names->count, number + 1, memory_order_release);
-    return number;
+    if (number >= names_end(names))
+        atomic_store_explicit(&names->count, number + 1, memory_order_release);
+    return true;
+}
+
+/* Where its number stands or belongs. */
+static uint64_t find_hash(const struct names *names, const char *name, uint32_t *number)
+{
+    uint64_t hash = hash_text(name);
+
+    while ((*number = map64_find(&names->by_hash, hash)) &&
+           strcmp(names_text(names, *number), name))
+        hash++;
+    return hash;
+}
+
+static void index_name(struct names *names, uint64_t hash, uint32_t number)
+{
+    uint32_t *place;
+    bool added;
+
+    if ((place = map64_put(&names->by_hash, hash, &added)))
+        *place = number;
 }
 
 uint32_t names_number(struct names *names, const char *name)
 {
-    uint64_t hash = hash_text(name);
-    uint32_t number, *place;
-    bool added;
+    uint32_t number;
+    uint64_t hash = find_hash(names, name, &number);
 
-    for (; (number = map64_find(&names->by_hash, hash)); hash++)
-        if (!strcmp(names_text(names, number), name))
-            return number;
-    number = add_name(names, name);
+    if (number)
+        return number;
+    number = names_end(names);
     /* What there was no room for takes none in the index either. */
-    if (number && (place = map64_put(&names->by_hash, hash, &added)))
-        *place = number;
+    if (!add_name(names, number, name))
+        return 0;
+    index_name(names, hash, number);
     return number;
+}
+
+bool names_put(struct names *names, uint32_t number, const char *name)
+{
+    uint32_t known;
+    uint64_t hash = find_hash(names, name, &known);
+
+    if (!number || !add_name(names, number, name))
+        return false;
+    if (!known)
+        index_name(names, hash, number);
+    return true;
+}
+
+uint32_t names_end(const struct names *names)
+{
+    return atomic_load_explicit(&names->count, memory_order_acquire);
 }
 
 const char *names_text(const struct names *names, uint32_t number)
 {
-    if (number == 0 || number >= atomic_load_explicit(&names->count, memory_order_acquire))
+    if (number == 0 || number >= names_end(names) || !names->blocks[number / BLOCK_NAMES])
         return NULL;
     return names->blocks[number / BLOCK_NAMES][number % BLOCK_NAMES];
 }

@@ -13,6 +13,7 @@
 #ifndef ISOSCOPE_NAMES_H
 #define ISOSCOPE_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct names;
@@ -24,6 +25,11 @@ void names_free(struct names *names); /* NULL is fine */
 
 /* 0: there is no room for it. */
 uint32_t names_number(struct names *names, const char *name);
+/* Under the number that it had in another table: what has none below is NULL. False: the number is
+ * taken or beyond NAMES_MAX, or there is no room. */
+bool names_put(struct names *names, uint32_t number, const char *name);
+/* Numbers [1, names_end) may have been given. */
+uint32_t names_end(const struct names *names);
 /* NULL for 0, and for a number that was never given. */
 const char *names_text(const struct names *names, uint32_t number);
 

@@ -38,11 +38,13 @@ void owner_release(struct owner *owner)
 
 int owner_thread_new(struct owner_thread **out, struct owner *owner, int32_t tid, const char *name)
 {
+    static _Atomic uint64_t serials;
     struct owner_thread *thread = calloc(1, sizeof(*thread));
 
     if (!thread)
         return -ISOSCOPE_NO_MEMORY;
     atomic_init(&thread->references, 1);
+    thread->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
     thread->tid = tid;
     thread->owner = owner_hold(owner);
     snprintf(thread->name, sizeof(thread->name), "%.15s", name);

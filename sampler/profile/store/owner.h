@@ -28,6 +28,7 @@ struct owner {
 
 struct owner_thread {
     _Atomic uint32_t references;
+    uint64_t serial; /* of all threads that this service ever had */
     int32_t tid;
     struct owner *owner;
     char name[16];         /* store lock: store_rename */

@@ -1,8 +1,5 @@
-#include "store.h"
+#include "store_state.h"
 
-#include "../../include/isoscope/isoscope.h"
-
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,25 +7,13 @@
 /* A chunk may take this part of the bound, so that an eviction is never felt. */
 enum { CHUNKS_PER_BOUND = 8 };
 
-struct store {
-    pthread_mutex_t lock; /* guards the rest */
-    size_t bytes_max;
-    size_t closed_bytes; /* of all chunks but the newest */
-    uint64_t sequence;   /* samples ever added */
-    uint64_t serial;     /* chunks ever made */
-    struct chunk **chunks;
-    uint32_t chunk_count, chunk_capacity;
-    struct store_changes changes;
-    bool open;                /* the newest chunk takes samples */
-    struct chunk_index index; /* of the open chunk */
-};
-
 int store_new(struct store **out, size_t bytes_max)
 {
     struct store *store = calloc(1, sizeof(*store));
 
     if (!store)
         return -ISOSCOPE_NO_MEMORY;
+    pthread_mutex_init(&store->loading, NULL);
     pthread_mutex_init(&store->lock, NULL);
     store->bytes_max = bytes_max ? bytes_max : STORE_BYTES_DEFAULT;
     if (store->bytes_max < STORE_BYTES_MIN)
@@ -46,6 +31,7 @@ void store_free(struct store *store)
     free(store->chunks);
     chunk_index_free(&store->index);
     pthread_mutex_destroy(&store->lock);
+    pthread_mutex_destroy(&store->loading);
     free(store);
 }
 
@@ -63,25 +49,10 @@ static void close_chunk(struct store *store)
     chunk_index_reset(&store->index);
 }
 
-static int reserve_chunk(struct store *store)
-{
-    uint32_t capacity = store->chunk_capacity ? store->chunk_capacity * 2 : 64;
-    struct chunk **chunks;
-
-    if (store->chunk_count < store->chunk_capacity)
-        return 0;
-    chunks = reallocarray(store->chunks, capacity, sizeof(struct chunk *));
-    if (!chunks)
-        return -ISOSCOPE_NO_MEMORY;
-    store->chunks = chunks;
-    store->chunk_capacity = capacity;
-    return 0;
-}
-
 static int begin_chunk(struct store *store, int64_t first_us)
 {
     close_chunk(store);
-    if (reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->serial + 1,
+    if (store_reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->serial + 1,
                                               store->sequence, first_us) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->serial++;
@@ -94,32 +65,6 @@ static size_t bytes_now(const struct store *store)
 {
     return sizeof(*store) + store->closed_bytes + chunk_index_bytes(&store->index) +
            (store->open ? chunk_bytes(open_chunk(store)) : 0);
-}
-
-/* The number of the thread's first sample in the chunk that was not cleared. */
-static uint32_t first_visible(const struct chunk *chunk, const struct owner_thread *thread)
-{
-    uint64_t from = thread->owner->visible_from > thread->visible_from ? thread->owner->visible_from
-                                                                       : thread->visible_from;
-    uint64_t first = from > chunk->first_sequence ? from - chunk->first_sequence : 0;
-
-    return first < chunk->sample_count ? (uint32_t)first : chunk->sample_count;
-}
-
-/* A thread with samples is in its owner's list, and held by the chunk that they are in. */
-static void count_sample(struct owner_thread *thread, uint8_t state)
-{
-    struct owner *owner = thread->owner;
-
-    owner->samples++;
-    thread->states[state]++;
-    if (thread->samples++)
-        return;
-    thread->next = owner->sampled;
-    thread->link = &owner->sampled;
-    if (thread->next)
-        thread->next->link = &thread->next;
-    owner->sampled = thread;
 }
 
 static void forget_samples(struct owner_thread *thread, uint64_t count)
@@ -186,7 +131,7 @@ static int add_locked(struct store *store, const struct store_sample *sample)
     if (chunk_append(open_chunk(store), &store->index, sample) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->sequence++;
-    count_sample(sample->thread, sample->state);
+    count_samples(sample->thread, sample->state, 1);
     keep_bound(store);
     return 0;
 }
@@ -340,87 +285,4 @@ struct profile_history store_history(struct store *store)
     }
     pthread_mutex_unlock(&store->lock);
     return history;
-}
-
-static int view_chunk(struct store_view *view, struct chunk *chunk, uint64_t process_id)
-{
-    struct view_source *sources = calloc(chunk->source_count + 1, sizeof(*sources));
-
-    if (!sources)
-        return -ISOSCOPE_NO_MEMORY;
-    for (uint32_t i = 0; i < chunk->source_count; i++) {
-        const struct owner_thread *thread = chunk->sources[i].thread;
-        bool asked_for = process_id == 0 || process_id == thread->owner->process_id;
-
-        sources[i].process_id = thread->owner->process_id;
-        sources[i].tid = thread->tid;
-        sources[i].tag = chunk->sources[i].tag;
-        sources[i].last = chunk->sources[i].last;
-        memcpy(sources[i].name, thread->name, sizeof(sources[i].name));
-        sources[i].first_visible = asked_for ? first_visible(chunk, thread) : UINT32_MAX;
-    }
-    *view = (struct store_view){ .chunk = chunk_hold(chunk),
-                                 .sample_count = chunk->sample_count,
-                                 .node_count = chunk->node_count,
-                                 .frame_count = chunk->frame_count,
-                                 .source_count = chunk->source_count,
-                                 .min_us = chunk->min_us,
-                                 .max_us = chunk->max_us,
-                                 .sources = sources };
-    return 0;
-}
-
-static bool is_asked(const struct chunk *chunk, const struct store_ask *ask)
-{
-    return chunk->serial >= ask->serial_min && chunk->min_us <= ask->last_us &&
-           chunk->max_us >= ask->first_us;
-}
-
-/* Returns how many of the views are filled. */
-static uint32_t view_chunks(struct store *store, const struct store_ask *ask,
-                            struct store_view *views, int *error)
-{
-    uint32_t done = 0;
-
-    for (uint32_t i = 0; i < store->chunk_count && !*error; i++) {
-        if (!is_asked(store->chunks[i], ask))
-            continue;
-        *error = view_chunk(&views[done], store->chunks[i], ask->process_id);
-        done += !*error;
-    }
-    return done;
-}
-
-int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,
-                uint32_t *count, struct store_changes *changes)
-{
-    struct store_view *views;
-    uint32_t done = 0;
-    int error = 0;
-
-    pthread_mutex_lock(&store->lock);
-    views = calloc(store->chunk_count + 1, sizeof(*views));
-    if (views)
-        done = view_chunks(store, ask, views, &error);
-    if (changes)
-        *changes = store->changes;
-    pthread_mutex_unlock(&store->lock);
-    if (!views || error) {
-        store_views_free(views, done);
-        return -ISOSCOPE_NO_MEMORY;
-    }
-    *out = views;
-    *count = done;
-    return 0;
-}
-
-void store_views_free(struct store_view *views, uint32_t count)
-{
-    if (!views)
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        chunk_release(views[i].chunk);
-        free(views[i].sources);
-    }
-    free(views);
 }

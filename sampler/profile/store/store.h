@@ -9,6 +9,8 @@
  * Units      *_us: CLOCK_MONOTONIC microseconds.
  * Ownership  store_views lends nothing: each view holds its chunk until store_views_free.
  * Threads    Any; one lock. Readers of views need none.
+ * Archives   Chunks of a session (chunk.h) are loaded when they are looked at. Of those that nobody
+ *            holds, the ones looked at last stay in memory, up to the bound.
  * Errors     0 or -ISOSCOPE_NO_MEMORY. A full store is no error: its oldest chunk goes, and the
  *            samples in it are counted as evicted.
  */
@@ -29,6 +31,10 @@ struct owner_counts {
 /* bytes_max: 0 for the default; at least STORE_BYTES_MIN is used. */
 int store_new(struct store **out, size_t bytes_max);
 void store_free(struct store *store); /* NULL is fine */
+
+/* One that is in an archive: it is never let go, and its samples are counted, as states says of each
+ * source; OWNER_STATES numbers a source. Takes over what chunk_archived does, also on failure. */
+int store_add_archived(struct store *store, struct chunk *outline, const uint32_t *states);
 
 /* At best in the order of time; a little disorder is fine. */
 int store_add(struct store *store, const struct store_sample *sample);
@@ -69,6 +75,7 @@ struct view_source {
 
 /* A chunk, and how much of it was there when it was asked. */
 struct store_view {
+    struct store *store; /* whose it is */
     struct chunk *chunk;
     uint32_t sample_count, node_count, frame_count, source_count;
     int64_t min_us, max_us;
@@ -88,6 +95,11 @@ struct store_ask {
 struct store_changes {
     uint32_t renames, clears;
 };
+
+/* Brings the view's samples, nodes and frames into memory, where they stay while the view holds
+ * them. 0: they are there; else as chunk_load. Before them nobody looks at them; the rest of a view
+ * needs no loading. */
+int store_load(const struct store_view *view);
 
 /* Oldest first. changes, as of the same moment, may be NULL. */
 int store_views(struct store *store, const struct store_ask *ask, struct store_view **out,

@@ -21,7 +21,9 @@ static const char *why_no_code(const struct profile *profile,
         return "its code is in no file";
     if (function->offset == SNAPSHOT_NO_OFFSET)
         return "it is inlined wherever it was seen: its code is in its callers'";
-    return profile->nameless ? "isoscope runs with --no-symbols: it reads no files" : NULL;
+    if (profile->kept)
+        return module->build_id_bytes ? NULL : "it has no build id: another file may lie there now";
+    return profile->known.nameless ? "isoscope runs with --no-symbols: it reads no files" : NULL;
 }
 
 int profile_code_ask(struct code_request **out, struct profile *profile, const char *function_id,

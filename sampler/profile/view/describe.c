@@ -13,6 +13,15 @@ static bool is_named(const struct module *module)
     return atomic_load_explicit(&module->named, memory_order_acquire);
 }
 
+/* What a session says of the module; NULL: what is found here is to be told. */
+static const struct module_saved *saved_of(const struct module *module)
+{
+    if (!module->saved || !module->saved->open ||
+        atomic_load_explicit(&module->names, memory_order_acquire) != MODULE_NAMES_READ)
+        return module->saved;
+    return NULL;
+}
+
 static const char *names_reason(const struct module *module)
 {
     if (!module->number || is_named(module) ||
@@ -21,10 +30,8 @@ static const char *names_reason(const struct module *module)
     return module->symbols ? symbols_reason(module->symbols) : "out of memory while reading it";
 }
 
-static void describe_code(const struct module *module, struct snapshot_library *out)
+static void describe_code(const struct elf_segment *code, struct snapshot_library *out)
 {
-    const struct elf_segment *code = module->symbols ? symbols_code(module->symbols) : NULL;
-
     if (!code)
         return;
     out->code_offset = code->address;
@@ -35,16 +42,21 @@ static void describe_code(const struct module *module, struct snapshot_library *
 
 void describe_library(const struct module *module, struct snapshot_library *out)
 {
+    const struct module_saved *saved = saved_of(module);
+
     *out = (struct snapshot_library){
         .path = module->path,
         .name = module->name,
         .load_bias = atomic_load_explicit(&module->bias, memory_order_relaxed),
-        .reason = names_reason(module),
+        .reason = saved ? saved->reason : names_reason(module),
+        .lines_reason = saved ? saved->lines_reason : NULL,
         .system = module->system,
     };
-    if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
-        describe_code(module, out);
-    if (atomic_load_explicit(&module->lines, memory_order_acquire) == MODULE_LINES_NONE)
+    if (saved)
+        describe_code(saved->code.size ? &saved->code : NULL, out);
+    else if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
+        describe_code(module->symbols ? symbols_code(module->symbols) : NULL, out);
+    if (!saved && atomic_load_explicit(&module->lines, memory_order_acquire) == MODULE_LINES_NONE)
         out->lines_reason = atomic_load_explicit(&module->lines_reason, memory_order_relaxed);
     snprintf(out->id, sizeof(out->id), "libraries/%" PRIu32, module->number);
     memcpy(out->build_id, module->build_id_hex, sizeof(out->build_id));

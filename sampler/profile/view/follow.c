@@ -16,6 +16,7 @@ struct follow {
     uint32_t sample_count;
     int32_t tid; /* 0: all */
     bool reset, more;
+    bool left_out; /* views behind those of count_max samples */
 
     /* While it is taken. */
     uint64_t count_max;
@@ -52,6 +53,24 @@ static void drop_older(struct follow *follow, int64_t from_us)
     while (count + 1 < follow->view_count && follow->views[count].max_us < from_us)
         count++;
     drop_views(follow, count);
+}
+
+/* What this reply has no room for is not looked at. */
+static void keep_needed(struct follow *follow)
+{
+    uint64_t samples = 0;
+    uint32_t kept = 0;
+
+    while (kept < follow->view_count && (!follow->count_max || samples <= follow->count_max)) {
+        samples += follow->views[kept].sample_count - (kept ? 0 : follow->from.samples);
+        kept++;
+    }
+    follow->left_out = kept < follow->view_count;
+    for (uint32_t i = kept; i < follow->view_count; i++) {
+        chunk_release(follow->views[i].chunk);
+        free(follow->views[i].sources);
+    }
+    follow->view_count = kept;
 }
 
 static uint32_t first_since(const struct store_view *view, int64_t from_us)
@@ -97,13 +116,18 @@ static int take_views(struct follow *follow, struct profile *profile,
 static int find_views(struct follow *follow, struct profile *profile,
                       const struct follow_window *window, struct store_changes *changes)
 {
+    int error;
+
     follow->from = window->cursor;
     if (take_views(follow, profile, window, changes) < 0)
         return -ISOSCOPE_NO_MEMORY;
     if (!window->cursor.generation) {
         drop_older(follow, window->from_us);
-        if (follow->view_count)
-            follow->from.samples = first_since(follow->views, window->from_us);
+        if (!follow->view_count)
+            return 0;
+        if ((error = store_load(follow->views)) < 0)
+            return error;
+        follow->from.samples = first_since(follow->views, window->from_us);
         return 0;
     }
     if (goes_on(follow, &window->cursor, changes))
@@ -155,6 +179,8 @@ static bool has_all_asked(const struct follow *follow)
 /* 1: call again. */
 static int make_parts(struct follow *follow, int64_t *work)
 {
+    int error;
+
     while (follow->part_count < follow->view_count && !follow->more) {
         const struct store_view *view = &follow->views[follow->part_count];
         struct chunk_delta *part = &follow->parts[follow->part_count];
@@ -165,11 +191,14 @@ static int make_parts(struct follow *follow, int64_t *work)
             follow->more = true;
             break;
         }
+        if ((error = store_load(view)) < 0)
+            return error;
         *part = part_of(follow, follow->part_count++);
         work_off(work, view->sample_count - part->first_sample);
         follow->sample_count += take_samples(
             follow, view, part, follow->count_max ? follow->count_max - follow->sample_count : 0);
     }
+    follow->more |= follow->left_out;
     return 0;
 }
 
@@ -202,6 +231,7 @@ static int begin_follow(struct follow *follow, struct profile *profile,
 {
     struct follow_tables *tables = follow_tables_current(profile);
     struct store_changes changes;
+    int error;
 
     if (!tables)
         return -ISOSCOPE_NO_MEMORY;
@@ -209,8 +239,9 @@ static int begin_follow(struct follow *follow, struct profile *profile,
     follow->tid = window->tid;
     follow->count_max = window->count_max;
     follow->partial_names_ok = window->partial_names_ok;
-    if (find_views(follow, profile, window, &changes) < 0)
-        return -ISOSCOPE_NO_MEMORY;
+    if ((error = find_views(follow, profile, window, &changes)) < 0)
+        return error;
+    keep_needed(follow);
     follow->cursor.clears = changes.clears;
     follow->cursor.renames = changes.renames;
     if (follow->from.renames != changes.renames)

@@ -106,8 +106,11 @@ static int read_chunks(struct follow_tables *tables, struct follow_reading *read
 {
     for (; reading->view < count; reading->view++, reading->frame = 0) {
         const struct store_view *view = &views[reading->view];
+        int error;
 
         begin_chunk(tables, reading, view);
+        if (reading->frame < view->frame_count && (error = store_load(view)) < 0)
+            return error;
         for (; reading->frame < view->frame_count; reading->frame++) {
             uint32_t known = tables->tables.chain_count;
 

@@ -2,11 +2,9 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
-#include "../naming/resolve.h"
 #include "describe.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The worker takes what there is at a time, and puts it into an order. */
@@ -132,44 +130,21 @@ static int miss(struct tables *tables, uint64_t frame)
     return 0;
 }
 
-static bool is_named(const struct module *module)
-{
-    return atomic_load_explicit(&module->named, memory_order_acquire);
-}
-
-static uint32_t symbol_chain(struct tables *tables, uint64_t frame, struct chain_frame *out)
-{
-    struct module *module = module_of(tables, frame);
-
-    *out = (struct chain_frame){ 0 };
-    if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
-        out->function = resolve_symbol(tables->profile->functions, module, FRAME_KEY_OFFSET(frame));
-    return 1;
-}
-
 /* How many frames; 0: they are not known yet. open: neither is all of those that are there. */
 static int find_chain(struct tables *tables, uint64_t frame,
                       struct chain_frame out[INLINE_CHAIN_MAX], bool *open)
 {
-    const struct module *module = module_of(tables, frame);
     bool asked;
-    int count;
+    int count = (int)known_chain(&tables->profile->known, frame, out, &asked);
 
     *open = false;
-    if (!module->number || tables->profile->nameless || is_named(module)) {
-        *out = (struct chain_frame){ 0 };
-        return 1;
-    }
-    if (atomic_load_explicit(&module->lines, memory_order_acquire) == MODULE_LINES_NONE)
-        return (int)symbol_chain(tables, frame, out);
-    count = (int)inline_chains_find(tables->profile->chains, frame, out, &asked);
     if (count)
         return count;
     if (!asked && miss(tables, frame) < 0)
         return -ISOSCOPE_NO_MEMORY;
     *open = true;
     tables->pending |= asked;
-    return tables->partial_names_ok ? (int)symbol_chain(tables, frame, out) : 0;
+    return tables->partial_names_ok ? (int)known_symbol(&tables->profile->known, frame, out) : 0;
 }
 
 /* What was there of it stays among the frames, unused: chains change once or twice. */

@@ -69,15 +69,18 @@ static uint32_t first_sample(const struct store_view *view, const struct sieve *
 }
 
 /* Sets the sieve's end: that of all samples, or behind the last of first_max. */
-static void count_view(struct window *window, uint32_t number)
+static int count_view(struct window *window, uint32_t number)
 {
     const struct store_view *view = &window->views[number];
     struct reach *reach = &window->reach[number];
     struct sieve *sieve = &window->sieve;
     uint32_t sample = first_sample(view, sieve);
+    int error;
 
     if (!overlaps(view, sieve->span))
-        return;
+        return 0;
+    if ((error = store_load(view)) < 0)
+        return error;
     sieve->end = (struct snapshot_cursor){ view->chunk->serial, view->sample_count };
     for (; sample < view->sample_count; sample++) {
         if (!belongs(view, sample, sieve->span, sieve->tid))
@@ -92,6 +95,7 @@ static void count_view(struct window *window, uint32_t number)
     }
     reach->next = reach->first;
     window->total += reach->count;
+    return 0;
 }
 
 /* Ties stay in the order of arrival. */
@@ -278,10 +282,13 @@ static bool is_full(const struct window *window)
 int window_count(struct window *window, int64_t *work)
 {
     while (window->counted < window->view_count && !is_full(window)) {
+        int error;
+
         if (*work <= 0)
             return 1;
         work_off(work, window->views[window->counted].sample_count);
-        count_view(window, window->counted++);
+        if ((error = count_view(window, window->counted++)) < 0)
+            return error;
     }
     if (!window->picks && make_room(window) < 0)
         return -ISOSCOPE_NO_MEMORY;

@@ -81,7 +81,8 @@ void window_choose_sources(struct store_view *views, uint32_t view_count,
 int window_open(struct window *window, const struct store_view *views, uint32_t view_count,
                 const struct snapshot_window *asked);
 void window_close(struct window *window);
-/* The first to be called. 1: call again. 0: all is counted, and it is before its first batch. */
+/* The first to be called. 1: call again. 0: all is counted, and it is before its first batch. Or as
+ * store_load. */
 int window_count(struct window *window, int64_t *work);
 /* False: the view has nothing of the window. */
 bool window_reaches(const struct window *window, uint32_t view);

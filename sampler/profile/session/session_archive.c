@@ -1,0 +1,84 @@
+#include "session_archive.h"
+
+#include "../../include/isoscope/isoscope.h"
+
+#include <stdlib.h>
+
+/* The pieces of a chunk are one frame: what came before a piece in it has been read. */
+static int load_piece(struct session_archive *archive, const struct archived_piece *piece,
+                      struct chunk *chunk, struct saved_problem *problem)
+{
+    const struct block_place *place = &piece->place;
+    const char *reason;
+    int error = session_file_read(&archive->file, place, &archive->stored, problem);
+
+    if (error)
+        return error;
+    error = unpacker_read(archive->unpacker, archive->stored.data, archive->stored.count,
+                          place->head.unpacked, &archive->content);
+    if (error == -ISOSCOPE_DAMAGED)
+        return session_problem(problem, place->position, "block 'SMPL' cannot be unpacked");
+    if (error)
+        return error;
+    reason = sample_columns_read(&archive->content, &piece->piece, piece->sources,
+                                 &archive->numbers, archive->shift_us, chunk);
+    return reason ? session_problem(problem, place->position, "block 'SMPL': %s", reason) : 0;
+}
+
+static void keep_damage(struct session_archive *archive, const struct saved_problem *problem)
+{
+    pthread_mutex_lock(&archive->lock);
+    if (!archive->damaged)
+        archive->damage = *problem;
+    archive->damaged = true;
+    pthread_mutex_unlock(&archive->lock);
+}
+
+static int load(void *context, uint32_t number, struct chunk *chunk)
+{
+    struct session_archive *archive = context;
+    const struct archived_chunk *which = &archive->chunks[number];
+    struct saved_problem problem = { 0 };
+    int error = 0;
+
+    unpacker_restart(archive->unpacker);
+    for (uint32_t i = which->first; i < which->first + which->count && !error; i++)
+        error = load_piece(archive, &archive->pieces[i], chunk, &problem);
+    if (error == -ISOSCOPE_DAMAGED)
+        keep_damage(archive, &problem);
+    return error;
+}
+
+int session_archive_new(struct session_archive *archive)
+{
+    *archive = (struct session_archive){ .file = { .fd = -1 },
+                                         .chunk_archive = { load, archive } };
+    pthread_mutex_init(&archive->lock, NULL);
+    return unpacker_new(&archive->unpacker);
+}
+
+void session_archive_close(struct session_archive *archive)
+{
+    session_file_close(&archive->file);
+    free(archive->pieces);
+    free(archive->chunks);
+    free(archive->numbers.modules);
+    free(archive->numbers.named);
+    map64_free(&archive->numbers.names);
+    unpacker_free(archive->unpacker);
+    bytes_free(&archive->stored);
+    bytes_free(&archive->content);
+    pthread_mutex_destroy(&archive->lock);
+}
+
+bool session_archive_damage(struct session_archive *archive, struct saved_problem *out)
+{
+    bool damaged;
+
+    pthread_mutex_lock(&archive->lock);
+    damaged = archive->damaged;
+    if (damaged)
+        *out = archive->damage;
+    pthread_mutex_unlock(&archive->lock);
+    return damaged;
+}

@@ -1,0 +1,357 @@
+#include "table_writer.h"
+
+#include "../../include/isoscope/isoscope.h"
+#include "../facts.h"
+#include "../intake/processes.h"
+#include "facts_writer.h"
+#include "module_entry.h"
+#include "process_entry.h"
+#include "settings_entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULES_AT_ONCE = 1024, PROCESSES_AT_ONCE = 256 };
+
+int table_writer_open(struct table_writer *writer, struct profile *profile,
+                      const struct session_options *options, bool recording)
+{
+    *writer = (struct table_writer){ .profile = profile,
+                                     .options = options,
+                                     .recording = recording };
+    return packer_new(&writer->packer);
+}
+
+static void forget_file(struct table_writer *writer)
+{
+    told_free(&writer->told);
+    json_decref(writer->threads);
+    json_decref(writer->names);
+    writer->threads = json_array();
+    writer->names = json_array();
+    writer->functions = (struct functions_told){ 0 };
+    writer->version = 0;
+    writer->facts_us = writer->mappings_us = 0;
+    packer_restart(writer->packer, BLOCK_FRAME_TABLES);
+}
+
+void table_writer_close(struct table_writer *writer)
+{
+    told_free(&writer->told);
+    json_decref(writer->threads);
+    json_decref(writer->names);
+    packer_free(writer->packer);
+    columns_free(&writer->columns);
+    chain_list_free(&writer->chains);
+    bytes_free(&writer->content);
+}
+
+int table_writer_put(struct table_writer *writer, const char *type, json_t *object,
+                     struct bytes *out)
+{
+    bytes_clear(&writer->content);
+    entry_dump(object, &writer->content);
+    return packer_block(writer->packer, out, type, BLOCK_FRAME_TABLES, &writer->content);
+}
+
+/* The same of something that may be what it was the last time. */
+static int put_changed(struct table_writer *writer, const char *type, enum told_kind kind,
+                       json_t *object, struct bytes *out)
+{
+    bytes_clear(&writer->content);
+    entry_dump(object, &writer->content);
+    if (!told_changes(&writer->told, kind, 0, writer->content.data, writer->content.count))
+        return 0;
+    return packer_block(writer->packer, out, type, BLOCK_FRAME_TABLES, &writer->content);
+}
+
+int table_writer_begin(struct table_writer *writer, int64_t start_us, struct bytes *out)
+{
+    struct session_head head;
+    char cpu[256];
+    int error;
+
+    forget_file(writer);
+    profile_host_cpu(writer->profile, cpu, sizeof(cpu));
+    session_head_here(&head, start_us, cpu, writer->options->command);
+    error = table_writer_put(writer, "HEAD", session_head_write(&head), out);
+    session_head_free(&head);
+    return error;
+}
+
+uint32_t table_writer_thread(struct table_writer *writer, const struct owner_thread *thread,
+                             const char *name)
+{
+    uint32_t number = told_thread(&writer->told, thread);
+
+    if (number && told_changes(&writer->told, TOLD_THREAD, number, name, strlen(name)))
+        json_array_append_new(writer->threads,
+                              json_pack("[I, I, i, o]", (json_int_t)number,
+                                        (json_int_t)thread->owner->process_id, (int)thread->tid,
+                                        entry_text_of(name)));
+    return number;
+}
+
+void table_writer_name(struct table_writer *writer, uint32_t name)
+{
+    const char *text = names_text(registry_names(writer->profile->registry), name);
+
+    if (text && told_number(&writer->told, name))
+        json_array_append_new(writer->names,
+                              json_pack("[I, o]", (json_int_t)name, entry_text_of(text)));
+}
+
+void table_writer_frame(struct table_writer *writer, uint64_t frame)
+{
+    const struct module *module =
+        registry_module(writer->profile->registry, FRAME_KEY_MODULE(frame));
+
+    if (atomic_load_explicit(&module->named, memory_order_acquire))
+        table_writer_name(writer, (uint32_t)FRAME_KEY_OFFSET(frame));
+    else if (module->number)
+        told_frame(&writer->told, frame);
+}
+
+void table_writer_renames(struct table_writer *writer, const struct store_view *views,
+                          uint32_t count, uint32_t renames)
+{
+    if (writer->renames == renames)
+        return;
+    writer->renames = renames;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < views[i].source_count; j++) {
+            const struct owner_thread *thread = views[i].chunk->sources[j].thread;
+
+            if (map64_find(&writer->told.threads, thread->serial))
+                table_writer_thread(writer, thread, views[i].sources[j].name);
+        }
+}
+
+/* The list as the only member of an object; it is empty then. */
+static int put_list(struct table_writer *writer, const char *type, const char *name, json_t **list,
+                    struct bytes *out)
+{
+    json_t *full = *list;
+
+    if (!json_array_size(full))
+        return 0;
+    *list = json_array();
+    return table_writer_put(writer, type, json_pack("{s:o}", name, full), out);
+}
+
+/* Those of all modules that are not as they were told, some at a time. */
+static int put_modules(struct table_writer *writer, struct bytes *out)
+{
+    const struct registry *registry = writer->profile->registry;
+    json_t *list = json_array();
+    int error = 0;
+
+    for (uint32_t number = 1; number < registry_end(registry) && !error; number++) {
+        const struct module *module = registry_find(registry, number);
+        json_t *entry = module ? module_entry_write(module) : NULL;
+        char *text = entry ? json_dumps(entry, JSON_COMPACT) : NULL;
+
+        if (text && told_changes(&writer->told, TOLD_MODULE, number, text, strlen(text)))
+            json_array_append(list, entry);
+        free(text);
+        json_decref(entry);
+        if (json_array_size(list) == MODULES_AT_ONCE)
+            error = put_list(writer, "MODS", "modules", &list, out);
+    }
+    if (!error)
+        error = put_list(writer, "MODS", "modules", &list, out);
+    json_decref(list);
+    return error;
+}
+
+static json_t *write_process(struct table_writer *writer, uint64_t id)
+{
+    struct process_saved saved = { 0 };
+    json_t *entry = NULL;
+
+    if (processes_saved(writer->profile->processes, id, &saved)) {
+        if (writer->recording)
+            saved.info.evicted = 0; /* they are in the file */
+        entry = process_entry_write(&saved);
+    }
+    module_set_free(&saved.met);
+    return entry;
+}
+
+static int put_processes(struct table_writer *writer, struct bytes *out)
+{
+    size_t count = profile_processes(writer->profile, NULL, 0), listed;
+    struct process_info *infos = calloc(count + 1, sizeof(*infos));
+    json_t *list = json_array();
+    int error = infos ? 0 : -ISOSCOPE_NO_MEMORY;
+
+    listed = infos ? profile_processes(writer->profile, infos, count) : 0;
+    for (size_t i = 0; i < count && i < listed && !error; i++) {
+        json_t *entry = write_process(writer, infos[i].id);
+        char *text = entry ? json_dumps(entry, JSON_COMPACT) : NULL;
+
+        if (text && told_changes(&writer->told, TOLD_PROCESS, infos[i].id, text, strlen(text)))
+            json_array_append(list, entry);
+        free(text);
+        json_decref(entry);
+        if (json_array_size(list) == PROCESSES_AT_ONCE)
+            error = put_list(writer, "PROC", "processes", &list, out);
+    }
+    if (!error)
+        error = put_list(writer, "PROC", "processes", &list, out);
+    json_decref(list);
+    free(infos);
+    return error;
+}
+
+/* Not each second all of them, where there are hundreds that ended long ago. */
+static int put_who(struct table_writer *writer, struct bytes *out)
+{
+    uint64_t version = profile_version(writer->profile);
+    int error = put_modules(writer, out);
+
+    if (error || version == writer->version)
+        return error;
+    writer->version = version;
+    return put_processes(writer, out);
+}
+
+int table_writer_before_samples(struct table_writer *writer, struct bytes *out)
+{
+    int error = put_who(writer, out);
+
+    if (!error)
+        error = put_list(writer, "THRD", "threads", &writer->threads, out);
+    if (!error)
+        error = put_list(writer, "NAME", "names", &writer->names, out);
+    return error;
+}
+
+static int put_settings(struct table_writer *writer, struct bytes *out)
+{
+    const struct session_settings settings = { .settings = profile_settings(writer->profile),
+                                               .cpu = profile_cpu(writer->profile),
+                                               .missed = writer->missed };
+
+    return put_changed(writer, "SETT", TOLD_SETTINGS, settings_entry_write(&settings), out);
+}
+
+static int put_state(struct table_writer *writer, struct bytes *out)
+{
+    char *text = writer->options->state ? writer->options->state(writer->options->context) : NULL;
+    json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+
+    free(text);
+    return object ? put_changed(writer, "STAT", TOLD_STATE, object, out) : 0;
+}
+
+int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out)
+{
+    int error = put_who(writer, out);
+
+    if (!error)
+        error = put_list(writer, "THRD", "threads", &writer->threads, out);
+    if (!error)
+        error = put_settings(writer, out);
+    if (!error)
+        error = put_state(writer, out);
+    if (!error)
+        error = facts_writer_memory(writer, now_us, out);
+    return error;
+}
+
+/* Names. */
+
+/* Frames that the worker has not been asked for; known ones are listed. False: no memory. */
+static bool look_at_frames(struct table_writer *writer, uint64_t *missing, uint32_t *missing_count)
+{
+    struct chain_frame chain[INLINE_CHAIN_MAX];
+    struct told *told = &writer->told;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < told->waiting_count; i++) {
+        uint64_t frame = told->waiting[i];
+        bool asked, full = writer->chains.count == CHAINS_AT_ONCE;
+        uint32_t count = full ? 0 : known_chain(&writer->profile->known, frame, chain, &asked);
+
+        if (!count) {
+            told->waiting[kept++] = frame;
+            if (!full && !asked)
+                missing[(*missing_count)++] = frame;
+            continue;
+        }
+        told_frame_done(told, frame);
+        if ((chain[0].function || count > 1) &&
+            !chain_list_put(&writer->chains, frame, chain, count))
+            return false;
+    }
+    told->waiting_count = kept;
+    return true;
+}
+
+/* True: look again, all are known now. */
+static int find_frames(struct table_writer *writer, bool *again)
+{
+    uint32_t missing_count = 0;
+    uint64_t *missing = calloc((size_t)writer->told.waiting_count + 1, sizeof(*missing));
+    int result = missing && look_at_frames(writer, missing, &missing_count) ? 0
+                                                                           : -ISOSCOPE_NO_MEMORY;
+
+    if (!result && missing_count)
+        result = symbolizer_want_frames(writer->profile->symbolizer, missing, missing_count);
+    free(missing);
+    *again = result > 0;
+    return result < 0 ? result : 0;
+}
+
+static int put_functions(struct table_writer *writer, struct bytes *out)
+{
+    json_t *object;
+    bool failed;
+    int error = 0;
+
+    do {
+        object = function_entry_write(writer->profile->functions, &writer->functions, &failed);
+        if (failed)
+            error = -ISOSCOPE_NO_MEMORY;
+        else if (object)
+            error = table_writer_put(writer, "FUNC", object, out);
+    } while (!error && object && writer->functions.number);
+    return error;
+}
+
+static int put_chains(struct table_writer *writer, struct bytes *out)
+{
+    int error;
+
+    if (!writer->chains.count)
+        return 0;
+    bytes_clear(&writer->content);
+    chain_list_sort(&writer->chains);
+    chain_columns_write(&writer->chains, 0, writer->chains.count, writer->profile->functions,
+                        &writer->columns, &writer->content);
+    error = packer_block(writer->packer, out, "CHNS", BLOCK_FRAME_TABLES, &writer->content);
+    chain_list_clear(&writer->chains);
+    return error;
+}
+
+int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits)
+{
+    bool again, full;
+    int error;
+
+    do {
+        error = find_frames(writer, &again);
+        full = writer->chains.count == CHAINS_AT_ONCE;
+        if (!error)
+            error = put_functions(writer, out);
+        if (!error)
+            error = put_chains(writer, out);
+        if (!error)
+            error = put_modules(writer, out);
+        if (!error && writer->options->sources)
+            error = facts_writer_sources(writer, out);
+    } while (!error && (again || full));
+    *waits = writer->told.waiting_count;
+    return error;
+}

@@ -1,0 +1,63 @@
+/*
+ * table_writer.h - all of a session but its samples: what they refer to, and what else is known.
+ *
+ *   session_writer (what samples need) -> table_writer -> blocks of tables
+ *
+ * Ownership  The user's struct; table_writer_close ends it. It borrows the options.
+ * Threads    One at a time.
+ * Errors     0 or -ISOSCOPE_NO_MEMORY.
+ */
+#ifndef ISOSCOPE_SESSION_TABLE_WRITER_H
+#define ISOSCOPE_SESSION_TABLE_WRITER_H
+
+#include "../parts.h"
+#include "../recorder.h"
+#include "blocks.h"
+#include "chain_columns.h"
+#include "entry.h"
+#include "told.h"
+
+struct table_writer {
+    struct profile *profile;
+    const struct session_options *options;
+    bool recording;
+    struct packer *packer;
+    struct bytes content;
+    struct columns columns;
+    uint64_t missed; /* samples that no file has */
+
+    /* Of the file. */
+    struct told told;
+    struct functions_told functions;
+    json_t *threads, *names; /* that the next samples need */
+    uint64_t version;        /* of the profile's processes, when they were told */
+    int64_t facts_us, mappings_us;
+
+    uint32_t renames; /* of the store, that are told */
+    struct chain_list chains;
+};
+
+int table_writer_open(struct table_writer *writer, struct profile *profile,
+                      const struct session_options *options, bool recording);
+void table_writer_close(struct table_writer *writer);
+
+int table_writer_begin(struct table_writer *writer, int64_t start_us, struct bytes *out);
+/* Appends an object as a block. Takes it over; NULL is no memory. */
+int table_writer_put(struct table_writer *writer, const char *type, json_t *object,
+                     struct bytes *out);
+
+/* The samples that come need it. The thread's number; 0: no memory. */
+uint32_t table_writer_thread(struct table_writer *writer, const struct owner_thread *thread,
+                             const char *name);
+void table_writer_name(struct table_writer *writer, uint32_t name);
+void table_writer_frame(struct table_writer *writer, uint64_t frame);
+/* Threads of the views have other names by now. */
+void table_writer_renames(struct table_writer *writer, const struct store_view *views,
+                          uint32_t count, uint32_t renames);
+int table_writer_before_samples(struct table_writer *writer, struct bytes *out);
+
+/* As session_writer's. */
+int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out);
+int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits);
+
+#endif
