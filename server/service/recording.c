@@ -146,9 +146,10 @@ static void say_recorded(struct recording *recording)
     recorder_status(recording->recorder, &status);
     say_path(path, sizeof(path), status.path);
     say_size(size, sizeof(size), status.bytes);
-    log_line("recorded %" PRIu64
-             " samples in %s (%s); next: isoscope tree %s, or isoscope serve %s",
-             status.samples, path, size, path, path);
+    log_line("recorded %" PRIu64 " samples in %s%s (%s); next: isoscope tree %s, or isoscope serve "
+             "%s",
+             status.samples, recording->plan.options->rotate_seconds ? "files up to " : "", path,
+             size, path, path);
     if (status.missed)
         log_line("%" PRIu64 " samples are not in it: they came faster than they could be written; "
                  "a larger --history helps",

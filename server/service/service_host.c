@@ -140,7 +140,7 @@ static int open_web(struct service_host *host,
         status = web_new(&host->web, &options);
     if (status < 0 && listener >= 0)
         close(listener);
-    if (status == 0 && listener >= 0)
+    if (status == 0)
         status = web_listen(host->web, host->loop, listener);
     if (status == 0)
         status = wake_watch(host->wake, host->loop, poll_web, host->web);
