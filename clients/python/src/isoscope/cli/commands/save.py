@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
     check(args)
     path = Path(args.output)
     formats.check_place(path)
-    if path.is_file() and not session.knows(_start_of(path)):
+    start = _start_of(path) if path.is_file() else b""
+    if start and not session.knows(start):
         raise CannotWrite(f"cannot write {path}: it is there, and is no session")
     with connect(args, args.source) as client, working("reading the session"):
         content = client.session(sources=args.sources)
