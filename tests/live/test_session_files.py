@@ -19,7 +19,6 @@ PROGRAMS = {
     "python": (PYTHON,),
     "threads": ([workload("threads"), "3", "1"],),
     "several-processes": ([workload("forks"), "0.3"],),
-    "inlined-functions": ([workload("inlines"), "0.4"],),
     "functions-of-its-own-making": ([workload("cooperates"), "jit", "0.5"],),
     "wall-mode": ([workload("waits"), "0.5"], "--mode", "wall"),
     "without-symbols": (PYTHON, "--no-symbols"),
@@ -58,7 +57,18 @@ def about(profile) -> list:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_session_has_the_samples_that_its_service_has(name):
-    command, *options = PROGRAMS[name]
+    is_what_its_service_has(*PROGRAMS[name])
+
+
+def test_a_session_has_the_inlined_functions_that_its_service_has(tmp_path):
+    program = tmp_path / "inlines"
+    source = ROOT / "tests" / "workloads" / "inlines.cpp"
+    subprocess.run(["c++", "-O2", "-g", source, "-o", program], check=True, timeout=DEADLINE_S)
+    session = is_what_its_service_has([str(program), "0.5"])
+    assert any(frame.inlined for frame in session.frames)
+
+
+def is_what_its_service_has(command, *options):
     with profiled(command, *options) as service, Client(service.uri) as client:
         live = client.profile(pcs=True)
         session = formats.parse(client.session())
@@ -67,6 +77,7 @@ def test_a_session_has_the_samples_that_its_service_has(name):
     assert plain(session) == plain(live)
     assert functions_of(session) == functions_of(live)
     assert about(session) == about(live)
+    return session
 
 
 def test_what_was_recorded_has_the_samples_that_it_is_served_with(tmp_path):
