@@ -93,7 +93,7 @@ def test_losses_periods_and_what_ran_are_told():
     profile = formats.parse(small())
     assert dict(profile.lost) == {"ring_full": 4} and profile.notes == []
     assert (profile.period_us, profile.true_period_us) == (1000, 1000)
-    assert profile.meta == {"program": "app --fast \x1b[31m", "host": "box"}
+    assert profile.meta == {"command": "app --fast \x1b[31m", "host": "box"}
 
 
 def test_every_command_takes_a_session(tmp_path, capsys):

@@ -39,6 +39,13 @@ export const savedShown = computed<readonly SavedFile[]>(() => {
   return info.value?.saved ?? [];
 });
 
+/** What is looked at: a file, sessions that are served, or the program. */
+export const shownName = computed(
+  () =>
+    files.value.shown?.name ??
+    (savedShown.value.map(({ name }) => name).join(", ") || info.value?.processes[0]?.name),
+);
+
 /** A page that can have no program: nothing is offered that needs one. */
 export const isWithoutProgram = computed(
   () => link.value.state === "none" || (info.value?.saved.length ?? 0) > 0,

@@ -132,9 +132,7 @@ class _Session:
             profile.true_period_us = max(profile.true_period_us, int(status.get("truePeriodUs", 0)))
             profile.lost.update({cause: int(n) for cause, n in (status.get("lost") or {}).items()})
             profile.runtimes |= {str(name) for name in one.get("runtimes") or ()}
-        command = self._head.get("command") or []
-        names = dict.fromkeys(process.name for process in map(self._process, self._processes))
-        profile.meta["program"] = " ".join(map(str, command)) or ", ".join(names)
+        profile.meta["command"] = " ".join(map(str, self._head.get("command") or ()))
         profile.meta["host"] = str(self._head.get("host", ""))
 
     def _process(self, number: int) -> Process:

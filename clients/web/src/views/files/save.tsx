@@ -1,7 +1,8 @@
 // The sheet of what can be saved.
 import { type Form, FORMS } from "../../data/files/save";
-import { backend, files, info, look } from "../../state/live";
+import { backend, files, look } from "../../state/live";
 import { savingShown } from "../../state/page";
+import { shownName, standing } from "../../state/standing";
 import { openByHand } from "./drop";
 import { tried } from "./copy_stack";
 import { sharedPage } from "./share";
@@ -11,9 +12,10 @@ import { Sheet } from "../parts/sheet";
 
 /** As the file's name and the profile's: of the program, or of the file that is shown. */
 function nameOfAll(): string {
-  return (
-    files.value.shown?.name.replace(/\..*$/, "") ?? info.value?.processes[0]?.name ?? "profile"
-  );
+  const { kind } = standing.value;
+  const name = shownName.value ?? "profile";
+  if (kind !== "file" && kind !== "saved") return name;
+  return name.endsWith(".isoscope") ? name.slice(0, -".isoscope".length) : name.replace(/\..*$/, "");
 }
 
 function download(content: BlobPart, suffix: string): void {

@@ -1,5 +1,6 @@
 // The one page to share: what is in it comes from the service that sent this page, or from this page itself, where
 // it is one.
+import { fragmentNow } from "../../state/history";
 import { fromBase64, toBase64 } from "../../data/files/base64";
 import { onePage, type Parts, PARTS } from "../../data/files/one_page";
 
@@ -26,6 +27,6 @@ export async function sharedPage(file: string, bytes: Bytes): Promise<string> {
   const list = await Promise.all(PARTS.map(async (name) => [name, await part(name)]));
   const parts = Object.fromEntries(list) as Parts;
   const page = await through(fromBase64(parts["one_page.html"]), new DecompressionStream("gzip"));
-  const held = { file, look: location.hash, profile: toBase64(bytes) };
+  const held = { file, look: fragmentNow(), profile: toBase64(bytes) };
   return onePage(new TextDecoder().decode(page), parts, held);
 }
