@@ -13,6 +13,7 @@ await build({
   bundle: true,
   platform: "node",
   format: "esm",
+  define: { WEB: JSON.stringify(join(here, "../../clients/web")) },
   target: "node18",
   logLevel: "warning",
 });

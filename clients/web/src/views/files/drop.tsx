@@ -92,10 +92,12 @@ export function FileBanner() {
   const ended = shown.session?.processes.filter(({ endMs }) => endMs > 0) ?? [];
   return (
     <div class="banner">
-      <b dir="auto">{shown.name}</b> ({shown.form}) is shown
-      {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
-      <SavedWords of={savedShown.value} />
-      {ended.length > 0 && `The program ${ending(ended)}. `}
+      <span>
+        <b dir="auto">{shown.name}</b> ({shown.form}) is shown
+        {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
+        <SavedWords of={savedShown.value} />
+        {ended.length > 0 && `The program ${ending(ended)}.`}
+      </span>
       {link.value.state !== "none" && (
         <button onClick={() => backend().say({ say: "close", as: "shown" })}>
           Back to the program

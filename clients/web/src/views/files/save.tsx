@@ -85,7 +85,7 @@ export function Save() {
       </table>
       <p>Open a file here, or drop it on the page:</p>
       <table>
-        {row("Open…", "show a file instead of the program", () => {
+        {row("Open…", "show a file instead", () => {
           savingShown.value = false;
           openByHand("shown");
         })}

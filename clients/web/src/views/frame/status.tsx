@@ -75,8 +75,10 @@ export function Banner() {
     if (closed) return null;
     return (
       <div class="banner">
-        <SavedWords of={service.saved} names={service.saved.length > 1} />
-        {service.saved.length === 1 && `The program ${ending(processes)}. `}
+        <span>
+          <SavedWords of={service.saved} names={service.saved.length > 1} />
+          {service.saved.length === 1 && ended && `The program ${ending(processes)}.`}
+        </span>
         <button class="close" aria-label="Close this line" onClick={() => setClosed(true)}>
           ×
         </button>
