@@ -25,7 +25,8 @@ BELOW_CAPTURE = ("sampler/include", "sampler/feed")
 WIRE = "protocol"
 BELOW_WIRE = ("sampler/include", "sampler/profile/snapshot.h", "sampler/profile/follow.h",
               "sampler/profile/control.h", "sampler/profile/facts.h",
-              "sampler/profile/code.h", "sampler/feed/cleanup.h")
+              "sampler/profile/code.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
+              "sampler/feed/cleanup.h")
 
 
 def wire(*below: str) -> tuple[str, ...]:
@@ -33,10 +34,11 @@ def wire(*below: str) -> tuple[str, ...]:
 
 # Of the sampler, for the server.
 FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
-              "sampler/profile/snapshot.h")
+              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h")
 # The service's own process, for isoscope's: how it is begun, and what they tell each other.
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
-                  "server/service/serve.h", "server/service/service_info.h")
+                  "server/service/serve.h", "server/service/service_info.h",
+                  "server/service/recording.h", "server/service/serve_words.h")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
@@ -117,8 +119,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "server/service": (*FOR_SERVER, "server/console", "server/http/token.h", "server/net", "server/feeds",
                        "protocol/service.h"),
     "server/run": (*FOR_SERVER, "server/console", "server/feeds/elf_header.h", *SERVICE_TO_RUN),
-    "server/cli": ("server/http/page.h", "sampler/include", "sampler/feed/cleanup.h", "sampler/profile/address_symbolizer.h",
-                   "server/console", "server/run", "protocol/text/json_writer.h"),
+    "server/cli": (*FOR_SERVER, "sampler/profile/address_symbolizer.h", "server/http/page.h", "server/console",
+                   "server/service/serve_files.h", "server/service/serve_words.h", "server/run",
+                   "protocol/text/json_writer.h"),
     "server": (),
 }
 
