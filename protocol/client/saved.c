@@ -19,7 +19,7 @@
 #define TARGET_CPU "unknown"
 #endif
 
-enum { US_PER_MS = 1000 };
+enum { US_PER_MS = 1000, APART_MS_MAX = 60 * 1000 };
 
 int64_t service_now_us(const struct service *service)
 {
@@ -56,6 +56,35 @@ static struct saved_session *sessions_of(const struct service *service, size_t *
     return sessions;
 }
 
+/* Whose times are those of the profile. */
+static const struct saved_session *first_of(const struct saved_session *sessions, size_t count)
+{
+    const struct saved_session *first = sessions;
+
+    for (size_t i = 1; i < count; i++)
+        if (sessions[i].start_us < first->start_us)
+            first = &sessions[i];
+    return first;
+}
+
+/* Clocks drift, and the service that recorded has read them a moment earlier: as it told times, so
+ * they are told again. */
+static void begin_clock(struct service *service, const struct saved_session *first)
+{
+    json_auto_t *state = first->state ? json_loads(first->state, 0, NULL) : NULL;
+    const json_t *started = json_object_get(state, "startTime");
+    const json_t *epoch = json_object_get(state, "epochMillis");
+    int64_t start_ms = first->wall_start_us / US_PER_MS;
+    int64_t epoch_ms = start_ms - first->start_us / US_PER_MS;
+
+    service->start_ms = start_ms;
+    service->monotonic_to_epoch_ms = epoch_ms;
+    if (json_is_integer(started) && llabs(json_integer_value(started) - start_ms) < APART_MS_MAX)
+        service->start_ms = json_integer_value(started);
+    if (json_is_integer(epoch) && llabs(json_integer_value(epoch) - epoch_ms) < APART_MS_MAX)
+        service->monotonic_to_epoch_ms = json_integer_value(epoch);
+}
+
 static int begin_saved(struct service *service)
 {
     size_t count;
@@ -65,8 +94,7 @@ static int begin_saved(struct service *service)
         return -ISOSCOPE_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         take_state(service, sessions[i].state);
-    service->start_ms = sessions[0].wall_start_us / US_PER_MS;
-    service->monotonic_to_epoch_ms = service->start_ms - sessions[0].start_us / US_PER_MS;
+    begin_clock(service, first_of(sessions, count));
     free(sessions);
     return 0;
 }
@@ -87,7 +115,9 @@ int service_begin(struct service *service)
 char *service_state(const struct service *service)
 {
     json_auto_t *state =
-        json_pack("{s:s, s:O*}", "targetCPU", service->target_cpu, "unsampled", service->unsampled);
+        json_pack("{s:s, s:I, s:I, s:O*}", "targetCPU", service->target_cpu, "startTime",
+                  (json_int_t)service->start_ms, "epochMillis",
+                  (json_int_t)service->monotonic_to_epoch_ms, "unsampled", service->unsampled);
 
     return state ? json_dumps(state, JSON_COMPACT) : NULL;
 }

@@ -110,7 +110,7 @@ static char *give_state(void *context)
 static void has_problem(void *context, const char *text)
 {
     (void)context;
-    log_line("the recording has stopped: %s. The program is not touched", text);
+    log_line("%s. The program is not touched", text);
 }
 
 static void has_finished(void *context)

@@ -221,7 +221,7 @@ MANY_PATHS = [sys.executable, "-c", "import json, time\n"
 
 def assert_told_of_a_full_disk(done, words) -> None:
     assert done.returncode == 0 and "the program ended" in done.stdout, (done.stdout, done.stderr)
-    assert done.stderr.count("the recording has stopped: ") == 1, done.stderr
+    assert done.stderr.count("isoscope: recording has stopped: ") == 1, done.stderr
     assert words in done.stderr and "The program is not touched" in done.stderr
 
 
@@ -235,7 +235,7 @@ def test_a_limit_of_file_sizes_ends_the_recording_and_not_the_program(tmp_path):
     resource.prlimit(service, resource.RLIMIT_FSIZE, (limit, limit))
     stdout, stderr = process.communicate(timeout=DEADLINE_S)
     done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
-    assert_told_of_a_full_disk(done, "File too large")
+    assert_told_of_a_full_disk(done, "ulimit -f")
     assert file.stat().st_size <= limit
     assert samples_of(file) and not told_of(file)["closed"]
 
@@ -255,7 +255,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path):
     words = ["unshare", "-m", "sh", "-c", script, "sh", str(disk), str(copy)]
     done = subprocess.run([*words, *command, *MANY_PATHS], capture_output=True, text=True,
                           timeout=120)
-    assert_told_of_a_full_disk(done, "No space left on device")
+    assert_told_of_a_full_disk(done, "the disk is full")
     assert samples_of(copy)
 
 

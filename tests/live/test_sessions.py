@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from harness import (
     DEADLINE_S, ISOSCOPE, ROOT, Client, profiled, record, service_of, serving, until, workload,
 )  # fmt: skip
 
+WORKLOADS = ROOT / "tests" / "workloads"
 SPIN = [workload("spin_two_to_one"), "0.5"]
 FORKS = [workload("forks"), "0.3"]
 THREADS = [workload("threads"), "3", "1"]
-INLINES = [workload("inlines"), "0.4"]
 METHODS = {method["name"]: method for method in json.loads(
     (ROOT / "schemas" / "generated" / "openrpc.json").read_text())["methods"]}
 
@@ -58,6 +59,7 @@ def process_told(client, process) -> dict:
     about = isolate["_process"]
     libraries = {one["id"]: one for one in reply["libraries"]}
     functions = {one["id"]: function_told(one, libraries) for one in reply["functions"]}
+    names = {id: one[:-2] for id, one in functions.items()}
     return {
         "name": process["name"],
         "about": {name: about.get(name) for name in ABOUT},
@@ -67,18 +69,18 @@ def process_told(client, process) -> dict:
         "counters": reply["_counters"],
         "functions": sorted(functions.values(), key=str),
         "libraries": sorted(str([one.get(name) for name in LIBRARY]) for one in libraries.values()),
-        "samples": [sample_told(one, functions) for one in reply["samples"]],
+        "samples": [sample_told(one, names) for one in reply["samples"]],
     }
 
 
 def function_told(function, libraries) -> tuple:
     names = ("name", "fullName", "rawName", "kind", "offset", "size", "file", "line",
-             "inclusiveTicks", "exclusiveTicks")
+             "inclusiveTicks", "exclusiveTicks")  # these are the last two
     return (libraries[function["owner"]["id"]]["path"], *(function.get(name) for name in names))
 
 
-def sample_told(sample, functions) -> tuple:
-    stack = [(functions[frame["function"]["id"]], frame.get("line"), frame.get("file"),
+def sample_told(sample, names) -> tuple:
+    stack = [(names[frame["function"]["id"]], frame.get("line"), frame.get("file"),
               frame.get("inlined"), frame.get("offset")) for frame in sample["stack"]]
     return (sample["timestamp"], sample["tid"], sample["cpuNanos"], sample["vmTag"],
             sample["userTag"], sample.get("end"), stack)
@@ -92,9 +94,26 @@ def assert_same(live: dict, saved: dict) -> None:
             assert live[process][name] == saved[process][name], f"{name} of {process}"
 
 
-@pytest.mark.parametrize("command", [SPIN, FORKS, THREADS, INLINES],
-                         ids=lambda words: Path(words[0]).name)
+@pytest.fixture(scope="module")
+def inlines(tmp_path_factory):
+    """With lines and inlined functions."""
+    compiler = shutil.which("c++") or pytest.skip("needs a C++ compiler")
+    path = tmp_path_factory.mktemp("inlines") / "inlines"
+    source = WORKLOADS / "inlines.cpp"
+    subprocess.run([compiler, "-O2", "-g", "-Wl,--build-id", "-o", str(path), str(source)], check=True)
+    return [str(path), "0.5"]
+
+
+@pytest.mark.parametrize("command", [SPIN, FORKS, THREADS], ids=lambda words: Path(words[0]).name)
 def test_what_was_recorded_beside_a_service_is_what_that_service_told(command, tmp_path):
+    assert_recorded_as_told(command, tmp_path)
+
+
+def test_lines_and_inlined_functions_are_in_the_file(inlines, tmp_path):
+    assert_recorded_as_told(inlines, tmp_path)
+
+
+def assert_recorded_as_told(command, tmp_path):
     file, saved = tmp_path / "run.isoscope", tmp_path / "saved.isoscope"
     with service_of(command, "-o", str(file)) as service:
         line = until_recorded(service)
@@ -277,16 +296,17 @@ def test_several_files_are_groups_on_one_time_line(tmp_path):
     files = [tmp_path / "one.isoscope", tmp_path / "two.isoscope"]
     for file in files:
         record(file, SPIN)
-    alone = [times(file) for file in files]
+    alone = [next(iter(times(file).items())) for file in files]
     by_start, by_clock = times(*files, "--align", "start"), times(*files, "--align", "clock")
-    assert len(by_start) == len(by_clock) == 2
-    starts = [first for first, _ in by_start.values()]
+    groups = [group for group, _ in alone]
+    assert sorted(by_start) == sorted(by_clock) == sorted(groups)
+    starts = [by_start[group][0] for group in groups]
     assert abs(starts[0] - starts[1]) < 1_000_000, "both begin when the first one does"
-    clocks = [first for first, _ in by_clock.values()]
-    assert clocks[1] > clocks[0] + 400_000, "the second began when the first had ended"
-    for lonely, group in zip(alone, by_start.values()):
-        ((first, last),) = lonely.values()
-        assert last - first == group[1] - group[0]
+    (_, ended), (begun, _) = (by_clock[group] for group in groups)
+    assert begun > ended, "the second began when the first had ended"
+    for group, (first, last) in alone:
+        for together in (by_start[group], by_clock[group]):
+            assert last - first == together[1] - together[0]
 
 
 def times(*words) -> dict[str, tuple[int, int]]:
@@ -300,9 +320,9 @@ def times(*words) -> dict[str, tuple[int, int]]:
         return found
 
 
-def test_names_come_later_where_the_binaries_are(tmp_path):
+def test_names_come_later_where_the_binaries_are(inlines, tmp_path):
     file, named = tmp_path / "bare.isoscope", tmp_path / "named.isoscope"
-    assert "recorded" in record(file, INLINES, "--no-symbols").stderr
+    assert "recorded" in record(file, inlines, "--no-symbols").stderr
     with serving(file) as service:
         bare = told(service.uri)
     assert all("+0x" in one[1] for process in bare.values() for one in process["functions"])
@@ -319,15 +339,15 @@ def test_names_come_later_where_the_binaries_are(tmp_path):
         assert_same(profile, told(service.uri))
 
 
-def test_sources_that_were_sampled_are_in_the_file(tmp_path):
+def test_sources_that_were_sampled_are_in_the_file(inlines, tmp_path):
     file = tmp_path / "cpu.isoscope"
-    record(file, SPIN, "--source-root", str(ROOT / "tests" / "workloads"))
+    record(file, inlines, "--source-root", str(WORKLOADS))
     with serving(file) as service, Client(service.uri) as client:
         (process,) = processes(client)
         scripts = client.call("getScripts", isolateId=process["id"])["scripts"]
-        script = next(one for one in scripts if one["uri"].endswith("spin_two_to_one.c"))
+        script = next(one for one in scripts if one["uri"].endswith("inlines.cpp"))
         source = client.call("getObject", isolateId=process["id"], objectId=script["id"])["source"]
-    assert source == (ROOT / "tests" / "workloads" / "spin_two_to_one.c").read_text()
+    assert source == (WORKLOADS / "inlines.cpp").read_text()
 
 
 @pytest.mark.parametrize("words, said", [

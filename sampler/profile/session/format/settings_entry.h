@@ -7,7 +7,8 @@
 #ifndef ISOSCOPE_SESSION_SETTINGS_ENTRY_H
 #define ISOSCOPE_SESSION_SETTINGS_ENTRY_H
 
-#include "../snapshot.h"
+#include "../../saved.h"
+#include "../../snapshot.h"
 #include "entry.h"
 
 struct session_head {
@@ -19,6 +20,8 @@ struct session_head {
 /* Of this machine, now. start_us: when the session begins. */
 void session_head_here(struct session_head *out, int64_t start_us, const char *cpu,
                        const char *const *command);
+/* What a session was, that is written once more. */
+void session_head_again(struct session_head *head, const struct saved_session *session);
 void session_head_free(struct session_head *head);
 json_t *session_head_write(const struct session_head *head);
 void session_head_entry(struct entry *entry, struct session_head *out);

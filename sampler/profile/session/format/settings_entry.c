@@ -40,6 +40,14 @@ void session_head_here(struct session_head *out, int64_t start_us, const char *c
     snprintf(out->cpu, sizeof(out->cpu), "%s", cpu);
 }
 
+void session_head_again(struct session_head *head, const struct saved_session *session)
+{
+    head->start_us = session->start_us;
+    head->wall_start_us = session->wall_start_us;
+    snprintf(head->producer, sizeof(head->producer), "%s", session->producer);
+    snprintf(head->host, sizeof(head->host), "%s", session->host);
+}
+
 void session_head_free(struct session_head *head)
 {
     json_decref(head->command);
