@@ -1,6 +1,7 @@
 #include "service.h"
 
 #include "client/client.h"
+#include "client/saved.h"
 #include "dispatch.h"
 #include "events/history.h"
 #include "events/loss_log.h"
@@ -39,13 +40,11 @@ int service_new(struct service **out, const struct service_options *options)
     }
     if (!service->options.queue_bytes_max)
         service->options.queue_bytes_max = QUEUE_BYTES_DEFAULT;
-    service->start_ms = options->epoch_ms();
-    service->monotonic_to_epoch_ms = service->start_ms - options->monotonic_us() / 1000;
     snprintf(service->vm_name, sizeof(service->vm_name), "%s", SERVICE_VM_NAME);
     profile_host_cpu(options->profile, service->host_cpu, sizeof(service->host_cpu));
     service->histories = histories_new();
     service->loss_log = loss_log_new();
-    if (!service->histories || !service->loss_log) {
+    if (!service->histories || !service->loss_log || service_begin(service) < 0) {
         service_free(service);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -115,7 +114,8 @@ uint32_t service_poll(struct service *service)
     if (may_refresh(service)) {
         /* Out of memory: what came or went is told at a later call. */
         service_refresh(service);
-        loss_log_look(service);
+        if (!service->saved) /* its losses were told when they came */
+            loss_log_look(service);
     }
     tell_of_symbols(service);
     tell_of_samples(service);

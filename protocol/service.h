@@ -22,9 +22,11 @@ struct client;
 
 struct service_options {
     struct profile *profile;
-    const char *version;       /* of isoscope: "0.1.0" */
-    int64_t (*epoch_ms)(void); /* clocks come from outside */
+    const char *version; /* of isoscope: "0.1.0" */
+    /* Clocks come from outside. Of a saved profile clients are told its own. */
+    int64_t (*epoch_ms)(void);
     int64_t (*monotonic_us)(void);
+    const char *const *command;         /* what is run, up to a NULL; NULL: not known */
     bool allow_dds;                     /* a client may become the only one: _yieldControlToDDS */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
@@ -58,6 +60,10 @@ void service_unsampled(struct service *service, int32_t pid, const char *exe, co
  */
 void service_sampled_after_all(struct service *service, int32_t pid, const char *exe,
                                const char *reason);
+
+/* What the service knows besides the profile, for a session file: a JSON object, from malloc. A
+ * service over that file knows it again. NULL: out of memory. */
+char *service_state(const struct service *service);
 
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */

@@ -46,6 +46,8 @@ struct service {
     struct loss_log *loss_log;
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
+    bool saved;                /* the profile is of session files: saved.h */
+    char target_cpu[16];       /* of the programs */
     uint64_t symbols_finished; /* that clients have been told of */
     bool follows;              /* somebody listens to Profiler */
     uint64_t samples_told;     /* that were there at the last _SamplesAvailable */

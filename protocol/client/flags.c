@@ -16,10 +16,15 @@ struct flag {
     enum flag_set (*set)(struct service *service, const char *value); /* NULL: fixed */
 };
 
+/* A saved session's are there to be read, however its sampling ended. */
+static bool samples_can_be_read(const struct service *service)
+{
+    return service->saved || profile_settings(service->options.profile).enabled;
+}
+
 static void get_profiler(struct service *service, char out[FLAG_TEXT_MAX])
 {
-    snprintf(out, FLAG_TEXT_MAX, "%s",
-             profile_settings(service->options.profile).enabled ? "true" : "false");
+    snprintf(out, FLAG_TEXT_MAX, "%s", samples_can_be_read(service) ? "true" : "false");
 }
 
 static enum flag_set set_profiler(struct service *service, const char *value)
@@ -218,6 +223,14 @@ static const struct flag *flag_find(const char *name)
     return NULL;
 }
 
+static bool is_value(struct service *service, const struct flag *flag, const char *value)
+{
+    char now[FLAG_TEXT_MAX];
+
+    flag_value(service, flag, now);
+    return !strcmp(value, now);
+}
+
 enum flag_set flag_set(struct service *service, const char *name, const char *value,
                        char now[FLAG_TEXT_MAX])
 {
@@ -226,7 +239,10 @@ enum flag_set flag_set(struct service *service, const char *name, const char *va
 
     if (!flag)
         return FLAG_UNKNOWN;
-    set = flag->set ? flag->set(service, value) : FLAG_FIXED;
+    if (service->saved && flag->set && flag->get)
+        set = is_value(service, flag, value) ? FLAG_SET : FLAG_SAVED;
+    else
+        set = flag->set ? flag->set(service, value) : FLAG_FIXED;
     if (set == FLAG_SET)
         flag_value(service, flag, now);
     return set;

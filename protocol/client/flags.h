@@ -25,6 +25,7 @@ enum flag_set {
     FLAG_UNKNOWN,
     FLAG_INVALID,
     FLAG_FIXED,
+    FLAG_SAVED, /* it would change what a program does, and none is there */
 };
 
 /* A list of Flag objects; NULL when out of memory. */

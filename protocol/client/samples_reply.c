@@ -171,7 +171,7 @@ int samples_reply_take(struct client *client, struct reply *reply,
 
 int samples_reply_enabled(struct client *client)
 {
-    return profile_settings(client->service->options.profile).enabled
+    return client->service->saved || profile_settings(client->service->options.profile).enabled
                ? 0
                : fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
 }

@@ -35,7 +35,8 @@ static json_int_t count(json_t *one, int32_t pid, int more)
     return now;
 }
 
-void service_unsampled(struct service *service, int32_t pid, const char *exe, const char *reason)
+static void add(struct service *service, int32_t pid, const char *exe, const char *reason,
+                int times)
 {
     json_auto_t *shown = any_text(exe);
     size_t place;
@@ -44,11 +45,16 @@ void service_unsampled(struct service *service, int32_t pid, const char *exe, co
         return;
     place = place_of(service->unsampled, json_string_value(shown), reason);
     if (place < json_array_size(service->unsampled))
-        count(json_array_get(service->unsampled, place), pid, 1);
+        count(json_array_get(service->unsampled, place), pid, times);
     else if (place < PROGRAMS_MAX)
         json_array_append_new(service->unsampled,
                               json_pack("{s:i, s:O, s:s, s:i}", "pid", (int)pid, "exe", shown,
-                                        "reason", reason, "count", 1));
+                                        "reason", reason, "count", times));
+}
+
+void service_unsampled(struct service *service, int32_t pid, const char *exe, const char *reason)
+{
+    add(service, pid, exe, reason, 1);
 }
 
 void service_sampled_after_all(struct service *service, int32_t pid, const char *exe,
@@ -60,6 +66,23 @@ void service_sampled_after_all(struct service *service, int32_t pid, const char 
 
     if (one && !count(one, pid, -1))
         json_array_remove(service->unsampled, place);
+}
+
+void unsampled_take(struct service *service, const json_t *list)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+    {
+        const char *exe = json_string_value(json_object_get(one, "exe"));
+        const char *reason = json_string_value(json_object_get(one, "reason"));
+        json_int_t times = json_integer_value(json_object_get(one, "count"));
+        int32_t pid = (int32_t)json_integer_value(json_object_get(one, "pid"));
+
+        if (exe && reason && times > 0 && times <= INT32_MAX && pid > 0)
+            add(service, pid, exe, reason, (int)times);
+    }
 }
 
 json_t *with_unsampled(json_t *vm, const struct service *service)

@@ -10,6 +10,9 @@
 
 #include "client.h"
 
+/* The list that service_state had: what is none of it is passed over. */
+void unsampled_take(struct service *service, const json_t *list);
+
 /* Takes over vm, and returns it with them, if there are any. */
 json_t *with_unsampled(json_t *vm, const struct service *service);
 

@@ -1,6 +1,7 @@
 #include "windows.h"
 
 #include "client.h"
+#include "saved.h"
 
 /* What lies beyond the clock is cut off, not wrapped around. */
 struct snapshot_window window_between(int64_t origin_us, int64_t extent_us)
@@ -25,7 +26,7 @@ struct snapshot_window window_if_given(int64_t origin_us, int64_t extent_us)
 struct timeline_window timeline_window(const struct service *service, int64_t origin_us,
                                        int64_t extent_us)
 {
-    int64_t now_us = service->options.monotonic_us();
+    int64_t now_us = service_now_us(service);
     int64_t from_us = origin_us < 0 ? isolates_start_us(&service->isolates, now_us) : origin_us;
     int64_t until_now_us = now_us > from_us ? now_us - from_us : 0;
 

@@ -3,6 +3,7 @@
 #include "event_json.h"
 #include "streams.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 #include "../objects/core_library.h"
 
 #include <inttypes.h>
@@ -79,7 +80,7 @@ static struct loss_mark *mark_of(struct loss_log *log, uint64_t process_id)
 static void log_message(struct service *service, const struct isolate *isolate, int level,
                         const char *message)
 {
-    int64_t now_ms = service->options.epoch_ms();
+    int64_t now_ms = service_now_ms(service);
     uint64_t number = service->loss_log->sequence++;
     json_t *event = isolate_event(KIND_LOGGING, isolate, now_ms);
     json_t *record =

@@ -3,6 +3,7 @@
 #include "event_json.h"
 #include "history.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 #include "../text/any_text.h"
 #include "../text/base64.h"
 #include "../../sampler/profile/control.h"
@@ -115,7 +116,7 @@ void streams_flag_changed(struct service *service, const char *flag, const char 
     notify(service, STREAM_ID_VM,
            json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
                      KIND_VM_FLAG_UPDATE, "vm", vm_ref(service), "timestamp",
-                     (json_int_t)service->options.epoch_ms(), "flag", flag, "newValue", value));
+                     (json_int_t)service_now_ms(service), "flag", flag, "newValue", value));
 }
 
 void streams_vm_renamed(struct service *service)
@@ -124,7 +125,7 @@ void streams_vm_renamed(struct service *service)
         return;
     notify(service, STREAM_ID_VM,
            json_pack("{s:s, s:s, s:o, s:I}", "type", TYPE_EVENT, "kind", KIND_VM_UPDATE, "vm",
-                     vm_ref(service), "timestamp", (json_int_t)service->options.epoch_ms()));
+                     vm_ref(service), "timestamp", (json_int_t)service_now_ms(service)));
 }
 
 void streams_timeline_changed(struct service *service)
@@ -134,7 +135,7 @@ void streams_timeline_changed(struct service *service)
     notify(service, STREAM_ID_TIMELINE,
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
                      KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
-                     (json_int_t)service->options.epoch_ms(), "updatedStreams",
+                     (json_int_t)service_now_ms(service), "updatedStreams",
                      timeline_streams_json(service->timeline_streams)));
 }
 
@@ -176,7 +177,7 @@ void streams_samples_came(struct service *service)
     notify(service, STREAM_ID_PROFILER,
            json_pack("{s:s, s:s, s:o, s:I, s:I}", "type", TYPE_EVENT, "kind",
                      KIND_PRIVATE_SAMPLES_AVAILABLE, "vm", vm_ref(service), "timestamp",
-                     (json_int_t)service->options.epoch_ms(), "_samples",
+                     (json_int_t)service_now_ms(service), "_samples",
                      (json_int_t)(samples - service->samples_told)));
     service->samples_told = samples;
     service->samples_told_us = now_us;
@@ -187,7 +188,7 @@ void streams_samples_cleared(struct service *service, const struct isolate *isol
 {
     if (anybody_listens(service, STREAM_ID_PROFILER))
         notify(service, STREAM_ID_PROFILER,
-               isolate_event(KIND_PRIVATE_SAMPLES_CLEARED, isolate, service->options.epoch_ms()));
+               isolate_event(KIND_PRIVATE_SAMPLES_CLEARED, isolate, service_now_ms(service)));
     /* Out of memory: streams_follow begins anew at the next poll. */
     if (service_refresh(service) == 0)
         service->samples_told = samples_ever(service);
@@ -200,7 +201,7 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
     notify(service, STREAM_ID_PROFILER,
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
                      KIND_PRIVATE_SYMBOLS_AVAILABLE, "vm", vm_ref(service), "timestamp",
-                     (json_int_t)service->options.epoch_ms(), "_symbols", symbols_json(symbols)));
+                     (json_int_t)service_now_ms(service), "_symbols", symbols_json(symbols)));
 }
 
 static bool tells_of_an_end(const char *kind, const struct isolate *isolate)
@@ -216,7 +217,7 @@ void streams_isolate_changed(void *context, const char *kind, const struct isola
 
     if (!anybody_listens(service, STREAM_ID_ISOLATE))
         return;
-    event = isolate_event(kind, isolate, service->options.epoch_ms());
+    event = isolate_event(kind, isolate, service_now_ms(service));
     if (tells_of_an_end(kind, isolate))
         event = isolate_with_exit(event, "_exit", isolate->process);
     notify(service, STREAM_ID_ISOLATE, event);
@@ -229,7 +230,7 @@ static json_t *service_event(const struct client *owner, const char *service, co
     snprintf(namespace, sizeof(namespace), "s%u.", owner->number);
     return json_pack("{s:s, s:s, s:I, s:s, s:s+, s:s*}", "type", TYPE_EVENT, "kind",
                      alias ? KIND_SERVICE_REGISTERED : KIND_SERVICE_UNREGISTERED, "timestamp",
-                     (json_int_t)owner->service->options.epoch_ms(), "service", service, "method",
+                     (json_int_t)service_now_ms(owner->service), "service", service, "method",
                      namespace, service, "alias", alias);
 }
 
@@ -259,7 +260,7 @@ void streams_service_told(struct client *listener, enum stream_id stream,
 bool streams_posted(struct service *service, enum stream_id stream, const char *kind, json_t *data)
 {
     json_t *event = json_pack("{s:s, s:s, s:I, s:s, s:O}", "type", TYPE_EVENT, "kind",
-                              KIND_EXTENSION, "timestamp", (json_int_t)service->options.epoch_ms(),
+                              KIND_EXTENSION, "timestamp", (json_int_t)service_now_ms(service),
                               "extensionKind", kind, "extensionData", data);
 
     if (!all_have_room(service, NULL, stream, event)) {
@@ -290,8 +291,8 @@ void streams_wrote(struct service *service, enum stream_id stream, const void *b
     base64_put(&text, bytes, length, true);
     json_text_raw(&text, "", 1);
     event = json_pack("{s:s, s:s, s:I, s:s, s:o*, s:o*}", "type", TYPE_EVENT, "kind",
-                      KIND_WRITE_EVENT, "timestamp", (json_int_t)service->options.epoch_ms(),
-                      "bytes", text.failed ? NULL : text.data, "isolateGroup",
+                      KIND_WRITE_EVENT, "timestamp", (json_int_t)service_now_ms(service), "bytes",
+                      text.failed ? NULL : text.data, "isolateGroup",
                       isolate ? isolate_group_ref(process) : NULL, "isolate",
                       isolate ? isolate_ref(isolate) : NULL);
     json_text_free(&text);

@@ -3,6 +3,7 @@
 #include "event_json.h"
 #include "streams.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 #include "../objects/refs.h"
 #include "../samples/sample_words.h"
 #include "../text/tags.h"
@@ -193,7 +194,7 @@ static char *event_text(const struct batch *batch, const struct process_info *pr
     struct json_text samples = { 0 }, text = { 0 };
     struct extent extent = put_samples(&samples, batch, process->id);
     json_t *event =
-        isolate_event(KIND_CPU_SAMPLES, isolate, batch->client->service->options.epoch_ms());
+        isolate_event(KIND_CPU_SAMPLES, isolate, service_now_ms(batch->client->service));
     char *head = rpc_notification_text(stream_id_words[STREAM_ID_PROFILER], event);
 
     if (head) /* without its three last braces: another member follows */

@@ -96,6 +96,11 @@ static const struct param private_get_retained_size_rows[] = {
     { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(private_get_retained_size, target_id) },
 };
 
+static const struct param private_get_session_rows[] = {
+    { .name = "sources", .kind = PARAM_BOOL, AT(private_get_session, sources), .missing = 0 },
+    { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_session, symbols) },
+};
+
 static const struct param private_get_tag_profile_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_tag_profile, isolate) },
 };
@@ -609,6 +614,11 @@ static int call_private_get_retained_size(struct client *client, const union met
     return handle_private_get_retained_size(client, &params->private_get_retained_size, reply);
 }
 
+static int call_private_get_session(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_session(client, &params->private_get_session, reply);
+}
+
 static int call_private_get_tag_profile(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_tag_profile(client, &params->private_get_tag_profile, reply);
@@ -1088,6 +1098,7 @@ const struct method methods[] = {
     { .name = "_getPorts", .call = call_private_get_ports, TAKES(private_get_ports_rows) },
     { .name = "_getReachableSize", .call = call_private_get_reachable_size, TAKES(private_get_reachable_size_rows) },
     { .name = "_getRetainedSize", .call = call_private_get_retained_size, TAKES(private_get_retained_size_rows) },
+    { .name = "_getSession", .call = call_private_get_session, TAKES(private_get_session_rows), .traits = METHOD_DRAINS },
     { .name = "_getTagProfile", .call = call_private_get_tag_profile, TAKES(private_get_tag_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_getVMMetricList", .call = call_private_get_vm_metric_list, TAKES(private_get_vm_metric_list_rows) },
     { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows) },

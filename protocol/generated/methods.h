@@ -96,6 +96,11 @@ struct private_get_retained_size_params {
     const char *target_id;
 };
 
+struct private_get_session_params {
+    bool sources; /* not given: 0 */
+    enum symbols_wanted symbols; /* not given: 0 */
+};
+
 struct private_get_tag_profile_params {
     const struct isolate *isolate;
 };
@@ -496,6 +501,7 @@ union method_params {
     struct private_get_ports_params private_get_ports;
     struct private_get_reachable_size_params private_get_reachable_size;
     struct private_get_retained_size_params private_get_retained_size;
+    struct private_get_session_params private_get_session;
     struct private_get_tag_profile_params private_get_tag_profile;
     struct private_get_vm_timeline_params private_get_vm_timeline;
     struct private_register_service_params private_register_service;
@@ -588,6 +594,7 @@ int handle_private_get_persistent_handles(struct client *client, const struct pr
 int handle_private_get_ports(struct client *client, const struct private_get_ports_params *params, struct reply *reply);
 int handle_private_get_reachable_size(struct client *client, const struct private_get_reachable_size_params *params, struct reply *reply);
 int handle_private_get_retained_size(struct client *client, const struct private_get_retained_size_params *params, struct reply *reply);
+int handle_private_get_session(struct client *client, const struct private_get_session_params *params, struct reply *reply);
 int handle_private_get_tag_profile(struct client *client, const struct private_get_tag_profile_params *params, struct reply *reply);
 int handle_private_get_vm_metric_list(struct client *client, struct reply *reply);
 int handle_private_get_vm_timeline(struct client *client, const struct private_get_vm_timeline_params *params, struct reply *reply);

@@ -69,6 +69,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_PRIVATE_CPU_SAMPLES_TABLE "_CpuSamplesTable"
 #define TYPE_PRIVATE_DISASSEMBLY "_Disassembly"
 #define TYPE_PRIVATE_PORTS "_Ports"
+#define TYPE_PRIVATE_SESSION "_Session"
 #define KIND_CPU_SAMPLES "CpuSamples"
 #define KIND_DART_DEVELOPMENT_SERVICE_CONNECTED "DartDevelopmentServiceConnected"
 #define KIND_EXTENSION "Extension"

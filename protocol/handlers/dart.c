@@ -4,6 +4,7 @@
  */
 #include "handlers.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 #include "../objects/core_library.h"
 
 static int answer_none(struct client *client, struct reply *reply, const char *type,
@@ -82,5 +83,5 @@ int handle_ext_dart_io_get_http_profile(struct client *client,
     (void)params;
     return answer(client, reply,
                   json_pack("{s:s, s:I, s:[]}", "type", TYPE_HTTP_PROFILE, "timestamp",
-                            (json_int_t)client->service->options.monotonic_us(), "requests"));
+                            (json_int_t)service_now_us(client->service), "requests"));
 }

@@ -63,6 +63,13 @@ int handle_private_get_allocation_profile(
     return answer(client, reply, profile);
 }
 
+/* What has ended has no memory; but a saved session has that of the recording's last moments. */
+static bool has_memory(const struct service *service, const struct process_info *process)
+{
+    return process->live ||
+           (service->saved && profile_memory(service->options.profile, process->id).rss_bytes);
+}
+
 /* One process is the tree, several are children of one. */
 int handle_get_process_memory_usage(struct client *client, struct reply *reply)
 {
@@ -71,7 +78,7 @@ int handle_get_process_memory_usage(struct client *client, struct reply *reply)
     json_t *root;
 
     while ((process = isolates_next(&client->service->isolates, process)))
-        if (process->live)
+        if (has_memory(client->service, process))
             json_array_append_new(list,
                                   process_memory_tree(client->service->options.profile, process));
     if (json_array_size(list) == 1) {

@@ -4,6 +4,7 @@
 #include "handlers.h"
 #include "../client/client.h"
 #include "../client/samples_reply.h"
+#include "../client/saved.h"
 #include "../client/windows.h"
 #include "../perfetto/perfetto_packets.h"
 #include "../perfetto/perfetto_writer.h"
@@ -19,7 +20,7 @@ static int reply_trace(struct client *client, struct reply *reply, struct snapsh
     int rc = -ISOSCOPE_NO_MEMORY;
 
     json_text_raw(head, "", 1);
-    perfetto_clock(&options.first, service->options.monotonic_us());
+    perfetto_clock(&options.first, service_now_us(service));
     for (size_t i = 0; tracks && i < service->isolates.count; i++) {
         const struct isolate *isolate = &service->isolates.items[i];
 

@@ -2,6 +2,7 @@
 #include "table_reply.h"
 #include "../client/client.h"
 #include "../client/samples_reply.h"
+#include "../client/saved.h"
 #include "../client/windows.h"
 #include "../events/streams.h"
 #include "../samples/cpu_samples_writer.h"
@@ -108,7 +109,10 @@ int handle_clear_cpu_samples(struct client *client, const struct clear_cpu_sampl
 {
     struct profile *profile = client->service->options.profile;
     const struct isolate *isolate = params->isolate;
+    int rc = refuse_saved(client, "its samples cannot be cleared");
 
+    if (rc)
+        return rc;
     if (isolate->tid)
         profile_clear_thread(profile, isolate->process->id, isolate->tid);
     else

@@ -1,6 +1,7 @@
 #include "handlers.h"
 #include "../client/client.h"
 #include "../client/samples_reply.h"
+#include "../client/saved.h"
 #include "../objects/refs.h"
 #include "../../sampler/feed/cleanup.h"
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -94,7 +95,7 @@ int handle_get_stack(struct client *client, const struct get_stack_params *param
                                       .extent_us = RECENT_US };
     int rc;
 
-    window.origin_us = client->service->options.monotonic_us() - RECENT_US;
+    window.origin_us = service_now_us(client->service) - RECENT_US;
     rc = samples_reply_take(client, reply, &window, &snapshot);
     return rc ? rc : answer(client, reply, stack_json(snapshot, params->limit));
 }

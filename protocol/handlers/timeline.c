@@ -4,6 +4,7 @@
  */
 #include "handlers.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 #include "../client/windows.h"
 #include "../events/event_json.h"
 #include "../events/streams.h"
@@ -131,10 +132,12 @@ int handle_private_get_vm_timeline(struct client *client,
 
 int handle_clear_vm_timeline(struct client *client, struct reply *reply)
 {
-    return answer_success(client, reply);
+    int rc = refuse_saved(client, "its timeline cannot be cleared");
+
+    return rc ? rc : answer_success(client, reply);
 }
 
 int handle_private_clear_vm_timeline(struct client *client, struct reply *reply)
 {
-    return answer_success(client, reply);
+    return handle_clear_vm_timeline(client, reply);
 }

@@ -1,5 +1,6 @@
 #include "handlers.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 #include "../client/unsampled.h"
 #include "../events/event_json.h"
 #include "../events/streams.h"
@@ -9,14 +10,6 @@
 #include "../../sampler/profile/facts.h"
 
 #include <stdio.h>
-
-#if defined(__x86_64__)
-#define TARGET_CPU "x64"
-#elif defined(__aarch64__)
-#define TARGET_CPU "arm64"
-#else
-#define TARGET_CPU "unknown"
-#endif
 
 int handle_get_version(struct client *client, struct reply *reply)
 {
@@ -127,13 +120,13 @@ int handle_get_vm(struct client *client, struct reply *reply)
     char version[96];
     json_t *vm;
 
-    snprintf(version, sizeof(version), "%s (native) on \"linux_" TARGET_CPU "\"",
-             service->options.version);
+    snprintf(version, sizeof(version), "%s (native) on \"linux_%s\"", service->options.version,
+             service->target_cpu);
     vm = json_pack("{s:s, s:o, s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, "
                    "s:[], s:o, s:[]}",
                    "type", TYPE_VM, "name", any_text(service->vm_name), "architectureBits",
                    (int)sizeof(void *) * 8, "hostCPU", any_text(service->host_cpu),
-                   "operatingSystem", "linux", "targetCPU", TARGET_CPU, "version", version,
+                   "operatingSystem", "linux", "targetCPU", service->target_cpu, "version", version,
                    "_features", "", "_profilerMode", "VM", "_embedder", "isoscope", "_symbols",
                    symbols_json(&symbols), "_history", vm_history(service), "_cpuTime",
                    vm_cpu_time(service), "isolates", isolate_refs(isolates, NULL), "_endedIsolates",
@@ -143,14 +136,15 @@ int handle_get_vm(struct client *client, struct reply *reply)
         json_object_update(vm, process);
         json_object_update(vm, profiler);
     }
-    return answer(client, reply, with_unsampled(with_exit(vm, isolates), service));
+    vm = with_unsampled(with_exit(vm, isolates), service);
+    return answer(client, reply, with_saved(vm, service));
 }
 
 int handle_get_vm_timeline_micros(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
                   json_pack("{s:s, s:I}", "type", TYPE_TIMESTAMP, "timestamp",
-                            (json_int_t)client->service->options.monotonic_us()));
+                            (json_int_t)service_now_us(client->service)));
 }
 
 int handle_get_flag_list(struct client *client, struct reply *reply)
@@ -172,6 +166,8 @@ int handle_set_flag(struct client *client, const struct set_flag_params *params,
     char now[FLAG_TEXT_MAX];
     enum flag_set set = flag_set(client->service, params->name, params->value, now);
 
+    if (set == FLAG_SAVED)
+        return refuse_saved(client, "no program runs whose sampling could be changed");
     if (set == FLAG_SET) {
         /* Also when nothing changed, as in the VM: a client may wait for it. */
         streams_flag_changed(client->service, params->name, now);

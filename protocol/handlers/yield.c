@@ -3,6 +3,7 @@
  */
 #include "handlers.h"
 #include "../client/client.h"
+#include "../client/saved.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static json_t *connected_event(const struct service *service)
              service->dds_uri);
     return json_pack("{s:s, s:s, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
                      KIND_DART_DEVELOPMENT_SERVICE_CONNECTED, "timestamp",
-                     (json_int_t)service->options.epoch_ms(), "uri", service->dds_uri, "message",
+                     (json_int_t)service_now_ms(service), "uri", service->dds_uri, "message",
                      message);
 }
 

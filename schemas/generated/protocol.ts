@@ -790,6 +790,8 @@ export interface VM {
   _history: PrivateHistory;
   _cpuTime: PrivateCpuTime;
   _exit?: PrivateExit;
+  /** The session files that all this is of: nothing is sampled, and what is asked of a program is error 100. startMicros and endMicros are on the time line of their samples. Absent where the service is live. */
+  _saved?: PrivateSavedFile[];
   /** Absent where there are none. Who lives for less than 0.3 s may be missed. */
   _unsampled?: PrivateUnsampled[];
   /** What makes the ticks. */
@@ -1147,6 +1149,32 @@ export interface PrivateSampleEvent {
 export interface PrivateSampleTags {
   userTag: string;
   vmTag: string;
+}
+
+/** A session file that a service answers out of. */
+export interface PrivateSavedFile {
+  /** The file's name, without its folder. */
+  name: string;
+  /** The command line that was recorded; missing: not known. */
+  command?: string;
+  /** The name of the machine that recorded. */
+  host: string;
+  /** What wrote the file. */
+  producer: string;
+  startTime: Millis;
+  startMicros: Micros;
+  endMicros: Micros;
+  /** It was closed in order. False: the recording was cut off; at most its last second is missing. */
+  closed: boolean;
+  /** Samples that could not be recorded in time. */
+  missed: number;
+}
+
+/** A session file. */
+export interface PrivateSession {
+  type: "_Session";
+  /** The file's bytes, as base64. */
+  data: string;
 }
 
 /** A function where it is in the call tree. */
@@ -1604,6 +1632,14 @@ export interface Methods {
       targetId: string;
     };
     result: Sentinel;
+  };
+  /** All that the service has, as a session file. */
+  "_getSession": {
+    params: {
+      sources?: boolean;
+      symbols?: SymbolsWanted;
+    };
+    result: PrivateSession;
   };
   /** Samples by what their thread was doing. */
   "_getTagProfile": {

@@ -10,6 +10,7 @@
 #include "../run/run.h"
 #include "page_file.h"
 #include "python.h"
+#include "../service/serve_files.h"
 #include "symbolize.h"
 
 #include <stdio.h>
@@ -26,7 +27,9 @@ static int version_command(int argc, char **argv, const struct inherited *inheri
 
 static const struct command commands[] = {
     { "run", run_command, "run a program with the sampler and serve its profile" },
-    { "symbolize", symbolize_command, "resolve the addresses of a profile without symbols" },
+    { "record", run_command, "run a program with the sampler and write its profile to a file" },
+    { "serve", serve_files_command, "serve saved profiles" },
+    { "symbolize", symbolize_command, "give a saved profile its names, or resolve addresses" },
     { "help", help_command, "show this list, or the options of a command: help COMMAND" },
     { "--help", help_command, NULL },
     { "-h", help_command, NULL },
@@ -46,6 +49,7 @@ static const struct command python_commands[] = {
     { "export", NULL, "write a profile as a file for other tools" },
     { "flame", NULL, "draw a flame graph" },
     { "view", NULL, "open a profile in the browser page" },
+    { "save", NULL, "save a service's profile as a session file" },
     { "dump", NULL, "print the newest stack of each thread" },
     { "stats", NULL, "print counters and cost of the sampling itself" },
     { "watch", NULL, "print events as they come" },
@@ -66,6 +70,8 @@ static const char examples[] =
     "                                            serve its profile while it runs; then\n"
     "  isoscope top here.json                    show what it does now\n"
     "  isoscope tree --thread worker-1 here.json show one thread's call tree\n"
+    "  isoscope record -- ./server --port 80     write its profile to server.isoscope; then\n"
+    "  isoscope serve server.isoscope            serve that again\n"
     "\n`isoscope COMMAND --help` lists a command's options; `man isoscope` describes everything.\n";
 
 enum {

@@ -1,188 +1,95 @@
 #include "symbolize.h"
 
 #include "../console/log_line.h"
+#include "../console/option_table.h"
 #include "../console/status.h"
+#include "../service/serve_words.h"
+#include "addresses.h"
+#include "session_copy.h"
 
-#include "../../protocol/text/json_writer.h"
-#include "../../sampler/feed/cleanup.h"
 #include "../../sampler/include/isoscope/isoscope.h"
-#include "../../sampler/profile/address_symbolizer.h"
+#include "../../sampler/profile/profile.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: isoscope symbolize < ADDRESSES\n"
+enum { ERROR_BYTES = 512 };
+
+static const char usage[] =
+    "Usage: isoscope symbolize [OPTIONS] FILE\n"
+    "       isoscope symbolize < ADDRESSES\n"
     "\n"
-    "Resolves addresses with the files of this machine. Each line of the input is\n"
+    "Resolves names and lines with the files of this machine. FILE is a session that was recorded\n"
+    "where they were missing (`isoscope record --no-symbols`); it is written anew, with them.\n"
     "\n"
-    "  BUILD_ID OFFSET PATH       BUILD_ID: hex, or - for none; OFFSET: decimal, or hex with 0x\n"
+    "Without FILE, each line of the input is\n"
+    "\n"
+    "    BUILD_ID OFFSET PATH     BUILD_ID: hex, or - for none; OFFSET: decimal, or hex with 0x\n"
     "\n"
     "and each line of the output a JSON object: its frames, innermost first; where it has no\n"
-    "names or no lines, the reason.\n";
+    "names or no lines, the reason.\n"
+    "\n";
 
-struct address {
-    char *build_id, *path;
-    uint64_t offset;
+struct symbolize_options {
+    struct session_copy_options copy;
+    bool help;
 };
 
-/* Cuts the line into its words. */
-static bool parse(char *line, struct address *out)
+#define AT(field) .offset = offsetof(struct symbolize_options, field)
+
+static const struct option_row rows[] = {
+    { "output", 'o', OPTION_TAKEN, AT(copy.to), .take = serve_take_file, .group = "Options",
+      .value = "OUT", .help = "write the session with names to OUT (default: FILE is replaced)" },
+    { "debuginfod", .kind = OPTION_ON, AT(copy.debuginfod),
+      .help = "download missing debug data from the servers in $DEBUGINFOD_URLS. Without this "
+              "option no network is used" },
+    { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
+};
+static const struct option_rows words = { rows, sizeof(rows) / sizeof(*rows) };
+static const struct option_part parts[] = { { &words, 0 } };
+static const struct option_table table = { "isoscope symbolize", parts, 1, true };
+
+static int parse(struct symbolize_options *out, int argc, char **argv, char *error, size_t size)
 {
-    char *offset = strchr(line, ' '), *end;
+    int first = option_table_parse(&table, out, argc, argv, error, size);
 
-    if (!offset)
-        return false;
-    *offset++ = '\0';
-    errno = 0;
-    out->offset = strtoull(offset, &end, 0);
-    out->build_id = strcmp(line, "-") ? line : line + 1;
-    out->path = end + 1;
-    return offset[0] >= '0' && offset[0] <= '9' && *end == ' ' && !errno && out->path[0] &&
-           out->offset < UINT64_C(1) << 48;
-}
-
-static void put_text(struct json_text *text, const char *member, const char *value)
-{
-    if (!value)
-        return;
-    json_text_raw(text, member, strlen(member));
-    json_text_string(text, value);
-}
-
-static void put_number(struct json_text *text, const char *member, uint64_t value)
-{
-    json_text_raw(text, member, strlen(member));
-    json_text_uint(text, value);
-}
-
-static void put_frame(struct json_text *text, const struct symbolized_frame *frame)
-{
-    const struct snapshot_function *function = &frame->function;
-    static const char *const kinds[] = {
-#define KIND_NAME(name, word) [SNAPSHOT_##name] = word,
-        SNAPSHOT_KINDS(KIND_NAME)
-#undef KIND_NAME
-    };
-
-    put_text(text, "{\"function\":{\"key\":", function->id);
-    put_text(text, ",\"name\":", function->name);
-    put_text(text, ",\"fullName\":", function->full_name);
-    put_text(text, ",\"rawName\":", function->raw_name);
-    put_text(text, ",\"kind\":", kinds[function->kind]);
-    if (function->offset != SNAPSHOT_NO_OFFSET)
-        put_number(text, ",\"offset\":", function->offset);
-    put_text(text, ",\"file\":", function->file);
-    if (function->line)
-        put_number(text, ",\"line\":", function->line);
-    json_text_literal(text, "}");
-    if (frame->line)
-        put_number(text, ",\"line\":", frame->line);
-    put_text(text, ",\"file\":", frame->file);
-    if (frame->inlined)
-        json_text_literal(text, ",\"inlined\":true");
-    json_text_literal(text, "}");
-}
-
-static void put_result(struct json_text *text, const struct symbolized *result)
-{
-    json_text_literal(text, "{\"frames\":[");
-    for (uint32_t i = 0; i < result->count; i++) {
-        if (i)
-            json_text_literal(text, ",");
-        put_frame(text, &result->frames[i]);
+    if (first < 0 || out->help)
+        return first;
+    if (argc - first == 1) {
+        out->copy.from = argv[first];
+        if (!out->copy.to)
+            out->copy.to = out->copy.from;
+        return 0;
     }
-    json_text_literal(text, "]");
-    put_text(text, ",\"reason\":", result->library.reason);
-    put_text(text, ",\"linesReason\":", result->library.lines_reason);
-    json_text_literal(text, "}\n");
-}
-
-static void free_line(char **line)
-{
-    free(*line);
-}
-
-/* Files are looked for by absolute paths. What is not there stays as it was written: the answer
- * says so. */
-static const char *absolute(char out[PATH_MAX], const char *path)
-{
-    return path[0] != '/' && realpath(path, out) ? out : path;
-}
-
-/* SYSTEM: errno tells. */
-static int failed(int error)
-{
-    log_line("symbolize: %s", error == -ISOSCOPE_SYSTEM ? strerror(errno) : "out of memory");
-    return STATUS_FAILED;
-}
-
-/* 0, or the exit status. */
-static int answer(struct address_symbolizer *symbolizer, char *line, unsigned long number)
-{
-    CLEANUP(json_text_free) struct json_text text = { 0 };
-    struct symbolized result;
-    char path[PATH_MAX];
-    struct address address;
-    int error;
-
-    if (!parse(line, &address)) {
-        log_line("symbolize: line %lu is not 'BUILD_ID OFFSET PATH'", number);
-        return STATUS_USAGE;
-    }
-    error = symbolize_address(symbolizer, absolute(path, address.path), address.build_id,
-                              address.offset, &result);
-    if (error == -ISOSCOPE_INVALID) {
-        log_line("symbolize: line %lu: '%s' is not a build id", number, address.build_id);
-        return STATUS_USAGE;
-    }
-    if (!error)
-        put_result(&text, &result);
-    if (error || text.failed)
-        return failed(error);
-    return fwrite(text.data, 1, text.length, stdout) == text.length ? 0 : STATUS_FAILED;
-}
-
-static int answer_all(struct address_symbolizer *symbolizer)
-{
-    CLEANUP(free_line) char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
-    int status = 0;
-
-    for (unsigned long number = 1; !status && (length = getline(&line, &capacity, stdin)) > 0;
-         number++) {
-        if (line[length - 1] == '\n')
-            line[length - 1] = '\0';
-        status = answer(symbolizer, line, number);
-    }
-    return fflush(stdout) == 0 ? status : STATUS_FAILED;
+    snprintf(error, size,
+             first == argc ? "symbolize: no file given: isoscope symbolize [OPTIONS] FILE"
+                           : "symbolize takes one file, but got '%s' too",
+             first == argc ? "" : argv[first + 1]);
+    return -ISOSCOPE_INVALID;
 }
 
 int symbolize_command(int argc, char **argv, const struct inherited *inherited)
 {
-    struct address_symbolizer *symbolizer;
-    int status;
+    struct symbolize_options options = { 0 };
+    char error[ERROR_BYTES];
+    const char *problem;
 
     (void)inherited;
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        return STATUS_OK;
-    }
-    if (argc > 1) {
-        log_line(
-            "symbolize takes no arguments, but got '%s'; it reads addresses from standard input",
-            argv[1]);
+    if (argc == 1)
+        return addresses_symbolize();
+    if (parse(&options, argc, argv, error, sizeof(error)) < 0) {
+        log_line("%s", error);
         return STATUS_USAGE;
     }
-    status = address_symbolizer_new(&symbolizer);
-    if (status < 0)
-        return failed(status);
-    status = answer_all(symbolizer);
-    address_symbolizer_free(symbolizer);
-    return status;
+    if (options.help) {
+        fputs(usage, stdout);
+        option_table_help(&table, stdout);
+        return STATUS_OK;
+    }
+    problem = options.copy.debuginfod ? profile_debuginfod_problem() : NULL;
+    if (problem) {
+        log_line("--debuginfod: %s", problem);
+        return STATUS_FAILED;
+    }
+    return session_copy(&options.copy);
 }

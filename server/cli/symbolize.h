@@ -1,6 +1,6 @@
 /*
- * symbolize.h - the command `isoscope symbolize`: names for addresses that another machine's
- * profile has left without (`isoscope run --no-symbols`).
+ * symbolize.h - the command `isoscope symbolize`: names for what was recorded without
+ * (`--no-symbols`), a session file or single addresses (addresses.h).
  */
 #ifndef ISOSCOPE_SYMBOLIZE_H
 #define ISOSCOPE_SYMBOLIZE_H

@@ -7,12 +7,33 @@
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_ROW = 256, SAID_BYTES = 256 }; /* getopt's numbers: those below are letters */
+
+struct flat_row {
+    const struct option_row *row;
+    void *field;
+};
+
+/* All rows, of all parts. */
+static size_t flatten(const struct option_table *table, void *options,
+                      struct flat_row out[OPTION_ROWS_MAX])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        for (size_t j = 0; j < table->parts[i].rows->count; j++) {
+            const struct option_row *row = &table->parts[i].rows->list[j];
+
+            assert(count < OPTION_ROWS_MAX);
+            out[count++] =
+                (struct flat_row){ row, (char *)options + table->parts[i].offset + row->offset };
+        }
+    return count;
+}
 
 static bool takes_value(const struct option_row *row)
 {
@@ -115,9 +136,8 @@ static int take_value(const struct option_row *row, void *field, const char *tex
     }
 }
 
-static int take_option(const struct option_row *row, void *options, char *error, size_t error_size)
+static int take_option(const struct option_row *row, void *field, char *error, size_t error_size)
 {
-    void *field = (char *)options + row->offset;
     size_t name;
 
     if (!takes_value(row)) {
@@ -129,8 +149,15 @@ static int take_option(const struct option_row *row, void *options, char *error,
     return take_value(row, field, optarg, error + name, error_size - name);
 }
 
+/* All that a command line is read by. */
+struct reading {
+    const struct option_table *table;
+    struct flat_row rows[OPTION_ROWS_MAX];
+    size_t count;
+};
+
 /* word: "--perod=5", up to the value. */
-static void refuse_long(const struct option_table *table, const char *word, char *error,
+static void refuse_long(const struct reading *reading, const char *word, char *error,
                         size_t error_size)
 {
     char name[64];
@@ -138,8 +165,8 @@ static void refuse_long(const struct option_table *table, const char *word, char
     const char *first = NULL, *second = NULL;
 
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    for (size_t i = 0; i < table->count; i++) {
-        const char *there = table->rows[i].word;
+    for (size_t i = 0; i < reading->count; i++) {
+        const char *there = reading->rows[i].row->word;
 
         nearest_try(&nearest, there);
         if (!strncmp(there, name, strlen(name))) {
@@ -151,13 +178,13 @@ static void refuse_long(const struct option_table *table, const char *word, char
         snprintf(error, error_size, "--%s can mean --%s or --%s", name, second, first);
     else if (nearest.found)
         snprintf(error, error_size, "--%s is not an option of %s; did you mean --%s?", name,
-                 table->command, nearest.found);
+                 reading->table->command, nearest.found);
     else
-        snprintf(error, error_size, "--%s is not an option of %s", name, table->command);
+        snprintf(error, error_size, "--%s is not an option of %s", name, reading->table->command);
 }
 
 /* word: what getopt has refused. */
-static int refuse(const struct option_table *table, int option, const char *word, char *error,
+static int refuse(const struct reading *reading, int option, const char *word, char *error,
                   size_t error_size)
 {
     if (option == ':')
@@ -165,9 +192,9 @@ static int refuse(const struct option_table *table, int option, const char *word
     else if (optopt >= FIRST_ROW)
         snprintf(error, error_size, "%.*s takes no value", (int)strcspn(word, "="), word);
     else if (optopt)
-        snprintf(error, error_size, "-%c is not an option of %s", optopt, table->command);
+        snprintf(error, error_size, "-%c is not an option of %s", optopt, reading->table->command);
     else
-        refuse_long(table, word, error, error_size);
+        refuse_long(reading, word, error, error_size);
     return -ISOSCOPE_INVALID;
 }
 
@@ -176,14 +203,13 @@ struct getopt_words {
     char letters[2 * OPTION_ROWS_MAX + 3];
 };
 
-static void tell_getopt(struct getopt_words *out, const struct option_table *table)
+static void tell_getopt(struct getopt_words *out, const struct reading *reading)
 {
     /* "+": what follows the first word that is no option belongs to the program. */
-    char *letter = stpcpy(out->letters, "+:");
+    char *letter = stpcpy(out->letters, reading->table->anywhere ? ":" : "+:");
 
-    assert(table->count <= OPTION_ROWS_MAX);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct option_row *row = &table->rows[i];
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct option_row *row = reading->rows[i].row;
 
         out->longs[i] = (struct option){ row->word, takes_value(row), NULL, FIRST_ROW + (int)i };
         if (row->letter)
@@ -191,40 +217,42 @@ static void tell_getopt(struct getopt_words *out, const struct option_table *tab
         if (row->letter && takes_value(row))
             *letter++ = ':';
     }
-    out->longs[table->count] = (struct option){ 0 };
+    out->longs[reading->count] = (struct option){ 0 };
     *letter = '\0';
 }
 
 /* NULL: it is getopt's refusal. */
-static const struct option_row *row_of(const struct option_table *table, int option)
+static const struct flat_row *row_of(const struct reading *reading, int option)
 {
     if (option >= FIRST_ROW)
-        return &table->rows[option - FIRST_ROW];
-    for (size_t i = 0; i < table->count; i++)
-        if (table->rows[i].letter == option)
-            return &table->rows[i];
+        return &reading->rows[option - FIRST_ROW];
+    for (size_t i = 0; i < reading->count; i++)
+        if (reading->rows[i].row->letter == option)
+            return &reading->rows[i];
     return NULL;
 }
 
 int option_table_parse(const struct option_table *table, void *options, int argc, char **argv,
                        char *error, size_t error_size)
 {
+    struct reading reading = { .table = table };
     struct getopt_words words;
     int option;
 
-    tell_getopt(&words, table);
-    for (size_t i = 0; i < table->count; i++)
-        set_initial(&table->rows[i], (char *)options + table->rows[i].offset);
+    reading.count = flatten(table, options, reading.rows);
+    tell_getopt(&words, &reading);
+    for (size_t i = 0; i < reading.count; i++)
+        set_initial(reading.rows[i].row, reading.rows[i].field);
     optind = 0; /* glibc: start over, also in a second call */
     opterr = 0;
     while ((option = getopt_long(argc, argv, words.letters, words.longs, NULL)) != -1) {
-        const struct option_row *row = row_of(table, option);
-        int status = row ? take_option(row, options, error, error_size)
-                         : refuse(table, option, argv[optind - 1], error, error_size);
+        const struct flat_row *found = row_of(&reading, option);
+        int status = found ? take_option(found->row, found->field, error, error_size)
+                           : refuse(&reading, option, argv[optind - 1], error, error_size);
 
         if (status < 0)
             return status;
-        if (row->kind == OPTION_HELP)
+        if (found->row->kind == OPTION_HELP)
             break;
     }
     return optind;
@@ -301,8 +329,12 @@ static void put_row(const struct option_row *row, FILE *out)
 
 void option_table_help(const struct option_table *table, FILE *out)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const struct option_row *row = &table->rows[i];
+    struct flat_row rows[OPTION_ROWS_MAX];
+    char nowhere; /* no field is touched */
+    size_t count = flatten(table, &nowhere, rows);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct option_row *row = rows[i].row;
 
         if (row->group)
             fprintf(out, "%s%s:\n", i ? "\n" : "", row->group);

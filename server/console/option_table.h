@@ -10,6 +10,7 @@
 #ifndef ISOSCOPE_OPTION_TABLE_H
 #define ISOSCOPE_OPTION_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -43,16 +44,29 @@ struct option_row {
     const char *group; /* NULL: that of the row before */
 };
 
+/* Rows that several commands may have; their offsets are in one struct. */
+struct option_rows {
+    const struct option_row *list;
+    size_t count;
+};
+
+struct option_part {
+    const struct option_rows *rows;
+    size_t offset; /* of their struct, in the command's */
+};
+
 struct option_table {
     const char *command; /* "isoscope run" */
-    const struct option_row *rows;
+    const struct option_part *parts;
     size_t count;
+    bool anywhere; /* options may stand behind other words too; else the first word ends them */
 };
 
 enum { OPTION_ROWS_MAX = 64 };
 
 /* Sets what is not given too; but nothing for OPTION_TAKEN. Returns the place in argv of the first
- * word that is no option and belongs to none, where it stops. */
+ * word that is no option and belongs to none, where it stops. With "anywhere" those words are moved
+ * behind the options. */
 int option_table_parse(const struct option_table *table, void *options, int argc, char **argv,
                        char *error, size_t error_size);
 

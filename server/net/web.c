@@ -288,7 +288,7 @@ static void poll_again(void *context)
 int web_listen(struct web *web, struct loop *loop, int listener)
 {
     static const struct acceptor_events events = { accepted, exhausted };
-    int status = acceptor_new(&web->acceptor, loop, listener, &events, web);
+    int status = listener < 0 ? 0 : acceptor_new(&web->acceptor, loop, listener, &events, web);
 
     web->loop = loop;
     return status < 0 ? status : delay_new(&web->again, loop, poll_again, web);

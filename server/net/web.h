@@ -34,7 +34,7 @@ struct web_options {
 int web_new(struct web **out, const struct web_options *options);
 void web_free(struct web *web); /* NULL is fine */
 
-/* Takes over listener, also on failure. */
+/* Takes over listener, also on failure; -1: nobody can come. */
 int web_listen(struct web *web, struct loop *loop, int listener);
 
 /* The profile changed, or time has passed: answers what waited, sends events. */

@@ -1,119 +1,26 @@
 #include "options.h"
 
 #include "../console/option_table.h"
+#include "../service/serve_words.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static const char usage[] =
+static const char run_usage[] =
     "Usage: isoscope run [OPTIONS] [--] PROGRAM [ARGS...]\n"
     "\n"
     "Runs PROGRAM with the sampler preloaded and serves its profile over the Dart VM service\n"
     "protocol. The exit status is the program's.\n"
     "\n";
 
-/* Needs no escapes in JSON or on a terminal. */
-static bool is_plain(const char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
-            return false;
-    return true;
-}
-
-/* Absolute: clients have other working directories. Written into JSON and URIs as it is. */
-static int take_socket(void *all, const char *path, char *error, size_t error_size)
-{
-    struct run_options *options = all;
-    char folder[PATH_MAX] = "";
-    int length;
-
-    if (!path[0] || !is_plain(path)) {
-        snprintf(error, error_size, "'%s' is not a path of plain ASCII characters", path);
-        return -ISOSCOPE_INVALID;
-    }
-    if (path[0] != '/' && !getcwd(folder, sizeof(folder))) {
-        snprintf(error, error_size, "'%s': the current folder: %s", path, strerror(errno));
-        return -ISOSCOPE_INVALID;
-    }
-    length = snprintf(options->socket, sizeof(options->socket), "%s%s%s", folder,
-                      path[0] == '/' ? "" : "/", path);
-    if ((size_t)length >= sizeof(options->socket)) {
-        snprintf(error, error_size, "'%s' is too long: a socket's path has at most %zu bytes", path,
-                 sizeof(options->socket) - 1);
-        return -ISOSCOPE_INVALID;
-    }
-    options->serve.host.socket = options->socket;
-    return 0;
-}
-
-static int take_name(void *field, const char *name, char *error, size_t error_size)
-{
-    struct access_names *names = field;
-
-    if (!name[0] || !strcmp(name, "*")) {
-        snprintf(error, error_size, name[0] ? "'%s' would allow everyone" : "'%s' is no name",
-                 name);
-        return -ISOSCOPE_INVALID;
-    }
-    if (names->count == ACCESS_NAMES_MAX) {
-        snprintf(error, error_size, "more than %d of them", ACCESS_NAMES_MAX);
-        return -ISOSCOPE_INVALID;
-    }
-    names->list[names->count++] = name;
-    return 0;
-}
-
-static int take_file(void *field, const char *path, char *error, size_t error_size)
-{
-    if (!path[0]) {
-        snprintf(error, error_size, "'' is not a file's name");
-        return -ISOSCOPE_INVALID;
-    }
-    *(const char **)field = path;
-    return 0;
-}
-
-static int take_source_root(void *all, const char *path, char *error, size_t error_size)
-{
-    struct run_options *options = all;
-    struct stat info;
-
-    /* Absolute, because debug data has absolute paths, and those are compared. */
-    if (!realpath(path, options->source_root) || stat(options->source_root, &info) < 0) {
-        snprintf(error, error_size, "'%s': %s", path, strerror(errno));
-        return -ISOSCOPE_INVALID;
-    }
-    if (!S_ISDIR(info.st_mode)) {
-        snprintf(error, error_size, "'%s' is not a folder", path);
-        return -ISOSCOPE_INVALID;
-    }
-    options->serve.host.profile.source_root = options->source_root;
-    return 0;
-}
-
-/* "3.26": digits, a dot, digits. */
-static int take_protocol_version(void *field, const char *text, char *error, size_t error_size)
-{
-    struct service_options *service = field;
-    unsigned major, minor;
-    int end = 0;
-
-    if (text[0] < '0' || text[0] > '9' ||
-        sscanf(text, "%2u.%n%2u%n", &major, &end, &minor, &end) < 2 ||
-        strspn(text, "0123456789.") != (size_t)end || text[end] || major == 0) {
-        snprintf(error, error_size, "'%s' is not a version such as 3.26", text);
-        return -ISOSCOPE_INVALID;
-    }
-    service->protocol_major = (int)major;
-    service->protocol_minor = (int)minor;
-    return 0;
-}
+static const char record_usage[] =
+    "Usage: isoscope record [OPTIONS] [--] PROGRAM [ARGS...]\n"
+    "\n"
+    "Runs PROGRAM with the sampler preloaded and writes its profile to a file, PROGRAM.isoscope\n"
+    "in the current folder or -o FILE. Nothing listens. The file is for `isoscope serve` and for\n"
+    "every command that takes a SOURCE. The exit status is the program's.\n"
+    "\n";
 
 #define FEED_WORD(name, word) word,
 static const char *const modes[] = { FEED_MODES(FEED_WORD) NULL };
@@ -125,7 +32,7 @@ _Static_assert(sizeof(enum feed_mode) == sizeof(unsigned), "an OPTION_CHOICE set
 #define AT(field)      .offset = offsetof(struct run_options, field)
 #define SETTING(field) AT(serve.host.profile.settings.field)
 
-static const struct option_row rows[] = {
+static const struct option_row sampling[] = {
     { "period", .kind = OPTION_UINT32, SETTING(period_us), .group = "Sampling",
       .least = FEED_PERIOD_MIN_US, .most = FEED_PERIOD_MAX_US, .initial = FEED_PERIOD_DEFAULT_US,
       .value = "US", .means = "a number of microseconds",
@@ -150,6 +57,9 @@ static const struct option_row rows[] = {
     { "stats", .kind = OPTION_ON, AT(serve.stats),
       .help = "print counters and cost of the sampling when the program has ended" },
 
+};
+
+static const struct option_row naming[] = {
     { "debuginfod", .kind = OPTION_ON, AT(serve.host.profile.debuginfod),
       .group = "Names and source",
       .help = "download missing debug data from the servers in $DEBUGINFOD_URLS. Without this "
@@ -157,80 +67,113 @@ static const struct option_row rows[] = {
     { "no-symbols", .kind = OPTION_ON, AT(serve.host.profile.no_symbols),
       .help = "do not resolve names: functions are build ids and offsets. `isoscope symbolize` "
               "resolves them on a machine that has the files" },
-    { "source-root", .kind = OPTION_TAKEN, .take = take_source_root, .value = "DIR",
-      .help = "let clients read the source files in DIR and below" },
+    { "source-root", .kind = OPTION_TAKEN, AT(serve), .take = serve_take_source_root,
+      .value = "DIR",
+      .help =
+          "let clients read the source files in DIR and below; a recording has the text of those "
+          "that were sampled" },
+};
 
-    { "port", .kind = OPTION_UINT16, AT(serve.host.port), .most = 65535, .group = "Service",
-      .value = "N", .means = "a port number",
-      .help = "listen on 127.0.0.1:N (default: a free port)" },
-    { "socket", .kind = OPTION_TAKEN, .take = take_socket, .value = "PATH",
-      .help = "listen on a unix socket instead of a port. Only its owner can connect, and needs no "
-              "token" },
-    { "write-service-info", .kind = OPTION_TAKEN, AT(serve.service_info), .take = take_file,
-      .value = "FILE", .help = "write {\"uri\": ...} to FILE before the program starts" },
+#define KEPT                                                                                       \
+    .kind = OPTION_UINT32, AT(serve.recording.keep_files), .most = 1000000, .value = "N",          \
+    .means = "a number of files",                                                                  \
+    .help = "with --rotate, keep the latest N files and remove older ones (default: keep all)"
+
+static const struct option_row running[] = {
+    { "keep-files", KEPT },
+};
+
+static const struct option_row serving[] = {
     { "keep", .kind = OPTION_ON, AT(serve.keep),
       .help = "keep serving after the program has ended, until Ctrl-C or SIGTERM" },
     { "quiet", .kind = OPTION_ON, AT(serve.quiet),
-      .help = "print neither the listening line nor, with --keep, the program's end" },
-
-    { "capture-output", .kind = OPTION_ON, AT(capture_output), .group = "Clients",
+      .help = "print neither the listening line nor what was recorded nor, with --keep, the "
+              "program's end" },
+    { "capture-output", .kind = OPTION_ON, AT(capture_output),
       .help = "let clients read the program's standard output and error. Both are still written as "
               "before" },
-    { "disable-service-auth-codes", .kind = OPTION_ON, AT(serve.host.no_token),
-      .help = "no token in the URL: anyone who can reach the port can connect" },
-    { "allow-host", .kind = OPTION_TAKEN, AT(serve.host.web.access.hosts), .take = take_name,
-      .value = "NAME",
-      .help = "accept requests for this host name too, for example behind a proxy. Repeatable" },
-    { "allow-origin", .kind = OPTION_TAKEN, AT(serve.host.web.access.origins), .take = take_name,
-      .value = "ORIGIN",
-      .help = "accept pages of this origin too. 'x:*' means all origins that begin with 'x:'. "
-              "Repeatable" },
-    { "allow-dds", .kind = OPTION_ON, AT(serve.host.service.allow_dds),
-      .help = "let a Dart Development Service take over. All other clients are redirected to it "
-              "until it leaves" },
-    /* Five times what pipelining clients were seen to reach. */
-    { "client-rate", .kind = OPTION_UINT32, AT(serve.host.service.rate_max), .least = 1,
-      .most = 1000000, .initial = 100000, .value = "N", .means = "a number of requests",
-      .help = "requests per second that one client may send (default: {default})" },
-    /* A reader of 1 KiB a second shows a sign of life each minute: TCP tells of 64 KiB at once. */
-    { "client-patience", .kind = OPTION_UINT32, AT(serve.host.web.patience_seconds), .least = 1,
-      .most = 3600, .initial = 120, .value = "S", .means = "a number of seconds",
-      .help = "disconnect a client that reads nothing, or leaves a message unfinished, for S "
-              "seconds (default: {default})" },
-    { "deflate", .kind = OPTION_ON, AT(serve.host.web.deflate),
-      .help = "accept permessage-deflate when a client offers it" },
-    { "protocol-version", .kind = OPTION_TAKEN, AT(serve.host.service),
-      .take = take_protocol_version, .value = "3.26",
-      .help =
-          "version that getVersion reports, for old clients that check it. Replies stay the same" },
+};
+
+static const struct option_row recording[] = {
+    { "keep", KEPT },
+    { "quiet", .kind = OPTION_ON, AT(serve.quiet), .help = "do not print what was recorded" },
+};
+
+static const struct option_row helping[] = {
     { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
 };
 
-static const struct option_table table = { "isoscope run", rows, sizeof(rows) / sizeof(*rows) };
+#define ROWS(list)                                                                                 \
+    {                                                                                              \
+        list, sizeof(list) / sizeof(*(list))                                                       \
+    }
+static const struct option_rows sampling_words = ROWS(sampling), naming_words = ROWS(naming),
+                                running_words = ROWS(running), serving_words = ROWS(serving),
+                                record_words = ROWS(recording), help_words = ROWS(helping);
 
-void options_help(FILE *out)
+#define SERVE offsetof(struct run_options, serve)
+
+static const struct option_part run_parts[] = {
+    { &sampling_words, 0 },   { &naming_words, 0 },     { &recording_words, SERVE },
+    { &running_words, 0 },    { &listen_words, SERVE }, { &serving_words, 0 },
+    { &client_words, SERVE }, { &help_words, 0 },
+};
+
+static const struct option_part record_parts[] = {
+    { &recording_words, SERVE }, { &record_words, 0 }, { &sampling_words, 0 },
+    { &naming_words, 0 },        { &help_words, 0 },
+};
+
+static const struct option_table tables[] = {
+    { "isoscope run", run_parts, sizeof(run_parts) / sizeof(*run_parts), false },
+    { "isoscope record", record_parts, sizeof(record_parts) / sizeof(*record_parts), false },
+};
+
+static bool is_record(const char *word)
 {
-    fputs(usage, out);
-    option_table_help(&table, out);
+    return !strcmp(word, "record");
+}
+
+void options_help(const char *word, FILE *out)
+{
+    fputs(is_record(word) ? record_usage : run_usage, out);
+    option_table_help(&tables[is_record(word)], out);
+}
+
+/* Of a program whose name is a path, the last part of it. */
+static int name_recording(struct run_options *options, char *error, size_t error_size)
+{
+    const char *slash = strrchr(options->program[0], '/');
+    const char *name = slash ? slash + 1 : options->program[0];
+    int length = snprintf(options->output, sizeof(options->output), "%s.isoscope", name);
+
+    options->serve.recording.path = options->output;
+    if (*name && (size_t)length < sizeof(options->output))
+        return 0;
+    snprintf(error, error_size, "%s has no name for a file: give one with -o FILE", name);
+    return -ISOSCOPE_INVALID;
 }
 
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
+    bool record = is_record(argv[0]);
+
     *out = (struct run_options){ 0 };
-    int first = option_table_parse(&table, out, argc, argv, error, error_size);
+    int first = option_table_parse(&tables[record], out, argc, argv, error, error_size);
 
     if (first < 0)
         return first;
     if (out->help)
         return 0;
     if (first >= argc || !argv[first][0]) {
-        snprintf(error, error_size, "no program given: isoscope run [OPTIONS] -- PROGRAM ARGS");
-        return -ISOSCOPE_INVALID;
-    }
-    if (out->serve.host.socket && out->serve.host.port) {
-        snprintf(error, error_size, "--socket and --port exclude each other");
+        snprintf(error, error_size, "no program given: isoscope %s [OPTIONS] -- PROGRAM ARGS",
+                 argv[0]);
         return -ISOSCOPE_INVALID;
     }
     out->program = argv + first;
-    return 0;
+    out->serve.host.service.command = (const char *const *)out->program;
+    out->serve.host.deaf = record;
+    if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
+    return serve_words_agree(&out->serve, error, error_size);
 }

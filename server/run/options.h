@@ -1,5 +1,5 @@
 /*
- * options.h - the options of `isoscope run`: one row each, in options.c.
+ * options.h - the options of `isoscope run` and `isoscope record`: one row each, in options.c.
  *
  * Ownership  Strings point into argv, or into struct run_options itself: it stays where it is.
  * Errors     options_parse returns 0 or -ISOSCOPE_INVALID, with a sentence in error that names
@@ -15,22 +15,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { OPTIONS_SOCKET_BYTES = 108 }; /* what a sockaddr_un holds */
-
 struct run_options {
-    struct serve_options serve;        /* all that the service needs to know */
-    const char *timer;                 /* a word of FEED_TIMER_WISHES */
-    bool capture_output;               /* clients get what the program writes */
-    bool help;                         /* only the help was asked for; program is NULL */
-    char socket[OPTIONS_SOCKET_BYTES]; /* that serve.host.socket points to: absolute */
-    char source_root[PATH_MAX];        /* the same */
-    char **program;                    /* PROGRAM ARGS... NULL */
+    struct serve_options serve; /* all that the service needs to know */
+    const char *timer;          /* a word of FEED_TIMER_WISHES */
+    bool capture_output;        /* clients get what the program writes */
+    bool help;                  /* only the help was asked for; program is NULL */
+    char output[NAME_MAX + 1];  /* that serve.recording.path points to, where none is given */
+    char **program;             /* PROGRAM ARGS... NULL */
 };
 
-/* argv[0] is the command's own name ("run"). */
+/* argv[0] is the command's own name: "run" or "record". */
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size);
 
-/* The help text of `isoscope run`. */
-void options_help(FILE *out);
+/* The help text of that command. */
+void options_help(const char *word, FILE *out);
 
 #endif

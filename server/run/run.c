@@ -4,6 +4,7 @@
 #include "../console/status.h"
 #include "../feeds/elf_header.h"
 #include "../service/link.h"
+#include "../service/recording.h"
 #include "../service/serve.h"
 #include "../service/service_info.h"
 #include "capture_output.h"
@@ -382,11 +383,11 @@ int run_command(int argc, char **argv, const struct inherited *inherited)
 
     if (options_parse(&options, argc, argv, error, sizeof(error)) < 0) {
         log_line("%s", error);
-        log_line_plain("Try `isoscope run --help`.");
+        log_line_plain("Try `isoscope %s --help`.", argv[0]);
         return STATUS_USAGE;
     }
     if (options.help) {
-        options_help(stdout);
+        options_help(argv[0], stdout);
         return STATUS_OK;
     }
 
@@ -394,6 +395,11 @@ int run_command(int argc, char **argv, const struct inherited *inherited)
     /* Before anything is started: a tool that waits for the file would wait for ever. */
     if (info && service_info_check(info) < 0) {
         log_line("cannot write %s: %s", info, strerror(errno));
+        return STATUS_FAILED;
+    }
+
+    if (recording_check(&options.serve.recording, error, sizeof(error)) < 0) {
+        log_line("%s", error);
         return STATUS_FAILED;
     }
 

@@ -1,5 +1,5 @@
 /*
- * run.h - `isoscope run`: a program, the sampler in it, and the service beside it.
+ * run.h - `isoscope run` and `isoscope record`: a program, the sampler in it, and the service beside it.
  *
  *   options -> target -> port, info file -> profile, protocol, loop -> program -> its exit status
  *
@@ -14,7 +14,7 @@
 
 struct inherited;
 
-/* argv[0] is "run". Returns the exit status (status.h, or the program's own). */
+/* argv[0] is "run" or "record". Returns the exit status (status.h, or the program's own). */
 int run_command(int argc, char **argv, const struct inherited *inherited);
 
 #endif

@@ -31,18 +31,22 @@ struct serving {
     int link; /* the loop's */
     struct service_host host;
     struct shutdown *shutdown;
+    struct recording *recording; /* NULL: nothing is */
     struct heard_output *output; /* NULL: it is not captured */
     struct delay *notice;        /* every second */
     struct timer_notices notices;
-    bool ended; /* the program */
+    bool ended;   /* the program */
+    bool leaving; /* the service was told to end */
 };
 
-static void look_at_timers(void *context)
+static void look_each_second(void *context)
 {
     struct serving *serving = context;
 
     notice_timers(&serving->notices, serving->host.profile,
                   serving->options->host.profile.settings.period_us);
+    if (serving->recording)
+        recording_look(serving->recording);
     if (!serving->ended)
         delay_set(serving->notice, NOTICE_MS);
 }
@@ -74,22 +78,41 @@ static void no_hello(struct serving *serving, pid_t program)
     service_unsampled(serving->host.service, program, name, NO_HELLO_REASON);
 }
 
+/* And all that was sampled is where it belongs. */
+static void leave_after_end(void *context)
+{
+    struct serving *serving = context;
+
+    if (!serving->options->keep && !serving->leaving)
+        shutdown_begin(serving->shutdown, "the program has ended", false);
+}
+
 static void program_ended(struct serving *serving, const struct profile_exit *end)
 {
     serving->ended = true;
     if (serving->output)
         heard_output_drain(serving->output);
     service_host_exited(&serving->host, end);
-    look_at_timers(serving);
+    look_each_second(serving);
     if (feed_socket_hellos(serving->host.feed) == 0)
         no_hello(serving, end->pid);
     feed_socket_say_unsampled(serving->host.feed);
     if (serving->options->stats)
         stats_say(serving->host.profile);
-    if (!serving->options->keep)
-        shutdown_begin(serving->shutdown, "the program has ended", false);
-    else if (!serving->options->quiet)
+    if (serving->options->keep && !serving->options->quiet)
         say_kept(end->wait_status);
+    if (serving->recording)
+        recording_finish(serving->recording, true);
+    else
+        leave_after_end(serving);
+}
+
+static void leave_now(struct serving *serving, const char *reason)
+{
+    serving->leaving = true;
+    shutdown_begin(serving->shutdown, reason, true);
+    if (recording_runs(serving->recording))
+        recording_finish(serving->recording, false);
 }
 
 static bool link_ready(void *context)
@@ -101,8 +124,7 @@ static bool link_ready(void *context)
     if (heard && message.word == LINK_ENDED)
         program_ended(serving, &message.exit);
     else if (!heard || message.word == LINK_LEAVE)
-        shutdown_begin(serving->shutdown,
-                       heard ? "the service was told to end" : "isoscope itself has gone", true);
+        leave_now(serving, heard ? "the service was told to end" : "isoscope itself has gone");
     return heard;
 }
 
@@ -118,13 +140,13 @@ static int announce(const struct serving *serving)
 {
     const char *info = serving->options->service_info;
 
-    if (info && service_info_write(info, serving->host.uri) < 0) {
+    if (info && service_info_write(info, serving->host.address.uri) < 0) {
         log_line("cannot write %s: %s", info, service_info_problem(errno));
         return -ISOSCOPE_SYSTEM;
     }
     /* To stderr, unlike the Dart VM: the program's stdout may be a pipe's input. */
-    if (!serving->options->quiet)
-        log_line_plain("The Dart VM service is listening on %s", serving->host.uri);
+    if (!serving->options->quiet && !serving->options->host.deaf)
+        log_line_plain("The Dart VM service is listening on %s", serving->host.address.uri);
     return 0;
 }
 
@@ -149,7 +171,7 @@ static int watch(struct serving *serving, int output)
          heard_output_new(&serving->output, output, loop, program_wrote, serving) < 0) ||
         loop_watch(loop, NULL, serving->link, &events, serving) < 0 ||
         shutdown_new(&serving->shutdown, loop, serving->host.web) < 0 ||
-        delay_new(&serving->notice, loop, look_at_timers, serving) < 0) {
+        delay_new(&serving->notice, loop, look_each_second, serving) < 0) {
         log_line("cannot watch the program: %s", strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
@@ -159,7 +181,7 @@ static int watch(struct serving *serving, int output)
 
 static int run_loop(struct serving *serving)
 {
-    while (!shutdown_done(serving->shutdown))
+    while (!shutdown_done(serving->shutdown) || recording_runs(serving->recording))
         if (loop_step(serving->host.loop) < 0) {
             log_line("the service's loop failed: %s", strerror(errno));
             return STATUS_FAILED;
@@ -167,8 +189,27 @@ static int run_loop(struct serving *serving)
     return STATUS_OK;
 }
 
+/* The loop is there, and no program yet. */
+static int record(struct serving *serving)
+{
+    const struct recording_plan plan = {
+        .options = &serving->options->recording,
+        .profile = serving->host.profile,
+        .service = serving->host.service,
+        .loop = serving->host.loop,
+        .command = serving->options->host.service.command,
+        .sources = serving->options->host.profile.source_root != NULL,
+        .quiet = serving->options->quiet,
+        .ended = leave_after_end,
+        .context = serving,
+    };
+
+    return plan.options->path ? recording_start(&serving->recording, &plan) : 0;
+}
+
 static void close_all(struct serving *serving)
 {
+    recording_free(serving->recording);
     service_host_close(&serving->host);
     heard_output_free(serving->output);
     delay_free(serving->notice);
@@ -184,7 +225,7 @@ int serve(const struct serve_plan *plan)
 
     prctl(PR_SET_NAME, SERVE_NAME);
     if (open_host(&serving, plan) == 0 && watch(&serving, plan->output) == 0 &&
-        announce(&serving) == 0)
+        record(&serving) == 0 && announce(&serving) == 0)
         status = await_start(&serving) < 0 ? STATUS_OK : run_loop(&serving);
     close_all(&serving);
     return status;

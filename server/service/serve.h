@@ -12,18 +12,25 @@
 #ifndef ISOSCOPE_SERVE_H
 #define ISOSCOPE_SERVE_H
 
+#include "recording.h"
 #include "service_host.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 #define SERVE_NAME "isoscope-serve"
 
+enum { SERVE_SOCKET_BYTES = 108 }; /* what a sockaddr_un holds */
+
 struct serve_options {
     struct service_host_options host; /* all but feed_path */
-    bool keep;                        /* serve on after the program has ended */
-    bool quiet;                       /* no listening line */
-    bool stats;                       /* tell what the sampling did when the program has ended */
-    const char *service_info;         /* file to write, or NULL */
+    struct recording_options recording;
+    bool keep;                       /* serve on after the program has ended */
+    bool quiet;                      /* no listening line */
+    bool stats;                      /* tell what the sampling did when the program has ended */
+    const char *service_info;        /* file to write, or NULL */
+    char socket[SERVE_SOCKET_BYTES]; /* that host.socket points to: absolute */
+    char source_root[PATH_MAX];      /* that host.profile.source_root points to */
 };
 
 struct serve_plan {

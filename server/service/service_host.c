@@ -2,7 +2,6 @@
 
 #include "../console/log_line.h"
 #include "../feeds/feed_socket.h"
-#include "../net/listener.h"
 #include "../net/loop.h"
 #include "../net/wake.h"
 #include "../net/web.h"
@@ -11,8 +10,10 @@
 #include "../../sampler/feed/layout.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/profile/profile.h"
+#include "../../sampler/profile/saved.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,68 +50,35 @@ static int failed(const char *what, int status)
     return status;
 }
 
-static int open_port(int *listener, uint16_t *port)
+/* Said as compilers do: the file, where in it, what. */
+static int say_damaged(const struct service_host_options *options,
+                       const struct saved_problem *problem)
 {
-    if (listener_open(listener, port) == 0)
-        return 0;
-    if (errno == EADDRINUSE && !*port)
-        log_line("no port is free on 127.0.0.1; --socket PATH needs none");
-    else if (errno == EADDRINUSE)
-        log_line(
-            "port %u is in use on 127.0.0.1; choose another one, or omit --port for a free one",
-            *port);
-    else
-        log_line("cannot listen on port %u of 127.0.0.1: %s", *port, strerror(errno));
-    return -ISOSCOPE_SYSTEM;
+    log_line("%s: byte %" PRIu64 ": %s", options->files[problem->file], problem->position,
+             problem->reason);
+    return -ISOSCOPE_INVALID;
 }
 
-static int open_socket(int *listener, const char *path)
+static int open_saved(struct service_host *host, const struct service_host_options *options)
 {
-    if (listener_open_unix(listener, path) == 0)
-        return 0;
-    if (errno == EADDRINUSE)
-        log_line("another service listens on %s; choose another --socket", path);
-    else if (errno == EEXIST)
-        log_line("--socket: %s exists and is not a socket", path);
-    else
-        log_line("cannot listen on %s: %s", path, strerror(errno));
-    return -ISOSCOPE_SYSTEM;
+    const struct saved_options saved = { .store_bytes = options->profile.store_bytes,
+                                         .align = (enum saved_align)options->align,
+                                         .source_root = options->profile.source_root,
+                                         .changed = wake_now,
+                                         .context = host->wake };
+    struct saved_problem problem = { 0 };
+    int status =
+        profile_open_saved(&host->profile, &saved, options->files, options->file_count, &problem);
+
+    if (status < 0 && problem.reason[0])
+        return say_damaged(options, &problem);
+    if (status < 0)
+        return failed("open the session", status);
+    status = profile_start(host->profile);
+    return status < 0 ? failed("start the profile", status) : 0;
 }
 
-static int open_listener(struct service_host *host, int *listener,
-                         const struct service_host_options *options)
-{
-    int status;
-
-    /* Only the owner can connect to the socket: a token would add nothing. */
-    if (options->no_token || options->socket)
-        host->token[0] = '\0';
-    if (options->socket) {
-        if ((status = open_socket(listener, options->socket)) < 0)
-            return status;
-        host->socket = options->socket;
-        snprintf(host->uri, sizeof(host->uri), "unix:%s", options->socket);
-        return 0;
-    }
-    host->port = options->port;
-    if ((status = open_port(listener, &host->port)) < 0)
-        return status;
-    snprintf(host->uri, sizeof(host->uri), "http://127.0.0.1:%u/%s%s", host->port, host->token,
-             host->token[0] ? "/" : "");
-    return 0;
-}
-
-static int make_token(struct service_host *host)
-{
-    uint8_t token[TOKEN_BYTES];
-
-    if (token_random(token) < 0)
-        return failed("get random bytes", -ISOSCOPE_SYSTEM);
-    token_text(host->token, token);
-    return 0;
-}
-
-static int open_profile(struct service_host *host, const struct service_host_options *options)
+static int open_live(struct service_host *host, const struct service_host_options *options)
 {
     char tables[PATH_MAX];
     struct profile_options profile = options->profile;
@@ -126,19 +94,32 @@ static int open_profile(struct service_host *host, const struct service_host_opt
         log_line("cannot create %s: %s; without this file of unwind tables, sampling costs the "
                  "program more",
                  tables, strerror(profile_tables_problem(host->profile)));
-    return status < 0 ? status : profile_start(host->profile);
+    if (status == 0)
+        status = profile_start(host->profile);
+    return status < 0 ? failed("start the profile", status) : 0;
+}
+
+static int open_profile(struct service_host *host, const struct service_host_options *options)
+{
+    int status = wake_new(&host->wake);
+
+    if (status < 0)
+        return failed("start the profile", status);
+    return options->feed_path ? open_live(host, options) : open_saved(host, options);
 }
 
 static int open_service(struct service_host *host,
                         const struct service_host_options *service_host_options)
 {
     struct service_options options = service_host_options->service;
+    int status;
 
     options.profile = host->profile;
     options.version = ISOSCOPE_VERSION;
     options.epoch_ms = epoch_ms;
     options.monotonic_us = monotonic_us;
-    return service_new(&host->service, &options);
+    status = service_new(&host->service, &options);
+    return status < 0 ? failed("start the protocol", status) : 0;
 }
 
 static void poll_web(void *context)
@@ -146,7 +127,7 @@ static void poll_web(void *context)
     web_poll(context);
 }
 
-/* Takes over listener, also on failure. */
+/* Takes over listener, also on failure; -1: nothing listens. */
 static int open_web(struct service_host *host,
                     const struct service_host_options *service_host_options, int listener)
 {
@@ -154,15 +135,16 @@ static int open_web(struct service_host *host,
     int status = loop_new(&host->loop);
 
     options.service = host->service;
-    options.token = host->token;
+    options.token = host->address.token;
     if (status == 0)
         status = web_new(&host->web, &options);
-    if (status < 0) {
+    if (status < 0 && listener >= 0)
         close(listener);
-        return status;
-    }
-    status = web_listen(host->web, host->loop, listener);
-    return status < 0 ? status : wake_watch(host->wake, host->loop, poll_web, host->web);
+    if (status == 0)
+        status = web_listen(host->web, host->loop, listener);
+    if (status == 0)
+        status = wake_watch(host->wake, host->loop, poll_web, host->web);
+    return status < 0 ? failed("serve", status) : 0;
 }
 
 static int open_feed(struct service_host *host,
@@ -179,22 +161,20 @@ static int open_feed(struct service_host *host,
 
 int service_host_open(struct service_host *host, const struct service_host_options *options)
 {
-    int listener, status = make_token(host);
+    int listener = -1, status;
 
-    if (status < 0 || (status = open_listener(host, &listener, options)) < 0)
+    /* First: a port that is taken is known before a large file is read. */
+    if (!options->deaf && (status = address_open(&host->address, &listener, options->port,
+                                                 options->socket, options->no_token)) < 0)
         return status;
-
-    if ((status = wake_new(&host->wake)) < 0 || (status = open_profile(host, options)) < 0)
-        status = failed("start the profile", status);
-    else if ((status = open_service(host, options)) < 0)
-        status = failed("start the protocol", status);
-    if (status < 0) {
-        close(listener);
+    if ((status = open_profile(host, options)) < 0 || (status = open_service(host, options)) < 0) {
+        if (listener >= 0)
+            close(listener);
         return status;
     }
     if ((status = open_web(host, options, listener)) < 0)
-        return failed("serve", status);
-    if ((status = open_feed(host, options)) < 0)
+        return status;
+    if (options->feed_path && (status = open_feed(host, options)) < 0)
         return failed("open the feed's socket", status);
     return 0;
 }
@@ -207,8 +187,7 @@ void service_host_close(struct service_host *host)
     profile_free(host->profile);
     feed_socket_free(host->feed);
     wake_free(host->wake);
-    if (host->socket)
-        unlink(host->socket);
+    address_close(&host->address);
     *host = (struct service_host){ 0 };
 }
 

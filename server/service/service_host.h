@@ -1,18 +1,19 @@
 /*
- * service_host.h - one profile and everything that serves it: the feed's socket, the port, the
- * clients.
+ * service_host.h - one profile and everything that serves it: the feed's socket or the session
+ * files, the port, the clients.
  *
- * `run` starts a program beside it, in another process.
+ * `run` starts a program beside it, in another process. `serve` has files, and no program.
  *
  * Ownership  service_host_close ends it all: clients first, then the feeds, then the profile.
  * Threads    The service thread; the profile brings two of its own.
- * Errors     Said on stderr; 0 or a negative isoscope_error.
+ * Errors     Said on stderr; 0 or a negative isoscope_error: -ISOSCOPE_INVALID where a session file
+ *            is none, or is damaged.
  */
 #ifndef ISOSCOPE_SERVICE_HOST_H
 #define ISOSCOPE_SERVICE_HOST_H
 
-#include "../http/token.h"
 #include "../net/web.h"
+#include "address.h"
 
 #include "../../protocol/service.h"
 #include "../../sampler/profile/profile.h"
@@ -25,9 +26,13 @@ struct feed_socket;
 struct loop;
 
 struct service_host_options {
-    const char *feed_path; /* where programs hand in their feeds */
-    uint16_t port;         /* 0: a free one */
-    const char *socket;    /* a unix socket instead of a port; NULL: none */
+    const char *feed_path;    /* where programs hand in their feeds; NULL: a saved profile */
+    const char *const *files; /* of that: session files */
+    size_t file_count;
+    unsigned align;     /* their enum saved_align */
+    bool deaf;          /* nothing listens, so there are no clients */
+    uint16_t port;      /* 0: a free one */
+    const char *socket; /* a unix socket instead of a port; NULL: none */
     bool no_token;
     struct profile_options profile; /* all but where its tables are, and whom it wakes */
     struct service_options service; /* all but its profile, version and clocks */
@@ -40,11 +45,8 @@ struct service_host {
     struct service *service;
     struct web *web;
     struct loop *loop;
-    struct feed_socket *feed;
-    uint16_t port;
-    char token[TOKEN_TEXT_BYTES];
-    char uri[128];      /* "http://127.0.0.1:PORT/TOKEN=/" or "unix:/run/iso.sock" */
-    const char *socket; /* ours, to be removed; NULL: none */
+    struct feed_socket *feed; /* NULL: a saved profile */
+    struct address address;
 };
 
 /* Serves when it returns 0. *host is all zeros before. service_host_close also after a failure. */

@@ -18,7 +18,7 @@ import json
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
@@ -85,7 +85,8 @@ class Ask:
     method: str
     params: Json = field(default_factory=dict)
     reads: Reads = field(default_factory=dict)
-    # What DevTools does with an error: "fatal" ends the connection or the screen; "caught" is fine.
+    # What DevTools does with an error: "fatal" ends the connection or the screen; "caught" is fine;
+    # "refused": it shows the error, and there has to be one.
     error: str = "fatal"
 
 
@@ -259,6 +260,8 @@ class DevTools:
         reply = self.replies.pop(request_id)
         if "error" in reply:
             return self.error(ask, reply["error"])
+        if ask.error == "refused":
+            raise Tripped(f"{ask.method}: a success, and nothing was done")
         result = reply["result"]
         if not isinstance(result, dict) or not isinstance(result.get("type"), str):
             raise Tripped(f"{ask.method}: a result without a type")
@@ -272,6 +275,8 @@ class DevTools:
         if not (integer(error.get("code")) and text(error.get("message"))
                 and isinstance(error.get("data", {}), dict)):
             raise Tripped(f"{ask.method}: an error that DevTools cannot read: {error}")
+        if ask.error == "refused" and error["code"] == 100:
+            return
         if ask.error != "caught":
             raise Tripped(f"{ask.method}: error {error['code']} {error.get('data')}")
 
@@ -333,8 +338,16 @@ class DevTools:
             if library["uri"].startswith(HIDES_TABS) or library["uri"] == "dart:io":
                 raise Tripped(f"getIsolate: the library {library['uri']} changes the screens")
 
-    def screen(self, name: str) -> None:
-        self.one_by_one(SCREENS[name])
+    def screen(self, name: str, refused: tuple[str, ...] = ()) -> None:
+        """refused: what a service that has no program answers with an error that is shown."""
+        for ask in SCREENS[name]:
+            if ask.method in refused:
+                self.refused(ask)
+            else:
+                self.settle(ask, self.send(ask))
+
+    def refused(self, ask: Ask) -> None:
+        self.settle(replace(ask, error="refused"), self.send(ask))
 
     # Contract B1
 
@@ -358,12 +371,21 @@ class DevTools:
         if [update["newValue"] for update in updates] != [period]:
             raise Tripped(f"setFlag: {len(updates)} VMFlagUpdate for profile_period {period}")
 
+    def window(self) -> Json:
+        return {"isolateId": self.places["$isolate"], "timeOriginMicros": 0,
+                "timeExtentMicros": WHOLE_BUFFER, "_code": False}
+
+    def load_all(self) -> Json:
+        """Its button "Load all CPU samples"."""
+        samples = self.ask("getCpuSamples", self.window(), SAMPLES)
+        self.read_samples(samples)
+        self.look_up(samples)
+        return samples
+
     def record(self, enough: int = 100) -> Json:
         """Record, wait, Stop."""
-        isolate = {"isolateId": self.places["$isolate"]}
-        self.ask("clearCpuSamples", isolate)
-        window = {**isolate, "timeOriginMicros": 0, "timeExtentMicros": WHOLE_BUFFER,
-                  "_code": False}
+        self.ask("clearCpuSamples", {"isolateId": self.places["$isolate"]})
+        window = self.window()
         deadline = time.monotonic() + ANSWER_S
         while True:
             samples = self.ask("getCpuSamples", window, SAMPLES)

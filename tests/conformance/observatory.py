@@ -4,7 +4,8 @@
     tests/conformance/observatory.py DART_FOLDER PICTURES      DART_FOLDER has dart, sass.snapshot
 
 The page comes from the VM in DART_FOLDER (which runs nothing: it is paused at its start), and what
-it shows from `isoscope run` of Python parsing its own library. Each CHECK is named by what holds.
+it shows from `isoscope run` of Python parsing its own library, and from a session recorded of that.
+Each CHECK is named by what holds.
 PICTURES gets a screenshot of each page, and console.txt.
 """
 
@@ -17,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from functools import partial
@@ -30,7 +32,7 @@ import harness  # noqa: E402
 from browser import DEADLINE_S, Browser  # noqa: E402
 from devtools import DevTools  # noqa: E402
 from front_door import FrontDoor  # noqa: E402
-from harness import ROOT, Service, service_of  # noqa: E402
+from harness import ROOT, Service, record, service_of, serving  # noqa: E402
 
 until = partial(harness.until, deadline_s=DEADLINE_S)
 
@@ -135,11 +137,20 @@ class Visit:
 
 
 Check = Callable[[Visit], None]
-CHECKS: list[Check] = []
+CHECKS: dict[str, list[Check]] = {"live": [], "saved": []}  # by what they are of
 
 
 def check(function: Check) -> Check:
-    CHECKS.append(function)
+    return live_check(saved_check(function))
+
+
+def live_check(function: Check) -> Check:
+    CHECKS["live"].append(function)
+    return function
+
+
+def saved_check(function: Check) -> Check:
+    CHECKS["saved"].append(function)
     return function
 
 
@@ -185,7 +196,7 @@ def the_cpu_profile_says_how_many_samples_and_how_they_were_taken(visit: Visit) 
     assert int(rate) == round(1_000_000 / reply["samplePeriod"])
 
 
-@check
+@live_check
 def the_count_is_the_replys_own(visit: Visit) -> None:
     """While the program stands still nothing changes between the page's reply and ours."""
     isolate = {"isolateId": visit.isolate["id"]}
@@ -201,6 +212,31 @@ def the_count_is_the_replys_own(visit: Visit) -> None:
         the_table_shows_the_replys_ticks(visit)
     finally:
         os.kill(visit.pid, signal.SIGCONT)
+
+
+@saved_check
+def the_saved_count_is_the_replys_own(visit: Visit) -> None:
+    isolate = {"isolateId": visit.isolate["id"]}
+    count = visit.client.ask("getCpuSamples", isolate)["sampleCount"]
+    visit.go_afresh("profiler-table?", HEADER.pattern)
+    visit.browser.until(f"document.body.innerText.includes('{count} samples')", f"{count}")
+    visit.picture("cpu-table")
+    the_table_shows_the_replys_ticks(visit)
+
+
+@saved_check
+def a_saved_session_is_not_cleared(visit: Visit) -> None:
+    visit.go("profiler?", HEADER.pattern)
+    before = visit.samples_shown()
+    visit.door.said.clear()
+    console = len(visit.browser.console)
+    visit.press("Clear")
+    until(lambda: "clearCpuSamples" in [method for method, _ in visit.door.said],
+          "clearCpuSamples")
+    visit.settle()
+    del visit.browser.console[console:]  # it shows an error as an exception of its own
+    visit.go_afresh("profiler?", HEADER.pattern)
+    assert visit.samples_shown() == before > 0
 
 
 def stable(value: Callable[[], Any], else_says: str) -> Any:
@@ -263,7 +299,7 @@ def tree_rows(visit: Visit) -> list[str]:
         line for line in lines if "main" in line or "start" in line]
 
 
-@check
+@live_check
 def clear_forgets_and_new_samples_come(visit: Visit) -> None:
     visit.go("profiler?", HEADER.pattern)
     before = visit.samples_shown()
@@ -277,7 +313,7 @@ def clear_forgets_and_new_samples_come(visit: Visit) -> None:
     until(lambda: visit.samples_shown() > 0, "new samples")
 
 
-@check
+@live_check
 def a_profiler_that_is_off_is_enabled_by_its_button(visit: Visit) -> None:
     # Observatory calls the VM's own VMFlagUpdate unrecognized: it is not there when we send it.
     visit.browser.open("about:blank")
@@ -352,27 +388,45 @@ def a_timeline_that_comes_before_its_viewer_throws_beside_the_vm_too(visit: Visi
 def visit_all(folder: Path, pictures: Path) -> int:
     failed, console = 0, []
     chromium = shutil.which("chromium") or sys.exit("observatory.py needs Debian's chromium")
-    with page_server(folder) as port, service_of(PROGRAM) as service, \
-            FrontDoor(port, service.uri) as door, \
-            FrontDoor(port, f"http://127.0.0.1:{port}/") as vm_door, Browser(chromium) as browser:
-        visit = Visit(browser, door, vm_door, service, pictures)
-        for one in CHECKS:
-            name = one.__name__.replace("_", " ")
-            try:
-                one(visit)
-                visit.settle()
-                loud = [line for line in browser.console
-                        if re.search(r"\b(WARNING|SEVERE):|^exception|^error", line)]
-                assert not loud, f"the console says {loud[:3]}"
-                print(f"ok      {name}", flush=True)
-            except (AssertionError, TimeoutError) as error:
-                failed += 1
-                print(f"FAILED  {name}\n        {str(error)[:1500]}", flush=True)
-                visit.picture(f"failed-{one.__name__}")
-            console += [f"-- {name}", *browser.console]
-            browser.console.clear()
+    for subject, started in (("live", service_of(PROGRAM)), ("saved", saved_session())):
+        with page_server(folder) as port, started as service, \
+                FrontDoor(port, service.uri) as door, \
+                FrontDoor(port, f"http://127.0.0.1:{port}/") as vm_door, Browser(chromium) as browser:
+            there = pictures if subject == "live" else pictures / subject
+            there.mkdir(exist_ok=True)
+            visit = Visit(browser, door, vm_door, service, there)
+            for one in CHECKS[subject]:
+                failed += not holds(visit, one, subject)
+                console += [f"-- {subject}: {one.__name__}", *browser.console]
+                browser.console.clear()
     (pictures / "console.txt").write_text("\n".join(console) + "\n")
     return failed
+
+
+def holds(visit: Visit, one: Check, subject: str) -> bool:
+    name = f"{subject}: {one.__name__.replace('_', ' ')}"
+    try:
+        one(visit)
+        visit.settle()
+        loud = [line for line in visit.browser.console
+                if re.search(r"\b(WARNING|SEVERE):|^exception|^error", line)]
+        assert not loud, f"the console says {loud[:3]}"
+        print(f"ok      {name}", flush=True)
+        return True
+    except (AssertionError, TimeoutError) as error:
+        print(f"FAILED  {name}\n        {str(error)[:1500]}", flush=True)
+        visit.picture(f"failed-{one.__name__}")
+        return False
+
+
+@contextmanager
+def saved_session() -> Iterator[Service]:
+    """The same program, recorded and then served."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "parse.isoscope"
+        record(file, [*PROGRAM[:-1], "3"])
+        with serving(file) as service:
+            yield service
 
 
 def main() -> None:
@@ -381,7 +435,8 @@ def main() -> None:
     pictures = Path(sys.argv[2]).resolve()
     pictures.mkdir(parents=True, exist_ok=True)
     failed = visit_all(Path(sys.argv[1]).resolve(), pictures)
-    print(f"{len(CHECKS) - failed} of {len(CHECKS)} hold; pictures in {pictures}")
+    count = sum(map(len, CHECKS.values()))
+    print(f"{count - failed} of {count} hold; pictures in {pictures}")
     sys.exit(1 if failed else 0)
 
 

@@ -10,8 +10,8 @@ import pytest
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
 import replay  # noqa: F401, E402 - finds the harness
-from devtools import SCREENS, DevTools, Tripped  # noqa: E402
-from harness import service_of, until, workload  # noqa: E402
+from devtools import SCREENS, Ask, DevTools, Tripped  # noqa: E402
+from harness import record, service_of, serving, until, workload  # noqa: E402
 
 
 @pytest.fixture
@@ -21,6 +21,41 @@ def devtools():
         until(lambda: one.ask("getVM")["isolates"], "the program's isolate")
         yield one
         one.close()
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    file = tmp_path_factory.mktemp("session") / "spin.isoscope"
+    record(file, [workload("spin_two_to_one"), "1"])
+    return file
+
+
+@pytest.fixture
+def on_session(session):
+    with serving(session) as service:
+        one = DevTools(service.uri)
+        yield one
+        one.close()
+
+
+def test_it_connects_to_a_saved_session(on_session):
+    on_session.connect()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_screen_gets_what_it_reads_of_a_saved_session(on_session, screen):
+    on_session.connect()
+    on_session.screen(screen, refused=("clearVMTimeline",))
+
+
+def test_the_cpu_profiler_loads_a_saved_session_and_cannot_record(on_session):
+    on_session.connect()
+    samples = on_session.load_all()
+    names = {function["function"]["name"] for function in samples["functions"]}
+    assert samples["sampleCount"] > 100 and {"main", "spin_twice", "spin_once"} & names
+    on_session.refused(Ask("setFlag", {"name": "profile_period", "value": "250"}))
+    on_session.refused(Ask("clearCpuSamples", {"isolateId": "$isolate"}))
+    assert on_session.load_all() == samples
 
 
 def test_it_connects(devtools):

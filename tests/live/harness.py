@@ -197,6 +197,27 @@ def profiled(command, *options, **popen):
         yield service
 
 
+@contextmanager
+def serving(*words, **popen):
+    """`isoscope serve`: session files, and no program."""
+    with tempfile.TemporaryDirectory() as folder:
+        info = Path(folder) / "service.json"
+        command = [ISOSCOPE, "serve", "--write-service-info", str(info), *map(str, words)]
+        popen = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **popen}
+        process = subprocess.Popen(command, **popen)
+        try:
+            until(lambda: info.exists() or process.poll() is not None, "the service info")
+            assert process.poll() is None, process.stderr.read()
+            yield Service(process, json.loads(info.read_text())["uri"])
+        finally:
+            end(process)
+
+
+def record(file, command, *options, **popen) -> subprocess.CompletedProcess:
+    words = [ISOSCOPE, "record", "-o", str(file), *options, "--", *command]
+    return subprocess.run(words, **{"capture_output": True, "text": True, "timeout": 120, **popen})
+
+
 NO_PERF_NOTICE = "isoscope: the kernel refused perf"
 SWITCHES_NOTICE = "perf events would slow the program down"  # of programs that switch very often
 

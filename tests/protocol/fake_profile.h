@@ -1,5 +1,5 @@
 /*
- * fake_profile.h - a scripted profile behind snapshot.h, facts.h and control.h: what protocol/ is tested
+ * fake_profile.h - a scripted profile behind snapshot.h, facts.h, control.h, saved.h and recorder.h: what protocol/ is tested
  * over.
  *
  * Three processes: 100 "spin" lives, 101 "sh" has ended and left a sample, 102 "true" has ended and
@@ -37,6 +37,7 @@ struct profile {
     uint32_t sample_count;
     uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
     struct feed_settings settings;
+    bool saved;   /* it is of session files: fake_saved.c */
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;
     bool follows;

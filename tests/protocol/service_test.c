@@ -243,7 +243,7 @@ struct pair {
 
 static void pair_begin(struct pair *pair)
 {
-    talk_begin_as(&pair->talk, &(struct service_options){ .queue_bytes_max = 2000 });
+    talk_begin_as(&pair->talk, &(struct service_options){ .queue_bytes_max = 2000 }, false);
     json_decref(talk_ask(&pair->talk, "registerService", "{\"service\":\"echo\",\"alias\":\"E\"}"));
     json_decref(talk_ask(&pair->talk, "streamListen", "{\"streamId\":\"Extension\"}"));
     assert_int_equal(client_new(&pair->sender, pair->talk.service), 0);
@@ -334,7 +334,7 @@ static void who_reads_samples_of_a_tag_slowly_gets_all_of_them(void **state)
     struct talk talk;
 
     (void)state;
-    talk_begin_as(&talk, &(struct service_options){ .queue_bytes_max = QUEUE_BYTES });
+    talk_begin_as(&talk, &(struct service_options){ .queue_bytes_max = QUEUE_BYTES }, false);
     talk.profile.repeat = SAMPLES;
     json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Profiler\"}"));
     talk_send(&talk, "{\"id\":\"t\",\"method\":\"streamCpuSamplesWithUserTag\","

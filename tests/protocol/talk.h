@@ -21,7 +21,8 @@ struct talk {
 
 void talk_begin(struct talk *talk);
 /* With these options; profile, version and clocks are its own. */
-void talk_begin_as(struct talk *talk, const struct service_options *wish);
+/* saved: over session files. */
+void talk_begin_as(struct talk *talk, const struct service_options *wish, bool saved);
 /* Checks that no snapshot is left over. */
 void talk_end(struct talk *talk);
 

@@ -6,7 +6,8 @@
  * ] }
  *
  * A step with "client": "B" is another client's (there are "A" to "D", and "A" is who speaks where
- * none is named); "leaves": true ends it. "allowDds": true beside the steps is that option's.
+ * none is named); "leaves": true ends it. "allowDds": true beside the steps is that option's;
+ * "saved": true is a service over session files.
  *
  * No response and no close: nothing may come. In a response the text "<integer>", "<real>",
  * "<string>", "<list>", "<object>" or "<any>" stands for any value of that kind, and the member
@@ -256,6 +257,8 @@ static void act(struct talk *talk, const char *what)
         profile->processes[0].samples--;
     else if (!strcmp(what, "five_samples_come"))
         profile->processes[0].samples += 5;
+    else if (!strcmp(what, "the_profiler_is_off"))
+        profile->settings.enabled = false;
     else if (!strcmp(what, "samples_are_gone"))
         profile_clear(profile, 0);
     else
@@ -338,7 +341,7 @@ static void wire_case(void **state)
 
     if (!file)
         fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
-    talk_begin_as(&talk, &options);
+    talk_begin_as(&talk, &options, json_is_true(json_object_get(file, "saved")));
     clients[0] = talk.client;
     for (size_t i = 0; i < json_array_size(steps); i++)
         run_step(&talk, clients, json_array_get(steps, i));

@@ -25,7 +25,8 @@ BELOW_CAPTURE = ("sampler/include", "sampler/feed")
 WIRE = "protocol"
 BELOW_WIRE = ("sampler/include", "sampler/profile/snapshot.h", "sampler/profile/follow.h",
               "sampler/profile/control.h", "sampler/profile/facts.h",
-              "sampler/profile/code.h", "sampler/feed/cleanup.h")
+              "sampler/profile/code.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
+              "sampler/feed/cleanup.h")
 
 
 def wire(*below: str) -> tuple[str, ...]:
@@ -33,10 +34,11 @@ def wire(*below: str) -> tuple[str, ...]:
 
 # Of the sampler, for the server.
 FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
-              "sampler/profile/snapshot.h")
+              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h")
 # The service's own process, for isoscope's: how it is begun, and what they tell each other.
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
-                  "server/service/serve.h", "server/service/service_info.h")
+                  "server/service/serve.h", "server/service/service_info.h",
+                  "server/service/recording.h", "server/service/serve_words.h")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
@@ -86,6 +88,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                "sampler/profile/store", "sampler/profile/naming",
                                "sampler/profile/unwinding", "sampler/profile/outside",
                                "sampler/profile/wall"),
+    "sampler/profile/session/format": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",
+                                       "sampler/profile/runtimes.h", "sampler/profile/base",
+                                       "sampler/profile/store", "sampler/profile/naming",
+                                       "sampler/profile/intake", "sampler/profile/view/describe.h"),
+    "sampler/profile/session": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/recorder.h",
+                                "sampler/profile/saved.h", "sampler/profile/control.h", "sampler/profile/profile.h",
+                                "sampler/profile/parts.h", "sampler/profile/base",
+                                "sampler/profile/store", "sampler/profile/naming", "sampler/profile/facts",
+                                "sampler/profile/intake", "sampler/profile/session/format"),
     "sampler/profile/view": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/parts.h",
                              "sampler/profile/work.h", "sampler/profile/base",
                              "sampler/profile/facts", "sampler/profile/store", "sampler/profile/naming",
@@ -93,7 +104,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/profile": ("sampler/include", "sampler/feed", "sampler/profile/store",
                         "sampler/profile/naming", "sampler/profile/unwinding",
                         "sampler/profile/outside", "sampler/profile/wall",
-                        "sampler/profile/intake", "sampler/profile/view",
+                        "sampler/profile/intake", "sampler/profile/view", "sampler/profile/facts/kept_facts.h",
+                        "sampler/profile/session/session_contents.h",
                         "sampler/profile/symbols/files/symbol_server.h"),
     # The tables name the handlers, and are read by the top.
     f"{WIRE}/generated": (f"{WIRE}/methods.h", f"{WIRE}/params.h"),
@@ -117,8 +129,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "server/service": (*FOR_SERVER, "server/console", "server/http/token.h", "server/net", "server/feeds",
                        "protocol/service.h"),
     "server/run": (*FOR_SERVER, "server/console", "server/feeds/elf_header.h", *SERVICE_TO_RUN),
-    "server/cli": ("server/http/page.h", "sampler/include", "sampler/feed/cleanup.h", "sampler/profile/address_symbolizer.h",
-                   "server/console", "server/run", "protocol/text/json_writer.h"),
+    "server/cli": (*FOR_SERVER, "sampler/profile/address_symbolizer.h", "server/http/page.h", "server/console",
+                   "server/service/serve_files.h", "server/service/serve_words.h", "server/run",
+                   "protocol/text/json_writer.h"),
     "server": (),
 }
 
@@ -133,7 +146,8 @@ FORBIDDEN_SYSTEM: dict[str, str] = {
     "sampler/capture": r"jansson|libelf|gelf|elfutils|libunwind",
     "sampler/profile/symbols/names": r"elfutils|dwarf|jansson|sys/socket",
     "sampler/profile/symbols": r"jansson|sys/socket",
-    "sampler/profile": r"libelf|gelf|elfutils|dwarf|jansson|sys/socket",
+    "sampler/profile/session": r"libelf|gelf|elfutils|dwarf|sys/socket",
+    "sampler/profile": r"libelf|gelf|elfutils|dwarf|jansson|zstd|sys/socket",
     "protocol": r"libelf|gelf|elfutils|sys/socket|pthread",
     "server/http": rf"{NO_NET}|sys/socket|sys/un\.h|poll\.h|fd\.h|pthread|unistd|signal",
     "server/net": rf"{NO_ELF}|zlib|pthread",
@@ -167,7 +181,7 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
                     "views/files", "views/compare", "views/heat", "views/sandwich"),
 }
 WEB_PACKAGES: dict[str, str] = {
-    "data": r"flame-page$",  # no package, but a text that the build puts in (clients/web/flame_page.mjs)
+    "data": r"fzstd$",  # in the second file: only session files need it
     "state": r"preact|@preact/signals",
     "views": r"preact|@preact/signals",
 }

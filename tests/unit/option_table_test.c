@@ -20,6 +20,10 @@ struct options {
     unsigned colour;
     const char *shape;
     char first;
+    struct more {
+        char unused;
+        bool near;
+    } more; /* whose rows other commands have too */
 };
 
 static int take_first(void *field, const char *text, char *error, size_t error_size)
@@ -52,7 +56,17 @@ static const struct option_row rows[] = {
       .help = "its letter" },
     { "help", 'h', OPTION_HELP, AT(help), .help = "this" },
 };
-static const struct option_table table = { "a test", rows, sizeof(rows) / sizeof(*rows) };
+static const struct option_row more_rows[] = {
+    { "near", 'n', OPTION_ON, .offset = offsetof(struct more, near), .help = "and so on" },
+};
+static const struct option_rows first_rows = { rows, sizeof(rows) / sizeof(*rows) };
+static const struct option_rows last_rows = { more_rows, 1 };
+static const struct option_part parts[] = {
+    { &first_rows, 0 },
+    { &last_rows, offsetof(struct options, more) },
+};
+static const struct option_table table = { "a test", parts, 2, false };
+static const struct option_table anywhere = { "a test", parts, 2, true };
 
 static char error[256];
 
@@ -96,6 +110,29 @@ static void what_is_given_is_taken_in_any_spelling(void **state)
     assert_int_equal(options.colour, 1);
     assert_string_equal(options.shape, "square");
     assert_int_equal(options.first, 'x');
+}
+
+static void rows_of_another_struct_are_set_there(void **state)
+{
+    struct options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "word", "--near"), 1);
+    assert_false(options.more.near);
+    assert_int_equal(PARSE(&options, "-n", "word"), 2);
+    assert_true(options.more.near);
+}
+
+static void options_may_stand_anywhere_where_the_command_says_so(void **state)
+{
+    char *words[] = { "test", "one", "--near", "two", "-d", "3", "three", NULL };
+    struct options options = { 0 };
+
+    (void)state;
+    assert_int_equal(option_table_parse(&anywhere, &options, 7, words, error, sizeof(error)), 4);
+    assert_true(options.more.near && options.depth == 3);
+    assert_string_equal(words[4], "one");
+    assert_string_equal(words[6], "three");
 }
 
 static void nothing_behind_help_is_read(void **state)
@@ -142,7 +179,8 @@ static void help_says_each_row_under_its_group(void **state)
                                "  --shape-of-the-whole-thing round|square\n"
                                "                             of all\n"
                                "  --first TEXT               its letter\n"
-                               "  -h, --help                 this\n";
+                               "  -h, --help                 this\n"
+                               "  -n, --near                 and so on\n";
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -159,6 +197,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_given_is_as_its_row_says),
         cmocka_unit_test(what_is_given_is_taken_in_any_spelling),
+        cmocka_unit_test(rows_of_another_struct_are_set_there),
+        cmocka_unit_test(options_may_stand_anywhere_where_the_command_says_so),
         cmocka_unit_test(nothing_behind_help_is_read),
         cmocka_unit_test(what_is_wrong_is_said_with_the_options_name),
         cmocka_unit_test(help_says_each_row_under_its_group),

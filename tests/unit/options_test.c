@@ -239,6 +239,64 @@ static void a_missing_program_is_told(void **state)
     assert_int_equal(PARSE(&options, ""), -ISOSCOPE_INVALID);
 }
 
+#define RECORD(out, ...) parse((out), (char *[]){ "record", __VA_ARGS__, NULL })
+
+static void a_recording_has_the_programs_name_in_the_current_folder(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(RECORD(&options, "/usr/bin/python3", "-c", "1"), 0);
+    assert_string_equal(options.serve.recording.path, "python3.isoscope");
+    assert_true(options.serve.host.deaf);
+    assert_string_equal(options.serve.host.service.command[1], "-c");
+    assert_int_equal(RECORD(&options, "-o", "/tmp/x.isoscope", "--period", "250", "ls"), 0);
+    assert_string_equal(options.serve.recording.path, "/tmp/x.isoscope");
+    assert_int_equal(options.serve.host.profile.settings.period_us, 250);
+    assert_int_equal(RECORD(&options, "ls/"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("no name", "-o");
+    assert_int_equal(RECORD(&options, "--port", "80", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--port", "isoscope record");
+}
+
+static void a_run_records_only_where_it_is_told_to(void **state)
+{
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(PARSE(&options, "ls"), 0);
+    assert_null(options.serve.recording.path);
+    assert_false(options.serve.host.deaf);
+    assert_int_equal(PARSE(&options, "-o", "a.isoscope", "--rotate", "5m", "--keep-files", "12",
+                           "--keep", "ls"),
+                     0);
+    assert_string_equal(options.serve.recording.path, "a.isoscope");
+    assert_int_equal(options.serve.recording.rotate_seconds, 300);
+    assert_int_equal(options.serve.recording.keep_files, 12);
+    assert_true(options.serve.keep);
+    assert_int_equal(PARSE(&options, "--rotate", "5m", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--rotate", "-o");
+}
+
+static void rotation_is_a_time_and_a_number_of_files(void **state)
+{
+    static char *const wrong[] = { "0", "-1", "", "5x", "m", "1.5h", "169h", "60ss", "+5" };
+    struct run_options options;
+
+    (void)state;
+    assert_int_equal(RECORD(&options, "--rotate", "60s", "--keep", "60", "ls"), 0);
+    assert_int_equal(options.serve.recording.rotate_seconds, 60);
+    assert_int_equal(options.serve.recording.keep_files, 60);
+    assert_int_equal(RECORD(&options, "--rotate", "2h", "ls"), 0);
+    assert_int_equal(options.serve.recording.rotate_seconds, 7200);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(RECORD(&options, "--rotate", wrong[i], "ls"), -ISOSCOPE_INVALID);
+        ASSERT_REFUSED("--rotate", wrong[i], "60s");
+    }
+    assert_int_equal(RECORD(&options, "--keep", "60", "ls"), -ISOSCOPE_INVALID);
+    ASSERT_REFUSED("--rotate");
+}
+
 static void help_needs_no_program(void **state)
 {
     struct run_options options;
@@ -264,6 +322,9 @@ int main(void)
         cmocka_unit_test(the_ends_of_a_range_belong_to_it),
         cmocka_unit_test(an_unknown_option_is_named),
         cmocka_unit_test(a_missing_program_is_told),
+        cmocka_unit_test(a_recording_has_the_programs_name_in_the_current_folder),
+        cmocka_unit_test(a_run_records_only_where_it_is_told_to),
+        cmocka_unit_test(rotation_is_a_time_and_a_number_of_files),
         cmocka_unit_test(help_needs_no_program),
     };
 

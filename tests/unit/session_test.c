@@ -4,7 +4,7 @@
 #include "fake_feed.h"
 #include "session_files.h"
 #include "sampler/profile/parts.h"
-#include "sampler/profile/session/blocks.h"
+#include "sampler/profile/session/format/blocks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -285,8 +285,8 @@ static void craft_end(struct craft *craft)
 #define MODULE "{\"modules\":[{\"number\":1,\"path\":\"/m\",\"buildId\":\"\"}]}"
 #define THREAD "{\"threads\":[[1,5,9,\"t\"]]}"
 #define PIECE                                                                                      \
-    "{\"firstSample\":0,\"samples\":1,\"firstNode\":1,\"nodes\":1,\"firstFrame\":1,\"frames\":1,"    \
-    "\"firstSource\":0,\"sources\":[[1,0]],\"minUs\":7,\"maxUs\":7,\"counts\":[[0,0,0,1]]}"
+    "{\"begins\":true,\"samples\":1,\"nodes\":1,\"frames\":1,\"cpuUnit\":1,\"sources\":[[1,0]],"      \
+    "\"minUs\":7,\"maxUs\":7,\"counts\":[[0,0,0,1]]}"
 
 /* Blocks that are well and whole, and say what cannot be. */
 static void tables_that_cannot_be_are_told(void **state)
@@ -317,14 +317,11 @@ static void tables_that_cannot_be_are_told(void **state)
         { "FUNC", "{\"functions\":{\"number\":[1]}}", "not as long" },
         { "FACT", "{\"process\":6}", "process 6" },
         { "FACT", "{\"process\":5,\"mappings\":[[\"/m\",1]]}", "without memory" },
-        { "PIEC", "{\"samples\":0}", "out of range" },
-        { "PIEC", "{\"firstSample\":1,\"samples\":1}", "'counts' are not those" },
-        { "PIEC", "{\"firstNode\":65536,\"nodes\":9}", "more than 65536" },
-        { "PIEC",
-          "{\"firstSample\":5,\"samples\":1,\"firstNode\":1,\"firstFrame\":1,\"minUs\":1,\"maxUs\":1,"
-          "\"sources\":[[1,0]],\"counts\":[[0,5,0,1]]}",
-          "does not go on" },
-        { "PIEC", "{\"samples\":99999}", "'samples' is no number" },
+        { "PIEC", "{\"begins\":true,\"samples\":0}", "out of range" },
+        { "PIEC", "{\"begins\":true,\"samples\":1,\"cpuUnit\":1}", "'counts' are not those" },
+        { "PIEC", "{\"begins\":true,\"nodes\":65536}", "more than 65536 'nodes'" },
+        { "PIEC", "{\"samples\":1}", "none is there" },
+        { "PIEC", "{\"begins\":true,\"samples\":99999}", "'samples' is no number" },
         { "HEAD", "{\"startUs\":1}", NULL },
         { "LATR", "what later versions have", NULL },
     };
@@ -351,22 +348,21 @@ static void tables_that_cannot_be_are_told(void **state)
     }
 }
 
+#define NO_VALUE UINT64_MAX /* the column is empty */
+
 /* Columns of one sample with one node and frame, each value as the case has it. */
 struct sample_case {
-    uint64_t module, offset, parent, node_frame, time, cpu, source, caller, leaf, end;
+    uint64_t columns[12];
     const char *reason;
 };
 
 static void put_columns(const struct sample_case *from, struct bytes *out)
 {
-    const uint64_t values[] = { from->module, from->offset, from->parent, from->node_frame,
-                                from->time,   from->cpu,    from->source, from->caller,
-                                from->leaf,   from->end };
-
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < sizeof(from->columns) / sizeof(from->columns[0]); i++) {
         struct bytes column = { 0 };
 
-        bytes_varint(&column, values[i]);
+        if (from->columns[i] != NO_VALUE)
+            bytes_varint(&column, from->columns[i]);
         bytes_varint(out, column.count);
         bytes_put(out, column.data, column.count);
         bytes_free(&column);
@@ -377,21 +373,26 @@ static void put_columns(const struct sample_case *from, struct bytes *out)
 static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
 {
     static const struct sample_case cases[] = {
-        { 1, 2, 0, 1, 0, 2, 0, 1, 1, 0, NULL },
-        { 2, 2, 0, 1, 0, 2, 0, 1, 1, 0, "a module that is not there" },
-        { 1, UINT64_MAX, 0, 1, 0, 2, 0, 1, 1, 0, "offset is out of range" },
-        { 1, 2, 1, 1, 0, 2, 0, 1, 1, 0, "parent is not before it" },
-        { 1, 2, UINT64_MAX, 1, 0, 2, 0, 1, 1, 0, "parent is not before it" },
-        { 1, 2, 0, 2, 0, 2, 0, 1, 1, 0, "frame is not there" },
-        { 1, 2, 0, 0, 0, 2, 0, 1, 1, 0, "frame is not there" },
-        { 1, 2, 0, 1, 2, 2, 0, 1, 1, 0, "time is out of range" },
-        { 1, 2, 0, 1, UINT64_MAX, 2, 0, 1, 1, 0, "time is out of range" },
-        { 1, 2, 0, 1, 0, 1, 0, 1, 1, 0, "CPU time is out of range" },
-        { 1, 2, 0, 1, 0, 2, 1, 1, 1, 0, "source is not there" },
-        { 1, 2, 0, 1, 0, 2, 0, 2, 1, 0, "caller is not there" },
-        { 1, 2, 0, 1, 0, 2, 0, 1, 0, 0, "leaf is not there" },
-        { 1, 2, 0, 1, 0, 2, 0, 1, 2, 0, "leaf is not there" },
-        { 1, 2, 0, 1, 0, 2, 0, 1, 1, 300, "too long" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, NULL },
+        { { 2, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a module that is not there" },
+        { { 1, UINT64_MAX - 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "offset is out of range" },
+        { { 1, 2, 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "parent is not before it" },
+        { { 1, 2, UINT64_MAX - 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "parent is not before it" },
+        { { 1, 2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0 }, "frame is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 2, 0, 2, 0 }, "frame is not there" },
+        { { 1, 2, 0, 1, 1, 2, 0, 0, 2, 0, 2, 0 }, "source is not there" },
+        { { 1, 2, 0, 1, 0, 1, 0, 0, 2, 0, 2, 0 }, "CPU time is out of range" },
+        { { 1, 2, 0, 1, 0, UINT64_MAX - 1, 0, 0, 2, 0, 2, 0 }, "CPU time is out of range" },
+        { { 1, 2, 0, 1, 0, 2, 2, 0, 2, 0, 2, 0 }, "time is out of range" },
+        { { 1, 2, 0, 1, 0, 2, UINT64_MAX - 1, 0, 2, 0, 2, 0 }, "time is out of range" },
+        { { 1, 2, 0, 1, 0, 2, 0, 1, NO_VALUE, 0, 2, 0 }, "caller is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 4, 0, 2, 0 }, "caller is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 2, 0 }, "caller is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 1, NO_VALUE, 0 }, "leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 0, 0 }, "leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 4, 0 }, "leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 300 }, "too long" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, NO_VALUE }, "too short" },
     };
     struct fixture *fixture = *state;
     struct saved_problem problem;

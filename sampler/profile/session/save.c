@@ -3,6 +3,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../control.h"
 #include "../parts.h"
+#include "../saved.h"
 #include "session_options.h"
 #include "session_writer.h"
 
@@ -20,10 +21,12 @@ struct save {
     bool partial_names_ok;
 };
 
-static int64_t now_us(void)
+static int64_t now_us(const struct profile *profile)
 {
     struct timespec now;
 
+    if (profile_is_saved(profile))
+        return saved_now_us(profile);
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
@@ -62,7 +65,8 @@ static int begin(struct save *save)
     int64_t first_us = profile_history(save->profile).first_us;
 
     save->phase = SAVE_SAMPLES;
-    return session_writer_begin(save->writer, first_us ? first_us : now_us(), &save->bytes);
+    return session_writer_begin(save->writer, first_us ? first_us : now_us(save->profile),
+                                &save->bytes);
 }
 
 static int step_samples(struct save *save)
@@ -97,12 +101,12 @@ static int do_phase(struct save *save)
         return step_samples(save);
     case SAVE_TABLES:
         save->phase = SAVE_NAMES;
-        return session_writer_tables(save->writer, now_us(), &save->bytes);
+        return session_writer_tables(save->writer, now_us(save->profile), &save->bytes);
     case SAVE_NAMES:
         return step_names(save);
     default:
         save->phase = SAVE_DONE;
-        return session_writer_end(save->writer, now_us(), &save->bytes);
+        return session_writer_end(save->writer, now_us(save->profile), &save->bytes);
     }
 }
 

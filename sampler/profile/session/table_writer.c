@@ -4,9 +4,10 @@
 #include "../facts.h"
 #include "../intake/processes.h"
 #include "facts_writer.h"
-#include "module_entry.h"
-#include "process_entry.h"
-#include "settings_entry.h"
+#include "format/module_entry.h"
+#include "format/process_entry.h"
+#include "session_contents.h"
+#include "format/settings_entry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,12 @@ enum { MODULES_AT_ONCE = 1024, PROCESSES_AT_ONCE = 256 };
 int table_writer_open(struct table_writer *writer, struct profile *profile,
                       const struct session_options *options, bool recording)
 {
-    *writer = (struct table_writer){ .profile = profile,
-                                     .options = options,
-                                     .recording = recording };
+    const struct session_contents *contents = profile->contents;
+
+    *writer =
+        (struct table_writer){ .profile = profile, .options = options, .recording = recording };
+    for (size_t i = 0; contents && i < contents->count; i++)
+        writer->missed += contents->parts[i].facts.missed;
     return packer_new(&writer->packer);
 }
 
@@ -30,6 +34,7 @@ static void forget_file(struct table_writer *writer)
     writer->threads = json_array();
     writer->names = json_array();
     writer->functions = (struct functions_told){ 0 };
+    chain_state_free(&writer->chain_state);
     writer->version = 0;
     writer->facts_us = writer->mappings_us = 0;
     packer_restart(writer->packer, BLOCK_FRAME_TABLES);
@@ -40,6 +45,7 @@ void table_writer_close(struct table_writer *writer)
     told_free(&writer->told);
     json_decref(writer->threads);
     json_decref(writer->names);
+    chain_state_free(&writer->chain_state);
     packer_free(writer->packer);
     columns_free(&writer->columns);
     chain_list_free(&writer->chains);
@@ -65,15 +71,31 @@ static int put_changed(struct table_writer *writer, const char *type, enum told_
     return packer_block(writer->packer, out, type, BLOCK_FRAME_TABLES, &writer->content);
 }
 
+/* Of a saved profile, the one whose times are the profile's. NULL: it is live. */
+static const struct saved_session *first_session(const struct profile *profile)
+{
+    const struct session_contents *contents = profile->contents;
+    const struct saved_session *first = contents ? &contents->parts[0].facts : NULL;
+
+    for (size_t i = 1; contents && i < contents->count; i++)
+        if (contents->parts[i].facts.start_us < first->start_us)
+            first = &contents->parts[i].facts;
+    return first;
+}
+
 int table_writer_begin(struct table_writer *writer, int64_t start_us, struct bytes *out)
 {
+    const struct saved_session *first = first_session(writer->profile);
+    const char *const *command = writer->options->command;
     struct session_head head;
     char cpu[256];
     int error;
 
     forget_file(writer);
     profile_host_cpu(writer->profile, cpu, sizeof(cpu));
-    session_head_here(&head, start_us, cpu, writer->options->command);
+    session_head_here(&head, start_us, cpu, !command && first ? first->command : command);
+    if (first)
+        session_head_again(&head, first);
     error = table_writer_put(writer, "HEAD", session_head_write(&head), out);
     session_head_free(&head);
     return error;
@@ -85,10 +107,9 @@ uint32_t table_writer_thread(struct table_writer *writer, const struct owner_thr
     uint32_t number = told_thread(&writer->told, thread);
 
     if (number && told_changes(&writer->told, TOLD_THREAD, number, name, strlen(name)))
-        json_array_append_new(writer->threads,
-                              json_pack("[I, I, i, o]", (json_int_t)number,
-                                        (json_int_t)thread->owner->process_id, (int)thread->tid,
-                                        entry_text_of(name)));
+        json_array_append_new(writer->threads, json_pack("[I, I, i, o]", (json_int_t)number,
+                                                         (json_int_t)thread->owner->process_id,
+                                                         (int)thread->tid, entry_text_of(name)));
     return number;
 }
 
@@ -294,8 +315,8 @@ static int find_frames(struct table_writer *writer, bool *again)
 {
     uint32_t missing_count = 0;
     uint64_t *missing = calloc((size_t)writer->told.waiting_count + 1, sizeof(*missing));
-    int result = missing && look_at_frames(writer, missing, &missing_count) ? 0
-                                                                           : -ISOSCOPE_NO_MEMORY;
+    int result =
+        missing && look_at_frames(writer, missing, &missing_count) ? 0 : -ISOSCOPE_NO_MEMORY;
 
     if (!result && missing_count)
         result = symbolizer_want_frames(writer->profile->symbolizer, missing, missing_count);
@@ -329,7 +350,7 @@ static int put_chains(struct table_writer *writer, struct bytes *out)
     bytes_clear(&writer->content);
     chain_list_sort(&writer->chains);
     chain_columns_write(&writer->chains, 0, writer->chains.count, writer->profile->functions,
-                        &writer->columns, &writer->content);
+                        &writer->chain_state, &writer->columns, &writer->content);
     error = packer_block(writer->packer, out, "CHNS", BLOCK_FRAME_TABLES, &writer->content);
     chain_list_clear(&writer->chains);
     return error;

@@ -1,5 +1,5 @@
 // Programs under `isoscope run --keep`, for a page to look at. Only what is started here is ended here.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -57,6 +57,22 @@ export class Service {
       ...command,
     ];
     const process = spawn(join(BUILD, "bin/isoscope"), words, { stdio: "ignore" });
+    await until(() => {
+      if (process.exitCode !== null) throw new Error(`isoscope ended with ${process.exitCode}`);
+      return existsSync(info);
+    }, "the service");
+    return new Service(process, JSON.parse(readFileSync(info, "utf8")).uri, folder);
+  }
+
+  /** A session file of the command, and what serves it: there is no program. */
+  static async served(command, ...options) {
+    const folder = mkdtempSync(join(tmpdir(), "isoscope-page-"));
+    const info = join(folder, "service.json"), file = join(folder, "cpu.isoscope");
+    const isoscope = join(BUILD, "bin/isoscope");
+    const recorded = spawnSync(isoscope, ["record", "-o", file, ...options, "--", ...command], { stdio: "ignore" });
+    if (recorded.status !== 0) throw new Error(`isoscope record ended with ${recorded.status}`);
+    const words = ["serve", "--quiet", "--write-service-info", info, file];
+    const process = spawn(isoscope, words, { stdio: "ignore" });
     await until(() => {
       if (process.exitCode !== null) throw new Error(`isoscope ended with ${process.exitCode}`);
       return existsSync(info);

@@ -92,6 +92,7 @@ from .protocol import (
     PrivateGetPortsResult,
     PrivateGetReachableSizeResult,
     PrivateGetRetainedSizeResult,
+    PrivateGetSessionResult,
     PrivateGetTagProfileResult,
     PrivateGetVMMetricListResult,
     PrivateGetVMTimelineFlagsResult,
@@ -375,6 +376,25 @@ class Methods:
             isolateId=isolate_id,
             targetId=target_id,
         )
+        return reply
+
+    def private_get_session(
+        self,
+        *,
+        sources: Optional[bool] = None,
+        symbols: Optional[SymbolsWanted] = None,
+    ) -> PrivateGetSessionResult:
+        """All that the service has, as a session file. What there is at the moment of the
+        request: samples, names, lines, processes, threads, losses; docs/session_format.md. It
+        is written while it is sent, so it costs the service little memory, however large it
+        is. A client that wants the bytes alone, or as they come, may take the reply by HTTP
+        GET.
+        sources: With the text of the sampled source files that clients may read (--source-
+        root).
+        symbols: available: with the names and lines that are known by now. Else it waits for
+        those of all samples.
+        """
+        reply: PrivateGetSessionResult = self._ask("_getSession", sources=sources, symbols=symbols)
         return reply
 
     def private_get_tag_profile(self, *, isolate_id: IsolateId) -> PrivateGetTagProfileResult:
@@ -1604,6 +1624,14 @@ if TYPE_CHECKING:
             target_id: str,
         ) -> PrivateGetRetainedSizeResult:
             """The memory that only an object keeps."""
+
+        async def private_get_session(
+            self,
+            *,
+            sources: Optional[bool] = None,
+            symbols: Optional[SymbolsWanted] = None,
+        ) -> PrivateGetSessionResult:
+            """All that the service has, as a session file."""
 
         async def private_get_tag_profile(
             self,

@@ -855,6 +855,7 @@ class VM(_VMRequired, total=False):
     """The service and all processes it knows."""
 
     _exit: PrivateExit
+    _saved: List[PrivateSavedFile]
     _unsampled: List[PrivateUnsampled]
 
 
@@ -1207,6 +1208,32 @@ class PrivateSampleTags(TypedDict):
 
     userTag: str
     vmTag: str
+
+
+class _PrivateSavedFileRequired(TypedDict):
+    """What every PrivateSavedFile has."""
+
+    name: str
+    host: str
+    producer: str
+    startTime: Millis
+    startMicros: Micros
+    endMicros: Micros
+    closed: bool
+    missed: int
+
+
+class PrivateSavedFile(_PrivateSavedFileRequired, total=False):
+    """A session file that a service answers out of."""
+
+    command: str
+
+
+class PrivateSession(TypedDict):
+    """A session file."""
+
+    type: Literal["_Session"]
+    data: str
 
 
 class _PrivateStackFrameRequired(TypedDict):
@@ -1694,6 +1721,13 @@ class PrivateGetRetainedSizeParams(TypedDict):
 
     isolateId: IsolateId
     targetId: str
+
+
+class PrivateGetSessionParams(TypedDict, total=False):
+    """Of _getSession."""
+
+    sources: bool
+    symbols: SymbolsWanted
 
 
 class PrivateGetTagProfileParams(TypedDict):
@@ -2422,6 +2456,7 @@ PrivateGetPersistentHandlesResult = Sentinel
 PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
 PrivateGetReachableSizeResult = Sentinel
 PrivateGetRetainedSizeResult = Sentinel
+PrivateGetSessionResult = PrivateSession
 PrivateGetTagProfileResult = Union[TagProfile, Sentinel]
 PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from ..errors import IsoscopeError
-from .recording import isoscope
+from ..command import isoscope
 
 IN_C = {
     "run": "run a program with the sampler and serve its profile",
-    "symbolize": "resolve the addresses of a profile without symbols",
+    "record": "run a program with the sampler and write its profile to a file",
+    "serve": "serve saved profiles",
+    "symbolize": "give a saved profile its names, or resolve addresses",
 }
 _C_OPTION = re.compile(r"  (?:(-\w), )?(--[a-z][a-z-]*)(?: ([^ ]+(?: [A-Z]+)?))?(?:  +(.*))?$")
 _MORE_INDENT = 10  # of the lines that go on with an option's help
@@ -99,7 +101,7 @@ def _of_c(name: str, help: str) -> Command:
         elif command.options and line.startswith(" " * _MORE_INDENT):
             last = command.options[-1]
             last.help = f"{last.help} {line.strip()}".strip()
-    command.takes_command = name == "run"
+    command.takes_command = name in ("run", "record")
     return command
 
 

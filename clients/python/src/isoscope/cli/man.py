@@ -27,14 +27,14 @@ _STATUSES = [
     ("130", "Ctrl\\-C"),
 ]
 _STATUSES_AFTER = """\
-\\fBisoscope run\\fR, and the commands with \\fB\\-\\- COMMAND\\fR where its profile was shown, return
+\\fBisoscope run\\fR and \\fBrecord\\fR, and the commands with \\fB\\-\\- COMMAND\\fR where its profile was shown, return
 the program's own status (128 + N where signal N ended it); 125, 126 and 127 where it could not be
 sampled, executed or found. \\fBreplay\\fR returns 0 where all is the same, 1 where something differs, 2
 where it could not be run. Results go to standard output, everything else to standard error."""
 
 _ENVIRONMENT = [
     ("NO_COLOR", "no colours, where it is not empty"),
-    ("ISOSCOPE_PYTHON", "the Python that runs the commands but run and symbolize"),
+    ("ISOSCOPE_PYTHON", "the Python that runs the commands but run, record, serve and symbolize"),
     ("ISOSCOPE_COMMAND", "the isoscope binary that these commands start"),
     ("DEBUGINFOD_URLS", "servers that \\fBisoscope run \\-\\-debuginfod\\fR asks for debug data"),
 ]

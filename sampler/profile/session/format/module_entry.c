@@ -1,0 +1,118 @@
+#include "module_entry.h"
+
+#include "../../view/describe.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *kind_of(const struct module *module)
+{
+    if (!atomic_load_explicit(&module->named, memory_order_acquire))
+        return NULL;
+    return strcmp(module->path, "[jit]") ? "interpreted" : "jit";
+}
+
+static void write_code(const struct snapshot_library *library, json_t *object)
+{
+    if (!library->code_bytes)
+        return;
+    json_object_set_new(object, "codeOffset", entry_uint_of(library->code_offset));
+    json_object_set_new(object, "codeBytes", entry_uint_of(library->code_bytes));
+    json_object_set_new(object, "codeFileOffset", entry_uint_of(library->code_file_offset));
+    json_object_set_new(object, "base", entry_uint_of(library->base));
+}
+
+json_t *module_entry_write(const struct module *module)
+{
+    struct snapshot_library library;
+    json_t *object;
+
+    describe_library(module, &library);
+    object = json_pack("{s:i, s:o, s:s, s:I}", "number", (int)module->number, "path",
+                       entry_text_of(module->path), "buildId", module->build_id_hex, "loadBias",
+                       (json_int_t)library.load_bias);
+    if (!object)
+        return NULL;
+    write_code(&library, object);
+    if (library.reason)
+        json_object_set_new(object, "reason", entry_text_of(library.reason));
+    if (library.lines_reason)
+        json_object_set_new(object, "linesReason", entry_text_of(library.lines_reason));
+    if (kind_of(module))
+        json_object_set_new(object, "names", json_string(kind_of(module)));
+    return object;
+}
+
+/* Returns how many bytes; fails the entry where it is none. */
+static uint32_t read_build_id(struct entry *entry, uint8_t out[FEED_BUILD_ID_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *hex = entry_text(entry, "buildId");
+    size_t count = hex ? strlen(hex) : 0;
+
+    if (count % 2 || count / 2 > FEED_BUILD_ID_MAX ||
+        (hex && strspn(hex, digits) != count)) {
+        entry_fail(entry, "'buildId' is no number of at most %d bytes in hex", FEED_BUILD_ID_MAX);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i += 2)
+        out[i / 2] = (uint8_t)((strchr(digits, hex[i]) - digits) << 4 |
+                               (strchr(digits, hex[i + 1]) - digits));
+    return (uint32_t)(count / 2);
+}
+
+static char *copy_text(struct entry *entry, const char *name)
+{
+    const char *text = entry_text(entry, name);
+    char *copy = text ? strdup(text) : NULL;
+
+    if (text && !copy)
+        entry_fail(entry, "out of memory");
+    return copy;
+}
+
+/* What is said later takes the place of what was said before. */
+static void read_facts(struct entry *entry, struct module *module, bool open)
+{
+    struct module_saved saved = {
+        .reason = copy_text(entry, "reason"),
+        .lines_reason = copy_text(entry, "linesReason"),
+        .code = { .address = entry_word(entry, "codeOffset"),
+                  .size = entry_word(entry, "codeBytes"),
+                  .offset = entry_word(entry, "codeFileOffset"),
+                  .base = entry_word(entry, "base") },
+        .open = open,
+    };
+
+    if (!module_save(module, &saved))
+        entry_fail(entry, "out of memory");
+    registry_seen(module, 0, 0, entry_word(entry, "loadBias"));
+}
+
+uint32_t module_entry_read(struct entry *entry, struct registry *registry,
+                           enum module_keeping keeping, uint32_t *number)
+{
+    uint32_t wanted = (uint32_t)entry_int(entry, "number", 1, MODULES_MAX), found;
+    const char *path = entry_text(entry, "path"), *names = entry_text(entry, "names");
+    uint8_t build_id[FEED_BUILD_ID_MAX];
+    uint32_t build_id_bytes = read_build_id(entry, build_id);
+
+    if (!path || !wanted)
+        entry_fail(entry, "'number' or 'path' is missing");
+    if (entry->bad)
+        return 0;
+    if (!(keeping & MODULE_KEEP_NUMBER) || !registry_put(registry, wanted, path, build_id, build_id_bytes))
+        found = registry_number(registry, path, build_id, build_id_bytes);
+    else
+        found = wanted;
+    *number = wanted;
+    if (!found) {
+        entry_fail(entry, "there is no room for another module");
+        return 0;
+    }
+    read_facts(entry, registry_module(registry, found), keeping & MODULE_OPEN);
+    if (names && (!strcmp(path, "[jit]") || !strcmp(path, "[interpreted]")))
+        registry_named(registry, strcmp(path, "[jit]") ? FEED_NAME_INTERPRETED : FEED_NAME_JIT);
+    return found;
+}
