@@ -121,7 +121,9 @@ static enum unsampled_reason of_file(pid_t pid)
         return UNSAMPLED_FOREIGN;
     if (!elf.dynamic_loader)
         return UNSAMPLED_STATIC;
-    return elf.musl ? UNSAMPLED_MUSL : UNSAMPLED_NONE;
+    if (elf.musl)
+        return UNSAMPLED_MUSL;
+    return elf.go_alone ? UNSAMPLED_GO_ALONE : UNSAMPLED_NONE;
 }
 
 enum unsampled_reason why_unsampled(pid_t pid, const char *feed_path)
