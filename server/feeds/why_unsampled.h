@@ -21,6 +21,7 @@
     X(FOREIGN, "it is for another processor, or 32-bit")                                           \
     X(HIDDEN, "it sees other files in isoscope's folder: give it the same /tmp (or "               \
               "$XDG_RUNTIME_DIR) and the same /usr")                                               \
+    X(DESCRIPTORS, "it has no file descriptors left to reach isoscope with: raise ulimit -n")      \
     X(CLEARED, "LD_PRELOAD was removed from its environment: keep LD_PRELOAD and ISOSCOPE_*")
 
 #define UNSAMPLED_ENUM(name, text) UNSAMPLED_##name,

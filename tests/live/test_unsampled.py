@@ -126,6 +126,13 @@ def test_a_tool_of_valgrind(built, tmp_path):
     assert "it runs under valgrind" in said and "statically" not in said
 
 
+def test_a_program_that_was_started_with_hardly_any_descriptors(built, tmp_path):
+    program = built("plain", "gcc")
+    said = said_of(tmp_path, "bash", "-c", f"ulimit -n 4; {program}; true")
+    assert f"isoscope: {program} (" in said and "it has no file descriptors left" in said
+    assert "LD_PRELOAD" not in said
+
+
 GO_WAITS = """package main
 
 import "os"

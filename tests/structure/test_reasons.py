@@ -30,6 +30,7 @@ UNSAMPLED = {
     "GO_ALONE": "it is a Go program without cgo",
     "FOREIGN": "it is for another processor, or 32-bit",
     "HIDDEN": "sees other files in isoscope's folder",
+    "DESCRIPTORS": "it has no file descriptors left",
     "CLEARED": "LD_PRELOAD was removed",
 }
 
