@@ -71,25 +71,61 @@ static bool read_loader(char out[PATH_MAX], int fd, const Elf64_Phdr *interprete
            out[bytes - 1] == '\0';
 }
 
+/* Go's linker writes its own, alone in a segment. */
+static bool is_go_note(int fd, const Elf64_Phdr *notes)
+{
+    struct {
+        Elf64_Nhdr head;
+        char name[4];
+    } note;
+
+    return notes->p_type == PT_NOTE && read_at(fd, &note, sizeof(note), notes->p_offset) &&
+           note.head.n_namesz == sizeof(note.name) && !memcmp(note.name, "Go\0", 4);
+}
+
+static bool needs_libraries(int fd, const Elf64_Phdr *dynamic)
+{
+    Elf64_Dyn entry;
+
+    for (uint64_t at = 0; at < dynamic->p_filesz && at < HEADERS_BYTES; at += sizeof(entry)) {
+        if (!read_at(fd, &entry, sizeof(entry), dynamic->p_offset + at) || entry.d_tag == DT_NULL)
+            return false;
+        if (entry.d_tag == DT_NEEDED)
+            return true;
+    }
+    return false;
+}
+
+/* Of a segment that is one of the program's. False: the kernel would not start it. */
+static bool look_at(struct elf_header *out, int fd, const Elf64_Phdr *segment, bool *needs)
+{
+    if (segment->p_type == PT_INTERP && !out->dynamic_loader) {
+        out->dynamic_loader = read_loader(out->loader, fd, segment);
+        out->musl = out->dynamic_loader && strstr(out->loader, "/ld-musl-");
+        return out->dynamic_loader;
+    }
+    if (segment->p_type == PT_DYNAMIC)
+        *needs = needs_libraries(fd, segment);
+    out->go_alone |= is_go_note(fd, segment);
+    return true;
+}
+
 /* Only for files of our own byte order and class: the others are refused before. False: the kernel
  * would not start it either. */
-static bool find_loader(struct elf_header *out, int fd, const Elf64_Ehdr *header)
+static bool look_at_segments(struct elf_header *out, int fd, const Elf64_Ehdr *header)
 {
     Elf64_Phdr segment;
+    bool needs = false;
 
     if (header->e_phentsize != sizeof(segment) || !header->e_phnum ||
         header->e_phnum > HEADERS_MAX || header->e_phoff > INT64_MAX - HEADERS_BYTES)
         return false;
     for (unsigned i = 0; i < header->e_phnum; i++) {
         uint64_t offset = header->e_phoff + i * sizeof(segment);
-        if (!read_at(fd, &segment, sizeof(segment), offset))
+        if (!read_at(fd, &segment, sizeof(segment), offset) || !look_at(out, fd, &segment, &needs))
             return false;
-        if (segment.p_type == PT_INTERP) {
-            out->dynamic_loader = read_loader(out->loader, fd, &segment);
-            out->musl = out->dynamic_loader && strstr(out->loader, "/ld-musl-");
-            return out->dynamic_loader;
-        }
     }
+    out->go_alone &= out->dynamic_loader && !needs;
     return true;
 }
 
@@ -111,7 +147,7 @@ static bool is_readable(struct elf_header *out, int fd)
     out->machine = out->little_endian ? le16toh(header.e_machine) : be16toh(header.e_machine);
     if (!elf_header_is_native(out))
         return true;
-    return read_at(fd, &header, sizeof(header), 0) && find_loader(out, fd, &header);
+    return read_at(fd, &header, sizeof(header), 0) && look_at_segments(out, fd, &header);
 }
 
 int elf_header_read(struct elf_header *out, const char *path)

@@ -18,6 +18,7 @@ struct elf_header {
     uint16_t machine;      /* e_machine */
     bool dynamic_loader;   /* has PT_INTERP: the kernel starts a loader, and that one preloads */
     bool musl;             /* the loader is musl's */
+    bool go_alone;         /* Go without cgo, built as PIE: it needs no library, libc neither */
     char loader[PATH_MAX]; /* its path; "": there is none */
 };
 

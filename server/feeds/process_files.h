@@ -8,6 +8,7 @@
 
 #include "../../sampler/feed/message.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,6 +18,8 @@ void process_program(char out[FEED_EXE_BYTES], pid_t pid);
 /* When it was started, in clock ticks since the machine's start: the next process of this pid has
  * another one. 0: it is gone. */
 uint64_t process_start(pid_t pid);
+/* It has been killed, or is on its way out: what it is sent now is lost. */
+bool process_is_dying(pid_t pid);
 /* The same moment as CLOCK_MONOTONIC has it, or up to a clock tick before. */
 int64_t process_start_us(uint64_t start);
 

@@ -4,6 +4,7 @@
 
 #include "../../sampler/feed/cleanup.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,6 +71,27 @@ static bool lacks_preload(pid_t pid)
     return file && !found && (is_read || feof(file));
 }
 
+/* A start needs so many at once: socket, feed and what comes back. */
+enum { DESCRIPTORS_MIN = 3 };
+
+static bool lacks_descriptors(pid_t pid)
+{
+    CLEANUP(close_file) FILE *file = open_of(pid, "limits");
+    unsigned long limit = ULONG_MAX;
+    char line[256], path[64];
+    struct stat one;
+    unsigned left = 0;
+
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "Max open files %lu", &limit) == 1)
+            break;
+    for (unsigned long i = 0; i < limit && left < DESCRIPTORS_MIN; i++) {
+        snprintf(path, sizeof(path), "/proc/%d/fd/%lu", pid, i);
+        left += lstat(path, &one) < 0 && errno == ENOENT;
+    }
+    return limit != ULONG_MAX && left < DESCRIPTORS_MIN;
+}
+
 /* Where another file, or none, is at that path for it. */
 static bool is_hidden(pid_t pid, const char *path)
 {
@@ -121,7 +143,9 @@ static enum unsampled_reason of_file(pid_t pid)
         return UNSAMPLED_FOREIGN;
     if (!elf.dynamic_loader)
         return UNSAMPLED_STATIC;
-    return elf.musl ? UNSAMPLED_MUSL : UNSAMPLED_NONE;
+    if (elf.musl)
+        return UNSAMPLED_MUSL;
+    return elf.go_alone ? UNSAMPLED_GO_ALONE : UNSAMPLED_NONE;
 }
 
 enum unsampled_reason why_unsampled(pid_t pid, const char *feed_path)
@@ -137,7 +161,9 @@ enum unsampled_reason why_unsampled(pid_t pid, const char *feed_path)
         return UNSAMPLED_RAISED;
     if (is_hidden(pid, feed_path))
         return UNSAMPLED_HIDDEN;
-    return lacks_preload(pid) ? UNSAMPLED_CLEARED : UNSAMPLED_NONE;
+    if (lacks_preload(pid))
+        return UNSAMPLED_CLEARED;
+    return lacks_descriptors(pid) ? UNSAMPLED_DESCRIPTORS : UNSAMPLED_NONE;
 }
 
 const char *unsampled_text(enum unsampled_reason reason)

@@ -16,9 +16,12 @@
     X(STATIC, "it is statically linked, which is not supported: link it dynamically")              \
     X(VALGRIND, "it runs under valgrind, which is not supported: run it without valgrind")         \
     X(MUSL, "it uses musl, and the sampler needs glibc: build it for glibc")                       \
+    X(GO_ALONE, "it is a Go program without cgo, which does not use libc: build it with cgo "      \
+                "(CGO_ENABLED=1 and import \"C\")")                                                \
     X(FOREIGN, "it is for another processor, or 32-bit")                                           \
     X(HIDDEN, "it sees other files in isoscope's folder: give it the same /tmp (or "               \
               "$XDG_RUNTIME_DIR) and the same /usr")                                               \
+    X(DESCRIPTORS, "it has no file descriptors left to reach isoscope with: raise ulimit -n")      \
     X(CLEARED, "LD_PRELOAD was removed from its environment: keep LD_PRELOAD and ISOSCOPE_*")
 
 #define UNSAMPLED_ENUM(name, text) UNSAMPLED_##name,

@@ -2,6 +2,8 @@
 
 #include "signals.h"
 
+#include "../feeds/process_files.h"
+
 #include "../../sampler/include/isoscope/isoscope.h"
 
 #include <poll.h>
@@ -22,6 +24,7 @@ struct supervisor {
     bool stop_new;   /* it was stopped just now: nobody has continued us since */
     bool stop_asked; /* we were told to stop as well, since the program last went on */
     bool continued;  /* somebody continued the program, and we have not been told yet */
+    int end_asked;   /* by this signal, while the program was dying; 0: nobody has asked so */
     int signals;     /* the signalfd */
 };
 
@@ -81,6 +84,8 @@ static void program_ended(struct supervisor *supervisor, int wait_status,
 
     supervisor->child = 0;
     supervisor->events->program_ended(supervisor->context, &end);
+    if (supervisor->end_asked)
+        supervisor->events->asked_to_end(supervisor->context, supervisor->end_asked);
 }
 
 static void reap_service(struct supervisor *supervisor)
@@ -156,7 +161,7 @@ static void take_signal(struct supervisor *supervisor, const struct signalfd_sig
     if (is_stop(number))
         supervisor->stop_asked = true;
 
-    const struct signal_seen seen = {
+    struct signal_seen seen = {
         .number = number,
         .code = info->ssi_code,
         .program_runs = supervisor->child > 0,
@@ -167,6 +172,9 @@ static void take_signal(struct supervisor *supervisor, const struct signalfd_sig
 
     if (number == SIGCONT)
         supervisor->continued = false;
+    /* It may have been killed just now: SIGCHLD is still to come. */
+    if (signal_action(&seen) == SIGNAL_PASS_ON)
+        seen.program_runs = !process_is_dying(supervisor->child);
     switch (signal_action(&seen)) {
     case SIGNAL_DROP:
         break;
@@ -180,7 +188,10 @@ static void take_signal(struct supervisor *supervisor, const struct signalfd_sig
         stop_self(number);
         break;
     case SIGNAL_END:
-        supervisor->events->asked_to_end(supervisor->context, number);
+        if (supervisor->child > 0) /* for a moment */
+            supervisor->end_asked = number;
+        else
+            supervisor->events->asked_to_end(supervisor->context, number);
         break;
     }
 }

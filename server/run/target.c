@@ -203,6 +203,11 @@ static int check_elf(const char *path, const struct elf_header *elf,
     if (elf->musl)
         return refuse(refusal, STATUS_FAILED,
                       "%s uses musl, and isoscope's sampler needs glibc. Build it for glibc", path);
+    if (elf->go_alone)
+        return refuse(refusal, STATUS_FAILED,
+                      "%s is a Go program without cgo, which does not use libc, and isoscope's "
+                      "sampler needs it. Build it with cgo (CGO_ENABLED=1 and import \"C\")",
+                      path);
     if (raised)
         return refuse(refusal, STATUS_FAILED,
                       "%s is %s: the loader ignores LD_PRELOAD there. Run isoscope itself with the "

@@ -76,6 +76,27 @@ def test_quiet_does_not_tell_of_the_programs_end_either(start):
     assert said_lines(running.process.communicate(timeout=60)[1]) == []
 
 
+def stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "tT"
+
+
+def test_a_signal_right_after_the_programs_death_is_isoscopes_own(start):
+    """Both wait for it: of the two, the kernel gives SIGTERM first."""
+    running = start([PYTHON, "-c", LISTENER], "--keep")
+    assert running.line() == "ready"
+    isoscope = running.process.pid
+    program = next(pid for pid in children(isoscope) if Path(f"/proc/{pid}/exe").resolve() ==
+                   Path(PYTHON).resolve())  # fmt: skip
+    os.kill(isoscope, signal.SIGSTOP)
+    until(lambda: stopped(isoscope), "a stop")
+    os.kill(program, signal.SIGKILL)
+    os.kill(isoscope, signal.SIGTERM)
+    os.kill(isoscope, signal.SIGCONT)
+    said = said_lines(running.process.communicate(timeout=30)[1])
+    assert running.process.returncode == -signal.SIGKILL
+    assert not [line for line in said if "failed" in line]
+
+
 def test_stdin_is_the_programs(run):
     assert run(["cat"], input="through and through").stdout == "through and through"
 

@@ -126,6 +126,45 @@ def test_a_tool_of_valgrind(built, tmp_path):
     assert "it runs under valgrind" in said and "statically" not in said
 
 
+def test_a_program_that_was_started_with_hardly_any_descriptors(built, tmp_path):
+    program = built("plain", "gcc")
+    said = said_of(tmp_path, "bash", "-c", f"ulimit -n 4; {program}; true")
+    assert f"isoscope: {program} (" in said and "it has no file descriptors left" in said
+    assert "LD_PRELOAD" not in said
+
+
+GO_WAITS = """package main
+
+import "os"
+
+func main() { os.Stdin.Read(make([]byte, 1)) }
+"""
+
+
+@pytest.fixture(scope="module")
+def go_pie(tmp_path_factory):
+    """Go without cgo, which the loader starts."""
+    tool = shutil.which("go", path=f"/usr/bin:{os.environ['PATH']}") or pytest.skip("there is no go")
+    folder = tmp_path_factory.mktemp("go")
+    (folder / "main.go").write_text(GO_WAITS)
+    program = folder / "waits"
+    quiet = {"GOFLAGS": "", "GOTOOLCHAIN": "local", "GOCACHE": str(folder / "cache"),
+             "GOPATH": str(folder / "path"), "CGO_ENABLED": "0", "GO111MODULE": "off"}  # fmt: skip
+    subprocess.run([tool, "build", "-buildmode=pie", "-o", program, "main.go"], cwd=folder,
+                   check=True, env={**os.environ, **quiet})  # fmt: skip
+    folder.chmod(0o755)
+    return str(program)
+
+
+def test_go_without_cgo_that_the_loader_starts(go_pie, tmp_path):
+    said = said_of(tmp_path, "sh", "-c", f"{go_pie}; true")
+    assert f"isoscope: {go_pie} (" in said and "it is a Go program without cgo" in said
+    assert "signal handlers" not in said and "statically" not in said
+    refused = subprocess.run([ISOSCOPE, "run", "--", go_pie], capture_output=True, text=True,
+                             check=False)  # fmt: skip
+    assert refused.returncode == 125 and "is a Go program without cgo" in refused.stderr
+
+
 # read(0, ..., 1) and exit(0).
 READS_32 = """
 .globl _start

@@ -56,9 +56,20 @@ def waits(seconds: str, *options):
             yield samples_of(client), service.process.stdout.readline().decode()
 
 
+@contextmanager
+def waits_long_enough(polls_min: int):
+    """A busy machine needs longer for so many polls: the run -> (samples, polls, interrupted)."""
+    for seconds in ("3", "12", "48"):
+        with waits(seconds) as (samples, output):
+            polls, interrupted = map(int, re.findall(r"\d+", output))
+        if polls >= polls_min:
+            break
+    yield samples, polls, interrupted
+
+
 @measured
 def test_every_thread_is_seen_equally_often_where_it_is_and_in_its_state():
-    with waits("3") as (samples, output):
+    with waits_long_enough(500) as (samples, polls, interrupted):
         by_thread = defaultdict(list)
         for sample in samples:
             by_thread[sample.thread].append(sample)
@@ -72,9 +83,8 @@ def test_every_thread_is_seen_equally_often_where_it_is_and_in_its_state():
             assert sum(told[state] for state in states) >= 0.9 * len(mine), (name, told)
             assert sum(s.whole for s in mine) >= 0.95 * len(mine), name
             assert sum(FUNCTIONS[name] in s.stack for s in mine) >= 0.95 * len(mine), name
-        polls, interrupted = map(int, re.findall(r"\d+", output))
         assert polls >= 500
-        assert interrupted <= 0.01 * polls, output
+        assert interrupted <= 0.01 * polls
 
 
 def test_the_program_that_only_sleeps_is_seen_asleep_all_the_time():

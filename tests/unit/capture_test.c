@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -98,6 +99,24 @@ static void who_comes_in_the_middle_of_a_write_is_refused_and_counted(void **sta
     assert_true(put());
 }
 
+/* It is the tick that asks for it. */
+static void a_tick_before_the_first_map_is_counted_as_without_tables(void **state)
+{
+    uint32_t slot = threads_take(&sampler.threads, gettid(), &unknown, false);
+    const struct sample_weight weight = { .cpu_ns = 1 };
+    struct capture_registers registers = { .roomy = true };
+    ucontext_t context;
+    struct capture sample;
+
+    (void)state;
+    assert_int_equal(getcontext(&context), 0);
+    registers.context = &context;
+    assert_true(capture_begin(&sample, slot));
+    assert_false(capture(&sample, FEED_KIND_CPU, &weight, &registers));
+    assert_int_equal(lost(FEED_LOSS_NO_TABLES), 1);
+    assert_int_equal(lost(FEED_LOSS_BUSY), 0);
+}
+
 static void a_thread_that_is_not_sampled_writes_nothing(void **state)
 {
     (void)state;
@@ -114,6 +133,7 @@ int main(void)
         CAPTURE_TEST(a_record_goes_into_the_threads_ring),
         CAPTURE_TEST(records_that_have_no_room_are_counted),
         CAPTURE_TEST(who_comes_in_the_middle_of_a_write_is_refused_and_counted),
+        CAPTURE_TEST(a_tick_before_the_first_map_is_counted_as_without_tables),
         CAPTURE_TEST(a_thread_that_is_not_sampled_writes_nothing),
     };
 

@@ -216,6 +216,21 @@ static void many_modules_are_kept_and_read(void **state)
     }
 }
 
+static void a_module_without_room_is_counted(void **state)
+{
+    const _Atomic uint64_t *lost = &writer.header->status.lost[FEED_LOSS_MODULES_FULL];
+    struct feed_module module = { 0 };
+    char path[200];
+    uint32_t added = 0;
+
+    (void)state;
+    do /* the room for names ends before that for modules */
+        snprintf(path, sizeof path, "/%0*u", (int)sizeof path - 2, added++);
+    while (feed_writer_module_add(&writer, &module, path));
+    assert_in_range(added, FEED_NAMES_BYTES / sizeof path / 2, FEED_MODULES_MAX);
+    assert_int_equal(*lost, 1);
+}
+
 /* The service may have lost its mind. */
 static void what_the_service_writes_over_sizes_leads_nowhere_else(void **state)
 {
@@ -249,6 +264,7 @@ int main(void)
         WITH_SEGMENT(without_address_space_a_thread_gets_no_slot_and_later_one_does),
         WITH_SEGMENT(many_names_are_kept_once_and_read),
         WITH_SEGMENT(many_modules_are_kept_and_read),
+        WITH_SEGMENT(a_module_without_room_is_counted),
         WITH_SEGMENT(what_the_service_writes_over_sizes_leads_nowhere_else),
     };
 

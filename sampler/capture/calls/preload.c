@@ -235,7 +235,7 @@ int isoscope_start(const struct isoscope_options *options)
 
     if (getauxval(AT_SECURE))
         return -ISOSCOPE_SECURE;
-    if (!glibc_is_here() || runs_below_valgrind())
+    if (!glibc_is_here() || runs_below_valgrind() || start_objects_are_go_alone())
         return -ISOSCOPE_FOREIGN;
     forked_begin();
     if (sampler_has_ticks())

@@ -2,8 +2,10 @@
 
 #include "../system/glibc.h"
 
+#include <elf.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 enum { OBJECTS_MAX = 512 };
 
@@ -51,6 +53,31 @@ static bool is_needed(const struct link_map *object)
             needs(other, name))
             return true;
     return false;
+}
+
+/* Its linker writes one, alone in a segment. */
+static bool has_go_note(uint64_t bias)
+{
+    const ElfW(Phdr) *segment = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+
+    for (unsigned long i = getauxval(AT_PHNUM); segment && i; i--, segment++) {
+        const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)(bias + segment->p_vaddr);
+
+        if (segment->p_type == PT_NOTE && segment->p_memsz >= sizeof(*note) + 4 &&
+            note->n_namesz == 4 && !memcmp(note + 1, "Go\0", 4))
+            return true;
+    }
+    return false;
+}
+
+bool start_objects_are_go_alone(void)
+{
+    const struct link_map *program = _r_debug.r_map;
+
+    for (const ElfW(Dyn) *entry = program->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED)
+            return false;
+    return has_go_note(program->l_addr);
 }
 
 void start_objects_note(void)

@@ -20,6 +20,11 @@
 /* Only the first call does it. */
 void start_objects_note(void);
 
+/* Whether the program is Go without cgo, built as PIE: the loader starts it, and it calls the kernel
+ * without libc. Its threads have none of libc's memory, and its signal handlers are not heard of.
+ * From our constructor. */
+bool start_objects_are_go_alone(void);
+
 /* Whether what is mapped from start to end is one of them. False for all until they are noted, and
  * for those beyond the first 512. */
 SIGNAL_SAFE bool start_objects_hold(uint64_t start, uint64_t end);

@@ -1,4 +1,4 @@
-/* refuse perf|timers|reads [EPERM|EACCES|ENOSYS] PROGRAM ARGS: runs it where perf_event_open, or also
+/* refuse perf|timers|reads [EPERM|EACCES|ENOSYS|EMFILE|ENOMEM] PROGRAM ARGS: runs it where perf_event_open, or also
  * timer_create or process_vm_readv, is refused with that error (EPERM: what container runtimes say
  * by default). PROGRAM is a path. Nothing it starts gets the calls back, nor rights by a setuid bit: the kernel wants
  * no_new_privs of whoever filters. */
@@ -16,7 +16,11 @@ static unsigned error_of(const char *name)
     static const struct {
         const char *name;
         unsigned number;
-    } errors[] = { { "EPERM", EPERM }, { "EACCES", EACCES }, { "ENOSYS", ENOSYS } };
+    } errors[] = { { "EPERM", EPERM },
+                   { "EACCES", EACCES },
+                   { "ENOSYS", ENOSYS },
+                   { "EMFILE", EMFILE },
+                   { "ENOMEM", ENOMEM } };
 
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (!strcmp(errors[i].name, name))

@@ -1,0 +1,75 @@
+"""Each reason that users are given has a test that brings its cause about.
+
+A live test says so by `@cause_of("loss:late")`, a unit test by its loss or end in the code. What
+cannot be brought about here is named, with why.
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ELSEWHERE = {  # in tests of their own
+    "loss:no_timer": "live/test_reasons.py",
+    "loss:no_signal": "live/test_reasons.py",
+    "timer:refused": "live/test_reasons.py",
+    "timer:filtered": "live/test_reasons.py",
+    "timer:absent": "live/test_reasons.py",
+    "timer:switches": "live/test_timers.py",
+}
+NOT_HERE = {
+    "timer:kernel": "needs a kernel before 5.18",
+    "loss:awake": "is a race of microseconds between two system calls of the service",
+}
+# The words that live tests look for.
+UNSAMPLED = {
+    "OTHER_USER": "runs as another user",
+    "RAISED": "gain rights (set-user-ID)",
+    "STATIC": "it is static",
+    "VALGRIND": "it runs under valgrind",
+    "MUSL": "it uses musl",
+    "GO_ALONE": "it is a Go program without cgo",
+    "FOREIGN": "it is for another processor, or 32-bit",
+    "HIDDEN": "sees other files in isoscope's folder",
+    "DESCRIPTORS": "it has no file descriptors left",
+    "CLEARED": "LD_PRELOAD was removed",
+}
+
+
+def table(name: str, text: str) -> list[tuple[str, str]]:
+    """Of an X macro's rows: the name, and the first string behind it, both as they stand."""
+    rows = re.search(rf"#define {name}\(X\)(.*?)\n\n", text.replace("\\\n", "\n"), re.DOTALL)[1]
+    found = re.findall(r'X\((\w+), *"([^"]*)"', rows)
+    assert len(found) == len(re.findall(r"\bX\(", rows)) > 5, name
+    return found
+
+
+def texts_of(folder: str, ending: str) -> str:
+    return "\n".join(path.read_text() for path in sorted((ROOT / "tests" / folder).glob(f"*.{ending}")))
+
+
+def test_each_loss_end_and_timer_is_brought_about():
+    layout = (ROOT / "sampler/feed/layout.h").read_text()
+    live, unit = texts_of("live", "py"), texts_of("unit", "c")
+    marked = {word for marks in re.findall(r"@cause_of\(([^)]*)\)", live)
+              for word in re.findall(r'"([^"]+)"', marks)}
+    wanted, in_units = set(), set()
+    for kind, name in (("loss", "FEED_LOSSES"), ("end", "FEED_ENDS"), ("timer", "FEED_TIMER_REASONS")):
+        for row, word in table(name, layout):
+            if row in ("ROOT", "NONE"):
+                continue
+            wanted.add(f"{kind}:{word}")
+            if kind != "timer" and re.search(rf"\bFEED_{kind.upper()}_{row}\b", unit):
+                in_units.add(f"{kind}:{word}")
+    for reason, file in ELSEWHERE.items():
+        assert (ROOT / "tests" / file).exists(), reason
+    told = marked | in_units | {*ELSEWHERE} | {*NOT_HERE}
+    assert wanted - told == set()
+    assert told - wanted == set(), "there is no such reason"
+
+
+def test_each_reason_why_a_program_is_not_sampled_is_brought_about():
+    live = texts_of("live", "py")
+    rows = dict(table("UNSAMPLED_REASONS", (ROOT / "server/feeds/why_unsampled.h").read_text()))
+    assert set(rows) == set(UNSAMPLED)
+    for name, words in UNSAMPLED.items():
+        assert words in live, name
