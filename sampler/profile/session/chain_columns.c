@@ -41,6 +41,13 @@ void chain_list_clear(struct chain_list *list)
     list->count = list->place_count = 0;
 }
 
+void chain_state_free(struct chain_state *state)
+{
+    map64_free(&state->lines);
+    map64_free(&state->files);
+    *state = (struct chain_state){ 0 };
+}
+
 void chain_list_free(struct chain_list *list)
 {
     free(list->chains);
@@ -56,24 +63,38 @@ static uint32_t file_number(struct functions *functions, const char *file)
     return number;
 }
 
-static void write_places(const struct chain_frame *places, uint32_t count,
-                         struct functions *functions, struct bytes *list, uint32_t *line)
+/* The place's, as it was with the function's place before; NULL: no memory. */
+static uint32_t *last_of(struct map64 *last, uint32_t function)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        bytes_varint(&list[FUNCTION], places[i].function);
-        bytes_signed(&list[LINE], (int64_t)places[i].line - *line);
-        bytes_varint(&list[INLINED], places[i].inlined);
-        bytes_varint(&list[FILE_], places[i].file ? file_number(functions, places[i].file) : 0);
-        *line = places[i].line;
-    }
+    bool added;
+
+    return map64_put(last, function, &added);
+}
+
+static void write_place(const struct chain_frame *place, struct functions *functions,
+                        struct bytes *list, struct chain_state *state)
+{
+    uint32_t file = place->file ? file_number(functions, place->file) : 0;
+    uint32_t *last_line = last_of(&state->lines, place->function);
+    uint32_t *last_file = last_of(&state->files, place->function);
+
+    list->failed |= !last_line || !last_file;
+    if (list->failed)
+        return;
+    bytes_varint(&list[FUNCTION], place->function);
+    bytes_signed(&list[LINE], (int64_t)place->line - *last_line);
+    bytes_varint(&list[INLINED], place->inlined);
+    bytes_varint(&list[FILE_], file == *last_file ? 0 : file + 1);
+    *last_line = place->line;
+    *last_file = file;
 }
 
 void chain_columns_write(const struct chain_list *list, uint32_t first, uint32_t end,
-                         struct functions *functions, struct columns *columns, struct bytes *out)
+                         struct functions *functions, struct chain_state *state,
+                         struct columns *columns, struct bytes *out)
 {
     struct bytes *to = columns->list;
     uint64_t offset = 0;
-    uint32_t line = 0;
 
     columns_begin(columns, COLUMNS);
     bytes_varint(&to[COUNT], end - first);
@@ -83,7 +104,8 @@ void chain_columns_write(const struct chain_list *list, uint32_t first, uint32_t
         bytes_varint(&to[MODULE], FRAME_KEY_MODULE(chain->frame));
         bytes_signed(&to[OFFSET], (int64_t)(FRAME_KEY_OFFSET(chain->frame) - offset));
         bytes_varint(&to[LENGTH], chain->count);
-        write_places(&list->places[chain->first], chain->count, functions, to, &line);
+        for (uint32_t place = 0; place < chain->count; place++)
+            write_place(&list->places[chain->first + place], functions, to, state);
         offset = FRAME_KEY_OFFSET(chain->frame);
     }
     columns_end(columns, out);
@@ -93,7 +115,8 @@ struct chain_reading {
     struct column list[COLUMNS];
     const struct function_numbers *numbers;
     struct functions *functions;
-    int64_t offset, line;
+    struct chain_state *state;
+    int64_t offset;
 };
 
 static uint32_t function_of(const struct chain_reading *reading, uint64_t number)
@@ -110,18 +133,28 @@ static const char *read_place(struct chain_reading *reading, struct chain_frame 
     uint64_t function = column_varint(&reading->list[FUNCTION]);
     uint64_t inlined = column_varint(&reading->list[INLINED]);
     uint64_t file = column_varint(&reading->list[FILE_]);
-    uint32_t here = file ? map64_find(&reading->numbers->files, file) : 0;
+    uint32_t *last_line, *last_file, here;
+    int64_t line;
 
-    if (__builtin_add_overflow(reading->line, column_signed(&reading->list[LINE]), &reading->line) ||
-        reading->line < 0 || reading->line > LINE_MAX_ || inlined > 1)
+    if (function >= FUNCTIONS_MAX || (function && !function_of(reading, function)))
+        return "a chain has a function that is not there";
+    last_line = last_of(&reading->state->lines, (uint32_t)function);
+    last_file = last_of(&reading->state->files, (uint32_t)function);
+    if (!last_line || !last_file)
+        return "out of memory";
+    if (__builtin_add_overflow(*last_line, column_signed(&reading->list[LINE]), &line) ||
+        line < 0 || line > LINE_MAX_ || inlined > 1)
         return "a line of a chain is out of range";
+    *last_line = (uint32_t)line;
+    *last_file = file && file < NAMES_MAX ? (uint32_t)file - 1 : file ? NAMES_MAX : *last_file;
+    here = *last_file ? map64_find(&reading->numbers->files, *last_file) : 0;
+    if (*last_file && !here)
+        return "a chain has a file that is not there";
     *out = (struct chain_frame){ .function = function_of(reading, function),
-                                 .line = (uint32_t)reading->line & LINE_MAX_,
+                                 .line = (uint32_t)line & LINE_MAX_,
                                  .inlined = inlined & 1,
                                  .file = functions_file_path(reading->functions, here) };
-    if (function && !out->function)
-        return "a chain has a function that is not there";
-    return file && !here ? "a chain has a file that is not there" : NULL;
+    return NULL;
 }
 
 static const char *read_chain(struct chain_reading *reading, struct inline_chains *chains)
@@ -148,9 +181,10 @@ static const char *read_chain(struct chain_reading *reading, struct inline_chain
 }
 
 const char *chain_columns_read(const struct bytes *content, const struct function_numbers *numbers,
-                               struct functions *functions, struct inline_chains *chains)
+                               struct functions *functions, struct chain_state *state,
+                               struct inline_chains *chains)
 {
-    struct chain_reading reading = { .numbers = numbers, .functions = functions };
+    struct chain_reading reading = { .numbers = numbers, .functions = functions, .state = state };
     const char *reason = NULL;
     uint64_t count;
 

@@ -35,11 +35,21 @@ void chain_list_sort(struct chain_list *list);
 void chain_list_clear(struct chain_list *list);
 void chain_list_free(struct chain_list *list);
 
+/* Of a function's last place, in the file's blocks so far. All zeros: there are none;
+ * chain_state_free ends it. */
+struct chain_state {
+    struct map64 lines, files; /* by function; files: number in the file */
+};
+
+void chain_state_free(struct chain_state *state);
+
 /* Chains [first, end) of the list. */
 void chain_columns_write(const struct chain_list *list, uint32_t first, uint32_t end,
-                         struct functions *functions, struct columns *columns, struct bytes *out);
+                         struct functions *functions, struct chain_state *state,
+                         struct columns *columns, struct bytes *out);
 
 const char *chain_columns_read(const struct bytes *content, const struct function_numbers *numbers,
-                               struct functions *functions, struct inline_chains *chains);
+                               struct functions *functions, struct chain_state *state,
+                               struct inline_chains *chains);
 
 #endif

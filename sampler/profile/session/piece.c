@@ -39,12 +39,18 @@ json_t *piece_write(const struct piece *piece)
 
     for (uint32_t i = 0; i < piece->count_count; i++)
         json_array_append_new(counts, write_count(&piece->counts[i]));
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:i, s:o, s:o}", "firstSample",
-                     (int)piece->first_sample, "samples", (int)piece->samples, "firstNode",
-                     (int)piece->first_node, "nodes", (int)piece->nodes, "firstFrame",
-                     (int)piece->first_frame, "frames", (int)piece->frames, "minUs",
-                     (json_int_t)piece->min_us, "maxUs", (json_int_t)piece->max_us, "firstSource",
-                     (int)piece->first_source, "sources", write_sources(piece), "counts", counts);
+    return json_pack("{s:b, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:o}", "begins",
+                     (int)piece_begins(piece), "samples", (int)piece->samples, "nodes",
+                     (int)piece->nodes, "frames", (int)piece->frames, "minUs",
+                     (json_int_t)piece->min_us, "maxUs", (json_int_t)piece->max_us, "cpuUnit",
+                     (json_int_t)piece->cpu_unit, "cpuBase", (json_int_t)piece->cpu_base, "sources",
+                     write_sources(piece), "counts", counts);
+}
+
+bool piece_begins(const struct piece *piece)
+{
+    return piece->first_node == 1 && piece->first_frame == 1 && !piece->first_sample &&
+           !piece->first_source;
 }
 
 static void read_source(struct entry *entry, const json_t *pair, struct piece *piece)
@@ -85,15 +91,29 @@ static uint64_t read_count(struct entry *entry, const json_t *list, struct piece
     return sum;
 }
 
-static uint32_t read_range(struct entry *entry, const char *first, const char *count, uint32_t least,
-                           uint32_t *out)
+/* How many there are behind the first ones. */
+static uint32_t read_more(struct entry *entry, const char *name, uint32_t first)
 {
-    uint32_t from = (uint32_t)entry_int(entry, first, least, CHUNK_ENTRIES_MAX);
+    uint32_t count = (uint32_t)entry_int(entry, name, 0, CHUNK_ENTRIES_MAX);
 
-    *out = (uint32_t)entry_int(entry, count, 0, CHUNK_ENTRIES_MAX);
-    if (from + *out > CHUNK_ENTRIES_MAX)
-        entry_fail(entry, "'%s' and '%s' are more than %d", first, count, CHUNK_ENTRIES_MAX);
-    return from;
+    if (first + count > CHUNK_ENTRIES_MAX)
+        entry_fail(entry, "its chunk has more than %d '%s'", CHUNK_ENTRIES_MAX, name);
+    return count;
+}
+
+static void read_firsts(struct entry *entry, const struct piece *before, struct piece *out)
+{
+    out->first_node = out->first_frame = 1;
+    if (entry_flag(entry, "begins"))
+        return;
+    if (!before) {
+        entry_fail(entry, "it goes on with a chunk, and none is there");
+        return;
+    }
+    out->first_sample = before->first_sample + before->samples;
+    out->first_node = before->first_node + before->nodes;
+    out->first_frame = before->first_frame + before->frames;
+    out->first_source = before->first_source + before->source_count;
 }
 
 static void read_sources(struct entry *entry, struct piece *out)
@@ -101,7 +121,6 @@ static void read_sources(struct entry *entry, struct piece *out)
     const json_t *sources = entry_list(entry, "sources"), *counts = entry_list(entry, "counts");
     uint64_t sum = 0;
 
-    out->first_source = (uint32_t)entry_int(entry, "firstSource", 0, CHUNK_ENTRIES_MAX);
     if (out->first_source + json_array_size(sources) > CHUNK_ENTRIES_MAX)
         entry_fail(entry, "'sources' are more than %d", CHUNK_ENTRIES_MAX);
     for (size_t i = 0; i < json_array_size(sources) && !entry->bad; i++)
@@ -112,15 +131,18 @@ static void read_sources(struct entry *entry, struct piece *out)
         entry_fail(entry, "'counts' are not those of %d samples", (int)out->samples);
 }
 
-void piece_read(struct entry *entry, struct piece *out)
+void piece_read(struct entry *entry, const struct piece *before, struct piece *out)
 {
-    out->first_sample = read_range(entry, "firstSample", "samples", 0, &out->samples);
-    out->first_node = read_range(entry, "firstNode", "nodes", 1, &out->nodes);
-    out->first_frame = read_range(entry, "firstFrame", "frames", 1, &out->frames);
+    read_firsts(entry, before, out);
+    out->samples = read_more(entry, "samples", out->first_sample);
+    out->nodes = read_more(entry, "nodes", out->first_node);
+    out->frames = read_more(entry, "frames", out->first_frame);
     out->min_us = entry_int(entry, "minUs", 0, INT64_MAX / 4);
     out->max_us = entry_int(entry, "maxUs", 0, INT64_MAX / 4);
-    if (!entry->bad && (!out->samples || out->min_us > out->max_us))
-        entry_fail(entry, "'samples' or its times are out of range");
+    out->cpu_unit = (uint32_t)entry_int(entry, "cpuUnit", 1, UINT32_MAX);
+    out->cpu_base = (uint32_t)entry_int(entry, "cpuBase", 0, UINT32_MAX);
+    if (!entry->bad && (!out->samples || out->min_us > out->max_us || !out->cpu_unit))
+        entry_fail(entry, "'samples', 'cpuUnit' or its times are out of range");
     if (!entry->bad)
         read_sources(entry, out);
 }

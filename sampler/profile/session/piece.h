@@ -26,8 +26,9 @@ struct piece_count {
 
 struct piece {
     uint32_t first_sample, samples;
-    uint32_t first_node, nodes, first_frame, frames; /* node and frame 0 are none */
+    uint32_t first_node, nodes, first_frame, frames; /* they begin with 1 */
     int64_t min_us, max_us;
+    uint32_t cpu_unit, cpu_base; /* sample_columns.h; units of 100 ns, and of cpu_unit */
     uint32_t first_source;
     struct piece_source *sources; /* that are new to the chunk */
     uint32_t source_count, source_capacity;
@@ -38,7 +39,10 @@ struct piece {
 void piece_free(struct piece *piece);
 /* NULL: no memory. */
 json_t *piece_write(const struct piece *piece);
-/* Into one that is empty. What it says fits into a chunk, and its sources are counted. */
-void piece_read(struct entry *entry, struct piece *out);
+/* Whether it is the first of its chunk. */
+bool piece_begins(const struct piece *piece);
+/* Into one that is empty. before: the one that it goes on with; NULL: there is none. What it says fits
+ * into a chunk, and its sources are counted. */
+void piece_read(struct entry *entry, const struct piece *before, struct piece *out);
 
 #endif

@@ -6,30 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool begins_chunk(const struct piece *piece)
-{
-    return piece->first_node == 1 && piece->first_frame == 1 && !piece->first_sample &&
-           !piece->first_source;
-}
-
-/* It goes on where the chunk ended. */
-static bool goes_on(const struct chunk *chunk, const struct piece *piece)
-{
-    return piece->first_node == chunk->node_count && piece->first_frame == chunk->frame_count &&
-           piece->first_sample == chunk->sample_count &&
-           piece->first_source == chunk->source_count;
-}
-
 void piece_reader_piece(struct session_reader *reader, struct entry *entry)
 {
+    struct piece piece = { 0 };
+
+    piece_read(entry, reader->chunk.begun ? &reader->piece : NULL, &piece);
     piece_free(&reader->piece);
-    piece_read(entry, &reader->piece);
-    if (entry->bad)
-        return;
-    if (!begins_chunk(&reader->piece) &&
-        !(reader->chunk.begun && goes_on(&reader->chunk.outline, &reader->piece)))
-        entry_fail(entry, "it does not go on where the piece before it ended");
-    if (reader->piece.min_us + reader->archive->shift_us < 0)
+    reader->piece = piece;
+    if (!entry->bad && piece.min_us + reader->archive->shift_us < 0)
         entry_fail(entry, "its times, aligned, are before 0");
     reader->piece_expected = true;
 }
@@ -157,7 +141,7 @@ int piece_reader_samples(struct session_reader *reader, const struct block_place
         return session_problem(reader->problem, place->position,
                                "block 'SMPL' has no 'PIEC' before it");
     reader->piece_expected = false;
-    if (begins_chunk(piece))
+    if (piece_begins(piece))
         error = begin_chunk(reader);
     for (uint32_t i = 0; i < piece->source_count && !error; i++)
         error = add_source(reader, &piece->sources[i], place->position);

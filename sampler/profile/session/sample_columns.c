@@ -3,7 +3,13 @@
 #include "../naming/registry.h"
 #include "../store/frame.h"
 
-enum { MODULE, OFFSET, PARENT, NODE_FRAME, TIME, CPU, SOURCE, CALLER, LEAF, END, COLUMNS };
+#include <stdlib.h>
+
+enum { MODULE, OFFSET, PARENT, NODE_FRAME, SOURCE, CPU, TIME, CALLER, NEW_CALLER, LEAF, NEW_LEAF,
+       END, COLUMNS };
+
+/* LOOKED_AT: so many samples say what the middle one is. */
+enum { LOOKED_AT = 1024, CPU_PER_US = 1000 / CHUNK_CPU_UNIT_NS };
 
 static void write_frames(const struct chunk *chunk, const struct piece *piece, struct bytes *to)
 {
@@ -26,28 +32,82 @@ static void write_nodes(const struct chunk *chunk, const struct piece *piece, st
     }
 }
 
+static uint32_t divisor_of(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+void sample_columns_measure(const struct store_view *view, const uint32_t *numbers,
+                            struct piece *piece)
+{
+    uint32_t some[LOOKED_AT], count = 0, step = piece->samples / LOOKED_AT + 1, unit = 0;
+
+    for (uint32_t i = 0; i < piece->samples; i++) {
+        uint32_t cpu = view->chunk->samples[numbers[i]].cpu;
+
+        unit = divisor_of(unit, cpu);
+        if (i % step == 0)
+            some[count++] = cpu;
+    }
+    qsort(some, count, sizeof(some[0]), by_size);
+    piece->cpu_unit = unit ? unit : 1;
+    piece->cpu_base = count ? some[count / 2] / piece->cpu_unit : 0;
+}
+
+/* When the next sample of a source is due that ran all the time. */
+static int64_t due_us(const int64_t *last_us, uint32_t source, uint32_t cpu)
+{
+    return last_us[source] + (cpu + CPU_PER_US / 2) / CPU_PER_US;
+}
+
+/* NULL: no memory. */
+static int64_t *last_times(uint32_t sources, int64_t first_us)
+{
+    int64_t *last_us = calloc((size_t)sources + 1, sizeof(*last_us));
+
+    for (uint32_t i = 0; last_us && i < sources; i++)
+        last_us[i] = first_us;
+    return last_us;
+}
+
 void sample_columns_write(const struct store_view *view, const struct piece *piece,
-                          const uint32_t *numbers, struct columns *columns, struct bytes *out)
+                          const uint32_t *numbers, struct stack_writing *stacks,
+                          struct columns *columns, struct bytes *out)
 {
     const struct chunk *chunk = view->chunk;
     struct bytes *to = columns->list;
-    int64_t time_us = piece->min_us, cpu = 0;
+    const struct stack_columns stack = { &to[CALLER], &to[NEW_CALLER], &to[LEAF], &to[NEW_LEAF] };
+    int64_t *last_us = last_times(view->source_count, piece->min_us);
 
     columns_begin(columns, COLUMNS);
+    out->failed |= !last_us;
     write_frames(chunk, piece, to);
     write_nodes(chunk, piece, to);
-    for (uint32_t i = 0; i < piece->samples; i++) {
+    for (uint32_t i = 0; last_us && i < piece->samples; i++) {
         const struct chunk_sample *sample = &chunk->samples[numbers[i]];
+        int64_t time_us = chunk_sample_us(chunk, numbers[i]);
 
-        bytes_signed(&to[TIME], chunk_sample_us(chunk, numbers[i]) - time_us);
-        bytes_signed(&to[CPU], (int64_t)sample->cpu - cpu);
         bytes_varint(&to[SOURCE], sample->source);
-        bytes_varint(&to[CALLER], sample->caller);
-        bytes_varint(&to[LEAF], sample->leaf);
+        bytes_signed(&to[CPU], (int64_t)(sample->cpu / piece->cpu_unit) - piece->cpu_base);
+        bytes_signed(&to[TIME], time_us - due_us(last_us, sample->source, sample->cpu));
+        stack_write(stacks, sample->caller, sample->leaf, &stack);
         bytes_byte(&to[END], (uint8_t)(sample->end << 4 | sample->state));
-        time_us = chunk_sample_us(chunk, numbers[i]);
-        cpu = sample->cpu;
+        last_us[sample->source] = time_us;
     }
+    free(last_us);
     columns_end(columns, out);
 }
 
@@ -56,8 +116,10 @@ struct sample_reading {
     const struct piece *piece;
     const struct frame_numbers *numbers;
     struct chunk *chunk;
+    struct stack_reading *stacks;
     uint32_t sources; /* so many the chunk has */
-    int64_t shift_us, time_us, cpu;
+    int64_t shift_us;
+    int64_t *last_us; /* by source */
     uint64_t offset;
 };
 
@@ -91,41 +153,44 @@ static const char *read_node(struct sample_reading *reading, uint32_t number,
     return NULL;
 }
 
-static const char *read_numbers(struct sample_reading *reading, struct chunk_sample *out)
+/* What is told of it before its stack. */
+static const char *read_times(struct sample_reading *reading, struct chunk_sample *out)
 {
     const struct piece *piece = reading->piece;
     uint64_t source = column_varint(&reading->list[SOURCE]);
-    uint64_t caller = column_varint(&reading->list[CALLER]);
-    uint64_t leaf = column_varint(&reading->list[LEAF]);
+    int64_t cpu, time_us;
 
     if (source >= reading->sources)
         return "a sample's source is not there";
-    if (caller && caller >= (uint64_t)piece->first_node + piece->nodes)
-        return "a sample's caller is not there";
-    if (!leaf || leaf >= (uint64_t)piece->first_frame + piece->frames)
-        return "a sample's leaf is not there";
+    if (__builtin_add_overflow(column_signed(&reading->list[CPU]), piece->cpu_base, &cpu) ||
+        cpu < 0 || cpu > UINT32_MAX / piece->cpu_unit)
+        return "a sample's CPU time is out of range";
     out->source = (uint16_t)source;
-    out->caller = (uint16_t)caller;
-    out->leaf = (uint16_t)leaf;
+    out->cpu = (uint32_t)cpu * piece->cpu_unit;
+    if (__builtin_add_overflow(column_signed(&reading->list[TIME]),
+                               due_us(reading->last_us, out->source, out->cpu), &time_us) ||
+        time_us < piece->min_us || time_us > piece->max_us)
+        return "a sample's time is out of range";
+    reading->last_us[source] = time_us;
+    out->time = (uint32_t)(time_us + reading->shift_us - reading->chunk->base_us);
     return NULL;
 }
 
 static const char *read_sample(struct sample_reading *reading, struct chunk_sample *out)
 {
     const struct piece *piece = reading->piece;
-    uint8_t end = column_byte(&reading->list[END]);
+    struct column *list = reading->list;
+    const struct stack_column_readers stack = { &list[CALLER], &list[NEW_CALLER], &list[LEAF],
+                                                &list[NEW_LEAF] };
+    uint8_t end = column_byte(&list[END]);
+    const char *reason = read_times(reading, out);
 
-    reading->time_us += column_signed(&reading->list[TIME]);
-    reading->cpu += column_signed(&reading->list[CPU]);
-    if (reading->time_us < piece->min_us || reading->time_us > piece->max_us)
-        return "a sample's time is out of range";
-    if (reading->cpu < 0 || reading->cpu > UINT32_MAX)
-        return "a sample's CPU time is out of range";
-    out->time = (uint32_t)(reading->time_us + reading->shift_us - reading->chunk->base_us);
-    out->cpu = (uint32_t)reading->cpu;
     out->end = end >> 4;
     out->state = end & 15;
-    return read_numbers(reading, out);
+    if (reason)
+        return reason;
+    return stack_read(reading->stacks, &stack, piece->first_node + piece->nodes,
+                      piece->first_frame + piece->frames, &out->caller, &out->leaf);
 }
 
 /* NULL: they are all there, and nothing else. */
@@ -140,25 +205,39 @@ static const char *check_columns(const struct sample_reading *reading)
     return NULL;
 }
 
+static const char *read_all(struct sample_reading *reading)
+{
+    const struct piece *piece = reading->piece;
+    struct chunk *chunk = reading->chunk;
+    const char *reason = NULL;
+
+    for (uint32_t i = piece->first_frame; i < piece->first_frame + piece->frames && !reason; i++)
+        reason = read_frame(reading, &chunk->frames[i]);
+    for (uint32_t i = piece->first_node; i < piece->first_node + piece->nodes && !reason; i++)
+        reason = read_node(reading, i, &chunk->nodes[i]);
+    for (uint32_t i = 0; i < piece->samples && !reason; i++)
+        reason = read_sample(reading, &chunk->samples[piece->first_sample + i]);
+    return reason ? reason : check_columns(reading);
+}
+
 const char *sample_columns_read(const struct bytes *content, const struct piece *piece,
                                 uint32_t sources, const struct frame_numbers *numbers,
-                                int64_t shift_us, struct chunk *chunk)
+                                int64_t shift_us, struct stack_reading *stacks,
+                                struct chunk *chunk)
 {
     struct sample_reading reading = { .piece = piece,
                                       .numbers = numbers,
                                       .chunk = chunk,
+                                      .stacks = stacks,
                                       .sources = sources,
                                       .shift_us = shift_us,
-                                      .time_us = piece->min_us };
-    const char *reason = NULL;
+                                      .last_us = last_times(sources, piece->min_us) };
+    const char *reason = "its columns are not whole";
 
-    if (!columns_split(content->data, content->count, reading.list, COLUMNS))
-        return "its columns are not whole";
-    for (uint32_t i = piece->first_frame; i < piece->first_frame + piece->frames && !reason; i++)
-        reason = read_frame(&reading, &chunk->frames[i]);
-    for (uint32_t i = piece->first_node; i < piece->first_node + piece->nodes && !reason; i++)
-        reason = read_node(&reading, i, &chunk->nodes[i]);
-    for (uint32_t i = 0; i < piece->samples && !reason; i++)
-        reason = read_sample(&reading, &chunk->samples[piece->first_sample + i]);
-    return reason ? reason : check_columns(&reading);
+    if (!reading.last_us)
+        reason = "out of memory";
+    else if (columns_split(content->data, content->count, reading.list, COLUMNS))
+        reason = read_all(&reading);
+    free(reading.last_us);
+    return reason;
 }

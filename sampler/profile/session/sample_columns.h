@@ -3,6 +3,9 @@
  *
  *   view (a chunk as it is) -> sample_columns_write -> block -> sample_columns_read -> chunk
  *
+ * What is told of a sample is what a reader cannot guess: it ran since its source's last sample, for
+ * about as long as others did.
+ *
  * Errors     Writing: bytes.h. Reading: NULL, or why the columns cannot be.
  */
 #ifndef ISOSCOPE_SESSION_SAMPLE_COLUMNS_H
@@ -12,11 +15,16 @@
 #include "../store/store.h"
 #include "columns.h"
 #include "piece.h"
+#include "stack_numbers.h"
 
+/* Chooses the piece's unit and base of CPU times. */
+void sample_columns_measure(const struct store_view *view, const uint32_t *numbers,
+                            struct piece *piece);
 /* The samples of the view that the numbers name, piece->samples of them, of the piece's nodes and
- * frames. */
+ * frames. stacks: of the chunk's pieces before. */
 void sample_columns_write(const struct store_view *view, const struct piece *piece,
-                          const uint32_t *numbers, struct columns *columns, struct bytes *out);
+                          const uint32_t *numbers, struct stack_writing *stacks,
+                          struct columns *columns, struct bytes *out);
 
 /* How the file's frames become the profile's. */
 struct frame_numbers {
@@ -28,6 +36,7 @@ struct frame_numbers {
 /* Into the chunk's arrays, at the piece's places; sources: how many the chunk has by then. */
 const char *sample_columns_read(const struct bytes *content, const struct piece *piece,
                                 uint32_t sources, const struct frame_numbers *numbers,
-                                int64_t shift_us, struct chunk *chunk);
+                                int64_t shift_us, struct stack_reading *stacks,
+                                struct chunk *chunk);
 
 #endif

@@ -6,7 +6,8 @@
 
 /* The pieces of a chunk are one frame: what came before a piece in it has been read. */
 static int load_piece(struct session_archive *archive, const struct archived_piece *piece,
-                      struct chunk *chunk, struct saved_problem *problem)
+                      struct stack_reading *stacks, struct chunk *chunk,
+                      struct saved_problem *problem)
 {
     const struct block_place *place = &piece->place;
     const char *reason;
@@ -21,7 +22,7 @@ static int load_piece(struct session_archive *archive, const struct archived_pie
     if (error)
         return error;
     reason = sample_columns_read(&archive->content, &piece->piece, piece->sources,
-                                 &archive->numbers, archive->shift_us, chunk);
+                                 &archive->numbers, archive->shift_us, stacks, chunk);
     return reason ? session_problem(problem, place->position, "block 'SMPL': %s", reason) : 0;
 }
 
@@ -39,11 +40,13 @@ static int load(void *context, uint32_t number, struct chunk *chunk)
     struct session_archive *archive = context;
     const struct archived_chunk *which = &archive->chunks[number];
     struct saved_problem problem = { 0 };
+    struct stack_reading stacks = { 0 };
     int error = 0;
 
     unpacker_restart(archive->unpacker);
     for (uint32_t i = which->first; i < which->first + which->count && !error; i++)
-        error = load_piece(archive, &archive->pieces[i], chunk, &problem);
+        error = load_piece(archive, &archive->pieces[i], &stacks, chunk, &problem);
+    stack_reading_free(&stacks);
     if (error == -ISOSCOPE_DAMAGED)
         keep_damage(archive, &problem);
     return error;

@@ -1,7 +1,6 @@
 #include "session_reader.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "chain_columns.h"
 #include "facts_writer.h"
 #include "piece_reader.h"
 #include "table_reader.h"
@@ -39,6 +38,7 @@ void session_reader_close(struct session_reader *reader)
     bytes_free(&reader->content);
     map64_free(&reader->functions.functions);
     map64_free(&reader->functions.files);
+    chain_state_free(&reader->chain_state);
     map64_free(&reader->threads);
     map64_free(&reader->processes);
     for (uint32_t i = 0; i < reader->thread_count; i++)
@@ -167,7 +167,7 @@ static int read_chains(struct session_reader *reader, const struct block_place *
     if (error)
         return error;
     reason = chain_columns_read(&reader->content, &reader->functions, reader->profile->functions,
-                                reader->profile->known.saved);
+                                &reader->chain_state, reader->profile->known.saved);
     return reason ? session_problem(reader->problem, place->position, "block 'CHNS': %s", reason)
                   : 0;
 }

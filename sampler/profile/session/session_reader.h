@@ -10,7 +10,7 @@
 #define ISOSCOPE_SESSION_READER_H
 
 #include "../parts.h"
-#include "function_entry.h"
+#include "chain_columns.h"
 #include "session_archive.h"
 #include "settings_entry.h"
 
@@ -42,6 +42,7 @@ struct session_reader {
     struct bytes stored, content;
     uint64_t budget; /* bytes that tables may still come to */
     struct function_numbers functions;
+    struct chain_state chain_state;
     struct map64 threads, processes; /* file's number or id -> place in the list + 1 */
     struct reader_thread *thread_list;
     uint32_t thread_count, thread_capacity;

@@ -23,6 +23,7 @@ struct session_writer {
     struct cursor cursor;
     struct columns columns;
     struct piece piece;
+    struct stack_writing stacks; /* of the chunk */
     uint32_t *numbers; /* of the piece's samples */
     uint64_t samples, file_samples; /* of all files, and of this one */
     bool recording;
@@ -50,6 +51,7 @@ void session_writer_free(struct session_writer *writer)
     table_writer_close(&writer->tables);
     columns_free(&writer->columns);
     piece_free(&writer->piece);
+    stack_writing_free(&writer->stacks);
     free(writer->numbers);
     free(writer);
 }
@@ -153,13 +155,17 @@ static int write_piece(struct session_writer *writer, const struct store_view *v
 
     for (uint32_t i = 0; i < writer->piece.frames; i++)
         table_writer_frame(tables, view->chunk->frames[writer->piece.first_frame + i]);
-    if (!writer->cursor.begun)
+    if (!writer->cursor.begun) {
         packer_restart(tables->packer, BLOCK_FRAME_CHUNK);
+        stack_writing_free(&writer->stacks);
+    }
+    sample_columns_measure(view, writer->numbers, &writer->piece);
     if ((error = table_writer_before_samples(tables, out)) < 0 ||
         (error = table_writer_put(tables, "PIEC", piece_write(&writer->piece), out)) < 0)
         return error;
     bytes_clear(&tables->content);
-    sample_columns_write(view, &writer->piece, writer->numbers, &writer->columns, &tables->content);
+    sample_columns_write(view, &writer->piece, writer->numbers, &writer->stacks, &writer->columns,
+                         &tables->content);
     return packer_block(tables->packer, out, "SMPL", BLOCK_FRAME_CHUNK, &tables->content);
 }
 

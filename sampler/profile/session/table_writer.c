@@ -34,6 +34,7 @@ static void forget_file(struct table_writer *writer)
     writer->threads = json_array();
     writer->names = json_array();
     writer->functions = (struct functions_told){ 0 };
+    chain_state_free(&writer->chain_state);
     writer->version = 0;
     writer->facts_us = writer->mappings_us = 0;
     packer_restart(writer->packer, BLOCK_FRAME_TABLES);
@@ -44,6 +45,7 @@ void table_writer_close(struct table_writer *writer)
     told_free(&writer->told);
     json_decref(writer->threads);
     json_decref(writer->names);
+    chain_state_free(&writer->chain_state);
     packer_free(writer->packer);
     columns_free(&writer->columns);
     chain_list_free(&writer->chains);
@@ -348,7 +350,7 @@ static int put_chains(struct table_writer *writer, struct bytes *out)
     bytes_clear(&writer->content);
     chain_list_sort(&writer->chains);
     chain_columns_write(&writer->chains, 0, writer->chains.count, writer->profile->functions,
-                        &writer->columns, &writer->content);
+                        &writer->chain_state, &writer->columns, &writer->content);
     error = packer_block(writer->packer, out, "CHNS", BLOCK_FRAME_TABLES, &writer->content);
     chain_list_clear(&writer->chains);
     return error;

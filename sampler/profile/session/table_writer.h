@@ -29,6 +29,7 @@ struct table_writer {
     /* Of the file. */
     struct told told;
     struct functions_told functions;
+    struct chain_state chain_state;
     json_t *threads, *names; /* that the next samples need */
     uint64_t version;        /* of the profile's processes, when they were told */
     int64_t facts_us, mappings_us;
