@@ -237,7 +237,9 @@ def small_blocks() -> list[Block]:
         ("CHNS", chains()),
         ("THRD", {"threads": [[2, 41, 42, "worker"]]}),
         ("SRCE", b"/src/main.c\0int main(void) {}\n"),
-        ("SETT", {"enabled": True, "periodUs": 1000, "depthMax": 128, "mode": "cpu", "missed": 0}),
+        ("STAT", {"unsampled": [{"exe": "static", "pid": 60, "count": 2, "reason": "it is static"}]}),
+        ("SETT", {"enabled": True, "periodUs": 1000, "depthMax": 128, "mode": "cpu", "missed": 0,
+                  "cpu": {"processes": 2, "sampledNs": 3_500_000, "notSampledNs": 500_000, "treeNs": 9_000_000}}),
         ("ENDS", {"endUs": BASE_US + 9000, "samples": COUNT}),
     ]
 

@@ -5,7 +5,7 @@
 //
 // A recording that was cut off is read up to its last complete block. Left out: memory and mappings.
 // Errors  BadFile, with where in the file it is.
-import type { Exit, SavedFile } from "../../wire/protocol";
+import type { Exit, SavedFile, VM } from "../../wire/protocol";
 import { IntColumn } from "../columns";
 import type { Profile } from "../profile";
 import { Builder } from "./builder";
@@ -30,6 +30,8 @@ export interface SessionFacts {
   processes: SavedProcess[];
   lost: Record<string, number>; // ticks without a sample, by cause
   missed_ns: number; // CPU time that no sample stands for
+  cpuTime: VM["_cpuTime"];
+  unsampled: NonNullable<VM["_unsampled"]>; // programs that were not sampled
 }
 
 const JSONS = new Set(["HEAD", "SETT", "PROC", "MODS", "THRD", "NAME", "FUNC", "PIEC", "FACT", "STAT", "ENDS"]);
@@ -203,7 +205,7 @@ class SampleReader {
   }
 }
 
-function factsOf({ head, settings, end, processes }: Tables): SessionFacts {
+function factsOf({ head, settings, state, end, processes }: Tables): SessionFacts {
   const startUs = Number(head.startUs) || 0;
   const wallStartUs = Number(head.wallStartUs) || 0;
   const ms = (us: unknown) => (Number(us) ? (Number(us) - startUs + wallStartUs) / 1000 : 0);
@@ -228,8 +230,22 @@ function factsOf({ head, settings, end, processes }: Tables): SessionFacts {
     closed: end !== null,
     missed: Number(settings.missed) || 0,
   };
-  const missed_ns = Number(record("cpu", settings.cpu ?? {}).notSampledNs) || 0;
-  return { file, processes: saved, lost, missed_ns };
+  const cpuTime = cpuTimeOf(record("cpu", settings.cpu ?? {}));
+  const unsampled = list("unsampled", state.unsampled ?? []).map((one) => {
+    const { exe, pid, count, reason } = record("unsampled", one);
+    return { exe: textOf(exe), pid: Number(pid), count: Number(count), reason: textOf(reason) };
+  });
+  const missed_ns = 1000 * cpuTime.notSampledMicros;
+  return { file, processes: saved, lost, missed_ns, cpuTime, unsampled };
+}
+
+/** As getVM tells it. */
+function cpuTimeOf(told: Json): VM["_cpuTime"] {
+  const us = (name: string) => (Number(told[name]) || 0) / 1000;
+  const [sampledMicros, notSampledMicros, tree_us] = ["sampledNs", "notSampledNs", "treeNs"].map(us);
+  const known_us = sampledMicros + notSampledMicros;
+  const rest = tree_us ? { withoutSamplerMicros: Math.max(0, tree_us - known_us) } : {};
+  return { processes: Number(told.processes) || 0, sampledMicros, notSampledMicros, ...rest };
 }
 
 const SIGNALS: Record<number, string> = {
