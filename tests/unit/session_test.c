@@ -74,6 +74,7 @@ static int open_fixture(void **state)
     fixture->other_slot = fake_feed_thread(&fixture->feed, 8, "worker");
     fixture->module = fake_feed_module(&fixture->feed, fixture->path);
     memcpy(fake_feed_entry(&fixture->feed, fixture->module)->build_id, elf.build_id, 20);
+    fake_feed_entry(&fixture->feed, fixture->module)->build_id_bytes = 20;
     fixture->time_us = 1000000;
     *state = fixture;
     if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
