@@ -183,7 +183,7 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
                     "views/files", "views/compare", "views/heat", "views/sandwich"),
 }
 WEB_PACKAGES: dict[str, str] = {
-    "data": r"flame-page$",  # no package, but a text that the build puts in (clients/web/flame_page.mjs)
+    "data": r"fzstd$",  # in the second file: only session files need it
     "state": r"preact|@preact/signals",
     "views": r"preact|@preact/signals",
 }
