@@ -4,7 +4,7 @@
 #include "fake_feed.h"
 #include "session_files.h"
 #include "sampler/profile/parts.h"
-#include "sampler/profile/session/blocks.h"
+#include "sampler/profile/session/format/blocks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #ifndef ISOSCOPE_SESSION_RECORD_FILE_H
 #define ISOSCOPE_SESSION_RECORD_FILE_H
 
-#include "bytes.h"
+#include "format/bytes.h"
 
 #include <limits.h>
 

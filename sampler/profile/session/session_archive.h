@@ -11,7 +11,7 @@
 #ifndef ISOSCOPE_SESSION_ARCHIVE_H
 #define ISOSCOPE_SESSION_ARCHIVE_H
 
-#include "sample_columns.h"
+#include "format/sample_columns.h"
 #include "session_file.h"
 
 #include <pthread.h>

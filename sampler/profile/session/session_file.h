@@ -9,7 +9,7 @@
 #define ISOSCOPE_SESSION_FILE_H
 
 #include "../saved.h"
-#include "blocks.h"
+#include "format/blocks.h"
 
 struct session_file {
     const char *path;

@@ -10,9 +10,9 @@
 #define ISOSCOPE_SESSION_READER_H
 
 #include "../parts.h"
-#include "chain_columns.h"
+#include "format/chain_columns.h"
 #include "session_archive.h"
-#include "settings_entry.h"
+#include "format/settings_entry.h"
 
 /* A chunk whose pieces are being met. */
 struct chunk_building {

@@ -2,8 +2,8 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
-#include "blocks.h"
-#include "sample_columns.h"
+#include "format/blocks.h"
+#include "format/sample_columns.h"
 #include "table_writer.h"
 
 #include <stdlib.h>

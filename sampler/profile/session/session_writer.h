@@ -17,7 +17,7 @@
 #define ISOSCOPE_SESSION_WRITER_H
 
 #include "../recorder.h"
-#include "bytes.h"
+#include "format/bytes.h"
 
 struct session_writer;
 

@@ -3,8 +3,8 @@
 #include "../base/grow.h"
 #include "../intake/processes.h"
 #include "facts_writer.h"
-#include "module_entry.h"
-#include "process_entry.h"
+#include "format/module_entry.h"
+#include "format/process_entry.h"
 
 #include <inttypes.h>
 

@@ -4,10 +4,10 @@
 #include "../facts.h"
 #include "../intake/processes.h"
 #include "facts_writer.h"
-#include "module_entry.h"
-#include "process_entry.h"
+#include "format/module_entry.h"
+#include "format/process_entry.h"
 #include "session_contents.h"
-#include "settings_entry.h"
+#include "format/settings_entry.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,9 +12,9 @@
 
 #include "../parts.h"
 #include "../recorder.h"
-#include "blocks.h"
-#include "chain_columns.h"
-#include "entry.h"
+#include "format/blocks.h"
+#include "format/chain_columns.h"
+#include "format/entry.h"
 #include "told.h"
 
 struct table_writer {

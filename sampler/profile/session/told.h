@@ -10,7 +10,7 @@
 
 #include "../base/map64.h"
 #include "../store/owner.h"
-#include "bytes.h"
+#include "format/bytes.h"
 
 enum told_frame { TOLD_FRAME_NEW, TOLD_FRAME_WAITS, TOLD_FRAME_DONE };
 

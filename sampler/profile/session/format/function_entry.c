@@ -1,6 +1,6 @@
 #include "function_entry.h"
 
-#include "../naming/registry.h"
+#include "../../naming/registry.h"
 
 #include <string.h>
 

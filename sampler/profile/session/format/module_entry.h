@@ -6,7 +6,7 @@
 #ifndef ISOSCOPE_SESSION_MODULE_ENTRY_H
 #define ISOSCOPE_SESSION_MODULE_ENTRY_H
 
-#include "../naming/registry.h"
+#include "../../naming/registry.h"
 #include "entry.h"
 
 /* As much as is known of it now. NULL: no memory. */

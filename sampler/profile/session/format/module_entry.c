@@ -1,6 +1,6 @@
 #include "module_entry.h"
 
-#include "../view/describe.h"
+#include "../../view/describe.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

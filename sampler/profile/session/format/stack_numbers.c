@@ -1,6 +1,6 @@
 #include "stack_numbers.h"
 
-#include "../base/grow.h"
+#include "../../base/grow.h"
 
 /* Its number; 0: it is new, and has one now. */
 static uint32_t number_of(struct map64 *map, uint64_t key, uint32_t *count)

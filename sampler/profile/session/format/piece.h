@@ -10,7 +10,7 @@
 #ifndef ISOSCOPE_SESSION_PIECE_H
 #define ISOSCOPE_SESSION_PIECE_H
 
-#include "../store/chunk.h"
+#include "../../store/chunk.h"
 #include "entry.h"
 
 /* A thread with a tag, in numbers of the file. */

@@ -1,7 +1,7 @@
 #include "sample_columns.h"
 
-#include "../naming/registry.h"
-#include "../store/frame.h"
+#include "../../naming/registry.h"
+#include "../../store/frame.h"
 
 #include <stdlib.h>
 

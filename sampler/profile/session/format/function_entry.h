@@ -6,8 +6,8 @@
 #ifndef ISOSCOPE_SESSION_FUNCTION_ENTRY_H
 #define ISOSCOPE_SESSION_FUNCTION_ENTRY_H
 
-#include "../base/map64.h"
-#include "../naming/functions.h"
+#include "../../base/map64.h"
+#include "../../naming/functions.h"
 #include "entry.h"
 
 enum { FUNCTIONS_AT_ONCE = 4096 };

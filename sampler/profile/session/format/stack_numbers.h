@@ -12,7 +12,7 @@
 #ifndef ISOSCOPE_SESSION_STACK_NUMBERS_H
 #define ISOSCOPE_SESSION_STACK_NUMBERS_H
 
-#include "../base/map64.h"
+#include "../../base/map64.h"
 #include "columns.h"
 
 /* Columns of them. */

@@ -1,8 +1,8 @@
 #include "chain_columns.h"
 
-#include "../base/grow.h"
-#include "../naming/registry.h"
-#include "../store/frame.h"
+#include "../../base/grow.h"
+#include "../../naming/registry.h"
+#include "../../store/frame.h"
 
 enum { COUNT, MODULE, OFFSET, LENGTH, FUNCTION, LINE, INLINED, FILE_, COLUMNS };
 

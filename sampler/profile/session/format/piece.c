@@ -1,6 +1,6 @@
 #include "piece.h"
 
-#include "../base/grow.h"
+#include "../../base/grow.h"
 
 void piece_free(struct piece *piece)
 {

@@ -6,7 +6,7 @@
 #ifndef ISOSCOPE_SESSION_PROCESS_ENTRY_H
 #define ISOSCOPE_SESSION_PROCESS_ENTRY_H
 
-#include "../intake/processes.h"
+#include "../../intake/processes.h"
 #include "entry.h"
 
 /* NULL: no memory. */

@@ -11,8 +11,8 @@
 #ifndef ISOSCOPE_SESSION_SAMPLE_COLUMNS_H
 #define ISOSCOPE_SESSION_SAMPLE_COLUMNS_H
 
-#include "../base/map64.h"
-#include "../store/store.h"
+#include "../../base/map64.h"
+#include "../../store/store.h"
 #include "columns.h"
 #include "piece.h"
 #include "stack_numbers.h"

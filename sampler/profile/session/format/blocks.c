@@ -1,6 +1,6 @@
 #include "blocks.h"
 
-#include "../../include/isoscope/isoscope.h"
+#include "../../../include/isoscope/isoscope.h"
 
 #include <stdlib.h>
 #include <string.h>

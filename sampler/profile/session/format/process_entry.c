@@ -1,6 +1,6 @@
 #include "process_entry.h"
 
-#include "../runtimes.h"
+#include "../../runtimes.h"
 
 #include <stdio.h>
 #include <string.h>

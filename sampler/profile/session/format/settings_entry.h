@@ -7,8 +7,8 @@
 #ifndef ISOSCOPE_SESSION_SETTINGS_ENTRY_H
 #define ISOSCOPE_SESSION_SETTINGS_ENTRY_H
 
-#include "../saved.h"
-#include "../snapshot.h"
+#include "../../saved.h"
+#include "../../snapshot.h"
 #include "entry.h"
 
 struct session_head {

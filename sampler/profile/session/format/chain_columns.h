@@ -9,7 +9,7 @@
 #ifndef ISOSCOPE_SESSION_CHAIN_COLUMNS_H
 #define ISOSCOPE_SESSION_CHAIN_COLUMNS_H
 
-#include "../naming/inline_chains.h"
+#include "../../naming/inline_chains.h"
 #include "columns.h"
 #include "function_entry.h"
 
