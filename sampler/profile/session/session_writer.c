@@ -13,7 +13,7 @@
 /* How much of the store has been told. */
 struct cursor {
     uint64_t chunk;
-    uint32_t sample; /* as the chunk counts */
+    uint32_t sample;   /* as the chunk counts */
     uint64_t sequence; /* of the next one to come */
     bool begun;        /* the file has something of the chunk, up to: */
     uint32_t told_samples, nodes, frames, sources;
@@ -24,8 +24,8 @@ struct session_writer {
     struct cursor cursor;
     struct columns columns;
     struct piece piece;
-    struct stack_writing stacks; /* of the chunk */
-    uint32_t *numbers; /* of the piece's samples */
+    struct stack_writing stacks;    /* of the chunk */
+    uint32_t *numbers;              /* of the piece's samples */
     uint64_t samples, file_samples; /* of all files, and of this one */
     bool recording;
 };
@@ -123,7 +123,8 @@ static bool list_sources(struct session_writer *writer, const struct store_view 
 
     for (uint32_t i = piece->first_source; i < view->source_count; i++) {
         const struct chunk_source *source = &view->chunk->sources[i];
-        uint32_t thread = table_writer_thread(&writer->tables, source->thread, view->sources[i].name);
+        uint32_t thread =
+            table_writer_thread(&writer->tables, source->thread, view->sources[i].name);
 
         if (!thread || !GROW(piece->sources, piece->source_count, piece->source_capacity))
             return false;

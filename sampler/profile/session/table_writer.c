@@ -353,6 +353,14 @@ static int put_chains(struct table_writer *writer, struct bytes *out)
     return error;
 }
 
+/* What the file has been told need not stay. Not at the bound, at which windows settle: one that
+ * somebody is waiting for would never come together. */
+static void settle(struct inline_chains *chains)
+{
+    if (inline_chains_bytes(chains) > 2 * (size_t)INLINE_CHAINS_BYTES_DEFAULT)
+        inline_chains_settle(chains);
+}
+
 int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits)
 {
     bool again, full;
@@ -369,5 +377,6 @@ int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t 
             error = put_modules(writer, out);
     } while (!error && (again || full));
     *waits = writer->told.waiting_count;
+    settle(writer->profile->chains);
     return error;
 }
