@@ -69,7 +69,7 @@ if(ISOSCOPE_SERVICE)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT client)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/clients/python/src/isoscope
           DESTINATION ${CMAKE_INSTALL_DATADIR}/isoscope/python COMPONENT client
-          FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "page/*"
+          FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
                          PATTERN "__pycache__" EXCLUDE)
 endif()
 

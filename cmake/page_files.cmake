@@ -5,7 +5,8 @@
 set(arrays "")
 set(rows "")
 foreach(file index.html:text/html generated/app.css:text/css generated/app.js:text/javascript
-             generated/chunk.js:text/javascript generated/later.js:text/javascript)
+             generated/chunk.js:text/javascript generated/later.js:text/javascript
+             generated/one_page.html:text/html)
   string(REGEX MATCH "^(.*):(.*)$" unused "${file}")
   set(path ${FOLDER}/${CMAKE_MATCH_1})
   set(type ${CMAKE_MATCH_2})

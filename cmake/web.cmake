@@ -16,5 +16,6 @@ add_custom_command(
           -P ${web_script}
   DEPENDS ${web_script} ${web_folder}/index.html ${web_folder}/generated/app.css ${web_folder}/generated/app.js
           ${web_folder}/generated/chunk.js ${web_folder}/generated/later.js
+          ${web_folder}/generated/one_page.html
   COMMENT "The browser page"
   VERBATIM)

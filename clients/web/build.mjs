@@ -1,12 +1,17 @@
-// The page, built: app.css; app.js, later.js, which that loads, and chunk.js, what both need.
+// The page, built: app.css; app.js, later.js, which that loads, and chunk.js, what both need; and one_page.html,
+// which all of it is put into, with a profile, to be shared as one file.
 //
 //   node build.mjs OUT     OUT is `generated`, which stands in the tree, or a test's
-import { build } from "esbuild";
-import { flamePage } from "./flame_page.mjs";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, transform } from "esbuild";
+
+const out = process.argv[2];
 
 await build({
   entryPoints: { app: "src/main.tsx" },
-  outdir: process.argv[2],
+  outdir: out,
   bundle: true,
   minify: true,
   format: "esm",
@@ -16,6 +21,15 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
-  plugins: [flamePage],
   logLevel: "warning",
 });
+
+const { code } = await transform(readFileSync("one_page_start.js", "utf8"), { minify: true, format: "iife", target: "es2022" });
+const start = code.trim();
+const hash = createHash("sha256").update(start).digest("base64");
+// Its scripts are its own, at addresses that it makes; nothing else is run, and nothing is asked for.
+const policy =
+  `default-src 'none'; script-src 'sha256-${hash}' data:; worker-src data:; img-src data: blob:; ` +
+  "base-uri 'none'; form-action 'none'";
+const page = readFileSync("one_page.html", "utf8").replace("@POLICY@", policy).replace("@START@", () => start);
+writeFileSync(join(out, "one_page.html"), page);

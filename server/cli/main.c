@@ -49,6 +49,7 @@ static const struct command python_commands[] = {
     { "export", NULL, "write a profile as a file for other tools" },
     { "flame", NULL, "draw a flame graph" },
     { "view", NULL, "open a profile in the browser page" },
+    { "save", NULL, "save a service's profile as a session file" },
     { "dump", NULL, "print the newest stack of each thread" },
     { "stats", NULL, "print counters and cost of the sampling itself" },
     { "watch", NULL, "print events as they come" },

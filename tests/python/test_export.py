@@ -8,6 +8,9 @@ from isoscope.cli import main
 from profiles import synthetic, totals
 
 
+pytestmark = pytest.mark.usefixtures("page_command")
+
+
 @pytest.fixture
 def source(tmp_path):
     formats.save(synthetic(), "cpusamples", tmp_path / "in.json")

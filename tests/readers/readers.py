@@ -20,7 +20,7 @@ from typing import Callable
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
 
-import flame_page  # noqa: E402
+import flame  # noqa: E402
 from browser import Browser  # noqa: E402
 from pages import ChromeDevTools, Speedscope, served  # noqa: E402
 from profiler_cli import ProfilerCli  # noqa: E402
@@ -184,22 +184,23 @@ def chrome_shows_the_cpu_time_of_a_cpuprofile(visit: Visit) -> str:
 
 
 @check
-def the_flame_page_zooms_searches_and_tells(visit: Visit) -> str:
-    path = visit.file("html")
-    return flame_page.works(visit.browser, path, visit.profile, visit.pictures, visit.name)
+def the_page_to_share_shows_all_samples_by_itself(visit: Visit) -> str:
+    picture = visit.pictures / f"page-{visit.name}.png"
+    return flame.page(visit.browser, visit.file("html"), visit.profile, picture)
 
 
 @check
-def the_flame_page_draws_a_hundred_thousand_boxes_at_once(visit: Visit) -> str:
+def the_page_to_share_opens_with_a_hundred_thousand_stacks(visit: Visit) -> str:
     if visit.name != "real":
         return "once is enough"
-    return flame_page.is_fast(visit.browser, visit.file("html", flame_page.wide_profile()))
+    wide = flame.wide_profile()
+    return flame.page(visit.browser, visit.file("html", wide), wide, visit.pictures / "page-wide.png")
 
 
 @check
 def the_flame_picture_opens_with_all_its_boxes(visit: Visit) -> str:
     picture = visit.pictures / f"svg-{visit.name}.png"
-    return flame_page.picture(visit.browser, visit.file("svg"), picture)
+    return flame.picture(visit.browser, visit.file("svg"), picture)
 
 
 def run_all(npm: Path, pictures: Path) -> int:

@@ -77,7 +77,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/profile/outside": ("sampler/include", "sampler/feed",
                                 f"{CAPTURE}/system/memory.h", f"{CAPTURE}/threads/user_clock.h",
                                 "sampler/profile/base/thread.h"),
-    "sampler/profile/facts": ("sampler/feed/cleanup.h", "sampler/profile/facts.h"),
+    "sampler/profile/facts": ("sampler/include", "sampler/feed/cleanup.h", "sampler/profile/facts.h",
+                              "sampler/profile/base"),
     "sampler/profile/wall": ("sampler/include", "sampler/feed", f"{CAPTURE}/system",
                              f"{CAPTURE}/unwind", f"{CAPTURE}/modules",
                              f"{CAPTURE}/threads/by_slot.h", f"{CAPTURE}/threads/thread_annotations.h",
@@ -89,6 +90,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                "sampler/profile/unwinding", "sampler/profile/outside",
                                "sampler/profile/wall"),
     "sampler/profile/session/format": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",
+                                       "sampler/profile/saved.h",
                                        "sampler/profile/runtimes.h", "sampler/profile/base",
                                        "sampler/profile/store", "sampler/profile/naming",
                                        "sampler/profile/intake", "sampler/profile/view/describe.h"),
@@ -181,7 +183,7 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
                     "views/files", "views/compare", "views/heat", "views/sandwich"),
 }
 WEB_PACKAGES: dict[str, str] = {
-    "data": r"flame-page$",  # no package, but a text that the build puts in (clients/web/flame_page.mjs)
+    "data": r"fzstd$",  # in the second file: only session files need it
     "state": r"preact|@preact/signals",
     "views": r"preact|@preact/signals",
 }

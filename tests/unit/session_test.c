@@ -3,8 +3,10 @@
 #include "fake_elf.h"
 #include "fake_feed.h"
 #include "session_files.h"
+#include "sampler/profile/code.h"
 #include "sampler/profile/parts.h"
 #include "sampler/profile/session/format/blocks.h"
+#include "sampler/profile/store/store_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,6 +73,8 @@ static int open_fixture(void **state)
     fixture->slot = fake_feed_thread(&fixture->feed, 7, "main");
     fixture->other_slot = fake_feed_thread(&fixture->feed, 8, "worker");
     fixture->module = fake_feed_module(&fixture->feed, fixture->path);
+    memcpy(fake_feed_entry(&fixture->feed, fixture->module)->build_id, elf.build_id, 20);
+    fake_feed_entry(&fixture->feed, fixture->module)->build_id_bytes = 20;
     fixture->time_us = 1000000;
     *state = fixture;
     if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
@@ -458,6 +462,209 @@ static void a_few_bytes_do_not_become_many(void **state)
     free(zeros);
 }
 
+/* Several files, small memory, names that come later. */
+
+static struct profile *open_options(const struct saved_options *options, const char *const *files,
+                                    size_t count)
+{
+    struct saved_problem problem;
+    struct profile *saved;
+
+    if (profile_open_saved(&saved, options, files, count, &problem) < 0)
+        fail_msg("file %zu at %llu: %s", problem.file, (unsigned long long)problem.position,
+                 problem.reason);
+    return saved;
+}
+
+static void craft_one_sample(const char *path, const char *head)
+{
+    static const struct sample_case good = { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, NULL };
+    struct bytes columns = { 0 };
+    struct craft craft;
+
+    craft_begin(&craft);
+    craft_json(&craft, "HEAD", head);
+    craft_json(&craft, "MODS", MODULE);
+    craft_json(&craft, "PROC", PROCESS);
+    craft_json(&craft, "THRD", THREAD);
+    craft_json(&craft, "PIEC", PIECE);
+    put_columns(&good, &columns);
+    craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
+    write_bytes(path, craft.file.data, craft.file.count);
+    bytes_free(&columns);
+    craft_end(&craft);
+}
+
+static void check_times(const char *const *files, enum saved_align align, int64_t first_us,
+                        int64_t last_us)
+{
+    struct profile *saved = open_options(&(struct saved_options){ .align = align }, files, 2);
+
+    assert_int_equal(profile_history(saved).first_us, first_us);
+    assert_int_equal(profile_history(saved).last_us, last_us);
+    profile_free(saved);
+}
+
+/* One sample of each, 7 us on its clock: 6 us after the start of one, 2 us after the other's. */
+static void several_files_are_on_one_time_line(void **state)
+{
+    struct fixture *fixture = *state;
+    char other[160];
+    const char *files[] = { fixture->session, other }, *turned[] = { other, fixture->session };
+
+    snprintf(other, sizeof(other), "%s.2", fixture->session);
+    craft_one_sample(fixture->session, "{\"startUs\":1,\"wallStartUs\":101}");
+    craft_one_sample(other, "{\"startUs\":5,\"wallStartUs\":111}");
+    check_times(files, SAVED_ALIGN_START, 3, 7);
+    check_times(files, SAVED_ALIGN_CLOCK, 7, 13);
+    check_times(turned, SAVED_ALIGN_START, 7, 11);
+    check_times(turned, SAVED_ALIGN_CLOCK, 7, 13);
+    unlink(other);
+}
+
+static void several_files_are_one_profile(void **state)
+{
+    struct fixture *fixture = *state;
+    struct snapshot_window window = { 0 };
+    struct process_info infos[4];
+    struct snapshot *one, *both;
+    struct profile *saved;
+    uint32_t count, count_both;
+
+    add_samples(fixture);
+    profile_sync(fixture->profile);
+    save(fixture);
+    saved = open_options(&(struct saved_options){ 0 },
+                         (const char *[]){ fixture->session, fixture->session }, 2);
+    assert_int_equal(profile_processes(saved, infos, 4), 2);
+    assert_int_equal(infos[0].id, getpid());
+    assert_int_equal(infos[1].id, getpid() + 10000000);
+    assert_int_equal(infos[0].samples, infos[1].samples);
+    assert_int_equal(snapshot_take(&one, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_take(&both, saved, &window), 0);
+    assert_int_equal(snapshot_sample_count(both), 2 * snapshot_sample_count(one));
+    const struct snapshot_function *functions = snapshot_functions(one, &count);
+    const struct snapshot_function *of_both = snapshot_functions(both, &count_both);
+    assert_int_equal(count, count_both);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_string_equal(functions[i].id, of_both[i].id);
+        assert_int_equal(2 * functions[i].inclusive, of_both[i].inclusive);
+    }
+    snapshot_free(one);
+    snapshot_free(both);
+    profile_free(saved);
+}
+
+/* Chunks of half a megabyte, and room for one. */
+static void however_small_the_memory_nothing_is_dropped(void **state)
+{
+    struct fixture *fixture = *state;
+    struct owner *owner;
+    struct owner_thread *thread;
+    struct profile *saved;
+    uint64_t shown = 0;
+
+    assert_int_equal(owner_new(&owner, fixture->id), 0);
+    assert_int_equal(owner_thread_new(&thread, owner, 9, "many"), 0);
+    for (int64_t i = 0; i < 200000; i++) {
+        uint64_t frames[2] = { FRAME_KEY(0, (uint64_t)(i % 5000) * 16), FRAME_KEY(0, 7) };
+        struct store_sample sample = {
+            .thread = thread, .timestamp_us = 1000 + i, .depth = 2, .frames = frames
+        };
+
+        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
+    }
+    save(fixture);
+    owner_thread_release(thread);
+    owner_release(owner);
+    saved = open_options(&(struct saved_options){ .store_bytes = 1 },
+                         (const char *[]){ fixture->session }, 1);
+    for (int turn = 0; turn < 2; turn++)
+        for (int64_t from_us = 1000; from_us < 201000; from_us += 10000) {
+            struct snapshot_window window = { .bounded = true, .origin_us = from_us,
+                                              .extent_us = 9999 };
+            struct snapshot *snapshot;
+
+            assert_int_equal(snapshot_take(&snapshot, saved, &window), 0);
+            shown += snapshot_sample_count(snapshot);
+            snapshot_free(snapshot);
+            assert_true(saved->store->loaded_bytes <= saved->store->bytes_max);
+        }
+    assert_int_equal(shown, 400000);
+    profile_free(saved);
+}
+
+static void names_that_a_session_does_not_have_come_from_a_machine_that_does(void **state)
+{
+    struct fixture *fixture = *state;
+    struct profile_peer peer = { .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_options options = { .settings.enabled = true, .no_symbols = true };
+    struct profile *saved;
+    struct file_bytes file;
+    char *text;
+
+    profile_free(fixture->profile);
+    assert_int_equal(profile_new(&fixture->profile, &options), 0);
+    assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer, NULL),
+                     0);
+    add_samples(fixture);
+    profile_sync(fixture->profile);
+    save(fixture);
+    saved = reopen(fixture);
+    text = tell(saved);
+    assert_null(strstr(text, " a() "));
+    assert_non_null(strstr(text, "app+0x1004"));
+    free(text);
+    profile_free(saved);
+
+    saved = open_options(&(struct saved_options){ .symbolize = true },
+                         (const char *[]){ fixture->session }, 1);
+    file = save_bytes(saved, &(struct session_options){ 0 });
+    profile_free(saved);
+    write_bytes(fixture->session, file.data, file.count);
+    free(file.data);
+    unlink(fixture->path);
+    saved = reopen(fixture);
+    text = tell(saved);
+    assert_non_null(strstr(text, "function functions/1/1000 a "));
+    assert_non_null(strstr(text, "function functions/1/1100 b "));
+    free(text);
+    profile_free(saved);
+}
+
+static const char *code_reason(struct profile *profile, const char *id)
+{
+    const struct code_listing *listing;
+    struct code_request *request;
+    const char *reason;
+
+    assert_int_equal(profile_code_ask(&request, profile, id, 0), 0);
+    listing = profile_code_listing(request);
+    assert_non_null(listing);
+    reason = listing->reason;
+    profile_code_free(request);
+    return reason;
+}
+
+static void code_is_that_of_the_same_build_or_there_is_a_reason(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fake_elf another = { .build_id = { 4, 5, 6 } };
+    struct profile *saved;
+
+    add_samples(fixture);
+    profile_sync(fixture->profile);
+    save(fixture);
+    fake_elf_write(fixture->path, &another);
+    saved = reopen(fixture);
+    assert_non_null(strstr(code_reason(saved, "functions/1/1000"), "another build"));
+    profile_free(saved);
+    unlink(fixture->path);
+    saved = reopen(fixture);
+    assert_non_null(strstr(code_reason(saved, "functions/1/1000"), "no such file"));
+    profile_free(saved);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -472,6 +679,11 @@ int main(void)
         TEST(tables_that_cannot_be_are_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
         TEST(a_few_bytes_do_not_become_many),
+        TEST(several_files_are_on_one_time_line),
+        TEST(several_files_are_one_profile),
+        TEST(however_small_the_memory_nothing_is_dropped),
+        TEST(names_that_a_session_does_not_have_come_from_a_machine_that_does),
+        TEST(code_is_that_of_the_same_build_or_there_is_a_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,6 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { flamePage } from "../../clients/web/flame_page.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { build } = createRequire(join(here, "../../clients/web/package.json"))("esbuild");
@@ -14,8 +13,8 @@ await build({
   bundle: true,
   platform: "node",
   format: "esm",
+  define: { WEB: JSON.stringify(join(here, "../../clients/web")) },
   target: "node18",
-  plugins: [flamePage],
   logLevel: "warning",
 });
 const { pageTotals } = await import(pathToFileURL(outfile).href);

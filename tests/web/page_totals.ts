@@ -1,12 +1,26 @@
 // A service's samples as the page reads them: their totals, and what the page saves of them.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { choose } from "../../clients/web/src/data/files/chosen";
+import { fromBase64 } from "../../clients/web/src/data/files/base64";
+import { onePage, type Parts, PARTS } from "../../clients/web/src/data/files/one_page";
+import { openFile } from "../../clients/web/src/data/files/open";
 import { FORMS } from "../../clients/web/src/data/files/save";
 import { weigh } from "../../clients/web/src/data/filter";
+import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
 import { TableReader } from "../../clients/web/src/data/table_form";
 import { byFunction, count } from "../../clients/web/src/data/totals";
+
+declare const WEB: string; // the folder clients/web, set by page_totals.mjs
+
+/** profile: in base64. */
+function shared(profile: string): string {
+  const file = (name: string) => readFileSync(join(WEB, "generated", name));
+  const parts = Object.fromEntries(PARTS.map((name) => [name, gzipSync(file(name)).toString("base64")])) as Parts;
+  return onePage(file("one_page.html").toString(), parts, { file: 'a "b" <c>', look: "#unit=time", profile });
+}
 
 /** Writes page.pb.gz, page.speedscope.json, ... into a folder; gives rows by name. */
 export async function pageTotals(uri: string, folder: string) {
@@ -20,12 +34,19 @@ export async function pageTotals(uri: string, folder: string) {
   }
   const { profile } = reader;
   for (const { pid } of profile.threads) profile.processNames.set(pid, "python3"); // as getVM tells
+  for (const { suffix, write } of Object.values(FORMS))
+    writeFileSync(join(folder, `page${suffix}`), await write(choose(profile, {}), "page"));
+  const { result } = await (await fetch(`${uri}_getSession`)).json();
+  const session = await openFile(fromBase64(result.data));
+  writeFileSync(join(folder, "page.html"), shared(result.data));
+  return { ...totals(profile), session: totals(session.profile) };
+}
+
+function totals(profile: Profile) {
   const counted = count(new Shaper(profile, []).shape(), weigh(profile, {}));
   const { functions } = profile;
   const samples = byFunction(counted.calls, counted.samples, functions.length);
   const time_ns = byFunction(counted.calls, counted.time_ns, functions.length);
-  for (const { suffix, write } of Object.values(FORMS))
-    writeFileSync(join(folder, `page${suffix}`), await write(choose(profile, {}), "page"));
   return {
     samples: profile.samples.length,
     functions: functions.map(({ name }, fn) => ({

@@ -6,7 +6,6 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { flamePage } from "../../clients/web/flame_page.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const web = join(here, "../../clients/web");
@@ -32,7 +31,6 @@ await build({
   define: { TESTS: JSON.stringify(join(here, "..")) },
   nodePaths: [join(web, "node_modules")],
   sourcemap: "inline",
-  plugins: [flamePage],
   logLevel: "warning",
 });
 const files = readdirSync(out).map((name) => join(out, name));

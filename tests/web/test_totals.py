@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import os
@@ -18,8 +20,9 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("live", "python", "readers")]
 
-from harness import ROOT, Client, profiled, workload  # noqa: E402
+from harness import ISOSCOPE, ROOT, Client, profiled  # noqa: E402
 from isoscope import formats  # noqa: E402
+from isoscope.formats import one_page  # noqa: E402
 from profiles import totals  # noqa: E402
 from test_pprof import ALL, table  # noqa: E402
 
@@ -127,18 +130,28 @@ def test_perf_text_is_that_of_the_command(both):
     assert sorted(page.split("\n\n")) == sorted(command.split("\n\n"))
 
 
-def test_the_page_to_share_is_that_of_the_command(both):
-    page, command = both("html", ".html")
-    assert page.splitlines() == command.splitlines()
+def test_the_page_to_share_is_that_of_the_command(recording, monkeypatch):
+    """But for how its parts are packed."""
+    monkeypatch.setenv("ISOSCOPE_COMMAND", ISOSCOPE)
+    page = (recording[2] / "page.html").read_text()
+    held = base64.b64decode(re.search('id="profile">([^<]*)<', page)[1])
+
+    def unpacked(text):
+        return re.sub('(?<=">)H4sI[^<]*', lambda part: gzip.decompress(base64.b64decode(part[0])).decode(), text)
+
+    assert unpacked(page) == unpacked(one_page.page_of('a "b" <c>', held, "#unit=time"))
 
 
-@pytest.mark.parametrize("mode", ["cpu", "wall"])
-def test_of_several_processes_too_the_page_to_share_is_that_of_the_command(tmp_path, mode):
-    with profiled([workload("forks"), "0.2"], "--mode", mode) as service:
-        saved_by_page(service, tmp_path)
-    out = io.BytesIO()
-    formats.write(formats.open(tmp_path / "page.cpusamples.json"), "html", out)
-    assert (tmp_path / "page.html").read_text().splitlines() == out.getvalue().decode().splitlines()
+def test_a_session_has_the_same_totals_in_the_page_as_what_it_was_sent(recording):
+    _, page, _ = recording
+    rows, session = rows_of(page), rows_of(page["session"])
+    assert page["session"]["samples"] == page["samples"] and set(rows) == set(session)
+    assert sum(row["total"] for row in rows.values()) == sum(row["total"] for row in session.values())
+    for name, row in rows.items():
+        if [one["name"] for one in page["functions"] if one["total"]].count(name) == 1:
+            same = {key: round(value / 100) for key, value in session[name].items() if key.endswith("ns")}
+            assert same == {key: round(row[key] / 100) for key in same}, name
+            assert (row["self"], row["total"]) == (session[name]["self"], session[name]["total"])
 
 
 def test_firefox_reads_the_same_threads_and_stacks_as_of_the_command(both):

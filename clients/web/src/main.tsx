@@ -9,17 +9,19 @@ import { Backend } from "./worker/client";
 import { keepHistory } from "./state/history";
 import { told, useBackend } from "./state/live";
 import { keepRoom, room } from "./state/room";
-import { openServed } from "./views/files/drop";
+import { openBeside } from "./views/files/drop";
 import { App } from "./views/frame/app";
 import { keepLater } from "./views/frame/later";
 import { keepTabSign } from "./views/frame/tab_sign";
 import { theme } from "./views/parts/colours";
 
 function start(page: HTMLElement): void {
-  const backend = new Backend(new Worker("app.js", { type: "module" }), told);
+  // Its own address: in a page that holds all of itself it has no other.
+  const backend = new Backend(new Worker(import.meta.url, { type: "module" }), told);
   useBackend(backend);
-  const { file } = page.dataset;
-  if (file) void openServed(file);
+  const { file, look } = page.dataset;
+  if (look && !location.hash) history.replaceState(null, "", look);
+  if (file) void openBeside(file);
   else backend.say({ say: "connect", base: new URL(".", location.href).href });
   keepHistory();
   keepRoom();

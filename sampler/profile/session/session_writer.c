@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
+#include "facts_writer.h"
 #include "format/blocks.h"
 #include "format/sample_columns.h"
 #include "table_writer.h"
@@ -240,12 +241,17 @@ int session_writer_samples(struct session_writer *writer, struct bytes *out)
 
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
-    return table_writer_tables(&writer->tables, now_us, out);
+    int error = table_writer_tables(&writer->tables, out);
+
+    return error ? error : facts_writer_memory(&writer->tables, now_us, out);
 }
 
 int session_writer_names(struct session_writer *writer, struct bytes *out, uint32_t *waits)
 {
-    return table_writer_names(&writer->tables, out, waits);
+    int error = table_writer_names(&writer->tables, out, waits);
+
+    return error || !writer->tables.options->sources ? error
+                                                     : facts_writer_sources(&writer->tables, out);
 }
 
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out)

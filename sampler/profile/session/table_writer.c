@@ -3,7 +3,6 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../facts.h"
 #include "../intake/processes.h"
-#include "facts_writer.h"
 #include "format/module_entry.h"
 #include "format/process_entry.h"
 #include "session_contents.h"
@@ -266,7 +265,7 @@ static int put_state(struct table_writer *writer, struct bytes *out)
     return object ? put_changed(writer, "STAT", TOLD_STATE, object, out) : 0;
 }
 
-int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out)
+int table_writer_tables(struct table_writer *writer, struct bytes *out)
 {
     int error = put_who(writer, out);
 
@@ -276,8 +275,6 @@ int table_writer_tables(struct table_writer *writer, int64_t now_us, struct byte
         error = put_settings(writer, out);
     if (!error)
         error = put_state(writer, out);
-    if (!error)
-        error = facts_writer_memory(writer, now_us, out);
     return error;
 }
 
@@ -370,8 +367,6 @@ int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t 
             error = put_chains(writer, out);
         if (!error)
             error = put_modules(writer, out);
-        if (!error && writer->options->sources)
-            error = facts_writer_sources(writer, out);
     } while (!error && (again || full));
     *waits = writer->told.waiting_count;
     return error;

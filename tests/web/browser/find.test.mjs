@@ -331,19 +331,6 @@ visiting("the flame graph is saved as a picture", async (visit) => {
   assert.ok(png.length > 5000, `${png.length} bytes`);
 });
 
-visiting("the page to share shows the samples by itself, and loads nothing", async (visit) => {
-  const { name, content } = await visit.saved("html");
-  assert.match(name, /^python3.*\.html$/);
-  const shared = await browser.newPage();
-  const asked = [];
-  shared.on("request", (request) => asked.push(request.url()));
-  await shared.setContent(content.toString());
-  await shared.getByText(`${samples.toLocaleString("en-US")} samples`).waitFor();
-  await shared.locator("#legend li").nth(1).waitFor();
-  assert.deepEqual(asked, []);
-  await shared.close();
-});
-
 visiting("hostile, long and right-to-left names are text everywhere", async (visit) => {
   const names = [
     "<img src=x onerror=window.hacked=1>",

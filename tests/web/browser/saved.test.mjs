@@ -20,12 +20,13 @@ test("a served session is shown whole, by its name, and says that it is saved", 
   await visit.close();
 });
 
-test("nothing on the page pauses or clears a saved session", async () => {
+test("nothing is offered that needs a program, and the page to share is", async () => {
   const visit = await Visit.of(browser, service.uri);
   await visit.moreThan(0);
-  for (const word of ["Freeze", "Pause", "Clear"])
-    assert.ok(await visit.button(word).isDisabled(), word);
-  for (const one of await visit.page.locator("header select").all())
-    assert.ok(await one.isDisabled());
+  assert.match(await visit.text(".banner"), /Recorded .* ended with status 0/s);
+  for (const word of ["Freeze", "Pause", "Record", "Clear", "Go live"])
+    assert.equal(await visit.button(word).count(), 0, word);
+  assert.equal(await visit.page.locator("header select").count(), 0);
+  assert.match((await visit.saved("html")).content.toString(), /data-file="cpu.isoscope"/);
   await visit.close();
 });

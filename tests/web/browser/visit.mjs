@@ -41,7 +41,10 @@ export async function launch(...options) {
   });
 }
 
-const isLocal = (url) => /^(data|blob|about):/.test(url) || new URL(url).hostname === "127.0.0.1";
+/** own: a page from file:// may ask for itself. */
+const isLocal = (url, own) =>
+  /^(data|blob|about):/.test(url) ||
+  (own.startsWith("file:") ? url.replace(/#.*/, "") === own : new URL(url).hostname === "127.0.0.1");
 
 /** Runs in the page. -1: it tells none. */
 function addReader() {
@@ -70,7 +73,7 @@ export class Visit {
     page.setDefaultTimeout(30_000);
     const visit = new Visit(page);
     const seen = (url) => {
-      if (!isLocal(url)) visit.outside.push(url);
+      if (!isLocal(url, uri)) visit.outside.push(url);
     };
     context.on("request", (request) => seen(request.url()));
     page.on("websocket", (socket) => seen(socket.url()));

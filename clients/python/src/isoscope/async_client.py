@@ -249,6 +249,9 @@ class AsyncClient:
         wanted = Wanted(since_us, processes, tid, count, self._name, pcs)
         return await self._do(operations.profile(wanted))
 
+    async def session(self, *, sources: bool = False) -> bytes:
+        return await self._do(operations.session(sources))
+
     def samples_table(
         self,
         process: Optional[Process] = None,

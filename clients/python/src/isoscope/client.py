@@ -220,6 +220,11 @@ class Client:
             operations.profile(Wanted(since_us, processes, tid, count, self._name, pcs))
         )
 
+    def session(self, *, sources: bool = False) -> bytes:
+        """All that the service has, as a session file (formats/session.py reads it); sources: with
+        the text of sampled source files that it gives."""
+        return self._do(operations.session(sources))
+
     def samples_table(
         self,
         process: Optional[Process] = None,

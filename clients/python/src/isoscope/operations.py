@@ -11,6 +11,7 @@ Errors   ProtocolError where a reply lacks what is needed. RpcError passes throu
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Generator, Iterable, Mapping, Optional, TypeVar, cast
@@ -137,6 +138,15 @@ def update(
         params["cursor"] = table.cursor
     reply = yield Call("_getCpuSamples", params)
     return None if reply.get("type") == "Sentinel" else table.add(reply)
+
+
+def session(sources: bool) -> Operation[bytes]:
+    """All that the service has, as a session file; sources: with the text that it gives."""
+    reply = yield Call("_getSession", {"sources": True} if sources else {})
+    try:
+        return base64.b64decode(str(reply["data"]), validate=True)
+    except (KeyError, ValueError) as error:
+        raise ProtocolError(f"_getSession: the reply lacks or breaks {error}") from error
 
 
 @dataclass(frozen=True)

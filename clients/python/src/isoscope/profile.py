@@ -87,7 +87,8 @@ class Profile:
         self.true_period_us = 0  # the longest of the processes'; 0: not told
         self.lost: Counter[str] = Counter()  # ticks without a sample, by cause
         self.runtimes: frozenset[str] = frozenset()  # whose code ends stacks: "java", ...
-        self.meta: dict[str, str] = {}  # "program", "host", "start" where known
+        self.meta: dict[str, str] = {}  # "program", "command", "host", ... where known
+        self.notes: list[str] = []  # sentences on what its file lacks
         self._index = _Index()
         self._table = _TableMap()
 

@@ -209,25 +209,34 @@ class SamplesTable:
         tree = self._tree
         _goes_on("firstNode", wire["firstNode"], tree.callers)
         nodes = wire["nodes"]
-        _same_length(nodes, ("callers", "frames"))
-        _within("a frame", nodes["frames"], len(self._frames))
-        _downwards(nodes["callers"], len(tree.callers))
+        check_nodes(nodes["callers"], nodes["frames"], len(tree.callers), len(self._frames))
         tree.callers.extend(nodes["callers"])
         tree.frames.extend(nodes["frames"])
         # Threads come again, from the first on, when one has another name.
         tree.threads[wire["firstThread"] :] = cast(Any, wire["threads"])
-        return self._piece(wire, vm_tags)
+        piece = Piece(tree, self._frames, int(wire["timeOriginMicros"]), wire["samples"], vm_tags)
+        return checked(piece)
 
-    def _piece(self, wire: PrivateTableTree, vm_tags: list[str]) -> Piece:
-        """Checked once and as a whole, so that nobody has to who reads it."""
-        tree, samples = self._tree, wire["samples"]
-        _same_length(samples, ("timeDeltas", "threads", "callers", "frames", "vmTags", "cpuNanos"))
-        _within("a thread", samples["threads"], len(tree.threads))
-        _within("a caller", samples["callers"], len(tree.callers))
-        _within("a frame", samples["frames"], len(self._frames))
-        _within("a vmTag", samples["vmTags"], len(vm_tags))
-        _within("an incomplete sample", samples["incomplete"], len(samples["frames"]))
-        return Piece(tree, self._frames, int(wire["timeOriginMicros"]), samples, vm_tags)
+
+# All is checked once and as a whole, so that nobody has to who reads it. ValueError says what is wrong.
+
+
+def check_nodes(callers: list[int], frames: list[int], first: int, frame_count: int) -> None:
+    """Of nodes that are new, from first on."""
+    _same_length({"callers": callers, "frames": frames}, ("callers", "frames"))
+    _within("a frame", frames, frame_count)
+    _downwards(callers, first)
+
+
+def checked(piece: Piece) -> Piece:
+    tree, samples = piece.tree, piece.samples
+    _same_length(samples, ("timeDeltas", "threads", "callers", "frames", "vmTags", "cpuNanos"))
+    _within("a thread", samples["threads"], len(tree.threads))
+    _within("a caller", samples["callers"], len(tree.callers))
+    _within("a frame", samples["frames"], len(piece.frames))
+    _within("a vmTag", samples["vmTags"], len(piece.vm_tags))
+    _within("an incomplete sample", samples["incomplete"], len(samples["frames"]))
+    return piece
 
 
 def _goes_on(member: str, first: int, so_far: Sequence[Any]) -> None:

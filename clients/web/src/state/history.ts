@@ -9,10 +9,11 @@ const WAIT_MS = 300; // browsers refuse too many changes of the address
 
 const HELD = "held"; // beside the selection: neither Back nor Forward changes it
 
-function addressOf(fragment: string): string {
+/** The fragment of a link to what is seen now; "": it is as at the start. */
+export function fragmentNow(): string {
   const held_us = held.value ? heldAt_us.value : 0;
-  const words = [fragment, held_us ? `${HELD}=${held_us}` : ""].filter(Boolean).join("&");
-  return words ? `#${words}` : location.pathname;
+  const words = [toFragment(selection.value), held_us ? `${HELD}=${held_us}` : ""].filter(Boolean).join("&");
+  return words && `#${words}`;
 }
 
 /** Of a link that holds the view. */
@@ -62,7 +63,7 @@ export function keepHistory(): void {
     here();
   });
   effect(() => {
-    const url = addressOf(toFragment(selection.value));
+    const url = fragmentNow() || location.pathname;
     const now = step.value;
     if (waiting && waiting.step < now) write(); // what came of the step before
     clearTimeout(timer);

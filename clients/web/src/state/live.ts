@@ -107,7 +107,8 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
       case "files":
         files.value = message.files;
         problem.value = ""; // of a file before
-        filesChanged(message.changed);
+        // The first that is shown: the link is of it.
+        if (data.value || message.changed === "compared") filesChanged(message.changed);
         break;
       case "problem":
         problem.value = message.problem;

@@ -11,6 +11,7 @@ export type {
   PrivateFunction as ListFunction,
   PrivateInstruction as Instruction,
   PrivateLibrary as WireLibrary,
+  PrivateSavedFile as SavedFile,
   PrivateTableFrame as WireFrame,
   PrivateTableFunction as WireFunction,
   PrivateTableTree as WireTree,

@@ -1,5 +1,5 @@
 // What the page asks of the service besides samples, in the page's words.
-import type { Exit, Isolate, VM } from "./protocol";
+import type { Exit, Isolate, SavedFile, VM } from "./protocol";
 import type { Rpc } from "./rpc";
 
 export interface ProcessInfo {
@@ -22,6 +22,7 @@ export interface ServiceInfo {
   cpuTime: VM["_cpuTime"];
   unsampled: NonNullable<VM["_unsampled"]>;
   processes: ProcessInfo[];
+  saved: SavedFile[]; // that it answers out of; none: its programs run, or have run
 }
 
 async function processOf(rpc: Rpc, isolateId: string): Promise<Isolate | null> {
@@ -61,6 +62,7 @@ export async function readInfo(rpc: Rpc): Promise<ServiceInfo> {
     symbols: { done: vm._symbols.done, asked: vm._symbols.asked },
     cpuTime: vm._cpuTime,
     unsampled: vm._unsampled ?? [],
+    saved: vm._saved ?? [],
     processes: isolates.filter((isolate) => isolate !== null).map(described),
   };
 }

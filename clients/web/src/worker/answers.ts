@@ -41,7 +41,7 @@ import { sandwich } from "./sandwiches";
 import type { FunctionTable, Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
 /** What is answered from profiles alone, and by the page's first file. */
-export type Computed = Exclude<Kind, "code" | "source" | "save">;
+export type Computed = Exclude<Kind, "code" | "source" | "save" | "whole">;
 type Answer<K extends Kind> = Questions[K]["answer"];
 type Handlers = {
   [K in Computed]: (args: Questions[K]["args"]) => Answer<K> | Promise<Answer<K>>;

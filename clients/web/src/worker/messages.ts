@@ -6,6 +6,7 @@ import type { ColourBy } from "../data/colour_keys";
 import type { Legend } from "../data/colouring";
 import type { Facets } from "../data/sums/facets";
 import type { Form } from "../data/files/save";
+import type { SessionFacts } from "../data/files/session_read";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";
 import type { FlameRows } from "../data/layouts/flame_layout";
@@ -100,6 +101,13 @@ export interface OpenedFile {
   form: string;
   samples: number;
   timeless: boolean; // it tells no times: samples stand one after another
+  session: SessionFacts | null; // null: it is none
+}
+
+export interface WholeFile {
+  name: string; // "": of no file, but of the service's
+  isSession: boolean;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Each kind of question: what it takes and gives. */
@@ -160,6 +168,7 @@ export interface Questions {
   compare: { args: Look & { before: Before }; answer: Compared | null };
   facets: { args: Look; answer: Facets };
   stack: { args: Look & { fn: number }; answer: number[] }; // the heaviest one, outermost first
+  whole: { args: object; answer: WholeFile }; // all that is shown, whatever the filters are
   save: { args: Look & { form: Form; name: string }; answer: string | Uint8Array<ArrayBuffer> };
 }
 

@@ -7,10 +7,12 @@ import { Connection } from "../wire/connection";
 import { Follower } from "../wire/follow";
 import { isLinkGone, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
+import { readSession } from "../wire/session";
 import { readSource } from "../wire/source";
+import { fromBase64 } from "../data/files/base64";
 import type { openFile } from "../data/files/open";
 import type { written } from "../data/files/save";
-import type { FileUse, FromWorker, Kind, Questions, ToWorker } from "./messages";
+import type { FileUse, FromWorker, Kind, Questions, ToWorker, WholeFile } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";
 
@@ -97,13 +99,25 @@ class Server {
   async #answerTo(kind: Kind, args: Questions[Kind]["args"]): Promise<Questions[Kind]["answer"]> {
     if (kind === "code") return this.#code((args as Questions["code"]["args"]).fn);
     if (kind === "source") return this.#source((args as Questions["source"]["args"]).file);
+    if (kind === "whole") return this.#whole();
     if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
     const { filter, form, name } = args as Questions["save"]["args"];
     const { written } = await this.forms();
     return written(this.#sources.shown.profile, filter, form, name);
   }
 
+  /** Of a file what was opened; of a service its session. */
+  async #whole(): Promise<WholeFile> {
+    const file = this.#sources.whole();
+    if (file) return file;
+    if (!this.#rpc) throw new Error("not connected");
+    const data = await readSession(this.#rpc);
+    return { name: "", isSession: true, bytes: fromBase64(data) };
+  }
+
   async #source(file: string): Promise<string | null> {
+    const own = this.#sources.text(file);
+    if (own !== null || (!this.#sources.isLive && !this.#rpc)) return own;
     if (!this.#rpc) throw new Error("not connected");
     return readSource(this.#rpc, file);
   }
@@ -119,7 +133,8 @@ class Server {
   async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
     try {
       const { openFile } = await this.forms();
-      this.#sources.open(as, name, await openFile(new Uint8Array(content)));
+      const bytes = new Uint8Array(content);
+      this.#sources.open(as, name, bytes, await openFile(bytes));
       this.#tellFiles(as);
     } catch (error) {
       this.#say({ say: "problem", problem: `cannot open ${name}: ${textOf(error)}` });
@@ -203,6 +218,7 @@ class Server {
     const { functions: firstFunction, libraries: firstLibrary } = this.#told;
     this.#told.functions = profile.functions.length;
     this.#told.libraries = profile.libraries.length;
+    const session = this.#sources.files.shown?.session;
     const data = {
       version: ++this.#version,
       resets: this.#resets,
@@ -211,8 +227,8 @@ class Server {
       extent_us: extent(profile),
       period_us: profile.period_us,
       unit: profile.unit(),
-      lost: this.#sources.isLive ? this.#reader.lost : {},
-      missed_ns: this.#sources.isLive ? this.#reader.missed_ns : 0,
+      lost: this.#sources.isLive ? this.#reader.lost : (session?.lost ?? {}),
+      missed_ns: this.#sources.isLive ? this.#reader.missed_ns : (session?.missed_ns ?? 0),
       threads: profile.threads,
       processNames: profile.processNames,
       tags: profile.tags.texts,

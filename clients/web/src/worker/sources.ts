@@ -2,9 +2,11 @@
 import type { Profile } from "../data/profile";
 import { Answers } from "./answers";
 import type { OpenedFile as ReadFile } from "../data/files/open";
-import type { Files, FileUse, OpenedFile } from "./messages";
+import type { Files, FileUse, OpenedFile, WholeFile } from "./messages";
 
 interface Opened {
+  texts: ReadonlyMap<string, string>;
+  bytes: Uint8Array<ArrayBuffer>;
   answers: Answers;
   file: OpenedFile;
 }
@@ -38,9 +40,23 @@ export class Sources {
     return { shown: shown && shown.file, compared: compared && compared.file };
   }
 
-  open(as: FileUse, name: string, { form, profile, timeless }: ReadFile): void {
-    const file = { name, form, timeless, samples: profile.samples.length };
-    this.#opened[as] = { answers: new Answers(profile), file };
+  /** null: the service's samples are shown. */
+  whole(): WholeFile | null {
+    const { shown } = this.#opened;
+    if (!shown) return null;
+    const { name, session } = shown.file;
+    return { name, isSession: session !== null, bytes: shown.bytes.slice() }; // an answer is moved
+  }
+
+  /** Of the file that is shown, the text of a source file; null: it has none. */
+  text(file: string): string | null {
+    return this.#opened.shown?.texts.get(file) ?? null;
+  }
+
+  open(as: FileUse, name: string, bytes: Uint8Array<ArrayBuffer>, read: ReadFile): void {
+    const { form, profile, timeless, session, texts = new Map() } = read;
+    const file = { name, form, timeless, session, samples: profile.samples.length };
+    this.#opened[as] = { answers: new Answers(profile), file, bytes, texts };
   }
 
   close(as: FileUse): void {

@@ -16,8 +16,8 @@ from typing import Any, Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
 from . import mistakes
-from .commands import completion, diff, disassemble, dump, export, hot, overhead, stats, table, top, tree
-from .commands import view, watch
+from .commands import completion, diff, disassemble, dump, export, hot, overhead, save, stats, table
+from .commands import top, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -32,6 +32,7 @@ COMMANDS = {
     "export": export.add,
     "flame": export.add_flame,
     "view": view.add,
+    "save": save.add,
     "dump": dump.add,
     "stats": stats.add,
     "watch": watch.add,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from ..errors import IsoscopeError
-from .recording import isoscope
+from ..command import isoscope
 
 IN_C = {
     "run": "run a program with the sampler and serve its profile",

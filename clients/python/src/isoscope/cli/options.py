@@ -51,6 +51,11 @@ def add_options(parser: Any, *, shares: bool = True) -> None:
 
 def add_place(parser: Any, *, files: bool = True) -> None:
     """SOURCE, or `-- COMMAND` with what `isoscope run` takes."""
+    add_source(parser, files=files)
+    add_run_options(parser)
+
+
+def add_source(parser: Any, *, files: bool) -> None:
     what = (
         "a service's info file (isoscope run --write-service-info) or its URI; - reads either from "
         f"standard input; default: ${places.VARIABLE}" + ("; or a profile file" if files else "")
@@ -58,7 +63,6 @@ def add_place(parser: Any, *, files: bool = True) -> None:
     parser.add_argument(
         "source", metavar="SOURCE", nargs="?", type=place if files else uri, help=what
     )
-    add_run_options(parser)
 
 
 def add_run_options(parser: Any) -> None:
@@ -114,6 +118,14 @@ def checked_uri(text: str) -> str:
     """For words that argparse has taken already."""
     try:
         return uri(text)
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(str(error)) from error
+
+
+def checked_place(text: str) -> str:
+    """For words that argparse has taken for another."""
+    try:
+        return place(text)
     except argparse.ArgumentTypeError as error:
         raise UsageError(str(error)) from error
 

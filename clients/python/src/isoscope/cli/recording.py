@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Any, Optional, Sequence
 
-from ..errors import IsoscopeError
+from ..command import isoscope
 from .exits import NotStarted
 
 _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
@@ -139,16 +138,6 @@ class Recording:
 
 def _leave(number: int, frame: Optional[FrameType]) -> None:
     raise SystemExit(128 + number)
-
-
-def isoscope() -> str:
-    """The C command: it starts us, and says where it is."""
-    command = os.environ.get("ISOSCOPE_COMMAND") or shutil.which("isoscope")
-    if not command:
-        raise IsoscopeError(
-            "cannot find the command `isoscope`: it is not on the PATH, and ISOSCOPE_COMMAND is not set"
-        )
-    return command
 
 
 def _has_reaped(pid: int) -> bool:

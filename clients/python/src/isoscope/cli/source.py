@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from dataclasses import dataclass
 from typing import IO, Callable, Optional, Sequence
 
@@ -116,20 +117,24 @@ def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Sourc
 
 
 def _of_file(args: argparse.Namespace) -> Source:
-    from .. import formats  # only then: it knows many
-
-    with working(f"reading {args.source}"):
-        profile = formats.open(args.source)
+    profile = _opened(args)
     why_empty = "" if len(profile) else f"no samples in {args.source}"
     return filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
 
 
-def file_profile(args: argparse.Namespace) -> Profile:
-    """For commands that take no filter but --process. NothingToShow where it is empty."""
-    from .. import formats
+def _opened(args: argparse.Namespace) -> Profile:
+    from .. import formats  # only then: it knows many
 
     with working(f"reading {args.source}"):
         profile = formats.open(args.source)
+    for note in profile.notes:
+        print(f"isoscope: {args.source}: {note}", file=sys.stderr)
+    return profile
+
+
+def file_profile(args: argparse.Namespace) -> Profile:
+    """For commands that take no filter but --process. NothingToShow where it is empty."""
+    profile = _opened(args)
     if args.process is not None and len(profile):
         profile = filters.by_process(profile, args.process)
     if not len(profile):
@@ -162,6 +167,15 @@ def processes(client: Client, args: argparse.Namespace) -> list[Process]:
         there = ", ".join(p.label for p in processes) or "none"
         raise filters.NoMatch(f"no process '{wanted}'; there are: {there}")
     return chosen
+
+
+_FILTERS = ("process", "thread", "tag", "from_us", "to_us", "last_us", "focus", "ignore", "hide")
+
+
+def is_filtered(args: argparse.Namespace) -> bool:
+    """The options leave something out of the source, or change it."""
+    chosen = any(getattr(args, name) is not None for name in _FILTERS)
+    return chosen or not args.system or not args.inline or args.name_here
 
 
 def filtered(args: argparse.Namespace, source: Source) -> Source:

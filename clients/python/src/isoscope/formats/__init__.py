@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Callable, NamedTuple
+from typing import Any, BinaryIO, Callable, NamedTuple
 
 from ..errors import CannotWrite
 from ..profile import Profile
-from . import cpu_samples, cpuprofile, devtools, firefox, folded, html, perf, pprof, speedscope
+from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, speedscope
 from . import spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
@@ -32,6 +32,7 @@ __all__ = [
     "parse",
     "save",
     "write",
+    "write_whole",
 ]
 
 
@@ -44,6 +45,7 @@ class Format(NamedTuple):
     weighted: bool = False  # counts samples or microseconds
     one_thread: bool = False  # a file a thread
     pcs: bool = False  # has a place for frames' pcs
+    holds: bool = False  # takes the file that a whole profile was read from as it is
 
 
 FORMATS: dict[str, Format] = {
@@ -59,7 +61,14 @@ FORMATS: dict[str, Format] = {
     "devtools": Format(".json", "Dart DevTools' CPU profiler, offline", devtools.write),
     "firefox": Format(".json", "profiler.firefox.com, profiler-cli", firefox.write, pcs=True),
     "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True),
-    "html": Format(".html", "an interactive flame graph", html.write, weighted=True),
+    "html": Format(
+        ".html",
+        "one page to share: all views, without a service",
+        one_page.write,
+        weighted=True,
+        pcs=True,
+        holds=True,
+    ),
     "perf": Format(".txt", "text as perf script prints it", perf.write),
     "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True),
     "speedscope": Format(".json", "speedscope.app", speedscope.write),
@@ -67,19 +76,24 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def write(profile: Profile, name: str, out: BinaryIO, *, weight: str = "") -> None:
-    """weight: of a format that has a choice; "": its own."""
+def write(
+    profile: Profile, name: str, out: BinaryIO, *, weight: str = "", held: bytes = b""
+) -> None:
+    """weight: of a format that has a choice; "": its own. held: the file that the whole profile was read
+    from, for a format that takes it."""
     form = _checked(profile, name, weight)
-    form.write(profile, out, **_options(weight))
+    form.write(profile, out, **_options(form, weight, held))
 
 
-def save(profile: Profile, name: str, path: Path, *, weight: str = "") -> list[Path]:
+def save(
+    profile: Profile, name: str, path: Path, *, weight: str = "", held: bytes = b""
+) -> list[Path]:
     """Writes it whole or not at all; the files that were made. Of a format with one thread a file
     there are several when the profile has several threads: with the tid before the suffix."""
     form = _checked(profile, name, weight)
     made = []
     for part, target in _parts(profile, form, path):
-        _write(target, partial(form.write, part, **_options(weight)))
+        write_whole(target, partial(form.write, part, **_options(form, weight, held)))
         made.append(target)
     return made
 
@@ -111,8 +125,9 @@ def _checked(profile: Profile, name: str, weight: str) -> Format:
     return form
 
 
-def _options(weight: str) -> dict[str, str]:
-    return {"weight": weight} if weight else {}
+def _options(form: Format, weight: str, held: bytes) -> dict[str, Any]:
+    options: dict[str, Any] = {"weight": weight} if weight else {}
+    return {**options, "held": held} if form.holds and held else options
 
 
 def _parts(profile: Profile, form: Format, path: Path) -> list[tuple[Profile, Path]]:
@@ -125,7 +140,8 @@ def _parts(profile: Profile, form: Format, path: Path) -> list[tuple[Profile, Pa
     ]
 
 
-def _write(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Under a name of its own, which becomes path at the end."""
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe
             with path.open("wb") as out:

@@ -63,7 +63,7 @@ def picture(profile: Profile, weight: str) -> Picture:
         boxes.insert(0, None)
         rows += 1
     libraries = _libraries(drawn, weight)
-    return Picture(boxes, rows, drawn.width, _title(profile), _summary(profile), weight, libraries)
+    return Picture(boxes, rows, drawn.width, title_of(profile), _summary(profile), weight, libraries)
 
 
 def duration(us: int) -> str:
@@ -87,7 +87,7 @@ def _libraries(drawn: Layout, unit: str) -> list[tuple[str, int, str]]:
     return [(name, own, PALETTE[slots[name]]) for name, own in busiest if name in slots]
 
 
-def _title(profile: Profile) -> str:
+def title_of(profile: Profile) -> str:
     labels = [process.label for process in profile.processes]
     more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
     return profile.meta.get("program") or ", ".join(labels[:3]) + more or "profile"

@@ -1,6 +1,7 @@
 """From a file to a Profile, by what is in it.
 
-    bytes -> unzipped -> JSON?    -> the row of READERS that knows it -> Profile
+    bytes -> session? -> its reader
+          -> unzipped -> JSON?    -> the row of READERS that knows it -> Profile
                       -> folded?  -> its reader
                       -> else     -> pprof
 
@@ -16,11 +17,11 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from ..errors import BadFile
 from ..profile import Profile
-from . import cpu_samples, folded, pprof_read, speedscope
+from . import cpu_samples, folded, pprof_read, session, speedscope
 
 _GZIP = b"\x1f\x8b"
 _SIZE_MAX = 2 << 30  # unzipped: what is small as a file need not be so in memory
-_ADVICE = "isoscope reads speedscope, pprof, CpuSamples and folded stacks"
+_ADVICE = "isoscope reads sessions, speedscope, pprof, CpuSamples and folded stacks"
 
 
 class Reader(NamedTuple):
@@ -62,6 +63,8 @@ def parse(content: bytes) -> Profile:
         raise BadFile("the file is empty")
     if content.startswith(_GZIP):
         content = _unzip(content)
+    if session.knows(content):
+        return session.read(content)
     start = content[:64].lstrip()
     if start[:1] in (b"{", b"["):
         return _of_json(content)

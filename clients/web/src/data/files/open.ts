@@ -1,6 +1,7 @@
 // From a file to a profile, by what is in it.
 //
-//   bytes -> unzipped -> JSON?   -> the row of READERS that knows it -> Profile
+//   bytes -> session?  -> its reader
+//         -> unzipped -> JSON?   -> the row of READERS that knows it -> Profile
 //                     -> folded? -> its reader
 //                     -> else    -> pprof
 //
@@ -11,14 +12,19 @@ import { isCpuSamples, readCpuSamples } from "./cpu_samples_read";
 import { isFolded, readFolded } from "./folded";
 import type { Json } from "./json";
 import { readPprof } from "./pprof_read";
+import { isSession } from "./session_blocks";
+import { readSession, type SessionFacts } from "./session_read";
 import { isSpeedscope, readSpeedscope } from "./speedscope_read";
 
 export interface Opened {
   form: string;
   profile: Profile;
+  session?: SessionFacts;
+  texts?: ReadonlyMap<string, string>; // of source files, by their paths
 }
 
-export interface OpenedFile extends Opened {
+export interface OpenedFile extends Omit<Opened, "session"> {
+  session: SessionFacts | null; // null: it is none
   timeless: boolean; // it tells no times: samples stand one after another
 }
 
@@ -28,13 +34,13 @@ interface Reader {
   read(value: Json): Profile;
 }
 
-// A further form of JSON, such as saved sessions, is a further row.
+// A further form of JSON is a further row.
 const READERS: Reader[] = [
   { form: "speedscope", knows: isSpeedscope, read: readSpeedscope },
   { form: "CpuSamples", knows: isCpuSamples, read: readCpuSamples },
 ];
 
-const ADVICE = "isoscope reads speedscope, pprof, CpuSamples and folded stacks";
+const ADVICE = "isoscope reads sessions, speedscope, pprof, CpuSamples and folded stacks";
 const BYTES_MOST = 2 ** 31; // unzipped: what is small as a file need not be so in memory
 
 export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<OpenedFile> {
@@ -44,10 +50,11 @@ export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<Opened
   if (!opened.profile.samples.length) throw new BadFile(`${opened.form} file without samples`);
   const timeless = opened.profile.samples.time_us.view().every((time) => time === 0);
   if (timeless) lineUp(opened.profile);
-  return { ...opened, timeless };
+  return { session: null, ...opened, timeless };
 }
 
 function readBytes(bytes: Uint8Array): Opened {
+  if (isSession(bytes)) return { form: "isoscope session", ...readSession(bytes) };
   const start = new TextDecoder().decode(bytes.subarray(0, 4100)).trimStart();
   if (start[0] === "{" || start[0] === "[") return readJson(new TextDecoder().decode(bytes));
   if (/^<(\?xml|!doctype|html|svg)\b/i.test(start))

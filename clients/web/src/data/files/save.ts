@@ -8,7 +8,6 @@ import { writeCsv, writeCsvSamples } from "./csv_write";
 import { writeDevtools } from "./devtools_write";
 import { writeFirefox } from "./firefox_write";
 import { writeFolded } from "./folded";
-import { writeHtml } from "./html_write";
 import { writePerf } from "./perf_write";
 import { writePprof } from "./pprof_write";
 import { writeSpeedscope } from "./speedscope_write";
@@ -26,7 +25,6 @@ function form(suffix: string, summary: string, write: Writer["write"]): Writer {
 }
 
 export const FORMS = {
-  html: form(".html", "one page to share: a flame graph to zoom and search in", writeHtml),
   speedscope: form(".speedscope.json", "speedscope.app", writeSpeedscope),
   firefox: form(".firefox.json", "profiler.firefox.com", writeFirefox),
   pprof: form(".pb.gz", "go tool pprof", (chosen) => zipped(writePprof(chosen))),

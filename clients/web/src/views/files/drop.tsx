@@ -1,7 +1,11 @@
 // Files that are dropped on the page, or picked: to be shown instead, or to compare with.
 import { useEffect, useState } from "preact/hooks";
+import { fromBase64 } from "../../data/files/base64";
 import type { FileUse } from "../../worker/messages";
 import { backend, files, link, problem } from "../../state/live";
+import { savedShown } from "../../state/standing";
+import { ending } from "../parts/format";
+import { SavedWords } from "./saved_words";
 
 async function open(as: FileUse, file: File): Promise<void> {
   try {
@@ -12,11 +16,18 @@ async function open(as: FileUse, file: File): Promise<void> {
   }
 }
 
-/** The file beside the page: `isoscope view` puts its name into the page, and there is no service. */
-export async function openServed(name: string): Promise<void> {
-  link.value = { state: "none" };
+/** In the page, or beside it on `isoscope view`'s server. */
+async function contentBeside(): Promise<ArrayBuffer | null> {
+  const held = document.getElementById("profile")?.textContent;
+  if (held) return fromBase64(held).buffer;
   const answer = await fetch("profile").catch(() => null);
-  const content = answer?.ok ? await answer.arrayBuffer() : null;
+  return answer?.ok ? answer.arrayBuffer() : null;
+}
+
+/** The file that the page came with: its name stands there, and there is no service. */
+export async function openBeside(name: string): Promise<void> {
+  link.value = { state: "none" };
+  const content = await contentBeside();
   if (content) backend().say({ say: "open", as: "shown", name, content });
   else problem.value = `cannot read ${name}: \`isoscope view\` has ended`;
 }
@@ -78,10 +89,15 @@ export function Drop() {
 export function FileBanner() {
   const { shown } = files.value;
   if (!shown) return null;
+  const ended = shown.session?.processes.filter(({ endMs }) => endMs > 0) ?? [];
   return (
     <div class="banner">
-      <b dir="auto">{shown.name}</b> ({shown.form}) is shown
-      {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
+      <span>
+        <b dir="auto">{shown.name}</b> ({shown.form}) is shown
+        {shown.timeless ? ". It has no times: samples are placed one after another" : ""}.{" "}
+        <SavedWords of={savedShown.value} />
+        {ended.length > 0 && `The program ${ending(ended)}.`}
+      </span>
       {link.value.state !== "none" && (
         <button onClick={() => backend().say({ say: "close", as: "shown" })}>
           Back to the program

@@ -1,17 +1,21 @@
 // The sheet of what can be saved.
 import { type Form, FORMS } from "../../data/files/save";
-import { backend, files, info, look } from "../../state/live";
+import { backend, files, look } from "../../state/live";
 import { savingShown } from "../../state/page";
+import { shownName, standing } from "../../state/standing";
 import { openByHand } from "./drop";
 import { tried } from "./copy_stack";
+import { sharedPage } from "./share";
+import type { WholeFile } from "../../worker/messages";
 import { pngPicture, svgPicture } from "../flame/picture";
 import { Sheet } from "../parts/sheet";
 
 /** As the file's name and the profile's: of the program, or of the file that is shown. */
 function nameOfAll(): string {
-  return (
-    files.value.shown?.name.replace(/\..*$/, "") ?? info.value?.processes[0]?.name ?? "profile"
-  );
+  const { kind } = standing.value;
+  const name = shownName.value ?? "profile";
+  if (kind !== "file" && kind !== "saved") return name;
+  return name.endsWith(".isoscope") ? name.slice(0, -".isoscope".length) : name.replace(/\..*$/, "");
 }
 
 function download(content: BlobPart, suffix: string): void {
@@ -22,6 +26,13 @@ function download(content: BlobPart, suffix: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** What is shown, whole: as a session, or in the page. */
+function saveWhole(form: string, suffix: string, write: (file: WholeFile) => BlobPart | Promise<BlobPart>): Promise<void> {
+  return tried(`cannot save ${form}`, async () =>
+    download(await write(await backend().ask("whole", {})), suffix),
+  );
+}
+
 function save(form: Form): Promise<void> {
   return tried(`cannot save ${form}`, async () => {
     const content = await backend().ask("save", { ...look.value, form, name: nameOfAll() });
@@ -30,6 +41,7 @@ function save(form: Form): Promise<void> {
 }
 
 export function Save() {
+  const { shown } = files.value;
   const row = (name: string, summary: string, act: () => unknown) => (
     <tr>
       <td>
@@ -42,6 +54,18 @@ export function Save() {
   );
   return (
     <Sheet shown={savingShown} label="Save and open">
+      <p>Save all that was recorded:</p>
+      <table>
+        {row("html", "one page to share: this page and the profile, without a service", () =>
+          saveWhole("html", ".html", ({ name, bytes }) =>
+            sharedPage(name || `${nameOfAll()}.isoscope`, bytes),
+          ),
+        )}
+        {(shown?.session ?? !shown) &&
+          row("isoscope", "a session file: for isoscope's commands, isoscope serve and this page", () =>
+            saveWhole("isoscope", ".isoscope", ({ bytes }) => bytes),
+          )}
+      </table>
       <p>Save the samples that match the filters, with complete stacks:</p>
       <table>
         {(Object.keys(FORMS) as Form[]).map((form) =>
@@ -61,7 +85,7 @@ export function Save() {
       </table>
       <p>Open a file here, or drop it on the page:</p>
       <table>
-        {row("Open…", "show a file instead of the program", () => {
+        {row("Open…", "show a file instead", () => {
           savingShown.value = false;
           openByHand("shown");
         })}

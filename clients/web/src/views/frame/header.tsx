@@ -3,11 +3,11 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { SearchResult } from "../../worker/messages";
 import type { Command } from "../../wire/service";
-import { backend, files, functionOfKey, held, hold, info, keyOfFunction } from "../../state/live";
+import { backend, functionOfKey, held, hold, info, keyOfFunction } from "../../state/live";
 import { arrange } from "../../state/room";
 import { withHits } from "../../state/hits";
 import { adjust, select, selection, START } from "../../state/selection";
-import { canRecord, standing } from "../../state/standing";
+import { canRecord, isWithoutProgram, shownName, standing } from "../../state/standing";
 import { isDark, theme } from "../parts/colours";
 import { clock, grouped, percent, periodText } from "../parts/format";
 import { helpShown, savingShown } from "../../state/page";
@@ -36,7 +36,6 @@ function Program() {
   const [first] = processes;
   const { kind, word } = standing.value;
   const now = useClock(canRecord.value);
-  const shown = files.value.shown?.name ?? first?.name;
   const more = processes.length > 1 ? ` · ${processes.length} processes` : "";
   return (
     <div class="program">
@@ -45,8 +44,8 @@ function Program() {
         {word}
         {held.value && ", view frozen"}
       </span>
-      <b dir="auto">{shown ?? "isoscope"}</b>
-      {first && kind !== "file" && (
+      <b dir="auto">{shownName.value ?? "isoscope"}</b>
+      {first && kind !== "file" && kind !== "saved" && (
         <span class="faint">
           pid {first.pid}
           {more}
@@ -207,7 +206,7 @@ export function Header({ search }: { search: SearchResult | null }) {
   return (
     <header>
       <Program />
-      <Recording />
+      {!isWithoutProgram.value && <Recording />}
       <SearchBox result={search} />
       <div class="controls" role="toolbar" aria-label="Page" {...useRoving()}>
       <button title="Save and open files (e)" onClick={() => (savingShown.value = true)}>

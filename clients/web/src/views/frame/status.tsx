@@ -1,9 +1,10 @@
 // What is lost, where the page is connected, and what went wrong.
 import { useState } from "preact/hooks";
-import { backend, data, info, link, newest, problem } from "../../state/live";
+import { backend, data, files, info, link, newest, problem } from "../../state/live";
 import { standing } from "../../state/standing";
 import { ending, grouped, periodText } from "../parts/format";
 import { Losses } from "./losses";
+import { SavedWords } from "../files/saved_words";
 import { CpuTime, Unsampled } from "./sampled";
 
 function Rate() {
@@ -70,6 +71,20 @@ export function Banner() {
   const ended = processes.length > 0 && !processes.some(({ live }) => live);
   const [closed, setClosed] = useState(false);
   if (state === "refused") return null; // the view says it
+  if (service?.saved.length && !files.value.shown) {
+    if (closed) return null;
+    return (
+      <div class="banner">
+        <span>
+          <SavedWords of={service.saved} names={service.saved.length > 1} />
+          {service.saved.length === 1 && ended && `The program ${ending(processes)}.`}
+        </span>
+        <button class="close" aria-label="Close this line" onClick={() => setClosed(true)}>
+          ×
+        </button>
+      </div>
+    );
+  }
   if (ended) {
     if (closed) return null;
     const what = newest.value?.samples ? "this is what was recorded" : "nothing was recorded";

@@ -1,7 +1,6 @@
 // What tells this tab from others: the program and whether it is recorded, as title and icon.
 import { effect } from "@preact/signals";
-import { files, info } from "../../state/live";
-import { standing } from "../../state/standing";
+import { shownName, standing } from "../../state/standing";
 
 const DOT = { recording: "#d33f49", paused: "#e0a100", disconnected: "#e0a100" } as const;
 
@@ -17,7 +16,7 @@ export function keepTabSign(): void {
   const link = document.querySelector<HTMLLinkElement>("link[rel=icon]")!;
   effect(() => {
     const { kind, word } = standing.value;
-    const program = files.value.shown?.name ?? info.value?.processes[0]?.name;
+    const program = shownName.value;
     document.title = program ? `${program}: ${word} · isoscope` : "isoscope";
     link.href = icon(DOT[kind as keyof typeof DOT]);
   });

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Lines } from "../../data/sums/lines";
 import { useAnswer } from "../../state/answer";
-import { backend, byUnit, data, functionOfKey, link, look, names, problem, usedUnit } from "../../state/live";
+import { backend, byUnit, data, files, functionOfKey, link, look, names, problem, usedUnit } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { copyTable } from "../parts/aligned";
 import { Assembly } from "./assembly";
@@ -65,7 +65,11 @@ export function Source() {
           Assembly
         </button>
         {lines.file && link.value.state !== "open" && !text && (
-          <span class="faint">No text: no service is connected that could read the file.</span>
+          <span class="faint">
+            {files.value.shown
+              ? "No text: the profile's file has none of this source."
+              : "No text: no service is connected that could read the file."}
+          </span>
         )}
         {lines.file && link.value.state === "open" && text === null && (
           <span class="faint">

@@ -1,6 +1,7 @@
-"""`isoscope export FORMAT -o FILE SOURCE` and `isoscope flame -o FILE SOURCE`: a profile as a file.
+"""`isoscope export [FORMAT] -o FILE SOURCE` and `isoscope flame -o FILE SOURCE`: a profile as a file.
 
-The file is written whole or not at all. `-o -` is standard output.
+The file is written whole or not at all. `-o -` is standard output. The page to share
+holds the source's own file, or a service's session, as long as nothing is filtered out of it.
 """
 
 from __future__ import annotations
@@ -11,18 +12,30 @@ from pathlib import Path
 from typing import Any
 
 from ... import formats
+from ...client import Client
+from ...errors import RpcError
+from ...profile import Profile
 from .. import options
 from ..exits import UsageError
 from ..place import is_uri
-from ..source import Source, read
+from ..source import Source, is_filtered, read
 from ..terminal.progress import working
 
 _PICTURES = {".svg": "svg", ".html": "html", ".htm": "html"}
+_BY_ENDING = {".pb.gz": "pprof", ".cpuprofile": "cpuprofile", **_PICTURES}
+_NO_SUCH_METHOD = -32601
+
+
+class _AnyOf(tuple[str, ...]):
+    """What completions list; a file may stand there, too, so run checks it."""
+
+    def __contains__(self, word: object) -> bool:
+        return True
 
 
 def add(commands: Any) -> None:
     listed = "\n".join(f"  {name:<12} {form.summary}" for name, form in formats.FORMATS.items())
-    reads = "SOURCE can be a speedscope, pprof, cpusamples or folded file."
+    reads = "SOURCE can be a session, speedscope, pprof, cpusamples or folded file."
     parser = options.add_command(
         commands,
         "export",
@@ -30,6 +43,7 @@ def add(commands: Any) -> None:
         help="write a profile as a file for other tools",
         description=f"Write a profile as a file that other tools read. {reads}",
         examples=[
+            "isoscope export -o profile.html here.json           one page to share, which needs no service",
             "isoscope export pprof -o cpu.pb.gz here.json        then: go tool pprof -top cpu.pb.gz",
             "isoscope export speedscope -o s.json -- sort big.txt",
             "isoscope export folded -o - --weight samples s.json",
@@ -39,9 +53,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        type=_format,  # whose error says more than that of choices
-        choices=tuple(formats.FORMATS),
-        help="one of the formats below",
+        nargs="?",
+        choices=_AnyOf(formats.FORMATS),
+        help="one of the formats below (default: what FILE ends with)",
     )
     _add_words(parser)
 
@@ -52,7 +66,7 @@ def add_flame(commands: Any) -> None:
         "flame",
         run_flame,
         help="draw a flame graph",
-        description="Draw a flame graph as an SVG picture, or as an HTML page with zoom and search. "
+        description="Draw a flame graph as an SVG picture, or as the browser page with the profile inside. "
                     "Neither needs a network.",
         examples=[
             "isoscope flame -o flame.html here.json",
@@ -76,11 +90,25 @@ def _add_words(parser: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    form = formats.FORMATS[args.format]
+    name = _format(args)
+    form = formats.FORMATS[name]
     if args.weight and not form.weighted:
-        raise UsageError(f"{args.format} holds both samples and CPU time; it takes no --weight")
-    args.pcs = form.pcs
-    return _save(args, args.format)
+        raise UsageError(f"{name} holds both samples and CPU time; it takes no --weight")
+    return _save(args, name)
+
+
+def _format(args: argparse.Namespace) -> str:
+    """What is named, or what the file ends with: then the first word may be SOURCE."""
+    if args.format in formats.FORMATS:
+        return str(args.format)
+    ending = next((e for e in _BY_ENDING if args.output.lower().endswith(e)), None)
+    if args.format is not None and (ending is None or args.source is not None or args.command):
+        raise UsageError(f"unknown format '{args.format}'; formats: {', '.join(formats.FORMATS)}")
+    if ending is None:
+        raise UsageError(f"'{args.output}' names no format; formats: {', '.join(formats.FORMATS)}")
+    if args.format is not None:
+        args.source = options.checked_place(args.format)
+    return _BY_ENDING[ending]
 
 
 def run_flame(args: argparse.Namespace) -> int:
@@ -93,28 +121,42 @@ def run_flame(args: argparse.Namespace) -> int:
 def _save(args: argparse.Namespace, name: str) -> int:
     if args.output != "-":
         formats.check_place(Path(args.output))  # before a command has run for an hour
-    source = read(args)
+    form = formats.FORMATS[name]
+    args.pcs = form.pcs
+    whole = _Whole() if form.holds and not is_filtered(args) else None
+    source = read(args, ask=whole)
     if not (args.source and is_uri(args.source)):
         source.profile.meta.setdefault("program", source.name)
+    if whole and args.source and not is_uri(args.source):
+        whole.read(Path(args.source))
+    held = whole.content if whole else b""
     weight = args.weight or ""
     if args.output == "-":
-        formats.write(source.profile, name, sys.stdout.buffer, weight=weight)
+        formats.write(source.profile, name, sys.stdout.buffer, weight=weight, held=held)
         return source.status
     with working(f"writing {args.output}"):
-        made = formats.save(source.profile, name, Path(args.output), weight=weight)
+        made = formats.save(source.profile, name, Path(args.output), weight=weight, held=held)
     _tell(source, made)
     return source.status
+
+
+class _Whole:
+    """The file that a source is, or the session that a service has; empty: it gives none."""
+
+    content = b""
+
+    def __call__(self, client: Client, profile: Profile) -> None:
+        try:
+            self.content = client.session(sources=True)
+        except RpcError as error:
+            if error.code != _NO_SUCH_METHOD:
+                raise
+
+    def read(self, path: Path) -> None:
+        self.content = path.read_bytes()
 
 
 def _tell(source: Source, made: list[Path]) -> None:
     for path in made:
         size = f", {path.stat().st_size:,} bytes" if path.is_file() else ""
         print(f"isoscope: wrote {path}{size}", file=sys.stderr)
-
-
-def _format(text: str) -> str:
-    if text not in formats.FORMATS:
-        raise argparse.ArgumentTypeError(
-            f"unknown format '{text}'; formats: {', '.join(formats.FORMATS)}"
-        )
-    return text

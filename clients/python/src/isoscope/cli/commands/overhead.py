@@ -21,7 +21,7 @@ from ...errors import IsoscopeError
 from ...text import counted
 from .. import options
 from ..exits import DONE, UsageError
-from ..recording import isoscope
+from ...command import isoscope
 from ..terminal.progress import steps
 
 _ROUNDS = 5

@@ -19,10 +19,9 @@ from ...transport import unix_path
 from .. import options
 from ..exits import DONE, UsageError
 from ..place import is_uri
-from ..source import check, file_profile, read
+from ..source import check, file_profile, is_filtered, read
 from .view_server import ViewServer
 
-_FILTERS = ("process", "thread", "tag", "from_us", "to_us", "last_us", "focus", "ignore", "hide")
 
 
 def add(commands: Any) -> None:
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     check(args)
     if args.command is None and is_uri(args.source):
         return _of_service(args)
-    if args.command is None and not _filtered(args):
+    if args.command is None and not is_filtered(args):
         file_profile(args)  # what cannot be read is told here, not in the page
         name, content, status = os.path.basename(args.source), Path(args.source).read_bytes(), DONE
     else:
@@ -73,17 +72,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _of_service(args: argparse.Namespace) -> int:
     """Its page needs nothing of us."""
-    if _filtered(args) or args.port:
+    if is_filtered(args) or args.port:
         raise UsageError("view: a service shows its own page; select filters there")
     if unix_path(args.source) is not None:
         raise UsageError("view: a browser cannot open a unix socket; run isoscope without --socket")
     _show(args, args.source)
     return DONE
-
-
-def _filtered(args: argparse.Namespace) -> bool:
-    chosen = any(getattr(args, name) is not None for name in _FILTERS)
-    return chosen or not args.system or not args.inline or args.name_here
 
 
 def _show(args: argparse.Namespace, address: str) -> None:

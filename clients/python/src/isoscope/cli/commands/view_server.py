@@ -13,16 +13,18 @@ import gzip
 import html
 import http.server
 import secrets
-import subprocess
 import threading
 from types import TracebackType
 from typing import Any, Optional
 
+from ...command import page_file
 from ...errors import IsoscopeError
-from ..recording import isoscope
 
 _SCRIPTS = ("app.js", "chunk.js", "later.js")
-_TYPES = {"index.html": "text/html", "app.css": "text/css", **dict.fromkeys(_SCRIPTS, "text/javascript")}
+_PAGES = ("index.html", "one_page.html")
+_TYPES = {
+    **dict.fromkeys(_PAGES, "text/html"), "app.css": "text/css", **dict.fromkeys(_SCRIPTS, "text/javascript"),
+}  # fmt: skip
 _POLICY = (  # as server/http/page.c has it
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -33,7 +35,7 @@ class ViewServer:
     """Listens inside the with block. Errors: IsoscopeError."""
 
     def __init__(self, name: str, content: bytes, port: int = 0) -> None:
-        self._files = {file: (f"{kind}; charset=utf-8", _page_file(file)) for file, kind in _TYPES.items()}
+        self._files = {file: (f"{kind}; charset=utf-8", gzip.decompress(page_file(file))) for file, kind in _TYPES.items()}
         kind, page = self._files["index.html"]
         mark = f'<div id="page" data-file="{html.escape(name)}">'
         page = page.replace(b'<div id="page">', mark.encode("utf-8", "replace"))
@@ -97,10 +99,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
-
-
-def _page_file(name: str) -> bytes:
-    done = subprocess.run([isoscope(), "page-file", name], capture_output=True)
-    if done.returncode:
-        raise IsoscopeError(f"cannot read the browser page: {done.stderr.decode(errors='replace').strip()}")
-    return gzip.decompress(done.stdout)

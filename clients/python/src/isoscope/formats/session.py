@@ -1,0 +1,279 @@
+"""Reading a session file (docs/session_format.md) into a Profile.
+
+    file -> blocks -> tables: JSON, and what frames are in the source
+                   -> pieces of samples -> what Profile.add_update takes
+
+Names come behind the samples that they are of, and the last word holds: tables are read before the samples.
+Lost: how processes ended, modules without samples, texts of source files, files of lines that are not the function's.
+
+Errors   BadFile, with where in the file it is. A recording that was cut off is read up to its last complete block, and
+         Profile.notes says so.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import accumulate
+from typing import Any, Iterator, Optional
+
+from ..errors import BadFile
+from ..model import NO_OFFSET, Code, Function, Library, Process
+from ..profile import Profile
+from ..samples_table import Piece, TableFrame, TableTree, Update, check_nodes, checked
+from .session_blocks import HEAD_SIZE, MAGIC, Block, Unpacker, blocks, columns, numbers, signed, wrong
+
+__all__ = ["HEAD_SIZE", "knows", "read"]
+
+_STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", *["Blocked"] * 11]
+_GAP = 1  # the offset, in no module, of frames that were left out
+_LIBS = ("lib", "lib32", "lib64", "libx32", "usr/lib", "usr/lib32", "usr/lib64", "usr/libx32", "usr/libexec")
+_SYSTEM = tuple(f"/{folder}/" for folder in _LIBS)
+_KINDS = {"jit": "Jit", "interpreted": "Interpreted"}
+_TABLES = {"HEAD", "SETT", "PROC", "MODS", "THRD", "NAME", "FUNC", "CHNS", "PIEC", "FACT", "STAT", "ENDS"}
+_FUNCTION = ("number", "module", "start", "size", "byNumber", "name", "fullName", "file", "line")
+_WRONG = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+
+
+def knows(content: bytes) -> bool:
+    return content.startswith(MAGIC)
+
+
+def read(content: bytes) -> Profile:
+    session, unpacker, pieces = _Session(), Unpacker(), []
+    kind, piece = "", {"begins": True}
+    for block in blocks(content):
+        try:
+            if block.kind == "SMPL":
+                pieces.append((piece, block))
+            elif block.kind in _TABLES:  # one frame for all of them
+                kind, told = block.kind, unpacker.read(block)
+                if kind == "CHNS":
+                    session.add_chains(told)
+                elif kind == "PIEC":
+                    piece = json.loads(told)
+                else:
+                    session.add(kind, json.loads(told))
+        except _WRONG as error:
+            raise _broken(block, error) from error
+    profile = Profile(pcs=True)
+    session.tell(profile)
+    session.add_samples(profile, pieces)
+    if kind != "ENDS":
+        profile.notes.append("the recording was cut off: at most its last second is missing")
+    return profile
+
+
+class _Session:
+    """The tables, and what they make of frames and threads."""
+
+    def __init__(self) -> None:
+        self._head: dict[str, Any] = {}
+        self._settings: dict[str, Any] = {}
+        self._processes: dict[int, dict[str, Any]] = {}
+        self._threads: dict[int, tuple[int, int, str]] = {}  # process, tid, name
+        self._names: dict[int, str] = {}
+        self._files: dict[int, str] = {}
+        self._modules = {0: Library("libraries/0", "", "[unknown]", "[unknown]")}
+        self._named: dict[int, str] = {}  # kinds of modules whose offsets are names
+        self._rows: dict[int, tuple[Any, ...]] = {}
+        self._same: dict[int, int] = {}
+        self._functions: dict[int, Function] = {}
+        self._chains: dict[tuple[int, int], list[tuple[int, int]]] = {}  # function, line
+        self._lines: dict[int, int] = {}  # of each function's place before
+        self._frames: dict[tuple[int, int], TableFrame] = {}
+
+    def add(self, kind: str, told: dict[str, Any]) -> None:
+        if kind == "HEAD":
+            self._head = told
+        elif kind == "SETT":
+            self._settings = told
+        elif kind == "PROC":
+            self._processes.update((int(one["id"]), one) for one in told["processes"])
+        elif kind == "THRD":
+            self._threads.update((n, (int(pid), int(tid), str(name))) for n, pid, tid, name in told["threads"])
+        elif kind == "NAME":
+            self._names.update((n, str(text)) for n, text in told["names"])
+        elif kind == "MODS":
+            for one in told["modules"]:
+                self._add_module(one)
+        elif kind == "FUNC":
+            self._files.update((n, str(path)) for n, path in told["files"])
+            self._rows.update((row[0], row) for row in _rows(*[told["functions"][key] for key in _FUNCTION]))
+            self._same.update((n, root) for n, root in told["same"])
+
+    def _add_module(self, one: dict[str, Any]) -> None:
+        path = str(one["path"])
+        code = None
+        if one.get("codeBytes"):
+            code = Code(one["codeOffset"], one["codeBytes"], one["codeFileOffset"], one.get("base", 0))
+        system = path.startswith(_SYSTEM) or path == "[vdso]"
+        name, build_id = path.rpartition("/")[2], str(one.get("buildId") or "")
+        uri = f"file://{path}" if path.startswith("/") else path
+        self._modules[one["number"]] = Library(
+            f"libraries/{one['number']}", uri, name, path, system, build_id, code
+        )
+        self._named[one["number"]] = str(one.get("names") or "")
+
+    def add_chains(self, content: bytes) -> None:
+        count, modules, offsets, lengths, functions, lines, _inlined, _files = columns(content, 8)
+        places: list[tuple[int, int]] = []
+        for function, step in _rows(numbers(functions), signed(lines)):
+            line = self._lines[function] = self._lines.get(function, 0) + step
+            places.append((function, line))
+        at = 0
+        keys = list(_rows(numbers(modules), list(accumulate(signed(offsets))), numbers(lengths)))
+        for module, offset, length in keys:
+            self._chains[module, offset] = places[at : at + length]
+            at += length
+        if [len(keys)] != numbers(count) or at != len(places) or any(not key[2] for key in keys):
+            raise ValueError("its columns have other lengths than it says")
+
+    def tell(self, profile: Profile) -> None:
+        """All but the samples."""
+        profile.period_us = int(self._settings.get("periodUs", 0))
+        for one in self._processes.values():
+            status = one.get("status") or {}
+            profile.true_period_us = max(profile.true_period_us, int(status.get("truePeriodUs", 0)))
+            profile.lost.update({cause: int(n) for cause, n in (status.get("lost") or {}).items()})
+            profile.runtimes |= {str(name) for name in one.get("runtimes") or ()}
+        profile.meta["command"] = " ".join(map(str, self._head.get("command") or ()))
+        profile.meta["host"] = str(self._head.get("host", ""))
+
+    def _process(self, number: int) -> Process:
+        one = self._processes[number]
+        return Process(f"isolates/{number}", str(one.get("exe", "")).rpartition("/")[2], int(one["pid"]))
+
+    def add_samples(self, profile: Profile, pieces: list[tuple[dict[str, Any], Block]]) -> None:
+        processes = [self._process(number) for number in self._processes]
+        unpacker, chunk = Unpacker(), _Chunk(0)
+        for piece, block in pieces:
+            try:
+                if piece["begins"]:
+                    unpacker, chunk = Unpacker(), _Chunk(chunk.tree.number + 1)
+                told = self._piece(piece, unpacker.read(block), chunk)
+            except _WRONG as error:
+                raise _broken(block, error) from error
+            period_us, true_us = profile.period_us, profile.true_period_us
+            profile.add_update(Update([told], False, False, profile.lost, period_us, true_us), processes)
+        profile.complete()
+
+    def _piece(self, piece: dict[str, Any], content: bytes, chunk: _Chunk) -> Piece:
+        modules, offsets, parents, frames, sources, cpu, times, *stacks, ends = columns(content, 12)
+        first = len(chunk.tree.callers)
+        chunk.frames += [self._frame(*one) for one in _rows(numbers(modules), list(accumulate(signed(offsets))))]
+        callers = [node - back if back else 0 for node, back in enumerate(numbers(parents), first)]
+        node_frames = numbers(frames)
+        check_nodes(callers, node_frames, first, len(chunk.frames))
+        chunk.tree.callers.extend(callers)
+        chunk.tree.frames.extend(node_frames)
+        chunk.tree.threads += [self._source(*one) for one in piece["sources"]]
+        nodes, leaves = chunk.stacks(*stacks)
+        threads = numbers(sources)
+        units = [(n + piece["cpuBase"]) * piece["cpuUnit"] for n in signed(cpu)]
+        samples: Any = {
+            "timeDeltas": list(_deltas(piece["minUs"], threads, units, signed(times))),
+            "threads": threads,
+            "callers": nodes,
+            "frames": leaves,
+            "vmTags": [end & 15 for end in ends],
+            "cpuNanos": [100 * n for n in units],
+            "incomplete": [place for place, end in enumerate(ends) if end >> 4],
+        }
+        return checked(Piece(chunk.tree, chunk.frames, int(piece["minUs"]), samples, _STATES))
+
+    def _source(self, thread: int, tag: int) -> dict[str, Any]:
+        number, tid, name = self._threads[thread]
+        word = self._names[tag] if tag else name or "Default"
+        return {"isolateId": f"isolates/{number}", "tid": tid, "name": name, "userTag": word}
+
+    def _frame(self, module: int, offset: int) -> TableFrame:
+        key = module, offset
+        if key not in self._frames:
+            chain = self._chains.get(key) or [(0, 0)]
+            functions = tuple([self._function(*key, number) for number, _ in chain])
+            inlined = (True,) * (len(chain) - 1) + (False,)
+            pc = NO_OFFSET if self._named.get(module) or key == (0, _GAP) else offset
+            self._frames[key] = TableFrame(functions, tuple([line for _, line in chain]), inlined, pc)
+        return self._frames[key]
+
+    def _function(self, module: int, offset: int, number: int) -> Function:
+        """Of a frame in that place. number 0: nothing names it."""
+        for _ in range(len(self._same)):
+            if number not in self._same:
+                break
+            number = self._same[number]
+        key: Any = number or (module, offset)
+        if key not in self._functions:
+            made = self._named_function(number) if number else self._unnamed(module, offset)
+            self._functions[key] = made
+        return self._functions[key]
+
+    def _named_function(self, number: int) -> Function:
+        _, module, start, size, by_number, name, full_name, file, line = self._rows[number]
+        id = f"functions/{module}/" + (f"i{number}" if by_number else f"{start:x}")
+        kind = "Stub" if name.endswith("@plt") else "Native"
+        path = self._files[file] if file else ""
+        offset = NO_OFFSET if start is None else start
+        return Function(id, name, self._modules[module], full_name or name, kind, path, line, offset, size)
+
+    def _unnamed(self, module: int, offset: int) -> Function:
+        library, named = self._modules[module], self._named.get(module, "")
+        name = self._names[offset] if named else f"{library.name}+{offset:#x}"
+        name = "[frames left out]" if (module, offset) == (0, _GAP) else name
+        pc = NO_OFFSET if named or (module, offset) == (0, _GAP) else offset
+        kind = _KINDS.get(named, "Unnamed")
+        return Function(f"functions/{module}/{offset:x}", name, library, name, kind, offset=pc)
+
+
+class _Chunk:
+    """Numbers of nodes, frames, sources and stacks go on through its pieces. Node 0 and frame 0 are none."""
+
+    def __init__(self, number: int) -> None:
+        self.tree = TableTree(number)
+        self.frames = [TableFrame((), (), ())]
+        self._stacks: list[tuple[int, list[int]]] = []  # a caller, and its leaves
+        self._largest = [0, 0]  # caller and leaf
+
+    def stacks(
+        self, callers: bytes, new_callers: bytes, leaves: bytes, new_leaves: bytes
+    ) -> tuple[list[int], list[int]]:
+        """Callers and leaves of samples, from numbers in the order in which they came first."""
+        more_callers, more_leaves = signed(new_callers)[::-1], signed(new_leaves)[::-1]
+        nodes, frames = [], []
+        for caller, leaf in _rows(numbers(callers), numbers(leaves)):
+            if not caller:
+                self._stacks.append((self._new(0, more_callers.pop()), []))
+            node, known = self._stacks[caller - 1]
+            if not leaf:
+                known.append(self._new(1, more_leaves.pop()))
+            nodes.append(node)
+            frames.append(known[leaf - 1])
+        if more_callers or more_leaves:
+            raise ValueError("it has more stacks than samples")
+        return nodes, frames
+
+    def _new(self, kind: int, above: int) -> int:
+        new = self._largest[kind] + above
+        self._largest[kind] = max(new, self._largest[kind])
+        return new
+
+
+def _deltas(begin_us: int, threads: list[int], units: list[int], late: list[int]) -> Iterator[int]:
+    """Each thread's next sample is due when its CPU time has passed."""
+    last: dict[int, int] = {}
+    before_us = begin_us
+    for thread, used, late_us in _rows(threads, units, late):
+        last[thread] = now_us = last.get(thread, begin_us) + (used + 5) // 10 + late_us
+        yield now_us - before_us
+        before_us = now_us
+
+
+def _rows(*lists: list[Any]) -> Iterator[tuple[Any, ...]]:
+    if len({len(one) for one in lists}) != 1:
+        raise ValueError("its columns have different lengths")
+    return zip(*lists)
+
+
+def _broken(block: Block, error: Exception) -> BadFile:
+    told = str(error) if type(error) is ValueError else f"it lacks or breaks {error!r}"
+    return wrong(block.at, f"block '{block.kind}': {told}")

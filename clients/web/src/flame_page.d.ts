@@ -1,4 +1,0 @@
-declare module "flame-page" {
-  const page: string;
-  export default page;
-}
