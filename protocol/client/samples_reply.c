@@ -2,7 +2,9 @@
 
 #include "../samples/counters.h"
 #include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/profile/saved.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,12 +178,31 @@ int samples_reply_enabled(struct client *client)
                : fail(client, RPC_FEATURE_DISABLED, "Profiler is disabled.");
 }
 
+/* Where, as `isoscope serve` says it of what it sees at once. */
+static int fail_damaged(struct client *client)
+{
+    struct profile *profile = client->service->options.profile;
+    struct saved_problem problem = { 0 };
+    struct saved_session *sessions =
+        calloc(saved_sessions(profile, NULL, 0) + 1, sizeof(*sessions));
+    const char *path = "a session file";
+
+    if (sessions && saved_damage(profile, &problem) &&
+        saved_sessions(profile, sessions, problem.file + 1) > problem.file)
+        path = sessions[problem.file].path;
+    free(sessions);
+    return fail(client, RPC_INTERNAL_ERROR, "%s is damaged: byte %" PRIu64 ": %s", path,
+                problem.position, problem.reason);
+}
+
 int samples_reply_result(struct client *client, int error)
 {
     if (error >= 0)
         return 0;
     if (error == -ISOSCOPE_PENDING)
         return HANDLER_WAITS;
+    if (error == -ISOSCOPE_DAMAGED)
+        return fail_damaged(client);
     return fail(client, RPC_INTERNAL_ERROR, "%s",
                 error == -ISOSCOPE_NOT_FOUND ? "no such process" : "out of memory");
 }

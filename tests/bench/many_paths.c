@@ -1,15 +1,16 @@
 /*
- * many_paths - eight threads that work and nap on ever new paths through eight functions, until
- * they are ended: a live view of them has the same work after an hour as at the start, if it
+ * many_paths [THREADS] - so many threads (8) that work and nap on ever new paths through eight
+ * functions, until they are ended: a live view of them has the same work after an hour as at the start, if it
  * forgets what is gone.
  */
 #include "../workloads/burn.h"
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
-enum { THREADS = 8, DEPTH = 16, UNITS = 1500 /* some 15 ms */, NAP_MS = 100 };
+enum { THREADS = 8, THREADS_MAX = 64, DEPTH = 16, UNITS = 1500 /* some 15 ms */, NAP_MS = 100 };
 
 typedef uint64_t part(struct burn *burn, int depth);
 
@@ -65,11 +66,14 @@ static void *work(void *argument)
     return (void *)sum;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
+    long count = argc > 1 ? strtol(argv[1], NULL, 10) : THREADS;
+    pthread_t threads[THREADS_MAX];
 
-    for (long i = 0; i < THREADS; i++) {
+    if (count < 1 || count > THREADS_MAX)
+        return 2;
+    for (long i = 0; i < count; i++) {
         if (pthread_create(&threads[i], NULL, work, (void *)i) != 0) {
             fprintf(stderr, "many_paths: no thread\n");
             return 1;

@@ -4,7 +4,8 @@
     tests/bench/served.py BUILD FILE.isoscope [PPROF.pb.gz [PERF.data]]     ./dev bench served FILE...
 
 Each figure is the median of RUNS, the tools in turn, once before to warm the disk's cache. Memory is
-the largest resident size (VmHWM; of the others by wait4).
+the largest resident size (VmHWM; of the others by wait4). CPU time of a service is its own, without
+the client's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ LISTENING = re.compile(r"listening on (\S+)")
 
 class Cost(NamedTuple):
     seconds: float
+    cpu_s: float
     mib: float
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def hwm_mib(pid: int) -> float:
@@ -58,7 +65,7 @@ def served(isoscope: str, file: str) -> Iterator[tuple[str, subprocess.Popen, fl
 
 def opened(isoscope: str, file: str) -> Cost:
     with served(isoscope, file) as (_, process, taken):
-        return Cost(taken, hwm_mib(process.pid))
+        return Cost(taken, cpu_s(process.pid), hwm_mib(process.pid))
 
 
 def first_window(isoscope: str, file: str) -> tuple[Cost, int]:
@@ -67,10 +74,12 @@ def first_window(isoscope: str, file: str) -> tuple[Cost, int]:
         saved = client.call("getVM")["_saved"][0]
         middle = (saved["startMicros"] + saved["endMicros"] - WINDOW_US) // 2
         isolate = client.call("getVM")["isolates"][0]["id"]
-        begun = time.monotonic()
+        begun, used = time.monotonic(), cpu_s(process.pid)
         reply = client.call("getCpuSamples", isolateId=isolate, timeOriginMicros=middle,
                             timeExtentMicros=WINDOW_US)
-        return Cost(time.monotonic() - begun, hwm_mib(process.pid)), reply["sampleCount"]
+        taken = time.monotonic() - begun
+        cost = Cost(taken, cpu_s(process.pid) - used, hwm_mib(process.pid))
+        return cost, reply["sampleCount"]
 
 
 def ran(*words: str) -> Cost:
@@ -81,13 +90,12 @@ def ran(*words: str) -> Cost:
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         sys.exit(f"served.py: {words[0]} ended with {status}: {error.decode()[-500:]}")
-    return Cost(time.monotonic() - begun, usage.ru_maxrss / 1024)
+    return Cost(time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def say(name: str, costs: list[Cost], more: str = "") -> None:
-    seconds = statistics.median(cost.seconds for cost in costs)
-    mib = statistics.median(cost.mib for cost in costs)
-    print(f"{name:44} {seconds:8.2f} s {mib:9.0f} MiB  {more}", flush=True)
+def say(name: str, costs: list[Cost]) -> None:
+    seconds, cpu, mib = (statistics.median(figures) for figures in zip(*costs))
+    print(f"{name:42} {seconds:8.2f} s {cpu:8.2f} s of CPU time {mib:8.0f} MiB", flush=True)
 
 
 def main() -> None:

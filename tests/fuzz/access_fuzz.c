@@ -1,7 +1,7 @@
 /*
  * access_fuzz.c - any bytes as a request's path, Host, Origin and Sec-Fetch-Site, and as options.
  *
- * Lines: path, host, origin, site, then words of `isoscope run`. Sanitizers judge; and whoever
+ * Lines: path, host, origin, site, then words of `isoscope run` or `record`. Sanitizers judge; and whoever
  * comes in must have the token, and a host that is this machine's or was allowed.
  */
 #include "sampler/feed/cleanup.h"
@@ -65,7 +65,9 @@ static void check_options(char *words[WORDS_MAX], int count)
         abort();
     if (status < 0 && !error[0])
         abort();
-    if (status == 0 && options.socket[0] && options.socket[0] != '/')
+    if (status == 0 && options.serve.socket[0] && options.serve.socket[0] != '/')
+        abort();
+    if (status == 0 && !options.help && options.serve.host.deaf && !options.serve.recording.path)
         abort();
 }
 
@@ -81,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         return 0;
     check_path(words[0]);
     check_names(words[1], words[2], words[3]);
-    words[4] = (char *)"run";
+    words[4] = (char *)(count % 2 ? "record" : "run");
     check_options(words + 4, found - 4);
     return 0;
 }

@@ -160,7 +160,8 @@ def test_commands_print_the_same_of_both(tmp_path):
         printed["live"] = print_all(service.uri)
     with serving(file) as service:
         printed["saved"] = print_all(service.uri)
-    assert printed["live"] == printed["saved"]
+    printed["file"] = print_all(str(file))
+    assert printed["live"] == printed["saved"] == printed["file"]
 
 
 def print_all(uri: str) -> list[str]:
@@ -374,6 +375,39 @@ def test_a_file_cut_anywhere_opens_or_is_refused_with_a_place(tmp_path):
                               capture_output=True, text=True, timeout=DEADLINE_S)
         assert done.returncode == 0 or (done.returncode == 2 and f"{cut}: byte " in done.stderr)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_file_that_is_damaged_is_refused_with_the_place(tmp_path):
+    file = tmp_path / "cpu.isoscope"
+    record(file, SPIN)
+    place = damage(file)
+    done = subprocess.run([ISOSCOPE, "serve", str(file)], capture_output=True, text=True,
+                          timeout=DEADLINE_S)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"isoscope: {file}: byte {place}: block 'SMPL' is damaged")
+
+
+def test_samples_that_change_below_the_service_are_an_error_with_their_place(tmp_path):
+    file = tmp_path / "cpu.isoscope"
+    record(file, SPIN)
+    with serving(file) as service:
+        place = damage(file)
+        socket = Socket(service.uri)
+        error = socket.receive(socket.send("_getCpuSamples"))["error"]
+        assert error["code"] == -32603
+        assert error["data"]["details"].startswith(f"{file} is damaged: byte {place}: ")
+        assert socket.rpc("getVersion")["type"] == "Version", "the service goes on"
+
+
+def damage(file: Path) -> int:
+    """One bit of the first samples; where their block begins."""
+    place = file.read_bytes().index(b"SMPL")
+    with file.open("rb+") as content:
+        content.seek(place + 30)
+        byte = content.read(1)[0]
+        content.seek(place + 30)
+        content.write(bytes([byte ^ 1]))
+    return place
 
 
 def test_the_service_ends_by_a_signal_in_order(tmp_path):

@@ -400,6 +400,8 @@ static bool copy_frames(struct snapshot *snapshot, const struct profile *profile
 
 int snapshot_step(struct snapshot *snapshot, int64_t *work)
 {
+    if (snapshot->profile->damaged)
+        return -ISOSCOPE_DAMAGED;
     if (!snapshot->profile->turns)
         return snapshot->pending ? -ISOSCOPE_PENDING : 0;
     snapshot->profile->turns--;

@@ -38,6 +38,7 @@ struct profile {
     uint32_t repeat; /* the samples come so many times in a snapshot; 0: once */
     struct feed_settings settings;
     bool saved;   /* it is of session files: fake_saved.c */
+    bool damaged; /* then: the second file, in its samples */
     bool pending; /* snapshot_take: names are being read */
     struct profile_symbols symbols;
     bool follows;

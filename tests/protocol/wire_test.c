@@ -257,6 +257,8 @@ static void act(struct talk *talk, const char *what)
         profile->processes[0].samples--;
     else if (!strcmp(what, "five_samples_come"))
         profile->processes[0].samples += 5;
+    else if (!strcmp(what, "the_file_is_damaged"))
+        profile->damaged = true;
     else if (!strcmp(what, "the_profiler_is_off"))
         profile->settings.enabled = false;
     else if (!strcmp(what, "samples_are_gone"))

@@ -72,7 +72,7 @@ def file(*blocks: Block) -> bytes:
     tables, chunk, out = Frame(), Frame(), [head()]
     for kind, told in blocks:
         content = told if isinstance(told, bytes) else json.dumps(told).encode()
-        if kind == "PIEC" and json.loads(content).get("firstSample") == 0:
+        if kind == "PIEC" and json.loads(content).get("begins") is True:
             chunk = Frame()
         if kind in ("SRCE", "NEXT"):
             out.append(block(kind, zstandard.ZstdCompressor().compress(content), len(content)))
@@ -108,6 +108,8 @@ _SAMPLES = [
     (3000, 10_000, 2, 0, 1, 0, 0),
 ]
 COUNT = len(_SAMPLES)
+CPU_UNIT, CPU_BASE = 500, 20  # of 100 ns; of those
+_SOURCES = [[1, 0], [2, 1], [3, 0]]
 
 
 def functions(rows: Iterable[tuple[Any, ...]] = _FUNCTIONS) -> dict[str, Any]:
@@ -124,20 +126,27 @@ def functions(rows: Iterable[tuple[Any, ...]] = _FUNCTIONS) -> dict[str, Any]:
 def chains(told: Any = None) -> bytes:
     told = CHAINS if told is None else told
     places = list(chain.from_iterable(told.values()))
+    last: dict[int, tuple[int, int]] = {}  # a function's line and file, of its place before
+    lines, paths = [], []
+    for function, line, _, path in places:
+        before_line, before_path = last.get(function, (0, 0))
+        lines.append(zigzag(line - before_line))
+        paths.append(0 if path == before_path else path + 1)
+        last[function] = line, path
     return columns(
         varint(len(told)),
         plain(module for module, _ in told),
         steps(offset for _, offset in told),
         plain(map(len, told.values())),
         plain(place[0] for place in places),
-        steps(place[1] for place in places),
+        plain(lines),
         plain(place[2] for place in places),
-        plain(place[3] for place in places),
+        plain(paths),
     )
 
 
-def piece(first: int, samples: list[Any], *, frames: int, nodes: int, begin: int = 1) -> dict[str, Any]:
-    """first: sample. begin: the first node, and frame."""
+def piece(samples: list[Any], *, frames: int, nodes: int, first: int = 0, sources: Any = ()) -> dict[str, Any]:
+    """first: sample of the chunk."""
     counts: dict[int, list[int]] = {}
     for place, (_, _, source, _, _, _, state) in enumerate(samples, first):
         row = counts.setdefault(source, [source, place, *chain.from_iterable((s, 0) for s in range(5))])
@@ -145,26 +154,55 @@ def piece(first: int, samples: list[Any], *, frames: int, nodes: int, begin: int
         row[3 + 2 * state] += 1
     times = [BASE_US + sample[0] for sample in samples]
     return {
-        "firstSample": first, "samples": len(samples), "firstNode": begin, "nodes": nodes,
-        "firstFrame": begin, "frames": frames, "minUs": min(times), "maxUs": max(times),
-        "firstSource": 0 if begin == 1 else 3,
-        "sources": [[1, 0], [2, 1], [3, 0]] if begin == 1 else [],
-        "counts": list(counts.values()),
+        "begins": first == 0, "samples": len(samples), "nodes": nodes, "frames": frames,
+        "minUs": min(times), "maxUs": max(times), "cpuUnit": CPU_UNIT, "cpuBase": CPU_BASE,
+        "sources": list(sources), "counts": list(counts.values()),
     }  # fmt: skip
 
 
-def smpl(samples: list[Any], frames: Any = (), nodes: Any = (), begin: int = 1) -> bytes:
-    times = [BASE_US + sample[0] for sample in samples]
+class Stacks:
+    """Callers and leaves in the numbers of a chunk."""
+
+    def __init__(self) -> None:
+        self.callers: dict[int, tuple[int, dict[int, int]]] = {}
+        self.largest = [0, 0]
+
+    def columns(self, samples: list[Any]) -> list[bytes]:
+        out: list[list[int]] = [[], [], [], []]
+        for _, _, _, caller, leaf, *_ in samples:
+            number, leaves = self.callers.get(caller, (0, {}))
+            out[0].append(number)
+            if not number:
+                self.callers[caller] = len(self.callers) + 1, leaves
+                out[1].append(self.above(0, caller))
+            out[2].append(leaves.get(leaf, 0))
+            if leaf not in leaves:
+                leaves[leaf] = len(leaves) + 1
+                out[3].append(self.above(1, leaf))
+        return list(map(plain, out))
+
+    def above(self, kind: int, value: int) -> int:
+        step = value - self.largest[kind]
+        self.largest[kind] = max(value, self.largest[kind])
+        return zigzag(step)
+
+
+def smpl(samples: list[Any], frames: Any = (), nodes: Any = (), first_node: int = 1, stacks: Any = None) -> bytes:
+    begin_us = min(sample[0] for sample in samples)
+    last: dict[int, int] = {}
+    late = []
+    for time_us, cpu, source, *_ in samples:
+        late.append(zigzag(time_us - last.get(source, begin_us) - (cpu + 5) // 10))
+        last[source] = time_us
     return columns(
         plain(module for module, _ in frames),
         steps(offset for _, offset in frames),
-        plain(number - parent if parent else 0 for number, (parent, _) in enumerate(nodes, begin)),
+        plain(number - parent if parent else 0 for number, (parent, _) in enumerate(nodes, first_node)),
         plain(frame for _, frame in nodes),
-        steps(times, min(times)),
-        steps(sample[1] for sample in samples),
         plain(sample[2] for sample in samples),
-        plain(sample[3] for sample in samples),
-        plain(sample[4] for sample in samples),
+        plain(zigzag(sample[1] // CPU_UNIT - CPU_BASE) for sample in samples),
+        plain(late),
+        *(stacks or Stacks()).columns(samples),
         bytes(sample[5] << 4 | sample[6] for sample in samples),
     )
 
@@ -176,7 +214,7 @@ def process(pid: int, exe: str) -> dict[str, Any]:
 
 
 def small_blocks() -> list[Block]:
-    first, rest = _SAMPLES[:3], _SAMPLES[3:]
+    first, rest, stacks = _SAMPLES[:3], _SAMPLES[3:], Stacks()
     command = ["app", "--fast", "\x1b[31m"]
     modules = [
         {"number": 1, "path": "/opt/app/bin/app", "buildId": "abcd", "loadBias": 0},
@@ -190,16 +228,18 @@ def small_blocks() -> list[Block]:
         ("MODS", {"modules": modules}),
         ("THRD", {"threads": [[1, 41, 41, "main"], [2, 41, 42, ""], [3, 51, 51, "helper"]]}),
         ("NAME", {"names": [[1, "load"], [2, "js: <b>\x07"]]}),
-        ("PIEC", piece(0, first, frames=5, nodes=3)),
-        ("SMPL", smpl(first, FRAMES[:5], _NODES)),
+        ("PIEC", piece(first, frames=5, nodes=3, sources=_SOURCES)),
+        ("SMPL", smpl(first, FRAMES[:5], _NODES, stacks=stacks)),
         ("NEXT", b"what nobody knows yet"),
-        ("PIEC", piece(3, rest, frames=1, nodes=0, begin=4) | {"firstFrame": 6}),
-        ("SMPL", smpl(rest, FRAMES[5:])),
+        ("PIEC", piece(rest, frames=1, nodes=0, first=3)),
+        ("SMPL", smpl(rest, FRAMES[5:], stacks=stacks)),
         ("FUNC", functions()),
         ("CHNS", chains()),
         ("THRD", {"threads": [[2, 41, 42, "worker"]]}),
         ("SRCE", b"/src/main.c\0int main(void) {}\n"),
-        ("SETT", {"enabled": True, "periodUs": 1000, "depthMax": 128, "mode": "cpu", "missed": 0}),
+        ("STAT", {"unsampled": [{"exe": "static", "pid": 60, "count": 2, "reason": "it is static"}]}),
+        ("SETT", {"enabled": True, "periodUs": 1000, "depthMax": 128, "mode": "cpu", "missed": 0,
+                  "cpu": {"processes": 2, "sampledNs": 3_500_000, "notSampledNs": 500_000, "treeNs": 9_000_000}}),
         ("ENDS", {"endUs": BASE_US + 9000, "samples": COUNT}),
     ]
 

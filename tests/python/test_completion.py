@@ -38,7 +38,7 @@ def test_options_of_c_are_read_from_its_help(commands):
 
 
 def test_every_command_and_option_is_in_every_shells_text(commands):
-    assert {c.name for c in commands} == {"run", "symbolize", *cli.COMMANDS}
+    assert {c.name for c in commands} == {*catalogue.IN_C, *cli.COMMANDS}
     for shell, make in completion._SHELLS.items():
         text = make(commands)
         for command in commands:

@@ -1,8 +1,8 @@
 """Profiles as files: what each format keeps, and what is said of files that hold none."""
 
+import base64
 import csv
 import gzip
-import html
 import io
 import json
 import re
@@ -19,6 +19,7 @@ from profiles import COUNT, FUNCTIONS, PERIOD_US, START_US, TOTAL_US, plain, syn
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "schemas"))
 from wire_schema import WIRE  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("page_command")
 TRICKY = "operator<</script>;&(x)"
 
 
@@ -26,6 +27,11 @@ def written(name, profile=None, **options):
     out = io.BytesIO()
     formats.write(profile or synthetic(), name, out, **options)
     return out.getvalue()
+
+
+def held_in(page):
+    """The file that is in the page to share."""
+    return gzip.decompress(base64.b64decode(re.search(b'id="profile">([^<]*)<', page)[1]))
 
 
 def as_json(name, profile=None):
@@ -71,6 +77,7 @@ def test_a_window_holds_nothing_of_what_is_outside(name):
     assert len(part) == 1
     content = written(name, part)
     content = gzip.decompress(content) if name == "pprof" else content
+    content = held_in(content) if name == "html" else content
     if name != "firefox":  # its tables are shared
         assert b"memcpy" not in content and b"main" in content
 
@@ -95,6 +102,8 @@ def test_names_may_be_anything(name):
         json.loads(content)
     if name == "svg":
         xml.fromstring(content)
+    if name == "html":
+        assert len(formats.parse(held_in(content))) == 7
     if name == "folded":
         assert sum(row[0] for row in of_folded(content.decode()).values()) == 7 * 1000
     if name == "perf":
@@ -163,14 +172,19 @@ def test_boxes_lie_inside_their_callers_and_beside_each_other():
 
 
 def test_the_page_cannot_be_left_by_a_name_and_asks_nothing_of_the_network():
-    page = written("html").decode()
-    assert page.count("</script>") == 2
-    assert "default-src 'none'" in html.unescape(page)
+    profile = synthetic()
+    profile.meta["program"] = '</title><script>alert(1)</script>" onload="x'
+    page = written("html", profile).decode()
+    assert page.count("</script>") == 7 == page.count("<script")  # its six parts and its start
+    assert "default-src 'none'" in page and "connect-src" not in page and "<script>alert" not in page
     assert not re.search(r"(src|href)=\"(?!data:)", page) and "@import" not in page
     assert "http" not in page.replace('http-equiv="Content', "")
-    data = re.search(r'type="application/json">(.*?)</script>', page, re.DOTALL)[1]
-    boxes = json.loads(data)["boxes"]
-    assert boxes["width"][0] == TOTAL_US and sum(boxes["self"]) == TOTAL_US
+    assert totals(formats.parse(held_in(page.encode()))) == totals(synthetic())
+
+
+def test_the_page_opens_at_the_unit_that_was_asked_for():
+    assert 'data-look="#unit=samples"' in written("html", weight="samples").decode()
+    assert 'data-look=""' in written("html").decode()
 
 
 def test_speedscope_has_a_profile_a_thread():
@@ -498,7 +512,7 @@ def test_half_a_pprof_that_is_not_zipped_is_told():
     ("content", "says"),
     [
         (b"", "empty"),
-        (b"main;walk three\n", "unrecognized text format.*reads speedscope, pprof, CpuSamples and folded"),
+        (b"main;walk three\n", "unrecognized text format.*reads sessions, speedscope, pprof, CpuSamples and folded"),
         (b"{}", "unrecognized JSON format"),
         (b"[1, 2]", "without a profile"),
         (b"{" * 3 + b"]", "invalid JSON"),

@@ -3,8 +3,10 @@
 #include "fake_elf.h"
 #include "fake_feed.h"
 #include "session_files.h"
+#include "sampler/profile/code.h"
 #include "sampler/profile/parts.h"
 #include "sampler/profile/session/format/blocks.h"
+#include "sampler/profile/store/store_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +63,9 @@ static int open_fixture(void **state)
     struct fake_elf elf = { .symbols = { { "_Z1av", A, 0x100, STB_GLOBAL, STT_FUNC },
                                          { "b", B, 0x100, STB_GLOBAL, STT_FUNC } },
                             .build_id = { 1, 2, 3 } };
-    struct profile_peer peer = { .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+    };
 
     fake_directory(fixture->directory);
     snprintf(fixture->path, sizeof(fixture->path), "%s/app", fixture->directory);
@@ -71,12 +75,14 @@ static int open_fixture(void **state)
     fixture->slot = fake_feed_thread(&fixture->feed, 7, "main");
     fixture->other_slot = fake_feed_thread(&fixture->feed, 8, "worker");
     fixture->module = fake_feed_module(&fixture->feed, fixture->path);
+    memcpy(fake_feed_entry(&fixture->feed, fixture->module)->build_id, elf.build_id, 20);
+    fake_feed_entry(&fixture->feed, fixture->module)->build_id_bytes = 20;
     fixture->time_us = 1000000;
     *state = fixture;
     if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
         return -1;
-    assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer,
-                                    &fixture->id), 0);
+    assert_int_equal(
+        profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer, &fixture->id), 0);
     return 0;
 }
 
@@ -280,12 +286,12 @@ static void craft_end(struct craft *craft)
     bytes_free(&craft->file);
 }
 
-#define HEAD "{\"startUs\":1,\"wallStartUs\":1}"
+#define HEAD    "{\"startUs\":1,\"wallStartUs\":1}"
 #define PROCESS "{\"processes\":[{\"id\":5,\"pid\":5,\"exe\":\"/x\"}]}"
-#define MODULE "{\"modules\":[{\"number\":1,\"path\":\"/m\",\"buildId\":\"\"}]}"
-#define THREAD "{\"threads\":[[1,5,9,\"t\"]]}"
+#define MODULE  "{\"modules\":[{\"number\":1,\"path\":\"/m\",\"buildId\":\"\"}]}"
+#define THREAD  "{\"threads\":[[1,5,9,\"t\"]]}"
 #define PIECE                                                                                      \
-    "{\"begins\":true,\"samples\":1,\"nodes\":1,\"frames\":1,\"cpuUnit\":1,\"sources\":[[1,0]],"      \
+    "{\"begins\":true,\"samples\":1,\"nodes\":1,\"frames\":1,\"cpuUnit\":1,\"sources\":[[1,0]],"   \
     "\"minUs\":7,\"maxUs\":7,\"counts\":[[0,0,0,1]]}"
 
 /* Blocks that are well and whole, and say what cannot be. */
@@ -458,6 +464,329 @@ static void a_few_bytes_do_not_become_many(void **state)
     free(zeros);
 }
 
+/* Several files, small memory, names that come later. */
+
+static struct profile *open_options(const struct saved_options *options, const char *const *files,
+                                    size_t count)
+{
+    struct saved_problem problem;
+    struct profile *saved;
+
+    if (profile_open_saved(&saved, options, files, count, &problem) < 0)
+        fail_msg("file %zu at %llu: %s", problem.file, (unsigned long long)problem.position,
+                 problem.reason);
+    return saved;
+}
+
+static void craft_one_sample(const char *path, const char *head)
+{
+    static const struct sample_case good = { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, NULL };
+    struct bytes columns = { 0 };
+    struct craft craft;
+
+    craft_begin(&craft);
+    craft_json(&craft, "HEAD", head);
+    craft_json(&craft, "MODS", MODULE);
+    craft_json(&craft, "PROC", PROCESS);
+    craft_json(&craft, "THRD", THREAD);
+    craft_json(&craft, "PIEC", PIECE);
+    put_columns(&good, &columns);
+    craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
+    write_bytes(path, craft.file.data, craft.file.count);
+    bytes_free(&columns);
+    craft_end(&craft);
+}
+
+static void check_times(const char *const *files, enum saved_align align, int64_t first_us,
+                        int64_t last_us)
+{
+    struct profile *saved = open_options(&(struct saved_options){ .align = align }, files, 2);
+
+    assert_int_equal(profile_history(saved).first_us, first_us);
+    assert_int_equal(profile_history(saved).last_us, last_us);
+    profile_free(saved);
+}
+
+/* One sample of each, 7 us on its clock: 6 us after the start of one, 2 us after the other's. */
+static void several_files_are_on_one_time_line(void **state)
+{
+    struct fixture *fixture = *state;
+    char other[160];
+    const char *files[] = { fixture->session, other }, *turned[] = { other, fixture->session };
+
+    snprintf(other, sizeof(other), "%s.2", fixture->session);
+    craft_one_sample(fixture->session, "{\"startUs\":1,\"wallStartUs\":101}");
+    craft_one_sample(other, "{\"startUs\":5,\"wallStartUs\":111}");
+    check_times(files, SAVED_ALIGN_START, 3, 7);
+    check_times(files, SAVED_ALIGN_CLOCK, 7, 13);
+    check_times(turned, SAVED_ALIGN_START, 7, 11);
+    check_times(turned, SAVED_ALIGN_CLOCK, 7, 13);
+    unlink(other);
+}
+
+static void several_files_are_one_profile(void **state)
+{
+    struct fixture *fixture = *state;
+    struct snapshot_window window = { 0 };
+    struct process_info infos[4];
+    struct snapshot *one, *both;
+    struct profile *saved;
+    uint32_t count, count_both;
+
+    add_samples(fixture);
+    profile_sync(fixture->profile);
+    save(fixture);
+    saved = open_options(&(struct saved_options){ 0 },
+                         (const char *[]){ fixture->session, fixture->session }, 2);
+    assert_int_equal(profile_processes(saved, infos, 4), 2);
+    assert_int_equal(infos[0].id, getpid());
+    assert_int_equal(infos[1].id, getpid() + 10000000);
+    assert_int_equal(infos[0].samples, infos[1].samples);
+    assert_int_equal(snapshot_take(&one, fixture->profile, &window), 0);
+    assert_int_equal(snapshot_take(&both, saved, &window), 0);
+    assert_int_equal(snapshot_sample_count(both), 2 * snapshot_sample_count(one));
+    const struct snapshot_function *functions = snapshot_functions(one, &count);
+    const struct snapshot_function *of_both = snapshot_functions(both, &count_both);
+    assert_int_equal(count, count_both);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_string_equal(functions[i].id, of_both[i].id);
+        assert_int_equal(2 * functions[i].inclusive, of_both[i].inclusive);
+    }
+    snapshot_free(one);
+    snapshot_free(both);
+    profile_free(saved);
+}
+
+/* Chunks of half a megabyte, and room for one. */
+static void however_small_the_memory_nothing_is_dropped(void **state)
+{
+    struct fixture *fixture = *state;
+    struct owner *owner;
+    struct owner_thread *thread;
+    struct profile *saved;
+    uint64_t shown = 0;
+
+    assert_int_equal(owner_new(&owner, fixture->id), 0);
+    assert_int_equal(owner_thread_new(&thread, owner, 9, "many"), 0);
+    for (int64_t i = 0; i < 200000; i++) {
+        uint64_t frames[2] = { FRAME_KEY(0, (uint64_t)(i % 5000) * 16), FRAME_KEY(0, 7) };
+        struct store_sample sample = {
+            .thread = thread, .timestamp_us = 1000 + i, .depth = 2, .frames = frames
+        };
+
+        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
+    }
+    save(fixture);
+    owner_thread_release(thread);
+    owner_release(owner);
+    saved = open_options(&(struct saved_options){ .store_bytes = 1 },
+                         (const char *[]){ fixture->session }, 1);
+    for (int turn = 0; turn < 2; turn++)
+        for (int64_t from_us = 1000; from_us < 201000; from_us += 10000) {
+            struct snapshot_window window = { .bounded = true,
+                                              .origin_us = from_us,
+                                              .extent_us = 9999 };
+            struct snapshot *snapshot;
+
+            assert_int_equal(snapshot_take(&snapshot, saved, &window), 0);
+            shown += snapshot_sample_count(snapshot);
+            snapshot_free(snapshot);
+            assert_true(saved->store->loaded_bytes <= saved->store->bytes_max);
+        }
+    assert_int_equal(shown, 400000);
+    profile_free(saved);
+}
+
+static void names_that_a_session_does_not_have_come_from_a_machine_that_does(void **state)
+{
+    struct fixture *fixture = *state;
+    struct profile_peer peer = {
+        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+    };
+    struct profile_options options = { .settings.enabled = true, .no_symbols = true };
+    struct profile *saved;
+    struct file_bytes file;
+    char *text;
+
+    profile_free(fixture->profile);
+    assert_int_equal(profile_new(&fixture->profile, &options), 0);
+    assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer, NULL),
+                     0);
+    add_samples(fixture);
+    profile_sync(fixture->profile);
+    save(fixture);
+    saved = reopen(fixture);
+    text = tell(saved);
+    assert_null(strstr(text, " a() "));
+    assert_non_null(strstr(text, "app+0x1004"));
+    free(text);
+    profile_free(saved);
+
+    saved = open_options(&(struct saved_options){ .symbolize = true },
+                         (const char *[]){ fixture->session }, 1);
+    file = save_bytes(saved, &(struct session_options){ 0 });
+    profile_free(saved);
+    write_bytes(fixture->session, file.data, file.count);
+    free(file.data);
+    unlink(fixture->path);
+    saved = reopen(fixture);
+    text = tell(saved);
+    assert_non_null(strstr(text, "function functions/1/1000 a "));
+    assert_non_null(strstr(text, "function functions/1/1100 b "));
+    free(text);
+    profile_free(saved);
+}
+
+static const char *code_reason(struct profile *profile, const char *id)
+{
+    const struct code_listing *listing;
+    struct code_request *request;
+    const char *reason;
+
+    assert_int_equal(profile_code_ask(&request, profile, id, 0), 0);
+    listing = profile_code_listing(request);
+    assert_non_null(listing);
+    reason = listing->reason;
+    profile_code_free(request);
+    return reason;
+}
+
+static void code_is_that_of_the_same_build_or_there_is_a_reason(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fake_elf another = { .build_id = { 4, 5, 6 } };
+    struct profile *saved;
+
+    add_samples(fixture);
+    profile_sync(fixture->profile);
+    save(fixture);
+    fake_elf_write(fixture->path, &another);
+    saved = reopen(fixture);
+    assert_non_null(strstr(code_reason(saved, "functions/1/1000"), "another build"));
+    profile_free(saved);
+    unlink(fixture->path);
+    saved = reopen(fixture);
+    assert_non_null(strstr(code_reason(saved, "functions/1/1000"), "no such file"));
+    profile_free(saved);
+}
+
+/* Tables of a file as the page has them. */
+
+static void add_mapping(void *context, const char *path, uint64_t rss_bytes)
+{
+    char *text = context;
+
+    sprintf(text + strlen(text), "%s %llu;", path, (unsigned long long)rss_bytes);
+}
+
+static void craft_tables(struct craft *craft)
+{
+    craft_begin(craft);
+    craft_json(craft, "HEAD", HEAD);
+    craft_json(craft, "MODS", MODULE);
+    craft_json(craft, "PROC", PROCESS);
+}
+
+static struct profile *open_craft(struct fixture *fixture, struct craft *craft)
+{
+    write_bytes(fixture->session, craft->file.data, craft->file.count);
+    craft_end(craft);
+    return reopen(fixture);
+}
+
+static void facts_are_those_that_were_seen_last(void **state)
+{
+    struct fixture *fixture = *state;
+    char cpu[64], mappings[256] = "";
+    struct profile *saved;
+    struct craft craft;
+    size_t length;
+    char *text;
+
+    craft_tables(&craft);
+    craft_json(&craft, "FACT",
+               "{\"process\":5,\"memory\":{\"rss\":1,\"rssMax\":2},\"mappings\":[[\"/old\",1]]}");
+    craft_json(&craft, "FACT",
+               "{\"process\":5,\"memory\":{\"rss\":3,\"rssMax\":4},\"mappings\":[[\"/m\",8]]}");
+    craft_json(&craft, "FACT", "{\"process\":5,\"mappings\":[[\"\",9]]}");
+    craft_json(&craft, "FACT", "{\"process\":5,\"memory\":{\"rss\":5,\"rssMax\":6}}");
+    craft_bytes(&craft, "SRCE", BLOCK_FRAME_OWN, "/a.c\0int x;", 11);
+    saved = open_craft(fixture, &craft);
+    assert_int_equal(profile_memory(saved, 5).rss_bytes, 5);
+    assert_int_equal(profile_memory(saved, 5).rss_max_bytes, 6);
+    assert_int_equal(profile_memory(saved, 6).rss_bytes, 0);
+    profile_mappings(saved, 5, add_mapping, mappings);
+    assert_string_equal(mappings, "/m 8; 9;");
+    profile_host_cpu(saved, cpu, sizeof(cpu));
+    assert_string_equal(cpu, "");
+    text = profile_source_text(saved, "/a.c", &length);
+    assert_string_equal(text, "int x;");
+    assert_int_equal(length, 6);
+    free(text);
+    assert_null(profile_source_text(saved, "/b.c", &length));
+    profile_free(saved);
+}
+
+static void how_a_process_ended_is_told_as_it_was(void **state)
+{
+    struct fixture *fixture = *state;
+    struct process_info infos[3];
+    struct saved_session session;
+    struct profile *saved;
+    struct craft craft;
+
+    craft_tables(&craft);
+    craft_json(
+        &craft, "PROC",
+        "{\"processes\":[{\"id\":6,\"pid\":6,\"exe\":\"/y\",\"endUs\":90,\"endNumber\":1,"
+        "\"waitStatus\":139,\"started\":true,\"status\":{\"ticks\":5,\"lost\":{\"overrun\":3}}}]}");
+    craft_json(&craft, "STAT", "{\"own\":1}");
+    craft_json(&craft, "ENDS", "{\"endUs\":100}");
+    saved = open_craft(fixture, &craft);
+    assert_int_equal(profile_processes(saved, infos, 3), 2);
+    assert_false(infos[0].live || infos[1].live);
+    assert_false(infos[0].exit_known);
+    assert_int_equal(infos[0].end_number, 2); /* it lived on: after those that ended */
+    assert_true(infos[1].exit_known && infos[1].started);
+    assert_int_equal(infos[1].wait_status, 139);
+    assert_int_equal(infos[1].end_us, 90);
+    assert_int_equal(infos[1].end_number, 1);
+    assert_int_equal(infos[1].status.ticks, 5);
+    assert_int_equal(infos[1].status.lost[FEED_LOSS_OVERRUN], 3);
+    assert_int_equal(saved_sessions(saved, &session, 1), 1);
+    assert_true(session.closed);
+    assert_string_equal(session.state, "{\"own\":1}");
+    assert_int_equal(saved_now_us(saved), 100);
+    profile_free(saved);
+}
+
+/* Two records that turned out to be one: both ids are good. */
+static void a_function_is_found_by_each_of_its_ids(void **state)
+{
+    struct fixture *fixture = *state;
+    struct profile_function found;
+    struct profile *saved;
+    struct craft craft;
+
+    craft_tables(&craft);
+    craft_json(
+        &craft, "FUNC",
+        "{\"files\":[[4,\"/a.c\"]],\"functions\":{\"number\":[2,7],\"module\":[1,1],"
+        "\"start\":[null,4096],\"size\":[0,16],\"byNumber\":[1,0],\"name\":[\"f\",\"f\"],"
+        "\"fullName\":[\"f(int)\",null],\"rawName\":[null,null],\"file\":[4,0],\"line\":[3,0]},"
+        "\"same\":[[7,2]]}");
+    saved = open_craft(fixture, &craft);
+    assert_true(profile_function(saved, "functions/1/i2", &found));
+    assert_string_equal(found.function.full_name, "f(int)");
+    assert_string_equal(found.function.file, "/a.c");
+    assert_int_equal(found.function.file_number, 4);
+    assert_true(profile_function(saved, "functions/1/1000", &found));
+    assert_string_equal(found.function.id, "functions/1/i2");
+    assert_false(profile_function(saved, "functions/1/i7", &found));
+    assert_false(profile_function(saved, "functions/1/i3", &found));
+    profile_free(saved);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -472,6 +801,14 @@ int main(void)
         TEST(tables_that_cannot_be_are_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
         TEST(a_few_bytes_do_not_become_many),
+        TEST(facts_are_those_that_were_seen_last),
+        TEST(how_a_process_ended_is_told_as_it_was),
+        TEST(a_function_is_found_by_each_of_its_ids),
+        TEST(several_files_are_on_one_time_line),
+        TEST(several_files_are_one_profile),
+        TEST(however_small_the_memory_nothing_is_dropped),
+        TEST(names_that_a_session_does_not_have_come_from_a_machine_that_does),
+        TEST(code_is_that_of_the_same_build_or_there_is_a_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,14 @@ test("samples have times, CPU time, threads, tags and states", async () => {
 test("what it tells of the recording is there", async () => {
   const { session, texts } = await openFile(small);
   assert.equal(texts!.get("/src/main.c"), "int main(void) {}\n");
-  const { file, processes, lost } = session!;
+  const { file, processes, lost, cpuTime, unsampled } = session!;
+  assert.deepEqual(unsampled, [{ exe: "static", pid: 60, count: 2, reason: "it is static" }]);
+  assert.deepEqual(cpuTime, {
+    processes: 2,
+    sampledMicros: 3500,
+    notSampledMicros: 500,
+    withoutSamplerMicros: 5000,
+  });
   assert.deepEqual([file.command, file.host, file.closed], ["app --fast \x1b[31m", "box", true]);
   assert.deepEqual(lost, { ring_full: 4 });
   assert.deepEqual(processes.map(({ name, exit }) => [name, exit]), [

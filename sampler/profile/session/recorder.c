@@ -249,8 +249,8 @@ static void record(struct recorder *recorder)
 
     while (going && is_recording(recorder)) {
         pthread_mutex_lock(&recorder->lock);
-        going = !recorder->finishing &&
-                sleep_until(recorder, now_us(CLOCK_MONOTONIC) + EVERY_US) && !recorder->finishing;
+        going = !recorder->finishing && sleep_until(recorder, now_us(CLOCK_MONOTONIC) + EVERY_US) &&
+                !recorder->finishing;
         pthread_mutex_unlock(&recorder->lock);
         if (!going)
             return;

@@ -3,7 +3,6 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../facts.h"
 #include "../intake/processes.h"
-#include "facts_writer.h"
 #include "format/module_entry.h"
 #include "format/process_entry.h"
 #include "session_contents.h"
@@ -266,7 +265,7 @@ static int put_state(struct table_writer *writer, struct bytes *out)
     return object ? put_changed(writer, "STAT", TOLD_STATE, object, out) : 0;
 }
 
-int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out)
+int table_writer_tables(struct table_writer *writer, struct bytes *out)
 {
     int error = put_who(writer, out);
 
@@ -276,8 +275,6 @@ int table_writer_tables(struct table_writer *writer, int64_t now_us, struct byte
         error = put_settings(writer, out);
     if (!error)
         error = put_state(writer, out);
-    if (!error)
-        error = facts_writer_memory(writer, now_us, out);
     return error;
 }
 
@@ -356,6 +353,14 @@ static int put_chains(struct table_writer *writer, struct bytes *out)
     return error;
 }
 
+/* What the file has been told need not stay. Not at the bound, at which windows settle: one that
+ * somebody is waiting for would never come together. */
+static void settle(struct inline_chains *chains)
+{
+    if (inline_chains_bytes(chains) > 2 * (size_t)INLINE_CHAINS_BYTES_DEFAULT)
+        inline_chains_settle(chains);
+}
+
 int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits)
 {
     bool again, full;
@@ -370,9 +375,8 @@ int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t 
             error = put_chains(writer, out);
         if (!error)
             error = put_modules(writer, out);
-        if (!error && writer->options->sources)
-            error = facts_writer_sources(writer, out);
     } while (!error && (again || full));
     *waits = writer->told.waiting_count;
+    settle(writer->profile->chains);
     return error;
 }

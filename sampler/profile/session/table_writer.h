@@ -57,8 +57,8 @@ void table_writer_renames(struct table_writer *writer, const struct store_view *
                           uint32_t count, uint32_t renames);
 int table_writer_before_samples(struct table_writer *writer, struct bytes *out);
 
-/* As session_writer's. */
-int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out);
+/* As session_writer's, but for facts_writer.h. */
+int table_writer_tables(struct table_writer *writer, struct bytes *out);
 int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits);
 
 #endif

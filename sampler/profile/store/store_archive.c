@@ -59,6 +59,8 @@ static void keep_loaded_bound(struct store *store)
 {
     struct chunk *chunk;
 
+    if (store->loaded_bytes <= store->bytes_max)
+        return;
     pthread_mutex_lock(&store->lock);
     while (store->loaded_bytes > store->bytes_max && (chunk = least_looked_at(store))) {
         chunk_unload(chunk);
@@ -80,6 +82,13 @@ static int load(struct store *store, struct chunk *chunk)
     chunk->looked_at = ++store->looks;
     keep_loaded_bound(store);
     return 0;
+}
+
+void store_unload(struct store *store)
+{
+    pthread_mutex_lock(&store->loading);
+    keep_loaded_bound(store);
+    pthread_mutex_unlock(&store->loading);
 }
 
 int store_load(const struct store_view *view)

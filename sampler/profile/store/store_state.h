@@ -32,6 +32,9 @@ struct store {
     struct chunk_index index; /* of the open chunk */
 };
 
+/* Loaded chunks that nobody holds any more go, those beyond the bound. */
+void store_unload(struct store *store);
+
 /* With the lock: room for one chunk more. */
 static inline int store_reserve_chunk(struct store *store)
 {

@@ -78,6 +78,8 @@ int store_views(struct store *store, const struct store_ask *ask, struct store_v
 
 void store_views_free(struct store_view *views, uint32_t count)
 {
+    struct store *store = views && count ? views->store : NULL;
+
     if (!views)
         return;
     for (uint32_t i = 0; i < count; i++) {
@@ -85,4 +87,6 @@ void store_views_free(struct store_view *views, uint32_t count)
         free(views[i].sources);
     }
     free(views);
+    if (store)
+        store_unload(store);
 }

@@ -174,6 +174,7 @@ export class Visit {
 
   /** The bytes of the file that is saved by a click on it. */
   async saved(name) {
+    await this.when(() => !document.querySelector("dialog[open]")); // of a save before: it takes keys
     await this.page.keyboard.press("e");
     const coming = this.page.waitForEvent("download");
     await this.page.locator("dialog[open]").getByRole("button", { name, exact: true }).click();

@@ -40,7 +40,7 @@ def knows(content: bytes) -> bool:
 
 def read(content: bytes) -> Profile:
     session, unpacker, pieces = _Session(), Unpacker(), []
-    kind, piece = "", {"firstSample": 0}
+    kind, piece = "", {"begins": True}
     for block in blocks(content):
         try:
             if block.kind == "SMPL":
@@ -79,6 +79,7 @@ class _Session:
         self._same: dict[int, int] = {}
         self._functions: dict[int, Function] = {}
         self._chains: dict[tuple[int, int], list[tuple[int, int]]] = {}  # function, line
+        self._lines: dict[int, int] = {}  # of each function's place before
         self._frames: dict[tuple[int, int], TableFrame] = {}
 
     def add(self, kind: str, told: dict[str, Any]) -> None:
@@ -115,9 +116,12 @@ class _Session:
 
     def add_chains(self, content: bytes) -> None:
         count, modules, offsets, lengths, functions, lines, _inlined, _files = columns(content, 8)
-        places: list[Any] = list(_rows(numbers(functions), list(accumulate(signed(lines)))))
-        keys = list(_rows(numbers(modules), list(accumulate(signed(offsets))), numbers(lengths)))
+        places: list[tuple[int, int]] = []
+        for function, step in _rows(numbers(functions), signed(lines)):
+            line = self._lines[function] = self._lines.get(function, 0) + step
+            places.append((function, line))
         at = 0
+        keys = list(_rows(numbers(modules), list(accumulate(signed(offsets))), numbers(lengths)))
         for module, offset, length in keys:
             self._chains[module, offset] = places[at : at + length]
             at += length
@@ -144,7 +148,7 @@ class _Session:
         unpacker, chunk = Unpacker(), _Chunk(0)
         for piece, block in pieces:
             try:
-                if piece["firstSample"] == 0:
+                if piece["begins"]:
                     unpacker, chunk = Unpacker(), _Chunk(chunk.tree.number + 1)
                 told = self._piece(piece, unpacker.read(block), chunk)
             except _WRONG as error:
@@ -154,24 +158,25 @@ class _Session:
         profile.complete()
 
     def _piece(self, piece: dict[str, Any], content: bytes, chunk: _Chunk) -> Piece:
-        modules, offsets, parents, frames, times, cpu, sources, callers, leaves, ends = columns(content, 10)
+        modules, offsets, parents, frames, sources, cpu, times, *stacks, ends = columns(content, 12)
         first = len(chunk.tree.callers)
-        if (piece["firstNode"], piece["firstFrame"]) != (first, len(chunk.frames)):
-            raise ValueError("it does not go on where the piece before ended")
         chunk.frames += [self._frame(*one) for one in _rows(numbers(modules), list(accumulate(signed(offsets))))]
-        callers_of = [node - back if back else 0 for node, back in enumerate(numbers(parents), first)]
+        callers = [node - back if back else 0 for node, back in enumerate(numbers(parents), first)]
         node_frames = numbers(frames)
-        check_nodes(callers_of, node_frames, first, len(chunk.frames))
-        chunk.tree.callers.extend(callers_of)
+        check_nodes(callers, node_frames, first, len(chunk.frames))
+        chunk.tree.callers.extend(callers)
         chunk.tree.frames.extend(node_frames)
         chunk.tree.threads += [self._source(*one) for one in piece["sources"]]
+        nodes, leaves = chunk.stacks(*stacks)
+        threads = numbers(sources)
+        units = [(n + piece["cpuBase"]) * piece["cpuUnit"] for n in signed(cpu)]
         samples: Any = {
-            "timeDeltas": signed(times),
-            "threads": numbers(sources),
-            "callers": numbers(callers),
-            "frames": numbers(leaves),
+            "timeDeltas": list(_deltas(piece["minUs"], threads, units, signed(times))),
+            "threads": threads,
+            "callers": nodes,
+            "frames": leaves,
             "vmTags": [end & 15 for end in ends],
-            "cpuNanos": [100 * units for units in accumulate(signed(cpu))],
+            "cpuNanos": [100 * n for n in units],
             "incomplete": [place for place, end in enumerate(ends) if end >> 4],
         }
         return checked(Piece(chunk.tree, chunk.frames, int(piece["minUs"]), samples, _STATES))
@@ -221,19 +226,54 @@ class _Session:
 
 
 class _Chunk:
-    """Numbers of nodes, frames and sources go on through its pieces. Node 0 and frame 0 are none."""
+    """Numbers of nodes, frames, sources and stacks go on through its pieces. Node 0 and frame 0 are none."""
 
     def __init__(self, number: int) -> None:
         self.tree = TableTree(number)
         self.frames = [TableFrame((), (), ())]
+        self._stacks: list[tuple[int, list[int]]] = []  # a caller, and its leaves
+        self._largest = [0, 0]  # caller and leaf
+
+    def stacks(
+        self, callers: bytes, new_callers: bytes, leaves: bytes, new_leaves: bytes
+    ) -> tuple[list[int], list[int]]:
+        """Callers and leaves of samples, from numbers in the order in which they came first."""
+        more_callers, more_leaves = signed(new_callers)[::-1], signed(new_leaves)[::-1]
+        nodes, frames = [], []
+        for caller, leaf in _rows(numbers(callers), numbers(leaves)):
+            if not caller:
+                self._stacks.append((self._new(0, more_callers.pop()), []))
+            node, known = self._stacks[caller - 1]
+            if not leaf:
+                known.append(self._new(1, more_leaves.pop()))
+            nodes.append(node)
+            frames.append(known[leaf - 1])
+        if more_callers or more_leaves:
+            raise ValueError("it has more stacks than samples")
+        return nodes, frames
+
+    def _new(self, kind: int, above: int) -> int:
+        new = self._largest[kind] + above
+        self._largest[kind] = max(new, self._largest[kind])
+        return new
 
 
-def _broken(block: Block, error: Exception) -> BadFile:
-    told = str(error) if type(error) is ValueError else f"it lacks or breaks {error!r}"
-    return wrong(block.at, f"block '{block.kind}': {told}")
+def _deltas(begin_us: int, threads: list[int], units: list[int], late: list[int]) -> Iterator[int]:
+    """Each thread's next sample is due when its CPU time has passed."""
+    last: dict[int, int] = {}
+    before_us = begin_us
+    for thread, used, late_us in _rows(threads, units, late):
+        last[thread] = now_us = last.get(thread, begin_us) + (used + 5) // 10 + late_us
+        yield now_us - before_us
+        before_us = now_us
 
 
 def _rows(*lists: list[Any]) -> Iterator[tuple[Any, ...]]:
     if len({len(one) for one in lists}) != 1:
         raise ValueError("its columns have different lengths")
     return zip(*lists)
+
+
+def _broken(block: Block, error: Exception) -> BadFile:
+    told = str(error) if type(error) is ValueError else f"it lacks or breaks {error!r}"
+    return wrong(block.at, f"block '{block.kind}': {told}")

@@ -5,7 +5,7 @@
 //
 // A recording that was cut off is read up to its last complete block. Left out: memory and mappings.
 // Errors  BadFile, with where in the file it is.
-import type { Exit, SavedFile } from "../../wire/protocol";
+import type { Exit, SavedFile, VM } from "../../wire/protocol";
 import { IntColumn } from "../columns";
 import type { Profile } from "../profile";
 import { Builder } from "./builder";
@@ -30,6 +30,8 @@ export interface SessionFacts {
   processes: SavedProcess[];
   lost: Record<string, number>; // ticks without a sample, by cause
   missed_ns: number; // CPU time that no sample stands for
+  cpuTime: VM["_cpuTime"];
+  unsampled: NonNullable<VM["_unsampled"]>; // programs that were not sampled
 }
 
 const JSONS = new Set(["HEAD", "SETT", "PROC", "MODS", "THRD", "NAME", "FUNC", "PIEC", "FACT", "STAT", "ENDS"]);
@@ -86,12 +88,43 @@ function inBlock(block: Block, act: () => void): void {
   }
 }
 
-/** Numbers of nodes, frames and sources go on through the pieces of a chunk. Node 0 and frame 0 are none. */
+/** What goes on from the largest that there was. */
+class Above {
+  #largest = 0;
+
+  next(column: Numbers): number {
+    const value = this.#largest + column.signed();
+    this.#largest = Math.max(value, this.#largest);
+    return value;
+  }
+}
+
+/** Callers of a chunk's samples, each with its leaves, in the order in which they came first. */
+class Stacks {
+  #known: { caller: number; leaves: number[] }[] = [];
+  #callers = new Above();
+  #leaves = new Above();
+
+  /** Of the next sample: numbers from 1, or 0 where a new one comes. */
+  next(callers: Numbers, newCallers: Numbers, leaves: Numbers, newLeaves: Numbers): [caller: number, leaf: number] {
+    let at = callers.next();
+    if (!at) at = this.#known.push({ caller: this.#callers.next(newCallers), leaves: [] });
+    const known = this.#known[at - 1];
+    if (!known) throw new RangeError("a sample's caller is not there");
+    let leaf = leaves.next();
+    if (!leaf) leaf = known.leaves.push(this.#leaves.next(newLeaves));
+    if (leaf > known.leaves.length) throw new RangeError("a sample's leaf is not there");
+    return [known.caller, known.leaves[leaf - 1]];
+  }
+}
+
+/** Numbers of nodes, frames, sources and stacks go on through the pieces of a chunk. Node 0 and frame 0 are none. */
 class SampleReader {
   #unpacker = new Unpacker();
   #nodes = new IntColumn(); // stack nodes of the profile
   #frames: Int32Array[] = []; // their places, outermost first
   #sources: { thread: number; tag: number }[] = [];
+  #stacks = new Stacks();
 
   constructor(
     private readonly profile: Profile,
@@ -99,17 +132,15 @@ class SampleReader {
   ) {}
 
   add(piece: Json, block: Block): void {
-    if (piece.firstSample === 0) this.#begin();
-    if (piece.firstNode !== this.#nodes.length || piece.firstFrame !== this.#frames.length)
-      throw new RangeError("it does not go on where the piece before ended");
-    const [modules, offsets, parents, frames, ...samples] = columnsOf(this.#unpacker.read(block), 10);
+    if (piece.begins === true) this.#begin();
+    const [modules, offsets, parents, frames, ...samples] = columnsOf(this.#unpacker.read(block), 12);
     for (const source of list("sources", piece.sources)) {
       const [thread, tag] = list("a source", source);
       this.#sources.push(this.tables.source(numberOf("a thread", thread), numberOf("a tag", tag)));
     }
     this.#addFrames(new Numbers(modules), new Numbers(offsets));
     this.#addNodes(new Numbers(parents), new Numbers(frames));
-    this.#addSamples(numberOf("minUs", piece.minUs), samples);
+    this.#addSamples(piece, samples);
   }
 
   #begin(): void {
@@ -118,6 +149,7 @@ class SampleReader {
     this.#nodes.push(0);
     this.#frames = [new Int32Array(0)];
     this.#sources = [];
+    this.#stacks = new Stacks();
   }
 
   #addFrames(modules: Numbers, offsets: Numbers): void {
@@ -145,30 +177,35 @@ class SampleReader {
     return node;
   }
 
-  #addSamples(begin_us: number, [times, cpus, sources, callers, leaves, ends]: Uint8Array[]): void {
-    const [time, cpu, source, caller, leaf] = [times, cpus, sources, callers, leaves].map((one) => new Numbers(one));
+  #addSamples(piece: Json, columns: Uint8Array[]): void {
+    const [minUs, unit, base] = ["minUs", "cpuUnit", "cpuBase"].map((name) => numberOf(name, piece[name]));
+    const ends = columns[7];
+    const numbers = columns.slice(0, 7).map((column) => new Numbers(column));
+    const [sources, cpus, times, ...stacks] = numbers;
     const { samples, states } = this.profile;
-    const stateNumbers = new Map<number, number>();
-    let [time_us, units] = [begin_us, 0];
+    const last_us = new Map<number, number>(); // by source
     for (const end of ends) {
-      const from = this.#sources[source.next()];
+      const source = sources.next();
+      const from = this.#sources[source];
       if (!from) throw new RangeError("a sample's thread is not there");
-      let state = stateNumbers.get(end & 15);
-      if (state === undefined)
-        stateNumbers.set(end & 15, (state = states.intern(STATES[end & 15] ?? "Blocked")));
-      samples.stack.push(this.#stack(caller.next(), leaf.next()));
-      samples.time_us.push((time_us += time.signed()));
-      samples.cpu_ns.push(100 * (units += cpu.signed()));
+      const cpu = (cpus.signed() + base) * unit; // in 100 ns
+      // It is due when its CPU time has passed since its thread's one before.
+      const time_us = (last_us.get(source) ?? minUs) + Math.floor((cpu + 5) / 10) + times.signed();
+      last_us.set(source, time_us);
+      const [caller, leaf] = this.#stacks.next(...(stacks as [Numbers, Numbers, Numbers, Numbers]));
+      samples.stack.push(this.#stack(caller, leaf));
+      samples.time_us.push(time_us);
+      samples.cpu_ns.push(100 * cpu);
       samples.thread.push(from.thread);
       samples.tag.push(from.tag);
-      samples.state.push(state);
+      samples.state.push(states.intern(STATES[end & 15] ?? "Blocked"));
       samples.whole.push(end >> 4 ? 0 : 1);
     }
-    for (const column of [time, cpu, source, caller, leaf]) column.end();
+    for (const column of numbers) column.end();
   }
 }
 
-function factsOf({ head, settings, end, processes }: Tables): SessionFacts {
+function factsOf({ head, settings, state, end, processes }: Tables): SessionFacts {
   const startUs = Number(head.startUs) || 0;
   const wallStartUs = Number(head.wallStartUs) || 0;
   const ms = (us: unknown) => (Number(us) ? (Number(us) - startUs + wallStartUs) / 1000 : 0);
@@ -193,8 +230,22 @@ function factsOf({ head, settings, end, processes }: Tables): SessionFacts {
     closed: end !== null,
     missed: Number(settings.missed) || 0,
   };
-  const missed_ns = Number(record("cpu", settings.cpu ?? {}).notSampledNs) || 0;
-  return { file, processes: saved, lost, missed_ns };
+  const cpuTime = cpuTimeOf(record("cpu", settings.cpu ?? {}));
+  const unsampled = list("unsampled", state.unsampled ?? []).map((one) => {
+    const { exe, pid, count, reason } = record("unsampled", one);
+    return { exe: textOf(exe), pid: Number(pid), count: Number(count), reason: textOf(reason) };
+  });
+  const missed_ns = 1000 * cpuTime.notSampledMicros;
+  return { file, processes: saved, lost, missed_ns, cpuTime, unsampled };
+}
+
+/** As getVM tells it. */
+function cpuTimeOf(told: Json): VM["_cpuTime"] {
+  const us = (name: string) => (Number(told[name]) || 0) / 1000;
+  const [sampledMicros, notSampledMicros, tree_us] = ["sampledNs", "notSampledNs", "treeNs"].map(us);
+  const known_us = sampledMicros + notSampledMicros;
+  const rest = tree_us ? { withoutSamplerMicros: Math.max(0, tree_us - known_us) } : {};
+  return { processes: Number(told.processes) || 0, sampledMicros, notSampledMicros, ...rest };
 }
 
 const SIGNALS: Record<number, string> = {

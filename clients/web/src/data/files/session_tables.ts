@@ -26,6 +26,7 @@ export class Tables {
   #functions = new Map<number, Record<string, unknown>>();
   #same = new Map<number, number>();
   #chains = new Map<string, Spot[]>();
+  #lastSpots = new Map<number, Spot>(); // of each function
 
   #libraries = new Map<number, number>();
   #made = new Map<number | string, number>(); // functions of the profile
@@ -88,14 +89,18 @@ export class Tables {
     const [counts, modules, offsets, lengths, functions, lines, inlined, files] = columnsOf(content, 8).map(
       (column) => new Numbers(column),
     );
-    let [offset, line] = [0, 0];
+    let offset = 0;
     for (let left = counts.next(); left > 0; left--) {
       const module = modules.next();
       offset += offsets.signed();
       const chain: Spot[] = [];
       for (let places = lengths.next(); places > 0; places--) {
-        line += lines.signed();
-        chain.push([functions.next(), line, inlined.next(), files.next()]);
+        const fn = functions.next();
+        const [, lineBefore, , fileBefore] = this.#lastSpots.get(fn) ?? [0, 0, 0, 0];
+        const file = files.next();
+        const spot: Spot = [fn, lineBefore + lines.signed(), inlined.next(), file ? file - 1 : fileBefore];
+        this.#lastSpots.set(fn, spot);
+        chain.push(spot);
       }
       this.#chains.set(`${module}/${offset}`, chain);
     }

@@ -1,7 +1,14 @@
 // In the status line: how much of all CPU time is in samples, and which programs are in none.
+import { computed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { backend, info, newest } from "../../state/live";
+import { backend, files, info, newest } from "../../state/live";
 import { duration, grouped, percent } from "../parts/format";
+
+/** What is told of what is in no sample: of the session that is opened, or by the service. */
+const sampling = computed(() => {
+  const { shown } = files.value;
+  return shown ? shown.session : info.value;
+});
 
 /** [what, CPU time]. What is elsewhere is known when the program has ended. */
 export function cpuTimes(told: NonNullable<typeof info.value>["cpuTime"]): [string, string][] {
@@ -26,12 +33,13 @@ export function CpuTime() {
   useEffect(() => {
     if (open) backend().say({ say: "readInfo" });
   }, [open, version]);
-  if (!info.value) return null;
+  const told = sampling.value;
+  if (!told) return null;
   return (
     <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>CPU time</summary>
       <dl>
-        {cpuTimes(info.value.cpuTime).map(([what, time]) => (
+        {cpuTimes(told.cpuTime).map(([what, time]) => (
           <>
             <dt>{what}</dt>
             <dd>{time}</dd>
@@ -43,7 +51,7 @@ export function CpuTime() {
 }
 
 export function Unsampled() {
-  const programs = info.value?.unsampled ?? [];
+  const programs = sampling.value?.unsampled ?? [];
   const count = programs.reduce((sum, one) => sum + one.count, 0);
   if (!count) return null;
   return (

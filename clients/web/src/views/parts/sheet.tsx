@@ -16,8 +16,10 @@ export function Sheet({ shown, label, children, ...rest }: Props) {
     if (shown.value) dialog.current?.showModal();
     else dialog.current?.close();
   }, [shown.value]);
+  // The event comes late: it may be open again by then.
+  const closed = () => (shown.value = dialog.current?.open ?? false);
   return (
-    <dialog ref={dialog} onClose={() => (shown.value = false)} aria-label={label} {...rest}>
+    <dialog ref={dialog} onClose={closed} aria-label={label} {...rest}>
       <form method="dialog">
         {children}
         <button>Close</button>
