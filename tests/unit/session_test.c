@@ -574,7 +574,7 @@ static void however_small_the_memory_nothing_is_dropped(void **state)
             .thread = thread, .timestamp_us = 1000 + i, .depth = 2, .frames = frames
         };
 
-        assert_int_equal(store_add(fixture->profile->store, &sample), 0);
+        assert_int_equal(store_add(fixture->profile->stores.of[SAMPLES_OF_TIME], &sample), 0);
     }
     save(fixture);
     owner_thread_release(thread);
