@@ -60,6 +60,7 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     modules_announce(&sampler.modules, &sampler.writer);
     sampler.threads.rights = (struct clock_rights){ .wish = (uint8_t)options->timer };
     sampler_signals_take(handler_tick, handler_trap);
+    tend_begin(); /* timers that are made from here on tick at once */
     *slot = take_caller(stack);
     if (!is_alone())
         tasks_take_all(&sampler.threads);
