@@ -172,6 +172,7 @@ ENVIRONMENT = [
     Row("300 MB of addresses", limited("--as=300000000"), 500, "spin", 0.5),
     Row("20 MB of addresses", limited("--as=20000000"), 0),
     Row("closefrom(3)", program("close_all"), 500, "spin", 0.5),
+    Row("closefrom(3) beside a dlclose", program("close_beside"), 500, "spin_us", 0.5),
     Row("descriptors closed, reused", program("reuse_fds"), 700, "spin", 0.5, wall=0.99),
     *[Row(f"fewer rights, {how}", program("rights", how), 400, "spin", 0.5)
       for how in ("setgroups", "initgroups", "seteuid", "capset", "prctl", "syscall")],

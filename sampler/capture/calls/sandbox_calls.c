@@ -12,6 +12,7 @@
 #include "../forked.h"
 #include "../reader_permit.h"
 #include "../sampler.h"
+#include "../sampler_state.h"
 #include "../system/clock.h"
 
 #include <linux/seccomp.h>
@@ -120,7 +121,11 @@ long (*preload_next_syscall)(long, ...);
 const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
     [SYS_prctl] = 1,      [SYS_setns] = 1,     [SYS_seccomp] = 1,   [SYS_chroot] = 1,
     [SYS_pivot_root] = 1, [SYS_unshare] = 1,   [SYS_setuid] = 1,    [SYS_setreuid] = 1,
-    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1, [SYS_prlimit64] = 1,
+    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1, [SYS_prlimit64] = 1, [SYS_close_range] = 1,
+#ifdef SYS_dup2 /* newer processors have dup3 only */
+    [SYS_dup2] = 1,
+#endif
+    [SYS_dup3] = 1,
 };
 
 void preload_find_syscall(void)
@@ -130,11 +135,33 @@ void preload_find_syscall(void)
                          __ATOMIC_RELAXED);
 }
 
+static bool takes_descriptors(long number)
+{
+#ifdef SYS_dup2
+    if (number == SYS_dup2)
+        return true;
+#endif
+    return number == SYS_dup3 || number == SYS_close_range;
+}
+
+static long without_tending(long number, long a, long b, long c)
+{
+    uint64_t mask;
+    bool locked = preload_keep_tending_away(&mask);
+    long result = preload_next_syscall(number, a, b, c);
+
+    if (locked)
+        sampler_unlock_to(&mask);
+    return result;
+}
+
 long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
 
     preload_find_syscall();
+    if (takes_descriptors(number))
+        return without_tending(number, a, b, c);
     before(number, a, b, c);
     result = preload_next_syscall(number, a, b, c, d, e, f);
     if (result == 0 && (number == SYS_chroot || number == SYS_pivot_root || number == SYS_setns))
