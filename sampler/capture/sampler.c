@@ -10,6 +10,7 @@
 #include "threads/cpu_timer.h"
 #include "threads/tasks.h"
 
+#include "../feed/own_area.h"
 #include "../feed/sys.h"
 
 #include <time.h>
@@ -65,6 +66,7 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     if (!is_alone())
         tasks_take_all(&sampler.threads);
     threads_count_from_now(&sampler.threads, *slot);
+    own_area_begin();
     return begin_ticks(FEED_ORIGIN_EXEC, memfd);
 }
 
