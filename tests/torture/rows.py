@@ -186,6 +186,7 @@ ENVIRONMENT = [
     # Sampling ends when the filter comes.
     *[Row(f"sandbox, {how}", program("sandbox", how), 300, "spin", 0.5)
       for how in ("strict", "filter", "filter for all threads", "prctl")],
+    Row("user dispatch of system calls", program("dispatch"), 200, "spin", 0.5),
 ]
 
 # The server, its load and the script that checks the answers: all of them are sampled.

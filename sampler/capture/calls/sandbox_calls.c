@@ -1,8 +1,8 @@
 /*
  * sandbox_calls.c - the program's calls after which a tick could do harm, or would lead nowhere.
  *
- * Before a seccomp filter comes, sampling of the process ends: no filter meets a system call of
- * ours. Who forbids the processor's counter (PR_SET_TSC) is believed, and who names a tracer
+ * Before a seccomp filter comes, or user dispatch of system calls, sampling of the process ends:
+ * neither meets a system call of ours. Who forbids the processor's counter (PR_SET_TSC) is believed, and who names a tracer
  * (PR_SET_PTRACER) keeps it. setns may change what / is.
  */
 #include "preload.h"
@@ -23,9 +23,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Without a filter seccomp is a question, which libseccomp asks. */
+/* Without a filter seccomp is a question, which libseccomp asks. User dispatch sends the thread's
+ * system calls to its own handler, as emulators do. */
 static bool locks_in(long number, long first, long second, long third)
 {
+    if (number == SYS_prctl && first == PR_SET_SYSCALL_USER_DISPATCH)
+        return second == PR_SYS_DISPATCH_ON;
     if (number == SYS_prctl)
         return first == PR_SET_SECCOMP && (second == SECCOMP_MODE_STRICT || third);
     return number == SYS_seccomp &&
