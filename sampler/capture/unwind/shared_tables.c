@@ -17,7 +17,8 @@ bool shared_tables_open(struct shared_tables *tables, const char *path)
     fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
     if (fd < 0)
         return false;
-    map = sys_call6(SYS_mmap, own_area_next(FIRST_BYTES), FIRST_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    map =
+        sys_call6(SYS_mmap, own_area_next(FIRST_BYTES), FIRST_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     sys_call1(SYS_close, fd);
     if (pages_failed(map))
         return false;
