@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-enum { PAGES = 256, ROUNDS = 600 };
+enum { PAGES = 64, ROUNDS = 600 };
 
 static void look_at_hole(char *hole, size_t page)
 {
