@@ -10,6 +10,7 @@
 #include "threads/cpu_timer.h"
 #include "threads/tasks.h"
 
+#include "../feed/own_area.h"
 #include "../feed/sys.h"
 
 #include <time.h>
@@ -60,10 +61,12 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     modules_announce(&sampler.modules, &sampler.writer);
     sampler.threads.rights = (struct clock_rights){ .wish = (uint8_t)options->timer };
     sampler_signals_take(handler_tick, handler_trap);
+    tend_begin(); /* timers that are made from here on tick at once */
     *slot = take_caller(stack);
     if (!is_alone())
         tasks_take_all(&sampler.threads);
     threads_count_from_now(&sampler.threads, *slot);
+    own_area_begin();
     return begin_ticks(FEED_ORIGIN_EXEC, memfd);
 }
 

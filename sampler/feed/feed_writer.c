@@ -3,6 +3,7 @@
 #include "../include/isoscope/isoscope.h"
 #include "atomic_raise.h"
 #include "feed_count.h"
+#include "own_area.h"
 #include "sys.h"
 
 #include <elf.h>
@@ -125,7 +126,7 @@ static SIGNAL_SAFE bool map_start(struct feed_writer *writer, const struct feed_
                                   int memfd)
 {
     const uint64_t bytes = header->rings_offset + FIRST_RINGS * FEED_RING_BYTES;
-    long map = sys_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+    long map = sys_call6(SYS_mmap, own_area_next(bytes), (long)bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_NORESERVE, memfd, 0);
 
     if (map < 0 && map >= -ERRNO_MAX)

@@ -1,5 +1,6 @@
 #include "part.h"
 
+#include "own_area.h"
 #include "sys.h"
 
 #include <stddef.h>
@@ -61,7 +62,7 @@ SIGNAL_SAFE_INLINE bool map_window(struct part *part, uint32_t window)
 {
     const uint8_t *last = window_at(part, window - 1) + size_of(part, window - 1) - PART_STEP_BYTES;
     uint64_t bytes = size_of(part, window) + PART_STEP_BYTES;
-    long map = sys_call4(SYS_mremap, last, 0, bytes, MREMAP_MAYMOVE);
+    long map = own_area_remap(last, 0, bytes);
     uint8_t *none = NULL;
 
     if (failed(map))

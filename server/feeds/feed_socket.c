@@ -20,6 +20,7 @@ enum {
     CONNECTIONS_MAX = 4096,
     BACKLOG = 4096,         /* a start that finds it full does not wait, and is not sampled */
     DESCRIPTORS_LEFT = 128, /* for clients and for files that are read, at most a quarter of all */
+    GATHER_MS = 5,          /* programs that start one after the other are met together */
     HELLO_MS_MAX = 10000,   /* a peer that says nothing holds its place no longer */
 };
 
@@ -232,6 +233,7 @@ int feed_socket_new(struct feed_socket **out, struct loop *loop,
         free(feed);
         return -ISOSCOPE_SYSTEM;
     }
+    acceptor_gather(feed->acceptor, GATHER_MS);
     *out = feed;
     return 0;
 }

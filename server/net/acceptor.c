@@ -20,6 +20,7 @@ struct acceptor {
     struct io_watch *watch;
     int listener; /* the loop's descriptor */
     bool is_tcp;
+    uint32_t gather_ms; /* 0: each is taken at once */
     const struct acceptor_events *events;
     void *context;
 };
@@ -54,37 +55,72 @@ static bool is_exhaustion(int reason)
     return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
 }
 
-void acceptor_drain(struct acceptor *acceptor)
+static void welcome(struct acceptor *acceptor, int fd)
 {
+    /* Of several replies the second must not wait until the client has said that it got the
+     * first. */
+    if (acceptor->is_tcp)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+    acceptor->events->accepted(acceptor->context, fd);
+}
+
+enum taken { TAKEN_NONE, TAKEN_SOME, TAKEN_RESTS };
+
+static enum taken take_all(struct acceptor *acceptor)
+{
+    enum taken taken = TAKEN_NONE;
+
     for (;;) {
         int fd = accept4(acceptor->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
-            /* Of several replies the second must not wait until the client has said that it got the
-             * first. */
-            if (acceptor->is_tcp)
-                setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-            acceptor->events->accepted(acceptor->context, fd);
+            welcome(acceptor, fd);
+            taken = TAKEN_SOME;
         } else if (is_exhaustion(errno)) {
-            return rest(acceptor, errno);
+            rest(acceptor, errno);
+            return TAKEN_RESTS;
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            return;
+            return taken;
         }
     }
 }
 
-static bool listener_ready(void *context)
+static void look_later(struct acceptor *acceptor)
 {
-    acceptor_drain(context);
-    return true;
+    io_watch_reads(acceptor->watch, false);
+    io_watch_timeout(acceptor->watch, acceptor->gather_ms);
 }
 
-static bool rested(void *context)
+static bool listener_ready(void *context)
 {
     struct acceptor *acceptor = context;
 
-    io_watch_reads(acceptor->watch, true);
+    if (take_all(acceptor) == TAKEN_SOME && acceptor->gather_ms)
+        look_later(acceptor);
     return true;
+}
+
+/* When nobody has come meanwhile, the next one wakes the loop again. */
+static bool rested(void *context)
+{
+    struct acceptor *acceptor = context;
+    enum taken taken = acceptor->gather_ms ? take_all(acceptor) : TAKEN_NONE;
+
+    if (taken == TAKEN_SOME)
+        look_later(acceptor);
+    else if (taken == TAKEN_NONE)
+        io_watch_reads(acceptor->watch, true);
+    return true;
+}
+
+void acceptor_drain(struct acceptor *acceptor)
+{
+    take_all(acceptor);
+}
+
+void acceptor_gather(struct acceptor *acceptor, uint32_t milliseconds)
+{
+    acceptor->gather_ms = milliseconds;
 }
 
 static bool is_tcp(int listener)

@@ -11,6 +11,8 @@
 #ifndef ISOSCOPE_ACCEPTOR_H
 #define ISOSCOPE_ACCEPTOR_H
 
+#include <stdint.h>
+
 struct acceptor;
 struct loop;
 
@@ -25,6 +27,10 @@ struct acceptor_events {
 int acceptor_new(struct acceptor **out, struct loop *loop, int listener,
                  const struct acceptor_events *events, void *context);
 void acceptor_free(struct acceptor *acceptor); /* NULL is fine */
+
+/* From now on who comes so soon after another is taken at the end of that time, with all that have
+ * come until then. Who is woken for each takes a processor from those that come. */
+void acceptor_gather(struct acceptor *acceptor, uint32_t milliseconds);
 
 /* Takes at once what has connected already. */
 void acceptor_drain(struct acceptor *acceptor);

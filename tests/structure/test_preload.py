@@ -16,7 +16,8 @@ WRAPPED = {"pthread_create", "dlclose", "sigaction", "signal", "ssignal", "bsd_s
            "sigsuspend", "sigprocmask", "pthread_sigmask", "sigpending", "sigset", "sigignore",
            "pthread_key_create", "__pthread_key_create", "tss_create", "chroot", "pivot_root",
            "unshare", "setuid", "seteuid", "setreuid", "setresuid", "setrlimit", "setrlimit64",
-           "prlimit", "prlimit64", "ulimit", "dup2", "dup3"}
+           "prlimit", "prlimit64", "ulimit", "dup2", "dup3",
+           "close_range", "closefrom"}
 # What gcc's address sanitizer asks, in programs that have it.
 ANSWERS = {"__asan_default_options"}
 

@@ -171,7 +171,9 @@ ENVIRONMENT = [
     Row("stack of 256 KiB", limited("--stack=262144"), 500, "spin", 0.5),
     Row("300 MB of addresses", limited("--as=300000000"), 500, "spin", 0.5),
     Row("20 MB of addresses", limited("--as=20000000"), 0),
+    Row("memory unmapped, its place used", program("holes"), 500, "spin_us", 0.4),
     Row("closefrom(3)", program("close_all"), 500, "spin", 0.5),
+    Row("closefrom(3) beside a dlclose", program("close_beside"), 500, "spin_us", 0.5),
     Row("descriptors closed, reused", program("reuse_fds"), 700, "spin", 0.5, wall=0.99),
     *[Row(f"fewer rights, {how}", program("rights", how), 400, "spin", 0.5)
       for how in ("setgroups", "initgroups", "seteuid", "capset", "prctl", "syscall")],
@@ -184,6 +186,7 @@ ENVIRONMENT = [
     # Sampling ends when the filter comes.
     *[Row(f"sandbox, {how}", program("sandbox", how), 300, "spin", 0.5)
       for how in ("strict", "filter", "filter for all threads", "prctl")],
+    Row("user dispatch of system calls", program("dispatch"), 200, "spin", 0.5),
 ]
 
 # The server, its load and the script that checks the answers: all of them are sampled.

@@ -206,10 +206,13 @@ static void a_forked_child_that_is_refused_a_timer_says_so(void **state)
 /* What the kernel takes away with them are whole pages, however large those are. */
 static void hints_share_no_page_with_a_thread(void **state)
 {
-    const char *first = atomic_load(&threads.sampled.blocks[0]);
+    const char *first = (const char *)threads_at(&threads, 1);
+    const long page_bytes = (long)getauxval(AT_PAGESZ);
 
     (void)state;
-    assert_int_equal((first - (const char *)threads.hints) % (long)getauxval(AT_PAGESZ), 0);
+    assert_int_equal((first - (const char *)threads.hints) % page_bytes, 0);
+    assert_true(first - (const char *)threads.hints >= (long)(HINTS * sizeof threads.hints[0]));
+    assert_true(sizeof(struct sampled_thread) <= (size_t)page_bytes);
 }
 
 int main(void)

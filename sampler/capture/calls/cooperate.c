@@ -135,6 +135,7 @@ int isoscope_thread_register(const char *name)
         memcpy(thread_annotations.name, text, sizeof text);
     if (!runs())
         return -ISOSCOPE_NO_SERVICE;
+    thread_end_begin();
     slot = take_slot(tid);
     if (!slot)
         return -ISOSCOPE_NO_MEMORY;

@@ -119,6 +119,8 @@ ISOSCOPE_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     start = sampler_running() ? malloc(sizeof *start) : NULL;
     if (!start)
         return NEXT(pthread_create)(thread, attr, body, argument);
+    thread_end_begin();
+    thread_end_tell(cooperate_slot());
     *start = (struct thread_start){ body, argument };
     error = NEXT(pthread_create)(thread, attr, thread_main, start);
     if (error)

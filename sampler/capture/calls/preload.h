@@ -4,6 +4,7 @@
 #ifndef ISOSCOPE_PRELOAD_H
 #define ISOSCOPE_PRELOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <dlfcn.h>
@@ -27,6 +28,10 @@ extern long (*preload_next_syscall)(long, ...);
 extern const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS];
 void preload_find_syscall(void);
 long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+/* descriptor_calls.c: no tick opens a file until sampler_unlock_to. False: nothing tends here, or
+ * for too long. */
+bool preload_keep_tending_away(uint64_t *mask);
 
 /* limit_calls.c: a limit comes for the process; limit: the program's, or NULL. */
 void preload_before_limit(long pid, long resource, const void *limit);

@@ -1,8 +1,8 @@
 /*
  * sandbox_calls.c - the program's calls after which a tick could do harm, or would lead nowhere.
  *
- * Before a seccomp filter comes, sampling of the process ends: no filter meets a system call of
- * ours. Who forbids the processor's counter (PR_SET_TSC) is believed, and who names a tracer
+ * Before a seccomp filter comes, or user dispatch of system calls, sampling of the process ends:
+ * neither meets a system call of ours. Who forbids the processor's counter (PR_SET_TSC) is believed, and who names a tracer
  * (PR_SET_PTRACER) keeps it. setns may change what / is.
  */
 #include "preload.h"
@@ -12,6 +12,7 @@
 #include "../forked.h"
 #include "../reader_permit.h"
 #include "../sampler.h"
+#include "../sampler_state.h"
 #include "../system/clock.h"
 
 #include <linux/seccomp.h>
@@ -22,9 +23,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Without a filter seccomp is a question, which libseccomp asks. */
+/* Without a filter seccomp is a question, which libseccomp asks. User dispatch sends the thread's
+ * system calls to its own handler, as emulators do. */
 static bool locks_in(long number, long first, long second, long third)
 {
+    if (number == SYS_prctl && first == PR_SET_SYSCALL_USER_DISPATCH)
+        return second == PR_SYS_DISPATCH_ON;
     if (number == SYS_prctl)
         return first == PR_SET_SECCOMP && (second == SECCOMP_MODE_STRICT || third);
     return number == SYS_seccomp &&
@@ -120,7 +124,11 @@ long (*preload_next_syscall)(long, ...);
 const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
     [SYS_prctl] = 1,      [SYS_setns] = 1,     [SYS_seccomp] = 1,   [SYS_chroot] = 1,
     [SYS_pivot_root] = 1, [SYS_unshare] = 1,   [SYS_setuid] = 1,    [SYS_setreuid] = 1,
-    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1, [SYS_prlimit64] = 1,
+    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1, [SYS_prlimit64] = 1, [SYS_close_range] = 1,
+#ifdef SYS_dup2 /* newer processors have dup3 only */
+    [SYS_dup2] = 1,
+#endif
+    [SYS_dup3] = 1,
 };
 
 void preload_find_syscall(void)
@@ -130,11 +138,33 @@ void preload_find_syscall(void)
                          __ATOMIC_RELAXED);
 }
 
+static bool takes_descriptors(long number)
+{
+#ifdef SYS_dup2
+    if (number == SYS_dup2)
+        return true;
+#endif
+    return number == SYS_dup3 || number == SYS_close_range;
+}
+
+static long without_tending(long number, long a, long b, long c)
+{
+    uint64_t mask;
+    bool locked = preload_keep_tending_away(&mask);
+    long result = preload_next_syscall(number, a, b, c);
+
+    if (locked)
+        sampler_unlock_to(&mask);
+    return result;
+}
+
 long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
 
     preload_find_syscall();
+    if (takes_descriptors(number))
+        return without_tending(number, a, b, c);
     before(number, a, b, c);
     result = preload_next_syscall(number, a, b, c, d, e, f);
     if (result == 0 && (number == SYS_chroot || number == SYS_pivot_root || number == SYS_setns))

@@ -17,6 +17,7 @@ static int (*next_pthread_key_create)(pthread_key_t *, void (*)(void *));
 static int (*next___pthread_key_create)(pthread_key_t *, void (*)(void *));
 static int (*next_tss_create)(tss_t *, tss_dtor_t);
 
+static pthread_once_t made = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* its value: the thread's slot */
 static _Atomic bool has_key;
 static _Atomic uint32_t telling; /* threads that use the key just now */
@@ -29,9 +30,18 @@ static void ended(void *slot)
 
 void thread_end_hear(void (*function)(uint32_t slot))
 {
-    FIND_NEXT(pthread_key_create);
     call = function;
+}
+
+static void make_key(void)
+{
+    FIND_NEXT(pthread_key_create);
     atomic_store(&has_key, NEXT(pthread_key_create)(&key, ended) == 0);
+}
+
+void thread_end_begin(void)
+{
+    pthread_once(&made, make_key);
 }
 
 void thread_end_tell(uint32_t slot)

@@ -81,6 +81,7 @@ int maps_open(struct maps_reader *reader, int32_t pid)
         return (int)fd;
     reader->fd = (int)fd;
     reader->at = reader->filled = 0;
+    reader->read = 0;
     reader->ended = false;
     return 0;
 }
@@ -90,7 +91,8 @@ void maps_close(struct maps_reader *reader)
     sys_call1(SYS_close, reader->fd);
 }
 
-/* Moves what is left to the front and reads on behind it. */
+/* Moves what is left to the front and reads on behind it. By place: should the program have put
+ * something else on the number, nothing is taken from a pipe or a socket, nor waited for. */
 static SIGNAL_SAFE void fill_buffer(struct maps_reader *reader)
 {
     uint32_t left = reader->filled - reader->at;
@@ -99,11 +101,14 @@ static SIGNAL_SAFE void fill_buffer(struct maps_reader *reader)
     memmove(reader->buffer, reader->buffer + reader->at, left);
     reader->at = 0;
     reader->filled = left;
-    got = sys_call3(SYS_read, reader->fd, reader->buffer + left, sizeof reader->buffer - left - 1);
-    if (got <= 0)
+    got = sys_call4(SYS_pread64, reader->fd, reader->buffer + left,
+                    sizeof reader->buffer - left - 1, reader->read);
+    if (got <= 0) {
         reader->ended = true;
-    else
+    } else {
         reader->filled += (uint32_t)got;
+        reader->read += (uint64_t)got;
+    }
 }
 
 bool maps_next(struct maps_reader *reader, struct maps_line *out)

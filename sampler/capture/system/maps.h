@@ -23,6 +23,7 @@ struct maps_line {
 
 struct maps_reader {
     int fd;
+    uint64_t read; /* bytes, until now */
     uint32_t at, filled;
     bool ended;
     char buffer[MAPS_BUFFER_BYTES];

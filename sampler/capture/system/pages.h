@@ -10,6 +10,7 @@
 #ifndef ISOSCOPE_PAGES_H
 #define ISOSCOPE_PAGES_H
 
+#include "../../feed/own_area.h"
 #include "../../feed/sys.h"
 
 #include <stdbool.h>
@@ -27,7 +28,7 @@ SIGNAL_SAFE_INLINE bool pages_failed(long address)
 
 SIGNAL_SAFE_INLINE void *pages_new(size_t bytes)
 {
-    long at = sys_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+    long at = sys_call6(SYS_mmap, own_area_next(bytes), (long)bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return pages_failed(at) ? NULL : (void *)at;
@@ -42,7 +43,7 @@ SIGNAL_SAFE_INLINE void pages_free(void *pages, size_t bytes)
 /* The same pages, and more behind them, perhaps at another place; NULL: they stay as they are. */
 SIGNAL_SAFE_INLINE void *pages_grow(void *pages, size_t bytes, size_t new_bytes)
 {
-    long at = sys_call4(SYS_mremap, pages, bytes, new_bytes, MREMAP_MAYMOVE);
+    long at = own_area_remap(pages, bytes, new_bytes);
 
     return pages_failed(at) ? NULL : (void *)at;
 }

@@ -27,20 +27,23 @@ SIGNAL_SAFE_INLINE _Atomic uint16_t *hint_of(struct threads *threads, int32_t ti
     return &threads->hints[(uint32_t)tid % HINTS];
 }
 
+/* The first thread lies in one page, behind slot 0, which nobody has: a start touches no other. */
 int threads_new(struct threads *threads)
 {
     /* A forked child gives them back, and not what lies behind them. */
     const size_t hints_bytes = pages_whole(HINTS * sizeof threads->hints[0]);
+    const size_t before_bytes = pages_whole(1) - sizeof(struct sampled_thread);
     char *memory;
 
     if (threads->hints)
         return 0;
     atomic_store_explicit(&threads->sources, SOURCE_CPU, memory_order_relaxed);
-    memory = pages_new(hints_bytes + by_slot_block_bytes(sizeof(struct sampled_thread)));
+    memory =
+        pages_new(hints_bytes + before_bytes + by_slot_block_bytes(sizeof(struct sampled_thread)));
     if (!memory)
         return -ISOSCOPE_NO_MEMORY;
     threads->hints = (_Atomic(uint16_t) *)memory;
-    by_slot_begin(&threads->sampled, memory + hints_bytes);
+    by_slot_begin(&threads->sampled, memory + hints_bytes + before_bytes);
     return 0;
 }
 
@@ -139,7 +142,8 @@ uint32_t threads_take(struct threads *threads, int32_t tid, const struct stack_r
     feed_writer_thread_stack(threads->writer, slot, stack->low, stack->high, stack->root);
     atomic_store_explicit(&sampled->cpu_timer, open_timer(threads, tid), memory_order_relaxed);
     atomic_store_explicit(&sampled->state, SAMPLED_ARMED, memory_order_release);
-    atomic_store_explicit(hint_of(threads, tid), (uint16_t)slot, memory_order_relaxed);
+    if (atomic_load_explicit(&threads->used, memory_order_relaxed)) /* the first finds itself */
+        atomic_store_explicit(hint_of(threads, tid), (uint16_t)slot, memory_order_relaxed);
     atomic_raise(&threads->used, slot + 1);
     take_sources(threads, sampled); /* who changes them may not have seen the slot yet */
     atomic_fetch_add_explicit(threads_live(threads), 1, memory_order_relaxed);

@@ -1,5 +1,6 @@
 #include "shared_tables.h"
 
+#include "../../feed/own_area.h"
 #include "../../feed/sys.h"
 #include "../system/pages.h"
 
@@ -16,7 +17,8 @@ bool shared_tables_open(struct shared_tables *tables, const char *path)
     fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
     if (fd < 0)
         return false;
-    map = sys_call6(SYS_mmap, 0, FIRST_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    map =
+        sys_call6(SYS_mmap, own_area_next(FIRST_BYTES), FIRST_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     sys_call1(SYS_close, fd);
     if (pages_failed(map))
         return false;
@@ -37,7 +39,7 @@ const struct unwind_table *shared_tables_map(const struct shared_tables *tables,
 
     if (!tables->first_page)
         return NULL;
-    whole = sys_call5(SYS_mremap, tables->first_page, 0, (long)(at + bytes), MREMAP_MAYMOVE, 0);
+    whole = own_area_remap(tables->first_page, 0, at + bytes);
     if (pages_failed(whole))
         return NULL;
     if (at)

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { MODULES_STEP = 64 };
+
 static void watch_end(struct process *process)
 {
     process->pidfd = -1;
@@ -80,10 +82,12 @@ void process_retire(struct process *process)
     process->slot_count = 0;
     rounds_leave(process->wall);
     process->wall = NULL;
-    free(process->modules);
-    process->modules = NULL;
+    for (int origin = 0; origin < 2; origin++)
+        free(process->modules[origin].numbers);
+    memset(process->modules, 0, sizeof(process->modules));
     free(process->told);
     process->told = NULL;
+    process->told_room = 0;
     module_places_free(&process->places);
     perf_map_free(process->perf_map);
     process->perf_map = NULL;
@@ -193,14 +197,38 @@ static bool tell_table(struct process *process, uint32_t number, struct table_st
     return true;
 }
 
+/* Most programs have few modules, and there may be many programs: the array grows with its use.
+ * Returns the array, zeros where it is new; NULL: there is no memory, and it is as it was. */
+static void *reach(void *array, uint32_t *room, uint32_t number, size_t element_bytes)
+{
+    uint32_t wanted = (number / MODULES_STEP + 1) * MODULES_STEP;
+    char *larger = array;
+
+    if (number < *room)
+        return array;
+    larger = reallocarray(array, wanted, element_bytes);
+    if (!larger)
+        return NULL;
+    memset(larger + *room * element_bytes, 0, (wanted - *room) * element_bytes);
+    *room = wanted;
+    return larger;
+}
+
+static bool reach_told(struct process *process, uint32_t count)
+{
+    bool *told = reach(process->told, &process->told_room, count, sizeof(*told));
+
+    if (told)
+        process->told = told;
+    return told != NULL;
+}
+
 void process_tell_tables(struct process *process, struct table_store *tables)
 {
     uint32_t count = feed_reader_modules(process->reader);
     bool any = false;
 
-    if (process->told_below < count && !process->told)
-        process->told = calloc(FEED_MODULES_MAX, sizeof(*process->told));
-    if (!process->told)
+    if (process->told_below >= count || !reach_told(process, count))
         return;
     for (uint32_t number = process->told_below; number < count; number++) {
         if (feed_reader_has_table(process->reader, number))
@@ -220,26 +248,41 @@ static bool view_module(struct process *process, uint32_t number, struct feed_mo
                                      : rounds_module(process->wall, number, out);
 }
 
+/* NULL: there is no memory, or that is no number. */
+static uint16_t *number_place(struct process *process, uint32_t feed_number)
+{
+    struct module_numbers *modules = &process->modules[feed_number >= FEED_MODULES_MAX];
+    uint32_t number = feed_number % FEED_MODULES_MAX;
+    uint16_t *numbers;
+
+    if (feed_number >= 2 * FEED_MODULES_MAX)
+        return NULL;
+    numbers = reach(modules->numbers, &modules->room, number, sizeof(*numbers));
+    if (!numbers)
+        return NULL;
+    modules->numbers = numbers;
+    return &numbers[number];
+}
+
 /* 0 when the program has not said, or said nonsense. */
 static uint32_t module_number(struct process *process, uint32_t feed_number,
                               struct registry *registry, struct symbolizer *symbolizer)
 {
     struct feed_module_view view;
+    uint16_t *place = number_place(process, feed_number);
 
-    if (!process->modules)
-        process->modules = calloc(2 * FEED_MODULES_MAX, sizeof(*process->modules));
-    if (!process->modules || feed_number >= 2 * FEED_MODULES_MAX)
+    if (!place)
         return 0;
-    if (!process->modules[feed_number] && view_module(process, feed_number, &view)) {
+    if (!*place && view_module(process, feed_number, &view)) {
         uint32_t number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
 
-        process->modules[feed_number] = (uint16_t)number;
+        *place = (uint16_t)number;
         module_set_add(&process->met_now, number);
         registry_seen(registry_module(registry, number), process->pid, view.start, view.bias);
         /* It has a sample now, so its names will be asked for soon. */
         symbolizer_expect(symbolizer, registry_module(registry, number));
     }
-    return process->modules[feed_number];
+    return *place;
 }
 
 uint32_t process_name(struct process *process, uint32_t place, struct names *names)

@@ -74,8 +74,12 @@ struct process {
     uint64_t impossible; /* samples with a time that cannot be */
     /* Many programs end before either is asked for: NULL until then. */
     struct module_places places;
-    uint16_t *modules;         /* feed's number, or the rounds' -> profile's; 0: not known yet */
-    bool *told;                /* by feed's number: the program knows where its table lies */
+    struct module_numbers {
+        uint16_t *numbers; /* 0: not known yet */
+        uint32_t room;
+    } modules[2]; /* the feed's numbers, and the rounds' -> profile's */
+    bool *told;   /* by feed's number: the program knows where its table lies */
+    uint32_t told_room;
     uint32_t told_below;       /* all below are told */
     struct map64 names;        /* feed's place -> profile's number */
     struct perf_map *perf_map; /* NULL: no pc was in no module yet */
