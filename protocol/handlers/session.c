@@ -30,8 +30,7 @@ static int await_names(struct client *client, struct reply *reply, bool availabl
 }
 
 int handle_private_get_session(struct client *client,
-                               const struct private_get_session_params *params,
-                               struct reply *reply)
+                               const struct private_get_session_params *params, struct reply *reply)
 {
     CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
     struct service *service = client->service;
