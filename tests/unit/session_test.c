@@ -591,7 +591,8 @@ static void however_small_the_memory_nothing_is_dropped(void **state)
             assert_int_equal(snapshot_take(&snapshot, saved, &window), 0);
             shown += snapshot_sample_count(snapshot);
             snapshot_free(snapshot);
-            assert_true(saved->store->loaded_bytes <= saved->store->bytes_max);
+            assert_true(saved->stores.of[SAMPLES_OF_TIME]->loaded_bytes <=
+                        saved->stores.of[SAMPLES_OF_TIME]->bytes_max);
         }
     assert_int_equal(shown, 400000);
     profile_free(saved);
