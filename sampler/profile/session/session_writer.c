@@ -5,7 +5,7 @@
 #include "facts_writer.h"
 #include "format/blocks.h"
 #include "format/sample_columns.h"
-#include "table_writer.h"
+#include "names_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -249,7 +249,7 @@ int session_writer_tables(struct session_writer *writer, int64_t now_us, struct 
 
 int session_writer_names(struct session_writer *writer, struct bytes *out, uint32_t *waits)
 {
-    int error = table_writer_names(&writer->tables, out, waits);
+    int error = names_writer_put(&writer->tables, out, waits);
 
     return error || !writer->tables.options->sources ? error
                                                      : facts_writer_sources(&writer->tables, out);
