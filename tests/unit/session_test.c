@@ -550,6 +550,9 @@ static void several_files_are_one_profile(void **state)
     assert_int_equal(count, count_both);
     for (uint32_t i = 0; i < count; i++) {
         assert_string_equal(functions[i].id, of_both[i].id);
+        assert_string_equal(functions[i].name, of_both[i].name);
+        assert_string_equal(functions[i].full_name, of_both[i].full_name);
+        assert_string_equal(functions[i].raw_name, of_both[i].raw_name);
         assert_int_equal(2 * functions[i].inclusive, of_both[i].inclusive);
     }
     snapshot_free(one);

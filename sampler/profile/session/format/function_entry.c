@@ -200,23 +200,25 @@ static void read_function(struct entry *entry, const json_t *const *lists, size_
         entry_fail(entry, "a function has no number, or no file %d is there", (int)file);
 }
 
-/* As another file's function would be found: by its start, and by its name and place. */
+/* As another file's function would be found: by its start, and by its name and place. The names of
+ * a source are lent for the life of the profile, and the entry's go with it. */
 static uint32_t number_of_other(struct functions *functions, const struct function *function)
 {
     const struct function_source source = {
         .module = function->module,
         .start = function->start,
         .size = function->size,
-        .name = function->name,
-        .full_name = function->full_name,
-        .raw_name = function->raw_name,
+        .name = functions_text(functions, function->name),
+        .full_name = functions_text(functions, function->full_name),
+        .raw_name = functions_text(functions, function->raw_name),
         .source_name = function->raw_name,
         .mangled = !strncmp(function->raw_name, "_Z", 2) || !strncmp(function->raw_name, "_R", 2),
         .file = functions_file_path(functions, function->file_number),
         .line = function->line,
     };
 
-    return functions_number(functions, &source);
+    return source.name && source.full_name && source.raw_name ? functions_number(functions, &source)
+                                                              : 0;
 }
 
 static void put_function(struct entry *entry, struct functions *functions,
