@@ -29,18 +29,17 @@ struct profile {
     int tables_problem;         /* then: the errno of why */
     struct rounds *rounds;
     struct known_chains known; /* of these */
-    char *source_root; /* options.source_root */
-    struct bell *bell; /* NULL: nobody can ring */
+    char *source_root;         /* options.source_root */
+    struct bell *bell;         /* NULL: nobody can ring */
     struct processes *processes;
     struct collector *collector;       /* NULL: it is saved, so are tables, rounds and bell */
     struct kept_facts *kept;           /* facts of a saved one; NULL: it is live */
     struct session_contents *contents; /* what else only a saved one has */
-    struct follow_tables *follow; /* NULL until somebody follows */
+    struct follow_tables *follow;      /* NULL until somebody follows */
     /* Called before samples are forgotten that a client wants cleared; NULL: nobody cares. */
     void (*before_clear)(void *context);
     void *before_clear_context;
 };
-
 
 /* What programs are told. */
 struct feed_settings profile_clamped(struct feed_settings settings);

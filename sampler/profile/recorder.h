@@ -46,7 +46,7 @@ struct recorder_options {
      * the ending: day.isoscope is day-20260131-235959.isoscope. */
     const char *path;
     uint32_t rotate_seconds; /* a new file after so many, complete in itself; 0: there is one */
-    uint32_t keep;           /* so many files, the one being written among them; the oldest that this
+    uint32_t keep; /* so many files, the one being written among them; the oldest that this
                               * recorder wrote is removed. 0: all */
     /* Recording has stopped: why, and what is in the file, in words for a user. NULL is fine. */
     void (*problem)(void *context, const char *text);
@@ -65,11 +65,11 @@ void recorder_finish(struct recorder *recorder, uint32_t wait_ms);
 void recorder_free(struct recorder *recorder);
 
 struct recorder_status {
-    bool recording;         /* false: closed, or it had a problem */
+    bool recording;          /* false: closed, or it had a problem */
     uint64_t samples, bytes; /* in all files */
-    uint64_t missed;        /* samples that the store let go before they were written */
-    uint64_t write_ns;      /* CPU time of the recorder's thread */
-    char path[4096];        /* of the file being written, or of the last one */
+    uint64_t missed;         /* samples that the store let go before they were written */
+    uint64_t write_ns;       /* CPU time of the recorder's thread */
+    char path[4096];         /* of the file being written, or of the last one */
 };
 
 void recorder_status(struct recorder *recorder, struct recorder_status *out);

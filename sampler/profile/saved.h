@@ -33,8 +33,8 @@ enum saved_align {
 struct saved_options {
     size_t store_bytes; /* of decoded samples, besides what is being looked at; 0: 64 MiB */
     enum saved_align align;
-    bool symbolize;  /* names what has no name in the files from what is on this machine */
-    bool debuginfod; /* ... and on the servers of $DEBUGINFOD_URLS */
+    bool symbolize;          /* names what has no name in the files from what is on this machine */
+    bool debuginfod;         /* ... and on the servers of $DEBUGINFOD_URLS */
     const char *source_root; /* as profile_options, for texts that are not in the file */
     void (*changed)(void *context); /* names or code have been read; as profile_options */
     void *context;
@@ -59,11 +59,11 @@ bool saved_damage(struct profile *profile, struct saved_problem *out);
 /* A file of the profile. */
 struct saved_session {
     const char *path;
-    const char *producer;     /* "isoscope 0.1.0" */
-    const char *host;         /* the machine's name */
+    const char *producer;       /* "isoscope 0.1.0" */
+    const char *host;           /* the machine's name */
     const char *const *command; /* up to a NULL; NULL: not known */
-    bool closed;              /* it has its last block; false: the recording was cut off */
-    uint64_t cut_bytes;       /* of an incomplete last block, left out */
+    bool closed;                /* it has its last block; false: the recording was cut off */
+    uint64_t cut_bytes;         /* of an incomplete last block, left out */
     uint64_t bytes, samples;
     uint64_t missed;          /* samples that could not be recorded in time */
     int64_t start_us, end_us; /* the recording's, aligned */

@@ -2,7 +2,7 @@
 
     sessions.py BUILD_FOLDER [SECONDS]      ./dev bench sessions [SECONDS]; 60 unless told
 
-python3, cc1plus and a program of 16 threads run for that long under `isoscope run -o` at 1 kHz, and under `perf record`
+python3, cc1plus and a program of 16 threads use that much CPU time under `isoscope record` at 1 kHz, and under `perf record`
 where there is perf. The share of writing is that of the recorder's thread in the CPU time of all threads of
 the service, without the symbol worker, which reads debug data and would do so for any client. Then a session of 10
 million samples is made by the recorder's own writer and opened.
@@ -25,10 +25,10 @@ from typing import NamedTuple, Optional
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "clients/python/src"))
 
-from real_programs import PYTHON, Program, programs  # noqa: E402
+from real_programs import PYTHON, STDLIB_PARSE, programs  # noqa: E402
 
 LARGE, OPENINGS = 10_000_000, 5
-MINIMUM = {"python3": 6.0, "cc1plus": 12.0}  # bytes per sample that are aimed at
+AIMED_AT = {"python3": 6.0, "cc1plus": 12.0}  # bytes per sample that are aimed at
 SHARE = 0.20
 
 
@@ -40,14 +40,16 @@ class Recorded(NamedTuple):
     seconds: float  # of the service's CPU
 
 
-def forever(program: Program, seconds: float) -> list[str]:
-    """The program again and again, for so long."""
-    return ["timeout", "--signal=TERM", str(seconds), "/bin/sh", "-c",
-            'while :; do "$@" >/dev/null || exit; done', "sh", *program.command]
-
-
-def threads_program(build: Path, seconds: float) -> list[str]:
-    return ["timeout", "--signal=TERM", str(seconds), str(build / "tests/bench/many_paths"), "16"]
+def commands_of(build: Path, folder: Path, seconds: int) -> dict[str, list[str]]:
+    """Each uses so many seconds of CPU time, however busy the machine is: at 1 kHz that is how many samples there are."""
+    compiler = next(program for program in programs(folder) if program.name == "cc1plus")
+    limited = ["/bin/sh", "-c", f'ulimit -t {seconds}; exec "$@"', "sh"]
+    return {
+        "python3": [*limited, PYTHON, "-c", STDLIB_PARSE.format(turns=1_000_000)],
+        "cc1plus": ["/bin/sh", "-c", f'while [ "$(cut -d" " -f16 /proc/$$/stat)" -lt {seconds}00 ]; do "$@"; done', "sh",
+                    *compiler.command],
+        "16 threads": [*limited, str(build / "tests/bench/many_paths"), "16"],
+    }
 
 
 def children(pid: int) -> list[int]:
@@ -144,16 +146,15 @@ def each(bytes_: Optional[int], samples: int) -> str:
     return f"{bytes_ / samples:8.2f}" if bytes_ and samples else "       -"
 
 
-def programs_table(build: Path, folder: Path, seconds: float) -> bool:
-    chosen = {program.name: forever(program, seconds) for program in programs(folder)}
-    commands = {name: chosen[name] for name in MINIMUM} | {"16 threads": threads_program(build, seconds)}
+def programs_table(build: Path, folder: Path, seconds: int) -> bool:
+    commands = commands_of(build, folder, seconds)
     good = True
     print(f"{'program':12} {'samples':>8} {'session':>8} {'pprof':>8} {'perf.data':>9}   bytes/sample; writing")
     for name, command in commands.items():
         one = record(build, command, folder / f"{name.split()[-1]}.isoscope")
         perf = perf_bytes(command, folder)
         per_sample = one.bytes / max(one.samples, 1)
-        good &= per_sample <= MINIMUM.get(name, 1e9) and one.share <= SHARE
+        good &= per_sample <= AIMED_AT.get(name, 1e9) and one.share <= SHARE
         print(f"{name:12} {one.samples:8} {per_sample:8.2f} {each(one.pprof, one.samples)} "
               f"{each(perf[1], perf[0]) if perf else '       -'}    {one.share:6.1%} of the service's {one.seconds:.2f} s",
               flush=True)
@@ -178,7 +179,7 @@ def large(build: Path, folder: Path) -> bool:
 def main() -> None:
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    build, seconds = Path(sys.argv[1]), float(sys.argv[2] if len(sys.argv) == 3 else 60)
+    build, seconds = Path(sys.argv[1]), int(sys.argv[2] if len(sys.argv) == 3 else 60)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as name:
         small = programs_table(build, Path(name), seconds)

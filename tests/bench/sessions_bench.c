@@ -74,8 +74,11 @@ static void add_functions(struct maker *maker)
     char name[96], file[64];
 
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
-        struct function_source source = { .module = maker->module, .start = 256 * (uint64_t)i,
-                                          .size = 256, .file = file, .line = i % 3000 };
+        struct function_source source = { .module = maker->module,
+                                          .start = 256 * (uint64_t)i,
+                                          .size = 256,
+                                          .file = file,
+                                          .line = i % 3000 };
 
         snprintf(name, sizeof(name), "library::part%u::Class%u::method_%u(int, long)", i % 40,
                  i % 500, i);
@@ -111,7 +114,8 @@ static void make_paths(struct maker *maker)
 static void add_samples(struct maker *maker, uint32_t count)
 {
     uint64_t frames[PATH_DEPTH + 1];
-    struct store_sample sample = { .thread = maker->thread, .depth = PATH_DEPTH + 1,
+    struct store_sample sample = { .thread = maker->thread,
+                                   .depth = PATH_DEPTH + 1,
                                    .frames = frames };
 
     for (uint32_t i = 0; i < count; i++) {
@@ -226,7 +230,8 @@ static double resident_mib(void)
 static void take_window(struct profile *profile, const char *name, int64_t from_us,
                         int64_t extent_us)
 {
-    const struct snapshot_window window = { .bounded = true, .origin_us = from_us,
+    const struct snapshot_window window = { .bounded = true,
+                                            .origin_us = from_us,
                                             .extent_us = extent_us };
     double before = seconds();
     struct snapshot *snapshot;

@@ -267,9 +267,9 @@ static void a_run_records_only_where_it_is_told_to(void **state)
     assert_int_equal(PARSE(&options, "ls"), 0);
     assert_null(options.serve.recording.path);
     assert_false(options.serve.host.deaf);
-    assert_int_equal(PARSE(&options, "-o", "a.isoscope", "--rotate", "5m", "--keep-files", "12",
-                           "--keep", "ls"),
-                     0);
+    assert_int_equal(
+        PARSE(&options, "-o", "a.isoscope", "--rotate", "5m", "--keep-files", "12", "--keep", "ls"),
+        0);
     assert_string_equal(options.serve.recording.path, "a.isoscope");
     assert_int_equal(options.serve.recording.rotate_seconds, 300);
     assert_int_equal(options.serve.recording.keep_files, 12);

@@ -360,9 +360,8 @@ static void a_path_that_cannot_be_is_told_before_anything_runs(void **state)
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         const struct recorder_options options = { .path = paths[i] };
 
-        assert_int_equal(
-            recorder_start(&recorder, fixture->profile, &options, why, sizeof(why)),
-            -ISOSCOPE_SYSTEM);
+        assert_int_equal(recorder_start(&recorder, fixture->profile, &options, why, sizeof(why)),
+                         -ISOSCOPE_SYSTEM);
         assert_non_null(strstr(why, paths[i]));
     }
 }

@@ -80,11 +80,12 @@ static inline void tell_samples(struct profile *profile, FILE *out)
     }
     const struct snapshot_function *functions = snapshot_functions(snapshot, &count);
     for (uint32_t i = 0; i < count; i++)
-        fprintf(out, "function %s %s %s %s %s:%u kind %d +%" PRIx64 " %" PRIu64 " %" PRIu64 "/%" PRIu64
-                "\n", functions[i].id, functions[i].name, functions[i].full_name,
-                functions[i].raw_name, functions[i].file ? functions[i].file : "?",
-                functions[i].line, functions[i].kind, functions[i].offset, functions[i].size,
-                functions[i].exclusive, functions[i].inclusive);
+        fprintf(
+            out,
+            "function %s %s %s %s %s:%u kind %d +%" PRIx64 " %" PRIu64 " %" PRIu64 "/%" PRIu64 "\n",
+            functions[i].id, functions[i].name, functions[i].full_name, functions[i].raw_name,
+            functions[i].file ? functions[i].file : "?", functions[i].line, functions[i].kind,
+            functions[i].offset, functions[i].size, functions[i].exclusive, functions[i].inclusive);
     const struct snapshot_library *libraries = snapshot_libraries(snapshot, &count);
     for (uint32_t i = 0; i < count; i++)
         fprintf(out, "library %s %s %s %" PRIx64 " code %" PRIx64 "+%" PRIx64 " %s %s\n",
@@ -120,10 +121,11 @@ static inline void tell_process(struct profile *profile, const struct process_in
     uint64_t states[FEED_STATE_COUNT + 1];
     size_t count = profile_threads(profile, info->id, threads, 64);
 
-    fprintf(out, "process %" PRIu64 " %d<%d %s %s from %" PRId64 " samples %" PRIu64 " corrupt %" PRIu64
-            " runtimes %x ticks %" PRIu64 " cpu %" PRIu64 "\n", info->id, info->pid, info->ppid,
-            info->name, info->exe, info->start_us, info->samples, info->corrupt, info->runtimes,
-            info->status.ticks, info->status.cpu_ns);
+    fprintf(out,
+            "process %" PRIu64 " %d<%d %s %s from %" PRId64 " samples %" PRIu64 " corrupt %" PRIu64
+            " runtimes %x ticks %" PRIu64 " cpu %" PRIu64 "\n",
+            info->id, info->pid, info->ppid, info->name, info->exe, info->start_us, info->samples,
+            info->corrupt, info->runtimes, info->status.ticks, info->status.cpu_ns);
     for (size_t i = 0; i < count; i++)
         fprintf(out, " thread %d %s %" PRIu64 "\n", threads[i].tid, threads[i].name,
                 threads[i].samples);

@@ -63,7 +63,9 @@ static int open_fixture(void **state)
     struct fake_elf elf = { .symbols = { { "_Z1av", A, 0x100, STB_GLOBAL, STT_FUNC },
                                          { "b", B, 0x100, STB_GLOBAL, STT_FUNC } },
                             .build_id = { 1, 2, 3 } };
-    struct profile_peer peer = { .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+    };
 
     fake_directory(fixture->directory);
     snprintf(fixture->path, sizeof(fixture->path), "%s/app", fixture->directory);
@@ -79,8 +81,8 @@ static int open_fixture(void **state)
     *state = fixture;
     if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
         return -1;
-    assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer,
-                                    &fixture->id), 0);
+    assert_int_equal(
+        profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer, &fixture->id), 0);
     return 0;
 }
 
@@ -284,12 +286,12 @@ static void craft_end(struct craft *craft)
     bytes_free(&craft->file);
 }
 
-#define HEAD "{\"startUs\":1,\"wallStartUs\":1}"
+#define HEAD    "{\"startUs\":1,\"wallStartUs\":1}"
 #define PROCESS "{\"processes\":[{\"id\":5,\"pid\":5,\"exe\":\"/x\"}]}"
-#define MODULE "{\"modules\":[{\"number\":1,\"path\":\"/m\",\"buildId\":\"\"}]}"
-#define THREAD "{\"threads\":[[1,5,9,\"t\"]]}"
+#define MODULE  "{\"modules\":[{\"number\":1,\"path\":\"/m\",\"buildId\":\"\"}]}"
+#define THREAD  "{\"threads\":[[1,5,9,\"t\"]]}"
 #define PIECE                                                                                      \
-    "{\"begins\":true,\"samples\":1,\"nodes\":1,\"frames\":1,\"cpuUnit\":1,\"sources\":[[1,0]],"      \
+    "{\"begins\":true,\"samples\":1,\"nodes\":1,\"frames\":1,\"cpuUnit\":1,\"sources\":[[1,0]],"   \
     "\"minUs\":7,\"maxUs\":7,\"counts\":[[0,0,0,1]]}"
 
 /* Blocks that are well and whole, and say what cannot be. */
@@ -581,7 +583,8 @@ static void however_small_the_memory_nothing_is_dropped(void **state)
                          (const char *[]){ fixture->session }, 1);
     for (int turn = 0; turn < 2; turn++)
         for (int64_t from_us = 1000; from_us < 201000; from_us += 10000) {
-            struct snapshot_window window = { .bounded = true, .origin_us = from_us,
+            struct snapshot_window window = { .bounded = true,
+                                              .origin_us = from_us,
                                               .extent_us = 9999 };
             struct snapshot *snapshot;
 
@@ -597,7 +600,9 @@ static void however_small_the_memory_nothing_is_dropped(void **state)
 static void names_that_a_session_does_not_have_come_from_a_machine_that_does(void **state)
 {
     struct fixture *fixture = *state;
-    struct profile_peer peer = { .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+    };
     struct profile_options options = { .settings.enabled = true, .no_symbols = true };
     struct profile *saved;
     struct file_bytes file;
@@ -665,6 +670,123 @@ static void code_is_that_of_the_same_build_or_there_is_a_reason(void **state)
     profile_free(saved);
 }
 
+/* Tables of a file as the page has them. */
+
+static void add_mapping(void *context, const char *path, uint64_t rss_bytes)
+{
+    char *text = context;
+
+    sprintf(text + strlen(text), "%s %llu;", path, (unsigned long long)rss_bytes);
+}
+
+static void craft_tables(struct craft *craft)
+{
+    craft_begin(craft);
+    craft_json(craft, "HEAD", HEAD);
+    craft_json(craft, "MODS", MODULE);
+    craft_json(craft, "PROC", PROCESS);
+}
+
+static struct profile *open_craft(struct fixture *fixture, struct craft *craft)
+{
+    write_bytes(fixture->session, craft->file.data, craft->file.count);
+    craft_end(craft);
+    return reopen(fixture);
+}
+
+static void facts_are_those_that_were_seen_last(void **state)
+{
+    struct fixture *fixture = *state;
+    char cpu[64], mappings[256] = "";
+    struct profile *saved;
+    struct craft craft;
+    size_t length;
+    char *text;
+
+    craft_tables(&craft);
+    craft_json(&craft, "FACT",
+               "{\"process\":5,\"memory\":{\"rss\":1,\"rssMax\":2},\"mappings\":[[\"/old\",1]]}");
+    craft_json(&craft, "FACT",
+               "{\"process\":5,\"memory\":{\"rss\":3,\"rssMax\":4},\"mappings\":[[\"/m\",8]]}");
+    craft_json(&craft, "FACT", "{\"process\":5,\"mappings\":[[\"\",9]]}");
+    craft_json(&craft, "FACT", "{\"process\":5,\"memory\":{\"rss\":5,\"rssMax\":6}}");
+    craft_bytes(&craft, "SRCE", BLOCK_FRAME_OWN, "/a.c\0int x;", 11);
+    saved = open_craft(fixture, &craft);
+    assert_int_equal(profile_memory(saved, 5).rss_bytes, 5);
+    assert_int_equal(profile_memory(saved, 5).rss_max_bytes, 6);
+    assert_int_equal(profile_memory(saved, 6).rss_bytes, 0);
+    profile_mappings(saved, 5, add_mapping, mappings);
+    assert_string_equal(mappings, "/m 8; 9;");
+    profile_host_cpu(saved, cpu, sizeof(cpu));
+    assert_string_equal(cpu, "");
+    text = profile_source_text(saved, "/a.c", &length);
+    assert_string_equal(text, "int x;");
+    assert_int_equal(length, 6);
+    free(text);
+    assert_null(profile_source_text(saved, "/b.c", &length));
+    profile_free(saved);
+}
+
+static void how_a_process_ended_is_told_as_it_was(void **state)
+{
+    struct fixture *fixture = *state;
+    struct process_info infos[3];
+    struct saved_session session;
+    struct profile *saved;
+    struct craft craft;
+
+    craft_tables(&craft);
+    craft_json(
+        &craft, "PROC",
+        "{\"processes\":[{\"id\":6,\"pid\":6,\"exe\":\"/y\",\"endUs\":90,\"endNumber\":1,"
+        "\"waitStatus\":139,\"started\":true,\"status\":{\"ticks\":5,\"lost\":{\"overrun\":3}}}]}");
+    craft_json(&craft, "STAT", "{\"own\":1}");
+    craft_json(&craft, "ENDS", "{\"endUs\":100}");
+    saved = open_craft(fixture, &craft);
+    assert_int_equal(profile_processes(saved, infos, 3), 2);
+    assert_false(infos[0].live || infos[1].live);
+    assert_false(infos[0].exit_known);
+    assert_int_equal(infos[0].end_number, 2); /* it lived on: after those that ended */
+    assert_true(infos[1].exit_known && infos[1].started);
+    assert_int_equal(infos[1].wait_status, 139);
+    assert_int_equal(infos[1].end_us, 90);
+    assert_int_equal(infos[1].end_number, 1);
+    assert_int_equal(infos[1].status.ticks, 5);
+    assert_int_equal(infos[1].status.lost[FEED_LOSS_OVERRUN], 3);
+    assert_int_equal(saved_sessions(saved, &session, 1), 1);
+    assert_true(session.closed);
+    assert_string_equal(session.state, "{\"own\":1}");
+    assert_int_equal(saved_now_us(saved), 100);
+    profile_free(saved);
+}
+
+/* Two records that turned out to be one: both ids are good. */
+static void a_function_is_found_by_each_of_its_ids(void **state)
+{
+    struct fixture *fixture = *state;
+    struct profile_function found;
+    struct profile *saved;
+    struct craft craft;
+
+    craft_tables(&craft);
+    craft_json(
+        &craft, "FUNC",
+        "{\"files\":[[4,\"/a.c\"]],\"functions\":{\"number\":[2,7],\"module\":[1,1],"
+        "\"start\":[null,4096],\"size\":[0,16],\"byNumber\":[1,0],\"name\":[\"f\",\"f\"],"
+        "\"fullName\":[\"f(int)\",null],\"rawName\":[null,null],\"file\":[4,0],\"line\":[3,0]},"
+        "\"same\":[[7,2]]}");
+    saved = open_craft(fixture, &craft);
+    assert_true(profile_function(saved, "functions/1/i2", &found));
+    assert_string_equal(found.function.full_name, "f(int)");
+    assert_string_equal(found.function.file, "/a.c");
+    assert_int_equal(found.function.file_number, 4);
+    assert_true(profile_function(saved, "functions/1/1000", &found));
+    assert_string_equal(found.function.id, "functions/1/i2");
+    assert_false(profile_function(saved, "functions/1/i7", &found));
+    assert_false(profile_function(saved, "functions/1/i3", &found));
+    profile_free(saved);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -679,6 +801,9 @@ int main(void)
         TEST(tables_that_cannot_be_are_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
         TEST(a_few_bytes_do_not_become_many),
+        TEST(facts_are_those_that_were_seen_last),
+        TEST(how_a_process_ended_is_told_as_it_was),
+        TEST(a_function_is_found_by_each_of_its_ids),
         TEST(several_files_are_on_one_time_line),
         TEST(several_files_are_one_profile),
         TEST(however_small_the_memory_nothing_is_dropped),

@@ -56,7 +56,6 @@ size_t processes_threads(struct processes *processes, uint64_t process_id,
 struct feed_settings processes_settings(struct processes *processes);
 void processes_apply(struct processes *processes, const struct feed_settings *settings);
 
-
 /* Of a session: what is written to it, and put back out of it. */
 struct process_saved {
     struct process_info info; /* live, name and samples are not put back */

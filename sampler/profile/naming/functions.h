@@ -68,7 +68,6 @@ bool functions_find(struct functions *functions, const char *id, struct function
 uint32_t functions_files(struct functions *functions, uint32_t from, struct function_file *out,
                          uint32_t capacity);
 
-
 /* A session's side: what is written to it, and put back out of it. */
 
 /* The number of a record that has changed after the version, the smallest above after; 0: there is

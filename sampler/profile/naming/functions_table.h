@@ -24,7 +24,7 @@ struct record {
 
 struct functions {
     pthread_mutex_t lock; /* guards all */
-    uint64_t version; /* +1 for each change */
+    uint64_t version;     /* +1 for each change */
     struct names *texts, *paths;
     struct record *blocks[BLOCKS];
     uint32_t count;         /* numbers [1, count) are there */

@@ -185,8 +185,8 @@ static bool find_place(struct registry *registry, const char *path, const uint8_
     if (index16_reserve(&registry->index, hash_number, registry->by_number) < 0)
         return false;
     key->walk = index16_start(&registry->index, hash);
-    while (*key->walk.slot && !is_module(registry->by_number[*key->walk.slot], path, bytes,
-                                         build_id, build_id_bytes))
+    while (*key->walk.slot &&
+           !is_module(registry->by_number[*key->walk.slot], path, bytes, build_id, build_id_bytes))
         index16_step(&registry->index, &key->walk);
     return true;
 }

@@ -66,7 +66,7 @@ struct module {
     struct symbols *symbols;  /* set before names becomes READ; may then still be NULL: no memory */
     _Atomic uint32_t lines;   /* module_lines; only the symbol worker changes it */
     _Atomic(const char *) lines_reason; /* why there are none; static memory */
-    const struct module_saved *saved; /* what a session says of it; NULL: it is in none */
+    const struct module_saved *saved;   /* what a session says of it; NULL: it is in none */
     /* symbolizer.h alone looks at these, under its lock. */
     bool asked;
     uint32_t jobs; /* not done yet */

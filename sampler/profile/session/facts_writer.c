@@ -28,9 +28,8 @@ static void put_fact(struct mapping_writing *writing)
 
     if (object && !writing->begun)
         json_object_set_new(object, "memory",
-                            json_pack("{s:I, s:I, s:I, s:I}", "rss",
-                                      (json_int_t)memory->rss_bytes, "rssMax",
-                                      (json_int_t)memory->rss_max_bytes, "own",
+                            json_pack("{s:I, s:I, s:I, s:I}", "rss", (json_int_t)memory->rss_bytes,
+                                      "rssMax", (json_int_t)memory->rss_max_bytes, "own",
                                       (json_int_t)memory->own_bytes, "reserved",
                                       (json_int_t)memory->reserved_bytes));
     writing->begun = true;
@@ -136,8 +135,7 @@ static void read_mapping(struct entry *entry, const json_t *pair, struct kept_fa
 
     if (!path)
         entry_fail(entry, "'mappings' has one without a path");
-    else if (!entry->bad &&
-             kept_facts_put_mapping(kept, process_id, path, (uint64_t)bytes) < 0)
+    else if (!entry->bad && kept_facts_put_mapping(kept, process_id, path, (uint64_t)bytes) < 0)
         entry_fail(entry, "it goes on with mappings of a process without memory");
 }
 

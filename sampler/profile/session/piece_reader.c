@@ -36,9 +36,9 @@ int piece_reader_end(struct session_reader *reader)
         return 0;
     if (!GROW(archive->chunks, archive->chunk_count, archive->chunk_capacity))
         return -ISOSCOPE_NO_MEMORY;
-    archive->chunks[archive->chunk_count++] = (struct archived_chunk){
-        building->first_piece, archive->piece_count - building->first_piece
-    };
+    archive->chunks[archive->chunk_count++] =
+        (struct archived_chunk){ building->first_piece,
+                                 archive->piece_count - building->first_piece };
     building->outline.archive = &archive->chunk_archive;
     building->outline.archive_number = number;
     building->outline.base_us = building->outline.min_us;

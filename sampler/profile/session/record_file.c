@@ -76,3 +76,14 @@ void record_file_close(struct record_file *file)
         close(file->fd);
     file->fd = 0;
 }
+
+const char *record_file_reason(int problem)
+{
+    if (problem == ENOSPC)
+        return "the disk is full";
+    if (problem == EDQUOT)
+        return "the disk quota is used up";
+    if (problem == EFBIG)
+        return "the file has reached the largest size that is allowed (ulimit -f)";
+    return strerror(problem);
+}

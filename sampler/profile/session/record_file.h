@@ -23,5 +23,7 @@ struct record_file {
 int record_file_create(struct record_file *file, const char *path, const struct bytes *first);
 int record_file_append(struct record_file *file, const struct bytes *blocks);
 void record_file_close(struct record_file *file);
+/* The errno in words for a user. */
+const char *record_file_reason(int problem);
 
 #endif

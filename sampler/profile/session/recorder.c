@@ -90,17 +90,6 @@ static void take_before_clear(void *context)
     pthread_mutex_unlock(&recorder->lock);
 }
 
-static const char *reason_of(int problem)
-{
-    if (problem == ENOSPC)
-        return "the disk is full";
-    if (problem == EDQUOT)
-        return "the disk quota is used up";
-    if (problem == EFBIG)
-        return "the file has reached the largest size that is allowed (ulimit -f)";
-    return strerror(problem);
-}
-
 static void stop_recording(struct recorder *recorder, int problem)
 {
     char text[PATH_MAX + 256];
@@ -113,7 +102,8 @@ static void stop_recording(struct recorder *recorder, int problem)
     recorder->told = true;
     snprintf(text, sizeof(text),
              "recording has stopped: %s: %s; what was recorded until then is there (%llu bytes)",
-             recorder->file.path, reason_of(problem), (unsigned long long)recorder->file.bytes);
+             recorder->file.path, record_file_reason(problem),
+             (unsigned long long)recorder->file.bytes);
     if (recorder->options.problem)
         recorder->options.problem(recorder->options.session.context, text);
 }
@@ -249,8 +239,8 @@ static void record(struct recorder *recorder)
 
     while (going && is_recording(recorder)) {
         pthread_mutex_lock(&recorder->lock);
-        going = !recorder->finishing &&
-                sleep_until(recorder, now_us(CLOCK_MONOTONIC) + EVERY_US) && !recorder->finishing;
+        going = !recorder->finishing && sleep_until(recorder, now_us(CLOCK_MONOTONIC) + EVERY_US) &&
+                !recorder->finishing;
         pthread_mutex_unlock(&recorder->lock);
         if (!going)
             return;
@@ -342,7 +332,7 @@ int recorder_start(struct recorder **out, struct profile *profile,
     if (error) {
         snprintf(problem, problem_bytes, "%s: %s", options->path,
                  number == EEXIST ? "it is there, and no file"
-                 : number         ? reason_of(number)
+                 : number         ? record_file_reason(number)
                                   : error_text(error));
         forget(recorder);
         return error;

@@ -73,8 +73,8 @@ static int open_file(struct opening *opening, size_t number, const char *path)
     if (!keep_text(&part->path, path))
         return -ISOSCOPE_NO_MEMORY;
     if ((error = session_file_open(&part->archive.file, part->path, opening->problem)) < 0 ||
-        (error = session_reader_open(reader, opening->profile, &part->archive,
-                                     opening->problem)) < 0 ||
+        (error = session_reader_open(reader, opening->profile, &part->archive, opening->problem)) <
+            0 ||
         (error = session_reader_head(reader, head)) < 0)
         return error;
     reader->keep = number == 0;

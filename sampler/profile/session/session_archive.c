@@ -54,8 +54,7 @@ static int load(void *context, uint32_t number, struct chunk *chunk)
 
 int session_archive_new(struct session_archive *archive)
 {
-    *archive = (struct session_archive){ .file = { .fd = -1 },
-                                         .chunk_archive = { load, archive } };
+    *archive = (struct session_archive){ .file = { .fd = -1 }, .chunk_archive = { load, archive } };
     pthread_mutex_init(&archive->lock, NULL);
     return unpacker_new(&archive->unpacker);
 }

@@ -54,8 +54,9 @@ static int check_head(struct session_file *file, struct saved_problem *problem)
     ours = !expected.failed && !memcmp(head, expected.data, 8);
     bytes_free(&expected);
     if (head[0] == 0x1f && head[1] == 0x8b)
-        return session_problem(problem, 0, "it is packed by gzip, as pprof's profiles are, and no "
-                                           "isoscope session");
+        return session_problem(problem, 0,
+                               "it is packed by gzip, as pprof's profiles are, and no "
+                               "isoscope session");
     if (!ours)
         return session_problem(problem, 0, "it is no isoscope session");
     if (bytes_read_u32(head + 8) > SESSION_VERSION)
@@ -174,7 +175,7 @@ int session_file_read(const struct session_file *file, const struct block_place 
                                shown(place, type));
     stored->count = place->head.stored;
     if (block_checksum(stored->data, stored->count) != place->head.checksum)
-        return session_problem(problem, place->position, "block '%s' is damaged: its checksum differs",
-                               shown(place, type));
+        return session_problem(problem, place->position,
+                               "block '%s' is damaged: its checksum differs", shown(place, type));
     return 0;
 }

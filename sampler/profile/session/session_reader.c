@@ -118,11 +118,16 @@ static entry_reader reader_of(const char *type)
         const char *type;
         entry_reader read;
     } readers[] = {
-        { "HEAD", read_head_again },      { "SETT", read_settings },
-        { "STAT", read_state },           { "FUNC", read_functions },
-        { "ENDS", read_end },             { "PROC", table_reader_processes },
-        { "MODS", table_reader_modules }, { "THRD", table_reader_threads },
-        { "NAME", table_reader_names },   { "FACT", table_reader_facts },
+        { "HEAD", read_head_again },
+        { "SETT", read_settings },
+        { "STAT", read_state },
+        { "FUNC", read_functions },
+        { "ENDS", read_end },
+        { "PROC", table_reader_processes },
+        { "MODS", table_reader_modules },
+        { "THRD", table_reader_threads },
+        { "NAME", table_reader_names },
+        { "FACT", table_reader_facts },
         { "PIEC", piece_reader_piece },
     };
 
@@ -144,8 +149,9 @@ static int read_json(struct session_reader *reader, const struct block_place *pl
     if (error)
         return error;
     if (reader->content.count > JSON_BYTES_MAX)
-        return session_problem(reader->problem, place->position, "block '%s' is larger than %d bytes",
-                               place->head.type, JSON_BYTES_MAX);
+        return session_problem(reader->problem, place->position,
+                               "block '%s' is larger than %d bytes", place->head.type,
+                               JSON_BYTES_MAX);
     object = json_loadb((const char *)reader->content.data, reader->content.count, 0, &wrong);
     if (!object)
         return session_problem(reader->problem, place->position, "block '%s' is no JSON: %s",

@@ -49,12 +49,12 @@ struct session_reader {
     struct reader_process *process_list;
     uint32_t process_count, process_capacity;
     struct chunk_building chunk;
-    struct piece piece;   /* that the next block is of */
+    struct piece piece; /* that the next block is of */
     bool piece_expected;
 
     /* What was read. */
     struct session_settings settings;
-    char *state;  /* NULL: none */
+    char *state; /* NULL: none */
     uint64_t samples;
     int64_t end_us; /* the latest that was met, shifted */
     bool closed;

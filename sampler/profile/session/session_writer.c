@@ -5,7 +5,7 @@
 #include "facts_writer.h"
 #include "format/blocks.h"
 #include "format/sample_columns.h"
-#include "table_writer.h"
+#include "names_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 /* How much of the store has been told. */
 struct cursor {
     uint64_t chunk;
-    uint32_t sample; /* as the chunk counts */
+    uint32_t sample;   /* as the chunk counts */
     uint64_t sequence; /* of the next one to come */
     bool begun;        /* the file has something of the chunk, up to: */
     uint32_t told_samples, nodes, frames, sources;
@@ -24,8 +24,8 @@ struct session_writer {
     struct cursor cursor;
     struct columns columns;
     struct piece piece;
-    struct stack_writing stacks; /* of the chunk */
-    uint32_t *numbers; /* of the piece's samples */
+    struct stack_writing stacks;    /* of the chunk */
+    uint32_t *numbers;              /* of the piece's samples */
     uint64_t samples, file_samples; /* of all files, and of this one */
     bool recording;
 };
@@ -123,7 +123,8 @@ static bool list_sources(struct session_writer *writer, const struct store_view 
 
     for (uint32_t i = piece->first_source; i < view->source_count; i++) {
         const struct chunk_source *source = &view->chunk->sources[i];
-        uint32_t thread = table_writer_thread(&writer->tables, source->thread, view->sources[i].name);
+        uint32_t thread =
+            table_writer_thread(&writer->tables, source->thread, view->sources[i].name);
 
         if (!thread || !GROW(piece->sources, piece->source_count, piece->source_capacity))
             return false;
@@ -248,7 +249,7 @@ int session_writer_tables(struct session_writer *writer, int64_t now_us, struct 
 
 int session_writer_names(struct session_writer *writer, struct bytes *out, uint32_t *waits)
 {
-    int error = table_writer_names(&writer->tables, out, waits);
+    int error = names_writer_put(&writer->tables, out, waits);
 
     return error || !writer->tables.options->sources ? error
                                                      : facts_writer_sources(&writer->tables, out);

@@ -160,7 +160,7 @@ static int put_list(struct table_writer *writer, const char *type, const char *n
 }
 
 /* Those of all modules that are not as they were told, some at a time. */
-static int put_modules(struct table_writer *writer, struct bytes *out)
+int table_writer_modules(struct table_writer *writer, struct bytes *out)
 {
     const struct registry *registry = writer->profile->registry;
     json_t *list = json_array();
@@ -228,7 +228,7 @@ static int put_processes(struct table_writer *writer, struct bytes *out)
 static int put_who(struct table_writer *writer, struct bytes *out)
 {
     uint64_t version = profile_version(writer->profile);
-    int error = put_modules(writer, out);
+    int error = table_writer_modules(writer, out);
 
     if (error || version == writer->version)
         return error;
@@ -275,99 +275,5 @@ int table_writer_tables(struct table_writer *writer, struct bytes *out)
         error = put_settings(writer, out);
     if (!error)
         error = put_state(writer, out);
-    return error;
-}
-
-/* Names. */
-
-/* Frames that the worker has not been asked for; known ones are listed. False: no memory. */
-static bool look_at_frames(struct table_writer *writer, uint64_t *missing, uint32_t *missing_count)
-{
-    struct chain_frame chain[INLINE_CHAIN_MAX];
-    struct told *told = &writer->told;
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < told->waiting_count; i++) {
-        uint64_t frame = told->waiting[i];
-        bool asked, full = writer->chains.count == CHAINS_AT_ONCE;
-        uint32_t count = full ? 0 : known_chain(&writer->profile->known, frame, chain, &asked);
-
-        if (!count) {
-            told->waiting[kept++] = frame;
-            if (!full && !asked)
-                missing[(*missing_count)++] = frame;
-            continue;
-        }
-        told_frame_done(told, frame);
-        if ((chain[0].function || count > 1) &&
-            !chain_list_put(&writer->chains, frame, chain, count))
-            return false;
-    }
-    told->waiting_count = kept;
-    return true;
-}
-
-/* True: look again, all are known now. */
-static int find_frames(struct table_writer *writer, bool *again)
-{
-    uint32_t missing_count = 0;
-    uint64_t *missing = calloc((size_t)writer->told.waiting_count + 1, sizeof(*missing));
-    int result =
-        missing && look_at_frames(writer, missing, &missing_count) ? 0 : -ISOSCOPE_NO_MEMORY;
-
-    if (!result && missing_count)
-        result = symbolizer_want_frames(writer->profile->symbolizer, missing, missing_count);
-    free(missing);
-    *again = result > 0;
-    return result < 0 ? result : 0;
-}
-
-static int put_functions(struct table_writer *writer, struct bytes *out)
-{
-    json_t *object;
-    bool failed;
-    int error = 0;
-
-    do {
-        object = function_entry_write(writer->profile->functions, &writer->functions, &failed);
-        if (failed)
-            error = -ISOSCOPE_NO_MEMORY;
-        else if (object)
-            error = table_writer_put(writer, "FUNC", object, out);
-    } while (!error && object && writer->functions.number);
-    return error;
-}
-
-static int put_chains(struct table_writer *writer, struct bytes *out)
-{
-    int error;
-
-    if (!writer->chains.count)
-        return 0;
-    bytes_clear(&writer->content);
-    chain_list_sort(&writer->chains);
-    chain_columns_write(&writer->chains, 0, writer->chains.count, writer->profile->functions,
-                        &writer->chain_state, &writer->columns, &writer->content);
-    error = packer_block(writer->packer, out, "CHNS", BLOCK_FRAME_TABLES, &writer->content);
-    chain_list_clear(&writer->chains);
-    return error;
-}
-
-int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits)
-{
-    bool again, full;
-    int error;
-
-    do {
-        error = find_frames(writer, &again);
-        full = writer->chains.count == CHAINS_AT_ONCE;
-        if (!error)
-            error = put_functions(writer, out);
-        if (!error)
-            error = put_chains(writer, out);
-        if (!error)
-            error = put_modules(writer, out);
-    } while (!error && (again || full));
-    *waits = writer->told.waiting_count;
     return error;
 }

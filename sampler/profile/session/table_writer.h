@@ -59,6 +59,7 @@ int table_writer_before_samples(struct table_writer *writer, struct bytes *out);
 
 /* As session_writer's, but for facts_writer.h. */
 int table_writer_tables(struct table_writer *writer, struct bytes *out);
-int table_writer_names(struct table_writer *writer, struct bytes *out, uint32_t *waits);
+/* Modules of which more is known than was told. */
+int table_writer_modules(struct table_writer *writer, struct bytes *out);
 
 #endif

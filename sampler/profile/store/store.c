@@ -52,8 +52,9 @@ static void close_chunk(struct store *store)
 static int begin_chunk(struct store *store, int64_t first_us)
 {
     close_chunk(store);
-    if (store_reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->serial + 1,
-                                              store->sequence, first_us) < 0)
+    if (store_reserve_chunk(store) < 0 ||
+        chunk_new(&store->chunks[store->chunk_count], store->serial + 1, store->sequence,
+                  first_us) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->serial++;
     store->chunk_count++;

@@ -172,10 +172,10 @@ static const char *read_chain(struct chain_reading *reading, struct inline_chain
         return "a chain's offset or length is out of range";
     for (uint64_t i = 0; i < length && !reason; i++)
         reason = read_place(reading, &places[i]);
-    if (!reason && inline_chains_put(chains,
-                                     FRAME_KEY(reading->numbers->modules[module],
-                                               (uint64_t)reading->offset),
-                                     places, (uint32_t)length) < 0)
+    if (!reason &&
+        inline_chains_put(chains,
+                          FRAME_KEY(reading->numbers->modules[module], (uint64_t)reading->offset),
+                          places, (uint32_t)length) < 0)
         reason = "out of memory";
     return reason;
 }

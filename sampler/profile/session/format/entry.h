@@ -34,8 +34,7 @@ struct entry {
 
 struct entry entry_of(const json_t *object, char *reason);
 /* It is bad, and this is why, if nothing was before. */
-void entry_fail(struct entry *entry, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void entry_fail(struct entry *entry, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int64_t entry_int(struct entry *entry, const char *name, int64_t least, int64_t most);
 /* Any 64 bits. */
 uint64_t entry_word(struct entry *entry, const char *name);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const columns[] = { "number", "module", "start",   "size", "byNumber",
+static const char *const columns[] = { "number", "module",   "start",   "size", "byNumber",
                                        "name",   "fullName", "rawName", "file", "line" };
 enum { NUMBER, MODULE, START, SIZE, BY_NUMBER, NAME, FULL_NAME, RAW_NAME, FILE_, LINE, COLUMNS };
 

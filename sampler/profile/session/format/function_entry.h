@@ -27,10 +27,10 @@ json_t *function_entry_write(struct functions *functions, struct functions_told 
 
 /* How a file's numbers become the profile's. */
 struct function_numbers {
-    bool keep;              /* they are the profile's */
+    bool keep;               /* they are the profile's */
     const uint16_t *modules; /* by the file's number; 0: there is none */
-    struct map64 functions; /* file's -> profile's; not in use where they are kept */
-    struct map64 files;     /* file's -> profile's */
+    struct map64 functions;  /* file's -> profile's; not in use where they are kept */
+    struct map64 files;      /* file's -> profile's */
 };
 
 void function_entry_read(struct entry *entry, struct functions *functions,

@@ -51,8 +51,7 @@ static uint32_t read_build_id(struct entry *entry, uint8_t out[FEED_BUILD_ID_MAX
     const char *hex = entry_text(entry, "buildId");
     size_t count = hex ? strlen(hex) : 0;
 
-    if (count % 2 || count / 2 > FEED_BUILD_ID_MAX ||
-        (hex && strspn(hex, digits) != count)) {
+    if (count % 2 || count / 2 > FEED_BUILD_ID_MAX || (hex && strspn(hex, digits) != count)) {
         entry_fail(entry, "'buildId' is no number of at most %d bytes in hex", FEED_BUILD_ID_MAX);
         return 0;
     }
@@ -102,7 +101,8 @@ uint32_t module_entry_read(struct entry *entry, struct registry *registry,
         entry_fail(entry, "'number' or 'path' is missing");
     if (entry->bad)
         return 0;
-    if (!(keeping & MODULE_KEEP_NUMBER) || !registry_put(registry, wanted, path, build_id, build_id_bytes))
+    if (!(keeping & MODULE_KEEP_NUMBER) ||
+        !registry_put(registry, wanted, path, build_id, build_id_bytes))
         found = registry_number(registry, path, build_id, build_id_bytes);
     else
         found = wanted;

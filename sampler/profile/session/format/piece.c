@@ -80,8 +80,8 @@ static uint64_t read_count(struct entry *entry, const json_t *list, struct piece
     for (size_t i = 2; i < json_array_size(list) && !entry->bad; i += 2) {
         int64_t state = entry_int_at(entry, "counts", list, i, 0, OWNER_STATES - 1);
 
-        count.states[state] = (uint32_t)entry_int_at(entry, "counts", list, i + 1, 0,
-                                                     piece->samples);
+        count.states[state] =
+            (uint32_t)entry_int_at(entry, "counts", list, i + 1, 0, piece->samples);
         sum += count.states[state];
     }
     if (GROW(piece->counts, piece->count_count, piece->count_capacity))

@@ -127,8 +127,8 @@ static void read_status(struct entry *around, struct feed_status_view *out)
         return;
     *out = (struct feed_status_view){
         .timer = word_number(entry_text(&status, "timer"), timer_words, FEED_TIMER_COUNT),
-        .timer_reason = word_number(entry_text(&status, "timerReason"), reason_words,
-                                    FEED_TIMER_REASON_COUNT),
+        .timer_reason =
+            word_number(entry_text(&status, "timerReason"), reason_words, FEED_TIMER_REASON_COUNT),
         .true_period_us = (uint32_t)entry_int(&status, "truePeriodUs", 0, UINT32_MAX),
         .threads_used = (uint32_t)entry_int(&status, "threads", 0, UINT32_MAX),
         .modules_used = (uint32_t)entry_int(&status, "modulesUsed", 0, UINT32_MAX),

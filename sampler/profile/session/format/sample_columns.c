@@ -5,8 +5,21 @@
 
 #include <stdlib.h>
 
-enum { MODULE, OFFSET, PARENT, NODE_FRAME, SOURCE, CPU, TIME, CALLER, NEW_CALLER, LEAF, NEW_LEAF,
-       END, COLUMNS };
+enum {
+    MODULE,
+    OFFSET,
+    PARENT,
+    NODE_FRAME,
+    SOURCE,
+    CPU,
+    TIME,
+    CALLER,
+    NEW_CALLER,
+    LEAF,
+    NEW_LEAF,
+    END,
+    COLUMNS
+};
 
 /* LOOKED_AT: so many samples say what the middle one is. */
 enum { LOOKED_AT = 1024, CPU_PER_US = 1000 / CHUNK_CPU_UNIT_NS };
@@ -222,8 +235,7 @@ static const char *read_all(struct sample_reading *reading)
 
 const char *sample_columns_read(const struct bytes *content, const struct piece *piece,
                                 uint32_t sources, const struct frame_numbers *numbers,
-                                int64_t shift_us, struct stack_reading *stacks,
-                                struct chunk *chunk)
+                                int64_t shift_us, struct stack_reading *stacks, struct chunk *chunk)
 {
     struct sample_reading reading = { .piece = piece,
                                       .numbers = numbers,
