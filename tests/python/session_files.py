@@ -207,10 +207,11 @@ def smpl(samples: list[Any], frames: Any = (), nodes: Any = (), first_node: int 
     )
 
 
-def process(pid: int, exe: str) -> dict[str, Any]:
+def process(pid: int, exe: str, modules: list[int]) -> dict[str, Any]:
     status = {"truePeriodUs": 1000, "lost": {"ring_full": 2}}
     return {"id": pid, "pid": pid, "ppid": 1, "exe": exe, "startUs": BASE_US, "started": True,
-            "endUs": BASE_US + 9000, "waitStatus": 3 << 8, "runtimes": ["java"], "status": status}  # fmt: skip
+            "endUs": BASE_US + 9000, "waitStatus": 3 << 8, "runtimes": ["java"], "modules": modules,
+            "status": status}  # fmt: skip
 
 
 def small_blocks() -> list[Block]:
@@ -222,10 +223,10 @@ def small_blocks() -> list[Block]:
         {"number": 3, "path": "[jit]", "buildId": "", "loadBias": 0, "names": "jit"},
     ]
     return [
-        ("HEAD", {"producer": "test", "host": "box", "startUs": BASE_US, "wallStartUs": 1.7e15 // 1,
+        ("HEAD", {"producer": "test", "host": "box", "startUs": BASE_US, "wallStartUs": 1_700_000_000_000_000,
                   "command": command, "machine": "x86_64"}),  # fmt: skip
-        ("PROC", {"processes": [process(41, "/opt/app/bin/app"), process(51, "/opt/app/bin/child")]}),
         ("MODS", {"modules": modules}),
+        ("PROC", {"processes": [process(41, "/opt/app/bin/app", [1, 2, 3]), process(51, "/opt/app/bin/child", [1])]}),
         ("THRD", {"threads": [[1, 41, 41, "main"], [2, 41, 42, ""], [3, 51, 51, "helper"]]}),
         ("NAME", {"names": [[1, "load"], [2, "js: <b>\x07"]]}),
         ("PIEC", piece(first, frames=5, nodes=3, sources=_SOURCES)),
