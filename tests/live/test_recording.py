@@ -213,31 +213,35 @@ def has_ended(handle: int) -> bool:
 
 # A disk that is full.
 
-MANY_PATHS = [sys.executable, "-c", "import json, time\n"
-              "end = time.monotonic() + 4\n"
-              "while time.monotonic() < end: json.loads(json.dumps([[{'a': [1, 2.5]}]] * 50))\n"
+# It computes until it is told to end, which is when the recording has.
+UNTIL_TOLD = [sys.executable, "-c", "import json, select, sys\n"
+              "while not select.select([sys.stdin], [], [], 0)[0]:\n"
+              "    for n in range(500): json.loads(json.dumps([[{'a': [n, 2.5]}]] * (n % 40)))\n"
               "print('the program ended')\n"]
 
 
-def assert_told_of_a_full_disk(done, words) -> None:
-    assert done.returncode == 0 and "the program ended" in done.stdout, (done.stdout, done.stderr)
-    assert done.stderr.count("isoscope: recording has stopped: ") == 1, done.stderr
-    assert words in done.stderr and "The program is not touched" in done.stderr
+def assert_told_of_a_full_disk(process: subprocess.Popen, words: str) -> None:
+    """And the program runs on, to its own end."""
+    line = process.stderr.readline()
+    assert line.startswith("isoscope: recording has stopped: ") and words in line, line
+    assert "The program is not touched" in line
+    stdout, stderr = process.communicate("end\n", timeout=DEADLINE_S)
+    assert (process.returncode, stdout) == (0, "the program ended\n"), stderr
+    assert RECORDED.fullmatch(stderr), stderr
 
 
 def test_a_limit_of_file_sizes_ends_the_recording_and_not_the_program(tmp_path):
     file = tmp_path / "x.isoscope"
-    process = start("record", "--period", "100", "-o", file, "--", *MANY_PATHS,
-                    stdout=subprocess.PIPE)
+    process = start("record", "--period", "100", "-o", file, "--", *UNTIL_TOLD,
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     service = service_pid(process.pid)
-    until(lambda: file.exists(), "the file")
-    limit = 24 * 1024
+    until(lambda: file.exists() and children(process.pid), "the program")
+    limit = file.stat().st_size + 48 * 1024
     resource.prlimit(service, resource.RLIMIT_FSIZE, (limit, limit))
-    stdout, stderr = process.communicate(timeout=DEADLINE_S)
-    done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
-    assert_told_of_a_full_disk(done, "ulimit -f")
+    assert_told_of_a_full_disk(process, "ulimit -f")
     assert file.stat().st_size <= limit
-    assert samples_of(file) and not told_of(file)["closed"]
+    assert not told_of(file)["closed"]
+    assert samples_of(file)
 
 
 def may_mount() -> bool:
@@ -249,13 +253,13 @@ def may_mount() -> bool:
 def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path):
     disk, copy = tmp_path / "disk", tmp_path / "copy.isoscope"
     disk.mkdir()
-    script = ('mount -t tmpfs -o size=32k tmpfs "$1" && out=$1/x.isoscope copy=$2 && shift 2 && '
+    script = ('mount -t tmpfs -o size=48k tmpfs "$1" && out=$1/x.isoscope copy=$2 && shift 2 && '
               'status=0; "$@" || status=$?; cp "$out" "$copy"; exit $status')
     command = [ISOSCOPE, "record", "--period", "100", "-o", str(disk / "x.isoscope"), "--"]
     words = ["unshare", "-m", "sh", "-c", script, "sh", str(disk), str(copy)]
-    done = subprocess.run([*words, *command, *MANY_PATHS], capture_output=True, text=True,
-                          timeout=120)
-    assert_told_of_a_full_disk(done, "the disk is full")
+    process = subprocess.Popen([*words, *command, *UNTIL_TOLD], text=True, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert_told_of_a_full_disk(process, "the disk is full")
     assert samples_of(copy)
 
 

@@ -14,7 +14,7 @@ test("a served session is shown whole, by its name, and says that it is saved", 
   const [{ name }] = (await service.ask("getVM"))._saved;
   const visit = await Visit.of(browser, service.uri);
   await visit.exactly(sampleCount);
-  assert.equal(await visit.text(".standing"), "Saved session");
+  await visit.page.locator(".standing", { hasText: /^Saved session$/ }).waitFor();
   assert.ok((await visit.page.locator("body").innerText()).includes(name), name);
   await visit.picture("saved");
   await visit.close();
