@@ -1,11 +1,11 @@
 /*
  * recorder.h - a profile into session files (docs/session_format.md): while it grows, or as it is.
  *
- *   profile -> recorder's thread (each second: drain, append what is new) -> file
+ *   profile -> recorder's thread (each 0.75 s: drain, append what is new) -> file
  *   profile -> save (a piece a step: all that the store has now) -> bytes for whoever asked
  *
  * The file opens at every moment: it comes under its name when its head is in it, and grows by
- * whole blocks, one write a second. It is not synced: what was written is safe from the end of the
+ * whole blocks, one write each time. It is not synced: what was written is safe from the end of the
  * program and of the service. A machine that dies may lose what its kernel had not written yet.
  *
  * What is recorded stays: clearing a profile does not take it back.
@@ -35,7 +35,7 @@ struct session_options {
     const char *const *command; /* the program's command line, up to a NULL; NULL: not known */
     bool sources;               /* with the text of sampled source files, as facts.h gives it */
     /* The service's own: a JSON object, as saved_state gives it back; from malloc. NULL: nothing.
-     * Asked about once a second; written when it has changed. */
+     * Asked each time; written when it has changed. */
     char *(*state)(void *context);
     void *context; /* of all callbacks */
 };

@@ -48,8 +48,6 @@ static const struct option_row sampling[] = {
     { "timer", .kind = OPTION_WORD, AT(timer), .words = timers,
       .help = "auto: perf events in user mode, CPU-time timers for the rest (default). cpu: "
               "CPU-time timers only, at most 250 Hz on most kernels" },
-    { "paused", .kind = OPTION_OFF, SETTING(enabled),
-      .help = "start with the profiler off; a client turns it on" },
     { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
       .initial = 64, .value = "MIB", .means = "a number of MiB",
       .help = "memory for the samples of all processes, {range} MiB (default: {default}). The "
@@ -83,7 +81,10 @@ static const struct option_row running[] = {
     { "keep-files", KEPT },
 };
 
+/* What wants a client. */
 static const struct option_row serving[] = {
+    { "paused", .kind = OPTION_OFF, SETTING(enabled),
+      .help = "start with the profiler off; a client turns it on" },
     { "keep", .kind = OPTION_ON, AT(serve.keep),
       .help = "keep serving after the program has ended, until Ctrl-C or SIGTERM" },
     { "quiet", .kind = OPTION_ON, AT(serve.quiet),

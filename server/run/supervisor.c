@@ -75,6 +75,12 @@ static uint64_t ns_of(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
+/* Else the signal was for the whole process group, and the program's end is what it asked for. */
+static bool was_killed_by_another(int wait_status, int number)
+{
+    return WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != number;
+}
+
 static void program_ended(struct supervisor *supervisor, int wait_status,
                           const struct rusage *usage)
 {
@@ -84,7 +90,7 @@ static void program_ended(struct supervisor *supervisor, int wait_status,
 
     supervisor->child = 0;
     supervisor->events->program_ended(supervisor->context, &end);
-    if (supervisor->end_asked)
+    if (supervisor->end_asked && was_killed_by_another(wait_status, supervisor->end_asked))
         supervisor->events->asked_to_end(supervisor->context, supervisor->end_asked);
 }
 
