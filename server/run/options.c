@@ -159,7 +159,7 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
 {
     bool record = is_record(argv[0]);
 
-    *out = (struct run_options){ 0 };
+    *out = (struct run_options){ .serve.host.profile.settings.enabled = true };
     int first = option_table_parse(&tables[record], out, argc, argv, error, error_size);
 
     if (first < 0)
