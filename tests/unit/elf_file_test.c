@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -90,6 +91,38 @@ static void what_cannot_be_read_has_a_reason(void **state)
     assert_string_equal(reason_of(&elf), "not an ELF file");
     assert_int_equal(truncate(path, 0), 0);
     assert_string_equal(reason(), "the file is empty");
+}
+
+/* The first section tells the true count where the header has no room for it. */
+static void more_sections_than_a_linked_file_has_are_damage(void **state)
+{
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+    FILE *stream = fopen(path, "wb");
+
+    (void)state;
+    fake_elf_fill(image, &plain);
+    image->header.e_shnum = 0;
+    image->sections[FAKE_NULL].sh_size = 1 << 20;
+    fwrite(image, sizeof(*image), 1, stream);
+    fclose(stream);
+    free(image);
+    assert_int_equal(truncate(path, (1 << 20) * sizeof(Elf64_Shdr) + sizeof(*image)), 0);
+    assert_string_equal(reason(), "the file is damaged");
+}
+
+static void a_file_that_cannot_be_opened_is_told_from_one_more_that_cannot(void **state)
+{
+    struct rlimit before, none;
+
+    (void)state;
+    assert_int_equal(symlink(path, path), 0);
+    assert_string_equal(reason(), "the file cannot be opened");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){ 0, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const char *why = reason();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_string_equal(why, "too many files are open");
 }
 
 /* Nobody ever writes to the pipe: to open it would be to wait. */
@@ -242,6 +275,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(what_cannot_be_read_has_a_reason),
+        TEST(more_sections_than_a_linked_file_has_are_damage),
+        TEST(a_file_that_cannot_be_opened_is_told_from_one_more_that_cannot),
         TEST(a_pipe_or_a_directory_is_refused_at_once),
         TEST(an_unreadable_file_is_told_from_a_missing_one),
         TEST(a_file_that_shrinks_while_it_is_read_reads_short),
