@@ -150,6 +150,24 @@ def test_a_full_file_system_is_named():
             ".tables: No space left on device")
 
 
+TAKES_ALL_PORTS = """
+import os, pathlib, socket, sys
+pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("40000 40001")
+taken = [socket.create_server(("127.0.0.1", port)) for port in (40000, 40001)]
+[one.set_inheritable(True) for one in taken]
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_that_no_port_is_free_is_told_with_what_needs_none():
+    """In a network of its own, where two are to be had."""
+    inside = ["unshare", "-rn", sys.executable, "-c"]
+    if outcome(*inside, TAKES_ALL_PORTS, "/bin/true").returncode:
+        pytest.skip("needs user and network namespaces")
+    result = outcome(*inside, TAKES_ALL_PORTS, ISOSCOPE, "run", "--", "/bin/true")
+    refused(result, 125, "no port is free on 127.0.0.1; --socket PATH needs none")
+
+
 def test_who_sits_at_the_socket_is_told_by_what_he_is(run, tmp_path):
     path = str(tmp_path / "socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
