@@ -94,8 +94,8 @@ def test_a_file_without_exec_permission_and_one_that_is_no_file(run, tmp_path):
     plain.write_text("#!/bin/sh\n")
     os.mkfifo(pipe)
     pipe.chmod(0o755)
-    refused(run([str(plain)]), 126, "cannot execute", "chmod +x")
-    refused(run([str(pipe)]), 126, "cannot execute", "not a regular file")
+    refused(run([str(plain)]), 126, "cannot execute /", "chmod +x")
+    refused(run([str(pipe)]), 126, "cannot execute", "it is not a regular file")
 
 
 def unshared(script: str, *words: str) -> subprocess.CompletedProcess:
@@ -121,6 +121,7 @@ def test_what_is_wrong_with_a_scripts_interpreter(run, tmp_path):
     (tmp_path / "plain").write_text("")
     told = [
         ("#!/no/such/shell\n", "its interpreter /no/such/shell does not exist"),
+        (f"#!{tmp_path}/plain\n", "script: cannot execute its interpreter "),
         (f"#!{tmp_path}/plain\n", "it has no exec permission"),
         ("#!/bin/sh\r\necho\r\n", "ends with a carriage return"),
     ]

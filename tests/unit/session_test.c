@@ -384,9 +384,9 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         { { 1, UINT64_MAX - 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a frame's offset is out of range" },
         { { 1, 2, 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "parent is not before it" },
         { { 1, 2, UINT64_MAX - 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "parent is not before it" },
-        { { 1, 2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0 }, "frame is not there" },
-        { { 1, 2, 0, 0, 0, 2, 0, 0, 2, 0, 2, 0 }, "frame is not there" },
-        { { 1, 2, 0, 1, 1, 2, 0, 0, 2, 0, 2, 0 }, "source is not there" },
+        { { 1, 2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's frame is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's frame is not there" },
+        { { 1, 2, 0, 1, 1, 2, 0, 0, 2, 0, 2, 0 }, "a sample's source is not there" },
         { { 1, 2, 0, 1, 0, 1, 0, 0, 2, 0, 2, 0 }, "CPU time is out of range" },
         { { 1, 2, 0, 1, 0, UINT64_MAX - 1, 0, 0, 2, 0, 2, 0 }, "CPU time is out of range" },
         { { 1, 2, 0, 1, 0, 2, 2, 0, 2, 0, 2, 0 }, "a sample's time is out of range" },
@@ -394,9 +394,9 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         { { 1, 2, 0, 1, 0, 2, 0, 1, NO_VALUE, 0, 2, 0 }, "caller is not there" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 4, 0, 2, 0 }, "caller is not there" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 2, 0 }, "caller is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 1, NO_VALUE, 0 }, "leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 0, 0 }, "leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 4, 0 }, "leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 1, NO_VALUE, 0 }, "a sample's leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 0, 0 }, "a sample's leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 4, 0 }, "a sample's leaf is not there" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 300 }, "its columns are too long" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, NO_VALUE }, "its columns are too short" },
     };
@@ -472,6 +472,20 @@ static void chains_that_cannot_be_are_told(void **state)
         bytes_free(&columns);
         craft_end(&craft);
     }
+}
+
+static void columns_that_end_within_one_are_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct saved_problem problem;
+    struct craft craft;
+
+    craft_begin(&craft);
+    craft_json(&craft, "HEAD", HEAD);
+    craft_bytes(&craft, "CHNS", BLOCK_FRAME_TABLES, "\5\1", 2);
+    assert_false(opens(fixture, craft.file.data, craft.file.count, &problem));
+    assert_string_equal(problem.reason, "block 'CHNS': its columns are not whole");
+    craft_end(&craft);
 }
 
 static void a_source_without_a_path_is_told(void **state)
@@ -856,6 +870,7 @@ int main(void)
         TEST(tables_that_cannot_be_are_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
         TEST(chains_that_cannot_be_are_told),
+        TEST(columns_that_end_within_one_are_told),
         TEST(a_source_without_a_path_is_told),
         TEST(a_few_bytes_do_not_become_many),
         TEST(facts_are_those_that_were_seen_last),
