@@ -30,6 +30,7 @@ from real_programs import Program, programs  # noqa: E402
 
 WHOLE_MIN, RATE_MIN, SHARE_DIFFERENCE_MAX = 0.99, 0.95, 3.0
 HOTTEST = 5
+USER_STACKS = ("-g", "--user-callchains")  # the kernel's part is its caller's
 
 
 class Seen(NamedTuple):
@@ -108,20 +109,32 @@ def stored(client: Client, isolate: str) -> int:
 
 def perf_shares(program: Program, folder: Path) -> dict[str, float]:
     """Self shares by function; time in the kernel is its caller's, as it is isoscope's."""
-    data = folder / "perf.data"
-    environment = {**os.environ, "PERF_CONFIG": "/dev/null", "DEBUGINFOD_URLS": ""}
-    subprocess.run(["perf", "record", "-q", "-g", "-F", "999", "-e", "task-clock", "-o", str(data),
-                    "--", *program.command], check=True, stdout=subprocess.DEVNULL,
+    data, environment = folder / "perf.data", perf_environment()
+    subprocess.run(["perf", "record", "-q", *USER_STACKS, "-F", "999", "-e", "task-clock", "-o",
+                    str(data), "--", *program.command], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, env=environment)
-    script = subprocess.run(["perf", "script", "-i", str(data), "-F", "ip,sym,dso"], check=True,
-                            capture_output=True, text=True, env=environment).stdout
     functions = Functions()
-    return percent(Counter(functions.name(*frame) for frame in user_leaves(script)))
+    leaves = user_leaves(perf_samples(data, "comm,ip,sym,dso"))
+    return percent(Counter(functions.name(*frame) for frame in leaves))
 
 
-def user_leaves(script: str) -> Iterator[tuple[int, str, str]]:
+def perf_samples(data: Path, fields: str) -> list[str]:
+    """Each sample as `perf script` shows it: a head, then a line a frame. perf drops a stack to the
+    leaf where a number of it can be no address (found by %rbp in code that computes with it): of
+    these the leaf alone, which is the register's."""
+    whole, leaves = shown(data, fields), shown(data, fields, "--max-stack=1")
+    assert len(whole) == len(leaves), data
+    return [leaf if "\n" not in sample else sample for sample, leaf in zip(whole, leaves)]
+
+
+def shown(data: Path, fields: str, *options: str) -> list[str]:
+    script = output("perf", "script", "-i", str(data), "-F", fields, *options)
+    return [sample.rstrip() for sample in re.split(r"\n\s*\n", script) if sample.strip()]
+
+
+def user_leaves(samples: list[str]) -> Iterator[tuple[int, str, str]]:
     """Of each sample the innermost frame outside the kernel: offset in the file, symbol, file."""
-    for sample in re.split(r"\n\s*\n", script):
+    for sample in samples:
         for line in sample.splitlines():
             match = re.match(r"\s*([0-9a-f]+) (.+) \(([^()]*)\)$", line)
             if match and not match.group(3).startswith("[kernel"):
@@ -159,8 +172,13 @@ class Functions:
         return offset
 
 
+def perf_environment() -> dict[str, str]:
+    return {**os.environ, "PERF_CONFIG": "/dev/null", "DEBUGINFOD_URLS": ""}
+
+
 def output(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True,
+                          env=perf_environment()).stdout
 
 
 def plain(name: str) -> str:

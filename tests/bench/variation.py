@@ -38,8 +38,8 @@ sys.path.insert(0, str(ROOT / "clients/python/src"))
 
 from isoscope import Client  # noqa: E402
 
-from against_perf import (Functions, busiest, kept_run, of_the_symbol,  # noqa: E402
-                          percent, user_leaves, wait_for)
+from against_perf import (USER_STACKS, Functions, busiest, kept_run, of_the_symbol,  # noqa: E402
+                          perf_samples, percent, user_leaves, wait_for)
 from real_programs import PYTHON, STDLIB_PARSE, Program, programs  # noqa: E402
 
 THREADS_MAX = 2.0  # percentage points
@@ -203,25 +203,21 @@ def beside_perf(command: list[str], data: Path) -> list[str]:
         return command
     events = [word for frequency in FREQUENCIES
               for word in ("-e", f"task-clock/freq={frequency}/")]
-    return ["perf", "record", "-q", "-g", *events, "-o", str(data), "--", *command]
+    return ["perf", "record", "-q", *USER_STACKS, *events, "-o", str(data), "--", *command]
 
 
 def by_perf(data: Path, pid: int) -> list[dict[str, float]]:
     """Of each event, how the process's self time divides."""
     if not data.exists():
         return []
-    script = subprocess.run(["perf", "script", "-i", str(data), "-F", "pid,event,ip,sym,dso"],
-                            check=True, capture_output=True, text=True,
-                            env={**os.environ, "PERF_CONFIG": "/dev/null"}).stdout
-    names = Functions()
-    return [percent(Counter(names.name(*leaf) for leaf in user_leaves(of_event(script, pid, frequency))))
+    seen, names = perf_samples(data, "pid,event,ip,sym,dso"), Functions()
+    return [percent(Counter(names.name(*leaf) for leaf in user_leaves(of_event(seen, pid, frequency))))
             for frequency in FREQUENCIES]
 
 
-def of_event(script: str, pid: int, frequency: int) -> str:
+def of_event(seen: list[str], pid: int, frequency: int) -> list[str]:
     first = re.compile(rf"\s*{pid}\b.*freq={frequency}/")
-    return "\n\n".join(one for one in re.split(r"\n\s*\n", script)
-                       if first.match(one) and not samples(one))
+    return [one for one in seen if first.match(one) and not samples(one)]
 
 
 def samples(sample: str) -> bool:

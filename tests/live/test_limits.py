@@ -17,7 +17,7 @@ import websocket
 from harness import children, service_pid, until
 from test_wire import SPIN, get, get_status, token, upgrade_status
 
-STRANGERS_MAX, SOCKETS_MAX, CALLS_MAX = 320, 128, 64
+CLIENTS_MAX, STRANGERS_MAX, SOCKETS_MAX, CALLS_MAX = 640, 320, 128, 64
 
 
 @pytest.fixture
@@ -87,6 +87,32 @@ def test_that_the_oldest_strangers_were_closed_is_said_once(start, many_files):
     assert said(running, "have not sent the token") == 1
 
 
+def slow_reader(port: int) -> socket.socket:
+    """Small buffers here and there: most of a page cannot be sent before it is read."""
+    one = socket.socket()
+    one.settimeout(30)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+    one.connect(("127.0.0.1", port))
+    return one
+
+
+def test_that_no_more_clients_are_accepted_is_said_once(start, many_files):
+    """Each has shown the token and reads its page: none is sent away for another."""
+    running = start(["sleep", "1000"], "--client-patience", "60")
+    text = f"GET /{token(running)}/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(CLIENTS_MAX):
+            one = stack.enter_context(slow_reader(running.port))
+            one.sendall(text)
+            assert one.recv(12) == b"HTTP/1.1 200"
+        with connections(running.port, 2, b"") as beyond:
+            for one in beyond:
+                with contextlib.suppress(ConnectionResetError):
+                    assert one.recv(1) == b""
+    assert said(running, f"{CLIENTS_MAX} clients are connected; no more are accepted") == 1
+
+
 def test_a_method_that_makes_a_tunnel_elsewhere_is_refused_and_closed(start):
     running = start(["sleep", "1000"])
     with connections(running.port, 1, b"CONNECT x:1 HTTP/1.1\r\n\r\n") as (one,):
@@ -134,7 +160,7 @@ def test_children_beyond_the_descriptors_do_not_stop_the_service(start):
     for pid in children(shell):
         os.kill(pid, 9)
     running.process.wait(30)
-    assert said(running, "further programs are not sampled") == 1
+    assert said(running, "no file descriptor is left after") == 1
 
 
 # Sessions

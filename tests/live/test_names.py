@@ -26,6 +26,7 @@ while (process.cpuUsage(start).user < 1.5e6) result += caller(100000);
 THREADS = 16
 
 
+@measured
 def test_threads_that_live_shortly_have_their_names():
     each_s = 0.02 / default_timer().kept  # so many ticks, whatever the clock
     with profiled([workload("threads"), str(THREADS), str(each_s)]) as service:

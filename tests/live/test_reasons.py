@@ -94,8 +94,8 @@ def test_a_file_without_exec_permission_and_one_that_is_no_file(run, tmp_path):
     plain.write_text("#!/bin/sh\n")
     os.mkfifo(pipe)
     pipe.chmod(0o755)
-    refused(run([str(plain)]), 126, "cannot execute", "chmod +x")
-    refused(run([str(pipe)]), 126, "cannot execute", "not a regular file")
+    refused(run([str(plain)]), 126, "cannot execute /", "chmod +x")
+    refused(run([str(pipe)]), 126, "cannot execute", "it is not a regular file")
 
 
 def unshared(script: str, *words: str) -> subprocess.CompletedProcess:
@@ -121,6 +121,7 @@ def test_what_is_wrong_with_a_scripts_interpreter(run, tmp_path):
     (tmp_path / "plain").write_text("")
     told = [
         ("#!/no/such/shell\n", "its interpreter /no/such/shell does not exist"),
+        (f"#!{tmp_path}/plain\n", "script: cannot execute its interpreter "),
         (f"#!{tmp_path}/plain\n", "it has no exec permission"),
         ("#!/bin/sh\r\necho\r\n", "ends with a carriage return"),
     ]
@@ -148,6 +149,24 @@ def test_a_full_file_system_is_named():
     result = unshared(script, ISOSCOPE, "run", "--", "/bin/true")
     refused(result, 125, "cannot open the feed's socket: No space left on device",
             ".tables: No space left on device")
+
+
+TAKES_ALL_PORTS = """
+import os, pathlib, socket, sys
+pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("40000 40001")
+taken = [socket.create_server(("127.0.0.1", port)) for port in (40000, 40001)]
+[one.set_inheritable(True) for one in taken]
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_that_no_port_is_free_is_told_with_what_needs_none():
+    """In a network of its own, where two are to be had."""
+    inside = ["unshare", "-rn", sys.executable, "-c"]
+    if outcome(*inside, TAKES_ALL_PORTS, "/bin/true").returncode:
+        pytest.skip("needs user and network namespaces")
+    result = outcome(*inside, TAKES_ALL_PORTS, ISOSCOPE, "run", "--", "/bin/true")
+    refused(result, 125, "no port is free on 127.0.0.1; --socket PATH needs none")
 
 
 def test_who_sits_at_the_socket_is_told_by_what_he_is(run, tmp_path):

@@ -193,6 +193,8 @@ def test_a_program_of_32_bits(tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a program set-user-ID to another")
 def test_a_program_that_gains_rights(tmp_path, short_path):
     """Of root's, whose loader heeds no LD_PRELOAD when another starts it."""
+    if "NoNewPrivs:\t1" in Path("/proc/self/status").read_text():
+        pytest.skip("no program gains rights below one that has given that up")
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     environment = {**os.environ, "HOME": str(short_path), "TMPDIR": str(short_path)}
     environment.pop("XDG_RUNTIME_DIR", None)
@@ -207,12 +209,12 @@ def test_a_program_that_gains_rights(tmp_path, short_path):
                           stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=environment) as process:
         try:
-            said = process.stderr.readline()
+            said = next((line for line in process.stderr if line.startswith("isoscope: cat (")), "")
             process.stdin.close()
             assert process.wait(30) == 0
         finally:
             end(process)
-    assert "isoscope: cat (" in said and "gain rights (set-user-ID)" in said
+    assert "gain rights (set-user-ID)" in said
 
 
 def test_a_forked_child_that_waits_before_it_becomes_another_program(built, tmp_path):

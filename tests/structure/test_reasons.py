@@ -6,6 +6,7 @@ cannot be brought about here is named, with why.
 
 import re
 from pathlib import Path
+from typing import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = {  # in tests of their own
@@ -33,6 +34,19 @@ UNSAMPLED = {
     "DESCRIPTORS": "it has no file descriptors left",
     "CLEARED": "LD_PRELOAD was removed",
 }
+
+# Texts in the code that no test brings about.
+TEXTS_NOT_HERE = {
+    "out of memory": "malloc would have to fail",
+    "out of memory while reading it": "malloc would have to fail",
+    "the disk quota is used up": "needs a file system with quotas",
+    "its rights cannot be set": "a folder's owner can always set them",
+    "unknown error": "dlerror has a text after each failure",
+}
+LITERAL = r'"((?:[^"\\\n]|\\.)*)"'
+TEXT = rf'((?:{LITERAL.replace("(", "(?:", 1)}\s*(?:PRI\w+\s*)?)+)'
+GIVEN_BY = (r"\breason = (?:[^;\"]*[?:] )?", r"\breturn (?:[^;\"]*[?:] )?", r"\brefuse\([^;\"]*?")
+PART_MIN = 8  # characters of a text that a test looks for
 
 
 def table(name: str, text: str) -> list[tuple[str, str]]:
@@ -73,3 +87,52 @@ def test_each_reason_why_a_program_is_not_sampled_is_brought_about():
     assert set(rows) == set(UNSAMPLED)
     for name, words in UNSAMPLED.items():
         assert words in live, name
+
+
+def in_one(text: str) -> str:
+    return "".join(re.findall(LITERAL, text))
+
+
+def texts_given() -> Iterator[str]:
+    """What C code gives as a reason: a sentence in small letters, or a format of one."""
+    for folder in ("sampler", "server"):
+        for path in sorted((ROOT / folder).rglob("*.c")):
+            for given_by in GIVEN_BY:
+                for text in re.findall(given_by + TEXT, path.read_text()):
+                    if re.match(r"[a-z'%]\S* ", in_one(text)) and parts(in_one(text)):
+                        yield in_one(text)
+
+
+def parts(text: str) -> list[str]:
+    """A format's own words."""
+    found = (part.strip() for part in re.split(r"%[-.\d*lzu]*[a-zA-Z]|%$", text))
+    return [part for part in found if len(part) >= PART_MIN]
+
+
+def common(looked_for: str, text: str) -> int:
+    """So many characters; 0: it is not looked for."""
+    if looked_for in text:
+        return len(looked_for)
+    return max((len(part) for part in parts(text) if part in looked_for), default=0)
+
+
+def meant_by(looked_for: str, texts: set[str]) -> set[str]:
+    """The text that has most of it; none, where several have as much."""
+    if looked_for in texts:
+        return {looked_for}
+    most = max(common(looked_for, text) for text in texts)
+    fitting = {text for text in texts if most and common(looked_for, text) == most}
+    return fitting if len(fitting) == 1 else set()
+
+
+def test_each_text_that_gives_a_reason_is_looked_for_by_a_test():
+    """By words that no other text has."""
+    tests = "\n".join(texts_of(folder, ending) for folder, ending in
+                      (("unit", "c"), ("live", "py"), ("protocol", "c")))
+    looked_for = {text for text in map(in_one, re.findall(TEXT, tests))
+                  if " " in text and len(text) >= PART_MIN}
+    texts = {*texts_given()}
+    assert len(texts) > 50
+    told = set().union(*(meant_by(words, texts) for words in looked_for))
+    assert texts - told - {*TEXTS_NOT_HERE} == set()
+    assert {*TEXTS_NOT_HERE} & told == set() and {*TEXTS_NOT_HERE} <= texts

@@ -178,6 +178,42 @@ static void texts_without_an_end_are_refused(void **state)
     assert_string_equal(lines_reason(lines), "the debug information is damaged");
 }
 
+static void a_debug_file_without_debug_information_is_named(void **state)
+{
+    CLEANUP(close_lines) struct lines *lines = NULL;
+
+    (void)state;
+    shell("strip -g one && cp one one.debug && strip one && objcopy --add-gnu-debuglink=one.debug "
+          "one");
+    assert_int_equal(open_lines(&lines), 0);
+    assert_string_equal(lines_reason(lines), "the debug file has no debug information");
+}
+
+static void debug_information_of_data_alone_tells_of_no_code(void **state)
+{
+    CLEANUP(close_lines) struct lines *lines = NULL;
+
+    (void)state;
+    shell("printf 'struct pair { long first, second; } pair;\n' >data.c && "
+          "cc -g -shared -nostdlib data.c -o one");
+    assert_int_equal(open_lines(&lines), 0);
+    assert_string_equal(lines_reason(lines), "the debug information tells of no code");
+}
+
+/* The packed bytes are no longer what zlib has made. */
+static void packed_sections_that_cannot_be_unpacked_have_a_reason(void **state)
+{
+    CLEANUP(close_lines) struct lines *lines = NULL;
+
+    (void)state;
+    shell("objcopy -R .debug_line --compress-debug-sections=zlib two one && "
+          "at=$(readelf -SW one | "
+          "sed -n 's/.* .debug_info *PROGBITS *[0-9a-f]* \\([0-9a-f]*\\) .* C .*/\\1/p') && "
+          "head -c 16 /dev/zero | dd of=one bs=1 seek=$((0x$at + 24)) conv=notrunc");
+    assert_int_equal(open_lines(&lines), 0);
+    assert_string_equal(lines_reason(lines), "the debug information cannot be read");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_programs, remove_directory)
@@ -188,6 +224,9 @@ int main(void)
         TEST(what_this_libelf_cannot_unpack_has_a_reason),
         TEST(a_separate_debug_file_is_found_by_its_link),
         TEST(texts_without_an_end_are_refused),
+        TEST(a_debug_file_without_debug_information_is_named),
+        TEST(debug_information_of_data_alone_tells_of_no_code),
+        TEST(packed_sections_that_cannot_be_unpacked_have_a_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "sampler/profile/symbols/files/elf_file.h"
 
 #include "fake_module.h"
+#include "skip_because.h"
 #include "sampler/feed/cleanup.h"
 #include "sampler/profile/symbols/files/elf_functions.h"
 #include "sampler/profile/symbols/files/root.h"
@@ -10,9 +11,15 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
+
+#define WITHOUT_VDSO "without-vdso"
 
 static const struct fake_elf plain = { .symbols = { { "f", 0x1000, 16, STB_GLOBAL, STT_FUNC },
                                                     { "g", 0x1010, 16, STB_LOCAL, STT_FUNC } },
@@ -90,6 +97,38 @@ static void what_cannot_be_read_has_a_reason(void **state)
     assert_string_equal(reason_of(&elf), "not an ELF file");
     assert_int_equal(truncate(path, 0), 0);
     assert_string_equal(reason(), "the file is empty");
+}
+
+/* The first section tells the true count where the header has no room for it. */
+static void more_sections_than_a_linked_file_has_are_damage(void **state)
+{
+    struct fake_elf_image *image = calloc(1, sizeof(*image));
+    FILE *stream = fopen(path, "wb");
+
+    (void)state;
+    fake_elf_fill(image, &plain);
+    image->header.e_shnum = 0;
+    image->sections[FAKE_NULL].sh_size = 1 << 20;
+    fwrite(image, sizeof(*image), 1, stream);
+    fclose(stream);
+    free(image);
+    assert_int_equal(truncate(path, (1 << 20) * sizeof(Elf64_Shdr) + sizeof(*image)), 0);
+    assert_string_equal(reason(), "the file is damaged");
+}
+
+static void a_file_that_cannot_be_opened_is_told_from_one_more_that_cannot(void **state)
+{
+    struct rlimit before, none;
+
+    (void)state;
+    assert_int_equal(symlink(path, path), 0);
+    assert_string_equal(reason(), "the file cannot be opened");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){ 0, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const char *why = reason();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_string_equal(why, "too many files are open");
 }
 
 /* Nobody ever writes to the pipe: to open it would be to wait. */
@@ -237,11 +276,84 @@ static void a_note_that_lies_is_no_build_id(void **state)
     free(image);
 }
 
-int main(void)
+/* Where the kernel has put the count of arguments, for a program that has just begun. */
+static long *start_of_stack(pid_t pid)
 {
+    char stat[64], text[1024];
+    unsigned long start = 0;
+    FILE *file;
+
+    snprintf(stat, sizeof(stat), "/proc/%d/stat", pid);
+    file = fopen(stat, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof(text), file));
+    fclose(file);
+    const char *field = strrchr(text, ')') + 1;
+    for (int number = 3; number < 28; number++)
+        field = strchr(field + 1, ' ');
+    assert_int_equal(sscanf(field, "%lu", &start), 1);
+    return (long *)start;
+}
+
+/* Makes its auxiliary vector's entry one that nobody looks at. */
+static void hide_vdso(pid_t pid)
+{
+    long *at = start_of_stack(pid);
+
+    at += 1 + ptrace(PTRACE_PEEKDATA, pid, at, NULL) + 1; /* the count, the arguments, their end */
+    while (ptrace(PTRACE_PEEKDATA, pid, at++, NULL))
+        ; /* the environment */
+    while (ptrace(PTRACE_PEEKDATA, pid, at, NULL) != AT_SYSINFO_EHDR)
+        at += 2;
+    assert_int_equal(ptrace(PTRACE_POKEDATA, pid, at, (void *)AT_IGNORE), 0);
+}
+
+/* This program once more, begun as on a kernel that has no vdso. */
+static void without_a_vdso_there_is_a_reason(void **state)
+{
+    pid_t pid = fork();
+    int status;
+
+    (void)state;
+    if (!pid) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+            _exit(2);
+        execl("/proc/self/exe", "elf_file_test", WITHOUT_VDSO, NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+        skip_because("needs ptrace");
+    assert_true(WIFSTOPPED(status));
+    hide_vdso(pid);
+    assert_int_equal(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Its status: 0 when the reason is right. */
+static int say_without_vdso(void)
+{
+    const char *why = "";
+    struct elf_file *file = elf_file_open_vdso(&why);
+
+    if (!file && !strcmp(why, "this process has no vdso"))
+        return 0;
+    fprintf(stderr, "there is a vdso, or it is said: %s\n", why);
+    elf_file_close(file);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], WITHOUT_VDSO))
+        return say_without_vdso();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(what_cannot_be_read_has_a_reason),
+        TEST(more_sections_than_a_linked_file_has_are_damage),
+        TEST(a_file_that_cannot_be_opened_is_told_from_one_more_that_cannot),
+        TEST(without_a_vdso_there_is_a_reason),
         TEST(a_pipe_or_a_directory_is_refused_at_once),
         TEST(an_unreadable_file_is_told_from_a_missing_one),
         TEST(a_file_that_shrinks_while_it_is_read_reads_short),

@@ -48,17 +48,39 @@ static void a_frame_may_come_byte_by_byte(void **state)
     assert_string_equal(text, "Hello");
 }
 
-static void a_frame_without_a_mask_is_broken(void **state)
+static void a_frame_that_breaks_the_rules_is_broken_and_a_reason_tells_which(void **state)
 {
-    struct frames frames = { 0 };
-    struct frames_piece piece;
-    uint8_t bytes[] = { 0x81, 0x05, 'H', 'e', 'l', 'l', 'o' }, *at = bytes;
-    size_t size = sizeof(bytes);
+    static const struct {
+        uint8_t bytes[14];
+        size_t size;
+        const char *reason;
+    } cases[] = {
+        { { 0x81, 0x05, 'H', 'e', 'l', 'l', 'o' }, 7, "a client's frame needs a mask" },
+        { { 0xa1, 0x80 }, 6, "a reserved bit is set" },
+        { { 0xc1, 0x80 }, 6, "a reserved bit is set" },
+        { { 0x83, 0x80 }, 6, "unknown opcode" },
+        { { 0x09, 0x80 }, 6, "a control frame is neither fragmented nor packed" },
+        { { 0x89, 0xfe, 0, 126 }, 8, "a control frame is too long" },
+        { { 0x80, 0x80 }, 6, "there is no message to go on with" },
+        { { 0x81, 0xff, 0x80 }, 14, "a frame of 2^63 bytes or more" },
+        { { 0x81, 0xfe, 0, 125 }, 8, "a length takes more bytes than it needs" },
+        { { 0x81, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff },
+          14,
+          "a length takes more bytes than it needs" },
+    };
 
     (void)state;
-    assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_BROKEN);
-    assert_int_equal(piece.code, FRAMES_CLOSE_PROTOCOL);
-    assert_non_null(piece.reason);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct frames frames = { 0 };
+        struct frames_piece piece;
+        uint8_t bytes[14], *at = bytes;
+        size_t size = cases[i].size;
+
+        memcpy(bytes, cases[i].bytes, sizeof(bytes));
+        assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_BROKEN);
+        assert_int_equal(piece.code, FRAMES_CLOSE_PROTOCOL);
+        assert_string_equal(piece.reason, cases[i].reason);
+    }
 }
 
 static void an_announced_length_is_told_with_the_first_piece(void **state)
@@ -93,7 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_masked_frame_is_unmasked),
         cmocka_unit_test(a_frame_may_come_byte_by_byte),
-        cmocka_unit_test(a_frame_without_a_mask_is_broken),
+        cmocka_unit_test(a_frame_that_breaks_the_rules_is_broken_and_a_reason_tells_which),
         cmocka_unit_test(an_announced_length_is_told_with_the_first_piece),
         cmocka_unit_test(a_length_takes_as_few_bytes_as_it_can),
     };

@@ -110,6 +110,19 @@ static void a_umask_does_not_close_the_folder_to_us(void **state)
     assert_int_equal(file.st_mode & 0777, 0700);
 }
 
+static void a_parent_folder_with_no_room_for_a_sockets_path_is_passed_over(void **state)
+{
+    CLEANUP(run_dir_freep) struct run_dir *dir = NULL;
+    char problem[512] = "", long_path[128] = "/";
+
+    (void)state;
+    memset(long_path + 1, 'x', sizeof(long_path) - 2);
+    setenv("TMPDIR", long_path, 1);
+    assert_int_equal(run_dir_new(&dir, problem, sizeof(problem)), 0);
+    assert_non_null(strstr(problem, "its path is too long for a socket's"));
+    unsetenv("TMPDIR");
+}
+
 static void an_empty_variable_is_as_none(void **state)
 {
     struct run_dir *dir = NULL;
@@ -276,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_parent_folder_that_cannot_be_named_is_passed_over),
         cmocka_unit_test(a_path_with_a_dollar_sign_gets_another_name),
         cmocka_unit_test(a_umask_does_not_close_the_folder_to_us),
+        cmocka_unit_test(a_parent_folder_with_no_room_for_a_sockets_path_is_passed_over),
         cmocka_unit_test(an_empty_variable_is_as_none),
         cmocka_unit_test(the_folder_of_a_killed_run_is_removed),
         cmocka_unit_test(it_is_also_removed_below_a_set_group_id_folder),

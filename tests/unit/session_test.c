@@ -362,13 +362,13 @@ struct sample_case {
     const char *reason;
 };
 
-static void put_columns(const struct sample_case *from, struct bytes *out)
+static void put_columns(const uint64_t *from, size_t count, struct bytes *out)
 {
-    for (size_t i = 0; i < sizeof(from->columns) / sizeof(from->columns[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct bytes column = { 0 };
 
-        if (from->columns[i] != NO_VALUE)
-            bytes_varint(&column, from->columns[i]);
+        if (from[i] != NO_VALUE)
+            bytes_varint(&column, from[i]);
         bytes_varint(out, column.count);
         bytes_put(out, column.data, column.count);
         bytes_free(&column);
@@ -380,25 +380,25 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
 {
     static const struct sample_case cases[] = {
         { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, NULL },
-        { { 2, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a module that is not there" },
-        { { 1, UINT64_MAX - 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "offset is out of range" },
+        { { 2, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a frame is of a module that is not there" },
+        { { 1, UINT64_MAX - 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a frame's offset is out of range" },
         { { 1, 2, 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "parent is not before it" },
         { { 1, 2, UINT64_MAX - 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "parent is not before it" },
-        { { 1, 2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0 }, "frame is not there" },
-        { { 1, 2, 0, 0, 0, 2, 0, 0, 2, 0, 2, 0 }, "frame is not there" },
-        { { 1, 2, 0, 1, 1, 2, 0, 0, 2, 0, 2, 0 }, "source is not there" },
+        { { 1, 2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's frame is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's frame is not there" },
+        { { 1, 2, 0, 1, 1, 2, 0, 0, 2, 0, 2, 0 }, "a sample's source is not there" },
         { { 1, 2, 0, 1, 0, 1, 0, 0, 2, 0, 2, 0 }, "CPU time is out of range" },
         { { 1, 2, 0, 1, 0, UINT64_MAX - 1, 0, 0, 2, 0, 2, 0 }, "CPU time is out of range" },
-        { { 1, 2, 0, 1, 0, 2, 2, 0, 2, 0, 2, 0 }, "time is out of range" },
-        { { 1, 2, 0, 1, 0, 2, UINT64_MAX - 1, 0, 2, 0, 2, 0 }, "time is out of range" },
+        { { 1, 2, 0, 1, 0, 2, 2, 0, 2, 0, 2, 0 }, "a sample's time is out of range" },
+        { { 1, 2, 0, 1, 0, 2, UINT64_MAX - 1, 0, 2, 0, 2, 0 }, "a sample's time is out of range" },
         { { 1, 2, 0, 1, 0, 2, 0, 1, NO_VALUE, 0, 2, 0 }, "caller is not there" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 4, 0, 2, 0 }, "caller is not there" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 2, 0 }, "caller is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 1, NO_VALUE, 0 }, "leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 0, 0 }, "leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 4, 0 }, "leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 300 }, "too long" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, NO_VALUE }, "too short" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 1, NO_VALUE, 0 }, "a sample's leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 0, 0 }, "a sample's leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 4, 0 }, "a sample's leaf is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 300 }, "its columns are too long" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, NO_VALUE }, "its columns are too short" },
     };
     struct fixture *fixture = *state;
     struct saved_problem problem;
@@ -416,7 +416,7 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         craft_json(&craft, "MODS", MODULE);
         craft_json(&craft, "THRD", THREAD);
         craft_json(&craft, "PIEC", PIECE);
-        put_columns(&cases[i], &columns);
+        put_columns(cases[i].columns, 12, &columns);
         craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
         write_bytes(fixture->session, craft.file.data, craft.file.count);
         saved = open_saved(fixture->session, &problem);
@@ -432,6 +432,74 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         bytes_free(&columns);
         craft_end(&craft);
     }
+}
+
+/* A chain of one place: how many, its module, offset, length, function, line, whether inlined, its
+ * file. */
+static void chains_that_cannot_be_are_told(void **state)
+{
+    static const struct {
+        uint64_t columns[8];
+        const char *reason;
+    } cases[] = {
+        { { 1, 1, 2, 1, 0, 2, 0, 0 }, NULL },
+        { { 1, 2, 2, 1, 0, 2, 0, 0 }, "a chain is of a module that is not there" },
+        { { 1, 1, 1, 1, 0, 2, 0, 0 }, "a chain's offset or length is out of range" },
+        { { 1, 1, 2, 0, 0, 2, 0, 0 }, "a chain's offset or length is out of range" },
+        { { 1, 1, 2, 1, 9, 2, 0, 0 }, "a chain has a function that is not there" },
+        { { 1, 1, 2, 1, 0, 1, 0, 0 }, "a line of a chain is out of range" },
+        { { 1, 1, 2, 1, 0, 2, 2, 0 }, "a line of a chain is out of range" },
+        { { 1, 1, 2, 1, 0, 2, 0, 9 }, "a chain has a file that is not there" },
+        { { 1, 1, 2, 1, 0, NO_VALUE, 0, 0 }, "its columns are too short" },
+        { { 0, 1, 2, 1, 0, 2, 0, 0 }, "its columns are too long" },
+    };
+    struct fixture *fixture = *state;
+    struct saved_problem problem;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bytes columns = { 0 };
+        struct craft craft;
+        bool opened;
+
+        craft_begin(&craft);
+        craft_json(&craft, "HEAD", HEAD);
+        craft_json(&craft, "MODS", MODULE);
+        put_columns(cases[i].columns, 8, &columns);
+        craft_bytes(&craft, "CHNS", BLOCK_FRAME_TABLES, columns.data, columns.count);
+        opened = opens(fixture, craft.file.data, craft.file.count, &problem);
+        if (opened != !cases[i].reason || (!opened && !strstr(problem.reason, cases[i].reason)))
+            fail_msg("%zu: %s", i, opened ? "it opens" : problem.reason);
+        bytes_free(&columns);
+        craft_end(&craft);
+    }
+}
+
+static void columns_that_end_within_one_are_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct saved_problem problem;
+    struct craft craft;
+
+    craft_begin(&craft);
+    craft_json(&craft, "HEAD", HEAD);
+    craft_bytes(&craft, "CHNS", BLOCK_FRAME_TABLES, "\5\1", 2);
+    assert_false(opens(fixture, craft.file.data, craft.file.count, &problem));
+    assert_string_equal(problem.reason, "block 'CHNS': its columns are not whole");
+    craft_end(&craft);
+}
+
+static void a_source_without_a_path_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct saved_problem problem;
+    struct craft craft;
+
+    craft_begin(&craft);
+    craft_json(&craft, "HEAD", HEAD);
+    craft_bytes(&craft, "SRCE", BLOCK_FRAME_OWN, "no end", 6);
+    assert_false(opens(fixture, craft.file.data, craft.file.count, &problem));
+    assert_string_equal(problem.reason, "block 'SRCE': it has no path");
+    craft_end(&craft);
 }
 
 /* 2^24 zeros are some hundred bytes: neither tables nor columns may come to more than a file of
@@ -490,7 +558,7 @@ static void craft_one_sample(const char *path, const char *head)
     craft_json(&craft, "PROC", PROCESS);
     craft_json(&craft, "THRD", THREAD);
     craft_json(&craft, "PIEC", PIECE);
-    put_columns(&good, &columns);
+    put_columns(good.columns, 12, &columns);
     craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
     write_bytes(path, craft.file.data, craft.file.count);
     bytes_free(&columns);
@@ -843,6 +911,9 @@ int main(void)
         TEST(zeros_behind_the_last_block_are_what_a_machine_left_that_died),
         TEST(tables_that_cannot_be_are_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
+        TEST(chains_that_cannot_be_are_told),
+        TEST(columns_that_end_within_one_are_told),
+        TEST(a_source_without_a_path_is_told),
         TEST(a_few_bytes_do_not_become_many),
         TEST(facts_are_those_that_were_seen_last),
         TEST(how_a_process_ended_is_told_as_it_was),

@@ -2,12 +2,14 @@
 #include "server/console/status.h"
 #include "server/run/target.h"
 
+#include "skip_because.h"
 #include "sampler/include/isoscope/isoscope.h"
 
 #include <elf.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -15,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -146,6 +150,7 @@ static void an_unknown_program_gives_127(void **state)
     assert_non_null(strstr(error, "no-such-program"));
     assert_int_equal(find(&path, "/bin/no-such-program", NULL), -ISOSCOPE_NOT_FOUND);
     assert_int_equal(status, STATUS_NOT_FOUND);
+    assert_string_equal(error, "/bin/no-such-program: no such program");
     assert_int_equal(find(&path, "", NULL), -ISOSCOPE_NOT_FOUND);
 }
 
@@ -161,7 +166,47 @@ static void what_may_not_be_executed_gives_126(void **state)
     assert_int_equal(status, STATUS_NOT_EXECUTABLE);
     assert_int_equal(find(&path, folder, NULL), -ISOSCOPE_INVALID);
     assert_int_equal(status, STATUS_NOT_EXECUTABLE);
-    assert_non_null(strstr(error, "folder"));
+    assert_non_null(strstr(error, " is a folder, not a program"));
+    assert_int_equal(symlink(in_folder("itself"), in_folder("itself")), 0);
+    assert_int_equal(find(&path, in_folder("itself"), NULL), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+    assert_non_null(strstr(error, "/itself: Too many levels of symbolic links"));
+}
+
+/* Its status: 0 when the reason is right. */
+static int find_as_nobody(const char *path, const char *reason)
+{
+    char *found = NULL;
+
+    if (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0)
+        return 2;
+    if (find(&found, path, NULL) != -ISOSCOPE_INVALID || status != STATUS_NOT_EXECUTABLE)
+        return 1;
+    return strstr(error, reason) ? 0 : 1;
+}
+
+static void expect_as_nobody(const char *path, const char *reason)
+{
+    pid_t pid = fork();
+    int ended;
+
+    if (!pid)
+        _exit(find_as_nobody(path, reason));
+    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    if (!WIFEXITED(ended) || WEXITSTATUS(ended))
+        fail_msg("not said of %s: %s", path, reason);
+}
+
+static void what_a_user_may_not_execute_is_told_from_a_folder_he_may_not_pass(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("needs root, to become another user");
+    write_file("roots", "x", 1, 0700);
+    expect_as_nobody(in_folder("roots"), "permission denied for a folder in its path");
+    assert_int_equal(chmod(folder, 0755), 0);
+    expect_as_nobody(in_folder("roots"), "this user has no permission to execute it");
+    assert_int_equal(chmod(folder, 0700), 0);
 }
 
 static void a_dynamic_program_is_fine(void **state)
@@ -197,7 +242,7 @@ static void a_program_for_musl_is_refused(void **state)
     (void)state;
     assert_int_equal(examine(&target, path), -ISOSCOPE_INVALID);
     assert_int_equal(status, STATUS_FAILED);
-    assert_non_null(strstr(error, "musl"));
+    assert_non_null(strstr(error, " uses musl, and isoscope's sampler needs glibc"));
 }
 
 static void a_program_for_another_machine_is_named_as_such(void **state)
@@ -342,6 +387,7 @@ static void scripts_that_name_each_other_end(void **state)
     snprintf(line, sizeof(line), "#!%s\n", in_folder("loop"));
     assert_int_equal(examine(&target, write_text("loop", line)), -ISOSCOPE_INVALID);
     assert_int_equal(status, STATUS_NOT_EXECUTABLE);
+    assert_non_null(strstr(error, ": too many nested scripts"));
 }
 
 /* execvp gives such a file to the shell, and users rely on it. */
@@ -390,6 +436,29 @@ static void a_setuid_program_of_the_same_owner_is_fine(void **state)
     target_free(&target);
 }
 
+/* Root has them already. */
+static void file_capabilities_raise_a_users_rights(void **state)
+{
+    const struct target_identity stranger = {
+        .uid = 12345, .euid = 12345, .gid = 12345, .egid = 12345
+    };
+    const struct vfs_cap_data raised = { .magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+                                         .data[0].permitted = 1 << CAP_NET_RAW };
+    struct target target;
+    const char *path = write_elf("capable", OWN_MACHINE, PT_INTERP, 0755);
+
+    (void)state;
+    if (setxattr(path, "security.capability", &raised, XATTR_CAPS_SZ_2, 0) < 0)
+        skip_because("needs root, and a file system with capabilities");
+    assert_int_equal(examine_as(&target, path, &stranger), -ISOSCOPE_INVALID);
+    assert_int_equal(status, STATUS_FAILED);
+    assert_non_null(strstr(error, "a program with file capabilities"));
+    if (geteuid() == 0) {
+        assert_int_equal(examine(&target, path), 0);
+        target_free(&target);
+    }
+}
+
 static void setuid_means_nothing_without_new_privileges(void **state)
 {
     const struct target_identity stranger = { 12345, 12345, 12345, 12345, true };
@@ -410,9 +479,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = { "tool",   "data",   "dynamic", "static", "foreign",
-                                         "old",    "script", "loop",    "plain",  "setuid",
-                                         "setgid", "musl",   "broken",  "long" };
+    static const char *const names[] = { "tool",   "data", "dynamic", "static", "foreign", "old",
+                                         "script", "loop", "plain",   "setuid", "setgid",  "musl",
+                                         "broken", "long", "itself",  "roots",  "capable" };
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -427,6 +496,7 @@ int main(void)
         cmocka_unit_test(a_name_with_a_slash_is_not_searched),
         cmocka_unit_test(an_unknown_program_gives_127),
         cmocka_unit_test(what_may_not_be_executed_gives_126),
+        cmocka_unit_test(what_a_user_may_not_execute_is_told_from_a_folder_he_may_not_pass),
         cmocka_unit_test(a_dynamic_program_is_fine),
         cmocka_unit_test(a_static_program_is_refused_and_attach_is_named),
         cmocka_unit_test(a_program_for_musl_is_refused),
@@ -442,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_setuid_program_of_another_owner_is_refused),
         cmocka_unit_test(a_setgid_program_of_another_group_is_refused),
         cmocka_unit_test(a_setuid_program_of_the_same_owner_is_fine),
+        cmocka_unit_test(file_capabilities_raise_a_users_rights),
         cmocka_unit_test(setuid_means_nothing_without_new_privileges),
     };
 
