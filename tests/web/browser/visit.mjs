@@ -175,10 +175,15 @@ export class Visit {
   /** The bytes of the file that is saved by a click on it. */
   async saved(name) {
     await this.when(() => !document.querySelector("dialog[open]")); // of a save before: it takes keys
-    await this.page.keyboard.press("e");
-    const coming = this.page.waitForEvent("download");
-    await this.page.locator("dialog[open]").getByRole("button", { name, exact: true }).click();
-    const download = await coming;
+    const sheet = this.page.locator("dialog[open]");
+    for (let tries = 0; tries < 20 && !(await sheet.count()); tries++) {
+      await this.page.keyboard.press("e"); // lost while the page is busy with the save before
+      await sheet.waitFor({ timeout: 1000 }).catch(() => {});
+    }
+    const [download] = await Promise.all([
+      this.page.waitForEvent("download"),
+      sheet.getByRole("button", { name, exact: true }).click({ noWaitAfter: true }),
+    ]);
     return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
   }
 

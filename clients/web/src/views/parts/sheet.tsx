@@ -12,15 +12,25 @@ interface Props {
 
 export function Sheet({ shown, label, children, ...rest }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const closing = useRef(false); // by us: the event comes late, when it may be open again
   useEffect(() => {
-    if (shown.value) dialog.current?.showModal();
-    else dialog.current?.close();
+    const { current } = dialog;
+    if (!current || current.open === shown.value) return;
+    if (shown.value) return current.showModal();
+    closing.current = true;
+    current.close();
   }, [shown.value]);
-  // The event comes late: it may be open again by then.
-  const closed = () => (shown.value = dialog.current?.open ?? false);
+  const hide = (event: Event) => {
+    event.preventDefault();
+    shown.value = false;
+  };
+  const closed = () => {
+    if (!closing.current) shown.value = false;
+    closing.current = false;
+  };
   return (
-    <dialog ref={dialog} onClose={closed} aria-label={label} {...rest}>
-      <form method="dialog">
+    <dialog ref={dialog} onCancel={hide} onClose={closed} aria-label={label} {...rest}>
+      <form method="dialog" onSubmit={hide}>
         {children}
         <button>Close</button>
       </form>
