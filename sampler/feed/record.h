@@ -21,13 +21,15 @@ enum feed_record_type {
     /* In ring 0, which the service writes itself: */
     FEED_RECORD_SAMPLE_OF = 3, /* a sample of a sleeping thread */
     FEED_RECORD_AGAIN = 4,     /* threads sleep on, where their last SAMPLE_OF says */
+    /* In a thread's ring of events: */
+    FEED_RECORD_EVENT = 5,
 };
 
 /* 8-byte aligned; size_bytes is a multiple of 8 and includes the head. */
 struct feed_record {
     uint32_t size_bytes;
     uint16_t type;
-    uint16_t slot; /* SAMPLE_OF: the thread's; else 0 */
+    uint16_t slot; /* SAMPLE_OF: the thread's; EVENT: FEED_EVENT_HEAD; else 0 */
 };
 
 /* How each begins but a pad. */
@@ -81,6 +83,50 @@ enum { FEED_SLEEPERS_MAX = 1024, FEED_ROUNDS_MAX = 1000 }; /* in one record */
 #define FEED_SLEEPER_STATE(sleeper)      ((sleeper) >> 16 & 15)
 #define FEED_SLEEPER_GENERATION(sleeper) ((uint16_t)(sleeper))
 static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "layout");
+
+/* What an event of the timeline says. Words in its record, in this order, where its phase has them:
+ * name, id, duration; then the arguments. */
+#define FEED_EVENT_PHASES(X)                                                                       \
+    X(BEGIN, NAME)                                                                                 \
+    X(END, NOTHING) /* of the slice that this thread began last */                                 \
+    X(COMPLETE, NAME | DURATION) /* a slice at once, after its end; its time is its start */       \
+    X(INSTANT, NAME)                                                                               \
+    X(ASYNC_BEGIN, NAME | ID)                                                                      \
+    X(ASYNC_INSTANT, NAME | ID)                                                                    \
+    X(ASYNC_END, NAME | ID)                                                                        \
+    X(FLOW_BEGIN, NAME | ID) /* from the slice that stands open here */                            \
+    X(FLOW_STEP, NAME | ID)                                                                        \
+    X(FLOW_END, NAME | ID)                                                                         \
+    X(COUNTER, NAME) /* each argument is a series */                                               \
+    X(FRAME, NAME | ID | DURATION) /* id: its number; its time is its start */
+
+enum {
+    FEED_EVENT_HAS_NOTHING = 0,
+    FEED_EVENT_HAS_NAME = 1,
+    FEED_EVENT_HAS_ID = 2,
+    FEED_EVENT_HAS_DURATION = 4,
+};
+enum { FEED_EVENT_ARGUMENTS_MAX = 4, FEED_EVENT_STREAMS_MAX = 64, FEED_EVENT_TEXT_MAX = 4096 };
+
+enum feed_argument_type { FEED_ARGUMENT_INT, FEED_ARGUMENT_UINT, FEED_ARGUMENT_DOUBLE, FEED_ARGUMENT_TEXT };
+
+struct feed_event {
+    struct feed_record head; /* slot: phase, stream, number of arguments */
+    int64_t timestamp_ns;    /* CLOCK_MONOTONIC */
+    uint64_t words[];
+};
+#define FEED_EVENT_HEAD(phase, stream, arguments)                                                  \
+    ((uint16_t)((phase) | (stream) << 4 | (arguments) << 10))
+#define FEED_EVENT_PHASE(head)     ((head) & 15)
+#define FEED_EVENT_STREAM(head)    ((head) >> 4 & 63) /* a place in the header's streams */
+#define FEED_EVENT_ARGUMENTS(head) ((head) >> 10 & 7)
+
+/* An argument: one word of these, then its value; of a text its bytes, up to a multiple of 8. */
+struct feed_argument {
+    uint32_t name; /* in names */
+    uint16_t text_bytes;
+    uint16_t type; /* feed_argument_type */
+};
 
 /* A copy of any of them. head.type says which member is meant. */
 union feed_any {
