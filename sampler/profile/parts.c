@@ -65,11 +65,13 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
         return -ISOSCOPE_NO_MEMORY;
     if ((error = stores_new(&profile->stores, options->store_bytes)) < 0 ||
         (error = event_store_new(&profile->events, options->store_bytes)) < 0 ||
-        (error = streams_new(&profile->streams)) < 0 || (error = registry_new(&profile->registry)) < 0 ||
+        (error = streams_new(&profile->streams)) < 0 ||
+        (error = registry_new(&profile->registry)) < 0 ||
         (error = functions_new(&profile->functions)) < 0 ||
         (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
         (error = make_symbolizer(profile, options)) < 0 ||
-        (error = processes_new(&profile->processes, &profile->stores, profile->events, &settings)) < 0)
+        (error = processes_new(&profile->processes, &profile->stores, profile->events, &settings)) <
+            0)
         return error;
     profile->known = (struct known_chains){ .registry = profile->registry,
                                             .functions = profile->functions,

@@ -3,7 +3,6 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
 
-
 int track_new(struct track **out, struct owner *owner, int32_t tid, const char *name)
 {
     struct track *track = calloc(1, sizeof(*track));

@@ -124,8 +124,8 @@ static bool drain_and_update(struct collector *collector, struct process *proces
 {
     struct processes *processes = collector->options.processes;
     struct process_hints hints = processes_hints(processes, process);
-    struct process_events *events = process_events_of(process, collector->options.events,
-                                                      collector->options.streams);
+    struct process_events *events =
+        process_events_of(process, collector->options.events, collector->options.streams);
     bool ended = is_over(process, hints, now_us);
 
     if (!ended) {

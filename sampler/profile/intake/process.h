@@ -34,7 +34,7 @@ struct process_events;
 struct process_slot {
     uint32_t generation;
     struct owner_thread *threads[SAMPLE_KINDS]; /* NULL: no thread, or it left no such sample */
-    struct track *track; /* its events; NULL: it left none */
+    struct track *track;                        /* its events; NULL: it left none */
     /* Where it was last seen asleep, in the profile's frames. asleep_depth 0: nowhere. */
     uint64_t *asleep;
     uint32_t asleep_depth;
@@ -52,8 +52,8 @@ struct process {
     struct owners owners;
     struct owner *event_owner;
     struct owner *service_owner; /* of the service's events on it, for which nobody remembers it */
-    struct feed_reader *reader; /* collector's lock; NULL: ended */
-    struct subject *wall;       /* wall mode's view of it, with the reader; NULL: none */
+    struct feed_reader *reader;  /* collector's lock; NULL: ended */
+    struct subject *wall;        /* wall mode's view of it, with the reader; NULL: none */
 
     /* collector's lock */
     int64_t end_us;
@@ -87,12 +87,12 @@ struct process {
     } modules[2]; /* the feed's numbers, and the rounds' -> profile's */
     bool *told;   /* by feed's number: the program knows where its table lies */
     uint32_t told_room;
-    uint32_t told_below;       /* all below are told */
-    struct map64 names;        /* feed's place -> profile's number */
+    uint32_t told_below;           /* all below are told */
+    struct map64 names;            /* feed's place -> profile's number */
     struct process_events *events; /* NULL: none came yet */
     struct sampling_told sampling; /* in events */
-    struct perf_map *perf_map; /* NULL: no pc was in no module yet */
-    int64_t round_us;          /* when the round began, as it were: it only ever grows */
+    struct perf_map *perf_map;     /* NULL: no pc was in no module yet */
+    int64_t round_us;              /* when the round began, as it were: it only ever grows */
     struct process_slot *slots;
     uint32_t slot_count;
 };

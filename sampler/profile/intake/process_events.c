@@ -179,8 +179,7 @@ static struct track *track_of(struct process_events *events, struct process *pro
                               struct process_slot *slot, const struct feed_thread_view *view)
 {
     if (!slot->track)
-        event_store_track(events->store, process->event_owner, view->tid, view->name,
-                          &slot->track);
+        event_store_track(events->store, process->event_owner, view->tid, view->name, &slot->track);
     return slot->track;
 }
 

@@ -31,7 +31,7 @@ bool process_events_take(struct process_events *events, struct process *process,
                          struct process_slot *slot, const struct feed_thread_view *view,
                          const struct feed_event_parts *parts, int64_t possible_ns);
 /* The service's own: an instant of tid 0. The process has its events. */
-void process_events_tell(struct process *process, const char *stream, const char *name, int64_t at_us,
-                         const struct event_argument *arguments, uint32_t count);
+void process_events_tell(struct process *process, const char *stream, const char *name,
+                         int64_t at_us, const struct event_argument *arguments, uint32_t count);
 
 #endif

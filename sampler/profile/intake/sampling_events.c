@@ -6,7 +6,7 @@
 
 enum { LOSSES_EVERY_US = 1000000 };
 
-#define WORD_OF(name, word) word,
+#define WORD_OF(name, word)      word,
 #define NAME_OF(name, word, ...) word,
 static const char *const modes[] = { FEED_MODES(WORD_OF) };
 static const char *const timers[] = { FEED_TIMERS(WORD_OF) };
@@ -100,7 +100,7 @@ void sampling_events_tell(struct process *process, const struct feed_settings *s
     if (ended || now_us - told->lost_us >= LOSSES_EVERY_US)
         tell_losses(process, &status, now_us);
     if (ended)
-        process_events_tell(process, "VM", process->execed ? "Process went on as another program"
-                                                           : "Process ended",
-                            process->ended_us, NULL, 0);
+        process_events_tell(
+            process, "VM", process->execed ? "Process went on as another program" : "Process ended",
+            process->ended_us, NULL, 0);
 }
