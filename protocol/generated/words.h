@@ -70,6 +70,8 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_PRIVATE_DISASSEMBLY "_Disassembly"
 #define TYPE_PRIVATE_PORTS "_Ports"
 #define TYPE_PRIVATE_SESSION "_Session"
+#define TYPE_PRIVATE_TIMELINE_FRAMES "_TimelineFrames"
+#define TYPE_PRIVATE_TIMELINE_TABLE "_TimelineTable"
 #define KIND_CPU_SAMPLES "CpuSamples"
 #define KIND_DART_DEVELOPMENT_SERVICE_CONNECTED "DartDevelopmentServiceConnected"
 #define KIND_EXTENSION "Extension"
@@ -89,6 +91,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
 #define KIND_PRIVATE_SAMPLES_CLEARED "_SamplesCleared"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
+#define KIND_PRIVATE_TIMELINE_AVAILABLE "_TimelineAvailable"
 
 enum exception_pause_mode {
     EXCEPTION_PAUSE_MODE_NONE,

@@ -1302,6 +1302,133 @@ export interface PrivateTagCounters {
   counters: number[];
 }
 
+/** Some events as columns: entry i of each belongs to the same event. Texts and threads go on where the block before ended, so a reply may be read while it comes. */
+export interface PrivateTimelineBlock {
+  timeOriginMicros: Micros;
+  /** Names, streams and names of arguments that this reply had not told. The first of the reply has the number 0. */
+  texts: string[];
+  /** Threads that this reply had not told. The first of the reply has the number 0. */
+  newThreads: PrivateTimelineThread[];
+  /** Numbers of the reply's kinds. */
+  kinds: number[];
+  /** Numbers of threads. */
+  threads: number[];
+  /** Numbers of texts; an end without a begin has the text "". */
+  names: number[];
+  /** Numbers of texts: the categories. */
+  streams: number[];
+  /** Nanoseconds since the start of the event before; of the first, since timeOriginMicros. Slices come in the order of their ends, so it may be negative. */
+  startDeltas: number[];
+  /** Nanoseconds, of slices and frames; else 0. Of an open slice until now, or until its process ended. */
+  durations: number[];
+  /** Of slices: how many slices of its thread are around it; else 0. */
+  depths: number[];
+  /** Slices that are not what a pair of begin and end makes: places in the columns. */
+  marked: number[];
+  /** Why, in the order of marked. Open: it has not ended. CutOff: its thread or process ended in it, or its end was lost. NoBegin: an end without a begin. */
+  marks: ("Open" | "CutOff" | "NoBegin")[];
+  /** Events with an id: places in the columns. Async and flow events have one; a frame's is its number. */
+  identified: number[];
+  /** In the order of identified, hexadecimal. */
+  ids: string[];
+  /** An entry for each argument: its event's place in the columns. */
+  argumentEvents: number[];
+  /** Numbers of texts. */
+  argumentNames: number[];
+  /** A number that JSON has none for is a text: NaN, Infinity, -Infinity. Each argument of a counter is a series of it. */
+  argumentValues: (number | number | string)[];
+}
+
+/** A frame: the members of DevTools' FlutterFrame, in microseconds, and how late it was. */
+export interface PrivateTimelineFrame {
+  isolateId: IsolateId;
+  tid: number;
+  /** Of the series: a program may have several. */
+  name: string;
+  number: number;
+  startTime: Micros;
+  elapsed: number;
+  /** The frame's argument build; without it and raster, elapsed. */
+  build: number;
+  /** The frame's argument raster; else 0. */
+  raster: number;
+  /** The frame's argument vsyncOverhead; else 0. */
+  vsyncOverhead: number;
+  /** Frames that were not shown meanwhile: elapsed in whole budgets, less one. */
+  dropped: number;
+  /** By dropped: from 3, 9, 24 and 42 on the next. */
+  level: "Best" | "Normal" | "Middle" | "High" | "Frozen";
+  /** Frames of its series that ended within the second before its end, itself too. */
+  fps: number;
+}
+
+/** Frames of each level. */
+export interface PrivateTimelineFrameCounts {
+  best: number;
+  normal: number;
+  middle: number;
+  high: number;
+  frozen: number;
+}
+
+/** Frames in the order of their ends. */
+export interface PrivateTimelineFrames {
+  type: "_TimelineFrames";
+  refreshRate: number;
+  /** What a frame may take at that rate. */
+  budgetMicros: number;
+  frames: PrivateTimelineFrame[];
+  frameCount: number;
+  /** Of all frames. */
+  dropped: number;
+  levels: PrivateTimelineFrameCounts;
+}
+
+/** What the service keeps of the events of all processes, and what is missing of them. At most bytesMax; the oldest go first. */
+export interface PrivateTimelineHistory {
+  bytes: number;
+  bytesMax: number;
+  /** Kept. */
+  events: number;
+  /** Let go of, for room. */
+  evicted: number;
+  /** Not taken: a ring was full, or a write came in the middle of another. */
+  lost: number;
+  /** Ends without a begin. */
+  unmatched: number;
+  firstMicros?: Micros;
+  lastMicros?: Micros;
+}
+
+/** Events of the timeline in the order in which they were complete: a slice with its end. */
+export interface PrivateTimelineTable {
+  type: "_TimelineTable";
+  /** Slice, Instant, AsyncBegin, AsyncInstant, AsyncEnd, FlowBegin, FlowStep, FlowEnd, Counter, Frame. */
+  kinds: string[];
+  /** What the cursor pointed to was let go of or cleared: forget all, and begin anew with this. */
+  reset?: true;
+  history: PrivateTimelineHistory;
+  /** The cursor for what comes after this. */
+  next: string;
+  blocks: PrivateTimelineBlock[];
+  /** Slices that have not ended, of all the window, cursor or not: they take the place of what an earlier reply had here. At most one block; its numbers go on from blocks. */
+  open: PrivateTimelineBlock[];
+  /** In blocks. */
+  eventCount: number;
+  /** In open. */
+  openCount: number;
+  /** There may be more events than count. */
+  more?: true;
+}
+
+/** A thread that told events. */
+export interface PrivateTimelineThread {
+  isolateId: IsolateId;
+  pid: number;
+  tid: number;
+  name: string;
+}
+
 /** A program of this run that runs, or ran, without being sampled. */
 export interface PrivateUnsampled {
   /** The latest, where it was started more than once. */
@@ -1496,6 +1623,16 @@ export interface EventPrivateSymbolsAvailable {
   _symbols: PrivateSymbols;
 }
 
+/** There are more events of the timeline than before; at most four such events a second. */
+export interface EventPrivateTimelineAvailable {
+  type: "Event";
+  kind: "_TimelineAvailable";
+  timestamp: Millis;
+  vm: VMRef;
+  /** How many there have been, of all processes. */
+  _events: number;
+}
+
 /** What each method takes, and what it gives. */
 export interface Methods {
   /** clearCpuSamples, as it was called before 3.27. */
@@ -1573,6 +1710,16 @@ export interface Methods {
     };
     result: PrivateDisassembly;
   };
+  /** Frames that programs told, held against a refresh rate. */
+  "_getFrames": {
+    params: {
+      isolateId?: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+      refreshRate?: number;
+    };
+    result: PrivateTimelineFrames | Sentinel;
+  };
   /** A picture of the Dart heap. */
   "_getHeapMap": {
     params: {
@@ -1647,6 +1794,17 @@ export interface Methods {
       isolateId: IsolateId;
     };
     result: TagProfile | Sentinel;
+  };
+  /** Slices, instants, counters, flows and frames as columns, and what is new of them. */
+  "_getTimeline": {
+    params: {
+      isolateId?: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+      count?: number;
+      cursor?: string;
+    };
+    result: PrivateTimelineTable | Sentinel;
   };
   /** Metrics of the VM. */
   "_getVMMetricList": {
@@ -2337,7 +2495,7 @@ export interface Streams {
   Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;
   Stderr: EventWriteEvent;
-  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateSymbolsAvailable;
+  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateSymbolsAvailable | EventPrivateTimelineAvailable;
   HeapSnapshot: never;
   Timer: EventTimerSignificantlyOverdue;
   ToolEvent: EventExtension;

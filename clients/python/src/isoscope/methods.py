@@ -84,6 +84,7 @@ from .protocol import (
     PrivateGetCpuProfileTimelineResult,
     PrivateGetCpuSamplesResult,
     PrivateGetDisassemblyResult,
+    PrivateGetFramesResult,
     PrivateGetHeapMapResult,
     PrivateGetIsolateMetricListResult,
     PrivateGetIsolateMetricResult,
@@ -94,6 +95,7 @@ from .protocol import (
     PrivateGetRetainedSizeResult,
     PrivateGetSessionResult,
     PrivateGetTagProfileResult,
+    PrivateGetTimelineResult,
     PrivateGetVMMetricListResult,
     PrivateGetVMTimelineFlagsResult,
     PrivateGetVMTimelineResult,
@@ -291,6 +293,30 @@ class Methods:
         )
         return reply
 
+    def private_get_frames(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+        time_origin_micros: Optional[Micros] = None,
+        time_extent_micros: Optional[Micros] = None,
+        refresh_rate: Optional[int] = None,
+    ) -> PrivateGetFramesResult:
+        """Frames that programs told, held against a refresh rate.
+        isolate_id: Without it, those of all processes.
+        time_origin_micros: With timeExtentMicros: only what overlaps the window. -1: not
+        given.
+        time_extent_micros: -1: not given.
+        refresh_rate: Frames a second.
+        """
+        reply: PrivateGetFramesResult = self._ask(
+            "_getFrames",
+            isolateId=isolate_id,
+            timeOriginMicros=time_origin_micros,
+            timeExtentMicros=time_extent_micros,
+            refreshRate=refresh_rate,
+        )
+        return reply
+
     def private_get_heap_map(self, *, isolate_id: IsolateId) -> PrivateGetHeapMapResult:
         """A picture of the Dart heap. Refused: the result can only be that the isolate is gone."""
         reply: PrivateGetHeapMapResult = self._ask("_getHeapMap", isolateId=isolate_id)
@@ -400,6 +426,36 @@ class Methods:
     def private_get_tag_profile(self, *, isolate_id: IsolateId) -> PrivateGetTagProfileResult:
         """Samples by what their thread was doing."""
         reply: PrivateGetTagProfileResult = self._ask("_getTagProfile", isolateId=isolate_id)
+        return reply
+
+    def private_get_timeline(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+        time_origin_micros: Optional[Micros] = None,
+        time_extent_micros: Optional[Micros] = None,
+        count: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> PrivateGetTimelineResult:
+        """Slices, instants, counters, flows and frames as columns, and what is new of them. As
+        _getCpuSamples in its table form: a live view asks again with the cursor that it was
+        given, and gets what came since. Texts and threads have numbers in one reply only.
+        _TimelineAvailable, on the stream Profiler, tells when to ask.
+        isolate_id: Without it, those of all processes.
+        time_origin_micros: With timeExtentMicros: only what overlaps the window. -1: not
+        given.
+        time_extent_micros: -1: not given.
+        count: The first so many; 0: all.
+        cursor: next of an earlier reply.
+        """
+        reply: PrivateGetTimelineResult = self._ask(
+            "_getTimeline",
+            isolateId=isolate_id,
+            timeOriginMicros=time_origin_micros,
+            timeExtentMicros=time_extent_micros,
+            count=count,
+            cursor=cursor,
+        )
         return reply
 
     def private_get_vm_metric_list(self) -> PrivateGetVMMetricListResult:
@@ -1573,6 +1629,16 @@ if TYPE_CHECKING:
             calls.
             """
 
+        async def private_get_frames(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+            time_origin_micros: Optional[Micros] = None,
+            time_extent_micros: Optional[Micros] = None,
+            refresh_rate: Optional[int] = None,
+        ) -> PrivateGetFramesResult:
+            """Frames that programs told, held against a refresh rate."""
+
         async def private_get_heap_map(self, *, isolate_id: IsolateId) -> PrivateGetHeapMapResult:
             """A picture of the Dart heap."""
 
@@ -1639,6 +1705,17 @@ if TYPE_CHECKING:
             isolate_id: IsolateId,
         ) -> PrivateGetTagProfileResult:
             """Samples by what their thread was doing."""
+
+        async def private_get_timeline(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+            time_origin_micros: Optional[Micros] = None,
+            time_extent_micros: Optional[Micros] = None,
+            count: Optional[int] = None,
+            cursor: Optional[str] = None,
+        ) -> PrivateGetTimelineResult:
+            """Slices, instants, counters, flows and frames as columns, and what is new of them."""
 
         async def private_get_vm_metric_list(self) -> PrivateGetVMMetricListResult:
             """Metrics of the VM."""

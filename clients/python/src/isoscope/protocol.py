@@ -1363,6 +1363,114 @@ class PrivateTagCounters(TypedDict):
     counters: List[int]
 
 
+class PrivateTimelineBlock(TypedDict):
+    """Some events as columns: entry i of each belongs to the same event. Texts and threads go on where the block before ended, so a reply may be read while it comes."""
+
+    timeOriginMicros: Micros
+    texts: List[str]
+    newThreads: List[PrivateTimelineThread]
+    kinds: List[int]
+    threads: List[int]
+    names: List[int]
+    streams: List[int]
+    startDeltas: List[int]
+    durations: List[int]
+    depths: List[int]
+    marked: List[int]
+    marks: List[Literal["Open", "CutOff", "NoBegin"]]
+    identified: List[int]
+    ids: List[str]
+    argumentEvents: List[int]
+    argumentNames: List[int]
+    argumentValues: List[Union[int, float, str]]
+
+
+class PrivateTimelineFrame(TypedDict):
+    """A frame: the members of DevTools' FlutterFrame, in microseconds, and how late it was."""
+
+    isolateId: IsolateId
+    tid: int
+    name: str
+    number: int
+    startTime: Micros
+    elapsed: int
+    build: int
+    raster: int
+    vsyncOverhead: int
+    dropped: int
+    level: Literal["Best", "Normal", "Middle", "High", "Frozen"]
+    fps: int
+
+
+class PrivateTimelineFrameCounts(TypedDict):
+    """Frames of each level."""
+
+    best: int
+    normal: int
+    middle: int
+    high: int
+    frozen: int
+
+
+class PrivateTimelineFrames(TypedDict):
+    """Frames in the order of their ends."""
+
+    type: Literal["_TimelineFrames"]
+    refreshRate: int
+    budgetMicros: int
+    frames: List[PrivateTimelineFrame]
+    frameCount: int
+    dropped: int
+    levels: PrivateTimelineFrameCounts
+
+
+class _PrivateTimelineHistoryRequired(TypedDict):
+    """What every PrivateTimelineHistory has."""
+
+    bytes: int
+    bytesMax: int
+    events: int
+    evicted: int
+    lost: int
+    unmatched: int
+
+
+class PrivateTimelineHistory(_PrivateTimelineHistoryRequired, total=False):
+    """What the service keeps of the events of all processes, and what is missing of them. At most bytesMax; the oldest go first."""
+
+    firstMicros: Micros
+    lastMicros: Micros
+
+
+class _PrivateTimelineTableRequired(TypedDict):
+    """What every PrivateTimelineTable has."""
+
+    type: Literal["_TimelineTable"]
+    kinds: List[str]
+    history: PrivateTimelineHistory
+    next: str
+    blocks: List[PrivateTimelineBlock]
+    open: List[PrivateTimelineBlock]
+    eventCount: int
+    openCount: int
+
+
+class PrivateTimelineTable(_PrivateTimelineTableRequired, total=False):
+    """Events of the timeline in the order in which they were complete: a slice with its end."""
+
+    reset: Literal[True]
+    more: Literal[True]
+
+
+class PrivateTimelineThread(TypedDict):
+    """A thread that told events."""
+
+    isolateId: IsolateId
+    pid: int
+    tid: int
+    name: str
+
+
 class PrivateUnsampled(TypedDict):
     """A program of this run that runs, or ran, without being sampled."""
 
@@ -1584,6 +1692,16 @@ class EventPrivateSymbolsAvailable(TypedDict):
     _symbols: PrivateSymbols
 
 
+class EventPrivateTimelineAvailable(TypedDict):
+    """There are more events of the timeline than before; at most four such events a second."""
+
+    type: Literal["Event"]
+    kind: Literal["_TimelineAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _events: int
+
+
 class PrivateClearCpuProfileParams(TypedDict):
     """Of _clearCpuProfile."""
 
@@ -1671,6 +1789,15 @@ class PrivateGetDisassemblyParams(_PrivateGetDisassemblyParamsRequired, total=Fa
     offset: int
 
 
+class PrivateGetFramesParams(TypedDict, total=False):
+    """Of _getFrames."""
+
+    isolateId: IsolateId
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    refreshRate: int
+
+
 class PrivateGetHeapMapParams(TypedDict):
     """Of _getHeapMap."""
 
@@ -1734,6 +1861,16 @@ class PrivateGetTagProfileParams(TypedDict):
     """Of _getTagProfile."""
 
     isolateId: IsolateId
+
+
+class PrivateGetTimelineParams(TypedDict, total=False):
+    """Of _getTimeline."""
+
+    isolateId: IsolateId
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    count: int
+    cursor: str
 
 
 class PrivateGetVMMetricListParams(TypedDict):
@@ -2448,6 +2585,7 @@ PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
 PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
 PrivateGetDisassemblyResult = PrivateDisassembly
+PrivateGetFramesResult = Union[PrivateTimelineFrames, Sentinel]
 PrivateGetHeapMapResult = Sentinel
 PrivateGetIsolateMetricResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
@@ -2458,6 +2596,7 @@ PrivateGetReachableSizeResult = Sentinel
 PrivateGetRetainedSizeResult = Sentinel
 PrivateGetSessionResult = PrivateSession
 PrivateGetTagProfileResult = Union[TagProfile, Sentinel]
+PrivateGetTimelineResult = Union[PrivateTimelineTable, Sentinel]
 PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline
 PrivateGetVMTimelineFlagsResult = TimelineFlags
