@@ -69,6 +69,7 @@ struct timeline_event {
     const char *name;
     const char *stream; /* its category */
     uint32_t depth;     /* SLICE: slices of its thread around it */
+    bool complete;      /* SLICE: it was told at once, so it may cross others of its thread */
     uint32_t argument_count;
     struct timeline_argument arguments[FEED_EVENT_ARGUMENTS_MAX];
 };
@@ -79,14 +80,17 @@ struct timeline_window {
     bool bounded;        /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* what overlaps it belongs to it */
     const struct timeline_cursor *since; /* only what came behind it; NULL: not asked */
-    uint64_t count_max;                  /* the first so many; 0: all */
-    bool open;                           /* slices that have not ended, too */
+    uint64_t count_max;                  /* the first so many, open ones not counted; 0: all */
+    uint32_t kinds;                      /* of these, 1 << timeline_kind; 0: all */
+    bool open;                           /* slices that have not ended, too: behind all others */
 };
 
 /* 0, -ISOSCOPE_NO_MEMORY or -ISOSCOPE_NOT_FOUND (no such process). */
 int timeline_take(struct timeline **out, struct profile *profile, const struct timeline_window *window);
 void timeline_free(struct timeline *timeline); /* NULL is fine */
-/* In the order of arrival; cursor starts at 0; false at the end. What is given lives until the next call. */
+/* In the order of arrival; cursor starts at 0; false at the end. What is given lives until the next call;
+ * names, thread_name, stream and texts as long as the timeline. With a cursor as it was before, the same
+ * event is given again. */
 bool timeline_next(struct timeline *timeline, uint64_t *cursor, struct timeline_event *out);
 /* Where a next window goes on that has this one's "since". */
 struct timeline_cursor timeline_cursor(const struct timeline *timeline);
@@ -106,5 +110,7 @@ struct timeline_history profile_timeline_history(struct profile *profile);
 /* Names of streams that programs have used, in the order in which they became known, after the VM's own.
  * Returns how many there are; fills at most capacity. */
 size_t profile_timeline_streams(struct profile *profile, const char **out, size_t capacity);
+/* Whether programs write that stream's events: control.h. */
+bool profile_timeline_records(struct profile *profile, const char *stream);
 
 #endif
