@@ -42,7 +42,7 @@ struct timeline_table {
     uint64_t cursor;             /* of timeline_next: behind ahead */
     struct timeline_event ahead; /* the next one, while there is one */
     bool any_ahead, in_open, any_block;
-    uint64_t count_max, counts[2]; /* in blocks, in open */
+    uint64_t counts[2]; /* in blocks, in open */
     struct numbering texts, threads;
     uint64_t process_id; /* of the thread before */
     int32_t pid;
@@ -204,7 +204,7 @@ static void put_end(struct timeline_table *table)
 
     json_text_member(text, "],\"eventCount\":", (int64_t)table->counts[0]);
     json_text_member(text, ",\"openCount\":", (int64_t)table->counts[1]);
-    if (table->count_max && table->counts[0] >= table->count_max)
+    if (timeline_more(table->timeline))
         json_text_literal(text, ",\"more\":true");
     json_text_literal(text, "}}");
     table->stream.done = true;
@@ -244,7 +244,11 @@ static void put_history(struct json_text *text, struct profile *profile)
     json_text_member(text, ",\"events\":", (int64_t)history.events);
     json_text_member(text, ",\"evicted\":", (int64_t)history.evicted);
     json_text_member(text, ",\"lost\":", (int64_t)history.lost);
+    json_text_member(text, ",\"unstored\":", (int64_t)history.unstored);
     json_text_member(text, ",\"unmatched\":", (int64_t)history.unmatched);
+    json_text_member(text, ",\"cutOff\":", (int64_t)history.cut_off);
+    json_text_member(text, ",\"tooDeep\":", (int64_t)history.too_deep);
+    json_text_member(text, ",\"backward\":", (int64_t)history.backward);
     if (history.events) {
         json_text_member(text, ",\"firstMicros\":", history.first_ns / 1000);
         json_text_member(text, ",\"lastMicros\":", history.last_ns / 1000);
@@ -278,7 +282,7 @@ static void put_head(struct timeline_table *table, const char *envelope)
 static const struct reply_stream_kind kind = { put_next, free_table };
 
 int timeline_table_new(struct reply_stream **out, struct timeline *timeline,
-                       const struct timeline_table_options *options)
+                       struct profile *profile, const char *envelope)
 {
     struct timeline_table *table = calloc(1, sizeof(*table));
 
@@ -287,10 +291,9 @@ int timeline_table_new(struct reply_stream **out, struct timeline *timeline,
         return -ISOSCOPE_NO_MEMORY;
     }
     table->stream.kind = &kind;
-    table->profile = options->profile;
+    table->profile = profile;
     table->timeline = timeline;
-    table->count_max = options->count_max;
-    put_head(table, options->envelope);
+    put_head(table, envelope);
     look_ahead(table);
     *out = &table->stream;
     return 0;
