@@ -62,6 +62,7 @@ void service_free(struct service *service)
     loss_log_free(service->loss_log);
     histories_free(service->histories);
     json_decref(service->unsampled);
+    json_decref(service->chosen_streams);
     free(service);
 }
 

@@ -55,7 +55,7 @@ struct service {
     json_t *unsampled; /* _Unsampled; NULL: none yet */
     char host_cpu[128];
     char vm_name[128];
-    uint32_t timeline_streams;                  /* 1 << enum timeline_stream */
+    json_t *chosen_streams; /* names, in a saved session; NULL: none was chosen yet */
     bool user_resumes_start, user_resumes_exit; /* requireUserPermissionToResume */
     struct client *dds;   /* the Dart Development Service that has taken over; NULL: none */
     char *dds_uri;        /* its own */

@@ -3,6 +3,7 @@
 #include "event_json.h"
 #include "history.h"
 #include "../client/client.h"
+#include "../client/recorded_streams.h"
 #include "../client/saved.h"
 #include "../text/any_text.h"
 #include "../text/base64.h"
@@ -136,7 +137,7 @@ void streams_timeline_changed(struct service *service)
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
                      KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service_now_ms(service), "updatedStreams",
-                     timeline_streams_json(service->timeline_streams)));
+                     streams_recorded(service)));
 }
 
 static uint64_t samples_ever(const struct service *service)

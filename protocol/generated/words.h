@@ -167,20 +167,6 @@ enum symbols_wanted {
 };
 extern const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1]; /* NULL at the end */
 
-enum timeline_stream {
-    TIMELINE_STREAM_API,
-    TIMELINE_STREAM_COMPILER,
-    TIMELINE_STREAM_COMPILER_VERBOSE,
-    TIMELINE_STREAM_DART,
-    TIMELINE_STREAM_DEBUGGER,
-    TIMELINE_STREAM_EMBEDDER,
-    TIMELINE_STREAM_GC,
-    TIMELINE_STREAM_ISOLATE,
-    TIMELINE_STREAM_VM,
-    TIMELINE_STREAM_COUNT,
-};
-extern const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1]; /* NULL at the end */
-
 enum zone_buffer {
     ZONE_BUFFER_RING,
     ZONE_BUFFER_COUNT,

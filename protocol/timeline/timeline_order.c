@@ -32,16 +32,20 @@ struct timeline_order {
     uint32_t heap_count;
 };
 
-int timeline_order_new(struct timeline_order **out, struct timeline *timeline,
-                       const struct timeline_span *span, bool splits)
+int timeline_order_take(struct timeline_order **out, struct profile *profile,
+                        const struct timeline_span *span, bool splits)
 {
+    struct timeline_window window = { .bounded = span->bounded,
+                                      .origin_us = span->from_us,
+                                      .extent_us = span->to_us - span->from_us,
+                                      .open = true };
     struct timeline_order *order = calloc(1, sizeof(*order));
+    int rc = order ? timeline_take(&order->timeline, profile, &window) : -ISOSCOPE_NO_MEMORY;
 
-    if (!order) {
-        timeline_free(timeline);
-        return -ISOSCOPE_NO_MEMORY;
+    if (rc < 0) {
+        free(order);
+        return rc;
     }
-    order->timeline = timeline;
     order->span = *span;
     order->splits = splits;
     *out = order;
@@ -139,6 +143,8 @@ static bool overlaps(const struct timeline_order *order, const struct timeline_e
 
 static bool has_sides(const struct timeline_order *order, const struct timeline_event *event)
 {
+    if (event->kind == TIMELINE_FRAME)
+        return event->duration_ns;
     return event->kind == TIMELINE_SLICE && event->duration_ns &&
            event->mark != TIMELINE_NO_BEGIN && (order->splits || !event->complete);
 }

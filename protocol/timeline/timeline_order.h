@@ -10,8 +10,8 @@
  * Costs 24 bytes for each side.
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds.
- * Ownership  It owns the timeline. What is given lives until the next call.
- * Errors     -ISOSCOPE_NO_MEMORY.
+ * Ownership  What is given lives until the next call.
+ * Errors     0 or a negative isoscope_error.
  */
 #ifndef ISOSCOPE_TIMELINE_ORDER_H
 #define ISOSCOPE_TIMELINE_ORDER_H
@@ -27,9 +27,10 @@ struct timeline_span {
 
 struct timeline_order;
 
-/* Takes over timeline, also when it fails. splits: complete slices have begins and ends, too. */
-int timeline_order_new(struct timeline_order **out, struct timeline *timeline,
-                       const struct timeline_span *span, bool splits);
+/* Of all processes. splits: complete slices have begins and ends, too. 0 or what timeline_take
+ * says. */
+int timeline_order_take(struct timeline_order **out, struct profile *profile,
+                        const struct timeline_span *span, bool splits);
 void timeline_order_free(struct timeline_order *order); /* NULL is fine */
 
 /* To be called until it returns 0, in as many turns as it needs (work.h): 1. */
