@@ -87,8 +87,8 @@ static int apply(struct service *service, json_t *names)
     for (size_t i = 0; items && i < count; i++)
         items[i] = json_string_value(json_array_get(names, i));
     if (items)
-        rc = profile_timeline_record(service->options.profile, items, count,
-                                     list_has(names, "all"));
+        rc =
+            profile_timeline_record(service->options.profile, items, count, list_has(names, "all"));
     free(items);
     return rc;
 }

@@ -19,7 +19,6 @@ struct snapshot_window window_if_given(int64_t origin_us, int64_t extent_us);
 struct told_window {
     int64_t origin_us, extent_us;
 };
-struct told_window told_window(const struct service *service, int64_t origin_us,
-                               int64_t extent_us);
+struct told_window told_window(const struct service *service, int64_t origin_us, int64_t extent_us);
 
 #endif

@@ -18,5 +18,4 @@ json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t t
 /* {done, asked}: modules. */
 json_t *symbols_json(const struct profile_symbols *symbols);
 
-
 #endif

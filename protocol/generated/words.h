@@ -83,6 +83,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_RESUME "Resume"
 #define KIND_SERVICE_REGISTERED "ServiceRegistered"
 #define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
+#define KIND_TIMELINE_EVENTS "TimelineEvents"
 #define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
 #define KIND_TIMER_SIGNIFICANTLY_OVERDUE "TimerSignificantlyOverdue"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"

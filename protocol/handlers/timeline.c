@@ -126,6 +126,7 @@ int handle_clear_vm_timeline(struct client *client, struct reply *reply)
     if (rc)
         return rc;
     profile_timeline_clear(client->service->options.profile, 0);
+    streams_timeline_cleared(client->service);
     return answer_success(client, reply);
 }
 
@@ -142,7 +143,8 @@ int handle_private_get_timeline(struct client *client,
     struct profile *profile = client->service->options.profile;
     struct snapshot_window given = window_if_given(params->time_origin_us, params->time_extent_us);
     struct timeline_cursor cursor = { 0 };
-    struct timeline_window window = { .process_id = params->isolate ? params->isolate->process->id : 0,
+    struct timeline_window window = { .process_id =
+                                          params->isolate ? params->isolate->process->id : 0,
                                       .tid = params->isolate ? params->isolate->tid : 0,
                                       .bounded = given.bounded,
                                       .origin_us = given.origin_us,

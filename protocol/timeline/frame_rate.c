@@ -7,7 +7,8 @@
 
 enum { SECOND_NS = 1000000000 };
 
-const char *const frame_level_words[FRAME_LEVELS] = { "Best", "Normal", "Middle", "High", "Frozen" };
+const char *const frame_level_words[FRAME_LEVELS] = { "Best", "Normal", "Middle", "High",
+                                                      "Frozen" };
 
 enum frame_level frame_level_of(uint64_t dropped)
 {
@@ -50,8 +51,8 @@ struct frame_parts frame_parts_of(const struct timeline_event *frame)
 static struct frame_series *series_of(struct frame_rates *rates, const struct timeline_event *frame)
 {
     bool is_new;
-    uint32_t number = numbering_of(&rates->names, frame->process_id,
-                                   (uint64_t)(uintptr_t)frame->name, &is_new);
+    uint32_t number =
+        numbering_of(&rates->names, frame->process_id, (uint64_t)(uintptr_t)frame->name, &is_new);
 
     if (rates->names.failed)
         return NULL;

@@ -23,8 +23,8 @@ static bool is_in_span(const struct frames_writer *writer, const struct timeline
 {
     int64_t end_us = (frame->start_ns + (int64_t)frame->duration_ns) / 1000;
 
-    return !writer->span.bounded || (end_us >= writer->span.from_us &&
-                                     frame->start_ns / 1000 <= writer->span.to_us);
+    return !writer->span.bounded ||
+           (end_us >= writer->span.from_us && frame->start_ns / 1000 <= writer->span.to_us);
 }
 
 static void put_figures(struct json_text *text, const struct timeline_event *frame)
@@ -106,8 +106,7 @@ static void free_writer(struct reply_stream *stream)
 static const struct reply_stream_kind kind = { put_next, free_writer };
 
 int frames_writer_new(struct reply_stream **out, struct timeline *timeline,
-                      const struct timeline_span *span, uint32_t refresh_rate,
-                      const char *envelope)
+                      const struct timeline_span *span, uint32_t refresh_rate, const char *envelope)
 {
     struct frames_writer *writer = calloc(1, sizeof(*writer));
 
@@ -120,10 +119,10 @@ int frames_writer_new(struct reply_stream **out, struct timeline *timeline,
     writer->span = *span;
     writer->budget_ns = SECOND_NS / refresh_rate;
     json_text_raw(&writer->stream.carry, envelope, strlen(envelope));
-    json_text_member(&writer->stream.carry, "{\"type\":\"_TimelineFrames\",\"refreshRate\":",
-                     refresh_rate);
-    json_text_member(&writer->stream.carry, ",\"budgetMicros\":",
-                     (int64_t)(writer->budget_ns + 500) / 1000);
+    json_text_member(&writer->stream.carry,
+                     "{\"type\":\"_TimelineFrames\",\"refreshRate\":", refresh_rate);
+    json_text_member(&writer->stream.carry,
+                     ",\"budgetMicros\":", (int64_t)(writer->budget_ns + 500) / 1000);
     json_text_literal(&writer->stream.carry, ",\"frames\":[");
     *out = &writer->stream;
     return 0;

@@ -9,8 +9,8 @@ static uint32_t place_of(const struct numbering *numbering, uint64_t first, uint
     uint64_t hash = (first ^ second * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t mask = numbering->slot_count - 1, place = (uint32_t)(hash >> 32) & mask;
 
-    while (numbering->slots[place].number && (numbering->slots[place].first != first ||
-                                              numbering->slots[place].second != second))
+    while (numbering->slots[place].number &&
+           (numbering->slots[place].first != first || numbering->slots[place].second != second))
         place = (place + 1) & mask;
     return place;
 }

@@ -6,8 +6,8 @@
 
 void timeline_cursor_text(const struct timeline_cursor *cursor, char out[TIMELINE_CURSOR_MAX])
 {
-    snprintf(out, TIMELINE_CURSOR_MAX, "%" PRIu64 ".%u.%u", cursor->chunk,
-             cursor->event, cursor->clears);
+    snprintf(out, TIMELINE_CURSOR_MAX, "%" PRIu64 ".%u.%u", cursor->chunk, cursor->event,
+             cursor->clears);
 }
 
 /* What does not come back as it was read (a sign, a blank, digits beyond the type) is not ours. */

@@ -45,13 +45,23 @@ static void put_double(struct json_text *text, double number)
     json_text_raw(text, digits, (size_t)length);
 }
 
+/* Readers have 64-bit integers with a sign. */
+static void put_count(struct json_text *text, uint64_t count)
+{
+    if (count <= INT64_MAX)
+        return json_text_uint(text, count);
+    json_text_literal(text, "\"");
+    json_text_uint(text, count);
+    json_text_literal(text, "\"");
+}
+
 void timeline_put_value(struct json_text *text, const struct timeline_argument *argument)
 {
     switch (argument->type) {
     case FEED_ARGUMENT_INT:
         return json_text_int(text, argument->integer);
     case FEED_ARGUMENT_UINT:
-        return json_text_uint(text, argument->count);
+        return put_count(text, argument->count);
     case FEED_ARGUMENT_DOUBLE:
         return put_double(text, argument->number);
     case FEED_ARGUMENT_TEXT:

@@ -24,11 +24,11 @@ static const char *phase_of_whole(const struct timeline_event *event)
         return "f";
     case TIMELINE_COUNTER:
         return "C";
-    case TIMELINE_FRAME: /* one without length */
+    case TIMELINE_FRAME:
     case TIMELINE_KINDS:
         break;
     }
-    return "n";
+    return "X";
 }
 
 static const char *phase_of(const struct timeline_event *event, enum timeline_side side)
@@ -55,13 +55,15 @@ static void put_of_phase(struct json_text *text, const struct timeline_event *ev
 {
     switch (phase) {
     case 'X':
-        return json_text_member(text, ",\"dur\":", end_us(event) - event->start_ns / 1000);
+        json_text_member(text, ",\"dur\":", end_us(event) - event->start_ns / 1000);
+        break;
     case 'i':
         return json_text_literal(text, ",\"s\":\"t\"");
     case 'f':
     case 's':
     case 't': /* each belongs to the slice around it */
         json_text_literal(text, ",\"bp\":\"e\"");
+        break;
     }
     if (!timeline_kind_has_id(event->kind))
         return;
@@ -88,19 +90,21 @@ static void put_isolate(struct json_text *text, const struct timeline_event *eve
     *any = true;
 }
 
-static void put_arguments(struct json_text *text, const struct timeline_event *event, char phase)
+/* An end's are told with its begin. */
+static void put_arguments(struct json_text *text, const struct timeline_event *event,
+                          enum timeline_side side)
 {
     const char *mark = timeline_mark_word(event->mark);
     bool any = false;
 
     json_text_literal(text, ",\"args\":{");
-    if (phase != 'C')
+    if (event->kind != TIMELINE_COUNTER)
         put_isolate(text, event, &any);
-    if (mark && phase != 'E') {
+    if (mark && side != TIMELINE_SIDE_END) {
         json_text_literal(text, ",\"_mark\":");
         json_text_string(text, mark);
     }
-    for (uint32_t i = 0; phase != 'E' && i < event->argument_count; i++)
+    for (uint32_t i = 0; side != TIMELINE_SIDE_END && i < event->argument_count; i++)
         put_argument(text, &event->arguments[i], &any);
     json_text_literal(text, "}}");
 }
@@ -116,13 +120,13 @@ void trace_event_put(struct json_text *text, const struct timeline_event *event,
     json_text_string(text, event->stream);
     json_text_member(text, ",\"tid\":", event->tid);
     json_text_member(text, ",\"pid\":", pid);
-    json_text_member(text, ",\"ts\":",
-                     side == TIMELINE_SIDE_END ? end_us(event) : event->start_ns / 1000);
+    json_text_member(
+        text, ",\"ts\":", side == TIMELINE_SIDE_END ? end_us(event) : event->start_ns / 1000);
     json_text_literal(text, ",\"ph\":\"");
     json_text_raw(text, phase, 1);
     json_text_literal(text, "\"");
     put_of_phase(text, event, *phase);
-    put_arguments(text, event, *phase);
+    put_arguments(text, event, side);
 }
 
 void trace_event_put_name(struct json_text *text, int32_t pid, int32_t tid, const char *name)

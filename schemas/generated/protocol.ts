@@ -1348,7 +1348,7 @@ export interface PrivateTimelineBlock {
   argumentEvents: number[];
   /** Numbers of texts. */
   argumentNames: number[];
-  /** A number that JSON has none for is a text: NaN, Infinity, -Infinity. Each argument of a counter is a series of it. */
+  /** A number that readers of JSON may not know is a text: NaN, Infinity, -Infinity, and from 2^63 on its digits. Each argument of a counter is a series of it. */
   argumentValues: (number | number | string)[];
 }
 
@@ -1569,6 +1569,16 @@ export interface EventServiceUnregistered {
   method: string;
 }
 
+/** Events of a process, in the order in which they were complete: a slice with its end, as X. Names of threads stand in front of theirs. At most 1,000, of what came since the client began to listen. */
+export interface EventTimelineEvents {
+  type: "Event";
+  kind: "TimelineEvents";
+  timestamp: Millis;
+  isolateGroup: IsolateGroupRef;
+  isolate: IsolateRef;
+  timelineEvents: TraceEvent[];
+}
+
 /** Other streams are recorded than before. */
 export interface EventTimelineStreamSubscriptionsUpdate {
   type: "Event";
@@ -1651,7 +1661,7 @@ export interface EventPrivateTimelineAvailable {
   kind: "_TimelineAvailable";
   timestamp: Millis;
   vm: VMRef;
-  /** How many there have been, of all processes. */
+  /** How many, of all processes; 0: what there was is forgotten. */
   _events: number;
 }
 
@@ -2512,7 +2522,7 @@ export interface Streams {
   Debug: EventResume;
   GC: never;
   Extension: EventExtension;
-  Timeline: EventTimelineStreamSubscriptionsUpdate;
+  Timeline: EventTimelineEvents | EventTimelineStreamSubscriptionsUpdate;
   Logging: EventLogging;
   Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;

@@ -1623,6 +1623,17 @@ class EventServiceUnregistered(TypedDict):
     method: str
 
 
+class EventTimelineEvents(TypedDict):
+    """Events of a process, in the order in which they were complete: a slice with its end, as X. Names of threads stand in front of theirs. At most 1,000, of what came since the client began to listen."""
+
+    type: Literal["Event"]
+    kind: Literal["TimelineEvents"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    timelineEvents: List[TraceEvent]
+
+
 class EventTimelineStreamSubscriptionsUpdate(TypedDict):
     """Other streams are recorded than before."""
 
