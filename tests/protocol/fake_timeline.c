@@ -204,8 +204,11 @@ static void take(struct timeline *timeline, const struct profile *profile,
         const struct timeline_event *event = &profile->events[i];
         bool open = event->mark == TIMELINE_OPEN;
 
-        if (!is_wanted(event, window) || (open && !window->open))
+        if (!is_wanted(event, window) || (open && !window->open)) {
+            if (!open && !timeline->more) /* behind all that were looked at */
+                timeline->next.event = i + 1;
             continue;
+        }
         timeline->more |= !open && window->count_max && timeline->count == window->count_max;
         if (open || !timeline->more)
             timeline->events[timeline->count++] = *event;
