@@ -24,6 +24,7 @@ BELOW_CAPTURE = ("sampler/include", "sampler/feed")
 # The parts of protocol/, and the doors by which all of them enter the profile; see its README.
 WIRE = "protocol"
 BELOW_WIRE = ("sampler/include", "sampler/profile/snapshot.h", "sampler/profile/follow.h",
+              "sampler/profile/timeline.h",
               "sampler/profile/control.h", "sampler/profile/facts.h",
               "sampler/profile/code.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
               "sampler/feed/cleanup.h")
@@ -123,12 +124,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{WIRE}/objects": wire("generated", "text", "rpc"),
     f"{WIRE}/isolates": wire("generated", "text", "objects"),
     f"{WIRE}/samples": wire("generated", "text", "rpc", "objects", "isolates"),
-    f"{WIRE}/perfetto": wire("text", "rpc"),
+    f"{WIRE}/timeline": wire("generated", "text", "rpc", "isolates"),
+    f"{WIRE}/perfetto": wire("text", "rpc", "timeline"),
     f"{WIRE}/legacy": wire("generated", "text", "rpc", "objects", "isolates", "samples"),
     f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "service.h"),
-    f"{WIRE}/events": wire("generated", "text", "rpc", "objects", "isolates", "samples", "client"),
+    f"{WIRE}/events": wire("generated", "text", "rpc", "objects", "isolates", "samples", "timeline",
+                           "client"),
     f"{WIRE}/handlers": wire("generated", "text", "rpc", "memory", "objects", "isolates", "samples",
-                             "perfetto", "legacy", "client", "events"),
+                             "timeline", "perfetto", "legacy", "client", "events"),
     WIRE: wire("generated", "text", "rpc", "isolates", "client", "events"),
     "server/console": ("sampler/include",),
     "server/http": ("sampler/include", "protocol/text/base64_digits.h", "protocol/text/openrpc.h"),
