@@ -13,7 +13,7 @@ Errors     ProtocolError where a reply lacks what is needed or has columns of di
 from __future__ import annotations
 
 from array import array
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
+from typing import Any, Collection, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
 
 from .errors import ProtocolError
 from .model import Process
@@ -146,6 +146,16 @@ class Timeline:
         for place in places:
             chosen.add(self.event(place))
         return chosen
+
+    def of_processes(self, ids: Collection[str]) -> Timeline:
+        return self._of({n for n, thread in enumerate(self.threads) if thread.process.id in ids})
+
+    def of_threads(self, wanted: str) -> Timeline:
+        """wanted: a thread's name or its tid."""
+        return self._of({n for n, one in enumerate(self.threads) if wanted in (one.name, str(one.tid))})
+
+    def _of(self, threads: Collection[int]) -> Timeline:
+        return self.choose(p for p, number in enumerate(self.event_threads) if number in threads)
 
     def window(self, first_ns: Optional[int] = None, last_ns: Optional[int] = None) -> Timeline:
         """What overlaps it; both ends belong to it."""

@@ -115,10 +115,7 @@ def _of_file(args: argparse.Namespace) -> Timeline:
     ids = {p.id for p in known if args.process in (p.name, p.number, p.id)}
     if not ids:
         raise filters.NoMatch(f"no process '{args.process}' has events; there are: {_list(p.label for p in known)}")
-    return timeline.choose(
-        place for place, number in enumerate(timeline.event_threads)
-        if timeline.threads[number].process.id in ids
-    )  # fmt: skip
+    return timeline.of_processes(ids)
 
 
 def _why_none(client: Client, timeline: Timeline) -> str:
