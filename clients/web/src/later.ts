@@ -9,3 +9,6 @@ export { Help } from "./views/frame/help";
 export { Source } from "./views/rows/source";
 export { Sandwich } from "./views/sandwich/sandwich";
 export { ThreadTable } from "./views/overview/thread_table";
+export { EventPanel } from "./views/timeline/event_panel";
+export { SliceTable } from "./views/timeline/slice_table";
+export { Strips } from "./views/timeline/strips";

@@ -92,7 +92,7 @@ export function streamSlots(timeline: Timeline): (stream: number) => number {
 
 export const LANE_DEPTHS = 3;
 
-/** In each step of each of the outermost depths, the colour of the longest slice, and one more; 0: there is none. */
+/** In each step of each of the outermost depths that there are, the colour of the longest slice, and one more; 0: none. */
 export function laneSlices(
   timeline: Timeline,
   threads: readonly number[],
@@ -103,6 +103,7 @@ export function laneSlices(
   const found = new Uint8Array(LANE_DEPTHS * steps);
   const from = 1000 * (origin_us - timeline.origin_us);
   const step = 1000 * step_us;
+  let depths = 0;
   for (const thread of threads)
     for (let depth = 0; depth < LANE_DEPTHS; depth++) {
       const row = timeline.threads[thread].rows.get(String(depth));
@@ -110,6 +111,7 @@ export function laneSlices(
         const [first, last] = [start, end].map((time) => Math.floor((time - from) / step));
         if (last < 0 || first >= steps) return;
         const slot = slotOf(streams[label]) + 1;
+        depths = Math.max(depths, depth + 1);
         found.fill(slot, depth * steps + Math.max(0, first), depth * steps + Math.min(steps, last + 1));
       };
       row?.track.eachIn(from, from + step * steps, step, (first, count, longest) => {
@@ -118,5 +120,5 @@ export function laneSlices(
       });
       for (const one of row?.open ?? []) fill(one.start, one.start + one.duration, one.label);
     }
-  return found;
+  return found.slice(0, depths * steps);
 }
