@@ -83,6 +83,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_RESUME "Resume"
 #define KIND_SERVICE_REGISTERED "ServiceRegistered"
 #define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
+#define KIND_TIMELINE_EVENTS "TimelineEvents"
 #define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
 #define KIND_TIMER_SIGNIFICANTLY_OVERDUE "TimerSignificantlyOverdue"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
@@ -166,20 +167,6 @@ enum symbols_wanted {
     SYMBOLS_WANTED_COUNT,
 };
 extern const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1]; /* NULL at the end */
-
-enum timeline_stream {
-    TIMELINE_STREAM_API,
-    TIMELINE_STREAM_COMPILER,
-    TIMELINE_STREAM_COMPILER_VERBOSE,
-    TIMELINE_STREAM_DART,
-    TIMELINE_STREAM_DEBUGGER,
-    TIMELINE_STREAM_EMBEDDER,
-    TIMELINE_STREAM_GC,
-    TIMELINE_STREAM_ISOLATE,
-    TIMELINE_STREAM_VM,
-    TIMELINE_STREAM_COUNT,
-};
-extern const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1]; /* NULL at the end */
 
 enum zone_buffer {
     ZONE_BUFFER_RING,

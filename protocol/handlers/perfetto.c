@@ -67,7 +67,7 @@ static int reply_samples(struct client *client, struct reply *reply,
 }
 
 static int reply_timeline(struct client *client, struct reply *reply,
-                          const struct samples_reply *begun, struct timeline_window window)
+                          const struct samples_reply *begun, struct told_window window)
 {
     struct json_text head = begin_head(begun);
 
@@ -105,7 +105,7 @@ int handle_get_perfetto_vm_timeline(struct client *client,
         return rc;
     return reply_timeline(
         client, reply, &begun,
-        timeline_window(client->service, params->time_origin_us, params->time_extent_us));
+        told_window(client->service, params->time_origin_us, params->time_extent_us));
 }
 
 /* Those of all processes: the timeline is the whole VM's. */
@@ -113,8 +113,8 @@ int handle_get_perfetto_vm_timeline_with_cpu_samples(
     struct client *client, const struct get_perfetto_vm_timeline_with_cpu_samples_params *params,
     struct reply *reply)
 {
-    struct timeline_window told =
-        timeline_window(client->service, params->time_origin_us, params->time_extent_us);
+    struct told_window told =
+        told_window(client->service, params->time_origin_us, params->time_extent_us);
     struct snapshot_window window = window_between(told.origin_us, told.extent_us);
     CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
     int rc;

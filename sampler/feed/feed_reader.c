@@ -1,4 +1,4 @@
-#include "feed_reader.h"
+#include "feed_reader_state.h"
 
 #include "../include/isoscope/isoscope.h"
 #include "message.h"
@@ -14,20 +14,6 @@
 #include <unistd.h>
 
 enum { TABLE_STEP = 64 }; /* a power of two: what grows with use grows by so many */
-
-struct feed_reader {
-    struct feed_header layout;  /* copied once and checked; the feed's own is not looked at again */
-    struct feed_header *shared; /* control and status only */
-    struct feed_thread *threads;
-    struct feed_module *modules;
-    const char *names;
-    const uint8_t *rings;
-    uint64_t corrupt, unknown;
-    uint64_t *tails;                 /* by slot: how far it was read */
-    char **paths;                    /* by module number: copied when first asked for */
-    uint32_t tails_room, paths_room; /* many programs end before either is asked for */
-    union feed_any record;
-};
 
 /* [offset, offset + bytes) lies in the feed, behind the header, 8-byte aligned. */
 static bool part_fits(const struct feed_header *header, uint64_t offset, uint64_t bytes)
@@ -48,7 +34,11 @@ static bool layout_believable(const struct feed_header *header, uint64_t file_by
            part_fits(header, header->modules_offset,
                      header->module_capacity * (uint64_t)sizeof(struct feed_module)) &&
            part_fits(header, header->names_offset, header->names_bytes) &&
-           part_fits(header, header->rings_offset, threads * FEED_RING_BYTES);
+           part_fits(header, header->rings_offset, threads * FEED_RING_BYTES) &&
+           header->event_ring_bytes == FEED_EVENT_RING_BYTES &&
+           header->event_ring_capacity <= FEED_EVENT_RINGS_MAX &&
+           part_fits(header, header->event_rings_offset,
+                     header->event_ring_capacity * (uint64_t)FEED_EVENT_RING_BYTES);
 }
 
 /* An unsealed feed could shrink under us, and reading it would end the service with SIGBUS. */
@@ -78,6 +68,7 @@ static int map_feed(struct feed_reader *reader, int memfd)
     reader->modules = (struct feed_module *)(base + reader->layout.modules_offset);
     reader->names = (const char *)(base + reader->layout.names_offset);
     reader->rings = base + reader->layout.rings_offset;
+    reader->event_rings = base + reader->layout.event_rings_offset;
     return 0;
 }
 
@@ -233,6 +224,8 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .modules_used = STATUS(modules_used),
         .modules_live = STATUS(modules_live),
         .names_full = STATUS(names_full),
+        .names_cut = STATUS(names_cut),
+        .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),
         .delivered = STATUS(delivered),
         .table_bytes = STATUS(table_bytes),
@@ -244,6 +237,8 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         out->lost[loss] = STATUS(lost[loss]);
     for (int end = 0; end < FEED_END_COUNT; end++)
         out->ends[end] = STATUS(ends[end]);
+    for (int loss = 0; loss < FEED_EVENT_LOSS_COUNT; loss++)
+        out->events_lost[loss] = STATUS(events_lost[loss]);
 }
 
 uint32_t feed_reader_slots(const struct feed_reader *reader)
@@ -299,10 +294,10 @@ void feed_reader_name_thread(struct feed_reader *reader, uint32_t slot, const ch
 }
 
 /* Goes on where the reader before this one, of a service that ended, had come to. */
-static bool reach_tail(struct feed_reader *reader, uint32_t slot)
+bool feed_reader_reach_tail(struct feed_reader *reader, uint32_t slot)
 {
     uint32_t room = (slot + TABLE_STEP) & ~(uint32_t)(TABLE_STEP - 1);
-    uint64_t *tails;
+    struct slot_tails *tails;
 
     if (slot < reader->tails_room)
         return true;
@@ -312,7 +307,10 @@ static bool reach_tail(struct feed_reader *reader, uint32_t slot)
     if (!tails)
         return false;
     for (uint32_t i = reader->tails_room; i < room; i++)
-        tails[i] = atomic_load_explicit(&reader->threads[i].tail, memory_order_relaxed);
+        tails[i] = (struct slot_tails){
+            atomic_load_explicit(&reader->threads[i].tail, memory_order_relaxed),
+            atomic_load_explicit(&reader->threads[i].event_tail, memory_order_relaxed),
+        };
     reader->tails = tails;
     reader->tails_room = room;
     return true;
@@ -321,35 +319,45 @@ static bool reach_tail(struct feed_reader *reader, uint32_t slot)
 static struct ring_reader ring_of(struct feed_reader *reader, uint32_t slot)
 {
     return (struct ring_reader){
-        .thread = &reader->threads[slot],
+        .head = &reader->threads[slot].head,
+        .told = &reader->threads[slot].tail,
         .bytes = reader->rings + (uint64_t)slot * FEED_RING_BYTES,
         .size_bytes = FEED_RING_BYTES,
-        .tail = reader->tails[slot],
+        .tail = reader->tails[slot].samples,
     };
 }
 
-enum found { FOUND_NONE, FOUND_SKIPPED, FOUND_LATER, FOUND_NEXT };
-
-static enum found find_next(struct feed_reader *reader, struct ring_reader *ring, uint32_t slot,
-                            int64_t until_us)
+bool feed_reader_read(struct feed_reader *reader, struct ring_reader *ring)
 {
     int bytes = ring_read(ring, &reader->record, sizeof reader->record);
-    enum feed_record_is is;
 
-    if (bytes == 0)
-        return FOUND_NONE;
     if (bytes < 0) {
         reader->corrupt++;
         ring_skip(ring);
-        return FOUND_NONE;
     }
-    is = feed_record_check(&reader->record, slot);
-    if (is == FEED_RECORD_IS_GOOD && reader->record.timed.timestamp_us > until_us)
-        return FOUND_LATER; /* it is not released, and comes again */
+    return bytes > 0;
+}
+
+enum found feed_reader_found(struct feed_reader *reader, struct ring_reader *ring,
+                             enum feed_record_is is)
+{
     reader->corrupt += is == FEED_RECORD_IS_BAD;
     reader->unknown += is == FEED_RECORD_IS_UNKNOWN;
     ring_release(ring);
     return is == FEED_RECORD_IS_GOOD ? FOUND_NEXT : FOUND_SKIPPED;
+}
+
+static enum found find_next(struct feed_reader *reader, struct ring_reader *ring, uint32_t slot,
+                            int64_t until_us)
+{
+    enum feed_record_is is;
+
+    if (!feed_reader_read(reader, ring))
+        return FOUND_NONE;
+    is = feed_record_check(&reader->record, slot);
+    if (is == FEED_RECORD_IS_GOOD && reader->record.timed.timestamp_us > until_us)
+        return FOUND_LATER; /* it is not released, and comes again */
+    return feed_reader_found(reader, ring, is);
 }
 
 const union feed_any *feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_us)
@@ -358,7 +366,7 @@ const union feed_any *feed_reader_next(struct feed_reader *reader, uint32_t slot
     struct ring_reader ring;
     uint64_t began;
 
-    if (slot >= reader->layout.thread_capacity || !reach_tail(reader, slot))
+    if (slot >= reader->layout.thread_capacity || !feed_reader_reach_tail(reader, slot))
         return NULL;
     ring = ring_of(reader, slot);
     began = ring.tail;
@@ -366,7 +374,7 @@ const union feed_any *feed_reader_next(struct feed_reader *reader, uint32_t slot
     while (found == FOUND_SKIPPED && ring.tail - began < FEED_RING_BYTES)
         found = find_next(reader, &ring, slot, until_us);
     /* Also when nothing is given out: what was skipped is released. */
-    reader->tails[slot] = ring.tail;
+    reader->tails[slot].samples = ring.tail;
     return found == FOUND_NEXT ? &reader->record : NULL;
 }
 

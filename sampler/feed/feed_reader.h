@@ -55,9 +55,11 @@ struct feed_status_view {
     uint64_t lost[FEED_LOSS_COUNT];
     uint64_t ends[FEED_END_COUNT];
     uint64_t table_bytes;
-    uint64_t upkeep_ns;          /* CPU time that ticks spent on other things than their sample */
-    uint64_t cpu_ns, sampled_ns; /* of the process; and of it in samples */
-    uint64_t names_full;         /* times that a tag's or a function's name found no room */
+    uint64_t upkeep_ns;            /* CPU time that ticks spent on other things than their sample */
+    uint64_t cpu_ns, sampled_ns;   /* of the process; and of it in samples */
+    uint64_t names_full;           /* times that a name found no room */
+    uint64_t names_cut, texts_cut; /* of events: they were too long */
+    uint64_t events_lost[FEED_EVENT_LOSS_COUNT];
 };
 
 /* CPU time that no sample stands for: of threads that end between two ticks, that block the ticks'
@@ -112,6 +114,16 @@ void feed_reader_name_thread(struct feed_reader *reader, uint32_t slot, const ch
  * 0 holds what the rounds of wall mode saw of sleeping threads. NULL when there is none. It is a
  * copy, checked, that lives until the next call. */
 const union feed_any *feed_reader_next(struct feed_reader *reader, uint32_t slot, int64_t until_us);
+/* The oldest unread event of the slot's thread, checked, in parts; what they point to lives until
+ * the next call. False when there is none. */
+bool feed_reader_next_event(struct feed_reader *reader, uint32_t slot,
+                            struct feed_event_parts *out);
+/* Places of streams that may be asked for: [0, count). */
+uint32_t feed_reader_streams(const struct feed_reader *reader);
+/* The name of a stream; false when there is none, yet. */
+bool feed_reader_stream(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1]);
+/* Which streams' events are wanted: 1 << place. */
+void feed_reader_want_streams(struct feed_reader *reader, uint64_t places);
 /* Gives an ENDED and drained slot back to the program. */
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 

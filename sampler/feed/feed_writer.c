@@ -45,7 +45,8 @@ static SIGNAL_SAFE uint64_t name_index_offset(const struct feed_header *header)
     return header->names_offset - NAME_INDEX_BYTES;
 }
 
-static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, int32_t pid, int64_t start_us)
+static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t event_rings,
+                                                 int32_t pid, int64_t start_us)
 {
     struct feed_header header = {
         .head = { .magic = FEED_MAGIC,
@@ -57,6 +58,8 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, int32_t pid, 
         .module_capacity = FEED_MODULES_MAX,
         .names_bytes = FEED_NAMES_BYTES,
         .ring_bytes = FEED_RING_BYTES,
+        .event_ring_capacity = event_rings,
+        .event_ring_bytes = FEED_EVENT_RING_BYTES,
     };
 
     header.threads_offset = THREADS_OFFSET;
@@ -64,11 +67,14 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, int32_t pid, 
         step_up(header.threads_offset + threads * (uint64_t)sizeof(struct feed_thread));
     header.names_offset = header.modules_offset + MODULES_BYTES + NAME_INDEX_BYTES;
     header.rings_offset = header.names_offset + FEED_NAMES_BYTES;
-    header.feed_bytes = header.rings_offset + threads * (uint64_t)FEED_RING_BYTES;
+    header.event_rings_offset = header.rings_offset + threads * (uint64_t)FEED_RING_BYTES;
+    header.feed_bytes = header.event_rings_offset + event_rings * (uint64_t)FEED_EVENT_RING_BYTES;
     /* Slot 0 and module 0 are never handed out. */
     header.status.threads_used = 1;
     header.status.modules_used = 1;
     header.status.names_used = 1; /* offset 0 is the empty name */
+    header.status.streams_used = FEED_STREAM_COUNT;
+    header.control.streams = ~UINT64_C(0);
     return header;
 }
 
@@ -118,7 +124,24 @@ static SIGNAL_SAFE struct feed_writer view_of(const struct feed_header *header, 
         .names = (char *)(base + header->names_offset),
         .rings = { .bytes = ring_offset(header->thread_capacity),
                    .first_bytes = FIRST_RINGS * FEED_RING_BYTES },
+        .event_rings = { .bytes = header->event_ring_capacity * (uint64_t)FEED_EVENT_RING_BYTES,
+                         .first_bytes = FEED_EVENT_RING_BYTES },
     };
+}
+
+/* From there they are mapped later, when the descriptor is gone. The first threads' rings of samples
+ * reach to there: the step is the last of those rings, and nobody uses it here. */
+static SIGNAL_SAFE void map_step_before_events(struct feed_writer *writer,
+                                               const struct feed_header *header, int memfd,
+                                               uint8_t *at)
+{
+    long map = sys_call6(SYS_mmap, (long)at, PART_STEP_BYTES, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memfd,
+                         header->event_rings_offset - PART_STEP_BYTES);
+
+    if (map < 0 && map >= -ERRNO_MAX)
+        writer->event_rings.bytes = 0;
+    part_begin_behind(&writer->event_rings, at);
 }
 
 /* All but the rings of threads to come, in one piece. */
@@ -126,35 +149,52 @@ static SIGNAL_SAFE bool map_start(struct feed_writer *writer, const struct feed_
                                   int memfd)
 {
     const uint64_t bytes = header->rings_offset + FIRST_RINGS * FEED_RING_BYTES;
-    long map = sys_call6(SYS_mmap, own_area_next(bytes), (long)bytes, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_NORESERVE, memfd, 0);
+    const uint64_t with_step = bytes + PART_STEP_BYTES;
+    long map = sys_call6(SYS_mmap, own_area_next(with_step), (long)with_step,
+                         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
 
     if (map < 0 && map >= -ERRNO_MAX)
         return false;
     *writer = view_of(header, (uint8_t *)map);
-    writer->start_bytes = bytes;
+    writer->start_bytes = with_step;
     part_begin(&writer->rings, (uint8_t *)map + header->rings_offset);
+    map_step_before_events(writer, header, memfd, (uint8_t *)map + bytes);
     return true;
 }
 
 bool feed_writer_over(struct feed_writer *out, void *base, const struct feed_header *layout)
 {
-    struct feed_header usual = header_for(layout->thread_capacity, 0, 0);
+    struct feed_header usual =
+        header_for(layout->thread_capacity, layout->event_ring_capacity, 0, 0);
 
     if (layout->threads_offset != usual.threads_offset ||
         layout->modules_offset != usual.modules_offset ||
-        layout->names_offset != usual.names_offset || layout->rings_offset != usual.rings_offset)
+        layout->names_offset != usual.names_offset || layout->rings_offset != usual.rings_offset ||
+        layout->event_rings_offset != usual.event_rings_offset)
         return false;
     *out = view_of(layout, base);
     part_over(&out->rings, (uint8_t *)base + layout->rings_offset);
+    part_over(&out->event_rings, (uint8_t *)base + layout->event_rings_offset);
     return true;
+}
+
+/* As many as there is room for behind the samples', which come first. */
+static SIGNAL_SAFE uint32_t event_rings_for(uint32_t threads, uint64_t room, uint64_t taken)
+{
+    uint64_t rings = room > taken ? (room - taken) / FEED_EVENT_RING_BYTES : 0;
+
+    if (rings > FEED_EVENT_RINGS_MAX)
+        rings = FEED_EVENT_RINGS_MAX;
+    return rings < threads ? (uint32_t)rings : threads;
 }
 
 static SIGNAL_SAFE int create_segment(struct feed_writer *out, uint32_t threads, int32_t pid,
                                       int64_t start_us)
 {
-    struct feed_header header = header_for(threads, pid, start_us);
-    int memfd = header.feed_bytes <= bytes_max() ? new_memfd(header.feed_bytes) : -1;
+    uint64_t room = bytes_max(), bare = header_for(threads, 0, pid, start_us).feed_bytes;
+    struct feed_header header =
+        header_for(threads, event_rings_for(threads, room, bare), pid, start_us);
+    int memfd = bare <= room ? new_memfd(header.feed_bytes) : -1;
 
     if (memfd < 0)
         return -1;
@@ -188,6 +228,7 @@ void feed_writer_destroy(struct feed_writer *writer)
 {
     if (writer->header) {
         part_end(&writer->rings);
+        part_end(&writer->event_rings);
         sys_call2(SYS_munmap, writer->header, writer->start_bytes);
     }
     memset(writer, 0, sizeof *writer);
@@ -288,7 +329,8 @@ void feed_writer_thread_name(struct feed_writer *writer, uint32_t slot, const ch
 void feed_writer_ring(const struct feed_writer *writer, uint32_t slot, struct ring_writer *out)
 {
     *out = (struct ring_writer){
-        .thread = &writer->threads[slot],
+        .head = &writer->threads[slot].head,
+        .tail = &writer->threads[slot].tail,
         .bytes = part_at(&writer->rings, ring_offset(slot)),
         .size_bytes = FEED_RING_BYTES,
     };

@@ -26,7 +26,7 @@ struct feed_writer {
     struct feed_module *modules;
     _Atomic uint32_t *name_index; /* by hash: places in names; 0: free */
     char *names;
-    struct part rings;
+    struct part rings, event_rings;
     uint64_t start_bytes; /* mapped from the start, in one piece */
 };
 

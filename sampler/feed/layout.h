@@ -6,7 +6,8 @@
  *
  * One feed per process, a sealed memfd made by the program (feed_writer.h):
  *
- *     header | thread table | module table | index of names | names | rings of records (record.h)
+ *     header | thread table | module table | index of names | names | rings of samples |
+ *     rings of events; what stands in rings: record.h
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the feed's start.
  * Ownership  Every field says who stores it: P the program, S the service.
@@ -26,9 +27,13 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 7,
+    FEED_VERSION = 8,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
-    FEED_THREADS_MAX = 4096,      /* slot 0 is the service's own */
+    /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
+     * ten times in it, need half of it. */
+    FEED_EVENT_RING_BYTES = 1024 * 1024,
+    FEED_EVENT_RINGS_MAX = 1024, /* threads beyond those lose their events, which is counted */
+    FEED_THREADS_MAX = 4096,     /* slot 0 is the service's own */
     FEED_THREADS_MIN = 16,
     FEED_MODULES_MAX = 8192, /* module 0 is "no module": the frame is an absolute pc; numbers from
                                 here on are the service's own, in samples of ring 0 */
@@ -68,6 +73,22 @@ enum {
       "namespace)")                                                                                \
     X(NO_SIGNAL, "no_signal", "the program uses or ignores every signal that sampling could use")  \
     X(BUSY, "busy", "a thread was in the middle of writing something else into its ring")
+
+/* Why there is no event. Counted by the program, per process. */
+#define FEED_EVENT_LOSSES(X)                                                                       \
+    X(RING_FULL, "ring_full",                                                                      \
+      "the thread's ring of events was full: the service reads too slowly")                        \
+    X(NO_RING, "no_ring", "no free slot or memory for another thread's events")                    \
+    X(BUSY, "busy", "a signal handler came in the middle of another event of its thread")
+
+/* Streams that every process has, in the places below; a program's own stand behind them. */
+#define FEED_STREAMS(X)                                                                            \
+    X(DART, "Dart")                                                                                \
+    X(GC, "GC")                                                                                    \
+    X(EMBEDDER, "Embedder")                                                                        \
+    X(COMPILER, "Compiler")                                                                        \
+    X(API, "API")                                                                                  \
+    X(VM, "VM")
 
 /* Why a stack ended where it did. ROOT is the only good one. */
 #define FEED_ENDS(X)                                                                               \
@@ -133,6 +154,13 @@ enum feed_timer { FEED_TIMERS(FEED_ENUM_TIMER) FEED_TIMER_COUNT };
 enum feed_timer_reason { FEED_TIMER_REASONS(FEED_ENUM_REASON) FEED_TIMER_REASON_COUNT };
 #define FEED_ENUM_WISH(name, ...) FEED_TIMER_WISH_##name,
 enum feed_timer_wish { FEED_TIMER_WISHES(FEED_ENUM_WISH) FEED_TIMER_WISH_COUNT };
+#define FEED_ENUM_EVENT_LOSS(name, ...) FEED_EVENT_LOSS_##name,
+enum feed_event_loss { FEED_EVENT_LOSSES(FEED_ENUM_EVENT_LOSS) FEED_EVENT_LOSS_COUNT };
+#define FEED_ENUM_STREAM(name, ...) FEED_STREAM_##name,
+enum feed_stream { FEED_STREAMS(FEED_ENUM_STREAM) FEED_STREAM_COUNT };
+/* The last place takes the events of all streams that came too late for one. */
+enum { FEED_STREAMS_MAX = 64, FEED_STREAM_OTHERS = FEED_STREAMS_MAX - 1 };
+#define FEED_STREAM_OTHERS_NAME "others"
 
 enum feed_thread_state {
     FEED_THREAD_FREE,    /* S stores it when an ended thread's ring is drained */
@@ -151,13 +179,16 @@ struct feed_thread {
     int64_t start_us;            /* P, while CLAIMED */
     _Atomic uint64_t head;       /* P: bytes ever written to the ring */
     _Atomic uint32_t named;      /* P: 1: it gave itself the name, which is not the kernel's */
-    uint32_t reserved[3];
-    _Atomic uint64_t tail; /* S: bytes ever read from the ring */
+    _Atomic uint32_t event_ring; /* P: its number + 1; 0: none yet. The slot keeps it for good */
+    _Atomic uint64_t event_head; /* P: bytes ever written to the ring of events */
+    _Atomic uint64_t tail;       /* S: bytes ever read from the ring */
     /* For the rounds of wall mode. Addresses are the program's; 0: not known. */
     _Atomic uint64_t stack_low, stack_high, stack_root; /* P: as in unwind.h's stack_range */
     _Atomic uint64_t own;                               /* P: its struct thread_annotations */
     _Atomic uint32_t owed; /* S adds FEED_OWED_*, P takes all of it with its next sample */
-    uint32_t reserved_reader[5];
+    uint32_t reserved_reader;
+    _Atomic uint64_t event_tail; /* S: bytes ever read from it */
+    uint64_t reserved_end;
 };
 
 /* In owed: rounds that the thread's next sample stands for. */
@@ -206,7 +237,9 @@ struct feed_header {
     uint32_t module_capacity;
     uint32_t names_bytes;
     uint32_t ring_bytes;
-    uint64_t threads_offset, modules_offset, names_offset, rings_offset;
+    uint32_t event_ring_capacity; /* rings of events; 0: there was no room for them */
+    uint32_t event_ring_bytes;
+    uint64_t threads_offset, modules_offset, names_offset, rings_offset, event_rings_offset;
     uint64_t named_code; /* P: address of its struct named_code; 0: there is none */
 
     /* Written by the service, and read at each tick by the program, which sleeps undisturbed. */
@@ -217,6 +250,7 @@ struct feed_header {
         _Atomic uint32_t depth_max;  /* frames kept of a stack; the rest is left out */
         _Atomic uint32_t mode;       /* feed_mode */
         _Atomic uint32_t clock_runs; /* 1: user clocks tick */
+        _Atomic uint64_t streams;    /* 1 << place: its events are wanted; all are at first */
         _Atomic int64_t reader_us;   /* when it last looked; the program rests when nobody does */
         _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
@@ -242,15 +276,23 @@ struct feed_header {
         _Atomic uint64_t ticks;           /* handler calls */
         _Atomic uint64_t delivered;       /* samples committed to a ring */
         _Atomic uint64_t names_full;      /* tags and functions without room for their names */
-        _Atomic uint64_t lost[16];        /* by feed_loss */
-        _Atomic uint64_t ends[16];        /* delivered samples by feed_end */
-        _Atomic uint64_t table_bytes;     /* unwind tables held now */
-        _Atomic uint64_t upkeep_ns;       /* what ticks spent on other things than their sample */
-        _Atomic uint64_t cpu_ns;          /* CPU time of the process, when last looked at */
-        _Atomic uint64_t sampled_ns;      /* that delivered samples stand for */
+        _Atomic uint64_t names_cut;       /* names of events that were longer than FEED_NAME_MAX */
+        _Atomic uint64_t texts_cut;       /* texts that were longer than an event has room for */
+        _Atomic uint32_t event_rings_used;
+        _Atomic uint32_t streams_used;              /* places in streams that are filled in */
+        _Atomic uint32_t streams[FEED_STREAMS_MAX]; /* in names, from FEED_STREAM_COUNT on */
+        _Atomic uint64_t lost[16];                  /* by feed_loss */
+        _Atomic uint64_t events_lost[4];            /* by feed_event_loss */
+        _Atomic uint64_t ends[16];                  /* delivered samples by feed_end */
+        _Atomic uint64_t table_bytes;               /* unwind tables held now */
+        _Atomic uint64_t upkeep_ns;  /* what ticks spent on other things than their sample */
+        _Atomic uint64_t cpu_ns;     /* CPU time of the process, when last looked at */
+        _Atomic uint64_t sampled_ns; /* that delivered samples stand for */
     } status;
 };
-static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16, "layout");
+static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16 &&
+                  (int)FEED_EVENT_LOSS_COUNT <= 4,
+              "layout");
 
 enum { FEED_MODULE_NAMED = 0xffff }; /* in place of a module's number */
 enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };

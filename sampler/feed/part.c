@@ -40,9 +40,15 @@ void part_begin(struct part *part, uint8_t *place)
     atomic_store_explicit(&part->windows[0], place, memory_order_release);
 }
 
+void part_begin_behind(struct part *part, uint8_t *before)
+{
+    part->before = before;
+}
+
 void part_end(struct part *part)
 {
-    for (uint32_t window = 1; window < PART_WINDOWS && window_at(part, window); window++)
+    for (uint32_t window = part->before ? 0 : 1; window < PART_WINDOWS && window_at(part, window);
+         window++)
         sys_call2(SYS_munmap, window_at(part, window) - PART_STEP_BYTES,
                   size_of(part, window) + PART_STEP_BYTES);
 }
@@ -60,7 +66,9 @@ void part_over(struct part *part, uint8_t *whole)
  * that one's last step. Several threads may do so; one of them wins. */
 SIGNAL_SAFE_INLINE bool map_window(struct part *part, uint32_t window)
 {
-    const uint8_t *last = window_at(part, window - 1) + size_of(part, window - 1) - PART_STEP_BYTES;
+    const uint8_t *last =
+        window ? window_at(part, window - 1) + size_of(part, window - 1) - PART_STEP_BYTES
+               : part->before;
     uint64_t bytes = size_of(part, window) + PART_STEP_BYTES;
     long map = own_area_remap(last, 0, bytes);
     uint8_t *none = NULL;
@@ -78,7 +86,7 @@ bool part_reach(struct part *part, uint64_t offset)
 {
     uint32_t window = window_of(part, offset);
 
-    for (uint32_t next = 1; next <= window; next++)
+    for (uint32_t next = 0; next <= window; next++)
         if (!window_at(part, next) && !map_window(part, next))
             return false;
     return true;

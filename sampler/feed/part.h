@@ -7,7 +7,7 @@
  * threads need ten of them, and a program with few threads has addresses for few.
  *
  * Units      offset: bytes from the part's start.
- * Ownership  Window 0 is the caller's; part_end takes the other windows away.
+ * Ownership  Window 0 is the caller's, if he has mapped it; part_end takes the others away.
  * Threads    part_reach and what reads: any. No window moves or goes before part_end.
  * Signals    What is marked is SIGNAL_SAFE.
  * Errors     False, or NULL: there is no address space for it.
@@ -30,13 +30,16 @@ enum {
 struct part {
     uint64_t bytes;       /* of the whole part; below it is every offset that is asked for */
     uint64_t first_bytes; /* of window 0; doubled again and again it reaches bytes */
+    uint8_t *before;      /* the step that lies before the part, mapped; NULL: window 0 is */
     _Atomic(uint8_t *) windows[PART_WINDOWS]; /* NULL: not mapped yet */
 };
 
 /* place: of first_bytes, mapped. Both sizes, and where the part lies in the memfd: steps. */
 SIGNAL_SAFE void part_begin(struct part *part, uint8_t *place);
+/* Instead: nothing of it is mapped yet, but the step before it, which stays mapped. */
+SIGNAL_SAFE void part_begin_behind(struct part *part, uint8_t *before);
 SIGNAL_SAFE void part_end(struct part *part);
-/* In place of both: all of the part is mapped, at whole, by somebody else. */
+/* In place of all of them: all of the part is mapped, at whole, by somebody else. */
 void part_over(struct part *part, uint8_t *whole);
 
 /* Maps the window that the byte lies in, unless it is. */

@@ -88,7 +88,7 @@ static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "
  * name, id, duration; then the arguments. */
 #define FEED_EVENT_PHASES(X)                                                                       \
     X(BEGIN, NAME)                                                                                 \
-    X(END, NOTHING) /* of the slice that this thread began last */                                 \
+    X(END, NOTHING)              /* of the slice that this thread began last */                    \
     X(COMPLETE, NAME | DURATION) /* a slice at once, after its end; its time is its start */       \
     X(INSTANT, NAME)                                                                               \
     X(ASYNC_BEGIN, NAME | ID)                                                                      \
@@ -97,8 +97,11 @@ static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "
     X(FLOW_BEGIN, NAME | ID) /* from the slice that stands open here */                            \
     X(FLOW_STEP, NAME | ID)                                                                        \
     X(FLOW_END, NAME | ID)                                                                         \
-    X(COUNTER, NAME) /* each argument is a series */                                               \
-    X(FRAME, NAME | ID | DURATION) /* id: its number; its time is its start */
+    X(COUNTER, NAME)               /* each argument is a series */                                 \
+    X(FRAME, NAME | ID | DURATION) /* id: its number; its time is its start */                     \
+    X(LOST,                                                                                        \
+      ID | DURATION) /* first after a loss: id: events lost since the one before it;         \
+                            * duration: FEED_LOST_SLICES */
 
 enum {
     FEED_EVENT_HAS_NOTHING = 0,
@@ -106,9 +109,26 @@ enum {
     FEED_EVENT_HAS_ID = 2,
     FEED_EVENT_HAS_DURATION = 4,
 };
-enum { FEED_EVENT_ARGUMENTS_MAX = 4, FEED_EVENT_STREAMS_MAX = 64, FEED_EVENT_TEXT_MAX = 4096 };
+enum {
+    FEED_EVENT_ARGUMENTS_MAX = 4,
+    FEED_EVENT_TEXT_MAX = 4096,
+    FEED_EVENT_BYTES_MAX = 8192, /* texts that would make it larger are cut */
+};
 
-enum feed_argument_type { FEED_ARGUMENT_INT, FEED_ARGUMENT_UINT, FEED_ARGUMENT_DOUBLE, FEED_ARGUMENT_TEXT };
+enum feed_argument_type {
+    FEED_ARGUMENT_INT,
+    FEED_ARGUMENT_UINT,
+    FEED_ARGUMENT_DOUBLE,
+    FEED_ARGUMENT_TEXT,
+    FEED_ARGUMENT_TYPES,
+};
+
+/* Slices that stood open at the least while events were lost, and that stand open now: the outer
+ * `least` are those from before, and the rest began unseen. Also without a loss, in front of all
+ * events of a thread whose slices began before there was this feed. */
+#define FEED_LOST_SLICES(least, now) ((uint64_t)(now) << 32 | (uint32_t)(least))
+#define FEED_LOST_LEAST(word)        ((uint32_t)(word))
+#define FEED_LOST_NOW(word)          ((uint32_t)((word) >> 32))
 
 struct feed_event {
     struct feed_record head; /* slot: phase, stream, number of arguments */
@@ -117,7 +137,7 @@ struct feed_event {
 };
 #define FEED_EVENT_HEAD(phase, stream, arguments)                                                  \
     ((uint16_t)((phase) | (stream) << 4 | (arguments) << 10))
-#define FEED_EVENT_PHASE(head)     ((head) & 15)
+#define FEED_EVENT_PHASE(head)     ((head)&15)
 #define FEED_EVENT_STREAM(head)    ((head) >> 4 & 63) /* a place in the header's streams */
 #define FEED_EVENT_ARGUMENTS(head) ((head) >> 10 & 7)
 
@@ -128,19 +148,44 @@ struct feed_argument {
     uint16_t type; /* feed_argument_type */
 };
 
+/* An event as it is read. */
+#define FEED_ENUM_PHASE(name, ...) FEED_EVENT_##name,
+enum feed_event_phase { FEED_EVENT_PHASES(FEED_ENUM_PHASE) FEED_EVENT_PHASE_COUNT };
+
+struct feed_event_argument {
+    uint32_t name; /* in names */
+    enum feed_argument_type type;
+    uint64_t value;   /* of a text: its bytes */
+    const char *text; /* in the record, not 0-terminated; else NULL */
+};
+
+struct feed_event_parts {
+    enum feed_event_phase phase;
+    uint32_t stream;
+    int64_t timestamp_ns;
+    uint32_t name; /* in names; 0: it has none, or there was no room for it */
+    uint64_t id, duration_ns;
+    uint32_t argument_count;
+    struct feed_event_argument arguments[FEED_EVENT_ARGUMENTS_MAX];
+};
+
 /* A copy of any of them. head.type says which member is meant. */
 union feed_any {
     struct feed_record head;
     struct feed_timed timed;
     struct feed_sample sample; /* SAMPLE, SAMPLE_OF */
     struct feed_again again;
+    struct feed_event event;
     uint8_t bytes[sizeof(struct feed_sample) + FEED_DEPTH_MAX * sizeof(uint64_t)];
 };
+static_assert((int)sizeof(union feed_any) >= (int)FEED_EVENT_BYTES_MAX, "an event is copied whole");
 
 enum feed_record_is { FEED_RECORD_IS_GOOD, FEED_RECORD_IS_UNKNOWN, FEED_RECORD_IS_BAD };
 
 /* ring: the slot in whose ring it stood. Of a copy whose head.size_bytes is larger than it, the
  * rest was cut off. */
 enum feed_record_is feed_record_check(const union feed_any *record, uint32_t ring);
+/* The same of what stood in a ring of events. Good: out has its parts. */
+enum feed_record_is feed_event_check(const union feed_any *record, struct feed_event_parts *out);
 
 #endif

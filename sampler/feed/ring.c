@@ -59,8 +59,8 @@ SIGNAL_SAFE_INLINE void end_write(struct ring_writer *ring)
 /* NULL when full. */
 SIGNAL_SAFE_INLINE void *find_room(struct ring_writer *ring, uint32_t size_bytes_max)
 {
-    uint64_t head = atomic_load_explicit(&ring->thread->head, memory_order_relaxed);
-    uint64_t tail = atomic_load_explicit(&ring->thread->tail, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(ring->head, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(ring->tail, memory_order_acquire);
     uint32_t place = (uint32_t)(head & (ring->size_bytes - 1));
     bool wraps = place + size_bytes_max > ring->size_bytes;
     bool starts_over = head == tail && place >= FEED_RING_LOW_BYTES;
@@ -92,7 +92,7 @@ bool ring_commit(struct ring_writer *ring)
 
     if (!is_writing(ring))
         return false;
-    atomic_store_explicit(&ring->thread->head, head, memory_order_release);
+    atomic_store_explicit(ring->head, head, memory_order_release);
     end_write(ring);
     return true;
 }
@@ -123,7 +123,7 @@ static bool believable(const struct feed_record *record, uint64_t unread, uint32
 int ring_read(struct ring_reader *ring, void *out, uint32_t out_bytes)
 {
     /* Once: a writer that pads on and on must not hold us. */
-    uint64_t head = atomic_load_explicit(&ring->thread->head, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(ring->head, memory_order_acquire);
 
     for (;;) {
         uint64_t unread = head - ring->tail;
@@ -155,12 +155,12 @@ void ring_release(struct ring_reader *ring)
 {
     ring->tail += ring->last_bytes;
     ring->last_bytes = 0;
-    atomic_store_explicit(&ring->thread->tail, ring->tail, memory_order_release);
+    atomic_store_explicit(ring->told, ring->tail, memory_order_release);
 }
 
 void ring_skip(struct ring_reader *ring)
 {
-    ring->tail = atomic_load_explicit(&ring->thread->head, memory_order_acquire);
+    ring->tail = atomic_load_explicit(ring->head, memory_order_acquire);
     ring->last_bytes = 0;
-    atomic_store_explicit(&ring->thread->tail, ring->tail, memory_order_release);
+    atomic_store_explicit(ring->told, ring->tail, memory_order_release);
 }

@@ -38,13 +38,14 @@ enum { RING_REFUSALS_MAX = 64 };
 
 /* The writer's view: built on the stack of the handler, or kept; holds no state of its own. */
 struct ring_writer {
-    struct feed_thread *thread; /* head and tail */
-    uint8_t *bytes;             /* the ring's memory */
-    uint32_t size_bytes;        /* a power of two */
-    uint64_t reserved_at;       /* position of the reserved record */
-    struct ring_busy *busy;     /* NULL: nothing ever interrupts this writer to write */
-    uint32_t write;             /* number of the write that is under way */
-    bool refused;               /* ring_reserve gave NULL because another one is */
+    _Atomic uint64_t *head;       /* bytes ever written */
+    const _Atomic uint64_t *tail; /* bytes ever read */
+    uint8_t *bytes;               /* the ring's memory */
+    uint32_t size_bytes;          /* a power of two */
+    uint64_t reserved_at;         /* position of the reserved record */
+    struct ring_busy *busy;       /* NULL: nothing ever interrupts this writer to write */
+    uint32_t write;               /* number of the write that is under way */
+    bool refused;                 /* ring_reserve gave NULL because another one is */
 };
 
 /* Lends size_bytes_max bytes in one piece (a multiple of 8, at most half the ring); NULL when full,
@@ -63,7 +64,8 @@ SIGNAL_SAFE bool ring_put(struct ring_writer *ring, const struct feed_record *re
  * -1 when what is there is no record: the caller calls ring_skip and counts a loss.
  */
 struct ring_reader {
-    struct feed_thread *thread;
+    const _Atomic uint64_t *head;
+    _Atomic uint64_t *told; /* how far it was read, for the writer */
     const uint8_t *bytes;
     uint32_t size_bytes;
     uint64_t tail;       /* the reader's own copy: what the feed holds may be scribbled on */

@@ -712,7 +712,7 @@ export interface TagProfile {
   counters: number[];
 }
 
-/** Timeline events. Programs record none so far: the names of processes and threads. */
+/** Timeline events by time, behind the names of processes and threads. Of a slice that crosses an end of the window, the side that lies in it. */
 export interface Timeline {
   type: "Timeline";
   traceEvents: TraceEvent[];
@@ -728,8 +728,8 @@ export interface TimelineFlags {
   recordedStreams: TimelineStream[];
 }
 
-/** Kinds of timeline events, as the Dart VM has them. */
-export type TimelineStream = "API" | "Compiler" | "CompilerVerbose" | "Dart" | "Debugger" | "Embedder" | "GC" | "Isolate" | "VM";
+/** A kind of timeline events: its category. The Dart VM's are API, Compiler, CompilerVerbose, Dart, Debugger, Embedder, GC, Isolate and VM; programs have others of their own. */
+export type TimelineStream = string;
 
 /** A moment. */
 export interface Timestamp {
@@ -737,18 +737,31 @@ export interface Timestamp {
   timestamp: Micros;
 }
 
-/** An event of Chrome's trace format: the name of a process or of a thread. */
-export interface TraceEvent {
-  name: "process_name" | "thread_name";
-  ph: "M";
-  pid: number;
-  tid: number;
-  args: TraceName;
+/** What the program said with the event, by name: texts and numbers. Of M the name. All but counters and M have isolateId and isolateGroupId. */
+export interface TraceArguments {
+  name?: string | number;
+  isolateId?: string | number;
+  isolateGroupId?: string | number;
+  /** Open, CutOff or NoBegin: as in _TimelineBlock. */
+  _mark?: string | number;
 }
 
-/** The arguments of a metadata event. */
-export interface TraceName {
+/** An event of Chrome's trace format. M is the name of a process or of a thread; B and E are the sides of a slice, X a whole one; i an instant; b, n and e async events, and b and e the sides of a frame, whose id is its number; s, t and f flows; C a counter, each of whose arguments is a series. */
+export interface TraceEvent {
+  /** Of M: process_name or thread_name. */
   name: string;
+  cat?: TimelineStream;
+  tid: number;
+  pid: number;
+  ts?: Micros;
+  ph: "M" | "B" | "E" | "X" | "i" | "b" | "n" | "e" | "s" | "t" | "f" | "C";
+  /** Microseconds, of X. */
+  dur?: number;
+  s?: "t";
+  /** Of flows: they belong to the slice around them. */
+  bp?: "e";
+  id?: string;
+  args: TraceArguments;
 }
 
 /** As many URIs as were asked for; null where there is none. */
@@ -1335,7 +1348,7 @@ export interface PrivateTimelineBlock {
   argumentEvents: number[];
   /** Numbers of texts. */
   argumentNames: number[];
-  /** A number that JSON has none for is a text: NaN, Infinity, -Infinity. Each argument of a counter is a series of it. */
+  /** A number that readers of JSON may not know is a text: NaN, Infinity, -Infinity, and from 2^63 on its digits. Each argument of a counter is a series of it. */
   argumentValues: (number | number | string)[];
 }
 
@@ -1354,7 +1367,7 @@ export interface PrivateTimelineFrame {
   raster: number;
   /** The frame's argument vsyncOverhead; else 0. */
   vsyncOverhead: number;
-  /** Frames that were not shown meanwhile: elapsed in whole budgets, less one. */
+  /** Frames that were not shown meanwhile: elapsed in whole budgets. */
   dropped: number;
   /** By dropped: from 3, 9, 24 and 42 on the next. */
   level: "Best" | "Normal" | "Middle" | "High" | "Frozen";
@@ -1394,8 +1407,16 @@ export interface PrivateTimelineHistory {
   evicted: number;
   /** Not taken: a ring was full, or a write came in the middle of another. */
   lost: number;
+  /** Came to the service, and found no memory there or could not be true. */
+  unstored: number;
   /** Ends without a begin. */
   unmatched: number;
+  /** Begins without an end. */
+  cutOff: number;
+  /** Slices inside of so many others that they were not kept. */
+  tooDeep: number;
+  /** Ends before their begin: their slices have no duration. */
+  backward: number;
   firstMicros?: Micros;
   lastMicros?: Micros;
 }
@@ -1417,7 +1438,7 @@ export interface PrivateTimelineTable {
   eventCount: number;
   /** In open. */
   openCount: number;
-  /** There may be more events than count. */
+  /** There are more events than count. */
   more?: true;
 }
 
@@ -1425,6 +1446,7 @@ export interface PrivateTimelineTable {
 export interface PrivateTimelineThread {
   isolateId: IsolateId;
   pid: number;
+  /** 0: the service itself tells of its sampling. */
   tid: number;
   name: string;
 }
@@ -1547,6 +1569,16 @@ export interface EventServiceUnregistered {
   method: string;
 }
 
+/** Events of a process, in the order in which they were complete: a slice with its end, as X. Names of threads stand in front of theirs. At most 1,000, of what came since the client began to listen. */
+export interface EventTimelineEvents {
+  type: "Event";
+  kind: "TimelineEvents";
+  timestamp: Millis;
+  isolateGroup: IsolateGroupRef;
+  isolate: IsolateRef;
+  timelineEvents: TraceEvent[];
+}
+
 /** Other streams are recorded than before. */
 export interface EventTimelineStreamSubscriptionsUpdate {
   type: "Event";
@@ -1629,7 +1661,7 @@ export interface EventPrivateTimelineAvailable {
   kind: "_TimelineAvailable";
   timestamp: Millis;
   vm: VMRef;
-  /** How many there have been, of all processes. */
+  /** How many, of all processes; 0: what there was is forgotten. */
   _events: number;
 }
 
@@ -1899,7 +1931,7 @@ export interface Methods {
     };
     result: Success | Sentinel;
   };
-  /** Forgets the timeline's events: there are none. */
+  /** Forgets the timeline's events. What stands open stays so. */
   "clearVMTimeline": {
     params: Record<string, never>;
     result: Success;
@@ -2490,7 +2522,7 @@ export interface Streams {
   Debug: EventResume;
   GC: never;
   Extension: EventExtension;
-  Timeline: EventTimelineStreamSubscriptionsUpdate;
+  Timeline: EventTimelineEvents | EventTimelineStreamSubscriptionsUpdate;
   Logging: EventLogging;
   Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;

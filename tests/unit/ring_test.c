@@ -26,11 +26,15 @@ static int make_pair(void **state)
 
     assert_non_null(pair);
     assert_non_null(bytes);
-    pair->writer = (struct ring_writer){
-        .thread = &pair->thread, .bytes = bytes, .size_bytes = RING_BYTES, .busy = &pair->busy
-    };
-    pair->reader =
-        (struct ring_reader){ .thread = &pair->thread, .bytes = bytes, .size_bytes = RING_BYTES };
+    pair->writer = (struct ring_writer){ .head = &pair->thread.head,
+                                         .tail = &pair->thread.tail,
+                                         .bytes = bytes,
+                                         .size_bytes = RING_BYTES,
+                                         .busy = &pair->busy };
+    pair->reader = (struct ring_reader){ .head = &pair->thread.head,
+                                         .told = &pair->thread.tail,
+                                         .bytes = bytes,
+                                         .size_bytes = RING_BYTES };
     *state = pair;
     return 0;
 }

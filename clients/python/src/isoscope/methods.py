@@ -469,8 +469,7 @@ class Methods:
         time_origin_micros: Optional[Micros] = None,
         time_extent_micros: Optional[Micros] = None,
     ) -> PrivateGetVMTimelineResult:
-        """getVMTimeline, as it was called before 3.19. No events are recorded so far; names are
-        in every window.
+        """getVMTimeline, as it was called before 3.19.
         time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
@@ -624,7 +623,7 @@ class Methods:
         return reply
 
     def clear_vm_timeline(self) -> ClearVMTimelineResult:
-        """Forgets the timeline's events: there are none."""
+        """Forgets the timeline's events. What stands open stays so."""
         reply: ClearVMTimelineResult = self._ask("clearVMTimeline")
         return reply
 
@@ -1129,7 +1128,8 @@ class Methods:
         time_origin_micros: Optional[Micros] = None,
         time_extent_micros: Optional[Micros] = None,
     ) -> GetVMTimelineResult:
-        """Timeline events in a window. No events are recorded so far; names are in every window.
+        """Timeline events in a window. The window holds when both ends are given, as in the VM;
+        both belong to it. Names are in every window.
         time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
@@ -1805,7 +1805,7 @@ if TYPE_CHECKING:
             """
 
         async def clear_vm_timeline(self) -> ClearVMTimelineResult:
-            """Forgets the timeline's events: there are none."""
+            """Forgets the timeline's events. What stands open stays so."""
 
         async def create_id_zone(
             self,

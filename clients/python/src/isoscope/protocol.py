@@ -19,7 +19,7 @@ ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspensi
 SamplesForm = Literal["list", "table"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
-TimelineStream = Literal["API", "Compiler", "CompilerVerbose", "Dart", "Debugger", "Embedder", "GC", "Isolate", "VM"]
+TimelineStream = str
 ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
@@ -772,7 +772,7 @@ class TagProfile(TypedDict):
 
 
 class Timeline(TypedDict):
-    """Timeline events. Programs record none so far: the names of processes and threads."""
+    """Timeline events by time, behind the names of processes and threads. Of a slice that crosses an end of the window, the side that lies in it."""
 
     type: Literal["Timeline"]
     traceEvents: List[TraceEvent]
@@ -796,20 +796,34 @@ class Timestamp(TypedDict):
     timestamp: Micros
 
 
-class TraceEvent(TypedDict):
-    """An event of Chrome's trace format: the name of a process or of a thread."""
+class TraceArguments(TypedDict, total=False):
+    """What the program said with the event, by name: texts and numbers. Of M the name. All but counters and M have isolateId and isolateGroupId."""
 
-    name: Literal["process_name", "thread_name"]
-    ph: Literal["M"]
-    pid: int
-    tid: int
-    args: TraceName
+    name: Union[str, float]
+    isolateId: Union[str, float]
+    isolateGroupId: Union[str, float]
+    _mark: Union[str, float]
 
 
-class TraceName(TypedDict):
-    """The arguments of a metadata event."""
+class _TraceEventRequired(TypedDict):
+    """What every TraceEvent has."""
 
     name: str
+    tid: int
+    pid: int
+    ph: Literal["M", "B", "E", "X", "i", "b", "n", "e", "s", "t", "f", "C"]
+    args: TraceArguments
+
+
+class TraceEvent(_TraceEventRequired, total=False):
+    """An event of Chrome's trace format. M is the name of a process or of a thread; B and E are the sides of a slice, X a whole one; i an instant; b, n and e async events, and b and e the sides of a frame, whose id is its number; s, t and f flows; C a counter, each of whose arguments is a series."""
+
+    cat: TimelineStream
+    ts: Micros
+    dur: int
+    s: Literal["t"]
+    bp: Literal["e"]
+    id: str
 
 
 class UriList(TypedDict):
@@ -1432,7 +1446,11 @@ class _PrivateTimelineHistoryRequired(TypedDict):
     events: int
     evicted: int
     lost: int
+    unstored: int
     unmatched: int
+    cutOff: int
+    tooDeep: int
+    backward: int
 
 
 class PrivateTimelineHistory(_PrivateTimelineHistoryRequired, total=False):
@@ -1603,6 +1621,17 @@ class EventServiceUnregistered(TypedDict):
     timestamp: Millis
     service: str
     method: str
+
+
+class EventTimelineEvents(TypedDict):
+    """Events of a process, in the order in which they were complete: a slice with its end, as X. Names of threads stand in front of theirs. At most 1,000, of what came since the client began to listen."""
+
+    type: Literal["Event"]
+    kind: Literal["TimelineEvents"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    timelineEvents: List[TraceEvent]
 
 
 class EventTimelineStreamSubscriptionsUpdate(TypedDict):

@@ -1,0 +1,41 @@
+/*
+ * feed_reader_state.h - a feed_reader's own state, for the files that read different rings of it.
+ *
+ * Threads    As feed_reader.h.
+ */
+#ifndef ISOSCOPE_FEED_READER_STATE_H
+#define ISOSCOPE_FEED_READER_STATE_H
+
+#include "feed_reader.h"
+#include "ring.h"
+
+/* How far a thread's rings were read. */
+struct slot_tails {
+    uint64_t samples, events;
+};
+
+struct feed_reader {
+    struct feed_header layout;  /* copied once and checked; the feed's own is not looked at again */
+    struct feed_header *shared; /* control and status only */
+    struct feed_thread *threads;
+    struct feed_module *modules;
+    const char *names;
+    const uint8_t *rings, *event_rings;
+    uint64_t corrupt, unknown;
+    struct slot_tails *tails;        /* by slot */
+    char **paths;                    /* by module number: copied when first asked for */
+    uint32_t tails_room, paths_room; /* many programs end before either is asked for */
+    union feed_any record;
+};
+
+enum found { FOUND_NONE, FOUND_SKIPPED, FOUND_LATER, FOUND_NEXT };
+
+/* From then on reader->tails has the slot. False: there is no memory. */
+bool feed_reader_reach_tail(struct feed_reader *reader, uint32_t slot);
+/* The ring's next record, into reader->record. False when there is none. */
+bool feed_reader_read(struct feed_reader *reader, struct ring_reader *ring);
+/* Counts what it was found to be, and gives its room back. */
+enum found feed_reader_found(struct feed_reader *reader, struct ring_reader *ring,
+                             enum feed_record_is is);
+
+#endif
