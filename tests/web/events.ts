@@ -61,7 +61,7 @@ class Numbers {
 
 export function tableOf(events: ToldEvent[], open: ToldEvent[] = []): TimelineTable {
   const numbers = new Numbers();
-  const history = { bytes: 0, bytesMax: 0, events: events.length, evicted: 0, lost: 0, unmatched: 0 };
+  const history = { bytes: 0, bytesMax: 0, events: events.length, evicted: 0, lost: 0, unmatched: 0, unstored: 0, cutOff: 0, tooDeep: 0, backward: 0 };
   return {
     ...{ type: "_TimelineTable", kinds: KINDS, history, next: "1", blocks: [numbers.block(events)] },
     ...{ open: open.length ? [numbers.block(open)] : [], eventCount: events.length, openCount: open.length },

@@ -217,6 +217,7 @@ export interface DataState {
   threads: ThreadInfo[];
   events: number; // of the timeline
   lostEvents: number;
+  evictedEvents: number;
   eventsOf: number[]; // by thread
   processNames: Map<number, string>; // by pid
   tags: string[]; // "": none was set

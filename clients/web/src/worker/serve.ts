@@ -262,6 +262,7 @@ class Server {
       threads: profile.threads,
       events: events?.timeline.length ?? 0,
       lostEvents: events?.timeline.lost ?? 0,
+      evictedEvents: events?.timeline.evicted ?? 0,
       eventsOf: events?.counts() ?? [],
       processNames: profile.processNames,
       tags: profile.tags.texts,

@@ -10,7 +10,8 @@ import type { Steps } from "../spread";
 import { type Arrows, arrowsIn } from "./arrows";
 import { eventOf } from "./details";
 import { type Seen, sliceRows } from "./slice_rows";
-import { laneSlices, streamSlots, strips } from "./strips";
+import { streamSlots } from "./stream_slots";
+import { laneSlices, strips } from "./strips";
 import { eventHits, sliceTable } from "./sums";
 import { Timeline } from "./timeline";
 

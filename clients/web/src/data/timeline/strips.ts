@@ -1,8 +1,8 @@
 // What stands above the threads on their scale of time: frames as bars beside what they may take, counters as steps;
 // and in the overview's lanes, slices in steps.
-import { slotsOf, OTHERS } from "../colour_slots";
 import { droppedBy, type FrameSums, framesPerSecond, frameSums, levelOf } from "./frames";
 import { eventKey } from "./sums";
+import { streamSlots } from "./stream_slots";
 import type { Timeline } from "./timeline";
 
 export interface FrameStrip {
@@ -81,13 +81,6 @@ function frameStrips(timeline: Timeline, thread: number, from: number, step: num
       sums: frameSums(track, from, from + step * width, budget),
     };
   });
-}
-
-/** The colour of each stream, by its text: a number of the palette. */
-export function streamSlots(timeline: Timeline): (stream: number) => number {
-  const { texts } = timeline.texts;
-  const slots = slotsOf(new Map(timeline.streams.map((stream) => [texts[stream], 1])));
-  return (stream) => slots.get(texts[stream]) ?? OTHERS;
 }
 
 export const LANE_DEPTHS = 3;

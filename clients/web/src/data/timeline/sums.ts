@@ -2,11 +2,13 @@
 import type { Filter } from "../filter";
 import { orderOf, type SliceSort } from "../sort";
 import { matcher, type Search } from "../sums/search";
+import { streamSlots } from "./stream_slots";
 import type { Row, Timeline } from "./timeline";
 
 export interface SliceTable {
   names: string[];
   streams: string[];
+  slots: Uint8Array; // the colours of these
   count: Float64Array;
   total: Float64Array; // ns, as the next three
   p50: Float64Array;
@@ -87,7 +89,9 @@ export function sliceTable(timeline: Timeline, filter: Filter, sort: SliceSort, 
   const streams = there.map((label) => timeline.streamOf(label));
   const of = (part: number) =>
     Float64Array.from(there, (label) => quantile(durations.subarray(begins[label], ends[label]), part));
+  const slotOf = streamSlots(timeline);
   const table = {
+    slots: Uint8Array.from(there, (label) => slotOf(timeline.labels.b.data[label])),
     ...{ names, streams, p50: of(0.5), p95: of(0.95), longest: there.map((label) => longest[label]) },
     count: Float64Array.from(there, (label) => counts[label]),
     total: Float64Array.from(there, (label) => totals[label]),

@@ -64,13 +64,18 @@ export class Timeline {
   origin_us = 0;
   first = Infinity; // the earliest start
   last = 0; // the latest end
-  lost = 0;
-  evicted = 0; // by the service, and here
+  lost = 0; // that were told, and came to no store
+  #let = 0; // of the oldest, by the service
   #dropped = 0; // serials below
   #serial = 0;
   #noted = new FloatColumn(); // starts
   #threadOf = new Map<string, number>();
   #halves = new Map<string, Half>();
+
+  /** The oldest that are no more, there and here. */
+  get evicted(): number {
+    return Math.max(this.#let, this.#dropped);
+  }
 
   /** That are held. */
   get length(): number {
@@ -119,8 +124,9 @@ export class Timeline {
 
   /** A reply; what is open in it takes the place of what was. */
   add(table: TimelineTable): void {
-    this.lost = table.history.lost;
-    this.evicted = table.history.evicted + this.#dropped;
+    const { lost, unstored, tooDeep, evicted } = table.history;
+    this.lost = lost + unstored + tooDeep;
+    this.#let = evicted;
     const reader = new Reader(this, table.kinds);
     for (const block of table.blocks) reader.add(block, false);
     for (const { rows } of this.threads) for (const row of rows.values()) row.open = [];
@@ -194,7 +200,6 @@ export class Timeline {
     const from = this.#serial - count - ((this.#serial - count) % NOTED);
     const notes = (from - this.#dropped) / NOTED;
     const time = (this.first = this.#noted.data[notes]);
-    this.evicted += from - this.#dropped;
     for (const { rows } of this.threads) for (const { track } of rows.values()) track.drop(from);
     for (const { series } of this.counters.values()) series.drop(time);
     this.flows.drop(time);
@@ -207,6 +212,8 @@ export class Timeline {
 }
 
 const HEX = 16;
+/** Is a series its counter's only one, by its name? */
+const isPlain = (series: string, counter: string) => ["", "value", counter].includes(series);
 
 /** Of one reply: it numbers texts and threads itself. */
 class Reader {
@@ -267,7 +274,7 @@ class Reader {
       }
       case "Counter":
         for (const [name, value] of one.given)
-          if (typeof value === "number") timeline.count(pid, name && name !== "value" ? `${one.name}: ${name}` : one.name, start, value);
+          if (typeof value === "number") timeline.count(pid, isPlain(name, one.name) ? one.name : `${one.name}: ${name}`, start, value);
         return timeline.event(thread, start, 0, label);
       case "Frame": {
         const known = [...rows.values()].filter(({ key }) => key[0] === "f");

@@ -33,6 +33,8 @@ export interface BoxPaint {
   /** 2: search hit, 1: plain, 0: faint, as search looks for others. */
   emphasis(box: number): 0 | 1 | 2;
   isPicked(box: number): boolean;
+  /** What fits into so many letters; not given: a short form of the label, which is a function's name. */
+  short?(box: number, letters: number): string;
   /** Of one that stands for several; "": a hatch. */
   joined?(box: number): string;
   /** What lies above the boxes. */
@@ -238,11 +240,13 @@ class Painter {
     const { context, paint } = this;
     const start = Math.max(left, 0) + PAD_PX;
     const room = left + width - start - PAD_PX;
-    const label = paint.label(box);
+    const short = (part: number) => {
+      const letters = Math.floor((part * room) / character);
+      return paint.short ? paint.short(box, letters) : shortName(paint.label(box), letters);
+    };
     // Wide letters are seldom; measured only where it is close.
-    let text = shortName(label, Math.floor((1.15 * room) / character));
-    if (text && context.measureText(text).width > room)
-      text = shortName(label, Math.floor((0.85 * room) / character));
+    let text = short(1.15);
+    if (text && context.measureText(text).width > room) text = short(0.85);
     if (!text || context.measureText(text).width > room) return;
     const emphasis = paint.emphasis(box);
     context.globalAlpha = emphasis === 0 ? FAINT : 1;

@@ -27,7 +27,7 @@ import { Empty } from "../parts/empty";
 import { boxPaint } from "./flame";
 import { duration, grouped } from "../parts/format";
 import { drawTicks } from "../time/time_axis";
-import { isSlice, keyOf, sliceTip, withSlices } from "../timeline/slice_paint";
+import { isSlice, keyOf, sliceTip, Streams, withSlices } from "../timeline/slice_paint";
 import type { Strips } from "../timeline/strips";
 import { setWindow } from "../time/time_drag";
 import { inside, type Span } from "../time/time_window";
@@ -106,7 +106,7 @@ function Bands({ threads, whole, samples, search, Strips }: Props) {
     isSlice(rows!, box) ? sliceTip(rows!, box, zero_us) : tipOf(rows!, box, thin, zero_us - origin, samples);
   return (
     <div class="stacked" ref={place}>
-      <Bar shown={threads} samples={samples} seen={near} all={() => see(null)} isKnot={rows?.arrows?.hidden ?? false} />
+      <Bar shown={threads} samples={samples} seen={near} all={() => see(null)} rows={rows} />
       {Strips && <Strips seen={seen} width={width} zero_us={zero_us} />}
       <Canvas
         pixels={[width, AXIS_PX]}
@@ -216,11 +216,11 @@ interface BarProps {
   samples: Float64Array; // by thread
   seen: Span | null; // null: all
   all(): void;
-  isKnot: boolean; // too many flows to be drawn
+  rows: ChartRows | null;
 }
 
 /** Which threads, and what is seen of them. */
-function Bar({ shown, samples, seen, all, isKnot }: BarProps) {
+function Bar({ shown, samples, seen, all, rows }: BarProps) {
   const threads = data.value!.threads;
   const listed = [...samples.keys()]
     .filter((one) => threads[one] && has(one, samples))
@@ -260,7 +260,8 @@ function Bar({ shown, samples, seen, all, isKnot }: BarProps) {
           <button onClick={all}>Whole</button>
         </>
       )}
-      {isKnot && <span>Too many flows for arrows here: zoom in</span>}
+      {rows && <Streams rows={rows} />}
+      {rows?.arrows?.hidden && <span>Too many flows for arrows here: zoom in</span>}
     </div>
   );
 }

@@ -96,7 +96,7 @@ function Inside({ event, Hottest }: Props & { event: EventDetails }) {
       {summary && (
         <p>
           {grouped(summary.count)} samples inside it, {duration(summary.cpu_ns)} CPU
-          {ns > 0 && ` (${percent(summary.cpu_ns, ns, summary.count)} of it)`}
+          {summary.count > 0 && ns > 0 && ` (${percent(summary.cpu_ns, ns, summary.count)} of it)`}
         </p>
       )}
       {table && <Hottest table={table} />}

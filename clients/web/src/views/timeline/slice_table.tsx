@@ -4,6 +4,7 @@ import type { SliceTable as Table } from "../../data/timeline/sums";
 import { useAnswer } from "../../state/answer";
 import { data, look } from "../../state/live";
 import { select, selection } from "../../state/selection";
+import { fill } from "../parts/colours";
 import { duration, grouped } from "../parts/format";
 import { Grid, rowOf } from "../parts/grid";
 import type { Heading } from "../parts/head";
@@ -61,7 +62,7 @@ function Rows({ table }: { table: Table }) {
   ];
   return (
     <Grid
-      kind="slices"
+      kind="functions slices"
       sight={sight}
       count={rows.length}
       row={(index) => {
@@ -82,6 +83,7 @@ function Rows({ table }: { table: Table }) {
               <span class={HEADINGS[i + 1][1]}>{text}</span>
             ))}
             <span class="name">
+              <i class="swatch" style={{ background: fill(table.slots[one], "kind") }} />
               <bdi title={table.names[one]}>{table.names[one]}</bdi>
             </span>
             <bdi class="library faint">{table.streams[one]}</bdi>

@@ -62,7 +62,7 @@ function Frames({ told, of, seen, width, zero_us }: FramesProps) {
   const xOf = placed(told, seen, width);
   const { frames, perSecond, late, dropped, levels } = of.sums;
   const words = [
-    `${grouped(frames)} frames`,
+    `${grouped(frames)} ${frames === 1 ? "frame" : "frames"}`,
     ...(perSecond ? [`${perSecond.toFixed(1)} a second`] : []),
     ...(late ? [`${grouped(late)} over ${duration(budget)}`] : []),
     ...(dropped ? [`${grouped(dropped)} dropped`] : []),

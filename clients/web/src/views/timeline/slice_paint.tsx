@@ -1,7 +1,7 @@
 // What slices look like among boxes: coloured by their stream, with their time behind the name; flows as arrows.
-import type { Search } from "../../data/sums/search";
-import { matcher } from "../../data/sums/search";
 import { JOINED } from "../../data/layouts/flame_layout";
+import { shortName } from "../../data/short_name";
+import { matcher, type Search } from "../../data/sums/search";
 import { selection } from "../../state/selection";
 import type { ChartRows } from "../../worker/messages";
 import { type BoxPaint, ROW_PX, type Viewport } from "../boxes/box_draw";
@@ -42,6 +42,8 @@ function finds(search: Search): (name: string, stream: string) => boolean {
   }
 }
 
+const LETTERS_LEAST = 3; // fewer say nothing
+
 /** Of calls it is as it was. */
 export function withSlices(boxes: ChartRows, paint: BoxPaint): BoxPaint {
   const { slices, told, arrows } = boxes;
@@ -56,7 +58,13 @@ export function withSlices(boxes: ChartRows, paint: BoxPaint): BoxPaint {
     ...paint,
     fill: (box) => colours[of(box)] ?? paint.fill(box),
     joined: (box) => colours[of(box)] ?? "",
-    label: (box) => (of(box) < 0 ? paint.label(box) : `${told[of(box)].name} (${duration(slices.duration[box])})`),
+    short: (box, letters) => {
+      if (of(box) < 0) return shortName(paint.label(box), letters);
+      const { name } = told[of(box)];
+      const full = `${name} ${duration(slices.duration[box])}`;
+      if (full.length <= letters || name.length <= letters) return full.length <= letters ? full : name;
+      return letters < LETTERS_LEAST ? "" : `${name.slice(0, letters - 1)}…`;
+    },
     emphasis: (box) => hits[of(box)] ?? paint.emphasis(box),
     isPicked: (box) => (of(box) < 0 ? paint.isPicked(box) : box === picked),
     over: (context, viewport) => arrows && drawArrows(context, arrows.ends, viewport, paint.ink),
@@ -86,6 +94,21 @@ function drawArrows(context: CanvasRenderingContext2D, ends: Float64Array, viewp
     context.fill();
   }
   context.globalAlpha = 1;
+}
+
+/** What the colours of slices mean. */
+export function Streams({ rows: { told } }: { rows: ChartRows }) {
+  const slots = new Map(told.map(({ stream, slot }) => [stream, slot]));
+  if (!slots.size) return null;
+  return (
+    <span class="streams">
+      {[...slots].sort().map(([stream, slot]) => (
+        <span>
+          <i class="swatch" style={{ background: fill(slot, "kind") }} /> <bdi>{stream}</bdi>
+        </span>
+      ))}
+    </span>
+  );
 }
 
 /** zero_us: what is called 0 s. */
