@@ -85,23 +85,26 @@ enum { FEED_SLEEPERS_MAX = 1024, FEED_ROUNDS_MAX = 1000 }; /* in one record */
 static_assert((int)FEED_THREADS_MAX <= 1 << 12 && (int)FEED_STATE_COUNT <= 16, "layout");
 
 /* What an event of the timeline says. Words in its record, in this order, where its phase has them:
- * name, id, duration; then the arguments. */
+ * name, id, duration; then the arguments. END is of the slice that this thread began last in that
+ * stream: what stands open inside it was begun in a stream that has been switched off meanwhile.
+ * COMPLETE is a slice at once, after its end; its time is its start. FLOW_* bind to the slice that
+ * stands open. Each argument of COUNTER is a series. FRAME: id is its number, its time its start,
+ * and its arguments, if any, "build", "raster" and "vsyncOverhead", in microseconds. LOST stands
+ * where events were lost: id says how many, and duration is FEED_LOST_SLICES. */
 #define FEED_EVENT_PHASES(X)                                                                       \
     X(BEGIN, NAME)                                                                                 \
-    X(END, NOTHING)              /* of the slice that this thread began last */                    \
-    X(COMPLETE, NAME | DURATION) /* a slice at once, after its end; its time is its start */       \
+    X(END, NOTHING)                                                                                \
+    X(COMPLETE, NAME | DURATION)                                                                   \
     X(INSTANT, NAME)                                                                               \
     X(ASYNC_BEGIN, NAME | ID)                                                                      \
     X(ASYNC_INSTANT, NAME | ID)                                                                    \
     X(ASYNC_END, NAME | ID)                                                                        \
-    X(FLOW_BEGIN, NAME | ID) /* from the slice that stands open here */                            \
+    X(FLOW_BEGIN, NAME | ID)                                                                       \
     X(FLOW_STEP, NAME | ID)                                                                        \
     X(FLOW_END, NAME | ID)                                                                         \
-    X(COUNTER, NAME)               /* each argument is a series */                                 \
-    X(FRAME, NAME | ID | DURATION) /* id: its number; its time is its start */                     \
-    X(LOST,                                                                                        \
-      ID | DURATION) /* first after a loss: id: events lost since the one before it;         \
-                            * duration: FEED_LOST_SLICES */
+    X(COUNTER, NAME)                                                                               \
+    X(FRAME, NAME | ID | DURATION)                                                                 \
+    X(LOST, ID | DURATION)
 
 enum {
     FEED_EVENT_HAS_NOTHING = 0,
@@ -123,12 +126,11 @@ enum feed_argument_type {
     FEED_ARGUMENT_TYPES,
 };
 
-/* Slices that stood open at the least while events were lost, and that stand open now: the outer
- * `least` are those from before, and the rest began unseen. Also without a loss, in front of all
- * events of a thread whose slices began before there was this feed. */
-#define FEED_LOST_SLICES(least, now) ((uint64_t)(now) << 32 | (uint32_t)(least))
-#define FEED_LOST_LEAST(word)        ((uint32_t)(word))
-#define FEED_LOST_NOW(word)          ((uint32_t)((word) >> 32))
+/* Of the slices that stood open before the loss, so many (inner ones) have ended in it; and so many
+ * have begun in it, unseen, that stand open now. */
+#define FEED_LOST_SLICES(ended, begun) ((uint64_t)(begun) << 32 | (uint32_t)(ended))
+#define FEED_LOST_ENDED(word)          ((uint32_t)(word))
+#define FEED_LOST_BEGUN(word)          ((uint32_t)((word) >> 32))
 
 struct feed_event {
     struct feed_record head; /* slot: phase, stream, number of arguments */

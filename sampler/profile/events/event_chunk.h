@@ -28,8 +28,8 @@
 enum {
     EVENT_CHUNK_MAX = 65536, /* events, texts */
     EVENT_CHUNK_SOURCES = 16384,
-    EVENT_CHUNK_WORDS = 1 << 20,
-    EVENT_CHUNK_TEXT_BYTES = 8 << 20,
+    EVENT_CHUNK_WORDS = 1 << 19,
+    EVENT_CHUNK_TEXT_BYTES = 4 << 20,
     EVENT_BLOCK = 64,
     EVENT_TEXT_MAX = FEED_EVENT_TEXT_MAX, /* bytes of a text; the rest is cut off */
 };

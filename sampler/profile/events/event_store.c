@@ -209,17 +209,27 @@ static int end_slice(struct event_store *store, struct track *track, const struc
         store->backward++;
     else
         slice.duration_ns = (uint64_t)(at_ns - slice.start_ns);
-    store->cut_off += mark == TIMELINE_CUT_OFF;
     error = add(store, track, &slice, mark, track->open_count - 1);
     track_pop(track);
     return error;
+}
+
+/* With the lock. One that began unseen has nothing to show. */
+static void cut_slice(struct event_store *store, struct track *track, int64_t at_ns)
+{
+    if (track_top_unseen(track)) {
+        track_pop(track);
+        return;
+    }
+    store->cut_off++;
+    end_slice(store, track, NULL, at_ns, TIMELINE_CUT_OFF);
 }
 
 void event_store_end_track(struct event_store *store, struct track *track, int64_t at_ns)
 {
     pthread_mutex_lock(&store->lock);
     while (track->open_count)
-        end_slice(store, track, NULL, at_ns, TIMELINE_CUT_OFF);
+        cut_slice(store, track, at_ns);
     unlink_track(track);
     pthread_mutex_unlock(&store->lock);
     track_free(track);
@@ -264,7 +274,7 @@ int event_store_begin(struct event_store *store, struct track *track, const stru
 
 /* With the lock. */
 static int end_without_begin(struct event_store *store, struct track *track,
-                             const struct event *end)
+                             const struct event *end, uint32_t depth)
 {
     struct event lone = *end;
 
@@ -272,33 +282,64 @@ static int end_without_begin(struct event_store *store, struct track *track,
     lone.duration_ns = 0;
     lone.name = (struct event_word){ 0 };
     store->unmatched++;
-    return add(store, track, &lone, TIMELINE_NO_BEGIN, track->open_count);
+    return add(store, track, &lone, TIMELINE_NO_BEGIN, depth);
 }
 
 /* With the lock. */
-static int end(struct event_store *store, struct track *track, const struct event *end)
+static int end_last(struct event_store *store, struct track *track, const struct event *end)
 {
-    uint32_t above = end->stream.bytes ? track_above(track, &end->stream) : 0;
-
     if (track->beyond) {
         track->beyond--;
         return 0;
     }
-    if (!track->open_count || above == UINT32_MAX)
-        return end_without_begin(store, track, end);
-    while (above--)
-        end_slice(store, track, NULL, end->start_ns, TIMELINE_CUT_OFF);
-    return end_slice(store, track, end, end->start_ns, TIMELINE_WHOLE);
+    if (!track->open_count)
+        return end_without_begin(store, track, end, 0);
+    if (!track_top_unseen(track))
+        return end_slice(store, track, end, end->start_ns, TIMELINE_WHOLE);
+    track_pop(track);
+    return end_without_begin(store, track, end, track->open_count);
 }
 
-int event_store_end(struct event_store *store, struct track *track, const struct event *event)
+int event_store_end(struct event_store *store, struct track *track, const struct event *end)
 {
     int error;
 
     pthread_mutex_lock(&store->lock);
-    error = end(store, track, event);
+    error = end_last(store, track, end);
     pthread_mutex_unlock(&store->lock);
     return error;
+}
+
+/* With the lock. What there is no room for is beyond. */
+static int begin_unseen(struct event_store *store, struct track *track, uint32_t now)
+{
+    while (track->open_count < now && track->open_count < TRACK_DEPTH_MAX)
+        if (!track_push(track, NULL)) {
+            store->unstored++;
+            return -ISOSCOPE_NO_MEMORY;
+        }
+    track->beyond = now > track->open_count ? now - track->open_count : 0;
+    return 0;
+}
+
+int event_store_lost(struct event_store *store, struct track *track, int64_t at_ns, uint32_t least,
+                     uint32_t now)
+{
+    int error;
+
+    pthread_mutex_lock(&store->lock);
+    while (track->open_count > least)
+        cut_slice(store, track, at_ns);
+    error = begin_unseen(store, track, now);
+    pthread_mutex_unlock(&store->lock);
+    return error;
+}
+
+void event_store_refuse(struct event_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    store->unstored++;
+    pthread_mutex_unlock(&store->lock);
 }
 
 static bool anything_visible(const struct event_chunk *chunk)
@@ -309,12 +350,25 @@ static bool anything_visible(const struct event_chunk *chunk)
     return false;
 }
 
-void event_store_clear(struct event_store *store, struct owner *owner)
+/* With the lock. */
+static void hide(struct event_store *store, struct owner *owner)
 {
-    pthread_mutex_lock(&store->lock);
     owner->visible_from = store->sequence;
     store->events -= owner->samples;
     owner->samples = 0;
+}
+
+void event_store_forget(struct event_store *store, struct owner *owner)
+{
+    pthread_mutex_lock(&store->lock);
+    hide(store, owner);
+    pthread_mutex_unlock(&store->lock);
+}
+
+void event_store_clear(struct event_store *store, struct owner *owner)
+{
+    pthread_mutex_lock(&store->lock);
+    hide(store, owner);
     store->clears++;
     for (uint32_t i = store->chunk_count; i-- > 0;)
         if (!anything_visible(store->chunks[i]))

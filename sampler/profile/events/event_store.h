@@ -40,12 +40,20 @@ void event_store_rename(struct event_store *store, struct owner_thread *thread, 
 int event_store_put(struct event_store *store, struct track *track, const struct event *event);
 /* Its start, name, stream and arguments. */
 int event_store_begin(struct event_store *store, struct track *track, const struct event *begin);
-/* Its start is when the last slice of its stream ends; those inside of that one have lost their ends.
- * Without a stream it is of the slice that was begun last. */
+/* Its start is when the slice ends that was begun last. */
 int event_store_end(struct event_store *store, struct track *track, const struct event *end);
+/* Events of the thread were lost: of the slices that stood open before, the outer least ones still
+ * do; so many as now stand open, the rest of which began unseen. */
+int event_store_lost(struct event_store *store, struct track *track, int64_t at_ns, uint32_t least,
+                     uint32_t now);
+
+/* An event found no memory before it came here. */
+void event_store_refuse(struct event_store *store);
 
 /* Forgets what is there of the owner, but for what stands open. */
 void event_store_clear(struct event_store *store, struct owner *owner);
+/* The owner is to be forgotten, and what is there of it is not shown any more. Who follows keeps it. */
+void event_store_forget(struct event_store *store, struct owner *owner);
 /* It has events of the owner. */
 bool event_store_has(struct event_store *store, const struct owner *owner);
 /* Without what programs lost. */

@@ -70,6 +70,8 @@ static bool view_track(const struct track *track, struct event_views *out, uint3
     for (uint32_t i = 0; i < track->open_count; i++) {
         struct event_open *open;
 
+        if (track->open[i].unseen)
+            continue;
         if (!GROW(out->open, out->open_count, *capacity))
             return false;
         open = &out->open[out->open_count];

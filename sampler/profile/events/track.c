@@ -3,8 +3,6 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
 
-#include <string.h>
-
 int track_new(struct track **out, struct owner *owner, int32_t tid, const char *name)
 {
     struct track *track = calloc(1, sizeof(*track));
@@ -35,6 +33,11 @@ bool track_push(struct track *track, const struct event *begin)
     if (!GROW(track->open, track->open_count, track->open_capacity))
         return false;
     slice = &track->open[track->open_count];
+    if (!begin) {
+        *slice = (struct open_slice){ .unseen = true };
+        track->open_count++;
+        return true;
+    }
     *slice = (struct open_slice){ .start_ns = begin->start_ns,
                                   .name = begin->name,
                                   .stream = begin->stream,
@@ -67,13 +70,10 @@ static void join_arguments(struct open_slice *slice, const struct event *end)
     slice->argument_count += count;
 }
 
-bool track_top(struct track *track, const struct event *end, struct event *out)
+void track_top(struct track *track, const struct event *end, struct event *out)
 {
-    struct open_slice *slice;
+    struct open_slice *slice = &track->open[track->open_count - 1];
 
-    if (!track->open_count)
-        return false;
-    slice = &track->open[track->open_count - 1];
     if (end)
         join_arguments(slice, end);
     *out = (struct event){ .kind = TIMELINE_SLICE,
@@ -82,25 +82,14 @@ bool track_top(struct track *track, const struct event *end, struct event *out)
                            .stream = slice->stream,
                            .argument_count = slice->argument_count,
                            .arguments = slice->arguments };
-    return true;
+}
+
+bool track_top_unseen(const struct track *track)
+{
+    return track->open[track->open_count - 1].unseen;
 }
 
 void track_pop(struct track *track)
 {
     free(track->open[--track->open_count].arguments);
-}
-
-static bool same_word(const struct event_word *a, const struct event_word *b)
-{
-    if (a->key && b->key)
-        return a->key == b->key;
-    return a->bytes == b->bytes && !memcmp(a->text, b->text, a->bytes);
-}
-
-uint32_t track_above(const struct track *track, const struct event_word *stream)
-{
-    for (uint32_t i = track->open_count; i-- > 0;)
-        if (same_word(&track->open[i].stream, stream))
-            return track->open_count - 1 - i;
-    return UINT32_MAX;
 }

@@ -22,6 +22,7 @@ struct open_slice {
     struct event_word name, stream;
     struct event_argument *arguments; /* from malloc */
     uint32_t argument_count;
+    bool unseen; /* its begin was lost: nothing is known of it */
 };
 
 struct track {
@@ -38,13 +39,12 @@ struct track {
 int track_new(struct track **out, struct owner *owner, int32_t tid, const char *name);
 void track_free(struct track *track); /* NULL is fine; it is linked nowhere */
 
-/* The arguments are copied. */
+/* The arguments are copied. begin NULL: it began unseen. */
 bool track_push(struct track *track, const struct event *begin);
-/* The slice that was begun last, as it is with the arguments of its end, which lives until the next
- * call. False: there is none. */
-bool track_top(struct track *track, const struct event *end, struct event *out);
+/* The slice that was begun last, as it is with the arguments of its end (NULL: it has none), which lives
+ * until the next call. There is one. */
+void track_top(struct track *track, const struct event *end, struct event *out);
+bool track_top_unseen(const struct track *track);
 void track_pop(struct track *track);
-/* How many open slices there are above the last one of that stream; UINT32_MAX: there is none. */
-uint32_t track_above(const struct track *track, const struct event_word *stream);
 
 #endif
