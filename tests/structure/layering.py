@@ -177,12 +177,13 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "views/rows": VIEW_PARTS,
     "views/overview": (*VIEW_PARTS, "views/time"),
     "views/heat": (*VIEW_PARTS, "views/time"),
-    "views/flame": (*VIEW_PARTS, "views/boxes", "views/time"),
+    "views/timeline": (*VIEW_PARTS, "views/boxes", "views/time"),
+    "views/flame": (*VIEW_PARTS, "views/boxes", "views/time", "views/timeline"),
     "views/sandwich": (*VIEW_PARTS, "views/boxes", "views/flame", "views/rows"),
     "views/files": (*VIEW_PARTS, "views/flame"),
     "views/compare": (*VIEW_PARTS, "views/boxes", "views/flame", "views/files"),
     "views/frame": (*VIEW_PARTS, "views/time", "views/rows", "views/overview", "views/flame",
-                    "views/files", "views/compare", "views/heat", "views/sandwich"),
+                    "views/files", "views/compare", "views/heat", "views/sandwich", "views/timeline"),
 }
 WEB_PACKAGES: dict[str, str] = {
     "data": r"fzstd$",  # in the second file: only session files need it
