@@ -56,11 +56,11 @@ void client_close(struct client *client, enum close_code code, const char *reaso
     outbox_clear(&client->outbox);
 }
 
-/* A window of no events, so that none is read. Out of memory: it begins with the oldest. */
+/* None is read for it. Out of memory: it begins with the oldest. */
 struct timeline_cursor timeline_end(const struct service *service)
 {
     struct timeline_cursor cursor = { 0 };
-    struct timeline_window window = { .since = &cursor, .bounded = true, .origin_us = INT64_MAX / 2 };
+    struct timeline_window window = { .since = &cursor };
     struct timeline *timeline = NULL;
 
     if (timeline_take(&timeline, service->options.profile, &window) == 0)

@@ -70,7 +70,7 @@ struct service {
     uint64_t events_told;      /* as samples_told, of the timeline */
     int64_t events_told_us;
     struct frame_reader frames;
-    uint64_t samples_told;     /* that were there at the last _SamplesAvailable */
+    uint64_t samples_told; /* that were there at the last _SamplesAvailable */
     int64_t samples_told_us;
     json_t *unsampled; /* _Unsampled; NULL: none yet */
     char host_cpu[128];

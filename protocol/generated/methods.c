@@ -1167,7 +1167,7 @@ const struct method methods[] = {
     { .name = "getMemoryUsage", .call = call_get_memory_usage, TAKES(get_memory_usage_rows) },
     { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
     { .name = "getPerfettoCpuSamples", .call = call_get_perfetto_cpu_samples, TAKES(get_perfetto_cpu_samples_rows), .traits = METHOD_DRAINS },
-    { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows) },
+    { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "getPerfettoVMTimelineWithCpuSamples", .call = call_get_perfetto_vm_timeline_with_cpu_samples, TAKES(get_perfetto_vm_timeline_with_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "getPorts", .call = call_get_ports, TAKES(get_ports_rows) },
     { .name = "getProcessMemoryUsage", .call = call_get_process_memory_usage, TAKES(get_process_memory_usage_rows) },

@@ -2,7 +2,6 @@
 
 #include "frame_rate.h"
 #include "../../sampler/include/isoscope/isoscope.h"
-#include "../../sampler/profile/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "timeline_order.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
-#include "../../sampler/profile/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -66,6 +66,8 @@ void timeline_put_value(struct json_text *text, const struct timeline_argument *
         return put_double(text, argument->number);
     case FEED_ARGUMENT_TEXT:
         return json_text_string(text, argument->text);
+    case FEED_ARGUMENT_TYPES:
+        break;
     }
 }
 
@@ -87,6 +89,7 @@ double timeline_number(const struct timeline_argument *argument)
     case FEED_ARGUMENT_DOUBLE:
         return argument->number;
     case FEED_ARGUMENT_TEXT:
+    case FEED_ARGUMENT_TYPES:
         break;
     }
     return 0;

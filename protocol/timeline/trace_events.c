@@ -4,7 +4,6 @@
 #include "trace_event.h"
 #include "../isolates/isolates.h"
 #include "../../sampler/include/isoscope/isoscope.h"
-#include "../../sampler/profile/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "announce.h"
 
+#include "event_epoch.h"
 #include "sampler_state.h"
 #include "system/clock.h"
 
@@ -95,14 +96,18 @@ void announce_again(void)
 {
     int uplink = uplink_connect(&sampler.address), memfd;
     uint32_t moving = RUN_MOVING;
+    bool moved = false;
 
     if (uplink < 0)
         return;
     atomic_store(&sampler.running, RUN_MOVING); /* for other threads' ticks */
-    if (handlers_have_left() && move_to_new_feed(&memfd))
+    if (handlers_have_left() && move_to_new_feed(&memfd)) {
         announce_hello(uplink, FEED_ORIGIN_EXEC, memfd);
-    else
+        moved = true;
+    } else {
         close_descriptor(uplink);
+    }
     /* Unless the program has stopped the sampler, without the lock. */
-    atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON);
+    if (atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON) && moved)
+        event_epoch_begin();
 }

@@ -1,6 +1,7 @@
 #include "begin.h"
 
 #include "announce.h"
+#include "event_epoch.h"
 #include "sampler_state.h"
 #include "tend.h"
 
@@ -13,8 +14,11 @@ int begin_ticks(enum feed_origin origin, int memfd)
     error = announce_hello(-1, origin, memfd);
     if (error) {
         atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
+        event_epoch_end(); /* a forked child's is the parent's */
         threads_stop(&sampler.threads);
         feed_writer_destroy(&sampler.writer);
+        return error;
     }
-    return error;
+    event_epoch_begin();
+    return 0;
 }

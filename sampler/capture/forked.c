@@ -2,6 +2,7 @@
 
 #include "announce.h"
 #include "begin.h"
+#include "event_epoch.h"
 #include "sampler_state.h"
 #include "system/clock.h"
 #include "threads/tasks.h"
@@ -29,6 +30,7 @@ static void forget_parent(void)
 static SIGNAL_SAFE bool announce_child(uint32_t period_us, bool enabled, int *memfd)
 {
     if (announce_feed(memfd, sampler.forked_us, period_us, enabled) < 0) {
+        event_epoch_end();
         threads_disarm_child(&sampler.threads);
         return false;
     }

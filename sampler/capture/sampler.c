@@ -2,6 +2,7 @@
 
 #include "announce.h"
 #include "begin.h"
+#include "event_epoch.h"
 #include "forked.h"
 #include "handler.h"
 #include "sampler_signals.h"
@@ -13,6 +14,7 @@
 #include "../feed/own_area.h"
 #include "../feed/sys.h"
 
+#include <string.h>
 #include <time.h>
 
 enum { HANDLER_LOOK_NS = 20 * 1000, HANDLER_LOOKS = 20000 };
@@ -104,6 +106,7 @@ static bool end(bool sandboxed)
     locks = sampler_lock(&mask);
     ends = stop_ticks();
     if (ends) {
+        event_epoch_end();
         sampler_note_cpu_time();
         threads_stop(&sampler.threads);
         atomic_fetch_add(&sampler.writer.header->status.lost[FEED_LOSS_SANDBOXED], sandboxed);
@@ -119,7 +122,11 @@ void sampler_stop(void)
     if (!end(false))
         return;
     sampler_ask_service();
-    feed_writer_destroy(&sampler.writer);
+    /* Else a thread may still write there, and the memory is left to it. */
+    if (event_epoch_is_left(&sampler.threads))
+        feed_writer_destroy(&sampler.writer);
+    else
+        memset(&sampler.writer, 0, sizeof sampler.writer);
 }
 
 void sampler_stop_for_good(void)

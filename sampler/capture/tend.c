@@ -1,6 +1,7 @@
 #include "tend.h"
 
 #include "announce.h"
+#include "event_epoch.h"
 #include "sampler_signals.h"
 #include "sampler_state.h"
 #include "system/clock.h"
@@ -128,6 +129,7 @@ static SIGNAL_SAFE void housekeeping(int64_t now_us)
     atomic_store_explicit(&sampler.tend.house_us, now_us + HOUSE_US, memory_order_relaxed);
     look_for_service(now_us);
     apply_settings(now_us); /* the service may be gone */
+    event_epoch_follow(!reader_is_gone(now_us));
     sampler_signals_keep();
     tracer_keep(&sampler.threads.tracer);
     if (threads_relieve(&sampler.threads))
@@ -141,6 +143,7 @@ static SIGNAL_SAFE void follow_service(int64_t now_us, uint32_t changes)
 {
     sampler.tend.changes_seen = changes;
     apply_settings(now_us);
+    event_epoch_follow(!reader_is_gone(now_us));
     if (modules_take_tables(&sampler.modules, &sampler.writer))
         note_modules();
 }

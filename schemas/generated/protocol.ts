@@ -502,7 +502,7 @@ export interface PerfettoCpuSamples {
 /** The timeline as a Perfetto trace: base64 of a protobuf Trace. */
 export interface PerfettoTimeline {
   type: "PerfettoTimeline";
-  /** Empty while there are no events, which is a trace too. */
+  /** Tracks of processes and threads are in every window. */
   trace: string;
   timeOriginMicros: Micros;
   timeExtentMicros: Micros;

@@ -10,6 +10,7 @@
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
+#include "../events/event_thread.h"
 #include "../forked.h"
 #include "../sampler_state.h"
 #include "../threads/thread_annotations.h"
@@ -154,8 +155,10 @@ void isoscope_thread_unregister(void)
     if (!runs())
         return;
     threads_leave(&sampler.threads, threads_find(&sampler.threads, tid));
-    if (!shared)
+    if (!shared) {
         cooperate_enter(0);
+        event_thread_forget();
+    }
 }
 
 uint64_t isoscope_sample_count(void)

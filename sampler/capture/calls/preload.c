@@ -12,6 +12,7 @@
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
 #include "../modules/start_objects.h"
+#include "../events/event_thread.h"
 #include "../forked.h"
 #include "../sampler.h"
 #include "../system/glibc.h"
@@ -83,6 +84,7 @@ static void enter(void)
 /* Runs when a thread ends, in whatever way it does. */
 static void leave(uint32_t slot)
 {
+    event_thread_forget();
     if (!sampler_running())
         return;
     tasks_own_name(&sampler.threads, slot);
@@ -164,6 +166,7 @@ static void fork_child(void)
     if (!slot)
         cooperate_stopped();
     cooperate_enter(slot);
+    event_thread_forget();
     cooperate_fork_done();
 }
 

@@ -120,6 +120,7 @@ static SIGNAL_SAFE void fill_slot(const struct threads *threads, struct sampled_
     sampled->stack = *stack;
     memset(&sampled->outer_frames, 0, sizeof sampled->outer_frames);
     memset(&sampled->ring_busy, 0, sizeof sampled->ring_busy);
+    memset(&sampled->event_busy, 0, sizeof sampled->event_busy);
     memset(&sampled->throttle, 0, sizeof sampled->throttle);
     memset(&sampled->account, 0, sizeof sampled->account);
     atomic_store_explicit(&sampled->own, NULL, memory_order_relaxed);

@@ -51,6 +51,7 @@ struct sampled_thread {
     struct stack_range stack; /* the feed has a copy, which is not trusted: it can be written to */
     struct outer_frames outer_frames; /* the handler's */
     struct ring_busy ring_busy;       /* its ring's */
+    struct ring_busy event_busy;      /* its ring of events' */
     struct throttle throttle;
     struct account account;
     _Atomic(struct thread_annotations *) own; /* what it tells of itself; NULL: nothing */

@@ -14,14 +14,14 @@
 #ifndef ISOSCOPE_ISOSCOPE_H
 #define ISOSCOPE_ISOSCOPE_H
 
+#include "event.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define ISOSCOPE_API __attribute__((visibility("default")))
 
 #define ISOSCOPE_ERRORS(X)                                                                         \
     X(NO_MEMORY, "out of memory")                                                                  \

@@ -6,7 +6,7 @@
  * those that return an error say -ISOSCOPE_NO_SERVICE. So one binary serves with and without. In a
  * statically linked program they always do nothing.
  *
- * This file and isoscope.h are all it takes: both may be copied into the program's own sources.
+ * This file, isoscope.h and event.h are all it takes: they may be copied into the program's own sources.
  * A source file that includes isoscope.h alone calls the library itself, and needs it linked.
  */
 #ifndef ISOSCOPE_OPTIONAL_H
@@ -42,6 +42,13 @@
 #pragma weak isoscope_code_unregister
 #pragma weak isoscope_frame_provider_register
 #pragma weak isoscope_frame_provider_unregister
+#pragma weak isoscope_streams
+#pragma weak isoscope_event_begin
+#pragma weak isoscope_event_end
+#pragma weak isoscope_event_tell
+#pragma weak isoscope_event_frame
+#pragma weak isoscope_event_leave
+#pragma weak isoscope_event_now_ns
 #define ISOSCOPE_IF_LOADED(name) (&name)
 #endif
 
@@ -144,7 +151,64 @@ static inline int isoscope_optional_frame_provider_unregister(const void *start)
     return call ? call(start) : -ISOSCOPE_NO_SERVICE;
 }
 
+static inline uint64_t isoscope_optional_streams(void)
+{
+    uint64_t *streams = ISOSCOPE_IF_LOADED(isoscope_streams);
+
+    return streams ? __atomic_load_n(streams, __ATOMIC_RELAXED) : 0;
+}
+
+static inline void isoscope_optional_event_begin(struct isoscope_site *site,
+                                                 const struct isoscope_argument *arguments,
+                                                 uint32_t count)
+{
+    __typeof__(&isoscope_event_begin) call = ISOSCOPE_IF_LOADED(isoscope_event_begin);
+
+    if (call)
+        call(site, arguments, count);
+}
+
+static inline void isoscope_optional_event_end(struct isoscope_site *site)
+{
+    __typeof__(&isoscope_event_end) call = ISOSCOPE_IF_LOADED(isoscope_event_end);
+
+    if (call)
+        call(site);
+}
+
+static inline void isoscope_optional_event_tell(struct isoscope_site *site,
+                                                const struct isoscope_event *event)
+{
+    __typeof__(&isoscope_event_tell) call = ISOSCOPE_IF_LOADED(isoscope_event_tell);
+
+    if (call)
+        call(site, event);
+}
+
+static inline void isoscope_optional_event_frame(const struct isoscope_frame *frame)
+{
+    __typeof__(&isoscope_event_frame) call = ISOSCOPE_IF_LOADED(isoscope_event_frame);
+
+    if (call)
+        call(frame);
+}
+
+static inline void isoscope_optional_event_leave(struct isoscope_site **site)
+{
+    if (*site)
+        isoscope_optional_event_end(*site);
+}
+
+static inline uint64_t isoscope_optional_event_now_ns(void)
+{
+    __typeof__(&isoscope_event_now_ns) call = ISOSCOPE_IF_LOADED(isoscope_event_now_ns);
+
+    return call ? call() : 0;
+}
+
 #undef ISOSCOPE_IF_LOADED
+#undef ISOSCOPE_STREAMS_ON
+#define ISOSCOPE_STREAMS_ON isoscope_optional_streams()
 
 #define isoscope_start                     isoscope_optional_start
 #define isoscope_stop                      isoscope_optional_stop
@@ -159,5 +223,11 @@ static inline int isoscope_optional_frame_provider_unregister(const void *start)
 #define isoscope_code_unregister           isoscope_optional_code_unregister
 #define isoscope_frame_provider_register   isoscope_optional_frame_provider_register
 #define isoscope_frame_provider_unregister isoscope_optional_frame_provider_unregister
+#define isoscope_event_begin               isoscope_optional_event_begin
+#define isoscope_event_end                 isoscope_optional_event_end
+#define isoscope_event_tell                isoscope_optional_event_tell
+#define isoscope_event_frame               isoscope_optional_event_frame
+#define isoscope_event_leave               isoscope_optional_event_leave
+#define isoscope_event_now_ns              isoscope_optional_event_now_ns
 
 #endif

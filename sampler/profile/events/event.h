@@ -6,8 +6,8 @@
  * Units      *_ns: CLOCK_MONOTONIC nanoseconds.
  * Ownership  All is lent, but what event_arguments_copy makes.
  */
-#ifndef ISOSCOPE_EVENT_H
-#define ISOSCOPE_EVENT_H
+#ifndef ISOSCOPE_PROFILE_EVENT_H
+#define ISOSCOPE_PROFILE_EVENT_H
 
 #include "../timeline.h"
 

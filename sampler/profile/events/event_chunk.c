@@ -150,7 +150,8 @@ size_t event_chunk_bytes(const struct event_chunk *chunk)
 
 bool event_chunk_fits(const struct event_chunk *chunk)
 {
-    return chunk->filled < EVENT_CHUNK_MAX && chunk->source_count < EVENT_CHUNK_SOURCES &&
+    return chunk->filled < EVENT_CHUNK_MAX &&
+           (chunk->archive || chunk->source_count < EVENT_CHUNK_SOURCES) &&
            chunk->text_count + TEXTS_OF_ONE <= EVENT_CHUNK_MAX &&
            chunk->text_bytes + TEXTS_OF_ONE * (EVENT_TEXT_MAX + 1) <= EVENT_CHUNK_TEXT_BYTES &&
            chunk->word_count + EVENT_WORDS_MAX <= EVENT_CHUNK_WORDS;
@@ -243,6 +244,12 @@ int event_chunk_source(struct event_chunk *chunk, struct event_index *index,
     }
     *out = (uint16_t)(*place - 1);
     return 0;
+}
+
+int event_chunk_stream(struct event_chunk *chunk, struct event_index *index, uint32_t source,
+                       const struct event_word *stream)
+{
+    return text_number(chunk, index, stream, &chunk->sources[source].stream);
 }
 
 static bool has_duration(enum timeline_kind kind)

@@ -125,6 +125,9 @@ bool event_chunk_fits(const struct event_chunk *chunk);
 /* Only when it fits. */
 int event_chunk_source(struct event_chunk *chunk, struct event_index *index,
                        struct owner_thread *thread, const struct event_word *stream, uint16_t *out);
+/* Of an archived one, while it loads: what stream a source's events are of. */
+int event_chunk_stream(struct event_chunk *chunk, struct event_index *index, uint32_t source,
+                       const struct event_word *stream);
 /* Into the columns; the store counts it. */
 int event_chunk_append(struct event_chunk *chunk, struct event_index *index,
                        const struct event *event, const struct event_filing *filing);

@@ -189,3 +189,31 @@ void event_reading_take(const struct event_views *views, struct event_reading *r
         fill_event(view, EVENT_PLACE_EVENT(reading->place), words_at(view, reading), out);
     reading->place++;
 }
+
+void event_open_show(const struct event_open *open, int64_t now_ns, struct timeline_event *out)
+{
+    const struct event *slice = &open->slice;
+
+    *out = (struct timeline_event){ .kind = TIMELINE_SLICE,
+                                    .mark = TIMELINE_OPEN,
+                                    .start_ns = slice->start_ns,
+                                    .process_id = open->process_id,
+                                    .tid = open->tid,
+                                    .thread_name = open->thread_name,
+                                    .name = slice->name.text,
+                                    .stream = slice->stream.text,
+                                    .depth = open->depth,
+                                    .argument_count = slice->argument_count };
+    if (now_ns > slice->start_ns)
+        out->duration_ns = (uint64_t)(now_ns - slice->start_ns);
+    for (uint32_t i = 0; i < slice->argument_count; i++) {
+        const struct event_argument *from = &slice->arguments[i];
+
+        out->arguments[i].name = from->name.text;
+        out->arguments[i].type = from->type;
+        if (from->type == FEED_ARGUMENT_TEXT)
+            out->arguments[i].text = from->text.text;
+        else
+            out->arguments[i].count = from->word;
+    }
+}

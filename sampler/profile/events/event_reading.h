@@ -37,5 +37,7 @@ void event_reading_pass(const struct event_views *views, struct event_reading *r
 /* The same, and says what it is. */
 void event_reading_take(const struct event_views *views, struct event_reading *reading,
                         struct timeline_event *out);
+/* What stands open, as a slice until now. */
+void event_open_show(const struct event_open *open, int64_t now_ns, struct timeline_event *out);
 
 #endif

@@ -311,26 +311,36 @@ int event_store_end(struct event_store *store, struct track *track, const struct
 }
 
 /* With the lock. What there is no room for is beyond. */
-static int begin_unseen(struct event_store *store, struct track *track, uint32_t now)
+static int begin_unseen(struct event_store *store, struct track *track, uint32_t begun)
 {
-    while (track->open_count < now && track->open_count < TRACK_DEPTH_MAX)
+    for (; begun && !track->beyond && track->open_count < TRACK_DEPTH_MAX; begun--)
         if (!track_push(track, NULL)) {
             store->unstored++;
             return -ISOSCOPE_NO_MEMORY;
         }
-    track->beyond = now > track->open_count ? now - track->open_count : 0;
+    track->beyond += begun;
     return 0;
 }
 
-int event_store_lost(struct event_store *store, struct track *track, int64_t at_ns, uint32_t least,
-                     uint32_t now)
+/* With the lock. */
+static void end_unseen(struct event_store *store, struct track *track, int64_t at_ns,
+                       uint32_t ended)
+{
+    uint64_t beyond = track->beyond < ended ? track->beyond : ended;
+
+    track->beyond -= beyond;
+    for (ended -= (uint32_t)beyond; ended && track->open_count; ended--)
+        cut_slice(store, track, at_ns);
+}
+
+int event_store_lost(struct event_store *store, struct track *track, int64_t at_ns, uint32_t ended,
+                     uint32_t begun)
 {
     int error;
 
     pthread_mutex_lock(&store->lock);
-    while (track->open_count > least)
-        cut_slice(store, track, at_ns);
-    error = begin_unseen(store, track, now);
+    end_unseen(store, track, at_ns, ended);
+    error = begin_unseen(store, track, begun);
     pthread_mutex_unlock(&store->lock);
     return error;
 }

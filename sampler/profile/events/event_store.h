@@ -42,10 +42,10 @@ int event_store_put(struct event_store *store, struct track *track, const struct
 int event_store_begin(struct event_store *store, struct track *track, const struct event *begin);
 /* Its start is when the slice ends that was begun last. */
 int event_store_end(struct event_store *store, struct track *track, const struct event *end);
-/* Events of the thread were lost: of the slices that stood open before, the outer least ones still
- * do; so many as now stand open, the rest of which began unseen. */
-int event_store_lost(struct event_store *store, struct track *track, int64_t at_ns, uint32_t least,
-                     uint32_t now);
+/* Events of the thread were lost, and with them so many ends of slices that stood open, and so many
+ * begins of slices that stand open now. */
+int event_store_lost(struct event_store *store, struct track *track, int64_t at_ns, uint32_t ended,
+                     uint32_t begun);
 
 /* An event found no memory before it came here. */
 void event_store_refuse(struct event_store *store);

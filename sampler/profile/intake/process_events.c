@@ -197,8 +197,8 @@ static void store_loss(struct event_store *store, struct track *track,
                                  .argument_count = 1,
                                  .arguments = &count };
 
-    event_store_lost(store, track, parts->timestamp_ns, FEED_LOST_LEAST(parts->duration_ns),
-                     FEED_LOST_NOW(parts->duration_ns));
+    event_store_lost(store, track, parts->timestamp_ns, FEED_LOST_ENDED(parts->duration_ns),
+                     FEED_LOST_BEGUN(parts->duration_ns));
     if (parts->id)
         event_store_put(store, track, &event);
 }

@@ -1,7 +1,6 @@
 #include "../timeline.h"
 
 #include "../../include/isoscope/isoscope.h"
-#include "../control.h"
 #include "../events/event_reading.h"
 #include "../events/streams.h"
 #include "../intake/processes.h"
@@ -56,34 +55,6 @@ static struct event_filter filter_of(const struct timeline_window *window)
     return filter;
 }
 
-/* Its texts end with zeros: timeline_take has seen to that. */
-static void fill_open(const struct timeline *timeline, const struct event_open *open,
-                      struct timeline_event *out)
-{
-    const struct event *slice = &open->slice;
-
-    *out = (struct timeline_event){ .kind = TIMELINE_SLICE,
-                                    .mark = TIMELINE_OPEN,
-                                    .start_ns = slice->start_ns,
-                                    .process_id = open->process_id,
-                                    .tid = open->tid,
-                                    .thread_name = open->thread_name,
-                                    .name = slice->name.text,
-                                    .stream = slice->stream.text,
-                                    .depth = open->depth,
-                                    .argument_count = slice->argument_count };
-    if (timeline->now_ns > slice->start_ns)
-        out->duration_ns = (uint64_t)(timeline->now_ns - slice->start_ns);
-    for (uint32_t i = 0; i < slice->argument_count; i++) {
-        out->arguments[i].name = slice->arguments[i].name.text;
-        out->arguments[i].type = slice->arguments[i].type;
-        if (slice->arguments[i].type == FEED_ARGUMENT_TEXT)
-            out->arguments[i].text = slice->arguments[i].text.text;
-        else
-            out->arguments[i].count = slice->arguments[i].word;
-    }
-}
-
 static bool open_is_asked(const struct timeline *timeline, const struct event_open *open)
 {
     uint32_t kinds = timeline->filter.kinds;
@@ -101,7 +72,7 @@ static bool next_open(const struct timeline *timeline, uint64_t *cursor, struct 
         number++;
     if (number >= views->open_count)
         return false;
-    fill_open(timeline, &views->open[number], out);
+    event_open_show(&views->open[number], timeline->now_ns, out);
     *cursor = EVENT_PLACE(views->count, number + 1);
     return true;
 }

@@ -984,8 +984,10 @@ class Methods:
         time_origin_micros: Optional[Micros] = None,
         time_extent_micros: Optional[Micros] = None,
     ) -> GetPerfettoVMTimelineResult:
-        """Timeline events in a window, for Perfetto. No events are recorded so far: it holds the
-        names of processes and threads.
+        """Timeline events in a window, for Perfetto. Slices have a begin and an end at their own
+        times, so that windows one behind the other make one trace. Both ends of the window
+        belong to it, and hold when both are given. Counters, async events and frames have
+        tracks of their own.
         time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
