@@ -57,17 +57,17 @@ static json_t *names_json(const struct service *service, bool recorded)
     return list;
 }
 
-json_t *streams_available(const struct service *service)
+json_t *recorded_streams_available(const struct service *service)
 {
     return names_json(service, false);
 }
 
-json_t *streams_recorded(const struct service *service)
+json_t *recorded_streams_now(const struct service *service)
 {
     return names_json(service, true);
 }
 
-bool streams_has(const struct service *service, const char *name)
+bool recorded_streams_has(const struct service *service, const char *name)
 {
     struct stream_names names = names_of(service);
     bool has = name && !strcmp(name, "all");
@@ -93,9 +93,9 @@ static int apply(struct service *service, json_t *names)
     return rc;
 }
 
-int streams_record(struct service *service, json_t *names, bool *changed)
+int recorded_streams_choose(struct service *service, json_t *names, bool *changed)
 {
-    json_auto_t *before = streams_recorded(service), *after = NULL;
+    json_auto_t *before = recorded_streams_now(service), *after = NULL;
     int rc = 0;
 
     if (service->saved) {
@@ -104,7 +104,7 @@ int streams_record(struct service *service, json_t *names, bool *changed)
     } else {
         rc = apply(service, names);
     }
-    after = streams_recorded(service);
+    after = recorded_streams_now(service);
     *changed = !json_equal(before, after);
     return rc;
 }

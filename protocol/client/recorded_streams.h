@@ -16,13 +16,13 @@
 #include <jansson.h>
 
 /* New lists of names; NULL: out of memory. */
-json_t *streams_available(const struct service *service);
-json_t *streams_recorded(const struct service *service);
+json_t *recorded_streams_available(const struct service *service);
+json_t *recorded_streams_now(const struct service *service);
 
 /* Is it one of them, or "all"? NULL is none. */
-bool streams_has(const struct service *service, const char *name);
+bool recorded_streams_has(const struct service *service, const char *name);
 
 /* names: a list of such. changed: others are recorded than before. 0 or -ISOSCOPE_NO_MEMORY. */
-int streams_record(struct service *service, json_t *names, bool *changed);
+int recorded_streams_choose(struct service *service, json_t *names, bool *changed);
 
 #endif

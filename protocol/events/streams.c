@@ -137,7 +137,7 @@ void streams_timeline_changed(struct service *service)
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
                      KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service_now_ms(service), "updatedStreams",
-                     streams_recorded(service)));
+                     recorded_streams_now(service)));
 }
 
 static uint64_t samples_ever(const struct service *service)

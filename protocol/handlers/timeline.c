@@ -21,8 +21,9 @@ static int timeline_flags(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
                   json_pack("{s:s, s:s, s:o, s:o}", "type", TYPE_TIMELINE_FLAGS, "recorderName",
-                            "isoscope", "availableStreams", streams_available(client->service),
-                            "recordedStreams", streams_recorded(client->service)));
+                            "isoscope", "availableStreams",
+                            recorded_streams_available(client->service), "recordedStreams",
+                            recorded_streams_now(client->service)));
 }
 
 int handle_get_vm_timeline_flags(struct client *client, struct reply *reply)
@@ -45,11 +46,11 @@ static int record_streams(struct client *client, struct reply *reply, json_t *na
 
     json_array_foreach(names, i, name)
     {
-        if (!streams_has(client->service, json_string_value(name)))
+        if (!recorded_streams_has(client->service, json_string_value(name)))
             return fail(client, RPC_INVALID_PARAMS, "%s: invalid '%s' parameter: %s",
                         reply->request->method, param, request_param(reply->request, param));
     }
-    if (names && streams_record(client->service, names, &changed) < 0)
+    if (names && recorded_streams_choose(client->service, names, &changed) < 0)
         return answer(client, reply, NULL);
     if (changed)
         streams_timeline_changed(client->service);
