@@ -168,7 +168,7 @@ FORBIDDEN_SYSTEM: dict[str, str] = {
 
 # The same for the page's TypeScript, below clients/web/src. A folder named here is without those in
 # it, which have rules of their own; what names no folder is a package.
-DATA = ("data", "data/layouts", "data/sums", "data/files")
+DATA = ("data", "data/layouts", "data/sums", "data/timeline", "data/files")
 BELOW_VIEWS = ("wire", *DATA, "worker", "state")
 VIEW_PARTS = (*BELOW_VIEWS, "views/parts")
 ALLOWED_WEB: dict[str, tuple[str, ...]] = {
@@ -176,7 +176,8 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "data": ("wire/protocol",),
     "data/layouts": ("data",),
     "data/sums": ("data",),
-    "data/files": ("data", "wire/protocol"),
+    "data/timeline": ("data", "data/layouts", "data/sums", "wire/protocol"),
+    "data/files": ("data", "data/timeline", "wire/protocol"),
     "worker": ("wire", *DATA),
     "state": ("wire", *DATA, "worker"),
     "views/parts": BELOW_VIEWS,
@@ -185,12 +186,13 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "views/rows": VIEW_PARTS,
     "views/overview": (*VIEW_PARTS, "views/time"),
     "views/heat": (*VIEW_PARTS, "views/time"),
-    "views/flame": (*VIEW_PARTS, "views/boxes", "views/time"),
+    "views/timeline": (*VIEW_PARTS, "views/boxes", "views/time"),
+    "views/flame": (*VIEW_PARTS, "views/boxes", "views/time", "views/timeline"),
     "views/sandwich": (*VIEW_PARTS, "views/boxes", "views/flame", "views/rows"),
     "views/files": (*VIEW_PARTS, "views/flame"),
     "views/compare": (*VIEW_PARTS, "views/boxes", "views/flame", "views/files"),
     "views/frame": (*VIEW_PARTS, "views/time", "views/rows", "views/overview", "views/flame",
-                    "views/files", "views/compare", "views/heat", "views/sandwich"),
+                    "views/files", "views/compare", "views/heat", "views/sandwich", "views/timeline"),
 }
 WEB_PACKAGES: dict[str, str] = {
     "data": r"fzstd$",  # in the second file: only session files need it

@@ -9,6 +9,11 @@ export const THREAD_COLUMNS = [
 ];
 export type ThreadColumn = (typeof THREAD_COLUMNS)[number];
 
+/** Of the table of slices. */
+export const SLICE_COLUMNS = ["name", "stream", "count", "total", "p50", "p95", "most"] as const;
+export type SliceColumn = (typeof SLICE_COLUMNS)[number];
+export type SliceSort = Sort<SliceColumn>;
+
 export interface Sort<By extends string = Column> {
   by: By;
   ascending: boolean;

@@ -5,7 +5,7 @@ import type { Filter } from "../data/filter";
 import { GROUPS } from "../data/group";
 import { LANE_ORDERS } from "../data/layouts/lanes";
 import type { Transform } from "../data/shape";
-import { COLUMNS, type Sort, THREAD_COLUMNS } from "../data/sort";
+import { COLUMNS, SLICE_COLUMNS, type Sort, THREAD_COLUMNS } from "../data/sort";
 import { type Selection, START, VIEWS } from "./selection";
 
 export function toFragment(selection: Selection): string {
@@ -121,6 +121,7 @@ const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
   group: oneOf(GROUPS),
   colour: oneOf(COLOURINGS),
   picked: text,
+  event: text,
   zoom: list(text),
   seen: part,
   search: record(START.search, { text, regex: flag }),
@@ -134,6 +135,8 @@ const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
   tableSort: sortFrom(START.tableSort),
   compareSort: sortFrom(START.compareSort),
   threadSort: record(START.threadSort, { by: oneOf(THREAD_COLUMNS), ascending: flag }),
+  sliceSort: record(START.sliceSort, { by: oneOf(SLICE_COLUMNS), ascending: flag }),
+  refresh: (value) => (number(value)! >= 1 ? (value as number) : undefined),
   chart: record(START.chart, { seen_us: span }),
   sandwich: record(START.sandwich, { of: text, middle: text }),
   source: record(START.source, { of: text, file: text }),

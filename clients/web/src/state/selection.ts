@@ -6,7 +6,7 @@ import type { Filter } from "../data/filter";
 import type { GroupBy } from "../data/group";
 import type { LaneOrder } from "../data/layouts/lanes";
 import type { Search } from "../data/sums/search";
-import type { Sort, ThreadColumn } from "../data/sort";
+import type { SliceSort, Sort, ThreadColumn } from "../data/sort";
 import type { Transform } from "../data/shape";
 import type { Before, Unit } from "../worker/messages";
 
@@ -21,6 +21,7 @@ export const VIEWS = [
   "heat-map",
   "threads",
   "sandwich",
+  "events",
 ] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -36,6 +37,7 @@ export interface Selection {
   group: GroupBy;
   colour: ColourBy; // what colours of boxes, swatches and lanes stand for
   picked: string; // functionKey; "": nothing
+  event: string; // that is picked, as eventKey has it: until a function is picked; "": none
   zoom: string[]; // functionKeys from the outermost on; empty: the whole
   seen: [number, number] | null; // by hand: parts of the width of flame graphs, 0 to 1
   search: Search;
@@ -50,6 +52,8 @@ export interface Selection {
   compareSort: Sort;
   chart: ChartSeen;
   threadSort: Sort<ThreadColumn>;
+  sliceSort: SliceSort;
+  refresh: number; // pictures a second that frames are held against
   sandwich: { of: string; middle: string }; // the middle while that one is picked: a box beside it
   source: { of: string; file: string }; // chosen by hand, for one picked function
   assembly: boolean; // beside the source
@@ -68,6 +72,7 @@ export const START: Selection = {
   group: "",
   colour: "library",
   picked: "",
+  event: "",
   zoom: [],
   seen: null,
   search: { text: "", regex: false },
@@ -82,6 +87,8 @@ export const START: Selection = {
   compareSort: { by: "self", ascending: false },
   chart: {},
   threadSort: { by: "time", ascending: false },
+  sliceSort: { by: "total", ascending: false },
+  refresh: 60,
   sandwich: { of: "", middle: "" },
   source: { of: "", file: "" },
   assembly: false,
@@ -109,7 +116,8 @@ let going = ""; // what the last step is of, where more of it may come
 export function select(change: Partial<Selection>, of = ""): void {
   // Where it was zoomed to by hand is of one view, and of one zoom.
   const isOther = "view" in change || "zoom" in change || "inverted" in change;
-  const next = { ...selection.value, ...(isOther && { seen: null }), ...change };
+  const isFunction = "picked" in change && { event: "" };
+  const next = { ...selection.value, ...(isOther && { seen: null }), ...isFunction, ...change };
   if (JSON.stringify(next) === JSON.stringify(selection.value)) return;
   const isStep = !of || of !== going;
   going = of;

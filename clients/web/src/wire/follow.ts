@@ -1,14 +1,35 @@
-// New samples, by the cursor of the table form: asked for when the service has told that there are
+// New samples, by the cursor of the table form, or new events: asked for when the service has told that there are
 // some or that some were cleared, and at most once a second. A service that does not tell is asked
 // each second.
-import type { SamplesTable } from "./protocol";
+import type { SamplesTable, TimelineTable } from "./protocol";
 import { INVALID_PARAMS, isLinkGone, type Rpc, RpcError } from "./rpc";
 
 const PAUSE_MS = 1000;
 const QUIET_MS = 10_000; // ticks that were lost while no sample came are told by no event
-const SAMPLES_MAX = 50_000; // in a reply: what is parsed in one piece
+const MOST = 50_000; // in a reply: what is parsed in one piece
 
-export class Follower {
+/** One reply of those that a cursor goes through. */
+interface Reply {
+  next: string;
+  reset?: true;
+  more?: true;
+}
+
+interface Asked<T> {
+  ask(rpc: Rpc, place: { count: number; cursor?: string }): Promise<T | { type: "Sentinel" }>;
+  count(reply: T): number;
+}
+
+const SAMPLES: Asked<SamplesTable> = {
+  ask: (rpc, place) => rpc.call("_getCpuSamples", { form: "table", ...place }) as Promise<SamplesTable>,
+  count: ({ sampleCount }) => sampleCount,
+};
+export const EVENTS: Asked<TimelineTable> = {
+  ask: (rpc, place) => rpc.call("_getTimeline", place),
+  count: ({ eventCount }) => eventCount,
+};
+
+export class Follower<T extends Reply = SamplesTable> {
   #cursor = "";
   #run = 0;
   #tells = false; // the service: by _SamplesAvailable
@@ -19,7 +40,10 @@ export class Follower {
   #trouble = ""; // of the last request
 
   /** add: takes a reply; more: there are more already. */
-  constructor(private readonly add: (table: SamplesTable, more: boolean) => void) {}
+  constructor(
+    private readonly add: (table: T, more: boolean) => void,
+    private readonly asked = SAMPLES as unknown as Asked<T>,
+  ) {}
 
   /**
    * Goes on where the link before ended. Ends when rpc does; rejects nothing. A refused request
@@ -35,7 +59,7 @@ export class Follower {
       const reply = await this.#try(rpc, run, failed);
       for (const resolve of waiting) resolve();
       if (reply === "gone") return;
-      if (late && reply?.sampleCount) this.#tells = false;
+      if (late && reply && this.asked.count(reply)) this.#tells = false;
       const isOver = reply?.more || this.#waiting.length > 0 || run !== this.#run;
       late = !isOver && (await this.#pause(reply ? QUIET_MS : 0));
     }
@@ -65,7 +89,7 @@ export class Follower {
     rpc: Rpc,
     run: number,
     failed: (error: unknown) => void,
-  ): Promise<SamplesTable | "gone" | null> {
+  ): Promise<T | "gone" | null> {
     try {
       const reply = await this.#ask(rpc, run);
       this.#trouble = "";
@@ -81,14 +105,10 @@ export class Follower {
     }
   }
 
-  async #ask(rpc: Rpc, run: number): Promise<SamplesTable | null> {
+  async #ask(rpc: Rpc, run: number): Promise<T | null> {
     const place = this.#cursor ? { cursor: this.#cursor } : {};
-    const reply = await rpc.call("_getCpuSamples", {
-      form: "table",
-      count: SAMPLES_MAX,
-      ...place,
-    });
-    if (run !== this.#run || reply.type !== "_CpuSamplesTable") return null;
+    const reply = await this.asked.ask(rpc, { count: MOST, ...place });
+    if (run !== this.#run || !("next" in reply)) return null;
     if (!this.#cursor) reply.reset = true;
     this.add(reply, Boolean(reply.more));
     this.#cursor = reply.next;

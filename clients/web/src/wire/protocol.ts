@@ -15,6 +15,8 @@ export type {
   PrivateTableFrame as WireFrame,
   PrivateTableFunction as WireFunction,
   PrivateTableTree as WireTree,
+  PrivateTimelineBlock as TimelineBlock,
+  PrivateTimelineTable as TimelineTable,
   Streams,
   VM,
 } from "../../../../schemas/generated/protocol";

@@ -91,6 +91,7 @@ export async function command(rpc: Rpc, wanted: Command): Promise<void> {
       const vm = await rpc.call("getVM", {});
       const ids = processIsolates(vm);
       await Promise.all(ids.map((isolateId) => rpc.call("clearCpuSamples", { isolateId })));
+      await rpc.call("clearVMTimeline", {});
     }
   }
 }

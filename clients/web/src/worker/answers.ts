@@ -33,6 +33,7 @@ import { orderOf } from "../data/sort";
 import { extent } from "../data/spread";
 import { byFunction, type Counted, count, type Totals } from "../data/totals";
 import { byThread } from "../data/sums/thread_totals";
+import type { Events } from "../data/timeline/events";
 import { treeRows, type WordOf, wordOf } from "../data/layouts/tree_rows";
 import { type Calls, type CallTree, ROOT } from "../data/call_tree";
 import { comparison, cpuFromStart } from "./comparing";
@@ -66,12 +67,18 @@ export class Answers {
 
   #calls: CallTree; // that the shapers follow
 
-  constructor(readonly profile: Profile) {
+  /** events: what programs told beside the samples; null: nothing is known of any. */
+  constructor(
+    readonly profile: Profile,
+    readonly events: Events | null = null,
+  ) {
     this.#calls = profile.calls;
+    events?.share(profile);
   }
 
   /** Samples came: what was counted is void. Shapes go on, but with another tree. */
   changed(): void {
+    this.events?.share(this.profile);
     if (this.#calls !== this.profile.calls) {
       this.#shapers.clear();
       this.#calls = this.profile.calls;
@@ -95,7 +102,10 @@ export class Answers {
     overview: ({ range_us, maxSteps, maxLanes, choice, colour }) => {
       const range = range_us ?? extent(this.profile);
       const { profile } = this;
-      return range && overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour));
+      if (!range) return null;
+      const found = overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour));
+      for (const lane of found.lanes) lane.slices = this.events?.lane(lane.threads, found);
+      return found;
     },
     legend: ({ colour, ...look }) => {
       const shown = this.#weighed(look);
@@ -117,20 +127,27 @@ export class Answers {
       return { ...boxes, slots: Uint8Array.from(boxes.node, (node) => slots[node]) };
     },
     chart: ({ threads, closed = [], origin_us, extent_us, thin_us, colour, ...look }) => {
-      const { profile } = this;
+      const { profile, events } = this;
       const shape = this.#shape(look);
-      const span = [origin_us, extent_us, thin_us] as const;
-      const rows = chartBands(profile, shape, look.filter, threads, closed, ...span);
+      const window_us = look.filter.window_us ?? [origin_us, origin_us + extent_us];
+      const seen = { window_us, origin_us, whole: extent_us, thin_us };
+      const above = (thread: number) => events && events.rows(thread, seen);
+      const span = [origin_us, extent_us, thin_us, above] as const;
+      const boxes = chartBands(profile, shape, look.filter, threads, closed, ...span);
+      const rows = { ...boxes, origin_us, ...(events?.told(boxes, seen) ?? { told: [], arrows: null }) };
       if (colour === "thread") {
         const slots = threadSlots(profile, this.#palette(colour));
-        return { ...rows, origin_us, slots: bandSlots(rows, threads, slots) };
+        return { ...rows, slots: bandSlots(rows, threads, slots) };
       }
-      if (colour !== "kind") return { ...rows, origin_us };
+      if (colour !== "kind") return rows;
       const shown = { ...this.#weighed({ ...look, group: "" }), calls: shape.calls };
       const slots = nodeSlots(this.profile, colour, this.#palette(colour), shown);
       const ofBox = (node: number) => (node < 0 ? OTHERS : slots[node]);
-      return { ...rows, origin_us, slots: Uint8Array.from(rows.node, ofBox) };
+      return { ...rows, slots: Uint8Array.from(rows.node, ofBox) };
     },
+    slices: ({ filter, sort, search }) => this.events && this.events.slices(filter, sort, search),
+    strips: ({ window_us, width, refresh }) => this.events && this.events.strips(window_us, width, refresh),
+    event: ({ key }) => this.events && this.events.event(key),
     tree: ({ sort, unit, ...look }) => {
       const counted = this.count(look);
       const { calls, samples } = counted;
@@ -226,7 +243,8 @@ export class Answers {
         .sort((a, b) => total[b] - total[a] || a - b);
       const weights = Float64Array.from(order, (fn) => total[fn]);
       const whole = totals.total[ROOT];
-      return { of: search, error: "", hits, order, totals: weights, whole, nodes, share };
+      const events = this.events?.hits(search);
+      return { of: search, error: "", hits, order, totals: weights, whole, nodes, share, events };
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       return {

@@ -19,7 +19,12 @@ import type { LaneChoice } from "../data/layouts/lanes";
 import type { Overview } from "../data/layouts/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
 import type { Search } from "../data/sums/search";
-import type { Sort, ThreadColumn } from "../data/sort";
+import type { SliceSort, Sort, ThreadColumn } from "../data/sort";
+import type { Arrows } from "../data/timeline/arrows";
+import type { EventDetails } from "../data/timeline/details";
+import type { ToldSlice } from "../data/timeline/events";
+import type { Strips } from "../data/timeline/strips";
+import type { EventHits, SliceTable } from "../data/timeline/sums";
 import type { Steps } from "../data/spread";
 import type { ThreadSums } from "../data/sums/thread_rows";
 import type { Transform } from "../data/shape";
@@ -83,6 +88,7 @@ export interface SearchResult {
   whole: number; // what they are of
   nodes: number;
   share: number; // of the samples, 0 to 1
+  events?: EventHits;
 }
 
 /** What the look is compared with. */
@@ -108,6 +114,13 @@ export interface WholeFile {
   name: string; // "": of no file, but of the service's
   isSession: boolean;
   bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Boxes that are joined have fn -1. */
+export interface ChartRows extends FlameRows {
+  origin_us: number;
+  told: ToldSlice[]; // by label
+  arrows: Arrows | null;
 }
 
 /** Each kind of question: what it takes and gives. */
@@ -137,7 +150,7 @@ export interface Questions {
       thin_us: number;
       colour?: ColourBy;
     };
-    answer: FlameRows & { origin_us: number }; // boxes that are joined have fn -1
+    answer: ChartRows;
   };
   sandwich: {
     args: Look & { fn: number; order: SiblingOrder; colour?: ColourBy }; // fn -1: the heaviest by self
@@ -160,6 +173,9 @@ export interface Questions {
     args: Look & { sort: Sort<ThreadColumn>; find: string };
     answer: ThreadTable | null; // null: there are no samples
   };
+  slices: { args: { filter: Filter; sort: SliceSort; search: Search | null }; answer: SliceTable | null };
+  strips: { args: { window_us: [number, number]; width: number; refresh: number }; answer: Strips | null }; // null: there are no events, as of the one before
+  event: { args: { key: string }; answer: EventDetails | null }; // null: there is none
   lines: { args: Look & { fn: number; file: string }; answer: Lines };
   pcs: { args: Look & { fn: number; ranges: [number, number][] }; answer: Pcs };
   code: { args: { fn: number }; answer: Code };
@@ -199,6 +215,10 @@ export interface DataState {
   lost: Record<string, number>; // ticks without a sample, by cause
   missed_ns: number; // CPU time that no sample stands for
   threads: ThreadInfo[];
+  events: number; // of the timeline
+  lostEvents: number;
+  evictedEvents: number;
+  eventsOf: number[]; // by thread
   processNames: Map<number, string>; // by pid
   tags: string[]; // "": none was set
   hasTags: boolean;

@@ -2,9 +2,10 @@
 import type { Profile } from "../data/profile";
 import { extent } from "../data/spread";
 import { TableReader } from "../data/table_form";
+import type { Events } from "../data/timeline/events";
 import { type Code, readCode } from "../wire/code";
 import { Connection } from "../wire/connection";
-import { Follower } from "../wire/follow";
+import { EVENTS, Follower } from "../wire/follow";
 import { isLinkGone, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
 import { readSession } from "../wire/session";
@@ -18,6 +19,7 @@ import { buffersOf } from "./transfer";
 
 // Of 36 bytes each. The service keeps fewer; this bounds a page that is open for days.
 const SAMPLES_KEPT = 4_000_000;
+const EVENTS_KEPT = 12_000_000; // of 28 bytes each
 const SAMPLE_EVENTS = new Set(["_SamplesAvailable", "_SamplesCleared"]);
 const NOTHING = { profile: null, functions: 0, libraries: 0 };
 
@@ -27,18 +29,20 @@ export interface Port {
 }
 
 /** What the page's second file has for the worker. */
-export interface FileForms {
+export interface Later {
   openFile: typeof openFile;
   written: typeof written;
+  Events: typeof Events;
 }
 
-/** forms: loads them; each call does, until they are there. */
-export function serve(port: Port, forms: () => Promise<FileForms>): void {
-  new Server(port, forms);
+/** later: loads it; each call does, until it is there. */
+export function serve(port: Port, later: () => Promise<Later>): void {
+  new Server(port, later);
 }
 
 class Server {
   #reader = new TableReader();
+  #events: Events | null = null;
   #sources = new Sources(this.#reader.profile);
   #connection: Connection | null = null;
   #rpc: Rpc | null = null;
@@ -52,15 +56,35 @@ class Server {
     this.#reader.add(table);
     this.#reader.keep(SAMPLES_KEPT);
     this.#nameProcesses();
-    this.#sources.liveChanged(this.#reader.profile);
-    if (!more && this.#sources.isLive) this.#tellData();
+    this.#liveChanged(more);
   });
+  #eventFollower = new Follower((table, more) => {
+    const { timeline } = this.#events!.add(table, EVENTS_KEPT);
+    const isNew = table.reset ? timeline.length : table.eventCount + table.openCount;
+    if (isNew) this.#liveChanged(more);
+  }, EVENTS);
 
   constructor(
     private readonly port: Port,
-    private readonly forms: () => Promise<FileForms>,
+    private readonly later: () => Promise<Later>,
   ) {
     port.onmessage = ({ data }) => this.#receive(data);
+  }
+
+  /** What they are read with is in the second file. rpc null: only that is loaded. */
+  async #followEvents(rpc: Rpc | null): Promise<void> {
+    try {
+      const { Events } = await this.later();
+      this.#events ??= new Events();
+      if (rpc && rpc === this.#rpc) await this.#eventFollower.follow(rpc, this.#failed);
+    } catch {
+      // The service is gone; the next link tries again.
+    }
+  }
+
+  #liveChanged(more: boolean): void {
+    this.#sources.liveChanged(this.#reader.profile, this.#events);
+    if (!more && this.#sources.isLive) this.#tellData();
   }
 
   #say(message: FromWorker, transfer: Transferable[] = []): void {
@@ -102,7 +126,7 @@ class Server {
     if (kind === "whole") return this.#whole();
     if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
     const { filter, form, name } = args as Questions["save"]["args"];
-    const { written } = await this.forms();
+    const { written } = await this.later();
     return written(this.#sources.shown.profile, filter, form, name);
   }
 
@@ -132,7 +156,7 @@ class Server {
 
   async #open({ as, name, content }: Extract<ToWorker, { say: "open" }>): Promise<void> {
     try {
-      const { openFile } = await this.forms();
+      const { openFile } = await this.later();
       const bytes = new Uint8Array(content);
       this.#sources.open(as, name, bytes, await openFile(bytes));
       this.#tellFiles(as);
@@ -156,12 +180,14 @@ class Server {
         this.#rpc = rpc;
         const listens = listen(rpc); // before it asks: what comes behind the answer is told
         void this.#follower.follow(rpc, this.#failed);
+        if (this.#version) void this.#followEvents(rpc);
         listens
-          .then(() => this.#follower.tells(), this.#failed)
+          .then(() => [this.#follower, this.#eventFollower].forEach((one) => one.tells()), this.#failed)
           .then(() => this.#readInfo());
       },
       event: (_stream, event) => {
         if (SAMPLE_EVENTS.has(event.kind)) this.#follower.told();
+        else if (event.kind === "_TimelineAvailable") this.#eventFollower.told();
         else void this.#readInfo(); // whatever it is that changed: all of it is asked again
       },
     });
@@ -184,7 +210,7 @@ class Server {
     try {
       const info = await readInfo(rpc);
       const hasEnded = !info.processes.some(({ live }) => live);
-      if (hasEnded && !this.#hasEnded) await this.#follower.now(); // the last samples first
+      if (hasEnded && !this.#hasEnded) await this.#now(); // the last samples first
       if (rpc !== this.#rpc) return; // the next link has asked
       this.#hasEnded = hasEnded;
       this.#info = info;
@@ -193,6 +219,10 @@ class Server {
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  #now(): Promise<unknown> {
+    return Promise.all([this.#follower.now(), this.#eventFollower.now()]);
   }
 
   /** A file that is written of the profile has their names. */
@@ -206,11 +236,11 @@ class Server {
     if (!rpc) return this.#say({ say: "problem", problem: "not connected" });
     await command(rpc, wanted).catch(this.#failed);
     await this.#readInfo();
-    void this.#follower.now();
+    void this.#now();
   }
 
   #tellData(): void {
-    const { profile } = this.#sources.shown;
+    const { profile, events } = this.#sources.shown;
     if (profile !== this.#told.profile) {
       if (this.#told.profile) this.#resets++;
       this.#told = { ...NOTHING, profile };
@@ -224,12 +254,16 @@ class Server {
       resets: this.#resets,
       samples: profile.samples.length + profile.evicted,
       evicted: profile.evicted,
-      extent_us: extent(profile),
+      extent_us: joined(extent(profile), events?.timeline.extent_us() ?? null),
       period_us: profile.period_us,
       unit: profile.unit(),
       lost: this.#sources.isLive ? this.#reader.lost : (session?.lost ?? {}),
       missed_ns: this.#sources.isLive ? this.#reader.missed_ns : (session?.missed_ns ?? 0),
       threads: profile.threads,
+      events: events?.timeline.length ?? 0,
+      lostEvents: events?.timeline.lost ?? 0,
+      evictedEvents: events?.timeline.evicted ?? 0,
+      eventsOf: events?.counts() ?? [],
       processNames: profile.processNames,
       tags: profile.tags.texts,
       hasTags: profile.hasTags(),
@@ -241,8 +275,12 @@ class Server {
     };
     this.#say({ say: "data", data });
     // A service that is gone by then would not send them.
-    if (this.#version === 1) this.forms().catch(() => {});
+    if (this.#version === 1) void this.#followEvents(this.#rpc);
   }
+}
+
+function joined(a: [number, number] | null, b: [number, number] | null): [number, number] | null {
+  return a && b ? [Math.min(a[0], b[0]), Math.max(a[1], b[1])] : (a ?? b);
 }
 
 function textOf(error: unknown): string {

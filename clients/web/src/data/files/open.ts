@@ -7,6 +7,7 @@
 //
 // Errors  BadFile.
 import type { Profile } from "../profile";
+import type { Events } from "../timeline/events";
 import { BadFile, lineUp } from "./builder";
 import { isCpuSamples, readCpuSamples } from "./cpu_samples_read";
 import { isFolded, readFolded } from "./folded";
@@ -21,6 +22,7 @@ export interface Opened {
   profile: Profile;
   session?: SessionFacts;
   texts?: ReadonlyMap<string, string>; // of source files, by their paths
+  events?: Events;
 }
 
 export interface OpenedFile extends Omit<Opened, "session"> {

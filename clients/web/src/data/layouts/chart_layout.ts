@@ -8,7 +8,7 @@ import { ROOT } from "../call_tree";
 import { FloatColumn, IntColumn } from "../columns";
 import { type Filter, passing } from "../filter";
 import { groupFunction } from "../group";
-import { type FlameRows, JOINED } from "./flame_layout";
+import { type FlameRows, JOINED, type Slices } from "./flame_layout";
 import type { Profile } from "../profile";
 import type { Shape } from "../shape";
 
@@ -102,6 +102,7 @@ export function chartLayout(
  * The same of several threads, as bands; of one it is that of chartLayout.
  *
  * threads: numbers of the profile's; closed: of these, those that are only a name
+ * above: rows that stand between a thread's name and its stacks; null: none
  */
 export function chartBands(
   profile: Profile,
@@ -112,45 +113,75 @@ export function chartBands(
   origin_us: number,
   extent_us: number,
   thin_us = 0,
+  above: (thread: number) => FlameRows | null = () => null,
 ): FlameRows {
   const isClosed = (thread: number) => threads.length > 1 && closed.includes(thread);
   const band = new Map(threads.map((thread, i) => [thread, isClosed(thread) ? -1 : i]));
   const { thread } = profile.samples;
   const all = inTime(profile, filter, threads.length, (i) => band.get(thread.data[i]) ?? -1).map(
-    (numbers) => laidOut(profile, shape, numbers, origin_us, extent_us, thin_us),
+    (numbers, i) => {
+      const calls = laidOut(profile, shape, numbers, origin_us, extent_us, thin_us);
+      const rows = isClosed(threads[i]) ? null : above(threads[i]);
+      return rows ? below([rows, calls], extent_us) : calls;
+    },
   );
   return all.length === 1 ? all[0] : stacked(all, threads, extent_us);
 }
 
-/** Below each other. */
-function stacked(all: FlameRows[], threads: readonly number[], whole: number): FlameRows {
+const NUMBERS = ["x", "width", "node", "fn"] as const;
+const OF_SLICES = ["label", "start_us", "duration", "count"] as const;
+
+/** Below each other; the rows of some are slices. */
+function below(all: FlameRows[], whole: number): FlameRows {
+  const count = all.reduce((sum, { node }) => sum + node.length, 0);
+  const boxes = empty(whole, count);
   const rows = [0];
-  const bands: number[] = [];
-  let end = 0;
+  const slices = all.some((one) => one.slices) ? noSlices(count) : undefined;
+  let at = 0;
   for (const one of all) {
-    bands.push(rows.length - 1);
-    rows.push(end + 1);
-    for (const row of one.rows.subarray(1)) rows.push(end + 1 + row);
-    end += 1 + one.node.length;
+    for (const part of NUMBERS) boxes[part].set(one[part], at);
+    if (slices && one.slices) for (const part of OF_SLICES) slices[part].set(one.slices[part], at);
+    for (let row = 1; row < one.rows.length; row++) {
+      rows.push(at + one.rows[row]);
+      slices?.keys.push(one.slices?.keys[row - 1] ?? "");
+    }
+    at += one.node.length;
   }
-  const boxes: FlameRows = {
+  return { ...boxes, rows: Int32Array.from(rows), slices };
+}
+
+function noSlices(count: number): Slices {
+  const [start_us, duration] = [new Float64Array(count), new Float64Array(count)];
+  return { label: new Int32Array(count).fill(-1), start_us, duration, count: new Int32Array(count), keys: [] };
+}
+
+function empty(whole: number, count: number): FlameRows {
+  return {
     whole,
-    rows: Int32Array.from(rows),
-    x: new Float64Array(end),
-    width: new Float64Array(end),
+    rows: new Int32Array(0),
+    x: new Float64Array(count),
+    width: new Float64Array(count),
     self: new Float64Array(0),
-    node: new Int32Array(end),
-    fn: new Int32Array(end),
-    bands: Int32Array.from(bands),
+    node: new Int32Array(count),
+    fn: new Int32Array(count),
   };
+}
+
+/** Each behind a row of one box. */
+function stacked(all: FlameRows[], threads: readonly number[], whole: number): FlameRows {
+  const parts: FlameRows[] = [];
+  const bands: number[] = [];
+  let row = 0;
   all.forEach((one, i) => {
-    const at = rows[bands[i]];
-    boxes.width[at] = whole;
-    boxes.node[at] = JOINED;
-    boxes.fn[at] = groupFunction(threads[i]);
-    for (const part of ["x", "width", "node", "fn"] as const) boxes[part].set(one[part], at + 1);
+    const name = empty(whole, 1);
+    name.width[0] = whole;
+    name.node[0] = JOINED;
+    name.fn[0] = groupFunction(threads[i]);
+    parts.push({ ...name, rows: Int32Array.of(0, 1) }, one);
+    bands.push(row);
+    row += one.rows.length;
   });
-  return boxes;
+  return { ...below(parts, whole), bands: Int32Array.from(bands) };
 }
 
 function laidOut(
@@ -189,15 +220,7 @@ function flat(rows: Row[], whole: number, functions: Int32Array): FlameRows {
     ends.push(ends[ends.length - 1] + row.node.length);
   }
   const count = ends[ends.length - 1];
-  const boxes: FlameRows = {
-    whole,
-    rows: Int32Array.from(ends),
-    x: new Float64Array(count),
-    width: new Float64Array(count),
-    self: new Float64Array(0),
-    node: new Int32Array(count),
-    fn: new Int32Array(count),
-  };
+  const boxes = { ...empty(whole, count), rows: Int32Array.from(ends) };
   rows.forEach((row, depth) => {
     boxes.x.set(row.from.view(), ends[depth]);
     boxes.width.set(

@@ -16,7 +16,20 @@ export interface FlameRows {
   fn: Int32Array; // JOINED: several boxes, too thin to be told apart
   slots?: Uint8Array; // their colours, where these are not their functions'
   bands?: Int32Array; // rows where something else begins: callers are no farther out
+  slices?: Slices; // what programs told, where rows of it stand with the others
 }
+
+/** By box, but keys. Those that are joined tell of the longest. */
+export interface Slices {
+  label: Int32Array; // -1: it is a call
+  start_us: Float64Array; // exactly
+  duration: Float64Array; // ns
+  count: Int32Array; // how many are joined
+  keys: string[]; // by row: "pid/tid/row of the timeline"; "": a row of calls
+}
+
+/** The function of a slice, which has none. */
+export const SLICE = -(2 ** 31);
 
 export const JOINED = -1;
 

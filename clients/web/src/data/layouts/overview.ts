@@ -6,6 +6,7 @@ import { cpuUse, eachPart, stoodLength } from "../spread";
 export interface LaneInTime extends Lane {
   states: Float32Array; // [step * stateCount + state]: threads that were in it, on average
   slots: Uint8Array; // by step: the colour of most that ran then
+  slices?: Uint8Array; // what its threads told, as laneSlices has it
 }
 
 const RUNNING = "Running";

@@ -9,7 +9,7 @@ export interface Search {
 }
 
 /** Looks at names and libraries; throws a SyntaxError that says what is wrong with an expression. */
-function matcher(search: Search): (name: string, library: string) => boolean {
+export function matcher(search: Search): (name: string, library: string) => boolean {
   if (search.regex) {
     const expression = new RegExp(search.text, "i");
     return (name, library) => expression.test(name) || expression.test(library);

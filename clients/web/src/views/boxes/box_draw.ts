@@ -11,6 +11,7 @@ const HATCH_PX = 4; // below: no lines are seen in a hatch
 const FRAME_PX = 8; // below: what is picked is underlined, as a frame would hide it
 const TEXT_PX = 28; // below: no text is tried
 const PAD_PX = 4;
+const JOINED_PART = 0.7; // the alpha of several that are drawn as one
 const FAINT = 0.35; // the alpha of what search did not look for
 
 /** Which part of the boxes is seen, and where. */
@@ -32,6 +33,12 @@ export interface BoxPaint {
   /** 2: search hit, 1: plain, 0: faint, as search looks for others. */
   emphasis(box: number): 0 | 1 | 2;
   isPicked(box: number): boolean;
+  /** What fits into so many letters; not given: a short form of the label, which is a function's name. */
+  short?(box: number, letters: number): string;
+  /** Of one that stands for several; "": a hatch. */
+  joined?(box: number): string;
+  /** What lies above the boxes. */
+  over?(context: CanvasRenderingContext2D, viewport: Viewport): void;
 }
 
 export function rowCount(boxes: FlameRows): number {
@@ -166,7 +173,9 @@ class Painter {
       const right = left + width[box] * this.#scale;
       if (this.boxes.fn[box] === JOINED) {
         endRun();
-        this.#run(left, right);
+        const colour = this.paint.joined?.(box);
+        if (colour) this.#joined(left, right, pixelOf(colour), this.paint.emphasis(box));
+        else this.#run(left, right);
         continue;
       }
       if (right - left >= THIN_PX) {
@@ -193,6 +202,7 @@ class Painter {
     for (const drawn of this.#named) this.#name(drawn, character);
     context.globalAlpha = 1;
     for (const drawn of this.#picked) this.#outline(drawn);
+    this.paint.over?.(context, this.viewport);
   }
 
   #round(pixels: number): number {
@@ -205,6 +215,13 @@ class Painter {
     const to = Math.max(from + 1, this.#round(right));
     this.#canvas.fill(from, to, this.#thin);
     if (right - left >= HATCH_PX) this.#canvas.hatch(from, to, this.#hatch);
+  }
+
+  /** In the colour of the longest, less than if it were alone. */
+  #joined(left: number, right: number, colour: Pixel, emphasis: 0 | 1 | 2): void {
+    const from = this.#round(left);
+    const to = Math.max(from + 1, this.#round(right));
+    this.#canvas.fill(from, to, emphasis === 2 ? this.#hit : faint(colour, emphasis ? JOINED_PART : FAINT));
   }
 
   #box(box: number, left: number, right: number, top: number): void {
@@ -223,11 +240,13 @@ class Painter {
     const { context, paint } = this;
     const start = Math.max(left, 0) + PAD_PX;
     const room = left + width - start - PAD_PX;
-    const label = paint.label(box);
+    const short = (part: number) => {
+      const letters = Math.floor((part * room) / character);
+      return paint.short ? paint.short(box, letters) : shortName(paint.label(box), letters);
+    };
     // Wide letters are seldom; measured only where it is close.
-    let text = shortName(label, Math.floor((1.15 * room) / character));
-    if (text && context.measureText(text).width > room)
-      text = shortName(label, Math.floor((0.85 * room) / character));
+    let text = short(1.15);
+    if (text && context.measureText(text).width > room) text = short(0.85);
     if (!text || context.measureText(text).width > room) return;
     const emphasis = paint.emphasis(box);
     context.globalAlpha = emphasis === 0 ? FAINT : 1;

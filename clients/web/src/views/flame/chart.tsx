@@ -1,7 +1,7 @@
 // The flame chart: the stacks of threads in the order of time, each thread a band below one scale.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { groupOf } from "../../data/group";
-import { type FlameRows, JOINED } from "../../data/layouts/flame_layout";
+import { JOINED } from "../../data/layouts/flame_layout";
 import type { ThreadInfo } from "../../data/profile";
 import { useAnswer } from "../../state/answer";
 import {
@@ -16,7 +16,7 @@ import {
 import { legend } from "../../state/colouring";
 import { pickedStack } from "../../state/page";
 import { select, selection } from "../../state/selection";
-import type { SearchResult } from "../../worker/messages";
+import type { ChartRows, SearchResult } from "../../worker/messages";
 import { BoxCanvas } from "../boxes/box_canvas";
 import type { BoxPaint, Thin } from "../boxes/box_draw";
 import { pathOf } from "../boxes/box_place";
@@ -27,6 +27,8 @@ import { Empty } from "../parts/empty";
 import { boxPaint } from "./flame";
 import { duration, grouped } from "../parts/format";
 import { drawTicks } from "../time/time_axis";
+import { isSlice, keyOf, sliceTip, Streams, withSlices } from "../timeline/slice_paint";
+import type { Strips } from "../timeline/strips";
 import { setWindow } from "../time/time_drag";
 import { inside, type Span } from "../time/time_window";
 import { useSize } from "../parts/use_size";
@@ -37,6 +39,9 @@ const AROUND = 0.02; // of a box that is zoomed to, on both sides
 const BUSIEST = 8; // threads, where none is selected
 const SELECTED_MOST = 32;
 
+const events = (thread: number) => data.value?.eventsOf[thread] ?? 0;
+const has = (thread: number, samples: Float64Array) => samples[thread] > 0 || events(thread) > 0;
+
 /** Of the threads that pass, in the order they stand in: all that were selected, else the busiest. */
 function threadsShown(threads: readonly ThreadInfo[], samples: Float64Array): number[] {
   const { threads: tids, processes: pids } = selection.value.filter;
@@ -44,13 +49,18 @@ function threadsShown(threads: readonly ThreadInfo[], samples: Float64Array): nu
     (!tids || tids.includes(tid)) && (!pids || pids.includes(pid));
   const most = tids ? SELECTED_MOST : BUSIEST;
   return threads
-    .flatMap((one, thread) => (samples[thread] > 0 && isIn(one) ? [thread] : []))
-    .sort((a, b) => samples[b] - samples[a])
+    .flatMap((one, thread) => (has(thread, samples) && isIn(one) ? [thread] : []))
+    .sort((a, b) => samples[b] - samples[a] || events(b) - events(a))
     .slice(0, most)
     .sort((a, b) => threads[a].pid - threads[b].pid || threads[a].tid - threads[b].tid);
 }
 
-export function Chart({ search }: { search: SearchResult | null }) {
+interface ChartProps {
+  search: SearchResult | null;
+  Strips?: typeof Strips; // once it is there
+}
+
+export function Chart({ search, Strips }: ChartProps) {
   const { filter, ...rest } = look.value;
   const { threads: _threads, processes: _processes, ...anyThread } = filter;
   const samples = useAnswer("threads", { ...rest, filter: anyThread });
@@ -61,28 +71,27 @@ export function Chart({ search }: { search: SearchResult | null }) {
   if (!threads.length) return <Empty />;
   const [from, to] = state.extent_us;
   const whole: Span = filter.window_us ?? [from, to + Math.max(1, state.period_us)];
-  return <Bands threads={threads} whole={whole} samples={samples} search={search} />;
+  return <Bands threads={threads} whole={whole} samples={samples} search={search} Strips={Strips} />;
 }
 
-interface Props {
+interface Props extends ChartProps {
   threads: number[];
   whole: Span;
   samples: Float64Array; // by thread
-  search: SearchResult | null;
 }
 
-function Bands({ threads, whole, samples, search }: Props) {
+function Bands({ threads, whole, samples, search, Strips }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const { width } = useSize(place);
-  const { picked, chart } = selection.value;
+  const { picked, chart, event } = selection.value;
   const zoom = chart.seen_us;
   const near = zoom && zoom[1] > whole[0] && zoom[0] < whole[1] ? inside(zoom, whole) : null;
   const seen = near ?? whole;
   const [closed, setClosed] = useState<number[]>([]);
   const rows = useAnswer("chart", width ? question(threads, closed, whole, seen, width) : null);
   const paint = useMemo(
-    () => rows && bandPaint(rows, closed, boxPaint(rows, search, picked)),
-    [rows, search, picked, isDark.value, legend.value],
+    () => rows && withSlices(rows, bandPaint(rows, closed, boxPaint(rows, search, picked))),
+    [rows, search, picked, event, selection.value.search, isDark.value, legend.value],
   );
   const origin = rows?.origin_us ?? whole[0];
   const zero_us = data.value?.extent_us?.[0] ?? origin;
@@ -93,10 +102,12 @@ function Bands({ threads, whole, samples, search }: Props) {
     setClosed(
       closed.includes(thread) ? closed.filter((one) => one !== thread) : [...closed, thread],
     );
-  const tip = (box: number, thin: Thin | null) => tipOf(rows!, box, thin, zero_us - origin, samples);
+  const tip = (box: number, thin: Thin | null) =>
+    isSlice(rows!, box) ? sliceTip(rows!, box, zero_us) : tipOf(rows!, box, thin, zero_us - origin, samples);
   return (
     <div class="stacked" ref={place}>
-      <Bar shown={threads} samples={samples} seen={near} all={() => see(null)} />
+      <Bar shown={threads} samples={samples} seen={near} all={() => see(null)} rows={rows} />
+      {Strips && <Strips seen={seen} width={width} zero_us={zero_us} />}
       <Canvas
         pixels={[width, AXIS_PX]}
         aria-hidden="true"
@@ -118,14 +129,15 @@ function Bands({ threads, whole, samples, search }: Props) {
             rootBelow={false}
             label={`Flame chart: stacks of ${threads.length > 1 ? `${threads.length} threads` : "a thread"} in the order of time`}
             onPick={(box, row) => {
+              if (isSlice(rows, box)) return select({ event: keyOf(rows, box) });
               const path = pathOf(rows, box, row).map((one) => rows.fn[one]);
               pickedStack.value = path.filter((fn) => fn >= 0).map(keyOfFunction);
               select({ picked: keyOfFunction(rows.fn[box]) });
             }}
             onName={(box) => toggleBand(groupOf(rows.fn[box])!)}
             onZoom={(box) => {
-              const thread = groupOf(rows.fn[box]);
-              if (thread !== null) return choose(data.value!.threads[thread]);
+              const one = data.value!.threads[groupOf(rows.fn[box]) ?? -1];
+              if (one) return choose(one);
               const around = AROUND * rows.width[box];
               const start = origin + rows.x[box];
               see([start - around, start + rows.width[box] + around]);
@@ -155,7 +167,7 @@ function threadText({ name, tid }: ThreadInfo): string {
 }
 
 /** Names of threads stand on bars of their own. */
-function bandPaint(rows: FlameRows, closed: number[], paint: BoxPaint): BoxPaint {
+function bandPaint(rows: ChartRows, closed: number[], paint: BoxPaint): BoxPaint {
   const { threads } = data.value!;
   const { line, faint } = ink.value;
   const threadOf = (box: number) => threads[groupOf(rows.fn[box]) ?? -1];
@@ -173,7 +185,7 @@ function bandPaint(rows: FlameRows, closed: number[], paint: BoxPaint): BoxPaint
 }
 
 function tipOf(
-  rows: FlameRows,
+  rows: ChartRows,
   box: number,
   thin: Thin | null,
   zero: number,
@@ -204,13 +216,14 @@ interface BarProps {
   samples: Float64Array; // by thread
   seen: Span | null; // null: all
   all(): void;
+  rows: ChartRows | null;
 }
 
 /** Which threads, and what is seen of them. */
-function Bar({ shown, samples, seen, all }: BarProps) {
+function Bar({ shown, samples, seen, all, rows }: BarProps) {
   const threads = data.value!.threads;
   const listed = [...samples.keys()]
-    .filter((one) => samples[one] > 0 && threads[one])
+    .filter((one) => threads[one] && has(one, samples))
     .sort((a, b) => samples[b] - samples[a]);
   const { threads: tids } = selection.value.filter;
   const several =
@@ -247,6 +260,8 @@ function Bar({ shown, samples, seen, all }: BarProps) {
           <button onClick={all}>Whole</button>
         </>
       )}
+      {rows && <Streams rows={rows} />}
+      {rows?.arrows?.hidden && <span>Too many flows for arrows here: zoom in</span>}
     </div>
   );
 }

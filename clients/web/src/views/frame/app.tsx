@@ -43,12 +43,12 @@ function View({ search }: { search: SearchResult | null }) {
       </p>
     );
   if (!data.value) return <Empty />;
-  const { Compare, HeatMap, Source, Sandwich, ThreadTable } = later.value;
+  const { Compare, HeatMap, SliceTable, Source, Sandwich, Strips, ThreadTable } = later.value;
   switch (selection.value.view) {
     case "flame":
       return <Flame search={search} />;
     case "chart":
-      return <Chart search={search} />;
+      return <Chart search={search} Strips={Strips} />;
     case "tree":
       return <CallTreeView search={search} />;
     case "bottom-up":
@@ -63,6 +63,8 @@ function View({ search }: { search: SearchResult | null }) {
       return Sandwich ? <Sandwich search={search} /> : <Loading />;
     case "threads":
       return ThreadTable ? <ThreadTable search={search} /> : <Loading />;
+    case "events":
+      return SliceTable ? <SliceTable /> : <Loading />;
     case "heat-map":
       return HeatMap ? <HeatMap /> : <Loading />;
   }

@@ -37,6 +37,15 @@ export function HitList({ id, result, at }: Props) {
         </div>
       ))}
       {more > 0 && <p class="faint">and {grouped(more)} more</p>}
+      {result.events && result.events.count > 0 && (
+        <div role="option" aria-selected={false} onClick={() => select({ view: "events" })}>
+          <span class="number">{grouped(result.events.count)}</span>
+          <bdi>
+            {result.events.count === 1 ? "event name" : "event names"}:{" "}
+            {result.events.names.map(({ name }) => name).join(", ")}
+          </bdi>
+        </div>
+      )}
     </div>
   );
 }

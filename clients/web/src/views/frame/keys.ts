@@ -165,6 +165,12 @@ export const KEYS: Key[] = [
     act: () => select({ view: "sandwich", sandwich: START.sandwich }),
   },
   {
+    keys: "x",
+    does: "events: slices by name",
+    match: one("x"),
+    act: () => select({ view: "events" }),
+  },
+  {
     keys: "u",
     does: "switch between samples and time",
     match: one("u"),

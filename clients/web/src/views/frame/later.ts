@@ -7,15 +7,21 @@ import type { Save } from "../files/save";
 import type { Source } from "../rows/source";
 import type { Sandwich } from "../sandwich/sandwich";
 import type { ThreadTable } from "../overview/thread_table";
+import type { EventPanel } from "../timeline/event_panel";
+import type { SliceTable } from "../timeline/slice_table";
+import type { Strips } from "../timeline/strips";
 import type { Help } from "./help";
 
 export interface LaterViews {
   Compare: typeof Compare;
+  EventPanel: typeof EventPanel;
   HeatMap: typeof HeatMap;
   Help: typeof Help;
   Save: typeof Save;
   Source: typeof Source;
   Sandwich: typeof Sandwich;
+  SliceTable: typeof SliceTable;
+  Strips: typeof Strips;
   ThreadTable: typeof ThreadTable;
 }
 

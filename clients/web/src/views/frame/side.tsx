@@ -10,6 +10,7 @@ import { arrange, isNarrow, room, ROOM_START, sideSize } from "../../state/room"
 import type { FunctionTable } from "../../worker/messages";
 import { Divider } from "../parts/divider";
 import { duration, grouped, percent } from "../parts/format";
+import { later } from "./later";
 
 const SHOWN = 12;
 const NAME_MOST = 26; // letters
@@ -55,10 +56,11 @@ const SHEET_LEAST_PX = 80;
 
 /** Is there room for it, and anything to say? */
 const isShown = () =>
-  room.value.side && Boolean(data.value?.samples) && (!isNarrow.value || selection.value.picked);
+  room.value.side && Boolean(data.value?.samples || data.value?.events) && (!isNarrow.value || selection.value.picked || selection.value.event);
 
 export function Side() {
   if (!isShown()) return null;
+  const { EventPanel } = later.value;
   const narrow = isNarrow.value;
   const name = narrow ? "sheetHeight" : "sideWidth";
   return (
@@ -87,7 +89,7 @@ export function Side() {
         >
           ×
         </button>
-        <Picked />
+        {selection.value.event ? EventPanel && <EventPanel Hottest={Hottest} /> : <Picked />}
       </aside>
     </>
   );

@@ -43,7 +43,7 @@ function Link() {
 }
 
 export function Status() {
-  const evicted = data.value?.evicted ?? 0;
+  const { evicted = 0, lostEvents = 0, evictedEvents = 0 } = data.value ?? {};
   return (
     <footer aria-live="polite">
       {problem.value && (
@@ -57,6 +57,12 @@ export function Status() {
       <Rate />
       <Symbols />
       {evicted > 0 && <span>{grouped(evicted)} old samples were forgotten here</span>}
+      {lostEvents > 0 && (
+        <span class="warn" title="A thread told more than its ring holds until the service reads it, or there was no memory for them">
+          {grouped(lostEvents)} events lost
+        </span>
+      )}
+      {evictedEvents > 0 && <span>{grouped(evictedEvents)} old events were forgotten</span>}
       <i class="space" />
       <Link />
     </footer>

@@ -29,6 +29,7 @@ const TABS: [View, string][] = [
   ["heat-map", "Heat map"],
   ["threads", "Threads"],
   ["sandwich", "Sandwich"],
+  ["events", "Events"],
 ];
 
 const FILTERS = ["processes", "threads", "tags", "states", "libraries", "packages", "kinds"] as const;
@@ -136,7 +137,7 @@ export function Tabs() {
         {TABS.map(([id, name], i) => (
           <button
             role="tab"
-            title={`${name} (${i < 9 ? i + 1 : "w"})`}
+            title={`${name} (${i < 9 ? i + 1 : "wx"[i - 9]})`}
             aria-selected={id === view}
             onClick={() => select({ view: id })}
           >

@@ -2,10 +2,11 @@
 import type { Filter } from "../../data/filter";
 import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
-import type { Ink } from "../parts/colours";
+import { fill, type Ink } from "../parts/colours";
 
 export const LANE_PX = 24;
 export const LABEL_PX = 120;
+const SLICE_PX = 4; // with the gap
 const LEAST_PX = 2; // what is there is seen
 const ROUNDING = 1e-4; // of sums of parts
 
@@ -91,9 +92,10 @@ export function drawLanes(
   const bottoms = new Float64Array(steps); // how far each step is filled, in pixels
   lanes.forEach((lane, i) => {
     const top = i * LANE_PX;
-    const each = (LANE_PX - 3) / threadsAtFull(lane, steps);
     context.globalAlpha = isIn(lane, picked) ? 1 : 0.35;
-    bottoms.fill(top + LANE_PX - 1);
+    const below = lane.slices ? drawSlices(context, lane.slices, steps, top + LANE_PX - 1, pixels) : 0;
+    const each = (LANE_PX - 3 - below) / threadsAtFull(lane, steps);
+    bottoms.fill(top + LANE_PX - 1 - below);
     for (const state of stacked) {
       const isRunning = states[state] === STATES[0];
       context.fillStyle = colours[state];
@@ -111,6 +113,24 @@ export function drawLanes(
     context.fillStyle = ink.line;
     context.fillRect(0, top + LANE_PX - 1, width, 1);
   });
+}
+
+/** From the outermost depth down, in the lowest part of a lane. Returns how high that is. */
+function drawSlices(
+  context: CanvasRenderingContext2D,
+  slices: Uint8Array,
+  steps: number,
+  bottom: number,
+  pixels: number,
+): number {
+  const depths = slices.length / steps;
+  slices.forEach((slot, i) => {
+    if (!slot) return;
+    context.fillStyle = fill(slot - 1, "kind");
+    const y = bottom - (depths - Math.floor(i / steps)) * SLICE_PX;
+    context.fillRect(LABEL_PX + (i % steps) * pixels, y, Math.max(1, pixels), SLICE_PX - 1);
+  });
+  return depths && depths * SLICE_PX + 1;
 }
 
 /** Is any thread of it picked? */
