@@ -48,8 +48,9 @@ struct tick {
     uint32_t base_us;             /* between two of this clock's ticks */
     bool user, system;            /* the time that its sample stands for */
     bool roomy;                   /* on a stack of ours */
-    uint64_t weight_ns;
-    uint32_t periods; /* that it counts for */
+    uint64_t weight_ns, leftover_ns; /* and what of it others left */
+    uint32_t periods;                /* that it counts for */
+    struct account unsampled;        /* the thread's, before that */
 };
 
 /* Of threads that ended in the middle of a period, as this one may: what they leave is as good as
@@ -83,15 +84,17 @@ SIGNAL_SAFE_INLINE bool weigh(struct tick *tick, enum feed_kind kind)
 {
     struct account *account = &tick->sampled->account;
     bool young = account->samples < YOUNG_SAMPLES;
-    uint64_t leftover_ns = young ? take_leftover(tick) : 0;
 
+    tick->leftover_ns = young ? take_leftover(tick) : 0;
     if (young)
         account->carry_ns +=
             atomic_exchange_explicit(&sampler.threads.carry_ns, 0, memory_order_relaxed);
-    tick->weight_ns = account_weight(account, &tick->now, tick->user, tick->system) + leftover_ns;
+    tick->unsampled = *account;
+    tick->weight_ns =
+        account_weight(account, &tick->now, tick->user, tick->system) + tick->leftover_ns;
     tick->periods = kind == FEED_KIND_WALL ? 1 : periods_of(tick);
     if (!tick->periods) {
-        feed_count(&sampler.threads.leftover_ns, leftover_ns);
+        feed_count(&sampler.threads.leftover_ns, tick->leftover_ns);
         return false;
     }
     account_count(account, &tick->now, tick->user, tick->system);
@@ -109,9 +112,17 @@ SIGNAL_SAFE_INLINE bool has_weight(struct tick *tick, enum feed_kind kind)
 {
     if (kind != FEED_KIND_WALL || !has_both(tick))
         return weigh(tick, kind);
-    tick->weight_ns = 0;
+    tick->unsampled = tick->sampled->account;
+    tick->weight_ns = tick->leftover_ns = 0;
     tick->periods = 1;
     return true;
+}
+
+/* The sample is lost: its time is the next one's. */
+SIGNAL_SAFE_INLINE void take_weight_back(const struct tick *tick)
+{
+    tick->sampled->account = tick->unsampled;
+    feed_count(&sampler.threads.leftover_ns, tick->leftover_ns);
 }
 
 /* Returns the rounds that it answers for. */
@@ -146,6 +157,7 @@ SIGNAL_SAFE_INLINE void sample_tick(struct tick *tick, enum feed_kind kind)
     owed = fill_weight(tick, kind, &weight);
     if (!capture(&place, kind, &weight, &registers)) {
         wall_owe_again(&sampler.writer.threads[tick->slot], owed);
+        take_weight_back(tick);
         return;
     }
     follow_name(tick->sampled, tick->slot, (int64_t)(place.began_ns / 1000));

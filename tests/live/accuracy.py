@@ -20,6 +20,9 @@ PERIOD_US = 1000
 SHARES = {"spin_seventy": 0.70, "spin_twenty": 0.20, "spin_ten": 0.10}
 KERNEL_BOUND = 0.03
 THREADS, FAIRNESS_BOUND = 16, 0.05
+# What is not seen of a thread is some milliseconds at its begin and end, more on a busy machine: shares of
+# less CPU time than this tell of that.
+THREAD_S_MIN = 1.0
 WEIGHT_BOUND = 0.02
 
 
@@ -120,7 +123,7 @@ def kernel_time(seconds: float, timer: str = "auto") -> list[Row]:
 
 def equal_threads(seconds: float) -> list[Row]:
     """Each thread burns the same CPU time by its own clock."""
-    each = seconds / THREADS * 2.0
+    each = max(THREAD_S_MIN, seconds / THREADS * 2.0)
     seen = see([workload("threads"), str(THREADS), str(each)])
     spinning = [sample for sample in seen.samples if "thread_spin" in sample.stack]
     counts, weights = Counter(s.tid for s in spinning), defaultdict(float)

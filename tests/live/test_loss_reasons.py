@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import Iterator, NamedTuple
 
 import pytest
-from harness import BUILD, DEADLINE_S, ISOSCOPE, Client, cpu_s, end, is_service, started_by, until
+from harness import BUILD, DEADLINE_S, ISOSCOPE, Client, children, cpu_s, end, service_pid, until
 
 REFUSE = str(BUILD / "tests" / "torture" / "refuse")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-# Each does one thing, for 0.3 s of CPU time.
+# Each does one thing, for 0.3 s of CPU time; some for as long as is said, or until they are ended.
 DOES = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,6 +38,7 @@ DOES = r"""
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static double used_s(void)
@@ -63,6 +64,20 @@ __attribute__((noinline)) static int deep(int depth)
     volatile char wide[2048];
     wide[depth % 2048] = 1;
     return (depth ? deep(depth - 1) : (spin(&deep_s), 0)) + wide[depth % 2048];
+}
+
+/* On a stack that no thread has: each word of it is read by the kernel, which takes much longer. */
+static void deep_elsewhere(void)
+{
+    static ucontext_t here, there;
+    enum { BYTES = 16 << 20 };
+    getcontext(&there);
+    there.uc_stack.ss_sp = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                -1, 0);
+    there.uc_stack.ss_size = BYTES;
+    there.uc_link = &here;
+    makecontext(&there, (void (*)(void))deep, 1, 2000);
+    swapcontext(&here, &there);
 }
 
 /* Without libc, which the sampler would hear of. */
@@ -96,7 +111,7 @@ static void sandboxed(void)
 __attribute__((noinline)) static int sleeps_deep(int depth)
 {
     volatile int below = depth ? sleeps_deep(depth - 1) : 0;
-    for (int i = 0; !depth && i < 20000; i++)
+    while (!depth)
         usleep(50);
     return below + 1;
 }
@@ -200,6 +215,7 @@ int main(int argc, char **argv)
 
     if (!strcmp(what, "spin")) spin(&seconds);
     if (!strcmp(what, "deep")) { deep_s = seconds; deep(2000); }
+    if (!strcmp(what, "deep_elsewhere")) { deep_s = seconds; deep_elsewhere(); }
     if (!strcmp(what, "blocks")) blocks(seconds);
     if (!strcmp(what, "sandboxed")) sandboxed();
     if (!strcmp(what, "sleeps")) sleeps();
@@ -210,7 +226,9 @@ int main(int argc, char **argv)
     if (!strcmp(what, "no_growth")) ticks_in((void (*)(int, void *))no_growth, NULL);
     if (!strcmp(what, "no_stack")) ticks_in(no_stack, (void *)4096);
     if (!strcmp(what, "traced")) traced();
-    if (!strcmp(what, "undumpable")) { prctl(PR_SET_DUMPABLE, 0); spin(&seconds); usleep(300000); }
+    if (!strcmp(what, "undumpable"))
+        for (prctl(PR_SET_DUMPABLE, 0);; usleep(300000))
+            spin(NULL);
     return 0;
 }
 """
@@ -255,7 +273,7 @@ def does(compiled):
 
     def run(*words: str, options: tuple[str, ...] = (), before: tuple[str, ...] = (), **popen):
         command = [*before, ISOSCOPE, "run", "--quiet", "--stats", *options, "--", program, *words]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=2 * DEADLINE_S,
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=5 * DEADLINE_S,
                                check=False, **popen)  # fmt: skip
         if ended.returncode == 77 and before:
             pytest.skip("may not filter system calls")
@@ -263,6 +281,50 @@ def does(compiled):
         return of(ended.stderr)
 
     run.program = program
+    return run
+
+
+ENDLESS_S = "100000"
+
+
+def told(client: Client) -> list[dict]:
+    """What the service tells of the program: once for each time that it has said hello, as it does
+    again when nobody has read for seconds."""
+    processes = until(client.processes, "the program")
+    return [client.call("getIsolate", isolateId=one.id)["_process"] for one in processes]
+
+
+def has_lost(client: Client, reason: str) -> bool:
+    return any(process["counters"][f"lost_{reason}"] for process in told(client))
+
+
+@contextmanager
+def started(said: list[str], command: list[str], **popen) -> Iterator[subprocess.Popen]:
+    """An isoscope that the block looks at; then it is ended, and said has what it says at the end."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **popen)
+    try:
+        yield process
+        process.terminate()
+        said.append(process.communicate(timeout=5 * DEADLINE_S)[1])
+    finally:
+        end(process)
+
+
+@pytest.fixture
+def until_lost(does, tmp_path):
+    """A program that runs until something is lost for that reason: the texts at its end."""
+
+    def run(reason: str, *words: str, options: tuple[str, ...] = ()) -> Stats:
+        said: list[str] = []
+        info = tmp_path / "info.json"
+        command = [ISOSCOPE, "run", "--quiet", "--stats", "--write-service-info", str(info), *options,
+                   "--", does.program, *words, ENDLESS_S]  # fmt: skip
+        with started(said, command):
+            until(info.exists, "the service")
+            with Client(json.loads(info.read_text())["uri"]) as client:
+                until(lambda: has_lost(client, reason), "the loss", 5 * DEADLINE_S)
+        return of(said[0])
+
     return run
 
 
@@ -310,33 +372,36 @@ def test_a_program_that_begins_with_a_tracer(does):
 
 
 @contextmanager
-def stopped_service(said: list[str], program: list[str], *options: str) -> Iterator[int]:
-    """The service stands still until the block ends; then what isoscope says at the end is in said."""
-    process = subprocess.Popen([ISOSCOPE, "run", "--quiet", "--stats", *options, "--", *program],
-                               stderr=subprocess.PIPE, text=True)
-    service = 0
-    try:
-        service = until(lambda: next(filter(is_service, started_by(process.pid)), 0), "a service")
-        until(lambda: cpu_s(process.pid) > 0.1, "a program that runs")
-        os.kill(service, signal.SIGSTOP)
-        yield process.pid
-        os.kill(service, signal.SIGCONT)
-        said.append(process.communicate(timeout=2 * DEADLINE_S)[1])
-    finally:
-        if service and process.poll() is None:
-            os.kill(service, signal.SIGCONT)
-        end(process)
+def stopped_service(said: list[str], lost: str, info, program: list[str], *options: str) -> Iterator[int]:
+    """The service of an endless program stands still until the block ends; then it has time to count
+    what was lost. said: as of started."""
+    command = [ISOSCOPE, "run", "--quiet", "--stats", "--write-service-info", str(info), *options, "--",
+               *program]  # fmt: skip
+    with started(said, command) as process:
+        until(info.exists, "the service")
+        service = os.pidfd_open(service_pid(process.pid))
+        with Client(json.loads(info.read_text())["uri"]) as client:
+            (running,) = until(lambda: children(process.pid), "the program")
+            until(lambda: cpu_s(running) > 0.1 and told(client), "a program that runs")
+            signal.pidfd_send_signal(service, signal.SIGSTOP)
+            try:
+                yield running
+            finally:
+                signal.pidfd_send_signal(service, signal.SIGCONT)
+                os.close(service)
+            until(lambda: has_lost(client, lost), "the loss")
 
 
 @cause_of("loss:ring_full")
-def test_a_service_that_stands_still(does):
+def test_a_service_that_stands_still(does, tmp_path):
     """A ring holds some 60 of stacks that are 512 frames deep."""
     if not has_traps(does):
         pytest.skip("perf is refused: ticks of 4 ms are too few")
     said: list[str] = []
-    with stopped_service(said, [does.program, "deep", "3"]) as isoscope:
-        begun = cpu_s(isoscope)
-        until(lambda: cpu_s(isoscope) > begun + 1.5, "CPU time", 4 * DEADLINE_S)
+    with stopped_service(said, "ring_full", tmp_path / "info.json",
+                         [does.program, "deep", ENDLESS_S]) as program:
+        begun = cpu_s(program)
+        until(lambda: cpu_s(program) > begun + 1.5, "CPU time", 5 * DEADLINE_S)
     only(of(said[0]).lost, "the thread's ring was full: the service reads too slowly")
 
 
@@ -360,28 +425,31 @@ def test_threads_without_room_for_their_rings(does):
 
 
 @cause_of("loss:throttled")
-def test_ticks_that_cost_too_much(does):
+def test_ticks_that_cost_too_much(does, until_lost):
+    """Whatever the machine: of a stack that is read through the kernel a tick takes far longer than
+    the shortest period."""
     if not has_traps(does):
         pytest.skip("perf is refused: ticks of 4 ms are too few")
-    told = does("deep", options=("--period", "50", "--depth", "1024"))
+    told = until_lost("throttled", "deep_elsewhere", options=("--period", "50", "--depth", "1024"))
     only(told.lost, "throttled: sampling took too much of a thread's time, so its period was made longer",
          *(text for text in told.lost if "ring was full" in text))
 
 
 @cause_of("loss:late")
-def test_rounds_of_wall_mode_for_which_the_service_stood_still(does):
+def test_rounds_of_wall_mode_for_which_the_service_stood_still(does, tmp_path):
     """What threads that wake and sleep did meanwhile cannot be known."""
     said: list[str] = []
-    with stopped_service(said, [does.program, "sleeps"], "--mode", "wall") as isoscope:
-        begun = cpu_s(isoscope)
-        until(lambda: cpu_s(isoscope) > begun + 0.5, "CPU time", 4 * DEADLINE_S)
+    with stopped_service(said, "late", tmp_path / "info.json", [does.program, "sleeps"], "--mode",
+                         "wall") as program:  # fmt: skip
+        begun = cpu_s(program)
+        until(lambda: cpu_s(program) > begun + 0.5, "CPU time", 5 * DEADLINE_S)
     only(of(said[0]).lost, "the service was too late for a round of wall mode",
          *(text for text in of(said[0]).lost if "woke up while" in text))
 
 
 @contextmanager
-def as_nobody(does, folder, said: list[str], *words: str) -> Iterator[str]:
-    """A program of user 65534 that is not dumpable: the service's URI."""
+def as_nobody(does, folder, said: list[str], *words: str) -> Iterator[Client]:
+    """A program of user 65534 that is not dumpable: its service's client; said: as of started."""
     folder.chmod(0o777)
     environment = {**os.environ, "HOME": str(folder), "TMPDIR": str(folder)}
     environment.pop("XDG_RUNTIME_DIR", None)
@@ -391,25 +459,22 @@ def as_nobody(does, folder, said: list[str], *words: str) -> Iterator[str]:
                       env=environment, check=False).returncode:
         pytest.skip("another user may not run what was built here")
     command = [*NOBODY, ISOSCOPE, "run", "--quiet", "--stats", "--write-service-info", str(info),
-               *words, "--", str(program), "undumpable", "1.5"]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
+               *words, "--", str(program), "undumpable"]  # fmt: skip
+    with started(said, command, env=environment) as process:
         until(lambda: info.exists() and cpu_s(process.pid) > 0.3, "a program that runs")
-        yield json.loads(info.read_text())["uri"]
-        said.append(process.communicate(timeout=2 * DEADLINE_S)[1])
-    finally:
-        end(process)
+        with Client(json.loads(info.read_text())["uri"]) as client:
+            yield client
 
 
 @cause_of("loss:no_rights")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_sleeper_that_may_not_be_looked_at(does, short_path):
     said: list[str] = []
-    with as_nobody(does, short_path, said, "--mode", "wall"):
-        pass
-    told = of(said[0])
-    assert any("the kernel does not let isoscope read its stack" in text for text in told.lost), told
-    assert not any("refused a timer" in text for text in told.lost), told
+    with as_nobody(does, short_path, said, "--mode", "wall") as client:
+        until(lambda: has_lost(client, "no_rights"), "a round while it sleeps")
+    stats = of(said[0])
+    assert any("the kernel does not let isoscope read its stack" in text for text in stats.lost), stats
+    assert not any("refused a timer" in text for text in stats.lost), stats
 
 
 @cause_of("timer:rights")
@@ -419,8 +484,9 @@ def test_a_shorter_period_for_a_program_that_may_not_be_looked_at(does, short_pa
     if not has_traps(does):
         pytest.skip("perf is refused")
     said: list[str] = []
-    with as_nobody(does, short_path, said, "--period", "2000") as uri, Client(uri) as client:
+    with as_nobody(does, short_path, said, "--period", "2000") as client:
         client.call("setFlag", name="profile_period", value="500")
+        until(lambda: told(client)[-1]["timer"] == "cpu-timer", "the timers alone")
     assert of(said[0]).timers == {"cpu-timer alone: isoscope is not allowed to open perf events for "
                                   "it: it has other rights, or is not dumpable"}
 

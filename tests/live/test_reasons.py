@@ -136,17 +136,19 @@ def test_a_program_whose_loader_is_missing(run, compiled):
 
 # Places
 
+KEPT = f"mount --bind '{BUILD}' /mnt"  # it may lie below what is hidden
+
 
 def test_no_folder_can_be_made_and_each_ones_cause_is_told(tmp_path):
-    script = "mount -t tmpfs -o ro none /tmp && export TMPDIR=relative XDG_RUNTIME_DIR='/a b'"
+    script = f"{KEPT} && mount -t tmpfs -o ro none /tmp && export TMPDIR=relative XDG_RUNTIME_DIR='/a b'"
     told = ("/tmp: Read-only file system", "relative: it is no absolute path", "/a b: LD_PRELOAD")
-    refused(unshared(script, ISOSCOPE, "run", "--", "/bin/true"), 125, *told)
+    refused(unshared(script, "/mnt/bin/isoscope", "run", "--", "/bin/true"), 125, *told)
 
 
 def test_a_full_file_system_is_named():
     """Two files: its root and the run's folder."""
-    script = "mount -t tmpfs -o nr_inodes=2 none /tmp"
-    result = unshared(script, ISOSCOPE, "run", "--", "/bin/true")
+    script = f"{KEPT} && mount -t tmpfs -o nr_inodes=2 none /tmp"
+    result = unshared(script, "/mnt/bin/isoscope", "run", "--", "/bin/true")
     refused(result, 125, "cannot open the feed's socket: No space left on device",
             ".tables: No space left on device")
 

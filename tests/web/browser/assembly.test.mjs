@@ -48,8 +48,9 @@ async function showAssembly(visit) {
 }
 
 /** Of the rows in sight. */
-const rowsOf = (visit) =>
-  listing(visit)
+async function rowsOf(visit) {
+  await visit.settled();
+  return listing(visit)
     .getByRole("listitem")
     .evaluateAll((rows) =>
       rows.map((row) => ({
@@ -59,6 +60,7 @@ const rowsOf = (visit) =>
         isCurrent: row.classList.contains("current"),
       })),
     );
+}
 
 visiting("instructions stand beside the source, and the hottest is one of the loop", async (visit) => {
   await showAssembly(visit);
@@ -85,6 +87,7 @@ visiting("a jump shows where it leads to", async (visit) => {
   const at = rows.findLastIndex(({ text }) => /^(j|b\.|cbn?z).*0x/.test(text));
   await listing(visit).getByRole("listitem").nth(at).hover();
   const target = listing(visit).locator(".row.target .offset");
+  await target.waitFor();
   assert.ok(rows[at].text.endsWith(`0x${await target.innerText()}`));
 });
 

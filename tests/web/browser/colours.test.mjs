@@ -19,6 +19,7 @@ const colourBy = (visit, text) => visit.page.locator(".legend select").selectOpt
 
 visiting("the legend tells the share of each library, and no two have one colour", async (visit) => {
   await visit.when(() => document.querySelectorAll(".legend button").length > 1);
+  await visit.settled();
   const entries = await visit.page.evaluate(legend);
   const shares = entries.map(([text]) => Number(/([\d.]+) %$/.exec(text)[1]));
   assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 100) < 1, String(shares));
@@ -32,7 +33,7 @@ visiting("a click on the legend filters, with Shift it adds, and once more it is
   await entry(1).waitFor();
   await entry(1).click();
   await visit.when((all) => window.shownSamples() < all / 2, samples);
-  const second = await visit.samples();
+  const second = await visit.samples(); // it has settled
   assert.equal(await entry(1).getAttribute("aria-pressed"), "true");
   assert.equal(await entry(0).getAttribute("aria-pressed"), "false");
   await visit.page.locator(".crumbs .chip", { hasText: /^libraries: / }).waitFor();
@@ -71,6 +72,7 @@ visiting("a click on a kind of code leaves its samples only", async (visit) => {
 
 visiting("rows of tables and the exported picture have the legend's colours", async (visit) => {
   await visit.when(() => document.querySelectorAll(".legend button").length > 1);
+  await visit.settled();
   const [[, colour]] = await visit.page.evaluate(legend);
   await visit.tab("Table").click();
   await visit.when(
@@ -93,6 +95,7 @@ visiting("nothing is folded unasked; a chip says what is, and how much of it", a
   const libraries = () =>
     [...document.querySelectorAll(".row > .library")].map(({ innerText }) => innerText);
   await visit.when(() => document.querySelectorAll(".row").length > 0);
+  await visit.settled();
   const shown = await visit.page.evaluate(libraries);
   await visit.page.getByRole("button", { name: "fold system" }).click();
   const chip = visit.page.locator(".crumbs .chip", { hasText: /folded: [\d.]+ % of self/ });

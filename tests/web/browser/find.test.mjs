@@ -12,7 +12,7 @@ visiting("each view shows the recording, by its tab and by its key", async (visi
   assert.ok(tabs.length >= 4);
   for (const [i, tab] of tabs.entries()) {
     await visit.page.keyboard.press(i < 9 ? String(i + 1) : "w");
-    assert.equal(await tab.getAttribute("aria-selected"), "true");
+    await visit.when((at) => document.querySelectorAll("[role=tab]")[at].ariaSelected === "true", i);
     await visit.page.locator(".view > *").first().waitFor();
   }
 });
@@ -82,6 +82,8 @@ visiting("filters tell what there is, and choose", async (visit) => {
   await sheet.getByText("python3").first().waitFor();
   await visit.picture("filters");
   const library = sheet.locator("fieldset", { hasText: "Library of the leaf" });
+  await library.locator("label").nth(1).waitFor();
+  await visit.settled();
   const rows = await library.locator("label").all();
   assert.ok(rows.length >= 2, "the program and the C library");
   const wanted = numberIn(await rows[1].locator(".number").innerText());
@@ -147,10 +149,12 @@ for (const [tab, word] of [
     const tree = visit.page.getByRole("treegrid");
     const head = (name) => tree.getByRole("columnheader", { name });
     await tree.getByRole("row").nth(4).waitFor();
+    await visit.settled();
     assert.equal(await head("total").getAttribute("aria-sort"), "descending");
     await head("function").getByRole("button").focus();
     await visit.page.keyboard.press("Enter");
     await visit.when(siblingsByName, 1);
+    await visit.settled();
     assert.equal(await head("function").getAttribute("aria-sort"), "ascending");
     assert.equal(await head("total").getAttribute("aria-sort"), "none");
     await visit.page.keyboard.press("Enter");
@@ -182,6 +186,7 @@ visiting("a link shows what was zoomed to by hand, and Esc takes that back", asy
     const canvas = document.querySelector(".boxes canvas");
     return canvas?.getAttribute("aria-label").includes(` ${all} `);
   }, samples.toLocaleString("en-US"));
+  await visit.settled();
   const whole = await visit.page.evaluate(drawn);
   await visit.page.mouse.move(300, 400);
   for (let i = 0; i < 3; i++) await visit.page.mouse.wheel(0, -300);

@@ -22,19 +22,18 @@ async function menuOn(visit, name) {
 }
 
 const chip = (visit, text) => visit.page.locator(".crumbs .chip", { hasText: text });
-const selected = (visit) => visit.page.getByRole("tab", { selected: true }).innerText();
 
 visiting("a right click on a frame of the flame graph opens its menu there", async (visit) => {
   const canvas = visit.page.locator(".boxes canvas");
-  await canvas.waitFor();
   await visit.page.locator(".banner").waitFor(); // it moves what is below
-  const { x, y } = await canvas.boundingBox();
+  const { x, y } = await visit.place(canvas);
   await visit.page.mouse.click(x + 300, y + 70, { button: "right" });
   const menu = visit.page.getByRole("menu", { name: "Frame" });
   await menu.waitFor();
+  await visit.page.locator("aside h2").waitFor();
   const name = await visit.text("aside h2");
   await visit.picture("menu");
-  const box = await menu.boundingBox();
+  const box = await visit.place(menu);
   assert.ok(box.y + box.height <= 800 && box.x + box.width <= 1280, "it is in the window");
   await visit.page.keyboard.press("Escape");
   await menu.waitFor({ state: "detached" });
@@ -92,28 +91,32 @@ visiting("the menu groups, copies, searches, and is gone through by keys", async
   await visit.page.keyboard.press("End");
   await visit.page.keyboard.press("Enter");
   await visit.when((name) => document.querySelector("#search").value === name, FUNCTION);
-  assert.equal(await menu.count(), 0);
+  await menu.waitFor({ state: "detached" });
 });
 
 visiting("Back and Forward undo and redo, and Esc goes back", async (visit) => {
-  for (const name of ["Chart", "Table", "Bottom-up"]) await visit.tab(name).click();
+  for (const name of ["Chart", "Table", "Bottom-up"]) {
+    await visit.tab(name).click();
+    await visit.shows(name);
+  }
   await visit.page.goBack();
-  assert.equal(await selected(visit), "Table");
+  await visit.shows("Table");
   await visit.page.goBack();
-  assert.equal(await selected(visit), "Chart");
+  await visit.shows("Chart");
   await visit.page.goForward();
-  assert.equal(await selected(visit), "Table");
+  await visit.shows("Table");
   await visit.page.goForward();
-  assert.equal(await selected(visit), "Bottom-up");
+  await visit.shows("Bottom-up");
   await visit.page.keyboard.press("Escape");
-  await visit.page.getByRole("tab", { name: "Table", selected: true }).waitFor();
+  await visit.shows("Table");
   await visit.tab("Source").click(); // what was undone is no more
+  await visit.shows("Source");
   await visit.page.goBack();
-  assert.equal(await selected(visit), "Table");
+  await visit.shows("Table");
   await visit.page.reload();
   await visit.exactly(samples);
   await visit.page.goBack();
-  assert.equal(await selected(visit), "Chart", "also behind a reload");
+  await visit.shows("Chart"); // also behind a reload
   await visit.page.keyboard.press("Escape");
 });
 
@@ -123,7 +126,7 @@ visiting("a drag over time is one step back", async (visit) => {
   await visit.when((all) => window.shownSamples() < all, samples);
   await visit.page.goBack();
   await visit.exactly(samples);
-  assert.equal(await selected(visit), "Table");
+  await visit.shows("Table");
   await visit.page.goForward();
   await visit.when((all) => window.shownSamples() < all, samples);
 });
@@ -138,11 +141,11 @@ visiting("few Tab presses lead to the view; arrows go within a row of controls",
   assert.ok(presses <= 10, `${presses} presses`);
   await visit.tab("Flame").focus();
   await visit.page.keyboard.press("ArrowRight");
-  await visit.page.getByRole("tab", { name: "Chart", selected: true }).waitFor();
+  await visit.shows("Chart");
   await visit.page.keyboard.press("End");
-  await visit.page.getByRole("tab", { name: "Sandwich", selected: true }).waitFor();
+  await visit.shows("Sandwich");
   await visit.page.keyboard.press("Home");
-  await visit.page.getByRole("tab", { name: "Flame", selected: true }).waitFor();
+  await visit.shows("Flame");
   await visit.button("Filter…").focus();
   await visit.page.keyboard.press("ArrowRight");
   assert.equal(await visit.page.evaluate(() => document.activeElement.tagName), "SELECT");
@@ -179,9 +182,8 @@ visiting("each pane has a key, F6 goes through them, and / works from anywhere",
 
 visiting("a tip leaves when what is below it does, and stands beside the pointer", async (visit) => {
   const canvas = visit.page.locator(".boxes canvas");
-  await canvas.waitFor();
   await visit.page.locator(".banner").waitFor(); // it moves what is below
-  const { x, y, width } = await canvas.boundingBox();
+  const { x, y, width } = await visit.place(canvas);
   await visit.page.mouse.move(x + 0.7 * width, y + 10);
   const tip = visit.page.locator(".tip");
   await tip.waitFor();
@@ -203,6 +205,7 @@ visiting("search lists what it finds with shares, and keys and clicks pick from 
   await visit.page.keyboard.type("rule");
   const options = visit.page.getByRole("listbox", { name: "Matching functions" }).getByRole("option");
   await options.first().waitFor();
+  await visit.settled();
   assert.match(await options.first().innerText(), /^~?[\d.]+ %\s+\S*rule/);
   const shares = (await options.locator(".number").allInnerTexts()).map((one) =>
     Number(/[\d.]+/.exec(one)[0]),
@@ -213,6 +216,7 @@ visiting("search lists what it finds with shares, and keys and clicks pick from 
   await visit.page.keyboard.press("ArrowDown");
   const second = await options.nth(1).locator("bdi").first().innerText();
   await visit.page.locator("aside h2").getByText(second, { exact: true }).waitFor();
+  await visit.settled();
   assert.equal(await options.nth(1).getAttribute("aria-selected"), "true");
   const third = await options.nth(2).locator("bdi").first().innerText();
   await options.nth(2).click();
@@ -233,6 +237,7 @@ visiting("what is picked by search comes into sight in the flame graph", async (
   await visit.page.fill("#search", "_PyPegen_expect_token");
   // Until then those of the search before are there.
   await visit.page.locator(".hits [role=option]", { hasText: "expect_token" }).first().waitFor();
+  await visit.settled();
   const before = await visit.page.evaluate(drawn);
   await visit.page.keyboard.press("Enter");
   await visit.page.locator("aside h2", { hasText: "_PyPegen_expect_token" }).waitFor();
@@ -270,6 +275,7 @@ visiting("keys that are pressed before the hits of what is typed are there wait 
   await typeAndPress(visit, [{ text: "rule", keys: ["ArrowDown", "ArrowDown"] }]);
   const second = options.and(visit.page.locator("[aria-selected=true]"));
   await second.filter({ hasText: "rule" }).waitFor();
+  await visit.settled();
   assert.equal(await options.nth(1).getAttribute("aria-selected"), "true");
   const name = await options.nth(1).locator("bdi").first().innerText();
   await heading.getByText(name, { exact: true }).waitFor();
@@ -290,6 +296,7 @@ visiting("a key that waits for hits is dropped when another text is typed", asyn
     { text: FUNCTION, keys: [] },
   ]);
   await options.filter({ hasText: FUNCTION }).first().waitFor();
+  await visit.settled();
   const heading = visit.page.locator("aside h2");
   assert.deepEqual(await heading.allInnerTexts(), [], "nothing is picked");
   await visit.page.keyboard.press("Enter");
@@ -324,18 +331,20 @@ test("title and icon tell tabs apart, and whether something is recorded", () =>
   visited(Service.of(["/usr/bin/python3", "-c", "while True: pass"]), async (visit, live) => {
     await visit.when(() => /^python3\S*: Recording · isoscope$/.test(document.title));
     const icon = () => document.querySelector("link[rel=icon]").href;
+    await visit.settled();
     const recording = await visit.page.evaluate(icon);
     assert.match(recording, /^data:image\/svg\+xml,.*circle/);
     live.killProgram();
     await visit.when(() => document.title.includes(": Ended by SIGKILL"));
-    assert.doesNotMatch(await visit.page.evaluate(icon), /circle/);
+    await visit.when(() => !/circle/.test(document.querySelector("link[rel=icon]").href));
   }));
 
 visiting("user tags are offered only where a program has set some", async (plain) => {
-  const groups = await plain.page.getByLabel("Group", { exact: true }).locator("option");
+  const groups = plain.page.getByLabel("Group", { exact: true }).locator("option");
   assert.ok(!(await groups.allInnerTexts()).some((text) => /tag/.test(text)));
   await plain.page.keyboard.press("t");
   await plain.page.getByText("Library of the leaf").waitFor();
+  await plain.settled();
   assert.equal(await plain.page.getByText("User tag", { exact: true }).count(), 0);
   await visited(Service.ended(workload("cooperates", "tags", "1")), async (visit) => {
     await visit.moreThan(0);

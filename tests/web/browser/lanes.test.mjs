@@ -34,7 +34,7 @@ const label = (visit, begin) =>
 
 /** In the lane itself, beside its label. */
 async function clickLane(visit, begin, ...modifiers) {
-  const box = await label(visit, begin).first().boundingBox();
+  const box = await visit.place(label(visit, begin).first());
   for (const key of modifiers) await visit.page.keyboard.down(key);
   await visit.page.mouse.click(box.x + 300, box.y + box.height / 2);
   for (const key of modifiers) await visit.page.keyboard.up(key);
@@ -57,7 +57,7 @@ visiting("200 threads of three names are three lanes, and no name is run", async
     assert.equal(await label(visit, text).getAttribute("aria-expanded"), "false");
   }
   assert.equal(await visit.page.locator(".overview img").count(), 0);
-  const { height } = await visit.page.locator(".overview").boundingBox();
+  const { height } = await visit.place(visit.page.locator(".overview"));
   assert.ok(height < 200, `the strip is ${height} px high`);
   await visit.picture("lanes");
 });
@@ -85,8 +85,9 @@ visiting("a group that is picked picks its threads, with Ctrl others too", async
 visiting("a group opens into its threads, is so in the address, and closes", async (visit) => {
   await label(visit, "worker-*").click();
   await label(visit, "worker-0").waitFor();
+  await visit.settled();
   assert.equal(await label(visit, "worker-*").getAttribute("aria-expanded"), "true");
-  const { height } = await visit.page.locator(".lanes").boundingBox();
+  const { height } = await visit.place(visit.page.locator(".lanes"));
   assert.ok(height < 200, `the lanes are ${height} px high`);
   assert.ok((await visit.page.locator(".lane").count()) < 60, "only those in sight");
   await visit.picture("lanes_open");
@@ -147,7 +148,7 @@ visiting("arrows pick lanes, Enter opens, and what is picked is scrolled to", as
   await visit.page.keyboard.press("ArrowDown");
   const first = threads.find(({ name }) => name === "worker-0");
   await visit.exactly(first.samples);
-  assert.equal(await label(visit, "worker-0").getAttribute("aria-pressed"), "true");
+  await visit.page.getByRole("button", { name: "worker-0", exact: true, pressed: true }).waitFor();
   await visit.page.keyboard.press("ArrowUp");
   await visit.exactly(samplesOf("worker-"));
   await visit.button(`${countOf("worker-")} threads ×`).click();
@@ -184,7 +185,7 @@ visiting(
 visiting("the window that is selected is marked over the curve and in the lanes", async (visit) => {
   await visit.dragTime(0.25, 0.5);
   await visit.when((all) => window.shownSamples() < all, samples);
-  const strip = await visit.page.locator(".overview").boundingBox();
+  const strip = await visit.place(visit.page.locator(".overview"));
   const at = (part) => strip.x + 122 + part * (strip.width - 124);
   const near = (x, y) => assert.ok(Math.abs(x - y) < 3, `${x}, not ${y}`);
   const marked = await visit.page.locator(".window").boundingBox();
@@ -219,8 +220,7 @@ test("of several processes each has its name, and its lanes below", () =>
     assert.equal(await processes.count(), 5);
     assert.equal(await visit.page.locator(".lane").count(), 10, "and a thread below each");
     await processes.last().click();
-    await visit.when((all) => window.shownSamples() < all, sampleCount);
-    assert.ok((await visit.samples()) > 0);
+    await visit.when((all) => window.shownSamples() > 0 && window.shownSamples() < all, sampleCount);
     await visit.picture("lanes_processes");
   }));
 

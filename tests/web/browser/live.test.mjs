@@ -27,7 +27,7 @@ beside(
     await visit.button("Pause").click();
     await until(async () => (await service.flag("profiler")) === "false", "the profiler's stop");
     await standing("Paused");
-    assert.equal(await visit.page.locator(".standing .dot").count(), 0);
+    await visit.page.locator(".standing .dot").waitFor({ state: "detached" });
     await visit.button("Record").click();
     await until(async () => (await service.flag("profiler")) === "true", "the profiler's start");
     await standing("Recording");
@@ -180,7 +180,9 @@ beside("the status line tells how much of all CPU time is in samples", async (vi
   await visit.page.locator("footer summary", { hasText: "CPU time" }).click();
   const shown = visit.page.locator("footer dl");
   const seconds = async () => {
-    const [, number, unit] = /In samples\s+([\d.]+) (s|ms), [\d.]+ %/.exec(await shown.innerText());
+    const told = /In samples\s+([\d.]+) (s|ms), [\d.]+ %/;
+    await visit.when((words) => new RegExp(words).test(document.querySelector("footer dl")?.innerText), told.source);
+    const [, number, unit] = told.exec(await shown.innerText());
     return unit === "s" ? Number(number) : number / 1000;
   };
   const first = await seconds();
@@ -193,6 +195,7 @@ test("a program that is not sampled is told of in the status line, with the reas
     const told = visit.page.locator("footer .warn", { hasText: "1 process not sampled" });
     await told.getByText("why?").click();
     const reason = /sleep \(\d+\)\s+LD_PRELOAD was removed from its environment/;
+    await told.locator("dl", { hasText: /LD_PRELOAD was removed/ }).waitFor();
     assert.match(await told.locator("dl").innerText(), reason);
     await visit.picture("unsampled");
   }));

@@ -7,11 +7,11 @@ import { busy, Service } from "./service.mjs";
 const { samples, visited, visiting } = await recordingOf(busy(1));
 const NARROW = { viewport: { width: 400, height: 800 } };
 
-const sizeOf = async (visit, selector) => visit.page.locator(selector).boundingBox();
+const sizeOf = (visit, selector) => visit.place(visit.page.locator(selector));
 
 /** Drags the edge of that name. */
 async function drag(visit, name, dx, dy) {
-  const edge = await visit.page.getByRole("separator", { name }).boundingBox();
+  const edge = await visit.place(visit.page.getByRole("separator", { name }));
   const [x, y] = [edge.x + edge.width / 2, edge.y + edge.height / 2];
   await visit.page.mouse.move(x, y);
   await visit.page.mouse.down();
@@ -61,6 +61,8 @@ visiting("what is kept holds for a service at another port", async (visit) => {
 
 visiting("nothing picked: the hottest functions, and a click picks one", async (visit) => {
   const first = visit.page.locator("aside .neighbour").first();
+  await first.waitFor();
+  await visit.settled();
   const name = await first.locator(".name").innerText();
   await first.click();
   await visit.page.locator("aside h2", { hasText: name }).waitFor();
@@ -81,7 +83,7 @@ visiting("the overview is made higher: the curve has what the lanes do not need"
 visiting("at 400 pixels nothing is out of reach, and the side panel is a sheet below", async (visit) => {
   assert.equal(await visit.page.locator("aside").count(), 0, "nothing is picked");
   for (const name of ["Save…", "?", "Light or dark", "Filter…", "Side panel"]) {
-    const box = await visit.page.getByRole("button", { name, exact: true }).boundingBox();
+    const box = await visit.place(visit.button(name));
     assert.ok(box.x >= 0 && box.x + box.width <= 400, `${name} at ${box.x}`);
   }
   await visit.tab("Table").click();
@@ -98,7 +100,7 @@ visiting("at 400 pixels nothing is out of reach, and the side panel is a sheet b
   await visit.button("Close the side panel").click();
   await visit.page.locator("aside").waitFor({ state: "detached" });
   await visit.button("Filter…").click();
-  const filters = await visit.page.getByRole("dialog", { name: "Filters" }).boundingBox();
+  const filters = await visit.place(visit.page.getByRole("dialog", { name: "Filters" }));
   assert.ok(filters.x >= 0 && filters.x + filters.width <= 400);
   await visit.picture("narrow_filters");
 }, NARROW);

@@ -32,9 +32,9 @@ visiting("a function stands between its callers and its callees", async (visit) 
   await sandwichOf(visit, "thread_spin");
   await half(visit, "Callees of thread_spin").waitFor();
   assert.match(await visit.text(".middle"), /thread_spin[\s\S]*self ~?[\d.]+ % · [\s\S]*total ~?[\d.]+ % · /);
-  const tops = ["Callers", "Callees"].map((one) => half(visit, `${one} of thread_spin`).boundingBox());
+  const tops = ["Callers", "Callees"].map((one) => visit.place(half(visit, `${one} of thread_spin`)));
   const [callers, callees] = await Promise.all(tops);
-  const { y } = await visit.page.locator(".middle").boundingBox();
+  const { y } = await visit.place(visit.page.locator(".middle"));
   assert.ok(callers.y < y && y < callees.y);
   await visit.picture("sandwich");
 });
@@ -44,6 +44,7 @@ visiting("beside the middle a frame is picked; Enter and a double click make it 
   await half(visit, "Callers of thread_spin").focus();
   await visit.page.keyboard.press("ArrowUp");
   await visit.page.locator("aside h2", { hasText: "thread_main" }).waitFor();
+  await visit.settled();
   assert.match(await visit.page.evaluate(current), /^thread_main, .*% of thread_spin/);
   assert.match(await visit.page.evaluate(middle), /^thread_spin/);
   await visit.sameElsewhere("sandwich=", () => document.querySelector(".middle").innerText);
@@ -51,8 +52,7 @@ visiting("beside the middle a frame is picked; Enter and a double click make it 
   await half(visit, "Callers of thread_main").waitFor();
   await visit.page.keyboard.press("Escape");
   const callers = half(visit, "Callers of thread_spin");
-  await callers.waitFor();
-  const { height } = await callers.boundingBox();
+  const { height } = await visit.place(callers);
   await callers.dblclick({ position: { x: 60, y: height - 10 } }); // row 0 is the lowest
   await half(visit, "Callees of thread_main").waitFor();
 });
@@ -61,6 +61,7 @@ visiting("the list beside it picks the middle, without a pick it is the heaviest
   await visit.tab("Sandwich").click();
   const first = visit.page.locator(".brief .row").first();
   await first.waitFor();
+  await visit.settled();
   const name = await first.locator("bdi").first().getAttribute("title");
   await visit.when((wanted) => document.querySelector(".middle bdi").title === wanted, name);
   const row = visit.page.getByRole("grid").getByRole("row").filter({ hasText: "thread_main" });
@@ -81,13 +82,14 @@ visiting("the menu of a frame shows it in the sandwich", async (visit) => {
 visiting("at 400 pixels the list stands above the sandwich, and nothing is cut", async (visit) => {
   await visit.tab("Sandwich").click();
   await visit.page.locator(".middle").waitFor();
-  const box = (selector) => visit.page.locator(selector).boundingBox();
+  const box = (selector) => visit.place(visit.page.locator(selector));
   const [list, halves] = [await box(".sandwich .list"), await box(".sandwich .halves")];
   assert.ok(list.y + list.height <= halves.y + 1);
   assert.ok(halves.width <= 400 && halves.height >= 180);
   await visit.picture("sandwich_narrow");
   await visit.tab("Threads").click();
   await visit.page.locator(".threads .row").first().waitFor();
+  await visit.settled();
   assert.ok(await visit.page.evaluate(() => document.querySelector(".threads").scrollWidth <= 400));
   await visit.picture("threads_narrow");
 }, { viewport: { width: 400, height: 800 } });
@@ -98,6 +100,7 @@ const rowOf = (visit, name) =>
 visiting("the table of threads has their samples; a click filters, Ctrl adds, twice is all", async (visit) => {
   await visit.tab("Threads").click();
   await rowOf(visit, "spin-0").waitFor();
+  await visit.settled();
   const counts = await visit.page.locator(".threads .row .count").allInnerTexts();
   assert.equal(counts.map(numberIn).reduce((a, b) => a + b), samples);
   for (const unit of await visit.page.locator(".threads .row .time").allInnerTexts())
@@ -167,7 +170,7 @@ visiting("the chart shows threads as bands; names are gone through, closed and c
   await visit.when(() => document.querySelector(".boxes [aria-level='2'][aria-selected=true]"));
   await visit.page.keyboard.press("ArrowUp");
   await visit.when(() => document.querySelector(".boxes [aria-level='1'][aria-selected=true]"));
-  const { x, y } = await canvas.boundingBox();
+  const { x, y } = await visit.place(canvas);
   await visit.page.mouse.click(x + 100, y + 10); // the name of the first band
   await visit.when(
     () => document.querySelector(".boxes [aria-selected=true]").ariaExpanded === "false",
@@ -187,6 +190,7 @@ visiting("a link has the rows that were opened, and the overview's zoom; Esc tak
   await visit.tab("Bottom-up").click();
   const tree = visit.page.getByRole("treegrid");
   await tree.getByRole("row").filter({ hasText: "thread_spin" }).first().click();
+  await visit.settled();
   const before = await visit.page.evaluate(rows);
   await visit.page.keyboard.press("ArrowRight");
   await visit.when((count) => document.querySelectorAll(".view .row").length > count, before);

@@ -45,6 +45,7 @@ visiting(
     await visit.tab("Chart").click();
     await visit.page.locator(".boxes canvas").waitFor();
     const list = visit.page.getByLabel("Thread", { exact: true });
+    await visit.settled();
     const options = await list.locator("option").allInnerTexts();
     assert.ok(
       options.some((text) => /^spin-0 /.test(text)),
@@ -77,6 +78,7 @@ visiting("arrows go from frame to frame, and each is told as an item of a tree",
   await visit.page.locator(".boxes canvas").focus();
   await visit.page.keyboard.press("ArrowDown");
   await visit.when(() => document.querySelector(".boxes canvas [aria-level='1']") !== null);
+  await visit.settled();
   let first = await visit.page.evaluate(current);
   for (let i = 0; i < 5 && !first.startsWith("thread_main"); i++) {
     await visit.page.keyboard.press("ArrowRight");
@@ -92,6 +94,7 @@ visiting("arrows go from frame to frame, and each is told as an item of a tree",
   await visit.when(
     () => document.querySelector(".boxes canvas [aria-level='2'][aria-selected=true]") !== null,
   );
+  await visit.settled();
   const second = await visit.page.evaluate(current);
   assert.ok(second.startsWith(await visit.text("aside h2")), second);
   await visit.page.keyboard.press("ArrowUp");
@@ -105,6 +108,7 @@ visiting("no two columns of a table have the same head", async (visit) => {
   for (const tab of ["Table", "Call tree", "Bottom-up"]) {
     await visit.tab(tab).click();
     await visit.page.locator(".table .row").first().waitFor();
+    await visit.settled();
     const heads = (await visit.page.getByRole("columnheader").allInnerTexts()).map((head) =>
       head.replace(/[▾▴]/, "").trim(),
     );
@@ -120,6 +124,7 @@ visiting("the table is sorted by its headers, and picks by arrows", async (visit
   await visit.when(
     () => document.querySelector("[role=columnheader][aria-sort=ascending]") !== null,
   );
+  await visit.settled();
   const names = await grid.locator(".row .name bdi").allInnerTexts();
   assert.deepEqual(
     names,
@@ -158,6 +163,7 @@ visiting("source stands beside what its lines cost, at the hottest one", async (
   await visit.page.keyboard.press("s");
   const line = visit.page.locator(".source .row", { hasText: CALL });
   await line.waitFor();
+  await visit.settled();
   assert.match(await line.locator(".share").first().innerText(), /\d %/);
   assert.ok(await line.isVisible());
   await visit.when(() => {
@@ -171,6 +177,7 @@ visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", 
   await visit.tab("Chart").click();
   await visit.page.locator(".boxes canvas").waitFor();
   const list = visit.page.getByLabel("Thread", { exact: true });
+  await visit.settled();
   const options = await list.locator("option").allInnerTexts();
   // Not the busiest, which is what is shown without a choice.
   const other = options.filter((text) => /^spin-/.test(text))[1];
@@ -179,6 +186,7 @@ visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", 
   await visit.exactly(numberIn(other.slice(other.indexOf("):"))));
   const seen = () => document.querySelector(".view .bar-of-view").innerText;
   const zoomIn = async () => {
+    await visit.settled();
     const before = await visit.page.evaluate(seen);
     await visit.page.keyboard.press("+");
     await visit.when(
@@ -196,6 +204,7 @@ visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", 
     document.querySelector(".view select").selectedOptions[0].textContent,
     document.querySelector("aside h2").textContent,
   ]);
+  await visit.settled();
   const near = await visit.page.evaluate(seen);
   await zoomIn();
   await visit.page.keyboard.press("Escape"); // what was zoomed since the pick
@@ -213,6 +222,7 @@ visiting("a link has the file that was chosen in the source view", async (visit)
   await visit.page.keyboard.press("s");
   const list = visit.page.getByLabel("File");
   await visit.page.locator(".source .row", { hasText: CALL }).waitFor();
+  await visit.settled();
   const first = await list.inputValue();
   const files = await list.locator("option").evaluateAll((all) => all.map((one) => one.value));
   const other = files.find((file) => file !== first);
@@ -262,7 +272,7 @@ visiting(
     await visit.when((all) => window.shownSamples() < all, samples);
     await visit.page.keyboard.press("Escape");
     await visit.exactly(samples);
-    const [box, { y }] = [await lanes.boundingBox(), await thread.boundingBox()];
+    const [box, { y }] = [await visit.place(lanes), await visit.place(thread)];
     await visit.page.mouse.click(box.x + 0.5 * box.width, y + 4);
     await visit.when((all) => window.shownSamples() < all, samples);
     await visit.page.keyboard.press("Escape");

@@ -55,6 +55,32 @@ function addReader() {
   };
 }
 
+/**
+ * Runs in the page. window.isSettled(): the worker has answered all that it was asked, and what follows from that
+ * asks nothing more. Parts of the page are drawn each by its own answer: one may be there long before another.
+ */
+function addSettling() {
+  const asked = new Set();
+  const Plain = window.Worker;
+  window.Worker = class extends Plain {
+    constructor(...words) {
+      super(...words);
+      this.addEventListener("message", ({ data: { say, id } }) => {
+        if (say === "answer" || say === "failed") asked.delete(id);
+      });
+    }
+    postMessage(message, ...more) {
+      if (message.say === "ask") asked.add(message.id);
+      super.postMessage(message, ...more);
+    }
+  };
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  window.isSettled = async () => {
+    for (let turn = 0; turn < 3 && !asked.size; turn++) await drawn();
+    return !asked.size;
+  };
+}
+
 export class Visit {
   outside = []; // requests to other machines
   errors = [];
@@ -70,7 +96,7 @@ export class Visit {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(90_000);
     const visit = new Visit(page);
     const seen = (url) => {
       if (!isLocal(url, uri)) visit.outside.push(url);
@@ -84,6 +110,7 @@ export class Visit {
         visit.errors.push(message.text());
     });
     await page.addInitScript(addReader);
+    await page.addInitScript(addSettling);
     await page.goto(uri);
     return visit;
   }
@@ -100,12 +127,15 @@ export class Visit {
     assert.equal(hacked, undefined, "a name was run");
   }
 
-  text(selector) {
+  /** When it has settled. */
+  async text(selector) {
+    await this.settled();
     return this.page.locator(selector).innerText();
   }
 
   /** Samples of the selection, as the overview tells them. */
-  samples() {
+  async samples() {
+    await this.settled();
     return this.page.evaluate(() => window.shownSamples());
   }
 
@@ -114,18 +144,26 @@ export class Visit {
     await until(() => this.page.evaluate(condition, argument), String(condition));
   }
 
+  /** Until all parts of the page show what it knows by now. */
+  async settled() {
+    await this.when(() => window.isSettled());
+  }
+
   /** Until the selection has more than so many samples. */
   async moreThan(count) {
     await this.when((least) => window.shownSamples() > least, count);
     return this.samples();
   }
 
+  /** Until it has so many, and the other parts of the page have them too. */
   async exactly(count) {
     await this.when((wanted) => window.shownSamples() === wanted, count);
+    await this.settled();
   }
 
   /** What the flame graph says of itself. */
   async flame() {
+    await this.settled();
     return this.page.locator(".boxes canvas").getAttribute("aria-label");
   }
 
@@ -135,6 +173,18 @@ export class Visit {
 
   button(name) {
     return this.page.getByRole("button", { name, exact: true });
+  }
+
+  /** Where it stands when nothing moves it any more: to be pressed, or measured. */
+  async place(locator) {
+    await locator.waitFor();
+    await this.settled();
+    return locator.boundingBox();
+  }
+
+  /** Until the tab of that name is the one that is shown. */
+  shows(name) {
+    return this.page.getByRole("tab", { name, exact: true, selected: true }).waitFor();
   }
 
   /** A second page at this address, which has word in it, must give what read gives here. */
@@ -162,7 +212,7 @@ export class Visit {
 
   /** Selects a part of the time that the overview shows, 0 to 1. */
   async dragTime(from, to) {
-    const box = await this.page.locator(".overview canvas").first().boundingBox();
+    const box = await this.place(this.page.locator(".overview canvas").first());
     const left = 122; // where labels end
     const x = (part) => box.x + left + part * (box.width - left - 2);
     await this.page.mouse.move(x(from), box.y + 30);
@@ -176,10 +226,10 @@ export class Visit {
   async saved(name) {
     await this.when(() => !document.querySelector("dialog[open]")); // of a save before: it takes keys
     const sheet = this.page.locator("dialog[open]");
-    for (let tries = 0; tries < 20 && !(await sheet.count()); tries++) {
+    await until(async () => {
       await this.page.keyboard.press("e"); // lost while the page is busy with the save before
-      await sheet.waitFor({ timeout: 1000 }).catch(() => {});
-    }
+      return sheet.waitFor({ timeout: 1000 }).then(() => true, () => false);
+    }, "the sheet");
     const [download] = await Promise.all([
       this.page.waitForEvent("download"),
       sheet.getByRole("button", { name, exact: true }).click({ noWaitAfter: true }),
@@ -208,6 +258,7 @@ export class Visit {
   async picture(name) {
     if (!PICTURES) return;
     if (!existsSync(PICTURES)) mkdirSync(PICTURES, { recursive: true });
+    await this.settled();
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
   }
 }
