@@ -45,6 +45,7 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
 
     if (sampler_has_ticks())
         return 0;
+    own_area_reserve();
     error = announce_feed(&memfd, clock_kernel_us(), options->period_us, options->enabled);
     if (error)
         return error;

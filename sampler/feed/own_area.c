@@ -7,10 +7,50 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-enum { ERRNO_MAX = 4095 };
+enum { ERRNO_MAX = 4095, RESERVE_BYTES = 384 * 1024 };
 
 static _Atomic uint64_t next; /* 0: it has not begun */
 static uint64_t page_bytes;   /* of this kernel */
+static uint64_t reserve_start, reserve_end;
+static _Atomic uint64_t reserve_next;
+
+static SIGNAL_SAFE uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + page_bytes - 1) & ~(page_bytes - 1);
+}
+
+void own_area_reserve(void)
+{
+    long at;
+
+    if (reserve_start)
+        return;
+    page_bytes = getauxval(AT_PAGESZ);
+    at = sys_call6(SYS_mmap, 0, RESERVE_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at < 0 && at >= -ERRNO_MAX)
+        return;
+    reserve_start = (uint64_t)at;
+    reserve_end = reserve_start + RESERVE_BYTES;
+    atomic_store_explicit(&reserve_next, reserve_start, memory_order_release);
+}
+
+uint64_t own_area_take(uint64_t bytes)
+{
+    uint64_t at = atomic_load_explicit(&reserve_next, memory_order_acquire);
+
+    do {
+        if (!at || bytes > RESERVE_BYTES || whole_pages(bytes) > reserve_end - at)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&reserve_next, &at, at + whole_pages(bytes),
+                                                    memory_order_acquire, memory_order_acquire));
+    return at;
+}
+
+bool own_area_took(uint64_t address)
+{
+    return address >= reserve_start && address < reserve_end;
+}
 
 /* Libraries lie near the end of the address space, and programs at two thirds of it or at its
  * beginning. */
@@ -28,8 +68,7 @@ uint64_t own_area_next(uint64_t bytes)
 {
     if (!atomic_load_explicit(&next, memory_order_acquire))
         return 0;
-    return atomic_fetch_add_explicit(&next, (bytes + page_bytes - 1) & ~(page_bytes - 1),
-                                     memory_order_relaxed);
+    return atomic_fetch_add_explicit(&next, whole_pages(bytes), memory_order_relaxed);
 }
 
 /* Addresses that nobody else gets, for mremap takes no hint. */

@@ -102,6 +102,47 @@ static void what_grows_keeps_its_contents_and_takes_no_hole(void **state)
     pages_free(larger, BYTES);
 }
 
+static int reserve(void **state)
+{
+    begin(state);
+    own_area_reserve();
+    return 0;
+}
+
+static void what_is_reserved_is_given_away_page_by_page_until_it_is_used_up(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *first = pages_new(page + 1), *second = pages_new(1), *freed, *beyond;
+
+    (void)state;
+    assert_ptr_equal(second, first + 2 * page);
+    assert_true(own_area_took((uint64_t)first) && own_area_took((uint64_t)second));
+    memset(first, 1, 2 * page);
+    pages_free(first, page + 1);
+    assert_int_equal(first[page], 0); /* it stays mapped */
+    while (own_area_took((uint64_t)(freed = pages_new(page))))
+        ;
+    assert_non_null(freed); /* the kernel's */
+    pages_free(freed, page);
+    beyond = pages_new(BYTES);
+    assert_non_null(beyond);
+    assert_false(own_area_took((uint64_t)beyond));
+    pages_free(beyond, BYTES);
+}
+
+static void what_was_reserved_may_grow(void **state)
+{
+    char *small = pages_new(4096), *larger;
+
+    (void)state;
+    assert_true(own_area_took((uint64_t)small));
+    strcpy(small, "kept");
+    larger = pages_grow(small, 4096, BYTES);
+    assert_non_null(larger);
+    assert_string_equal(larger, "kept");
+    pages_free(larger, BYTES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +152,9 @@ int main(void)
                                begin),
         cmocka_unit_test_setup(a_hole_that_was_just_made_is_not_taken, begin),
         cmocka_unit_test_setup(what_grows_keeps_its_contents_and_takes_no_hole, begin),
+        cmocka_unit_test_setup(what_was_reserved_may_grow, reserve),
+        cmocka_unit_test_setup(what_is_reserved_is_given_away_page_by_page_until_it_is_used_up,
+                               reserve),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
