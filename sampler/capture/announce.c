@@ -25,7 +25,7 @@ int announce_feed(int *memfd, int64_t start_us, uint32_t period_us, bool enabled
     atomic_store(&sampler.writer.header->control.enabled, enabled);
     atomic_store(&sampler.writer.header->control.depth_max, FEED_DEPTH_DEFAULT);
     atomic_store(&sampler.writer.header->control.reader_us,
-                 clock_now_us()); /* patience until then */
+                 clock_kernel_us()); /* patience until then */
     return 0;
 }
 

@@ -86,6 +86,27 @@ void forked_begin(void)
     sampler_unlock_to(&mask);
 }
 
+static bool lacks_tables(void)
+{
+    return sampler_running() && !sampler.modules.tables.first_page;
+}
+
+bool forked_is_unsettled(void)
+{
+    return forked_has_not_begun() || lacks_tables();
+}
+
+void forked_settle(void)
+{
+    uint64_t mask;
+
+    forked_begin();
+    if (!lacks_tables() || !sampler_lock(&mask))
+        return;
+    sampler_open_tables();
+    sampler_unlock_to(&mask);
+}
+
 bool forked_may_wait(void)
 {
     const struct feed_control *control;

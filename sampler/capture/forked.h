@@ -26,10 +26,14 @@ uint32_t forked_arm(uint32_t old_slot, bool whole, bool waits);
 bool forked_may_wait(void);
 /* In a child that has not begun. */
 SIGNAL_SAFE bool forked_has_not_begun(void);
-/* What needs a sampler that runs, or would keep it from saying hello later (another root, other
- * rights, lower limits), has the child begin now. Elsewhere it does nothing. */
+/* What needs a sampler that runs has the child begin now. Elsewhere it does nothing. */
 void forked_begin(void);
-/* The same, by a tick. */
+/* The same, and whatever else is reached by a path or takes a descriptor, which a tick could not do
+ * after the call that is about to come (another root, other rights, lower limits, a filter). */
+void forked_settle(void);
+/* It would do something. */
+bool forked_is_unsettled(void);
+/* As forked_begin, by a tick. */
 SIGNAL_SAFE void forked_begin_at_tick(void);
 
 #endif

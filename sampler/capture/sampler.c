@@ -47,7 +47,8 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
 
     if (sampler_has_ticks())
         return 0;
-    error = announce_feed(&memfd, clock_now_us(), options->period_us, options->enabled);
+    own_area_reserve();
+    error = announce_feed(&memfd, clock_kernel_us(), options->period_us, options->enabled);
     if (error)
         return error;
     sampler.address = options->address;
@@ -59,7 +60,6 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
         feed_writer_destroy(&sampler.writer);
         return error;
     }
-    shared_tables_open(&sampler.modules.tables, options->address.tables);
     modules_announce(&sampler.modules, &sampler.writer);
     sampler.threads.rights = (struct clock_rights){ .wish = (uint8_t)options->timer };
     sampler_signals_take(handler_tick, handler_trap);
@@ -131,7 +131,7 @@ void sampler_stop(void)
 
 void sampler_stop_for_good(void)
 {
-    forked_begin(); /* to say so */
+    forked_settle(); /* to say so, and to be heard */
     if (end(true))
         sampler_await_clock_stop();
 }

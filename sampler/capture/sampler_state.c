@@ -18,6 +18,11 @@ enum {
 /* What is large in it is made when it starts: static memory is read by programs' collectors. */
 struct sampler sampler;
 
+void sampler_open_tables(void)
+{
+    shared_tables_open(&sampler.modules.tables, sampler.address.tables);
+}
+
 /* The service sleeps at the beginning of the tables' file, which all programs map: no descriptor is
  * needed to wake it. One that does not sleep just now looks soon by itself. */
 void sampler_ask_service(void)
@@ -31,7 +36,7 @@ void sampler_ask_service(void)
 
 void sampler_note_cpu_time(void)
 {
-    atomic_store_explicit(&sampler.writer.header->status.cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+    atomic_store_explicit(&sampler.writer.header->status.cpu_ns, clock_kernel_ns(CLOCK_PROCESS_CPUTIME_ID),
                           memory_order_relaxed);
 }
 

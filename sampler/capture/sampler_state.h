@@ -71,6 +71,8 @@ SIGNAL_SAFE_INLINE bool sampler_ticks(void)
            sampler_period_us() != 0;
 }
 
+/* The tables' file and the service's bell in it, unless they are open. With the lock. */
+SIGNAL_SAFE void sampler_open_tables(void);
 /* There is news in the feed that the service should look at soon. */
 SIGNAL_SAFE void sampler_ask_service(void);
 /* Returns when the user clock stands still, as it was asked to in the feed; or the service does not

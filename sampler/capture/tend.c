@@ -92,9 +92,12 @@ static SIGNAL_SAFE int64_t next_wait_us(bool new_files, bool changed, int64_t to
 static SIGNAL_SAFE void look_at_modules(int64_t now_us)
 {
     uint32_t files = sampler.modules.file_count;
-    bool changed = modules_refresh(&sampler.modules, &sampler.writer);
-    int64_t done_us = clock_now_us();
+    bool changed;
+    int64_t done_us;
 
+    sampler_open_tables();
+    changed = modules_refresh(&sampler.modules, &sampler.writer);
+    done_us = clock_now_us();
     modules_reclaim(&sampler.modules);
     note_modules();
     atomic_store_explicit(&sampler.tend.unknown, 0, memory_order_relaxed);
@@ -206,5 +209,5 @@ bool tend_unknown_code(void)
 void tend_begin(void)
 {
     sampler.tend = (struct tend){ .changes_seen = atomic_load(&control()->changes) };
-    apply_settings(clock_now_us());
+    apply_settings(clock_kernel_us());
 }

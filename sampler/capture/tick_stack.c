@@ -23,9 +23,11 @@ static SIGNAL_SAFE char *make_stacks(void)
     return made;
 }
 
+/* Read first: what is zero is not written to, for that costs a page. */
 void tick_stacks_forget_parent(void)
 {
-    atomic_store(&used, 0);
+    if (atomic_load(&used))
+        atomic_store(&used, 0);
 }
 
 void *tick_stack_take(void)

@@ -1,7 +1,6 @@
 /*
- * limit_calls.c - setrlimit and its kin: a forked child has its feed before a lower limit comes.
- *
- * The feed is a file and memory, and takes descriptors for a moment.
+ * limit_calls.c - setrlimit and its kin: what is still to be opened or mapped comes before a lower
+ * limit: a forked child's feed, and the unwind tables.
  */
 #include "preload.h"
 
@@ -43,9 +42,9 @@ static bool is_lower(long resource, const void *limit)
 
 void preload_before_limit(long pid, long resource, const void *limit)
 {
-    if (limit && meets_feed(resource) && forked_has_not_begun() &&
+    if (limit && meets_feed(resource) && forked_is_unsettled() &&
         (!pid || pid == sys_call0(SYS_getpid)) && is_lower(resource, limit))
-        forked_begin();
+        forked_settle();
 }
 
 #define SETRLIMIT(name, limit_type)                                                                \

@@ -179,13 +179,16 @@ static void prepare(void)
     prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
 }
 
+/* Without strtol, whose locale is a page that a short program has no other use for. */
 static uint32_t period_from_env(void)
 {
     const char *text = getenv(FEED_ENV_PERIOD);
-    long period_us = text ? strtol(text, NULL, 10) : 0;
+    uint32_t period_us = 0;
 
+    for (; text && *text >= '0' && *text <= '9' && period_us <= FEED_PERIOD_MAX_US; text++)
+        period_us = period_us * 10 + (uint32_t)(*text - '0');
     return period_us >= FEED_PERIOD_MIN_US && period_us <= FEED_PERIOD_MAX_US
-               ? (uint32_t)period_us
+               ? period_us
                : FEED_PERIOD_DEFAULT_US;
 }
 

@@ -84,7 +84,7 @@ static int told(int result)
 ISOSCOPE_API int chroot(const char *path)
 {
     FIND_NEXT(chroot);
-    forked_begin();
+    forked_settle();
     return told(NEXT(chroot)(path));
 }
 
@@ -92,6 +92,6 @@ int pivot_root(const char *root, const char *old);
 ISOSCOPE_API int pivot_root(const char *root, const char *old)
 {
     FIND_NEXT(pivot_root);
-    forked_begin();
+    forked_settle();
     return told(NEXT(pivot_root)(root, old));
 }

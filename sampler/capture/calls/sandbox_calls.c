@@ -54,7 +54,7 @@ static void name_tracer(void)
 static void before(long number, long first, long second, long third)
 {
     if (gives_rights_up(number))
-        forked_begin();
+        forked_settle();
     if (number == SYS_setrlimit)
         preload_before_limit(0, first, (const void *)second);
     else if (number == SYS_prlimit64)
@@ -94,20 +94,20 @@ ISOSCOPE_API int setns(int fd, int type)
     int result;
 
     FIND_NEXT(setns);
-    forked_begin();
+    forked_settle();
     result = NEXT(setns)(fd, type);
     if (result == 0)
         preload_root_changed();
     return result;
 }
 
-/* ---- a forked child that has not said hello yet could not later ---- */
+/* ---- what has not been done by now could not be done later ---- */
 
 #define RIGHTS_CALL(name, parameters, arguments)                                                   \
     ISOSCOPE_API int name parameters                                                               \
     {                                                                                              \
         FIND_NEXT(name);                                                                           \
-        forked_begin();                                                                            \
+        forked_settle();                                                                           \
         return NEXT(name) arguments;                                                               \
     }
 

@@ -164,7 +164,7 @@ static enum course course_of(int number, sighandler_t handler)
         return SHARE;
     if (!sampler_has_ticks() || !sampler_uses_signal(number))
         return PASS_ON;
-    forked_begin();
+    forked_settle();
     return sampler_has_ticks() && sampler_yield_signal(number) && handles ? SHARE : PASS_ON;
 }
 

@@ -28,15 +28,27 @@ SIGNAL_SAFE_INLINE bool pages_failed(long address)
 
 SIGNAL_SAFE_INLINE void *pages_new(size_t bytes)
 {
-    long at = sys_call6(SYS_mmap, own_area_next(bytes), (long)bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long at = (long)own_area_take(bytes);
 
+    if (!at)
+        at = sys_call6(SYS_mmap, own_area_next(bytes), (long)bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return pages_failed(at) ? NULL : (void *)at;
 }
 
-SIGNAL_SAFE_INLINE void pages_free(void *pages, size_t bytes)
+/* Gives the memory back, whole pages of it, but keeps the addresses: they read as zeros again. */
+SIGNAL_SAFE_INLINE void pages_forget(void *pages, size_t bytes)
 {
     if (pages)
+        sys_call3(SYS_madvise, pages, bytes, MADV_DONTNEED);
+}
+
+/* No hole in what is in one piece. */
+SIGNAL_SAFE_INLINE void pages_free(void *pages, size_t bytes)
+{
+    if (own_area_took((uint64_t)pages))
+        pages_forget(pages, bytes);
+    else if (pages)
         sys_call2(SYS_munmap, pages, bytes);
 }
 
@@ -54,13 +66,6 @@ static inline size_t pages_whole(size_t bytes)
     size_t page = getauxval(AT_PAGESZ);
 
     return (bytes + page - 1) / page * page;
-}
-
-/* Gives the memory back, whole pages of it, but keeps the addresses: they read as zeros again. */
-SIGNAL_SAFE_INLINE void pages_forget(void *pages, size_t bytes)
-{
-    if (pages)
-        sys_call3(SYS_madvise, pages, bytes, MADV_DONTNEED);
 }
 
 #endif

@@ -97,7 +97,7 @@ static SIGNAL_SAFE bool may_have_clock(const struct threads *threads)
 /* 0: there is none, or no memory for one. */
 SIGNAL_SAFE_INLINE uint32_t claim_slot(struct threads *threads, int32_t tid)
 {
-    uint32_t slot = feed_writer_thread_claim(threads->writer, tid, clock_now_us());
+    uint32_t slot = feed_writer_thread_claim(threads->writer, tid, clock_kernel_us());
 
     if (!by_slot_reach(&threads->sampled, slot, sizeof(struct sampled_thread))) {
         feed_writer_thread_unclaim(threads->writer, slot);
@@ -328,13 +328,11 @@ int threads_open_clock(struct threads *threads, uint32_t period_us, bool runs)
     long fd = -1;
 
     if (may_have_clock(threads)) {
-        fd = user_clock_open(sys_gettid(), period_us);
+        fd = user_clock_open(sys_gettid(), period_us, runs);
         threads->rights.no_clock = (uint8_t)why_no_clock(fd);
         /* Want of room is bad luck; the rest holds for the whole process. */
         threads->rights.refused = fd < 0 && threads->rights.no_clock != FEED_TIMER_REASON_NO_ROOM;
     }
-    if (fd >= 0 && runs)
-        user_clock_run((int)fd, true);
     atomic_store_explicit(&status->clock_before,
                           atomic_load_explicit(&threads->used, memory_order_relaxed),
                           memory_order_relaxed);

@@ -16,7 +16,7 @@ enum { NS_OF_US = 1000 - 38 };
 
 enum { HEAD_BYTES = 4096 }; /* of an event's memory: one page, whatever its size */
 
-static SIGNAL_SAFE long open_event(int tid, uint32_t period_us, bool inherited)
+static SIGNAL_SAFE long open_event(int tid, uint32_t period_us, bool inherited, bool runs)
 {
     struct perf_event_attr attr;
 
@@ -25,7 +25,7 @@ static SIGNAL_SAFE long open_event(int tid, uint32_t period_us, bool inherited)
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_TASK_CLOCK;
     attr.sample_period = (uint64_t)period_us * NS_OF_US;
-    attr.disabled = inherited;
+    attr.disabled = !runs;
     attr.exclude_kernel = attr.exclude_hv = 1;
     attr.inherit = attr.inherit_thread = inherited;
     attr.sigtrap = attr.remove_on_exec = 1;
@@ -33,15 +33,15 @@ static SIGNAL_SAFE long open_event(int tid, uint32_t period_us, bool inherited)
     return sys_call5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-long user_clock_open(int tid, uint32_t period_us)
+long user_clock_open(int tid, uint32_t period_us, bool runs)
 {
-    return open_event(tid, period_us, true);
+    return open_event(tid, period_us, true, runs);
 }
 
 /* The mapping holds the event; the kernel maps none that is inherited. */
 void *user_clock_of_page(uint32_t period_us)
 {
-    long fd = open_event(0, period_us, false), page;
+    long fd = open_event(0, period_us, false, true), page;
 
     if (fd < 0)
         return NULL;

@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the thread, and of those that it makes from now on. It does not run yet. */
-SIGNAL_SAFE long user_clock_open(int tid, uint32_t period_us);
+/* Of the thread, and of those that it makes from now on. runs: it ticks at once. */
+SIGNAL_SAFE long user_clock_open(int tid, uint32_t period_us, bool runs);
 /* Of the calling thread alone, and it ticks; kept by a page of memory, so that no descriptor is
  * left. NULL: there is none. */
 SIGNAL_SAFE void *user_clock_of_page(uint32_t period_us);

@@ -82,7 +82,7 @@ void held_clock_drop(struct held_clock *clock)
 
 static void open_for(struct held_clock *clock, int32_t tid)
 {
-    long fd = user_clock_open(tid, clock->period_us);
+    long fd = user_clock_open(tid, clock->period_us, false);
 
     if (fd >= 0)
         keep(clock, (int)fd, tid);
