@@ -48,6 +48,7 @@ FREQUENCIES = (997, 853)
 NOBODY = 65534
 BUSY = 2
 POLL_S = 0.02
+PATIENCE_S = 3600  # a busy machine gives a program of seconds little
 
 PYTHON_THREADS = """
 import hashlib, threading, zlib
@@ -197,7 +198,7 @@ def see(build: Path, program: Program, folder: Path) -> Seen:
         clocks = Clocks(running.pid)
         clocks.start()
         try:
-            wait_for(done.exists, program.name, 300)
+            wait_for(done.exists, program.name, PATIENCE_S)
             with Client(json.loads(info.read_text())["uri"]) as client:
                 told = tell(client, busiest(client))
         finally:
