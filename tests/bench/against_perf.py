@@ -81,7 +81,7 @@ def see(build: Path, program: Program, folder: Path) -> Seen:
     command = kept_run(build, program, info, f"times >{cpu}")
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
         try:
-            wait_for(lambda: cpu.exists() and cpu.read_text().count("\n") == 2, program.name)
+            wait_for(lambda: cpu.exists() and cpu.read_text().count("\n") == 2, program.name, 3600)
             return pull(json.loads(info.read_text())["uri"], cpu_seconds(cpu.read_text()))
         finally:
             running.terminate()

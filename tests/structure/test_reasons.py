@@ -47,6 +47,9 @@ LITERAL = r'"((?:[^"\\\n]|\\.)*)"'
 TEXT = rf'((?:{LITERAL.replace("(", "(?:", 1)}\s*(?:PRI\w+\s*)?)+)'
 GIVEN_BY = (r"\breason = (?:[^;\"]*[?:] )?", r"\breturn (?:[^;\"]*[?:] )?", r"\brefuse\([^;\"]*?")
 PART_MIN = 8  # characters of a text that a test looks for
+# What is told by these is looked for whole, with what stands in its format's places.
+TOLD_WHOLE = (r"\bentry_fail\([^;\"]*?", r"\bsession_problem\([^;\"]*?")
+IN_BLOCK = "block '....': "  # reasons stand behind it
 
 
 def table(name: str, text: str) -> list[tuple[str, str]]:
@@ -136,3 +139,26 @@ def test_each_text_that_gives_a_reason_is_looked_for_by_a_test():
     told = set().union(*(meant_by(words, texts) for words in looked_for))
     assert texts - told - {*TEXTS_NOT_HERE} == set()
     assert {*TEXTS_NOT_HERE} & told == set() and {*TEXTS_NOT_HERE} <= texts
+
+
+def told_whole() -> Iterator[str]:
+    for path in sorted((ROOT / "sampler/profile/session").rglob("*.c")):
+        for given_by in TOLD_WHOLE:
+            for text in re.findall(given_by + TEXT, path.read_text()):
+                if parts(re.sub(IN_BLOCK, "", in_one(text))):
+                    yield in_one(text)
+
+
+def as_pattern(text: str) -> re.Pattern[str]:
+    """A number's format may end the literal: "no number from %" PRId64 " to %" PRId64."""
+    words = re.split(r"%[-.\d*lzu]*[a-zA-Z]|%(?= |$)", text)
+    return re.compile(f"({IN_BLOCK})?" + ".+".join(map(re.escape, words)))
+
+
+def test_each_text_on_a_session_is_looked_for_whole():
+    tests = texts_of("unit", "c")
+    looked_for = {*map(in_one, re.findall(TEXT, tests))}
+    texts = {*told_whole()} - {*TEXTS_NOT_HERE}
+    assert len(texts) > 45
+    missing = {text for text in texts if not any(map(as_pattern(text).fullmatch, looked_for))}
+    assert missing == set()

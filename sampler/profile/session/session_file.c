@@ -23,7 +23,7 @@ int session_problem(struct saved_problem *problem, uint64_t position, const char
     return -ISOSCOPE_DAMAGED;
 }
 
-/* False: it cannot be read, or ends before. */
+/* False: errno says why; 0: it ends before. */
 static bool read_at(const struct session_file *file, uint64_t position, uint8_t *out, size_t count)
 {
     while (count) {
@@ -31,6 +31,8 @@ static bool read_at(const struct session_file *file, uint64_t position, uint8_t 
 
         if (got < 0 && errno == EINTR)
             continue;
+        if (!got)
+            errno = 0;
         if (got <= 0)
             return false;
         out += got;
@@ -38,6 +40,12 @@ static bool read_at(const struct session_file *file, uint64_t position, uint8_t 
         count -= (size_t)got;
     }
     return true;
+}
+
+/* After read_at; the file was opened with a length. */
+static const char *why_unread(void)
+{
+    return errno ? strerror(errno) : "it is shorter than its length says";
 }
 
 static int check_head(struct session_file *file, struct saved_problem *problem)
@@ -48,8 +56,10 @@ static int check_head(struct session_file *file, struct saved_problem *problem)
 
     if (!file->bytes)
         return session_problem(problem, 0, "the file is empty");
-    if (file->bytes < sizeof(head) || !read_at(file, 0, head, sizeof(head)))
+    if (file->bytes < sizeof(head))
         return session_problem(problem, file->bytes, "it ends within its head: it is no session");
+    if (!read_at(file, 0, head, sizeof(head)))
+        return session_problem(problem, 0, "its head cannot be read: %s", why_unread());
     session_head_put(&expected);
     ours = !expected.failed && !memcmp(head, expected.data, 8);
     bytes_free(&expected);
@@ -137,7 +147,8 @@ int session_file_next(struct session_file *file, struct block_place *out,
     if (left < sizeof(head))
         return 0;
     if (!read_at(file, file->position, head, sizeof(head)))
-        return session_problem(problem, file->position, "it cannot be read: %s", strerror(errno));
+        return session_problem(problem, file->position, "a block's head cannot be read: %s",
+                               why_unread());
     if (!memcmp(head, zeros, sizeof(head)) && is_zero_from(file, file->position))
         return 0;
     if (!block_head_read(head, &out->head))
@@ -171,8 +182,8 @@ int session_file_read(const struct session_file *file, const struct block_place 
         return -ISOSCOPE_NO_MEMORY;
     }
     if (!read_at(file, at, stored->data, place->head.stored))
-        return session_problem(problem, at, "block '%s' cannot be read: has the file changed?",
-                               shown(place, type));
+        return session_problem(problem, at, "block '%s' cannot be read: %s", shown(place, type),
+                               why_unread());
     stored->count = place->head.stored;
     if (block_checksum(stored->data, stored->count) != place->head.checksum)
         return session_problem(problem, place->position,
