@@ -228,7 +228,8 @@ int session_writer_samples(struct session_writer *writer, struct bytes *out)
     int error;
 
     ask.serial_min = writer->cursor.chunk;
-    error = store_views(writer->tables.profile->stores.of[SAMPLES_OF_TIME], &ask, &views, &count, &changes);
+    error = store_views(writer->tables.profile->stores.of[SAMPLES_OF_TIME], &ask, &views, &count,
+                        &changes);
     if (error)
         return error;
     table_writer_renames(&writer->tables, views, count, changes.renames);
@@ -242,7 +243,7 @@ int session_writer_samples(struct session_writer *writer, struct bytes *out)
 
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
-    int error = table_writer_tables(&writer->tables, out);
+    int error = table_writer_tables(&writer->tables, now_us, out);
 
     return error ? error : facts_writer_memory(&writer->tables, now_us, out);
 }
@@ -257,6 +258,10 @@ int session_writer_names(struct session_writer *writer, struct bytes *out, uint3
 
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
+    int error = table_writer_last_tables(&writer->tables, now_us, out);
+
+    if (error)
+        return error;
     return table_writer_put(&writer->tables, "ENDS",
                             json_pack("{s:I, s:I}", "endUs", (json_int_t)now_us, "samples",
                                       (json_int_t)writer->file_samples),
