@@ -138,10 +138,8 @@ def test_numpy_reads_what_is_read_without(monkeypatch):
         cpu, late = ([dice.randrange(-(1 << bits), 1 << bits) for _ in of] for bits in (20, 30))
         known = [dice.randrange(300) for _ in of], [dice.choice((0, 1, 200)) for _ in of]
         coded = [files.plain(of), *(files.plain(map(files.zigzag, one)) for one in (cpu, late)), *map(files.plain, known)]
-        piece = {"minUs": BASE_US, "cpuBase": 3, "cpuUnit": 7}
-        assert [list(one) for one in fast.samples(piece, coded, 11)] == [
-            list(one) for one in plain.samples(piece, coded, 11)
-        ]
+        pieces = [{"samples": count, "minUs": BASE_US + count, "cpuBase": count, "cpuUnit": 7} for count in (100, 0, 200)]
+        assert [list(one) for one in fast.samples(pieces, coded)] == [list(one) for one in plain.samples(pieces, coded)]
     edges = [0, 127, 128, (1 << 63) - 1, (1 << 64) - 1]
     assert fast.numbers(files.plain(edges)) == plain.numbers(files.plain(edges)) == edges
     assert fast.signed(files.plain(edges)) == plain.signed(files.plain(edges))

@@ -36,6 +36,9 @@ _FUNCTION = ("number", "module", "start", "size", "byNumber", "name", "fullName"
 _WRONG = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 
+_Told = tuple[dict[str, Any], Block]  # a piece, and what it tells of
+
+
 def knows(content: bytes) -> bool:
     return content.startswith(MAGIC)
 
@@ -146,14 +149,15 @@ class _Session:
         one = self._processes[number]
         return Process(f"isolates/{number}", str(one.get("exe", "")).rpartition("/")[2], int(one["pid"]))
 
-    def add_samples(self, profile: Profile, pieces: list[tuple[dict[str, Any], Block]], size: int) -> None:
+    def add_samples(self, profile: Profile, pieces: list[_Told], size: int) -> None:
         """size: of the file."""
         processes = {number: self._process(number) for number in self._processes}
-        fast, unpacker = fast_columns(size), Unpacker()
+        fast = fast_columns(size)
 
         def chains(keys: list[tuple[int, int]]) -> list[tuple[int, ...]]:
             known = self._frames
-            known.update((key, profile.chain(self._frame(*key))) for key in keys if key not in known)
+            for key in set(keys) - known.keys():
+                known[key] = profile.chain(self._frame(*key))
             return [known[key] for key in keys]
 
         def source(thread: int, tag: int) -> tuple[int, int]:
@@ -161,15 +165,17 @@ class _Session:
             word = self._names[tag] if tag else name or "Default"
             return profile.thread(processes[number], tid, name), profile.tag(word)
 
-        chunk = Chunk(profile, fast, chains)
-        for piece, block in pieces:
+        for told in _chunks(pieces):
+            unpacker, chunk = Unpacker(), Chunk(profile, fast, chains)
+            for piece, block in told:
+                try:
+                    chunk.add(piece, [source(*one) for one in piece["sources"]], unpacker.read(block))
+                except _WRONG as error:
+                    raise _broken(block, error) from error
             try:
-                if piece["begins"]:
-                    unpacker, chunk = Unpacker(), Chunk(profile, fast, chains)
-                told = unpacker.read(block)
-                chunk.add(piece, [source(*one) for one in piece["sources"]], told)
+                chunk.end()
             except _WRONG as error:
-                raise _broken(block, error) from error
+                raise _broken(told[0][1], error) from error
         profile.complete()
 
     def _frame(self, module: int, offset: int) -> TableFrame:
@@ -207,6 +213,15 @@ class _Session:
         pc = NO_OFFSET if named or (module, offset) == (0, _GAP) else offset
         kind = _KINDS.get(named, "Unnamed")
         return Function(f"functions/{module}/{offset:x}", name, library, name, kind, offset=pc)
+
+
+def _chunks(pieces: list[_Told]) -> list[list[_Told]]:
+    chunks: list[list[_Told]] = []
+    for piece, block in pieces:
+        if not chunks or piece["begins"]:
+            chunks.append([])
+        chunks[-1].append((piece, block))
+    return chunks
 
 
 def _rows(*lists: list[Any]) -> Any:

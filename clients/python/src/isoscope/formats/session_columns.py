@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Iterator, NamedTuple, Sequence
 
 __all__ = ["Columns", "NumpyColumns", "Samples", "fast_columns", "numbers", "signed", "split"]
 
@@ -70,7 +70,7 @@ class _Signed(dict[bytes, int]):
 
 
 class Samples(NamedTuple):
-    """Of a piece."""
+    """Of a chunk."""
 
     sources: Sequence[int]
     used_us: Sequence[int]  # CPU time
@@ -88,34 +88,40 @@ class Columns:
     def signed(self, column: bytes) -> list[int]:
         return signed(column)
 
-    def samples(self, piece: dict[str, Any], columns: list[bytes], callers: int) -> Samples:
-        """columns: source, cpu, time, caller, leaf. callers: so many the chunk has by then."""
-        sources, late = numbers(columns[0]), signed(columns[2])
-        base, unit = piece["cpuBase"], piece["cpuUnit"]
-        used_us = [((n + base) * unit + 5) // 10 for n in signed(columns[1])]
-        stacks = []
-        rows = zip(numbers(columns[3]), numbers(columns[4]))
-        for caller, leaf in rows:
+    def samples(self, pieces: list[dict[str, Any]], columns: list[bytes]) -> Samples:
+        """Of all pieces of a chunk. columns: source, cpu, time, caller, leaf."""
+        sources, late, callers, leaves = (numbers(columns[0]), signed(columns[2]), *map(numbers, columns[3:]))
+        cpu = signed(columns[1])
+        _of_length(_count(pieces), sources, cpu, late, callers, leaves)
+        used_us, times_us, end = [], [], 0
+        for piece in pieces:
+            these = slice(end, end := end + piece["samples"])
+            base, unit = piece["cpuBase"], piece["cpuUnit"]
+            used_us += [((n + base) * unit + 5) // 10 for n in cpu[these]]
+            times_us += _times(piece["minUs"], sources[these], used_us[these], late[these])
+        stacks, known = [], 0
+        for caller, leaf in zip(callers, leaves):
             if not caller:
-                caller = callers = callers + 1
+                caller = known = known + 1
             stacks.append(caller << 32 | leaf)
-        _same_length(sources, used_us, late, stacks)
-        new = [place for place, stack in enumerate(stacks) if not stack & 0xFFFFFFFF]
-        return Samples(sources, used_us, _times(piece["minUs"], sources, used_us, late), stacks, new)
+        new = [place for place, leaf in enumerate(leaves) if not leaf]
+        return Samples(sources, used_us, times_us, stacks, new)
 
 
-def _times(begin_us: int, sources: list[int], used_us: list[int], late: list[int]) -> list[int]:
+def _times(begin_us: int, sources: list[int], used_us: list[int], late: list[int]) -> Iterator[int]:
     """Each source's next sample is due when its CPU time has passed."""
     last: dict[int, int] = {}
-    times = []
     for source, used, late_us in zip(sources, used_us, late):
         last[source] = now_us = last.get(source, begin_us) + used + late_us
-        times.append(now_us)
-    return times
+        yield now_us
 
 
-def _same_length(*columns: Any) -> None:
-    if len({len(one) for one in columns}) != 1:
+def _count(pieces: list[dict[str, Any]]) -> int:
+    return sum(int(piece["samples"]) for piece in pieces)
+
+
+def _of_length(count: int, *columns: Any) -> None:
+    if {len(one) for one in columns} != {count}:
         raise ValueError("its columns have different lengths")
 
 
@@ -131,28 +137,33 @@ class NumpyColumns(Columns):
         found: list[int] = self._signed(column).tolist()
         return found
 
-    def samples(self, piece: dict[str, Any], columns: list[bytes], callers: int) -> Samples:
+    def samples(self, pieces: list[dict[str, Any]], columns: list[bytes]) -> Samples:
         np = self._np
         sources, caller, leaf = (self._numbers(columns[place]).astype("i8") for place in (0, 3, 4))
         cpu, late = self._signed(columns[1]), self._signed(columns[2])
-        _same_length(sources, cpu, late, caller, leaf)
-        used_us = ((cpu + piece["cpuBase"]) * piece["cpuUnit"] + 5) // 10
-        times_us = piece["minUs"] + self._sums(sources, used_us + late)
+        _of_length(_count(pieces), sources, cpu, late, caller, leaf)
+        counts = [piece["samples"] for piece in pieces]
+        base, unit, begin_us = (
+            np.repeat(np.array([piece[name] for piece in pieces], "i8"), counts)
+            for name in ("cpuBase", "cpuUnit", "minUs")
+        )
+        used_us = ((cpu + base) * unit + 5) // 10
+        numbers_of_pieces = np.repeat(np.arange(len(pieces)), counts)
+        times_us = begin_us + self._sums(numbers_of_pieces << 32 | sources, used_us + late)
         first = np.flatnonzero(caller == 0)
-        caller[first] = np.arange(callers + 1, callers + 1 + len(first))
+        caller[first] = np.arange(1, 1 + len(first))
         new = np.flatnonzero(leaf == 0).tolist()
         stacks = (caller << 32 | leaf).tolist()
-        return Samples(array("I", sources.astype("u4").tobytes()), _longs(used_us), _longs(times_us), stacks, new)
+        return Samples(sources.tolist(), _longs(used_us), _longs(times_us), stacks, new)
 
-    def _sums(self, sources: Any, steps: Any) -> Any:
-        """Of each source's steps up to each of them."""
+    def _sums(self, groups: Any, steps: Any) -> Any:
+        """Of each group's steps up to each of them."""
         np = self._np
-        if not len(sources) or not (sources != sources[0]).any():
-            return np.cumsum(steps)
-        order = np.argsort(sources, kind="stable")
-        sums, of = np.cumsum(steps[order]), sources[order]
-        begins = np.flatnonzero(np.diff(of, prepend=of[0] - 1))
-        before = sums[begins] - steps[order][begins]
+        order = np.argsort(groups, kind="stable")
+        of, in_order = groups[order], steps[order]
+        sums = np.cumsum(in_order)
+        begins = np.flatnonzero(np.diff(of, prepend=-1))
+        before = sums[begins] - in_order[begins]
         found = np.empty_like(sums)
         found[order] = sums - np.repeat(before, np.diff(begins, append=len(of)))
         return found
