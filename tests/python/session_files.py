@@ -161,11 +161,26 @@ def piece(samples: list[Any], *, frames: int, nodes: int, first: int = 0, source
 
 
 class Stacks:
-    """Callers and leaves in the numbers of a chunk."""
+    """Callees, callers and leaves in the numbers of a chunk."""
 
     def __init__(self) -> None:
         self.callers: dict[int, tuple[int, dict[int, int]]] = {}
+        self.callees: dict[int, dict[int, int]] = {}  # of a frame
+        self.frames = {0: 0}  # of nodes
         self.largest = [0, 0]
+        self.new_frames: list[int] = []
+
+    def node(self, parent: int, frame: int) -> int:
+        self.frames[len(self.frames)] = frame
+        return self.callee(self.frames.get(parent, 0), frame)
+
+    def callee(self, caller: int, frame: int) -> int:
+        known = self.callees.setdefault(caller, {})
+        if frame in known:
+            return known[frame]
+        known[frame] = len(known) + 1
+        self.new_frames.append(self.above(1, frame))
+        return 0
 
     def columns(self, samples: list[Any]) -> list[bytes]:
         out: list[list[int]] = [[], [], [], []]
@@ -178,8 +193,9 @@ class Stacks:
             out[2].append(leaves.get(leaf, 0))
             if leaf not in leaves:
                 leaves[leaf] = len(leaves) + 1
-                out[3].append(self.above(1, leaf))
-        return list(map(plain, out))
+                out[3].append(self.callee(self.frames.get(caller, 0), leaf))
+        new_frames, self.new_frames = self.new_frames, []
+        return list(map(plain, [*out, new_frames]))
 
     def above(self, kind: int, value: int) -> int:
         step = value - self.largest[kind]
@@ -189,6 +205,7 @@ class Stacks:
 
 def smpl(samples: list[Any], frames: Any = (), nodes: Any = (), first_node: int = 1, stacks: Any = None) -> bytes:
     begin_us = min(sample[0] for sample in samples)
+    stacks = stacks or Stacks()
     last: dict[int, int] = {}
     late = []
     for time_us, cpu, source, *_ in samples:
@@ -198,11 +215,11 @@ def smpl(samples: list[Any], frames: Any = (), nodes: Any = (), first_node: int 
         plain(module for module, _ in frames),
         steps(offset for _, offset in frames),
         plain(number - parent if parent else 0 for number, (parent, _) in enumerate(nodes, first_node)),
-        plain(frame for _, frame in nodes),
+        plain([stacks.node(*node) for node in nodes]),
         plain(sample[2] for sample in samples),
         plain(zigzag(sample[1] // CPU_UNIT - CPU_BASE) for sample in samples),
         plain(late),
-        *(stacks or Stacks()).columns(samples),
+        *stacks.columns(samples),
         bytes(sample[5] << 4 | sample[6] for sample in samples),
     )
 

@@ -404,7 +404,7 @@ static void a_head_that_is_not_there_is_told(void **state)
 
 /* Columns of one sample with one node and frame, each value as the case has it. */
 struct sample_case {
-    uint64_t columns[12];
+    uint64_t columns[13];
     const char *reason;
 };
 
@@ -412,27 +412,29 @@ struct sample_case {
 static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
 {
     static const struct sample_case cases[] = {
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, NULL },
-        { { 2, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a frame is of a module that is not there" },
-        { { 1, UINT64_MAX - 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a frame's offset is out of range" },
-        { { 1, 2, 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's parent is not before it" },
-        { { 1, 2, UINT64_MAX - 1, 1, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's parent is not before it" },
-        { { 1, 2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's frame is not there" },
-        { { 1, 2, 0, 0, 0, 2, 0, 0, 2, 0, 2, 0 }, "a node's frame is not there" },
-        { { 1, 2, 0, 1, 1, 2, 0, 0, 2, 0, 2, 0 }, "a sample's source is not there" },
-        { { 1, 2, 0, 1, 0, 1, 0, 0, 2, 0, 2, 0 }, "a sample's CPU time is out of range" },
-        { { 1, 2, 0, 1, 0, UINT64_MAX - 1, 0, 0, 2, 0, 2, 0 },
-          "a sample's CPU time is out of range" },
-        { { 1, 2, 0, 1, 0, 2, 2, 0, 2, 0, 2, 0 }, "a sample's time is out of range" },
-        { { 1, 2, 0, 1, 0, 2, UINT64_MAX - 1, 0, 2, 0, 2, 0 }, "a sample's time is out of range" },
-        { { 1, 2, 0, 1, 0, 2, 0, 1, NO_VALUE, 0, 2, 0 }, "a sample's caller is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 4, 0, 2, 0 }, "a sample's caller is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 2, 0 }, "a sample's caller is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 1, NO_VALUE, 0 }, "a sample's leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 0, 0 }, "a sample's leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 4, 0 }, "a sample's leaf is not there" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 300 }, "its columns are too long" },
-        { { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, NO_VALUE }, "its columns are too short" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, NULL },
+        { { 2, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a frame is of a module that is not there" },
+        { { 1, UINT64_MAX - 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 },
+          "a frame's offset is out of range" },
+        { { 1, 2, 1, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a node's parent is not before it" },
+        { { 1, 2, UINT64_MAX - 1, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a node's parent is not before it" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 4, 0 }, "a callee's frame is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0 }, "a callee's frame is not there" },
+        { { 1, 2, 0, 1, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a callee is not there" },
+        { { 1, 2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 2, 0 }, "a sample's source is not there" },
+        { { 1, 2, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 0 }, "a sample's CPU time is out of range" },
+        { { 1, 2, 0, 0, 0, UINT64_MAX - 1, 0, 0, 0, 0, 1, 2, 0 }, "a sample's CPU time is out of range" },
+        { { 1, 2, 0, 0, 0, 2, 2, 0, 0, 0, 1, 2, 0 }, "a sample's time is out of range" },
+        { { 1, 2, 0, 0, 0, 2, UINT64_MAX - 1, 0, 0, 0, 1, 2, 0 },
+          "a sample's time is out of range" },
+        { { 1, 2, 0, 0, 0, 2, 0, 1, NO_VALUE, 0, 1, 2, 0 }, "a sample's caller is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 4, 0, 1, 2, 0 }, "a sample's caller is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 1, 0, 1, 2, 0 }, "a sample's caller is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 1, NO_VALUE, 2, 0 }, "a sample's leaf is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 2, 2, 0 }, "a callee is not there" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 2, 0 }, "its columns are too short" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 300 }, "its columns are too long" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, NO_VALUE }, "its columns are too short" },
     };
     struct fixture *fixture = *state;
     struct saved_problem problem;
@@ -450,7 +452,7 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         craft_json(&craft, "MODS", MODULE);
         craft_json(&craft, "THRD", THREAD);
         craft_json(&craft, "PIEC", PIECE);
-        put_columns(cases[i].columns, 12, &columns);
+        put_columns(cases[i].columns, 13, &columns);
         craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
         write_bytes(fixture->session, craft.file.data, craft.file.count);
         saved = open_saved(fixture->session, &problem);

@@ -247,7 +247,7 @@ static struct profile *open_options(const struct saved_options *options, const c
 
 static void craft_one_sample(const char *path, const char *head)
 {
-    static const uint64_t good[] = { 1, 2, 0, 1, 0, 2, 0, 0, 2, 0, 2, 0 };
+    static const uint64_t good[] = { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 };
     struct bytes columns = { 0 };
     struct craft craft;
 
@@ -257,7 +257,7 @@ static void craft_one_sample(const char *path, const char *head)
     craft_json(&craft, "PROC", PROCESS);
     craft_json(&craft, "THRD", THREAD);
     craft_json(&craft, "PIEC", PIECE);
-    put_columns(good, 12, &columns);
+    put_columns(good, 13, &columns);
     craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
     write_bytes(path, craft.file.data, craft.file.count);
     bytes_free(&columns);

@@ -251,7 +251,7 @@ int session_writer_events(struct session_writer *writer, struct bytes *out)
 
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
-    int error = table_writer_tables(&writer->tables, out);
+    int error = table_writer_tables(&writer->tables, now_us, out);
 
     return error ? error : facts_writer_memory(&writer->tables, now_us, out);
 }
@@ -266,8 +266,10 @@ int session_writer_names(struct session_writer *writer, struct bytes *out, uint3
 
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
-    int error = events_writer_open(&writer->events, &writer->tables, now_us, out);
+    int error = table_writer_last_tables(&writer->tables, now_us, out);
 
+    if (!error)
+        error = events_writer_open(&writer->events, &writer->tables, now_us, out);
     if (error)
         return error;
     return table_writer_put(&writer->tables, "ENDS",

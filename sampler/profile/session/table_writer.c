@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULES_AT_ONCE = 1024, PROCESSES_AT_ONCE = 256 };
+/* COUNTS_EVERY_US: counters are new each time, and of a file that was cut off nobody misses a few seconds' of them. */
+enum { MODULES_AT_ONCE = 1024, PROCESSES_AT_ONCE = 256, COUNTS_EVERY_US = 5000000 };
 
 int table_writer_open(struct table_writer *writer, struct profile *profile,
                       const struct session_options *options, bool recording)
@@ -37,7 +38,7 @@ static void forget_file(struct table_writer *writer)
     writer->functions = (struct functions_told){ 0 };
     chain_state_free(&writer->chain_state);
     writer->version = 0;
-    writer->facts_us = writer->mappings_us = 0;
+    writer->counts_us = writer->facts_us = writer->mappings_us = 0;
     packer_restart(writer->packer, BLOCK_FRAME_TABLES);
 }
 
@@ -61,15 +62,29 @@ int table_writer_put(struct table_writer *writer, const char *type, json_t *obje
     return packer_block(writer->packer, out, type, BLOCK_FRAME_TABLES, &writer->content);
 }
 
-/* The same of something that may be what it was the last time. */
-static int put_changed(struct table_writer *writer, const char *type, enum told_kind kind,
-                       json_t *object, struct bytes *out)
+static bool text_changes(struct table_writer *writer, enum told_kind kind, uint64_t id,
+                         const json_t *entry)
 {
-    bytes_clear(&writer->content);
-    entry_dump(object, &writer->content);
-    if (!told_changes(&writer->told, kind, 0, writer->content.data, writer->content.count))
-        return 0;
-    return packer_block(writer->packer, out, type, BLOCK_FRAME_TABLES, &writer->content);
+    char *text = json_dumps(entry, JSON_COMPACT);
+    bool changes = text && told_changes(&writer->told, kind, id, text, strlen(text));
+
+    free(text);
+    return changes;
+}
+
+/* It is not what was told. counts: the member that is new each time. kind is followed by its COUNTS. */
+static bool is_news(struct table_writer *writer, enum told_kind kind, uint64_t id, json_t *entry,
+                    const char *counts)
+{
+    json_t *rest = json_copy(entry);
+    bool news;
+
+    json_object_del(rest, counts);
+    news = text_changes(writer, kind, id, rest);
+    json_decref(rest);
+    if (news || writer->counts)
+        news |= text_changes(writer, kind + 1, id, entry);
+    return news;
 }
 
 /* Of a saved profile, the one whose times are the profile's. NULL: it is live. */
@@ -171,11 +186,9 @@ int table_writer_modules(struct table_writer *writer, struct bytes *out)
     for (uint32_t number = 1; number < registry_end(registry) && !error; number++) {
         const struct module *module = registry_find(registry, number);
         json_t *entry = module ? module_entry_write(module) : NULL;
-        char *text = entry ? json_dumps(entry, JSON_COMPACT) : NULL;
 
-        if (text && told_changes(&writer->told, TOLD_MODULE, number, text, strlen(text)))
+        if (entry && text_changes(writer, TOLD_MODULE, number, entry))
             json_array_append(list, entry);
-        free(text);
         json_decref(entry);
         if (json_array_size(list) == MODULES_AT_ONCE)
             error = put_list(writer, "MODS", "modules", &list, out);
@@ -210,11 +223,9 @@ static int put_processes(struct table_writer *writer, struct bytes *out)
     listed = infos ? profile_processes(writer->profile, infos, count) : 0;
     for (size_t i = 0; i < count && i < listed && !error; i++) {
         json_t *entry = write_process(writer, infos[i].id);
-        char *text = entry ? json_dumps(entry, JSON_COMPACT) : NULL;
 
-        if (text && told_changes(&writer->told, TOLD_PROCESS, infos[i].id, text, strlen(text)))
+        if (entry && is_news(writer, TOLD_PROCESS, infos[i].id, entry, "status"))
             json_array_append(list, entry);
-        free(text);
         json_decref(entry);
         if (json_array_size(list) == PROCESSES_AT_ONCE)
             error = put_list(writer, "PROC", "processes", &list, out);
@@ -234,7 +245,8 @@ static int put_who(struct table_writer *writer, struct bytes *out)
 
     if (error || version == writer->version)
         return error;
-    writer->version = version;
+    if (writer->counts)
+        writer->version = version;
     return put_processes(writer, out);
 }
 
@@ -255,8 +267,12 @@ static int put_settings(struct table_writer *writer, struct bytes *out)
                                                .cpu = profile_cpu(writer->profile),
                                                .missed = writer->missed,
                                                .events_missed = writer->events_missed };
+    json_t *entry = settings_entry_write(&settings);
 
-    return put_changed(writer, "SETT", TOLD_SETTINGS, settings_entry_write(&settings), out);
+    if (entry && is_news(writer, TOLD_SETTINGS, 0, entry, "cpu"))
+        return table_writer_put(writer, "SETT", entry, out);
+    json_decref(entry);
+    return 0;
 }
 
 static int put_state(struct table_writer *writer, struct bytes *out)
@@ -265,10 +281,13 @@ static int put_state(struct table_writer *writer, struct bytes *out)
     json_t *object = text ? json_loads(text, 0, NULL) : NULL;
 
     free(text);
-    return object ? put_changed(writer, "STAT", TOLD_STATE, object, out) : 0;
+    if (object && text_changes(writer, TOLD_STATE, 0, object))
+        return table_writer_put(writer, "STAT", object, out);
+    json_decref(object);
+    return 0;
 }
 
-int table_writer_tables(struct table_writer *writer, struct bytes *out)
+static int put_tables(struct table_writer *writer, struct bytes *out)
 {
     int error = put_who(writer, out);
 
@@ -279,4 +298,22 @@ int table_writer_tables(struct table_writer *writer, struct bytes *out)
     if (!error)
         error = put_state(writer, out);
     return error;
+}
+
+int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out)
+{
+    int error;
+
+    writer->counts = !writer->counts_us || now_us - writer->counts_us >= COUNTS_EVERY_US;
+    if (writer->counts)
+        writer->counts_us = now_us;
+    error = put_tables(writer, out);
+    writer->counts = false;
+    return error;
+}
+
+int table_writer_last_tables(struct table_writer *writer, int64_t now_us, struct bytes *out)
+{
+    writer->counts_us = 0;
+    return table_writer_tables(writer, now_us, out);
 }

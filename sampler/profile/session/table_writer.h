@@ -32,8 +32,9 @@ struct table_writer {
     struct functions_told functions;
     struct chain_state chain_state;
     json_t *threads, *names; /* that the next samples need */
-    uint64_t version;        /* of the profile's processes, when they were told */
-    int64_t facts_us, mappings_us;
+    uint64_t version;        /* of the profile's processes, when all of them was told */
+    bool counts;             /* it is time for what has only been counted since */
+    int64_t counts_us, facts_us, mappings_us;
 
     uint32_t renames; /* of the store, that are told */
     struct chain_list chains;
@@ -59,7 +60,9 @@ void table_writer_renames(struct table_writer *writer, const struct store_view *
 int table_writer_before_samples(struct table_writer *writer, struct bytes *out);
 
 /* As session_writer's, but for facts_writer.h. */
-int table_writer_tables(struct table_writer *writer, struct bytes *out);
+int table_writer_tables(struct table_writer *writer, int64_t now_us, struct bytes *out);
+/* The same at the end of a file: with all that was counted. */
+int table_writer_last_tables(struct table_writer *writer, int64_t now_us, struct bytes *out);
 /* Modules of which more is known than was told. */
 int table_writer_modules(struct table_writer *writer, struct bytes *out);
 

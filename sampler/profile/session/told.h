@@ -25,8 +25,17 @@ struct told {
     uint32_t thread_count;
 };
 
-/* Kinds of things that are known by a text; id: below 2^56. */
-enum told_kind { TOLD_PROCESS, TOLD_MODULE, TOLD_THREAD, TOLD_SETTINGS, TOLD_STATE, TOLD_SOURCE };
+/* Kinds of things that are known by a text; id: below 2^56. *_COUNTS: with what is counted. */
+enum told_kind {
+    TOLD_PROCESS,
+    TOLD_PROCESS_COUNTS,
+    TOLD_MODULE,
+    TOLD_THREAD,
+    TOLD_SETTINGS,
+    TOLD_SETTINGS_COUNTS,
+    TOLD_STATE,
+    TOLD_SOURCE
+};
 
 /* True: the text is not what the thing's was. */
 bool told_changes(struct told *told, enum told_kind kind, uint64_t id, const void *text,

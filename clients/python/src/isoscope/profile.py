@@ -66,6 +66,18 @@ class Row(NamedTuple):
     whole: bool  # False: the stack's outer end is missing
 
 
+class Rows(NamedTuple):
+    """Samples; entry i of each column belongs to sample i, but for cut: places of samples."""
+
+    times_us: Iterable[int]
+    threads: Iterable[int]
+    tags: Iterable[int]
+    nodes: Iterable[int]
+    weights_us: Iterable[int]
+    states: Iterable[int]
+    cut: Iterable[int]
+
+
 class Profile:
     """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
     time."""
@@ -150,6 +162,40 @@ class Profile:
                 end += 1
             node = child
         return node
+
+    def chain(self, frame: TableFrame) -> tuple[int, ...]:
+        """Frames of one pc, outermost first."""
+        parts = zip(frame.functions, frame.lines, frame.inlined)
+        return tuple([self.frame(*part, frame.offset) for part in parts])[::-1]
+
+    def grow(
+        self,
+        chains: list[tuple[int, ...]],
+        nodes: array[int],
+        pairs: Iterable[tuple[int, int]],
+        found: array[int],
+    ) -> None:
+        """Another tree's nodes as ours. pairs: of each its caller, a place in nodes, and its pc, a
+        place in chains. found: gets our node of each; it may be nodes itself, where callers are
+        among the pairs before."""
+        ways, tell = self.ways(), found.append
+        callers, frames, end = self.callers, self.node_frames, len(self.callers)
+        first, others = ways.first, ways.others.setdefault
+        for caller, pc in pairs:
+            node = nodes[caller]
+            for ours in chains[pc]:
+                child = first[node]
+                if not child:
+                    child = first[node] = end
+                elif frames[child] != ours:
+                    child = others(node << 32 | ours, end)
+                if child == end:
+                    callers.append(node)
+                    frames.append(ours)
+                    first.append(0)
+                    end += 1
+                node = child
+            tell(node)
 
     def ways(self) -> Ways:
         """What finds nodes by caller and frame."""
@@ -256,16 +302,30 @@ class Profile:
             threads.append(self.thread(process, int(source["tid"]), str(source["name"])))
             tags.append(self.tag(str(source["userTag"])))
         states = {one: self.vm_tag(piece.vm_tags[one]) for one in sorted(set(columns["vmTags"]))}
-        first = len(self.nodes)
         times = accumulate(columns["timeDeltas"], initial=piece.origin_us)
         next(times)
-        self.times_us.extend(times)
-        self.sample_threads.extend(map(threads.__getitem__, columns["threads"]))
-        self.user_tags.extend(map(tags.__getitem__, columns["threads"]))
-        self.nodes.extend(self._table.leaves(self, piece))
-        self.weights_us.extend([(ns + 500) // 1000 for ns in columns["cpuNanos"]])
-        self.states.extend(map(states.__getitem__, columns["vmTags"]))
-        self.cut.update([first + place for place in columns["incomplete"]])
+        self.add_rows(
+            Rows(
+                times_us=times,
+                threads=map(threads.__getitem__, columns["threads"]),
+                tags=map(tags.__getitem__, columns["threads"]),
+                nodes=self._table.leaves(self, piece),
+                weights_us=[(ns + 500) // 1000 for ns in columns["cpuNanos"]],
+                states=map(states.__getitem__, columns["vmTags"]),
+                cut=columns["incomplete"],
+            )
+        )
+
+    def add_rows(self, rows: Rows) -> None:
+        """Samples in columns, whose numbers are of this profile."""
+        first = len(self.nodes)
+        self.times_us.extend(rows.times_us)
+        self.sample_threads.extend(rows.threads)
+        self.nodes.extend(rows.nodes)
+        self.weights_us.extend(rows.weights_us)
+        self.user_tags.extend(rows.tags)
+        self.states.extend(rows.states)
+        self.cut.update([first + place for place in rows.cut])
 
     def _tell(self, period_us: int, true_period_us: int) -> None:
         self.period_us = self.period_us or period_us
@@ -386,49 +446,20 @@ class _TableMap:
         if piece.frames is not self._source:
             self._source, self._chains, self._tree = piece.frames, [], None
         for frame in piece.frames[len(self._chains) :]:
-            self._chains.append(_chain(profile, frame))
+            self._chains.append(profile.chain(frame))
         if piece.tree is not self._tree:
             self._tree, self._nodes, self._leaves = piece.tree, array("I", [0]), {}
         begin = len(self._nodes)
         new_nodes = zip(piece.tree.callers[begin:], piece.tree.frames[begin:])
-        self._put(profile, new_nodes, self._nodes)
+        profile.grow(self._chains, self._nodes, new_nodes, self._nodes)
         samples = piece.samples
         keys = [c << 32 | frame for c, frame in zip(samples["callers"], samples["frames"])]
         new_leaves = [key for key in dict.fromkeys(keys) if key not in self._leaves]
         found = array("I")
         pairs = ((key >> 32, key & _FRAME) for key in new_leaves)
-        self._put(profile, pairs, found)
+        profile.grow(self._chains, self._nodes, pairs, found)
         self._leaves.update(zip(new_leaves, found))
         return map(self._leaves.__getitem__, keys)
-
-    def _put(
-        self, profile: Profile, pairs: Iterable[tuple[int, int]], found: array[int]
-    ) -> None:
-        """Our node of each (caller, frame) of the table."""
-        chains, nodes, ways, tell = self._chains, self._nodes, profile.ways(), found.append
-        callers, frames, end = profile.callers, profile.node_frames, len(profile.callers)
-        first, others = ways.first, ways.others.setdefault
-        for caller, frame in pairs:
-            node = nodes[caller]
-            for ours in chains[frame]:
-                child = first[node]
-                if not child:
-                    child = first[node] = end
-                elif frames[child] != ours:
-                    child = others(node << 32 | ours, end)
-                if child == end:
-                    callers.append(node)
-                    frames.append(ours)
-                    first.append(0)
-                    end += 1
-                node = child
-            tell(node)
-
-
-def _chain(profile: Profile, frame: TableFrame) -> tuple[int, ...]:
-    """Ours of one pc, outermost first."""
-    parts = zip(frame.functions, frame.lines, frame.inlined)
-    return tuple([profile.frame(*part, frame.offset) for part in parts])[::-1]
 
 
 def _named(index: dict[str, int], names: list[str], name: str) -> int:

@@ -9,7 +9,7 @@ enum {
     MODULE,
     OFFSET,
     PARENT,
-    NODE_FRAME,
+    CALLEE,
     SOURCE,
     CPU,
     TIME,
@@ -17,6 +17,7 @@ enum {
     NEW_CALLER,
     LEAF,
     NEW_LEAF,
+    NEW_FRAME,
     END,
     COLUMNS
 };
@@ -35,13 +36,15 @@ static void write_frames(const struct chunk *chunk, const struct piece *piece, s
     }
 }
 
-static void write_nodes(const struct chunk *chunk, const struct piece *piece, struct bytes *to)
+static void write_nodes(const struct chunk *chunk, const struct piece *piece,
+                        struct callee_writing *callees, struct bytes *to)
 {
     for (uint32_t i = piece->first_node; i < piece->first_node + piece->nodes; i++) {
         struct chunk_node node = chunk->nodes[i];
 
         bytes_varint(&to[PARENT], node.parent ? i - node.parent : 0);
-        bytes_varint(&to[NODE_FRAME], node.frame);
+        callee_write(callees, chunk->nodes[node.parent].frame, node.frame, &to[CALLEE],
+                     &to[NEW_FRAME]);
     }
 }
 
@@ -102,13 +105,14 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
 {
     const struct chunk *chunk = view->chunk;
     struct bytes *to = columns->list;
-    const struct stack_columns stack = { &to[CALLER], &to[NEW_CALLER], &to[LEAF], &to[NEW_LEAF] };
+    const struct stack_columns stack = { &to[CALLER], &to[NEW_CALLER], &to[LEAF], &to[NEW_LEAF],
+                                         &to[NEW_FRAME] };
     int64_t *last_us = last_times(view->source_count, piece->min_us);
 
     columns_begin(columns, COLUMNS);
     out->failed |= !last_us;
     write_frames(chunk, piece, to);
-    write_nodes(chunk, piece, to);
+    write_nodes(chunk, piece, &stacks->callees, to);
     for (uint32_t i = 0; last_us && i < piece->samples; i++) {
         const struct chunk_sample *sample = &chunk->samples[numbers[i]];
         int64_t time_us = chunk_sample_us(chunk, numbers[i]);
@@ -116,7 +120,7 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
         bytes_varint(&to[SOURCE], sample->source);
         bytes_signed(&to[CPU], (int64_t)(sample->cpu / piece->cpu_unit) - piece->cpu_base);
         bytes_signed(&to[TIME], time_us - due_us(last_us, sample->source, sample->cpu));
-        stack_write(stacks, sample->caller, sample->leaf, &stack);
+        stack_write(stacks, chunk, sample->caller, sample->leaf, &stack);
         bytes_byte(&to[END], (uint8_t)(sample->end << 4 | sample->state));
         last_us[sample->source] = time_us;
     }
@@ -156,14 +160,13 @@ static const char *read_node(struct sample_reading *reading, uint32_t number,
                              struct chunk_node *out)
 {
     uint64_t back = column_varint(&reading->list[PARENT]);
-    uint64_t frame = column_varint(&reading->list[NODE_FRAME]);
 
     if (back >= number)
         return "a node's parent is not before it";
-    if (!frame || frame >= (uint64_t)reading->piece->first_frame + reading->piece->frames)
-        return "a node's frame is not there";
-    *out = (struct chunk_node){ (uint16_t)(back ? number - back : 0), (uint16_t)frame };
-    return NULL;
+    out->parent = (uint16_t)(back ? number - back : 0);
+    return callee_read(&reading->stacks->callees, &reading->list[CALLEE], &reading->list[NEW_FRAME],
+                       reading->chunk->nodes[out->parent].frame,
+                       reading->piece->first_frame + reading->piece->frames, &out->frame);
 }
 
 /* What is told of it before its stack. */
@@ -194,7 +197,7 @@ static const char *read_sample(struct sample_reading *reading, struct chunk_samp
     const struct piece *piece = reading->piece;
     struct column *list = reading->list;
     const struct stack_column_readers stack = { &list[CALLER], &list[NEW_CALLER], &list[LEAF],
-                                                &list[NEW_LEAF] };
+                                                &list[NEW_LEAF], &list[NEW_FRAME] };
     uint8_t end = column_byte(&list[END]);
     const char *reason = read_times(reading, out);
 
@@ -202,7 +205,7 @@ static const char *read_sample(struct sample_reading *reading, struct chunk_samp
     out->state = end & 15;
     if (reason)
         return reason;
-    return stack_read(reading->stacks, &stack, piece->first_node + piece->nodes,
+    return stack_read(reading->stacks, reading->chunk, &stack, piece->first_node + piece->nodes,
                       piece->first_frame + piece->frames, &out->caller, &out->leaf);
 }
 

@@ -2,25 +2,8 @@
 
 #include "../../base/grow.h"
 
-/* Its number; 0: it is new, and has one now. */
-static uint32_t number_of(struct map64 *map, uint64_t key, uint32_t *count)
-{
-    bool added;
-    uint32_t *place = map64_put(map, key, &added), number = place ? *place : 0;
-
-    if (place && !number)
-        *place = ++*count;
-    return number;
-}
-
-static void write_new(struct bytes *column, uint32_t number, uint32_t *max)
-{
-    bytes_signed(column, (int64_t)number - *max);
-    *max = number > *max ? number : *max;
-}
-
-void stack_write(struct stack_writing *writing, uint16_t caller, uint16_t leaf,
-                 const struct stack_columns *to)
+void stack_write(struct stack_writing *writing, const struct chunk *chunk, uint16_t caller,
+                 uint16_t leaf, const struct stack_columns *to)
 {
     uint32_t number = number_of(&writing->callers, caller, &writing->caller_count);
     uint32_t none = 0, *count;
@@ -28,12 +11,13 @@ void stack_write(struct stack_writing *writing, uint16_t caller, uint16_t leaf,
 
     bytes_varint(to->caller, number);
     if (!number)
-        write_new(to->new_caller, caller, &writing->caller_max);
+        above_write(to->new_caller, caller, &writing->caller_max);
     count = map64_put(&writing->leaf_counts, caller, &added);
     number = number_of(&writing->leaves, (uint64_t)caller << 16 | leaf, count ? count : &none);
     bytes_varint(to->leaf, number);
     if (!number)
-        write_new(to->new_leaf, leaf, &writing->leaf_max);
+        callee_write(&writing->callees, chunk->nodes[caller].frame, leaf, to->new_leaf,
+                     to->new_frame);
 }
 
 void stack_writing_free(struct stack_writing *writing)
@@ -41,26 +25,14 @@ void stack_writing_free(struct stack_writing *writing)
     map64_free(&writing->callers);
     map64_free(&writing->leaves);
     map64_free(&writing->leaf_counts);
+    callee_writing_free(&writing->callees);
     *writing = (struct stack_writing){ 0 };
 }
 
-/* False: it cannot be. */
-static bool read_new(struct column *column, uint32_t *max, uint32_t below, uint16_t *out)
-{
-    int64_t number;
-
-    if (__builtin_add_overflow(column_signed(column), *max, &number) || number < 0 ||
-        number >= below)
-        return false;
-    *out = (uint16_t)number;
-    *max = number > *max ? (uint32_t)number : *max;
-    return true;
-}
-
 /* Returns the caller's list; NULL: it cannot be, or (no_memory) is none. */
-static struct leaf_list *read_caller(struct stack_reading *reading,
-                                     const struct stack_column_readers *from, uint32_t callers,
-                                     uint16_t *caller, bool *no_memory)
+static struct frame_list *read_caller(struct stack_reading *reading,
+                                      const struct stack_column_readers *from, uint32_t nodes,
+                                      uint16_t *caller, bool *no_memory)
 {
     uint64_t number = column_varint(from->caller);
 
@@ -72,41 +44,45 @@ static struct leaf_list *read_caller(struct stack_reading *reading,
     }
     *no_memory = !GROW(reading->callers, reading->caller_count, reading->caller_capacity) ||
                  !GROW(reading->lists, reading->caller_count, reading->list_capacity);
-    if (*no_memory || !read_new(from->new_caller, &reading->caller_max, callers, caller))
+    if (*no_memory || !above_read(from->new_caller, &reading->caller_max, nodes, caller))
         return NULL;
     reading->callers[reading->caller_count] = *caller;
-    reading->lists[reading->caller_count] = (struct leaf_list){ 0 };
+    reading->lists[reading->caller_count] = (struct frame_list){ 0 };
     return &reading->lists[reading->caller_count++];
 }
 
-const char *stack_read(struct stack_reading *reading, const struct stack_column_readers *from,
-                       uint32_t callers, uint32_t leaves, uint16_t *caller, uint16_t *leaf)
+const char *stack_read(struct stack_reading *reading, const struct chunk *chunk,
+                       const struct stack_column_readers *from, uint32_t nodes, uint32_t frames,
+                       uint16_t *caller, uint16_t *leaf)
 {
     bool no_memory = false;
-    struct leaf_list *list = read_caller(reading, from, callers, caller, &no_memory);
+    struct frame_list *list = read_caller(reading, from, nodes, caller, &no_memory);
     uint64_t number = column_varint(from->leaf);
+    const char *reason;
 
     if (!list)
         return no_memory ? "out of memory" : "a sample's caller is not there";
     if (number > list->count)
         return "a sample's leaf is not there";
     if (number) {
-        *leaf = list->leaves[number - 1];
+        *leaf = list->frames[number - 1];
         return NULL;
     }
-    if (!GROW(list->leaves, list->count, list->capacity))
+    if (!GROW(list->frames, list->count, list->capacity))
         return "out of memory";
-    if (!read_new(from->new_leaf, &reading->leaf_max, leaves, leaf) || !*leaf)
-        return "a sample's leaf is not there";
-    list->leaves[list->count++] = *leaf;
-    return NULL;
+    reason = callee_read(&reading->callees, from->new_leaf, from->new_frame,
+                         chunk->nodes[*caller].frame, frames, leaf);
+    if (!reason)
+        list->frames[list->count++] = *leaf;
+    return reason;
 }
 
 void stack_reading_free(struct stack_reading *reading)
 {
     for (uint32_t i = 0; i < reading->caller_count; i++)
-        free(reading->lists[i].leaves);
+        free(reading->lists[i].frames);
     free(reading->lists);
     free(reading->callers);
+    callee_reading_free(&reading->callees);
     *reading = (struct stack_reading){ 0 };
 }

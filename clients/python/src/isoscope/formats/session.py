@@ -1,7 +1,7 @@
 """Reading a session file (docs/session_format.md) into a Profile.
 
     file -> blocks -> tables: JSON, and what frames are in the source
-                   -> pieces of samples -> what Profile.add_update takes
+                   -> pieces of samples -> session_samples.py
                    -> events (session_events.py) -> Profile.timeline
 
 Names come behind the samples that they are of, and the last word holds: tables are read before the samples.
@@ -15,18 +15,20 @@ from __future__ import annotations
 
 import json
 from itertools import accumulate
-from typing import Any, Iterator, Optional
+from typing import Any
 
 from ..errors import BadFile
+from ..gc_pause import no_collector
 from ..model import NO_OFFSET, Code, Function, Library, Process
 from ..profile import Profile
-from ..samples_table import Piece, TableFrame, TableTree, Update, check_nodes, checked
+from ..samples_table import TableFrame
+from .session_blocks import HEAD_SIZE, MAGIC, Block, Unpacker, blocks, wrong
+from .session_columns import fast_columns, numbers, signed, split
 from .session_events import SessionEvents
-from .session_blocks import HEAD_SIZE, MAGIC, Block, Unpacker, blocks, columns, numbers, signed, wrong
+from .session_samples import Chunk
 
 __all__ = ["HEAD_SIZE", "knows", "read"]
 
-_STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", *["Blocked"] * 11]
 _GAP = 1  # the offset, in no module, of frames that were left out
 _LIBS = ("lib", "lib32", "lib64", "libx32", "usr/lib", "usr/lib32", "usr/lib64", "usr/libx32", "usr/libexec")
 _SYSTEM = tuple(f"/{folder}/" for folder in _LIBS)
@@ -34,6 +36,9 @@ _KINDS = {"jit": "Jit", "interpreted": "Interpreted"}
 _TABLES = {"HEAD", "SETT", "PROC", "MODS", "THRD", "NAME", "FUNC", "CHNS", "PIEC", "FACT", "STAT", "ENDS"}
 _FUNCTION = ("number", "module", "start", "size", "byNumber", "name", "fullName", "file", "line")
 _WRONG = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+
+
+_Told = tuple[dict[str, Any], Block]  # a piece, and what it tells of
 
 
 def knows(content: bytes) -> bool:
@@ -64,7 +69,8 @@ def read(content: bytes) -> Profile:
             raise _broken(block, error) from error
     profile = Profile(pcs=True)
     session.tell(profile)
-    session.add_samples(profile, pieces)
+    with no_collector():
+        session.add_samples(profile, pieces, len(content))
     profile.timeline = events.timeline if len(events.timeline) else None
     if kind != "ENDS":
         profile.notes.append("the recording was cut off: at most its last second is missing")
@@ -88,7 +94,7 @@ class _Session:
         self._functions: dict[int, Function] = {}
         self._chains: dict[tuple[int, int], list[tuple[int, int]]] = {}  # function, line
         self._lines: dict[int, int] = {}  # of each function's place before
-        self._frames: dict[tuple[int, int], TableFrame] = {}
+        self._frames: dict[tuple[int, int], tuple[int, ...]] = {}  # of the profile, outermost first
 
     def add(self, kind: str, told: dict[str, Any]) -> None:
         if kind == "HEAD":
@@ -123,7 +129,7 @@ class _Session:
         self._named[one["number"]] = str(one.get("names") or "")
 
     def add_chains(self, content: bytes) -> None:
-        count, modules, offsets, lengths, functions, lines, _inlined, _files = columns(content, 8)
+        count, modules, offsets, lengths, functions, lines, _inlined, _files = split(content, 8)
         places: list[tuple[int, int]] = []
         for function, step in _rows(numbers(functions), signed(lines)):
             line = self._lines[function] = self._lines.get(function, 0) + step
@@ -156,58 +162,42 @@ class _Session:
         one = self._processes[number]
         return Process(f"isolates/{number}", str(one.get("exe", "")).rpartition("/")[2], int(one["pid"]))
 
-    def add_samples(self, profile: Profile, pieces: list[tuple[dict[str, Any], Block]]) -> None:
-        processes = [self._process(number) for number in self._processes]
-        unpacker, chunk = Unpacker(), _Chunk(0)
-        for piece, block in pieces:
+    def add_samples(self, profile: Profile, pieces: list[_Told], size: int) -> None:
+        """size: of the file."""
+        processes = {number: self._process(number) for number in self._processes}
+        fast = fast_columns(size)
+
+        def chains(keys: list[tuple[int, int]]) -> list[tuple[int, ...]]:
+            known = self._frames
+            for key in set(keys) - known.keys():
+                known[key] = profile.chain(self._frame(*key))
+            return [known[key] for key in keys]
+
+        def source(thread: int, tag: int) -> tuple[int, int]:
+            number, tid, name = self._threads[thread]
+            word = self._names[tag] if tag else name or "Default"
+            return profile.thread(processes[number], tid, name), profile.tag(word)
+
+        for told in _chunks(pieces):
+            unpacker, chunk = Unpacker(), Chunk(profile, fast, chains)
+            for piece, block in told:
+                try:
+                    chunk.add(piece, [source(*one) for one in piece["sources"]], unpacker.read(block))
+                except _WRONG as error:
+                    raise _broken(block, error) from error
             try:
-                if piece["begins"]:
-                    unpacker, chunk = Unpacker(), _Chunk(chunk.tree.number + 1)
-                told = self._piece(piece, unpacker.read(block), chunk)
+                chunk.end()
             except _WRONG as error:
-                raise _broken(block, error) from error
-            period_us, true_us = profile.period_us, profile.true_period_us
-            profile.add_update(Update([told], False, False, profile.lost, period_us, true_us), processes)
+                raise _broken(told[0][1], error) from error
         profile.complete()
-
-    def _piece(self, piece: dict[str, Any], content: bytes, chunk: _Chunk) -> Piece:
-        modules, offsets, parents, frames, sources, cpu, times, *stacks, ends = columns(content, 12)
-        first = len(chunk.tree.callers)
-        chunk.frames += [self._frame(*one) for one in _rows(numbers(modules), list(accumulate(signed(offsets))))]
-        callers = [node - back if back else 0 for node, back in enumerate(numbers(parents), first)]
-        node_frames = numbers(frames)
-        check_nodes(callers, node_frames, first, len(chunk.frames))
-        chunk.tree.callers.extend(callers)
-        chunk.tree.frames.extend(node_frames)
-        chunk.tree.threads += [self._source(*one) for one in piece["sources"]]
-        nodes, leaves = chunk.stacks(*stacks)
-        threads = numbers(sources)
-        units = [(n + piece["cpuBase"]) * piece["cpuUnit"] for n in signed(cpu)]
-        samples: Any = {
-            "timeDeltas": list(_deltas(piece["minUs"], threads, units, signed(times))),
-            "threads": threads,
-            "callers": nodes,
-            "frames": leaves,
-            "vmTags": [end & 15 for end in ends],
-            "cpuNanos": [100 * n for n in units],
-            "incomplete": [place for place, end in enumerate(ends) if end >> 4],
-        }
-        return checked(Piece(chunk.tree, chunk.frames, int(piece["minUs"]), samples, _STATES))
-
-    def _source(self, thread: int, tag: int) -> dict[str, Any]:
-        number, tid, name = self._threads[thread]
-        word = self._names[tag] if tag else name or "Default"
-        return {"isolateId": f"isolates/{number}", "tid": tid, "name": name, "userTag": word}
 
     def _frame(self, module: int, offset: int) -> TableFrame:
         key = module, offset
-        if key not in self._frames:
-            chain = self._chains.get(key) or [(0, 0)]
-            functions = tuple([self._function(*key, number) for number, _ in chain])
-            inlined = (True,) * (len(chain) - 1) + (False,)
-            pc = NO_OFFSET if self._named.get(module) or key == (0, _GAP) else offset
-            self._frames[key] = TableFrame(functions, tuple([line for _, line in chain]), inlined, pc)
-        return self._frames[key]
+        chain = self._chains.get(key) or [(0, 0)]
+        functions = tuple([self._function(*key, number) for number, _ in chain])
+        inlined = (True,) * (len(chain) - 1) + (False,)
+        pc = NO_OFFSET if self._named.get(module) or key == (0, _GAP) else offset
+        return TableFrame(functions, tuple([line for _, line in chain]), inlined, pc)
 
     def _function(self, module: int, offset: int, number: int) -> Function:
         """Of a frame in that place. number 0: nothing names it."""
@@ -238,50 +228,16 @@ class _Session:
         return Function(f"functions/{module}/{offset:x}", name, library, name, kind, offset=pc)
 
 
-class _Chunk:
-    """Numbers of nodes, frames, sources and stacks go on through its pieces. Node 0 and frame 0 are none."""
-
-    def __init__(self, number: int) -> None:
-        self.tree = TableTree(number)
-        self.frames = [TableFrame((), (), ())]
-        self._stacks: list[tuple[int, list[int]]] = []  # a caller, and its leaves
-        self._largest = [0, 0]  # caller and leaf
-
-    def stacks(
-        self, callers: bytes, new_callers: bytes, leaves: bytes, new_leaves: bytes
-    ) -> tuple[list[int], list[int]]:
-        """Callers and leaves of samples, from numbers in the order in which they came first."""
-        more_callers, more_leaves = signed(new_callers)[::-1], signed(new_leaves)[::-1]
-        nodes, frames = [], []
-        for caller, leaf in _rows(numbers(callers), numbers(leaves)):
-            if not caller:
-                self._stacks.append((self._new(0, more_callers.pop()), []))
-            node, known = self._stacks[caller - 1]
-            if not leaf:
-                known.append(self._new(1, more_leaves.pop()))
-            nodes.append(node)
-            frames.append(known[leaf - 1])
-        if more_callers or more_leaves:
-            raise ValueError("it has more stacks than samples")
-        return nodes, frames
-
-    def _new(self, kind: int, above: int) -> int:
-        new = self._largest[kind] + above
-        self._largest[kind] = max(new, self._largest[kind])
-        return new
+def _chunks(pieces: list[_Told]) -> list[list[_Told]]:
+    chunks: list[list[_Told]] = []
+    for piece, block in pieces:
+        if not chunks or piece["begins"]:
+            chunks.append([])
+        chunks[-1].append((piece, block))
+    return chunks
 
 
-def _deltas(begin_us: int, threads: list[int], units: list[int], late: list[int]) -> Iterator[int]:
-    """Each thread's next sample is due when its CPU time has passed."""
-    last: dict[int, int] = {}
-    before_us = begin_us
-    for thread, used, late_us in _rows(threads, units, late):
-        last[thread] = now_us = last.get(thread, begin_us) + (used + 5) // 10 + late_us
-        yield now_us - before_us
-        before_us = now_us
-
-
-def _rows(*lists: list[Any]) -> Iterator[tuple[Any, ...]]:
+def _rows(*lists: list[Any]) -> Any:
     if len({len(one) for one in lists}) != 1:
         raise ValueError("its columns have different lengths")
     return zip(*lists)

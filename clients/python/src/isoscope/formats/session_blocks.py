@@ -1,11 +1,10 @@
-"""The blocks of a session file (docs/session_format.md), checked and unpacked, and their columns of numbers.
+"""The blocks of a session file (docs/session_format.md), checked and unpacked.
 
 Errors   BadFile, with where in the file it is.
 """
 
 from __future__ import annotations
 
-import re
 import struct
 import zlib
 from typing import Any, Iterator, NamedTuple, cast
@@ -15,7 +14,6 @@ from ..errors import BadFile
 MAGIC, VERSION, HEAD_SIZE = b"\x89ISO\r\n\x1a\n", 1, 16
 BLOCK = struct.Struct("<4sIIII")  # type, stored, unpacked; checksums of the content, and of the 16 bytes before
 _MOST = 1 << 24
-_NUMERAL = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]")
 
 
 class Block(NamedTuple):
@@ -97,53 +95,3 @@ class _Sink:
             raise OverflowError
         self.parts.append(bytes(content))
         return len(content)
-
-
-def columns(content: bytes, count: int) -> list[bytes]:
-    """ValueError where there are not so many, or something behind them."""
-    found, at = [], 0
-    for _ in range(count):
-        size = _NUMERAL.match(content, at)
-        if size is None:
-            raise ValueError("its columns are not whole")
-        at = size.end() + _value(size[0])
-        found.append(content[size.end() : at])
-    if at != len(content):
-        raise ValueError("its columns are not whole")
-    return found
-
-
-def numbers(column: bytes) -> list[int]:
-    if column.isascii():
-        return list(column)
-    return list(map(_Values().__getitem__, _numerals(column)))
-
-
-def signed(column: bytes) -> list[int]:
-    return list(map(_Signed().__getitem__, _numerals(column)))
-
-
-def _numerals(column: bytes) -> list[bytes]:
-    found = _NUMERAL.findall(column)
-    if sum(map(len, found)) != len(column):
-        raise ValueError("a column ends within a number, or has one of more than 64 bits")
-    return found
-
-
-def _value(numeral: bytes) -> int:
-    return sum((byte & 127) << 7 * place for place, byte in enumerate(numeral))
-
-
-class _Values(dict[bytes, int]):
-    """By numerals as they are written: of a million there are some thousand different ones."""
-
-    def __missing__(self, numeral: bytes) -> int:
-        self[numeral] = value = _value(numeral)
-        return value
-
-
-class _Signed(dict[bytes, int]):
-    def __missing__(self, numeral: bytes) -> int:
-        value = _value(numeral)
-        self[numeral] = found = (value >> 1) ^ -(value & 1)
-        return found

@@ -15,7 +15,8 @@ from typing import Any, Callable, Iterator, Optional
 from ..model import Process
 from ..profile import Thread
 from ..timeline import ASYNC_BEGIN, FLOW_END, FRAME, KINDS, MARKS, SLICE, Event, Timeline, Value
-from .session_blocks import Block, Unpacker, columns, numbers, signed
+from .session_blocks import Block, Unpacker
+from .session_columns import numbers, signed, split
 
 _COLUMNS = 15
 _INT, _UINT, _DOUBLE, _TEXT = range(4)
@@ -40,7 +41,7 @@ class SessionEvents:
         if outline is None:
             raise ValueError("it has no 'EVTS' before it")
         try:
-            for event in _events(outline, columns(Unpacker().read(block), _COLUMNS), self._thread):
+            for event in _events(outline, split(Unpacker().read(block), _COLUMNS), self._thread):
                 self.timeline.add(event)
         except RuntimeError as error:  # a column ended within a generator
             raise ValueError("its columns have other lengths than it says") from error

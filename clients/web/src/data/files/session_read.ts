@@ -99,20 +99,40 @@ class Above {
   }
 }
 
+/** Frames below a frame of a chunk, in the order in which they came first. */
+class Callees {
+  #known = new Map<number, number[]>();
+  #frames = new Above();
+
+  /** The next one below that frame: a number from 1, or 0 where a new one comes. */
+  next(caller: number, callees: Numbers, newFrames: Numbers): number {
+    let known = this.#known.get(caller);
+    if (!known) this.#known.set(caller, (known = []));
+    let at = callees.next();
+    if (!at) at = known.push(this.#frames.next(newFrames));
+    if (at > known.length) throw new RangeError("a callee is not there");
+    return known[at - 1];
+  }
+}
+
 /** Callers of a chunk's samples, each with its leaves, in the order in which they came first. */
 class Stacks {
   #known: { caller: number; leaves: number[] }[] = [];
   #callers = new Above();
-  #leaves = new Above();
 
-  /** Of the next sample: numbers from 1, or 0 where a new one comes. */
-  next(callers: Numbers, newCallers: Numbers, leaves: Numbers, newLeaves: Numbers): [caller: number, leaf: number] {
+  /** Of the next sample: numbers from 1, or 0 where a new one comes. newLeaf: a new one of that caller. */
+  next(
+    callers: Numbers,
+    newCallers: Numbers,
+    leaves: Numbers,
+    newLeaf: (caller: number) => number,
+  ): [caller: number, leaf: number] {
     let at = callers.next();
     if (!at) at = this.#known.push({ caller: this.#callers.next(newCallers), leaves: [] });
     const known = this.#known[at - 1];
     if (!known) throw new RangeError("a sample's caller is not there");
     let leaf = leaves.next();
-    if (!leaf) leaf = known.leaves.push(this.#leaves.next(newLeaves));
+    if (!leaf) leaf = known.leaves.push(newLeaf(known.caller));
     if (leaf > known.leaves.length) throw new RangeError("a sample's leaf is not there");
     return [known.caller, known.leaves[leaf - 1]];
   }
@@ -123,8 +143,10 @@ class SampleReader {
   #unpacker = new Unpacker();
   #nodes = new IntColumn(); // stack nodes of the profile
   #frames: Int32Array[] = []; // their places, outermost first
+  #frameOf: number[] = []; // of each node
   #sources: { thread: number; tag: number }[] = [];
   #stacks = new Stacks();
+  #callees = new Callees();
 
   constructor(
     private readonly profile: Profile,
@@ -133,14 +155,16 @@ class SampleReader {
 
   add(piece: Json, block: Block): void {
     if (piece.begins === true) this.#begin();
-    const [modules, offsets, parents, frames, ...samples] = columnsOf(this.#unpacker.read(block), 12);
+    const [modules, offsets, parents, callees, ...samples] = columnsOf(this.#unpacker.read(block), 13);
+    const newFrames = new Numbers(samples[7]);
     for (const source of list("sources", piece.sources)) {
       const [thread, tag] = list("a source", source);
       this.#sources.push(this.tables.source(numberOf("a thread", thread), numberOf("a tag", tag)));
     }
     this.#addFrames(new Numbers(modules), new Numbers(offsets));
-    this.#addNodes(new Numbers(parents), new Numbers(frames));
-    this.#addSamples(piece, samples);
+    this.#addNodes(new Numbers(parents), new Numbers(callees), newFrames);
+    this.#addSamples(piece, samples, newFrames);
+    newFrames.end();
   }
 
   #begin(): void {
@@ -148,8 +172,10 @@ class SampleReader {
     this.#nodes = new IntColumn();
     this.#nodes.push(0);
     this.#frames = [new Int32Array(0)];
+    this.#frameOf = [0];
     this.#sources = [];
     this.#stacks = new Stacks();
+    this.#callees = new Callees();
   }
 
   #addFrames(modules: Numbers, offsets: Numbers): void {
@@ -160,13 +186,16 @@ class SampleReader {
     offsets.end();
   }
 
-  #addNodes(parents: Numbers, frames: Numbers): void {
+  #addNodes(parents: Numbers, callees: Numbers, newFrames: Numbers): void {
     while (!parents.done) {
       const back = parents.next();
       if (back >= this.#nodes.length) throw new RangeError("a node's parent is not before it");
-      this.#nodes.push(this.#stack(back ? this.#nodes.length - back : 0, frames.next()));
+      const parent = back ? this.#nodes.length - back : 0;
+      const frame = this.#callees.next(this.#frameOf[parent], callees, newFrames);
+      this.#nodes.push(this.#stack(parent, frame));
+      this.#frameOf.push(frame);
     }
-    frames.end();
+    callees.end();
   }
 
   #stack(caller: number, frame: number): number {
@@ -177,11 +206,12 @@ class SampleReader {
     return node;
   }
 
-  #addSamples(piece: Json, columns: Uint8Array[]): void {
+  #addSamples(piece: Json, columns: Uint8Array[], newFrames: Numbers): void {
     const [minUs, unit, base] = ["minUs", "cpuUnit", "cpuBase"].map((name) => numberOf(name, piece[name]));
-    const ends = columns[7];
+    const ends = columns[8];
     const numbers = columns.slice(0, 7).map((column) => new Numbers(column));
-    const [sources, cpus, times, ...stacks] = numbers;
+    const [sources, cpus, times, callers, newCallers, leaves, newLeaves] = numbers;
+    const newLeaf = (caller: number) => this.#callees.next(this.#frameOf[caller] ?? 0, newLeaves, newFrames);
     const { samples, states } = this.profile;
     const last_us = new Map<number, number>(); // by source
     for (const end of ends) {
@@ -192,7 +222,7 @@ class SampleReader {
       // It is due when its CPU time has passed since its thread's one before.
       const time_us = (last_us.get(source) ?? minUs) + Math.floor((cpu + 5) / 10) + times.signed();
       last_us.set(source, time_us);
-      const [caller, leaf] = this.#stacks.next(...(stacks as [Numbers, Numbers, Numbers, Numbers]));
+      const [caller, leaf] = this.#stacks.next(callers, newCallers, leaves, newLeaf);
       samples.stack.push(this.#stack(caller, leaf));
       samples.time_us.push(time_us);
       samples.cpu_ns.push(100 * cpu);
