@@ -3,11 +3,13 @@
 #include "client/client.h"
 #include "client/saved.h"
 #include "dispatch.h"
+#include "events/frame_events.h"
 #include "events/history.h"
 #include "events/loss_log.h"
 #include "events/offers.h"
 #include "events/streams.h"
 #include "events/tagged_samples.h"
+#include "events/timeline_events.h"
 #include "text/json_writer.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/facts.h"
@@ -62,6 +64,7 @@ void service_free(struct service *service)
     loss_log_free(service->loss_log);
     histories_free(service->histories);
     json_decref(service->unsampled);
+    json_decref(service->chosen_streams);
     free(service);
 }
 
@@ -83,9 +86,13 @@ static void tell_of_symbols(struct service *service)
 static void tell_of_samples(struct service *service)
 {
     streams_follow(service);
-    for (struct client *client = service->clients; client; client = client->next)
+    for (struct client *client = service->clients; client; client = client->next) {
         tagged_samples_poll(client);
+        timeline_events_poll(client);
+    }
+    frame_events_poll(service);
     streams_samples_came(service);
+    streams_timeline_came(service);
 }
 
 /* Where hundreds of processes come and go, looking at all of them at each change would be most of
@@ -267,7 +274,7 @@ bool client_wants_send(const struct client *client)
 {
     if (client->outbox.first)
         return !client->closing_code || client->dismissed;
-    return dispatch_works(client) || tagged_samples_works(client);
+    return dispatch_works(client) || tagged_samples_works(client) || timeline_events_works(client);
 }
 
 size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends)
@@ -283,6 +290,8 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
         dispatch_working(client);
     if (!client->outbox.first)
         tagged_samples_resume(client);
+    if (!client->outbox.first)
+        timeline_events_resume(client);
     if (!client->outbox.first)
         return 0;
     switch (outbox_read(&client->outbox, buffer, size, &client->service->work, &count, begins)) {
@@ -302,6 +311,7 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
     if (client->outbox.samples < samples)
         dispatch_waiting(client);
     tagged_samples_resume(client);
+    timeline_events_resume(client);
     return count;
 }
 

@@ -56,6 +56,19 @@ void client_close(struct client *client, enum close_code code, const char *reaso
     outbox_clear(&client->outbox);
 }
 
+/* None is read for it. Out of memory: it begins with the oldest. */
+struct timeline_cursor timeline_end(const struct service *service)
+{
+    struct timeline_cursor cursor = { 0 };
+    struct timeline_window window = { .since = &cursor };
+    struct timeline *timeline = NULL;
+
+    if (timeline_take(&timeline, service->options.profile, &window) == 0)
+        cursor = timeline_cursor(timeline);
+    timeline_free(timeline);
+    return cursor;
+}
+
 void client_push_text(struct client *client, char *text)
 {
     char reason[CLOSE_REASON_MAX];

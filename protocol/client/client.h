@@ -13,6 +13,7 @@
 #include "../rpc/outbox.h"
 #include "../rpc/rpc.h"
 #include "../service.h"
+#include "../../sampler/profile/timeline.h"
 
 #define SERVICE_VM_NAME "isoscope" /* until a client gives another */
 
@@ -35,6 +36,21 @@ struct loss_log;
 struct offers;
 struct tagged_samples;
 
+/* Where a listener to the stream Timeline is: events/timeline_events.h. */
+struct timeline_reader {
+    struct timeline_cursor cursor;
+    int64_t told_us;
+    bool more; /* there may be: it goes on in another turn, when there is room */
+};
+
+/* Where all listeners to frames are: events/frame_events.h. */
+struct frame_reader {
+    struct timeline_cursor cursor;
+    uint32_t posted; /* behind it, already */
+    bool heard;      /* somebody listens */
+    int64_t looked_us;
+};
+
 struct service {
     struct service_options options;
     struct isolates isolates;
@@ -49,13 +65,17 @@ struct service {
     bool saved;                /* the profile is of session files: saved.h */
     char target_cpu[16];       /* of the programs */
     uint64_t symbols_finished; /* that clients have been told of */
+    bool wakes;                /* the profile calls for what is new: profile_follow */
     bool follows;              /* somebody listens to Profiler */
-    uint64_t samples_told;     /* that were there at the last _SamplesAvailable */
+    uint64_t events_told;      /* as samples_told, of the timeline */
+    int64_t events_told_us;
+    struct frame_reader frames;
+    uint64_t samples_told; /* that were there at the last _SamplesAvailable */
     int64_t samples_told_us;
     json_t *unsampled; /* _Unsampled; NULL: none yet */
     char host_cpu[128];
     char vm_name[128];
-    uint32_t timeline_streams;                  /* 1 << enum timeline_stream */
+    json_t *chosen_streams; /* names, in a saved session; NULL: none was chosen yet */
     bool user_resumes_start, user_resumes_exit; /* requireUserPermissionToResume */
     struct client *dds;   /* the Dart Development Service that has taken over; NULL: none */
     char *dds_uri;        /* its own */
@@ -79,6 +99,7 @@ struct client {
     unsigned number;       /* in the order they came */
     struct offers *offers; /* methods, to the others */
     struct tagged_samples *tagged;
+    struct timeline_reader timeline;
     char *name; /* NULL: "client<number>" */
     struct id_zones zones;
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
@@ -92,6 +113,8 @@ struct client {
     char closing_reason[CLOSE_REASON_MAX + 1];
 };
 
+/* Behind all events of the timeline that there are: who begins to listen. */
+struct timeline_cursor timeline_end(const struct service *service);
 /* Looks who came and went. 0 or -ISOSCOPE_NO_MEMORY. */
 int service_refresh(struct service *service);
 /* In service_poll: something is held back, and can be told in so many microseconds. */

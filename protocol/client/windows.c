@@ -23,12 +23,11 @@ struct snapshot_window window_if_given(int64_t origin_us, int64_t extent_us)
     return window_between(origin_us, extent_us);
 }
 
-struct timeline_window timeline_window(const struct service *service, int64_t origin_us,
-                                       int64_t extent_us)
+struct told_window told_window(const struct service *service, int64_t origin_us, int64_t extent_us)
 {
     int64_t now_us = service_now_us(service);
     int64_t from_us = origin_us < 0 ? isolates_start_us(&service->isolates, now_us) : origin_us;
     int64_t until_now_us = now_us > from_us ? now_us - from_us : 0;
 
-    return (struct timeline_window){ from_us, extent_us >= 0 ? extent_us : until_now_us };
+    return (struct told_window){ from_us, extent_us >= 0 ? extent_us : until_now_us };
 }

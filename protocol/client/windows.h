@@ -16,10 +16,9 @@ struct snapshot_window window_if_given(int64_t origin_us, int64_t extent_us);
 
 /* Of the timeline: -1 is not given, which means from when the first process came up, or until now.
  */
-struct timeline_window {
+struct told_window {
     int64_t origin_us, extent_us;
 };
-struct timeline_window timeline_window(const struct service *service, int64_t origin_us,
-                                       int64_t extent_us);
+struct told_window told_window(const struct service *service, int64_t origin_us, int64_t extent_us);
 
 #endif

@@ -14,13 +14,3 @@ json_t *symbols_json(const struct profile_symbols *symbols)
 {
     return json_pack("{s:i, s:i}", "done", (int)symbols->done, "asked", (int)symbols->asked);
 }
-
-json_t *timeline_streams_json(uint32_t streams)
-{
-    json_t *list = json_array();
-
-    for (int i = 0; i < TIMELINE_STREAM_COUNT; i++)
-        if (streams & 1u << i)
-            json_array_append_new(list, json_string(timeline_stream_words[i]));
-    return list;
-}

@@ -18,7 +18,4 @@ json_t *isolate_event(const char *kind, const struct isolate *isolate, int64_t t
 /* {done, asked}: modules. */
 json_t *symbols_json(const struct profile_symbols *symbols);
 
-/* Names of those whose bit (1 << enum timeline_stream) is set. */
-json_t *timeline_streams_json(uint32_t streams);
-
 #endif

@@ -3,6 +3,7 @@
 #include "event_json.h"
 #include "history.h"
 #include "../client/client.h"
+#include "../client/recorded_streams.h"
 #include "../client/saved.h"
 #include "../text/any_text.h"
 #include "../text/base64.h"
@@ -54,7 +55,7 @@ static bool all_have_room(const struct service *service, const struct client *ex
     return true;
 }
 
-static bool anybody_listens(const struct service *service, enum stream_id stream)
+bool streams_heard(const struct service *service, enum stream_id stream)
 {
     for (const struct client *client = service->clients; client; client = client->next)
         if (listens(client, stream))
@@ -111,7 +112,7 @@ static json_t *vm_ref(const struct service *service)
 
 void streams_flag_changed(struct service *service, const char *flag, const char *value)
 {
-    if (!anybody_listens(service, STREAM_ID_VM))
+    if (!streams_heard(service, STREAM_ID_VM))
         return;
     notify(service, STREAM_ID_VM,
            json_pack("{s:s, s:s, s:o, s:I, s:s, s:s}", "type", TYPE_EVENT, "kind",
@@ -121,7 +122,7 @@ void streams_flag_changed(struct service *service, const char *flag, const char 
 
 void streams_vm_renamed(struct service *service)
 {
-    if (!anybody_listens(service, STREAM_ID_VM))
+    if (!streams_heard(service, STREAM_ID_VM))
         return;
     notify(service, STREAM_ID_VM,
            json_pack("{s:s, s:s, s:o, s:I}", "type", TYPE_EVENT, "kind", KIND_VM_UPDATE, "vm",
@@ -130,13 +131,13 @@ void streams_vm_renamed(struct service *service)
 
 void streams_timeline_changed(struct service *service)
 {
-    if (!anybody_listens(service, STREAM_ID_TIMELINE))
+    if (!streams_heard(service, STREAM_ID_TIMELINE))
         return;
     notify(service, STREAM_ID_TIMELINE,
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
                      KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE, "vm", vm_ref(service), "timestamp",
                      (json_int_t)service_now_ms(service), "updatedStreams",
-                     timeline_streams_json(service->timeline_streams)));
+                     recorded_streams_now(service)));
 }
 
 static uint64_t samples_ever(const struct service *service)
@@ -149,18 +150,68 @@ static uint64_t samples_ever(const struct service *service)
     return samples;
 }
 
+static uint64_t events_ever(const struct service *service)
+{
+    struct timeline_history history = profile_timeline_history(service->options.profile);
+
+    return history.events + history.evicted;
+}
+
+/* The profile calls for what is new while somebody listens to any of it. */
+static void wake(struct service *service)
+{
+    bool wakes = streams_heard(service, STREAM_ID_PROFILER) ||
+                 streams_heard(service, STREAM_ID_TIMELINE) ||
+                 streams_heard(service, STREAM_ID_EXTENSION);
+
+    if (wakes != service->wakes)
+        profile_follow(service->options.profile, wakes);
+    service->wakes = wakes;
+}
+
 /* Who begins to listen hears of what comes from now on; a clear begins anew too. */
 void streams_follow(struct service *service)
 {
     uint64_t samples = samples_ever(service);
-    bool follows = anybody_listens(service, STREAM_ID_PROFILER);
+    bool follows = streams_heard(service, STREAM_ID_PROFILER);
 
+    wake(service);
     if (follows && service->follows && samples >= service->samples_told)
         return;
-    if (follows != service->follows)
-        profile_follow(service->options.profile, follows);
+    if (!service->follows)
+        service->events_told = events_ever(service);
     service->follows = follows;
     service->samples_told = samples;
+}
+
+static void tell_of_events(struct service *service, uint64_t count)
+{
+    notify(service, STREAM_ID_PROFILER,
+           json_pack("{s:s, s:s, s:o, s:I, s:I}", "type", TYPE_EVENT, "kind",
+                     KIND_PRIVATE_TIMELINE_AVAILABLE, "vm", vm_ref(service), "timestamp",
+                     (json_int_t)service_now_ms(service), "_events", (json_int_t)count));
+}
+
+void streams_timeline_came(struct service *service)
+{
+    int64_t now_us = service->options.monotonic_us();
+    int64_t left_us = service->events_told_us + SAMPLES_EVENT_US - now_us;
+    uint64_t events = events_ever(service);
+
+    if (!service->follows || events <= service->events_told)
+        return;
+    if (left_us > 0)
+        return service_poll_in(service, left_us);
+    tell_of_events(service, events - service->events_told);
+    service->events_told = events;
+    service->events_told_us = now_us;
+}
+
+void streams_timeline_cleared(struct service *service)
+{
+    service->events_told = events_ever(service);
+    if (streams_heard(service, STREAM_ID_PROFILER))
+        tell_of_events(service, 0);
 }
 
 void streams_samples_came(struct service *service)
@@ -186,7 +237,7 @@ void streams_samples_came(struct service *service)
 /* What came before a clear can be told no more. What comes behind it must not be taken for that. */
 void streams_samples_cleared(struct service *service, const struct isolate *isolate)
 {
-    if (anybody_listens(service, STREAM_ID_PROFILER))
+    if (streams_heard(service, STREAM_ID_PROFILER))
         notify(service, STREAM_ID_PROFILER,
                isolate_event(KIND_PRIVATE_SAMPLES_CLEARED, isolate, service_now_ms(service)));
     /* Out of memory: streams_follow begins anew at the next poll. */
@@ -196,7 +247,7 @@ void streams_samples_cleared(struct service *service, const struct isolate *isol
 
 void streams_symbols_changed(struct service *service, const struct profile_symbols *symbols)
 {
-    if (!anybody_listens(service, STREAM_ID_PROFILER))
+    if (!streams_heard(service, STREAM_ID_PROFILER))
         return;
     notify(service, STREAM_ID_PROFILER,
            json_pack("{s:s, s:s, s:o, s:I, s:o}", "type", TYPE_EVENT, "kind",
@@ -215,7 +266,7 @@ void streams_isolate_changed(void *context, const char *kind, const struct isola
     struct service *service = context;
     json_t *event;
 
-    if (!anybody_listens(service, STREAM_ID_ISOLATE))
+    if (!streams_heard(service, STREAM_ID_ISOLATE))
         return;
     event = isolate_event(kind, isolate, service_now_ms(service));
     if (tells_of_an_end(kind, isolate))

@@ -29,6 +29,11 @@ void streams_symbols_changed(struct service *service, const struct profile_symbo
 void streams_samples_came(struct service *service);
 /* _SamplesCleared, on Profiler. isolate: whose samples they were; it may be gone afterwards. */
 void streams_samples_cleared(struct service *service, const struct isolate *isolate);
+/* The same of the timeline's events: _TimelineAvailable. */
+void streams_timeline_came(struct service *service);
+/* They are forgotten: the same, with no events. */
+void streams_timeline_cleared(struct service *service);
+bool streams_heard(const struct service *service, enum stream_id stream); /* by anybody */
 /* To be called when somebody begins or ends to listen. */
 void streams_follow(struct service *service);
 /* VMUpdate; TimelineStreamSubscriptionsUpdate, on Timeline. */

@@ -60,6 +60,13 @@ static const struct param private_get_disassembly_rows[] = {
     { .name = "offset", .kind = PARAM_UNSIGNED, AT(private_get_disassembly, offset), .missing = 0 },
 };
 
+static const struct param private_get_frames_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_get_frames, isolate) },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(private_get_frames, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(private_get_frames, time_extent_us), .missing = -1 },
+    { .name = "refreshRate", .kind = PARAM_UNSIGNED, AT(private_get_frames, refresh_rate), .missing = 60 },
+};
+
 static const struct param private_get_heap_map_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_heap_map, isolate) },
 };
@@ -103,6 +110,14 @@ static const struct param private_get_session_rows[] = {
 
 static const struct param private_get_tag_profile_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_tag_profile, isolate) },
+};
+
+static const struct param private_get_timeline_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_get_timeline, isolate) },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(private_get_timeline, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(private_get_timeline, time_extent_us), .missing = -1 },
+    { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_timeline, count), .missing = 0 },
+    { .name = "cursor", .kind = PARAM_STRING, AT(private_get_timeline, cursor) },
 };
 
 static const struct param private_get_vm_metric_list_rows[] = {
@@ -574,6 +589,11 @@ static int call_private_get_disassembly(struct client *client, const union metho
     return handle_private_get_disassembly(client, &params->private_get_disassembly, reply);
 }
 
+static int call_private_get_frames(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_frames(client, &params->private_get_frames, reply);
+}
+
 static int call_private_get_heap_map(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_heap_map(client, &params->private_get_heap_map, reply);
@@ -622,6 +642,11 @@ static int call_private_get_session(struct client *client, const union method_pa
 static int call_private_get_tag_profile(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_tag_profile(client, &params->private_get_tag_profile, reply);
+}
+
+static int call_private_get_timeline(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_timeline(client, &params->private_get_timeline, reply);
 }
 
 static int call_private_get_vm_metric_list(struct client *client, const union method_params *params, struct reply *reply)
@@ -1090,6 +1115,7 @@ const struct method methods[] = {
     { .name = "_getCpuProfileTimeline", .call = call_private_get_cpu_profile_timeline, TAKES(private_get_cpu_profile_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuSamples", .call = call_private_get_cpu_samples, TAKES(private_get_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "_getDisassembly", .call = call_private_get_disassembly, TAKES(private_get_disassembly_rows) },
+    { .name = "_getFrames", .call = call_private_get_frames, TAKES(private_get_frames_rows), .traits = METHOD_DRAINS },
     { .name = "_getHeapMap", .call = call_private_get_heap_map, TAKES(private_get_heap_map_rows) },
     { .name = "_getIsolateMetric", .call = call_private_get_isolate_metric, TAKES(private_get_isolate_metric_rows) },
     { .name = "_getIsolateMetricList", .call = call_private_get_isolate_metric_list, TAKES(private_get_isolate_metric_list_rows) },
@@ -1100,8 +1126,9 @@ const struct method methods[] = {
     { .name = "_getRetainedSize", .call = call_private_get_retained_size, TAKES(private_get_retained_size_rows) },
     { .name = "_getSession", .call = call_private_get_session, TAKES(private_get_session_rows), .traits = METHOD_DRAINS },
     { .name = "_getTagProfile", .call = call_private_get_tag_profile, TAKES(private_get_tag_profile_rows), .traits = METHOD_DRAINS },
+    { .name = "_getTimeline", .call = call_private_get_timeline, TAKES(private_get_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getVMMetricList", .call = call_private_get_vm_metric_list, TAKES(private_get_vm_metric_list_rows) },
-    { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows) },
+    { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getVMTimelineFlags", .call = call_private_get_vm_timeline_flags, TAKES(private_get_vm_timeline_flags_rows) },
     { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
     { .name = "_setStreamIncludePrivateMembers", .call = call_private_set_stream_include_private_members, TAKES(private_set_stream_include_private_members_rows) },
@@ -1140,7 +1167,7 @@ const struct method methods[] = {
     { .name = "getMemoryUsage", .call = call_get_memory_usage, TAKES(get_memory_usage_rows) },
     { .name = "getObject", .call = call_get_object, TAKES(get_object_rows) },
     { .name = "getPerfettoCpuSamples", .call = call_get_perfetto_cpu_samples, TAKES(get_perfetto_cpu_samples_rows), .traits = METHOD_DRAINS },
-    { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows) },
+    { .name = "getPerfettoVMTimeline", .call = call_get_perfetto_vm_timeline, TAKES(get_perfetto_vm_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "getPerfettoVMTimelineWithCpuSamples", .call = call_get_perfetto_vm_timeline_with_cpu_samples, TAKES(get_perfetto_vm_timeline_with_cpu_samples_rows), .traits = METHOD_DRAINS },
     { .name = "getPorts", .call = call_get_ports, TAKES(get_ports_rows) },
     { .name = "getProcessMemoryUsage", .call = call_get_process_memory_usage, TAKES(get_process_memory_usage_rows) },
@@ -1153,7 +1180,7 @@ const struct method methods[] = {
     { .name = "getStreamHistory", .call = call_get_stream_history, TAKES(get_stream_history_rows) },
     { .name = "getSupportedProtocols", .call = call_get_supported_protocols, .traits = METHOD_ROUTING },
     { .name = "getVM", .call = call_get_vm, TAKES(get_vm_rows) },
-    { .name = "getVMTimeline", .call = call_get_vm_timeline, TAKES(get_vm_timeline_rows) },
+    { .name = "getVMTimeline", .call = call_get_vm_timeline, TAKES(get_vm_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "getVMTimelineFlags", .call = call_get_vm_timeline_flags, TAKES(get_vm_timeline_flags_rows) },
     { .name = "getVMTimelineMicros", .call = call_get_vm_timeline_micros, TAKES(get_vm_timeline_micros_rows) },
     { .name = "getVersion", .call = call_get_version, TAKES(get_version_rows) },

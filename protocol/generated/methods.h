@@ -60,6 +60,13 @@ struct private_get_disassembly_params {
     int64_t offset; /* not given: 0 */
 };
 
+struct private_get_frames_params {
+    const struct isolate *isolate; /* not given: NULL */
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+    int64_t refresh_rate; /* not given: 60 */
+};
+
 struct private_get_heap_map_params {
     const struct isolate *isolate;
 };
@@ -103,6 +110,14 @@ struct private_get_session_params {
 
 struct private_get_tag_profile_params {
     const struct isolate *isolate;
+};
+
+struct private_get_timeline_params {
+    const struct isolate *isolate; /* not given: NULL */
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+    int64_t count; /* not given: 0 */
+    const char *cursor; /* not given: NULL */
 };
 
 struct private_get_vm_timeline_params {
@@ -493,6 +508,7 @@ union method_params {
     struct private_get_cpu_profile_timeline_params private_get_cpu_profile_timeline;
     struct private_get_cpu_samples_params private_get_cpu_samples;
     struct private_get_disassembly_params private_get_disassembly;
+    struct private_get_frames_params private_get_frames;
     struct private_get_heap_map_params private_get_heap_map;
     struct private_get_isolate_metric_params private_get_isolate_metric;
     struct private_get_isolate_metric_list_params private_get_isolate_metric_list;
@@ -503,6 +519,7 @@ union method_params {
     struct private_get_retained_size_params private_get_retained_size;
     struct private_get_session_params private_get_session;
     struct private_get_tag_profile_params private_get_tag_profile;
+    struct private_get_timeline_params private_get_timeline;
     struct private_get_vm_timeline_params private_get_vm_timeline;
     struct private_register_service_params private_register_service;
     struct private_set_stream_include_private_members_params private_set_stream_include_private_members;
@@ -586,6 +603,7 @@ int handle_private_get_cpu_profile(struct client *client, const struct private_g
 int handle_private_get_cpu_profile_timeline(struct client *client, const struct private_get_cpu_profile_timeline_params *params, struct reply *reply);
 int handle_private_get_cpu_samples(struct client *client, const struct private_get_cpu_samples_params *params, struct reply *reply);
 int handle_private_get_disassembly(struct client *client, const struct private_get_disassembly_params *params, struct reply *reply);
+int handle_private_get_frames(struct client *client, const struct private_get_frames_params *params, struct reply *reply);
 int handle_private_get_heap_map(struct client *client, const struct private_get_heap_map_params *params, struct reply *reply);
 int handle_private_get_isolate_metric(struct client *client, const struct private_get_isolate_metric_params *params, struct reply *reply);
 int handle_private_get_isolate_metric_list(struct client *client, const struct private_get_isolate_metric_list_params *params, struct reply *reply);
@@ -596,6 +614,7 @@ int handle_private_get_reachable_size(struct client *client, const struct privat
 int handle_private_get_retained_size(struct client *client, const struct private_get_retained_size_params *params, struct reply *reply);
 int handle_private_get_session(struct client *client, const struct private_get_session_params *params, struct reply *reply);
 int handle_private_get_tag_profile(struct client *client, const struct private_get_tag_profile_params *params, struct reply *reply);
+int handle_private_get_timeline(struct client *client, const struct private_get_timeline_params *params, struct reply *reply);
 int handle_private_get_vm_metric_list(struct client *client, struct reply *reply);
 int handle_private_get_vm_timeline(struct client *client, const struct private_get_vm_timeline_params *params, struct reply *reply);
 int handle_private_get_vm_timeline_flags(struct client *client, struct reply *reply);

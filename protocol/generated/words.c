@@ -62,18 +62,6 @@ const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1] = {
     [SYMBOLS_WANTED_AVAILABLE] = "available",
 };
 
-const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1] = {
-    [TIMELINE_STREAM_API] = "API",
-    [TIMELINE_STREAM_COMPILER] = "Compiler",
-    [TIMELINE_STREAM_COMPILER_VERBOSE] = "CompilerVerbose",
-    [TIMELINE_STREAM_DART] = "Dart",
-    [TIMELINE_STREAM_DEBUGGER] = "Debugger",
-    [TIMELINE_STREAM_EMBEDDER] = "Embedder",
-    [TIMELINE_STREAM_GC] = "GC",
-    [TIMELINE_STREAM_ISOLATE] = "Isolate",
-    [TIMELINE_STREAM_VM] = "VM",
-};
-
 const char *const zone_buffer_words[ZONE_BUFFER_COUNT + 1] = {
     [ZONE_BUFFER_RING] = "Ring",
 };

@@ -70,6 +70,8 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_PRIVATE_DISASSEMBLY "_Disassembly"
 #define TYPE_PRIVATE_PORTS "_Ports"
 #define TYPE_PRIVATE_SESSION "_Session"
+#define TYPE_PRIVATE_TIMELINE_FRAMES "_TimelineFrames"
+#define TYPE_PRIVATE_TIMELINE_TABLE "_TimelineTable"
 #define KIND_CPU_SAMPLES "CpuSamples"
 #define KIND_DART_DEVELOPMENT_SERVICE_CONNECTED "DartDevelopmentServiceConnected"
 #define KIND_EXTENSION "Extension"
@@ -81,6 +83,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_RESUME "Resume"
 #define KIND_SERVICE_REGISTERED "ServiceRegistered"
 #define KIND_SERVICE_UNREGISTERED "ServiceUnregistered"
+#define KIND_TIMELINE_EVENTS "TimelineEvents"
 #define KIND_TIMELINE_STREAM_SUBSCRIPTIONS_UPDATE "TimelineStreamSubscriptionsUpdate"
 #define KIND_TIMER_SIGNIFICANTLY_OVERDUE "TimerSignificantlyOverdue"
 #define KIND_VM_FLAG_UPDATE "VMFlagUpdate"
@@ -89,6 +92,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
 #define KIND_PRIVATE_SAMPLES_CLEARED "_SamplesCleared"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
+#define KIND_PRIVATE_TIMELINE_AVAILABLE "_TimelineAvailable"
 
 enum exception_pause_mode {
     EXCEPTION_PAUSE_MODE_NONE,
@@ -163,20 +167,6 @@ enum symbols_wanted {
     SYMBOLS_WANTED_COUNT,
 };
 extern const char *const symbols_wanted_words[SYMBOLS_WANTED_COUNT + 1]; /* NULL at the end */
-
-enum timeline_stream {
-    TIMELINE_STREAM_API,
-    TIMELINE_STREAM_COMPILER,
-    TIMELINE_STREAM_COMPILER_VERBOSE,
-    TIMELINE_STREAM_DART,
-    TIMELINE_STREAM_DEBUGGER,
-    TIMELINE_STREAM_EMBEDDER,
-    TIMELINE_STREAM_GC,
-    TIMELINE_STREAM_ISOLATE,
-    TIMELINE_STREAM_VM,
-    TIMELINE_STREAM_COUNT,
-};
-extern const char *const timeline_stream_words[TIMELINE_STREAM_COUNT + 1]; /* NULL at the end */
 
 enum zone_buffer {
     ZONE_BUFFER_RING,

@@ -1,8 +1,10 @@
 #include "handlers.h"
 #include "../client/client.h"
+#include "../events/frame_events.h"
 #include "../events/offers.h"
 #include "../events/streams.h"
 #include "../events/tagged_samples.h"
+#include "../events/timeline_events.h"
 
 #include <string.h>
 
@@ -21,6 +23,10 @@ int handle_stream_listen(struct client *client, const struct stream_listen_param
     streams_replay(client, params->stream_id);
     if (params->stream_id == STREAM_ID_PROFILER)
         tagged_samples_send(client);
+    if (params->stream_id == STREAM_ID_TIMELINE)
+        timeline_events_begin(client);
+    if (params->stream_id == STREAM_ID_EXTENSION)
+        frame_events_poll(client->service);
     return answer_success(client, reply);
 }
 

@@ -1,14 +1,19 @@
 /*
- * timeline.c - the timeline: its streams are chosen and told, its events are the names of
- * processes and threads. The names of before 3.19, with a leading '_', mean the same.
+ * timeline.c - the timeline: its streams are chosen and told, its events are read. The names of
+ * before 3.19, with a leading '_', mean the same.
  */
 #include "handlers.h"
 #include "../client/client.h"
+#include "../client/recorded_streams.h"
+#include "../client/samples_reply.h"
 #include "../client/saved.h"
 #include "../client/windows.h"
-#include "../events/event_json.h"
 #include "../events/streams.h"
-#include "../text/any_text.h"
+#include "../timeline/timeline_cursor_text.h"
+#include "../timeline/timeline_table.h"
+#include "../timeline/trace_events.h"
+#include "../../sampler/feed/cleanup.h"
+#include "../../sampler/profile/control.h"
 
 #include <string.h>
 
@@ -16,9 +21,9 @@ static int timeline_flags(struct client *client, struct reply *reply)
 {
     return answer(client, reply,
                   json_pack("{s:s, s:s, s:o, s:o}", "type", TYPE_TIMELINE_FLAGS, "recorderName",
-                            "isoscope", "availableStreams", timeline_streams_json(~0u),
-                            "recordedStreams",
-                            timeline_streams_json(client->service->timeline_streams)));
+                            "isoscope", "availableStreams",
+                            recorded_streams_available(client->service), "recordedStreams",
+                            recorded_streams_now(client->service)));
 }
 
 int handle_get_vm_timeline_flags(struct client *client, struct reply *reply)
@@ -31,40 +36,24 @@ int handle_private_get_vm_timeline_flags(struct client *client, struct reply *re
     return timeline_flags(client, reply);
 }
 
-/* False: there is no such stream. */
-static bool add_stream(uint32_t *streams, const char *name)
-{
-    if (name && !strcmp(name, "all")) {
-        *streams = (1u << TIMELINE_STREAM_COUNT) - 1;
-        return true;
-    }
-    for (int i = 0; name && i < TIMELINE_STREAM_COUNT; i++) {
-        if (strcmp(name, timeline_stream_words[i]))
-            continue;
-        *streams |= 1u << i;
-        return true;
-    }
-    return false;
-}
-
 /* param: which one names was, for the error. */
 static int record_streams(struct client *client, struct reply *reply, json_t *names,
                           const char *param)
 {
-    uint32_t streams = 0;
+    bool changed = false;
     size_t i;
     json_t *name;
 
     json_array_foreach(names, i, name)
     {
-        if (!add_stream(&streams, json_string_value(name)))
+        if (!recorded_streams_has(client->service, json_string_value(name)))
             return fail(client, RPC_INVALID_PARAMS, "%s: invalid '%s' parameter: %s",
                         reply->request->method, param, request_param(reply->request, param));
     }
-    if (names && streams != client->service->timeline_streams) {
-        client->service->timeline_streams = streams;
+    if (names && recorded_streams_choose(client->service, names, &changed) < 0)
+        return answer(client, reply, NULL);
+    if (changed)
         streams_timeline_changed(client->service);
-    }
     return answer_success(client, reply);
 }
 
@@ -87,34 +76,35 @@ int handle_private_set_vm_timeline_flags(struct client *client,
     return record_streams(client, reply, params->fixed_names, "fixedNames");
 }
 
-static json_t *name_event(const struct isolate *isolate)
+/* Both ends hold when both are given, as in the VM. */
+static struct timeline_span span_if_given(int64_t origin_us, int64_t extent_us)
 {
-    int32_t pid = isolate->process->pid;
+    struct snapshot_window window = window_if_given(origin_us, extent_us);
 
-    return json_pack("{s:s, s:s, s:i, s:i, s:{s:o}}", "name",
-                     isolate->tid ? "thread_name" : "process_name", "ph", "M", "pid", pid, "tid",
-                     isolate->tid ? isolate->tid : pid, "args", "name", any_text(isolate->name));
-}
-
-static json_t *name_events(const struct isolates *isolates)
-{
-    json_t *events = json_array();
-
-    for (size_t i = 0; i < isolates->count; i++)
-        json_array_append_new(events, name_event(&isolates->items[i]));
-    return events;
+    return (struct timeline_span){ window.bounded, window.origin_us,
+                                   window.origin_us + window.extent_us };
 }
 
 static int timeline(struct client *client, struct reply *reply, int64_t origin_us,
                     int64_t extent_us)
 {
-    struct timeline_window window = timeline_window(client->service, origin_us, extent_us);
+    CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
+    struct timeline_span span = span_if_given(origin_us, extent_us);
+    struct told_window told = told_window(client->service, origin_us, extent_us);
+    struct trace_events_options options = { .profile = client->service->options.profile,
+                                            .isolates = &client->service->isolates,
+                                            .origin_us = told.origin_us,
+                                            .extent_us = told.extent_us };
+    struct timeline_order *order = NULL;
+    int rc = samples_reply_begin_empty(client, reply, &begun);
 
-    return answer(client, reply,
-                  json_pack("{s:s, s:o, s:I, s:I}", "type", TYPE_TIMELINE, "traceEvents",
-                            name_events(&client->service->isolates), "timeOriginMicros",
-                            (json_int_t)window.origin_us, "timeExtentMicros",
-                            (json_int_t)window.extent_us));
+    if (!rc)
+        rc = samples_reply_result(client,
+                                  timeline_order_take(&order, options.profile, &span, false));
+    if (rc)
+        return rc;
+    options.envelope = begun.envelope;
+    return samples_reply_result(client, trace_events_new(&reply->samples, order, &options));
 }
 
 int handle_get_vm_timeline(struct client *client, const struct get_vm_timeline_params *params,
@@ -134,10 +124,46 @@ int handle_clear_vm_timeline(struct client *client, struct reply *reply)
 {
     int rc = refuse_saved(client, "its timeline cannot be cleared");
 
-    return rc ? rc : answer_success(client, reply);
+    if (rc)
+        return rc;
+    profile_timeline_clear(client->service->options.profile, 0);
+    streams_timeline_cleared(client->service);
+    return answer_success(client, reply);
 }
 
 int handle_private_clear_vm_timeline(struct client *client, struct reply *reply)
 {
     return handle_clear_vm_timeline(client, reply);
+}
+
+int handle_private_get_timeline(struct client *client,
+                                const struct private_get_timeline_params *params,
+                                struct reply *reply)
+{
+    CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
+    struct profile *profile = client->service->options.profile;
+    struct snapshot_window given = window_if_given(params->time_origin_us, params->time_extent_us);
+    struct timeline_cursor cursor = { 0 };
+    struct timeline_window window = { .process_id =
+                                          params->isolate ? params->isolate->process->id : 0,
+                                      .tid = params->isolate ? params->isolate->tid : 0,
+                                      .bounded = given.bounded,
+                                      .origin_us = given.origin_us,
+                                      .extent_us = given.extent_us,
+                                      .since = &cursor,
+                                      .count_max = (uint64_t)params->count,
+                                      .open = true };
+    struct timeline *taken = NULL;
+    int rc;
+
+    if (params->cursor && !timeline_cursor_parse(params->cursor, &cursor))
+        return fail(client, RPC_INVALID_PARAMS,
+                    "cursor: expected what an earlier reply gave as \"next\"");
+    rc = samples_reply_begin_empty(client, reply, &begun);
+    if (!rc)
+        rc = samples_reply_result(client, timeline_take(&taken, profile, &window));
+    if (rc)
+        return rc;
+    return samples_reply_result(
+        client, timeline_table_new(&reply->samples, taken, profile, begun.envelope));
 }

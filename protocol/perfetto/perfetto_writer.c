@@ -1,5 +1,6 @@
 #include "perfetto_writer.h"
 
+#include "perfetto_events.h"
 #include "perfetto_packets.h"
 #include "../text/base64.h"
 #include "../text/tags.h"
@@ -11,7 +12,7 @@
 
 enum { CACHE_SLOTS = 1 << 13, PACKETS_BYTES = 4096, NAME_MAX_BYTES = 128, WORK_PACKET = 8 };
 
-enum part { PART_LIBRARIES, PART_FUNCTIONS, PART_FRAMES, PART_SAMPLES, PART_END };
+enum part { PART_LIBRARIES, PART_FUNCTIONS, PART_FRAMES, PART_SAMPLES, PART_EVENTS, PART_END };
 
 struct cached_stack {
     uint64_t hash, iid; /* iid 0: free */
@@ -34,6 +35,9 @@ struct perfetto_writer {
     uint64_t process_id; /* of the sample before */
     int32_t pid, tid;
     const char *thread_name;
+    struct timeline_order *order; /* NULL: no events */
+    bool gathered;
+    struct perfetto_events events;
 };
 
 static uint64_t hash_stack(const struct snapshot_sample *sample)
@@ -81,21 +85,22 @@ static void put_process(struct perfetto_writer *writer, uint64_t process_id)
 }
 
 /* A track for each thread; samples of a thread come in runs. */
-static void put_thread(struct perfetto_writer *writer, const struct snapshot_sample *sample)
+static void put_thread(struct perfetto_writer *writer, uint64_t process_id, int32_t tid,
+                       const char *thread_name)
 {
-    const char *thread_name = sample->thread_name ? sample->thread_name : "";
     char name[NAME_MAX_BYTES];
 
-    if (writer->process_id == sample->process_id && writer->tid == sample->tid &&
-        writer->thread_name == sample->thread_name)
+    if (writer->process_id == process_id && writer->tid == tid &&
+        writer->thread_name == thread_name)
         return;
-    if (writer->process_id != sample->process_id)
-        put_process(writer, sample->process_id);
-    writer->tid = sample->tid;
-    writer->thread_name = sample->thread_name;
-    snprintf(name, sizeof(name), "%" PRIu64 "/%d/%s", sample->process_id, sample->tid, thread_name);
-    if (is_new(writer, name))
-        perfetto_thread(&writer->packets, writer->pid, sample->tid, thread_name);
+    if (writer->process_id != process_id)
+        put_process(writer, process_id);
+    writer->tid = tid;
+    writer->thread_name = thread_name;
+    snprintf(name, sizeof(name), "%" PRIu64 "/%d/%s", process_id, tid,
+             thread_name ? thread_name : "");
+    if (tid && is_new(writer, name))
+        perfetto_thread(&writer->packets, writer->pid, tid, thread_name ? thread_name : "");
 }
 
 static void put_sample(struct perfetto_writer *writer)
@@ -105,11 +110,31 @@ static void put_sample(struct perfetto_writer *writer)
     if (writer->snapshot && !snapshot_ready(writer->snapshot, writer->cursor, writer->stream.work))
         return;
     if (!writer->snapshot || !snapshot_next(writer->snapshot, &writer->cursor, &sample)) {
+        writer->part = PART_EVENTS;
+        return;
+    }
+    put_thread(writer, sample.process_id, sample.tid, sample.thread_name);
+    perfetto_sample(&writer->packets, writer->pid, intern_stack(writer, &sample), &sample);
+}
+
+static void put_event(struct perfetto_writer *writer)
+{
+    struct timeline_event event;
+    enum timeline_side side;
+    int rc = writer->order && !writer->gathered
+                 ? timeline_order_gather(writer->order, writer->stream.work)
+                 : 0;
+
+    writer->stream.failed |= rc < 0;
+    writer->gathered = !rc;
+    if (rc > 0)
+        return;
+    if (rc < 0 || !writer->order || !timeline_order_next(writer->order, &event, &side)) {
         writer->part = PART_END;
         return;
     }
-    put_thread(writer, &sample);
-    perfetto_sample(&writer->packets, writer->pid, intern_stack(writer, &sample), &sample);
+    put_thread(writer, event.process_id, event.tid, event.thread_name);
+    perfetto_events_put(&writer->events, &writer->packets, &event, side, writer->pid);
 }
 
 static void put_entry(struct perfetto_writer *writer)
@@ -152,10 +177,13 @@ static void put_next(struct reply_stream *stream)
         work_off(stream->work, WORK_PACKET);
         if (writer->part == PART_SAMPLES)
             put_sample(writer);
+        else if (writer->part == PART_EVENTS)
+            put_event(writer);
         else
             put_entry(writer);
     }
-    stream->failed = writer->packets.failed || writer->threads.failed;
+    stream->failed |=
+        writer->packets.failed || writer->threads.failed || perfetto_events_failed(&writer->events);
     if (!stream->failed)
         put_base64(writer);
 }
@@ -167,6 +195,8 @@ static void free_writer(struct reply_stream *stream)
     snapshot_free(writer->snapshot);
     json_text_free(&writer->packets);
     tags_free(&writer->threads);
+    timeline_order_free(writer->order);
+    perfetto_events_free(&writer->events);
     free(writer);
 }
 
@@ -181,12 +211,14 @@ int perfetto_writer_new(struct reply_stream **out, struct snapshot *snapshot,
     if (!writer) {
         snapshot_free(snapshot);
         json_text_free(&first);
+        timeline_order_free(options->order);
         return -ISOSCOPE_NO_MEMORY;
     }
     writer->stream.kind = &kind;
     writer->profile = options->profile;
     writer->snapshot = snapshot;
     writer->packets = first;
+    writer->order = options->order;
     if (snapshot) {
         writer->libraries = snapshot_libraries(snapshot, &writer->counts[PART_LIBRARIES]);
         writer->functions = snapshot_functions(snapshot, &writer->counts[PART_FUNCTIONS]);

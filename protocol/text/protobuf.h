@@ -14,6 +14,10 @@
 
 /* A field of type uint32, uint64, int32, int64 or enum. */
 void protobuf_uint(struct json_text *bytes, uint32_t field, uint64_t value);
+/* Fields of type fixed64 and double. */
+void protobuf_fixed(struct json_text *bytes, uint32_t field, uint64_t value);
+void protobuf_double(struct json_text *bytes, uint32_t field, double value);
+/* A byte that is no UTF-8 becomes U+FFFD. */
 void protobuf_string(struct json_text *bytes, uint32_t field, const char *string);
 
 /* A message within: what is appended until protobuf_end is its own; below 256 MiB. */

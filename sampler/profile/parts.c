@@ -1,6 +1,8 @@
 #include "parts.h"
 
 #include "../include/isoscope/isoscope.h"
+#include "events/event_store.h"
+#include "events/streams.h"
 #include "intake/collector.h"
 #include "outside/bell.h"
 #include "profile.h"
@@ -62,11 +64,14 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     if (options->source_root && !(profile->source_root = strdup(options->source_root)))
         return -ISOSCOPE_NO_MEMORY;
     if ((error = stores_new(&profile->stores, options->store_bytes)) < 0 ||
+        (error = event_store_new(&profile->events, options->store_bytes)) < 0 ||
+        (error = streams_new(&profile->streams)) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
         (error = functions_new(&profile->functions)) < 0 ||
         (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
         (error = make_symbolizer(profile, options)) < 0 ||
-        (error = processes_new(&profile->processes, &profile->stores, &settings)) < 0)
+        (error = processes_new(&profile->processes, &profile->stores, profile->events, &settings)) <
+            0)
         return error;
     profile->known = (struct known_chains){ .registry = profile->registry,
                                             .functions = profile->functions,
@@ -105,6 +110,8 @@ void profile_free(struct profile *profile)
     processes_free(profile->processes);
     rounds_free(profile->rounds);
     stores_free(&profile->stores);
+    event_store_free(profile->events);
+    streams_free(profile->streams);
     inline_chains_free(profile->chains);
     inline_chains_free(profile->known.saved);
     kept_facts_free(profile->kept);

@@ -14,6 +14,8 @@
 #include "wall/rounds.h"
 
 struct bell;
+struct event_store;
+struct streams;
 struct follow_tables;
 struct profile_options;
 struct kept_facts;
@@ -21,6 +23,8 @@ struct session_contents;
 
 struct profile {
     struct stores stores;
+    struct event_store *events;
+    struct streams *streams; /* of events */
     struct registry *registry;
     struct functions *functions;
     struct inline_chains *chains;

@@ -1,6 +1,8 @@
 #include "profile.h"
 
 #include "../include/isoscope/isoscope.h"
+#include "events/event_store.h"
+#include "events/streams.h"
 #include "intake/collector.h"
 #include "outside/bell.h"
 #include "parts.h"
@@ -34,6 +36,8 @@ static int make_intake(struct profile *profile, const struct profile_options *op
         return error;
     collector.processes = profile->processes;
     collector.stores = &profile->stores;
+    collector.events = profile->events;
+    collector.streams = profile->streams;
     collector.registry = profile->registry;
     collector.symbolizer = profile->symbolizer;
     collector.tables = profile->tables;
@@ -168,6 +172,27 @@ void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t 
     profile_sync(profile);
     tell_before_clear(profile);
     processes_clear_thread(profile->processes, process_id, tid);
+}
+
+int profile_timeline_record(struct profile *profile, const char *const *names, size_t count,
+                            bool all)
+{
+    int error;
+
+    if (!profile->collector)
+        return 0;
+    error = streams_record(profile->streams, names, count, all);
+    collector_wake(profile->collector);
+    return error;
+}
+
+void profile_timeline_clear(struct profile *profile, uint64_t process_id)
+{
+    if (!profile->collector)
+        return;
+    profile_sync(profile);
+    tell_before_clear(profile);
+    processes_clear_events(profile->processes, process_id);
 }
 
 size_t profile_threads(struct profile *profile, uint64_t process_id, struct profile_thread *out,

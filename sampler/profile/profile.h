@@ -16,7 +16,7 @@
 #include "control.h"
 
 struct profile_options {
-    size_t store_bytes;            /* bound of each kind's store; 0: 64 MiB */
+    size_t store_bytes; /* bound of each kind's store, and of that of events; 0: 64 MiB */
     struct feed_settings settings; /* of period_us and depth_max 0 is the feed's default */
     const char *tables_path; /* of a file to make, that programs map; NULL: they get no tables,
                               * and walk stacks by the modules' own data, which costs more */

@@ -68,6 +68,7 @@ struct recorder_status {
     bool recording;          /* false: closed, or it had a problem */
     uint64_t samples, bytes; /* in all files */
     uint64_t missed;         /* samples that the store let go before they were written */
+    uint64_t events;         /* of the timeline, in all files */
     uint64_t write_ns;       /* CPU time of the recorder's thread */
     char path[4096];         /* of the file being written, or of the last one */
 };

@@ -66,6 +66,7 @@ struct saved_session {
     uint64_t cut_bytes;         /* of an incomplete last block, left out */
     uint64_t bytes, samples;
     uint64_t missed;          /* samples that could not be recorded in time */
+    uint64_t events, events_missed; /* of the timeline */
     int64_t start_us, end_us; /* the recording's, aligned */
     int64_t wall_start_us;    /* start_us by the machine's clock: microseconds since 1970 */
     const char *state;        /* session_options.state of the last time; NULL: none */

@@ -502,7 +502,7 @@ export interface PerfettoCpuSamples {
 /** The timeline as a Perfetto trace: base64 of a protobuf Trace. */
 export interface PerfettoTimeline {
   type: "PerfettoTimeline";
-  /** Empty while there are no events, which is a trace too. */
+  /** Tracks of processes and threads are in every window. */
   trace: string;
   timeOriginMicros: Micros;
   timeExtentMicros: Micros;
@@ -712,7 +712,7 @@ export interface TagProfile {
   counters: number[];
 }
 
-/** Timeline events. Programs record none so far: the names of processes and threads. */
+/** Timeline events by time, behind the names of processes and threads. Of a slice that crosses an end of the window, the side that lies in it. */
 export interface Timeline {
   type: "Timeline";
   traceEvents: TraceEvent[];
@@ -728,8 +728,8 @@ export interface TimelineFlags {
   recordedStreams: TimelineStream[];
 }
 
-/** Kinds of timeline events, as the Dart VM has them. */
-export type TimelineStream = "API" | "Compiler" | "CompilerVerbose" | "Dart" | "Debugger" | "Embedder" | "GC" | "Isolate" | "VM";
+/** A kind of timeline events: its category. The Dart VM's are API, Compiler, CompilerVerbose, Dart, Debugger, Embedder, GC, Isolate and VM; programs have others of their own. */
+export type TimelineStream = string;
 
 /** A moment. */
 export interface Timestamp {
@@ -737,18 +737,31 @@ export interface Timestamp {
   timestamp: Micros;
 }
 
-/** An event of Chrome's trace format: the name of a process or of a thread. */
-export interface TraceEvent {
-  name: "process_name" | "thread_name";
-  ph: "M";
-  pid: number;
-  tid: number;
-  args: TraceName;
+/** What the program said with the event, by name: texts and numbers. Of M the name. All but counters and M have isolateId and isolateGroupId. */
+export interface TraceArguments {
+  name?: string | number;
+  isolateId?: string | number;
+  isolateGroupId?: string | number;
+  /** Open, CutOff or NoBegin: as in _TimelineBlock. */
+  _mark?: string | number;
 }
 
-/** The arguments of a metadata event. */
-export interface TraceName {
+/** An event of Chrome's trace format. M is the name of a process or of a thread; B and E are the sides of a slice, X a whole one; i an instant; b, n and e async events, and b and e the sides of a frame, whose id is its number; s, t and f flows; C a counter, each of whose arguments is a series. */
+export interface TraceEvent {
+  /** Of M: process_name or thread_name. */
   name: string;
+  cat?: TimelineStream;
+  tid: number;
+  pid: number;
+  ts?: Micros;
+  ph: "M" | "B" | "E" | "X" | "i" | "b" | "n" | "e" | "s" | "t" | "f" | "C";
+  /** Microseconds, of X. */
+  dur?: number;
+  s?: "t";
+  /** Of flows: they belong to the slice around them. */
+  bp?: "e";
+  id?: string;
+  args: TraceArguments;
 }
 
 /** As many URIs as were asked for; null where there is none. */
@@ -1302,6 +1315,142 @@ export interface PrivateTagCounters {
   counters: number[];
 }
 
+/** Some events as columns: entry i of each belongs to the same event. Texts and threads go on where the block before ended, so a reply may be read while it comes. */
+export interface PrivateTimelineBlock {
+  timeOriginMicros: Micros;
+  /** Names, streams and names of arguments that this reply had not told. The first of the reply has the number 0. */
+  texts: string[];
+  /** Threads that this reply had not told. The first of the reply has the number 0. */
+  newThreads: PrivateTimelineThread[];
+  /** Numbers of the reply's kinds. */
+  kinds: number[];
+  /** Numbers of threads. */
+  threads: number[];
+  /** Numbers of texts; an end without a begin has the text "". */
+  names: number[];
+  /** Numbers of texts: the categories. */
+  streams: number[];
+  /** Nanoseconds since the start of the event before; of the first, since timeOriginMicros. Slices come in the order of their ends, so it may be negative. */
+  startDeltas: number[];
+  /** Nanoseconds, of slices and frames; else 0. Of an open slice until now, or until its process ended. */
+  durations: number[];
+  /** Of slices: how many slices of its thread are around it; else 0. */
+  depths: number[];
+  /** Slices that are not what a pair of begin and end makes: places in the columns. */
+  marked: number[];
+  /** Why, in the order of marked. Open: it has not ended. CutOff: its thread or process ended in it, or its end was lost. NoBegin: an end without a begin. */
+  marks: ("Open" | "CutOff" | "NoBegin")[];
+  /** Events with an id: places in the columns. Async and flow events have one; a frame's is its number. */
+  identified: number[];
+  /** In the order of identified, hexadecimal. */
+  ids: string[];
+  /** An entry for each argument: its event's place in the columns. */
+  argumentEvents: number[];
+  /** Numbers of texts. */
+  argumentNames: number[];
+  /** A number that readers of JSON may not know is a text: NaN, Infinity, -Infinity, and from 2^63 on its digits. Each argument of a counter is a series of it. */
+  argumentValues: (number | number | string)[];
+}
+
+/** A frame: the members of DevTools' FlutterFrame, in microseconds, and how late it was. */
+export interface PrivateTimelineFrame {
+  isolateId: IsolateId;
+  tid: number;
+  /** Of the series: a program may have several. */
+  name: string;
+  number: number;
+  startTime: Micros;
+  elapsed: number;
+  /** The frame's argument build; without it and raster, elapsed. */
+  build: number;
+  /** The frame's argument raster; else 0. */
+  raster: number;
+  /** The frame's argument vsyncOverhead; else 0. */
+  vsyncOverhead: number;
+  /** Frames that were not shown meanwhile: elapsed in whole budgets. */
+  dropped: number;
+  /** By dropped: from 3, 9, 24 and 42 on the next. */
+  level: "Best" | "Normal" | "Middle" | "High" | "Frozen";
+  /** Frames of its series that ended within the second before its end, itself too. */
+  fps: number;
+}
+
+/** Frames of each level. */
+export interface PrivateTimelineFrameCounts {
+  best: number;
+  normal: number;
+  middle: number;
+  high: number;
+  frozen: number;
+}
+
+/** Frames in the order of their ends. */
+export interface PrivateTimelineFrames {
+  type: "_TimelineFrames";
+  refreshRate: number;
+  /** What a frame may take at that rate. */
+  budgetMicros: number;
+  frames: PrivateTimelineFrame[];
+  frameCount: number;
+  /** Of all frames. */
+  dropped: number;
+  levels: PrivateTimelineFrameCounts;
+}
+
+/** What the service keeps of the events of all processes, and what is missing of them. At most bytesMax; the oldest go first. */
+export interface PrivateTimelineHistory {
+  bytes: number;
+  bytesMax: number;
+  /** Kept. */
+  events: number;
+  /** Let go of, for room. */
+  evicted: number;
+  /** Not taken: a ring was full, or a write came in the middle of another. */
+  lost: number;
+  /** Came to the service, and found no memory there or could not be true. */
+  unstored: number;
+  /** Ends without a begin. */
+  unmatched: number;
+  /** Begins without an end. */
+  cutOff: number;
+  /** Slices inside of so many others that they were not kept. */
+  tooDeep: number;
+  /** Ends before their begin: their slices have no duration. */
+  backward: number;
+  firstMicros?: Micros;
+  lastMicros?: Micros;
+}
+
+/** Events of the timeline in the order in which they were complete: a slice with its end. */
+export interface PrivateTimelineTable {
+  type: "_TimelineTable";
+  /** Slice, Instant, AsyncBegin, AsyncInstant, AsyncEnd, FlowBegin, FlowStep, FlowEnd, Counter, Frame. */
+  kinds: string[];
+  /** What the cursor pointed to was let go of or cleared: forget all, and begin anew with this. */
+  reset?: true;
+  history: PrivateTimelineHistory;
+  /** The cursor for what comes after this. */
+  next: string;
+  blocks: PrivateTimelineBlock[];
+  /** Slices that have not ended, of all the window, cursor or not: they take the place of what an earlier reply had here. At most one block; its numbers go on from blocks. */
+  open: PrivateTimelineBlock[];
+  /** In blocks. */
+  eventCount: number;
+  /** In open. */
+  openCount: number;
+  /** There are more events than count. */
+  more?: true;
+}
+
+/** A thread that told events. */
+export interface PrivateTimelineThread {
+  isolateId: IsolateId;
+  pid: number;
+  /** 0: the service itself tells of its sampling. */
+  tid: number;
+  name: string;
+}
+
 /** A program of this run that runs, or ran, without being sampled. */
 export interface PrivateUnsampled {
   /** The latest, where it was started more than once. */
@@ -1420,6 +1569,16 @@ export interface EventServiceUnregistered {
   method: string;
 }
 
+/** Events of a process, in the order in which they were complete: a slice with its end, as X. Names of threads stand in front of theirs. At most 1,000, of what came since the client began to listen. */
+export interface EventTimelineEvents {
+  type: "Event";
+  kind: "TimelineEvents";
+  timestamp: Millis;
+  isolateGroup: IsolateGroupRef;
+  isolate: IsolateRef;
+  timelineEvents: TraceEvent[];
+}
+
 /** Other streams are recorded than before. */
 export interface EventTimelineStreamSubscriptionsUpdate {
   type: "Event";
@@ -1494,6 +1653,16 @@ export interface EventPrivateSymbolsAvailable {
   timestamp: Millis;
   vm: VMRef;
   _symbols: PrivateSymbols;
+}
+
+/** There are more events of the timeline than before; at most four such events a second. */
+export interface EventPrivateTimelineAvailable {
+  type: "Event";
+  kind: "_TimelineAvailable";
+  timestamp: Millis;
+  vm: VMRef;
+  /** How many, of all processes; 0: what there was is forgotten. */
+  _events: number;
 }
 
 /** What each method takes, and what it gives. */
@@ -1573,6 +1742,16 @@ export interface Methods {
     };
     result: PrivateDisassembly;
   };
+  /** Frames that programs told, held against a refresh rate. */
+  "_getFrames": {
+    params: {
+      isolateId?: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+      refreshRate?: number;
+    };
+    result: PrivateTimelineFrames | Sentinel;
+  };
   /** A picture of the Dart heap. */
   "_getHeapMap": {
     params: {
@@ -1647,6 +1826,17 @@ export interface Methods {
       isolateId: IsolateId;
     };
     result: TagProfile | Sentinel;
+  };
+  /** Slices, instants, counters, flows and frames as columns, and what is new of them. */
+  "_getTimeline": {
+    params: {
+      isolateId?: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+      count?: number;
+      cursor?: string;
+    };
+    result: PrivateTimelineTable | Sentinel;
   };
   /** Metrics of the VM. */
   "_getVMMetricList": {
@@ -1741,7 +1931,7 @@ export interface Methods {
     };
     result: Success | Sentinel;
   };
-  /** Forgets the timeline's events: there are none. */
+  /** Forgets the timeline's events. What stands open stays so. */
   "clearVMTimeline": {
     params: Record<string, never>;
     result: Success;
@@ -2332,12 +2522,12 @@ export interface Streams {
   Debug: EventResume;
   GC: never;
   Extension: EventExtension;
-  Timeline: EventTimelineStreamSubscriptionsUpdate;
+  Timeline: EventTimelineEvents | EventTimelineStreamSubscriptionsUpdate;
   Logging: EventLogging;
   Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;
   Stderr: EventWriteEvent;
-  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateSymbolsAvailable;
+  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateSymbolsAvailable | EventPrivateTimelineAvailable;
   HeapSnapshot: never;
   Timer: EventTimerSignificantlyOverdue;
   ToolEvent: EventExtension;

@@ -22,7 +22,7 @@ def contents(session: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 20 + stored
         if kind == b"SMPL":
             yield kind, chunk.decompress(packed)
-        elif kind == b"SRCE":
+        elif kind in (b"SRCE", b"EVTS", b"EVNT"):
             yield kind, zstandard.ZstdDecompressor().decompressobj().decompress(packed)
         else:
             content = tables.decompress(packed)

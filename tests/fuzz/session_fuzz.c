@@ -8,6 +8,7 @@
 #include "sampler/profile/recorder.h"
 #include "sampler/profile/saved.h"
 #include "sampler/profile/session/format/blocks.h"
+#include "sampler/profile/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,25 @@ static void look_at_follow(struct profile *profile)
     }
 }
 
+static size_t look_at_timeline(struct profile *profile)
+{
+    struct timeline_window window = { .bounded = true, .extent_us = INT64_MAX / 2 };
+    struct timeline *timeline;
+    struct timeline_event event;
+    uint64_t cursor = 0;
+    size_t sum = 0;
+
+    if (timeline_take(&timeline, profile, &window) < 0)
+        return 0;
+    while (timeline_next(timeline, &cursor, &event)) {
+        sum += strlen(event.name) + strlen(event.stream) + strlen(event.thread_name);
+        for (uint32_t i = 0; i < event.argument_count; i++)
+            sum += strlen(event.arguments[i].name);
+    }
+    timeline_free(timeline);
+    return sum;
+}
+
 static void look_at_processes(struct profile *profile)
 {
     struct process_info infos[PROCESSES];
@@ -148,6 +168,7 @@ static void look(struct profile *profile)
 
     look_at_snapshot(profile);
     look_at_follow(profile);
+    look_at_timeline(profile);
     look_at_processes(profile);
     profile_function(profile, "functions/1/1000", &function);
     profile_library(profile, "libraries/1", &library);

@@ -1,6 +1,6 @@
 /*
- * fake_profile.h - a scripted profile behind snapshot.h, facts.h, control.h, saved.h and recorder.h: what protocol/ is tested
- * over.
+ * fake_profile.h - a scripted profile behind snapshot.h, timeline.h, facts.h, control.h, saved.h and recorder.h: what
+ * protocol/ is tested over.
  *
  * Three processes: 100 "spin" lives, 101 "sh" has ended and left a sample, 102 "true" has ended and
  * left none. Of the first one's source the lines are known. Tests change the struct as they like,
@@ -11,6 +11,7 @@
 
 #include "sampler/profile/control.h"
 #include "sampler/profile/facts.h"
+#include "sampler/profile/timeline.h"
 
 enum { FAKE_MAX = 16, FAKE_PROCESSES_MAX = 128, FAKE_DEPTH_MAX = 128 };
 
@@ -47,9 +48,16 @@ struct profile {
     unsigned synced; /* calls of profile_sync */
     int snapshots;   /* begun and not freed yet */
     int turns;       /* that snapshot_step still needs; all snapshots share them */
+    const struct timeline_event *events; /* in the order of arrival; those that stand open last */
+    uint32_t event_count;
+    uint64_t events_evicted; /* of those, the first */
+    uint32_t event_clears;
+    uint32_t streams_off; /* by index in the names of fake_timeline.c */
 };
 
 void fake_profile_init(struct profile *profile);
+/* The script of fake_timeline.c. */
+void fake_events(struct profile *profile);
 int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample);
 /* What options.epoch_ms and options.monotonic_us are given. */
 int64_t fake_epoch_ms(void);

@@ -257,6 +257,10 @@ static void act(struct talk *talk, const char *what)
         profile->processes[0].samples--;
     else if (!strcmp(what, "five_samples_come"))
         profile->processes[0].samples += 5;
+    else if (!strcmp(what, "the_program_tells_events"))
+        fake_events(profile);
+    else if (!strcmp(what, "the_first_events_are_evicted"))
+        profile->events_evicted = 4;
     else if (!strcmp(what, "the_file_is_damaged"))
         profile->damaged = true;
     else if (!strcmp(what, "the_profiler_is_off"))

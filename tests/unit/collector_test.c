@@ -3,6 +3,7 @@
 #include "fake_feed.h"
 #include "sampler/include/isoscope/isoscope.h"
 #include "sampler/feed/chance.h"
+#include "sampler/profile/events/streams.h"
 #include "sampler/profile/outside/thread_names.h"
 
 #include <setjmp.h>
@@ -19,6 +20,8 @@ enum { ROUND_US = 100000 };
 /* A collector whose rounds the test runs, at times the test chooses. */
 struct fixture {
     struct stores stores;
+    struct event_store *events;
+    struct streams *streams;
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct processes *processes;
@@ -37,12 +40,16 @@ static int open_fixture(void **state)
     struct collector_options options;
 
     stores_new(&fixture->stores, 0);
+    event_store_new(&fixture->events, 0);
+    streams_new(&fixture->streams);
     registry_new(&fixture->registry);
     symbolizer_new(&fixture->symbolizer, &(struct symbolizer_options){ 0 });
-    processes_new(&fixture->processes, &fixture->stores,
+    processes_new(&fixture->processes, &fixture->stores, fixture->events,
                   &(struct feed_settings){ .enabled = true, .period_us = 1000, .depth_max = 128 });
     options = (struct collector_options){ .processes = fixture->processes,
                                           .stores = &fixture->stores,
+                                          .events = fixture->events,
+                                          .streams = fixture->streams,
                                           .registry = fixture->registry,
                                           .symbolizer = fixture->symbolizer,
                                           .changed = count_change,
@@ -60,6 +67,8 @@ static int close_fixture(void **state)
     symbolizer_free(fixture->symbolizer);
     registry_free(fixture->registry);
     stores_free(&fixture->stores);
+    event_store_free(fixture->events);
+    streams_free(fixture->streams);
     free(fixture);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "sampler/profile/profile.h"
 #include "sampler/profile/recorder.h"
 #include "sampler/profile/saved.h"
+#include "sampler/profile/timeline.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -109,6 +110,43 @@ static inline void tell_samples(struct profile *profile, FILE *out)
     snapshot_free(snapshot);
 }
 
+static inline void tell_argument(const struct timeline_argument *argument, FILE *out)
+{
+    if (argument->type == FEED_ARGUMENT_TEXT)
+        fprintf(out, " %s='%s'", argument->name, argument->text);
+    else
+        fprintf(out, " %s=%d:%" PRIx64, argument->name, argument->type, argument->count);
+}
+
+/* How long what stands open does so depends on when it is asked. */
+static inline void tell_events(struct profile *profile, FILE *out)
+{
+    struct timeline_window window = { .open = true };
+    struct timeline *timeline;
+    struct timeline_event event;
+    uint64_t cursor = 0;
+    int error = timeline_take(&timeline, profile, &window);
+
+    if (error) {
+        fprintf(out, "events: error %d\n", error);
+        return;
+    }
+    while (timeline_next(timeline, &cursor, &event)) {
+        fprintf(out,
+                "event %d %d%s %" PRId64 "+%" PRIu64 " id %" PRIx64 " of %" PRIu64
+                " %d %s: %s %s depth %u",
+                event.kind, event.mark, event.complete ? " complete" : "", event.start_ns,
+                event.mark == TIMELINE_OPEN ? 0 : event.duration_ns, event.id, event.process_id,
+                event.tid, event.thread_name, event.stream, event.name, event.depth);
+        for (uint32_t i = 0; i < event.argument_count; i++)
+            tell_argument(&event.arguments[i], out);
+        fprintf(out, "\n");
+    }
+    if (timeline_damaged(timeline))
+        fprintf(out, "events are damaged\n");
+    timeline_free(timeline);
+}
+
 static inline void tell_tag(void *out, const char *tag)
 {
     fprintf(out, "tag %s\n", tag);
@@ -150,6 +188,7 @@ static inline char *tell(struct profile *profile)
     fprintf(out, "settings %u us depth %u mode %d threads %s\n", settings.period_us,
             settings.depth_max, settings.mode, settings.wall_threads);
     tell_samples(profile, out);
+    tell_events(profile, out);
     count = profile_processes(profile, infos, 16);
     for (size_t i = 0; i < count && i < 16; i++)
         tell_process(profile, &infos[i], out);

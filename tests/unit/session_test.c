@@ -1,7 +1,7 @@
 #include "sampler/profile/saved.h"
 
 #include "fake_elf.h"
-#include "fake_feed.h"
+#include "fake_events.h"
 #include "session_files.h"
 #include "sampler/profile/code.h"
 #include "sampler/profile/parts.h"
@@ -55,6 +55,35 @@ static void add_samples(struct fixture *fixture)
         add(fixture, fixture->other_slot, i ? tag : 0, second, 3);
         add(fixture, fixture->slot, tag, third, 3);
     }
+}
+
+/* Of every kind, with arguments of every type, and what is not whole. */
+static void add_events(struct fixture *fixture)
+{
+    const double number = 2.5;
+    struct fake_argument arguments[4] = {
+        { "signed", FEED_ARGUMENT_INT, (uint64_t)-9, NULL },
+        { "count", FEED_ARGUMENT_UINT, UINT64_MAX, NULL },
+        { "number", FEED_ARGUMENT_DOUBLE, 0, NULL },
+        { "text", FEED_ARGUMENT_TEXT, 0, "some text \xff" },
+    };
+    struct fake_feed *feed = &fixture->feed;
+    uint32_t slot = fixture->slot;
+    int64_t at_ns = 1000000000;
+
+    memcpy(&arguments[2].word, &number, sizeof(number));
+    fake_end(feed, slot, at_ns);
+    fake_begin(feed, slot, at_ns + 1000, "outer");
+    fake_event(feed, slot, FEED_EVENT_BEGIN, at_ns + 1100, "inner", 0, 0, arguments, 2);
+    fake_end(feed, slot, at_ns + 1200);
+    for (int phase = FEED_EVENT_INSTANT; phase <= FEED_EVENT_COUNTER; phase++)
+        fake_event(feed, slot, (enum feed_event_phase)phase, at_ns + 2000 + phase, "what",
+                   1u << phase, 0, arguments, (uint32_t)phase % 5);
+    fake_event(feed, fixture->other_slot, FEED_EVENT_COMPLETE, at_ns - 5000, "complete", 0, 9000,
+               NULL, 0);
+    fake_event(feed, fixture->other_slot, FEED_EVENT_FRAME, at_ns, "frame", 17, 16666666, NULL, 0);
+    fake_end(feed, slot, at_ns + 9000);
+    fake_event(feed, slot, FEED_EVENT_BEGIN, at_ns + 9500, "open", 0, 0, arguments, 4);
 }
 
 static int open_fixture(void **state)
@@ -124,6 +153,7 @@ static void a_saved_profile_says_what_the_live_one_said(void **state)
     char *live, *after;
 
     add_samples(fixture);
+    add_events(fixture);
     profile_sync(fixture->profile);
     live = tell(fixture->profile);
     save(fixture);
@@ -140,6 +170,7 @@ static void a_saved_profile_says_what_the_live_one_said(void **state)
 static struct file_bytes small_session(struct fixture *fixture)
 {
     add_samples(fixture);
+    add_events(fixture);
     profile_sync(fixture->profile);
     return save_bytes(fixture->profile, &(struct session_options){ 0 });
 }
@@ -430,6 +461,146 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         snapshot_free(snapshot);
         profile_free(saved);
         bytes_free(&columns);
+        craft_end(&craft);
+    }
+}
+
+#define EVENTS "{\"events\":1,\"firstNs\":7,\"lastNs\":9,\"sources\":[[1,1]]}"
+
+/* Each column, its bytes in hex: bytes of texts, texts, stream, source, what, name, time, duration,
+ * depth, id, arguments, and of these names, types, values, doubles. */
+struct event_case {
+    const char *columns[15];
+    const char *reason;
+};
+
+static void put_event_columns(const struct event_case *from, struct bytes *out)
+{
+    for (size_t i = 0; i < 15; i++) {
+        size_t count = strlen(from->columns[i]) / 2;
+
+        bytes_varint(out, count);
+        for (size_t byte = 0; byte < count; byte++) {
+            unsigned number = 0;
+
+            sscanf(from->columns[i] + 2 * byte, "%2x", &number);
+            bytes_byte(out, (uint8_t)number);
+        }
+    }
+}
+
+/* The first: a slice of 2 ns that ends at 9, called "a", with one argument. */
+static void events_that_cannot_be_are_told_when_somebody_looks(void **state)
+{
+    static const struct event_case cases[] = {
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          NULL },
+        { { "02", "61", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          "its texts are too many, or too long" },
+        { { "00", "", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          "its texts are too many, or too long" },
+        { { "01", "6161", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "01", "05",
+            "" },
+          "its columns have other lengths" },
+        { { "01", "61", "02", "00", "80", "01", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "01", "80", "01", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          "a kind or a source that is not there" },
+        { { "01", "61", "01", "00", "8a", "01", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          "a kind or a source that is not there" },
+        { { "01", "61", "01", "00", "80", "02", "12", "02", "00", "", "01", "01", "01", "05", "" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "00", "80", "01", "14", "02", "00", "", "01", "01", "01", "05", "" },
+          "time is not within" },
+        { { "01", "61", "01", "00", "80", "01", "12", "03", "00", "", "01", "01", "01", "05", "" },
+          "time is not within" },
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "ffff7f", "", "01", "01", "01", "05",
+            "" },
+          "an event is too deep" },
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "00", "", "05", "01", "01", "05", "" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "04", "05", "" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "03", "05", "" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "00", "", "01", "01", "02", "",
+            "0000" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "00", "80", "01", "12", "02", "00", "00", "01", "01", "01", "05",
+            "" },
+          "its columns have other lengths" },
+        { { "01", "61", "01", "00", "80", "01", "", "02", "00", "", "01", "01", "01", "05", "" },
+          "time is not within" },
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bytes columns = { 0 };
+        struct saved_problem problem;
+        struct timeline *timeline;
+        struct timeline_event event;
+        struct profile *saved;
+        struct craft craft;
+        uint64_t cursor = 0;
+
+        craft_begin(&craft);
+        craft_json(&craft, "HEAD", HEAD);
+        craft_json(&craft, "PROC", PROCESS);
+        craft_json(&craft, "THRD", THREAD);
+        craft_bytes(&craft, "EVTS", BLOCK_FRAME_OWN, EVENTS, strlen(EVENTS));
+        put_event_columns(&cases[i], &columns);
+        craft_bytes(&craft, "EVNT", BLOCK_FRAME_OWN, columns.data, columns.count);
+        write_bytes(fixture->session, craft.file.data, craft.file.count);
+        saved = open_saved(fixture->session, &problem);
+        if (!saved)
+            fail_msg("%zu: %s", i, problem.reason);
+        assert_int_equal(timeline_take(&timeline, saved, &(struct timeline_window){ 0 }), 0);
+        assert_int_equal(timeline_next(timeline, &cursor, &event), !cases[i].reason);
+        assert_int_equal(timeline_damaged(timeline), cases[i].reason != NULL);
+        assert_int_equal(saved_damage(saved, &problem), cases[i].reason != NULL);
+        if (cases[i].reason && !strstr(problem.reason, cases[i].reason))
+            fail_msg("%zu: %s", i, problem.reason);
+        timeline_free(timeline);
+        profile_free(saved);
+        bytes_free(&columns);
+        craft_end(&craft);
+    }
+}
+
+static void events_whose_outline_cannot_be_are_told(void **state)
+{
+    static const struct {
+        const char *outline, *reason;
+        bool events;
+    } cases[] = {
+        { "{\"events\":0,\"firstNs\":7,\"lastNs\":9,\"sources\":[]}", "is no number from 1", true },
+        { "{\"events\":1,\"firstNs\":9,\"lastNs\":7,\"sources\":[[1,1]]}", "out of range", true },
+        { "{\"events\":2,\"firstNs\":7,\"lastNs\":9,\"sources\":[[1,1]]}", "not those of 2", true },
+        { "{\"events\":1,\"firstNs\":7,\"lastNs\":9,\"sources\":[[2,1]]}", "thread 2 is not there",
+          true },
+        { EVENTS, "and not by its events", false },
+        { NULL, "has no 'EVTS' before it", true },
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct saved_problem problem = { 0 };
+        struct craft craft;
+
+        craft_begin(&craft);
+        craft_json(&craft, "HEAD", HEAD);
+        craft_json(&craft, "PROC", PROCESS);
+        craft_json(&craft, "THRD", THREAD);
+        if (cases[i].outline)
+            craft_bytes(&craft, "EVTS", BLOCK_FRAME_OWN, cases[i].outline,
+                        strlen(cases[i].outline));
+        if (cases[i].events)
+            craft_bytes(&craft, "EVNT", BLOCK_FRAME_OWN, "", 0);
+        else
+            craft_json(&craft, "ENDS", "{}");
+        assert_false(opens(fixture, craft.file.data, craft.file.count, &problem));
+        if (!strstr(problem.reason, cases[i].reason))
+            fail_msg("%zu: %s", i, problem.reason);
         craft_end(&craft);
     }
 }
@@ -911,6 +1082,8 @@ int main(void)
         TEST(zeros_behind_the_last_block_are_what_a_machine_left_that_died),
         TEST(tables_that_cannot_be_are_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
+        TEST(events_that_cannot_be_are_told_when_somebody_looks),
+        TEST(events_whose_outline_cannot_be_are_told),
         TEST(chains_that_cannot_be_are_told),
         TEST(columns_that_end_within_one_are_told),
         TEST(a_source_without_a_path_is_told),

@@ -3,6 +3,8 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../base/thread.h"
 #include "drain.h"
+#include "process_events.h"
+#include "sampling_events.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -46,10 +48,14 @@ static int64_t clock_us(void)
 int collector_new(struct collector **out, const struct collector_options *options)
 {
     struct collector *collector = calloc(1, sizeof(*collector));
+    const struct drain_options drain = { .stores = options->stores,
+                                         .events = options->events,
+                                         .streams = options->streams,
+                                         .registry = options->registry,
+                                         .symbolizer = options->symbolizer };
     pthread_condattr_t monotonic;
 
-    if (!collector ||
-        drain_new(&collector->drain, options->stores, options->registry, options->symbolizer) < 0) {
+    if (!collector || drain_new(&collector->drain, &drain) < 0) {
         free(collector);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -118,18 +124,24 @@ static bool drain_and_update(struct collector *collector, struct process *proces
 {
     struct processes *processes = collector->options.processes;
     struct process_hints hints = processes_hints(processes, process);
+    struct process_events *events =
+        process_events_of(process, collector->options.events, collector->options.streams);
     bool ended = is_over(process, hints, now_us);
 
     if (!ended) {
         feed_reader_alive(process->reader, now_us);
         process_follow_clock(process, settings, now_us);
         process_follow_names(process, settings, now_us);
+        if (events)
+            process_events_want(events, process);
     }
     if (collector->options.tables)
         process_tell_tables(process, collector->options.tables);
     if (ended)
         rounds_finish(process->wall);
     drain_process(collector->drain, process, ended ? INT64_MAX : now_us, now_us + CLOCK_SLACK_US);
+    if (events)
+        sampling_events_tell(process, settings, ended, now_us);
     processes_update(processes, process, ended);
     return ended;
 }

@@ -20,11 +20,13 @@ struct collector;
 struct collector_options {
     struct processes *processes;
     const struct stores *stores;
+    struct event_store *events;
+    struct streams *streams;
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct table_store *tables; /* NULL: no program gets any */
     struct rounds *rounds;      /* NULL: there is no wall mode */
-    /* A process came or ended, losses grew, or (collector_follow) there are samples; NULL is fine.
+    /* A process came or ended, losses grew, or (collector_follow) there are samples or events; NULL is fine.
      */
     void (*changed)(void *context);
     void *context;

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../outside/thread_names.h"
+#include "process_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 enum {
     /* A full ring holds fewer; more in one round means that its writer makes them up. */
     SLOT_RECORDS_MAX = FEED_RING_BYTES / sizeof(struct feed_timed),
+    SLOT_EVENTS_MAX = FEED_EVENT_RING_BYTES / sizeof(struct feed_event),
     SLEEPERS_MAX = 1 << 20,
     /* What is taken before it is sorted and stored: 4 MB of frames. */
     TAKEN_FRAMES_MAX = 512 * 1024,
@@ -25,6 +27,8 @@ static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
 
 struct drain {
     const struct stores *stores;
+    struct event_store *events;
+    struct streams *streams;
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct store_sample *samples; /* their threads are held */
@@ -33,8 +37,7 @@ struct drain {
     uint64_t stored; /* since drain_flush */
 };
 
-int drain_new(struct drain **out, const struct stores *stores, struct registry *registry,
-              struct symbolizer *symbolizer)
+int drain_new(struct drain **out, const struct drain_options *options)
 {
     struct drain *drain = calloc(1, sizeof(*drain));
 
@@ -43,9 +46,11 @@ int drain_new(struct drain **out, const struct stores *stores, struct registry *
     /* Large enough once and for all; what no round needs is never touched. */
     drain->samples = calloc(TAKEN_SAMPLES_MAX, sizeof(*drain->samples));
     drain->frames = calloc(TAKEN_FRAMES_MAX, sizeof(*drain->frames));
-    drain->stores = stores;
-    drain->registry = registry;
-    drain->symbolizer = symbolizer;
+    drain->stores = options->stores;
+    drain->events = options->events;
+    drain->streams = options->streams;
+    drain->registry = options->registry;
+    drain->symbolizer = options->symbolizer;
     if (!drain->samples || !drain->frames) {
         drain_free(drain);
         return -ISOSCOPE_NO_MEMORY;
@@ -146,11 +151,11 @@ static void take_back(struct drain *drain, struct process *process,
 }
 
 /* The stores know the slot's thread by the name that it has now. */
-static void meet_thread(struct drain *drain, struct process_slot *slot,
+static void meet_thread(struct drain *drain, struct process *process, struct process_slot *slot,
                         const struct feed_thread_view *view)
 {
     if (slot->generation != view->generation)
-        process_slot_release(slot);
+        process_slot_release(process, slot, view->start_us);
     slot->generation = view->generation;
     for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
         struct owner_thread *thread = slot->threads[kind];
@@ -158,6 +163,8 @@ static void meet_thread(struct drain *drain, struct process_slot *slot,
         if (thread && strcmp(thread->name, view->name) != 0)
             store_rename(drain->stores->of[kind], thread, view->name);
     }
+    if (slot->track && strcmp(slot->track->thread->name, view->name) != 0)
+        event_store_rename(drain->events, slot->track->thread, view->name);
 }
 
 /* That thread in the store of a kind; NULL: out of memory. */
@@ -222,26 +229,69 @@ static void take_own(struct drain *drain, struct process *process, struct proces
     }
 }
 
+/* What a thread is called that the feed has no name of yet. */
+static void complete_name(struct drain *drain, struct process *process, uint32_t number,
+                          struct process_slot *slot, struct feed_thread_view *view)
+{
+    if (view->name[0])
+        return;
+    thread_name_complete(process->reader, number, process->pid, view);
+    meet_thread(drain, process, slot, view);
+}
+
+/* Returns whether there were samples. */
+static bool drain_samples(struct drain *drain, struct process *process, uint32_t number,
+                          struct feed_thread_view *view, int64_t until_us, int64_t possible_us)
+{
+    struct process_slot *slot = process_slot(process, number);
+    const union feed_any *record;
+    uint32_t taken = 0;
+
+    while (taken < SLOT_RECORDS_MAX &&
+           (record = feed_reader_next(process->reader, number, until_us))) {
+        if (!taken++)
+            complete_name(drain, process, number, slot, view);
+        take_own(drain, process, slot, view, record, possible_us);
+    }
+    return taken;
+}
+
+/* Returns whether there were events. */
+static bool drain_events(struct drain *drain, struct process *process, uint32_t number,
+                         struct feed_thread_view *view, int64_t possible_us)
+{
+    struct process_slot *slot = process_slot(process, number);
+    struct process_events *events;
+    struct feed_event_parts parts;
+    uint32_t taken = 0;
+
+    while (taken < SLOT_EVENTS_MAX && feed_reader_next_event(process->reader, number, &parts)) {
+        if (!taken++)
+            complete_name(drain, process, number, slot, view);
+        events = process_events_of(process, drain->events, drain->streams);
+        if (!events)
+            event_store_refuse(drain->events);
+        else if (!process_events_take(events, process, slot, view, &parts, possible_us * 1000))
+            process->impossible++;
+    }
+    drain->stored += taken;
+    return taken;
+}
+
 static void drain_slot(struct drain *drain, struct process *process, uint32_t number,
                        int64_t until_us, int64_t possible_us)
 {
     struct process_slot *slot = process_slot(process, number);
     struct feed_thread_view view;
     const union feed_any *record;
-    uint32_t taken = 0;
+    bool any;
 
     if (!slot || !feed_reader_thread(process->reader, number, &view))
         return;
-    meet_thread(drain, slot, &view);
-    while (taken < SLOT_RECORDS_MAX &&
-           (record = feed_reader_next(process->reader, number, until_us))) {
-        if (!taken++ && !view.name[0]) {
-            thread_name_complete(process->reader, number, process->pid, &view);
-            meet_thread(drain, slot, &view);
-        }
-        take_own(drain, process, slot, &view, record, possible_us);
-    }
-    if (view.state != FEED_THREAD_ENDED || taken)
+    meet_thread(drain, process, slot, &view);
+    any = drain_samples(drain, process, number, &view, until_us, possible_us);
+    any |= drain_events(drain, process, number, &view, possible_us);
+    if (view.state != FEED_THREAD_ENDED || any)
         return;
     /* The state was read before the ring: an ended thread has written all it ever will. What is
      * left may still be later than until_us, and must not become the slot's next thread's. */
@@ -249,7 +299,7 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
         take_own(drain, process, slot, &view, record, possible_us);
         return;
     }
-    process_slot_release(slot);
+    process_slot_release(process, slot, until_us < possible_us ? until_us : possible_us);
     feed_reader_recycle(process->reader, number);
 }
 
@@ -283,7 +333,7 @@ static struct process_slot *slot_asleep(struct drain *drain, struct process *pro
         return NULL;
     if (slot->generation != view.generation)
         slot->asleep_depth = 0;
-    meet_thread(drain, slot, &view);
+    meet_thread(drain, process, slot, &view);
     *thread = thread_of(process, slot, &view, asleep_kind);
     return *thread ? slot : NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../runtimes.h"
+#include "process_events.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -74,12 +75,14 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
 void process_retire(struct process *process)
 {
     for (uint32_t i = 0; i < process->slot_count; i++) {
-        process_slot_release(&process->slots[i]);
+        process_slot_release(process, &process->slots[i], process->ended_us);
         free(process->slots[i].asleep);
     }
     free(process->slots);
     process->slots = NULL;
     process->slot_count = 0;
+    process_events_free(process->events, process->ended_us);
+    process->events = NULL;
     rounds_leave(process->wall);
     process->wall = NULL;
     for (int origin = 0; origin < 2; origin++)
@@ -108,6 +111,8 @@ void process_free(struct process *process)
         return;
     process_retire(process);
     owners_release(&process->owners);
+    owner_release(process->event_owner);
+    owner_release(process->service_owner);
     module_set_free(&process->met);
     free(process);
 }
@@ -365,12 +370,15 @@ struct process_slot *process_slot(struct process *process, uint32_t slot)
     return &process->slots[slot];
 }
 
-void process_slot_release(struct process_slot *slot)
+void process_slot_release(struct process *process, struct process_slot *slot, int64_t at_us)
 {
     for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
         owner_thread_release(slot->threads[kind]);
         slot->threads[kind] = NULL;
     }
+    if (slot->track)
+        process_events_end_track(process->events, slot->track, at_us);
+    slot->track = NULL;
 }
 
 static const char *last_part(const char *path)

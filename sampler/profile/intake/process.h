@@ -13,6 +13,7 @@
 #define ISOSCOPE_PROCESS_H
 
 #include "../base/map64.h"
+#include "../events/event_store.h"
 #include "../naming/symbolizer.h"
 #include "../naming/perf_map.h"
 #include "../naming/registry.h"
@@ -25,11 +26,15 @@
 #include "../wall/rounds.h"
 #include "module_places.h"
 #include "module_set.h"
+#include "sampling_events.h"
+
+struct process_events;
 
 /* A thread slot of the feed, as it was last seen. */
 struct process_slot {
     uint32_t generation;
     struct owner_thread *threads[SAMPLE_KINDS]; /* NULL: no thread, or it left no such sample */
+    struct track *track;                        /* its events; NULL: it left none */
     /* Where it was last seen asleep, in the profile's frames. asleep_depth 0: nowhere. */
     uint64_t *asleep;
     uint32_t asleep_depth;
@@ -45,8 +50,10 @@ struct process {
     int pidfd; /* readable when it is dead; -1: there is none */
     bool dead; /* it was so before it could be watched */
     struct owners owners;
-    struct feed_reader *reader; /* collector's lock; NULL: ended */
-    struct subject *wall;       /* wall mode's view of it, with the reader; NULL: none */
+    struct owner *event_owner;
+    struct owner *service_owner; /* of the service's events on it, for which nobody remembers it */
+    struct feed_reader *reader;  /* collector's lock; NULL: ended */
+    struct subject *wall;        /* wall mode's view of it, with the reader; NULL: none */
 
     /* collector's lock */
     int64_t end_us;
@@ -80,10 +87,12 @@ struct process {
     } modules[2]; /* the feed's numbers, and the rounds' -> profile's */
     bool *told;   /* by feed's number: the program knows where its table lies */
     uint32_t told_room;
-    uint32_t told_below;       /* all below are told */
-    struct map64 names;        /* feed's place -> profile's number */
-    struct perf_map *perf_map; /* NULL: no pc was in no module yet */
-    int64_t round_us;          /* when the round began, as it were: it only ever grows */
+    uint32_t told_below;           /* all below are told */
+    struct map64 names;            /* feed's place -> profile's number */
+    struct process_events *events; /* NULL: none came yet */
+    struct sampling_told sampling; /* in events */
+    struct perf_map *perf_map;     /* NULL: no pc was in no module yet */
+    int64_t round_us;              /* when the round began, as it were: it only ever grows */
     struct process_slot *slots;
     uint32_t slot_count;
 };
@@ -118,8 +127,8 @@ uint32_t process_name(struct process *process, uint32_t place, struct names *nam
 
 /* The slot's place for its thread; NULL: out of memory. */
 struct process_slot *process_slot(struct process *process, uint32_t slot);
-/* Its thread has no more to tell. */
-void process_slot_release(struct process_slot *slot);
+/* Its thread has no more to tell: what it told as slices ends then. */
+void process_slot_release(struct process *process, struct process_slot *slot, int64_t at_us);
 
 void process_describe(const struct process *process, struct owner_counts counts,
                       struct process_info *out);

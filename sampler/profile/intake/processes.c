@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ended processes without samples are remembered up to here; then the oldest are forgotten. */
+/* Ended processes without samples and events are remembered up to here; then the oldest are forgotten. */
 enum { REMEMBERED_MAX = 1024 };
 
-int processes_new(struct processes **out, const struct stores *stores,
+int processes_new(struct processes **out, const struct stores *stores, struct event_store *events,
                   const struct feed_settings *settings)
 {
     struct processes *processes = calloc(1, sizeof(*processes));
@@ -17,6 +17,7 @@ int processes_new(struct processes **out, const struct stores *stores,
         return -ISOSCOPE_NO_MEMORY;
     pthread_mutex_init(&processes->lock, NULL);
     processes->stores = stores;
+    processes->events = events;
     processes->settings = *settings;
     processes->version = 1;
     *out = processes;
@@ -34,9 +35,10 @@ void processes_free(struct processes *processes)
     free(processes);
 }
 
-static bool left_no_sample(struct processes *processes, const struct process *process)
+static bool left_nothing(struct processes *processes, const struct process *process)
 {
-    return !process->reader && !stores_have_samples(processes->stores, &process->owners);
+    return !process->reader && !stores_have_samples(processes->stores, &process->owners) &&
+           !event_store_has(processes->events, process->event_owner);
 }
 
 static void forget_process(struct processes *processes, struct process *process)
@@ -44,6 +46,8 @@ static void forget_process(struct processes *processes, struct process *process)
     size_t number = 0;
 
     add_cpu(&processes->cpu, process);
+    processes->lost_events += lost_events(process);
+    event_store_forget(processes->events, process->service_owner);
     while (processes->list[number] != process)
         number++;
     memmove(&processes->list[number], &processes->list[number + 1],
@@ -55,7 +59,7 @@ static void forget_process(struct processes *processes, struct process *process)
 static void forget_the_oldest(struct processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++) {
-        if (!left_no_sample(processes, processes->list[i]))
+        if (!left_nothing(processes, processes->list[i]))
             continue;
         forget_process(processes, processes->list[i]);
         return;
@@ -70,7 +74,7 @@ static void choose_id(struct processes *processes, struct process *process)
 
     process->id = process->pid > 0 ? (uint64_t)process->pid : PID_STRIDE;
     while ((before = find_process(processes, process->id))) {
-        if (left_no_sample(processes, before)) {
+        if (left_nothing(processes, before)) {
             forget_process(processes, before);
         } else {
             process->id += PID_STRIDE;
@@ -101,7 +105,8 @@ static int enter_locked(struct processes *processes, struct process *process)
     if (processes->count >= REMEMBERED_MAX)
         forget_the_oldest(processes);
     choose_id(processes, process);
-    if (processes_reserve(processes) < 0 || owners_new(&process->owners, process->id) < 0)
+    if (processes_reserve(processes) < 0 || owners_new(&process->owners, process->id) < 0 ||
+        process_event_owners(process, process->id) < 0)
         return -ISOSCOPE_NO_MEMORY;
     process->started = process->pid > 0 && process->pid == processes->awaited_pid;
     process_status(process, &process->status);

@@ -3,7 +3,7 @@
  *
  *   collector (enters, drains, ends them) -> processes -> profile.h and snapshot.h (show them)
  *
- * Ownership  The list owns its processes. It borrows the store.
+ * Ownership  The list owns its processes. It borrows the stores.
  * Threads    One lock, inside. What is marked ROUND is for the holder of the collector's round
  *            alone: only there the list changes, so there a process may be used without the lock.
  * Errors     0 or -ISOSCOPE_NO_MEMORY.
@@ -15,7 +15,7 @@
 
 struct processes;
 
-int processes_new(struct processes **out, const struct stores *stores,
+int processes_new(struct processes **out, const struct stores *stores, struct event_store *events,
                   const struct feed_settings *settings);
 void processes_free(struct processes *processes); /* NULL is fine */
 
@@ -48,6 +48,9 @@ uint64_t processes_version(struct processes *processes);
 void processes_met(struct processes *processes, uint64_t process_id, struct module_set *out);
 void processes_clear(struct processes *processes, uint64_t process_id);
 void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid);
+void processes_clear_events(struct processes *processes, uint64_t process_id);
+/* Events that programs lost, those that are remembered no longer too. */
+uint64_t processes_lost_events(struct processes *processes);
 /* False: no such process. */
 bool processes_states(struct processes *processes, uint64_t process_id, int32_t tid,
                       uint64_t counts[OWNER_STATES]);
@@ -63,9 +66,11 @@ struct process_saved {
     struct module_set met;    /* module_set_free */
 };
 
-/* One that has ended. It gets its id, or a free one like it. Lends its owner. */
+/* One that has ended. It gets its id, or a free one like it. Lends its owner of samples. */
 int processes_restore(struct processes *processes, const struct process_saved *saved,
                       struct owner **owner);
+/* Lends its owner of events. NULL: no such process. */
+struct owner *processes_event_owner(struct processes *processes, uint64_t process_id);
 /* The session says more of one that was put back. */
 void processes_restore_again(struct processes *processes, uint64_t process_id,
                              const struct process_saved *saved);

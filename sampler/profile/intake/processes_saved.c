@@ -29,12 +29,14 @@ static struct process *process_of(const struct process_saved *saved, uint64_t id
 {
     struct process *process = calloc(1, sizeof(*process));
 
-    if (!process || owners_new(&process->owners, id) < 0) {
-        free(process);
+    if (!process)
+        return NULL;
+    process->pidfd = -1;
+    if (owners_new(&process->owners, id) < 0 || process_event_owners(process, id) < 0) {
+        process_free(process);
         return NULL;
     }
     process->id = id;
-    process->pidfd = -1;
     take_over(process, saved);
     return process;
 }
@@ -64,6 +66,16 @@ int processes_restore(struct processes *processes, const struct process_saved *s
     error = restore(processes, saved, owner);
     pthread_mutex_unlock(&processes->lock);
     return error;
+}
+
+struct owner *processes_event_owner(struct processes *processes, uint64_t process_id)
+{
+    const struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    pthread_mutex_unlock(&processes->lock);
+    return process ? process->event_owner : NULL;
 }
 
 void processes_restore_again(struct processes *processes, uint64_t process_id,

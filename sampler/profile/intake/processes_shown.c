@@ -76,6 +76,29 @@ void processes_clear(struct processes *processes, uint64_t process_id)
     pthread_mutex_unlock(&processes->lock);
 }
 
+void processes_clear_events(struct processes *processes, uint64_t process_id)
+{
+    pthread_mutex_lock(&processes->lock);
+    for (size_t i = 0; i < processes->count; i++)
+        if (process_id == 0 || processes->list[i]->id == process_id) {
+            event_store_clear(processes->events, processes->list[i]->event_owner);
+            event_store_clear(processes->events, processes->list[i]->service_owner);
+        }
+    pthread_mutex_unlock(&processes->lock);
+}
+
+uint64_t processes_lost_events(struct processes *processes)
+{
+    uint64_t lost;
+
+    pthread_mutex_lock(&processes->lock);
+    lost = processes->lost_events;
+    for (size_t i = 0; i < processes->count; i++)
+        lost += lost_events(processes->list[i]);
+    pthread_mutex_unlock(&processes->lock);
+    return lost;
+}
+
 void processes_clear_thread(struct processes *processes, uint64_t process_id, int32_t tid)
 {
     struct process *process;

@@ -17,6 +17,7 @@ enum { PID_STRIDE = 10000000 }; /* above every pid */
 
 struct processes {
     const struct stores *stores;
+    struct event_store *events;
     pthread_mutex_t lock;  /* guards the rest */
     struct process **list; /* changed in a round only */
     size_t count, capacity;
@@ -26,6 +27,7 @@ struct processes {
     int32_t awaited_pid; /* whose exit will be told; 0: nobody's */
     /* Of those that are remembered no longer; tree_ns: what the kernel told at exits. */
     struct profile_cpu cpu;
+    uint64_t lost_events; /* of those, too */
 };
 
 /* With the lock; NULL: there is none. */
@@ -42,6 +44,22 @@ static inline void add_cpu(struct profile_cpu *to, const struct process *process
     to->processes += !process->execed;
     to->sampled_ns += process->status.sampled_ns;
     to->not_sampled_ns += feed_not_sampled_ns(&process->status);
+}
+
+static inline int process_event_owners(struct process *process, uint64_t id)
+{
+    int error = owner_new(&process->event_owner, id);
+
+    return error ? error : owner_new(&process->service_owner, id);
+}
+
+static inline uint64_t lost_events(const struct process *process)
+{
+    uint64_t sum = 0;
+
+    for (int loss = 0; loss < FEED_EVENT_LOSS_COUNT; loss++)
+        sum += process->status.events_lost[loss];
+    return sum;
 }
 
 /* With the lock: room for one more. */

@@ -48,13 +48,16 @@ static int64_t now_us(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* With the lock: all samples that there are. */
+/* With the lock: all samples and events that there are. */
 static void take_samples(struct recorder *recorder)
 {
     int result;
 
     do
         result = session_writer_samples(recorder->writer, &recorder->taken);
+    while (result > 0);
+    do
+        result = session_writer_events(recorder->writer, &recorder->taken);
     while (result > 0);
 }
 
@@ -145,6 +148,7 @@ static void write_taken(struct recorder *recorder)
     pthread_mutex_lock(&recorder->lock);
     recorder->status.bytes += problem ? 0 : recorder->writing.count;
     recorder->status.samples = session_writer_count(recorder->writer);
+    recorder->status.events = session_writer_event_count(recorder->writer);
     recorder->status.missed = session_writer_missed(recorder->writer);
     recorder->status.write_ns = (uint64_t)now_us(CLOCK_THREAD_CPUTIME_ID) * 1000;
     pthread_mutex_unlock(&recorder->lock);

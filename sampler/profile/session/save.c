@@ -4,13 +4,22 @@
 #include "../control.h"
 #include "../parts.h"
 #include "../saved.h"
+#include "../timeline.h"
 #include "session_options.h"
 #include "session_writer.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-enum save_phase { SAVE_HEAD, SAVE_SAMPLES, SAVE_TABLES, SAVE_NAMES, SAVE_END, SAVE_DONE };
+enum save_phase {
+    SAVE_HEAD,
+    SAVE_SAMPLES,
+    SAVE_EVENTS,
+    SAVE_TABLES,
+    SAVE_NAMES,
+    SAVE_END,
+    SAVE_DONE
+};
 
 struct save {
     struct profile *profile;
@@ -64,6 +73,8 @@ static int begin(struct save *save)
 {
     int64_t first_us = profile_history(save->profile).first_us;
 
+    if (!first_us)
+        first_us = profile_timeline_history(save->profile).first_ns / 1000;
     save->phase = SAVE_SAMPLES;
     return session_writer_begin(save->writer, first_us ? first_us : now_us(save->profile),
                                 &save->bytes);
@@ -72,6 +83,15 @@ static int begin(struct save *save)
 static int step_samples(struct save *save)
 {
     int result = session_writer_samples(save->writer, &save->bytes);
+
+    if (!result)
+        save->phase = SAVE_EVENTS;
+    return result < 0 ? result : 0;
+}
+
+static int step_events(struct save *save)
+{
+    int result = session_writer_events(save->writer, &save->bytes);
 
     if (!result)
         save->phase = SAVE_TABLES;
@@ -99,6 +119,8 @@ static int do_phase(struct save *save)
         return begin(save);
     case SAVE_SAMPLES:
         return step_samples(save);
+    case SAVE_EVENTS:
+        return step_events(save);
     case SAVE_TABLES:
         save->phase = SAVE_NAMES;
         return session_writer_tables(save->writer, now_us(save->profile), &save->bytes);

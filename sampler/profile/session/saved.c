@@ -136,6 +136,8 @@ static int read_file(struct opening *opening, size_t number)
         .bytes = part->archive.file.bytes,
         .samples = reader->samples,
         .missed = reader->settings.missed,
+        .events = reader->events,
+        .events_missed = reader->settings.events_missed,
         .start_us = start_us,
         .end_us = reader->end_us,
         .wall_start_us = head->wall_start_us,

@@ -52,11 +52,50 @@ static int load(void *context, uint32_t number, struct chunk *chunk)
     return error;
 }
 
+/* A block of events is a frame of its own. */
+static int read_events(struct session_archive *archive, const struct archived_events *events,
+                       struct event_chunk *chunk, struct saved_problem *problem)
+{
+    const struct block_place *place = &events->place;
+    const char *reason;
+    int error = session_file_read(&archive->file, place, &archive->event_stored, problem);
+
+    if (error)
+        return error;
+    unpacker_restart(archive->event_unpacker);
+    error =
+        unpacker_read(archive->event_unpacker, archive->event_stored.data,
+                      archive->event_stored.count, place->head.unpacked, &archive->event_content);
+    if (error == -ISOSCOPE_DAMAGED)
+        return session_problem(problem, place->position, "block 'EVNT' cannot be unpacked");
+    if (error)
+        return error;
+    reason = event_columns_load(&archive->event_content, &events->outline, archive->shift_us * 1000,
+                                chunk);
+    return reason ? session_problem(problem, place->position, "block 'EVNT': %s", reason) : 0;
+}
+
+static int load_events(void *context, uint32_t number, struct event_chunk *chunk)
+{
+    struct session_archive *archive = context;
+    struct saved_problem problem = { 0 };
+    int error = read_events(archive, &archive->events[number], chunk, &problem);
+
+    if (error == -ISOSCOPE_DAMAGED)
+        keep_damage(archive, &problem);
+    return error;
+}
+
 int session_archive_new(struct session_archive *archive)
 {
-    *archive = (struct session_archive){ .file = { .fd = -1 }, .chunk_archive = { load, archive } };
+    int error;
+
+    *archive = (struct session_archive){ .file = { .fd = -1 },
+                                         .chunk_archive = { load, archive },
+                                         .event_archive = { load_events, archive } };
     pthread_mutex_init(&archive->lock, NULL);
-    return unpacker_new(&archive->unpacker);
+    error = unpacker_new(&archive->unpacker);
+    return error ? error : unpacker_new(&archive->event_unpacker);
 }
 
 void session_archive_close(struct session_archive *archive)
@@ -67,6 +106,12 @@ void session_archive_close(struct session_archive *archive)
     free(archive->numbers.modules);
     free(archive->numbers.named);
     map64_free(&archive->numbers.names);
+    for (uint32_t i = 0; i < archive->event_count; i++)
+        event_outline_free(&archive->events[i].outline);
+    free(archive->events);
+    unpacker_free(archive->event_unpacker);
+    bytes_free(&archive->event_stored);
+    bytes_free(&archive->event_content);
     unpacker_free(archive->unpacker);
     bytes_free(&archive->stored);
     bytes_free(&archive->content);

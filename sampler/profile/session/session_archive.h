@@ -1,16 +1,17 @@
 /*
- * session_archive.h - where the samples of a session's chunks are in its file, and how they come out
- * of it.
+ * session_archive.h - where the samples and events of a session's chunks are in its file, and how they
+ * come out of it.
  *
  *   session_reader (finds them) -> session_archive -> store (chunk_archive: when they are looked at)
  *
  * Ownership  The user's struct, which must not move; session_archive_close ends it.
- * Threads    Loading: one at a time, as chunk_archive. session_archive_damage: any.
+ * Threads    Loading: one at a time of each kind, as chunk_archive and event_archive. session_archive_damage: any.
  * Errors     As session_file.h.
  */
 #ifndef ISOSCOPE_SESSION_ARCHIVE_H
 #define ISOSCOPE_SESSION_ARCHIVE_H
 
+#include "format/event_loading.h"
 #include "format/sample_columns.h"
 #include "session_file.h"
 
@@ -27,8 +28,19 @@ struct archived_chunk {
     uint32_t first, count; /* pieces */
 };
 
+/* A block of events: a chunk of its own. */
+struct archived_events {
+    struct event_outline outline;
+    struct block_place place;
+};
+
 struct session_archive {
     struct session_file file;
+    struct event_archive event_archive; /* for the store of events */
+    struct archived_events *events;
+    uint32_t event_count, event_capacity;
+    struct unpacker *event_unpacker;
+    struct bytes event_stored, event_content;
     struct chunk_archive chunk_archive; /* for the store */
     struct archived_piece *pieces;
     uint32_t piece_count, piece_capacity;

@@ -1,6 +1,7 @@
 #include "session_reader.h"
 
 #include "../../include/isoscope/isoscope.h"
+#include "events_reader.h"
 #include "facts_writer.h"
 #include "piece_reader.h"
 #include "table_reader.h"
@@ -41,8 +42,11 @@ void session_reader_close(struct session_reader *reader)
     chain_state_free(&reader->chain_state);
     map64_free(&reader->threads);
     map64_free(&reader->processes);
-    for (uint32_t i = 0; i < reader->thread_count; i++)
+    for (uint32_t i = 0; i < reader->thread_count; i++) {
         owner_thread_release(reader->thread_list[i].thread);
+        owner_thread_release(reader->thread_list[i].events);
+    }
+    event_outline_free(&reader->outline);
     free(reader->thread_list);
     free(reader->process_list);
     piece_reader_forget(reader);
@@ -137,17 +141,15 @@ static entry_reader reader_of(const char *type)
     return NULL;
 }
 
-static int read_json(struct session_reader *reader, const struct block_place *place,
-                     entry_reader read)
+/* The content that was unpacked. */
+static int read_object(struct session_reader *reader, const struct block_place *place,
+                       entry_reader read)
 {
     char reason[ENTRY_REASON_BYTES] = "";
     struct entry entry;
     json_error_t wrong;
     json_t *object;
-    int error = unpack(reader, place);
 
-    if (error)
-        return error;
     if (reader->content.count > JSON_BYTES_MAX)
         return session_problem(reader->problem, place->position,
                                "block '%s' is larger than %d bytes", place->head.type,
@@ -165,6 +167,14 @@ static int read_json(struct session_reader *reader, const struct block_place *pl
                      : 0;
 }
 
+static int read_json(struct session_reader *reader, const struct block_place *place,
+                     entry_reader read)
+{
+    int error = unpack(reader, place);
+
+    return error ? error : read_object(reader, place, read);
+}
+
 static int read_chains(struct session_reader *reader, const struct block_place *place)
 {
     const char *reason;
@@ -179,10 +189,9 @@ static int read_chains(struct session_reader *reader, const struct block_place *
 }
 
 /* A frame of its own. */
-static int read_source(struct session_reader *reader, const struct block_place *place)
+static int unpack_own(struct session_reader *reader, const struct block_place *place)
 {
     struct unpacker *tables = reader->tables;
-    const char *reason;
     int error = unpacker_new(&reader->tables);
 
     if (!error)
@@ -190,11 +199,34 @@ static int read_source(struct session_reader *reader, const struct block_place *
     if (reader->tables != tables)
         unpacker_free(reader->tables);
     reader->tables = tables;
+    return error;
+}
+
+static int read_source(struct session_reader *reader, const struct block_place *place)
+{
+    const char *reason;
+    int error = unpack_own(reader, place);
+
     if (error)
         return error;
     reason = source_block_read(&reader->content, reader->profile->kept);
     return reason ? session_problem(reader->problem, place->position, "block 'SRCE': %s", reason)
                   : 0;
+}
+
+static int read_event_outline(struct session_reader *reader, const struct block_place *place)
+{
+    int error = unpack_own(reader, place);
+
+    return error ? error : read_object(reader, place, events_reader_outline);
+}
+
+/* Only that they are whole: they are unpacked when somebody looks. */
+static int read_events(struct session_reader *reader, const struct block_place *place)
+{
+    int error = session_file_read(&reader->archive->file, place, &reader->stored, reader->problem);
+
+    return error ? error : events_reader_events(reader, place);
 }
 
 /* Only that it is whole: it is unpacked when somebody looks. */
@@ -212,6 +244,11 @@ static int read_block(struct session_reader *reader, const struct block_place *p
 
     if (!strcmp(type, "SMPL"))
         return read_samples(reader, place);
+    if (!strcmp(type, "EVNT"))
+        return read_events(reader, place);
+    if (reader->events_expected)
+        return session_problem(reader->problem, place->position,
+                               "block 'EVTS' is followed by '%s', and not by its events", type);
     if (reader->piece_expected)
         return session_problem(reader->problem, place->position,
                                "block 'PIEC' is followed by '%s', and not by its samples", type);
@@ -221,6 +258,8 @@ static int read_block(struct session_reader *reader, const struct block_place *p
         return read_chains(reader, place);
     if (!strcmp(type, "SRCE"))
         return read_source(reader, place);
+    if (!strcmp(type, "EVTS"))
+        return read_event_outline(reader, place);
     /* Of a later time; but whole. */
     return session_file_read(&reader->archive->file, place, &reader->stored, reader->problem);
 }
@@ -276,7 +315,7 @@ int session_reader_read(struct session_reader *reader)
     }
     if (result)
         return result;
-    /* Samples without their block were cut off with it. */
-    reader->piece_expected = false;
+    /* Samples or events without their block were cut off with it. */
+    reader->piece_expected = reader->events_expected = false;
     return piece_reader_end(reader);
 }

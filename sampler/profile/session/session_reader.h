@@ -25,6 +25,7 @@ struct chunk_building {
 
 struct reader_thread {
     struct owner_thread *thread; /* held */
+    struct owner_thread *events; /* the same in the store of events, held; NULL: it has none yet */
 };
 
 struct reader_process {
@@ -51,11 +52,13 @@ struct session_reader {
     struct chunk_building chunk;
     struct piece piece; /* that the next block is of */
     bool piece_expected;
+    struct event_outline outline; /* of the events that the next block has */
+    bool events_expected;
 
     /* What was read. */
     struct session_settings settings;
     char *state; /* NULL: none */
-    uint64_t samples;
+    uint64_t samples, events;
     int64_t end_us; /* the latest that was met, shifted */
     bool closed;
 };

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
+#include "events_writer.h"
 #include "facts_writer.h"
 #include "format/blocks.h"
 #include "format/sample_columns.h"
@@ -22,6 +23,7 @@ struct cursor {
 struct session_writer {
     struct table_writer tables;
     struct cursor cursor;
+    struct events_writer events;
     struct columns columns;
     struct piece piece;
     struct stack_writing stacks;    /* of the chunk */
@@ -50,6 +52,7 @@ void session_writer_free(struct session_writer *writer)
     if (!writer)
         return;
     table_writer_close(&writer->tables);
+    events_writer_free(&writer->events);
     columns_free(&writer->columns);
     piece_free(&writer->piece);
     stack_writing_free(&writer->stacks);
@@ -228,7 +231,8 @@ int session_writer_samples(struct session_writer *writer, struct bytes *out)
     int error;
 
     ask.serial_min = writer->cursor.chunk;
-    error = store_views(writer->tables.profile->stores.of[SAMPLES_OF_TIME], &ask, &views, &count, &changes);
+    error = store_views(writer->tables.profile->stores.of[SAMPLES_OF_TIME], &ask, &views, &count,
+                        &changes);
     if (error)
         return error;
     table_writer_renames(&writer->tables, views, count, changes.renames);
@@ -238,6 +242,11 @@ int session_writer_samples(struct session_writer *writer, struct bytes *out)
     if (error)
         return error;
     return view != NULL;
+}
+
+int session_writer_events(struct session_writer *writer, struct bytes *out)
+{
+    return events_writer_put(&writer->events, &writer->tables, out);
 }
 
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out)
@@ -257,6 +266,10 @@ int session_writer_names(struct session_writer *writer, struct bytes *out, uint3
 
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
+    int error = events_writer_open(&writer->events, &writer->tables, now_us, out);
+
+    if (error)
+        return error;
     return table_writer_put(&writer->tables, "ENDS",
                             json_pack("{s:I, s:I}", "endUs", (json_int_t)now_us, "samples",
                                       (json_int_t)writer->file_samples),
@@ -266,6 +279,11 @@ int session_writer_end(struct session_writer *writer, int64_t now_us, struct byt
 uint64_t session_writer_count(const struct session_writer *writer)
 {
     return writer->samples;
+}
+
+uint64_t session_writer_event_count(const struct session_writer *writer)
+{
+    return writer->events.events;
 }
 
 uint64_t session_writer_missed(const struct session_writer *writer)

@@ -3,7 +3,7 @@
  *
  *   store (views since the last time), processes, names -> session_writer -> blocks
  *
- *     session_writer_begin; session_writer_samples until 0, session_writer_tables, session_writer_names,
+ *     session_writer_begin; session_writer_samples and _events until 0, session_writer_tables, _names,
  *     again and again; session_writer_end
  *
  * Blocks are in an order in which a reader can read them: what a block refers to stands before it.
@@ -30,14 +30,18 @@ void session_writer_free(struct session_writer *writer); /* NULL is fine */
 int session_writer_begin(struct session_writer *writer, int64_t start_us, struct bytes *out);
 /* Samples of a chunk that were not told yet. 1: there may be more. */
 int session_writer_samples(struct session_writer *writer, struct bytes *out);
+/* The same of events. */
+int session_writer_events(struct session_writer *writer, struct bytes *out);
 /* Processes, settings, facts, the service's own. now_us: facts are looked at now and then. */
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out);
 /* Asks for the names and lines of samples, and tells those that are known. waits: for how many
  * frames they are not. */
 int session_writer_names(struct session_writer *writer, struct bytes *out, uint32_t *waits);
+/* Slices that stand open, and the last block. */
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out);
 
 uint64_t session_writer_count(const struct session_writer *writer); /* samples, in all files */
+uint64_t session_writer_event_count(const struct session_writer *writer);
 uint64_t session_writer_missed(const struct session_writer *writer);
 
 #endif

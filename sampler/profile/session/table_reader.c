@@ -1,6 +1,7 @@
 #include "table_reader.h"
 
 #include "../base/grow.h"
+#include "../events/event_store.h"
 #include "../intake/processes.h"
 #include "facts_writer.h"
 #include "format/module_entry.h"
@@ -127,11 +128,20 @@ static void add_thread(struct session_reader *reader, struct entry *entry, uint3
         return;
     }
     thread = &reader->thread_list[reader->thread_count];
+    *thread = (struct reader_thread){ 0 };
     if (owner_thread_new(&thread->thread, owner, tid, name) < 0) {
         entry_fail(entry, "out of memory");
         return;
     }
     *place = ++reader->thread_count;
+}
+
+static void rename_thread(struct session_reader *reader, const struct reader_thread *thread,
+                          const char *name)
+{
+    store_rename(reader->profile->stores.of[SAMPLES_OF_TIME], thread->thread, name);
+    if (thread->events)
+        event_store_rename(reader->profile->events, thread->events, name);
 }
 
 /* [number, process, tid, name] */
@@ -151,7 +161,7 @@ static void read_thread(struct session_reader *reader, struct entry *entry, cons
         return;
     place = map64_put(&reader->threads, (uint64_t)number, &added);
     if (place && !added && *place)
-        store_rename(reader->profile->stores.of[SAMPLES_OF_TIME], reader->thread_list[*place - 1].thread, name);
+        rename_thread(reader, &reader->thread_list[*place - 1], name);
     else
         add_thread(reader, entry, place, owner->owner, (int32_t)tid, name);
 }

@@ -20,8 +20,10 @@ int table_writer_open(struct table_writer *writer, struct profile *profile,
 
     *writer =
         (struct table_writer){ .profile = profile, .options = options, .recording = recording };
-    for (size_t i = 0; contents && i < contents->count; i++)
+    for (size_t i = 0; contents && i < contents->count; i++) {
         writer->missed += contents->parts[i].facts.missed;
+        writer->events_missed += contents->parts[i].facts.events_missed;
+    }
     return packer_new(&writer->packer);
 }
 
@@ -251,7 +253,8 @@ static int put_settings(struct table_writer *writer, struct bytes *out)
 {
     const struct session_settings settings = { .settings = profile_settings(writer->profile),
                                                .cpu = profile_cpu(writer->profile),
-                                               .missed = writer->missed };
+                                               .missed = writer->missed,
+                                               .events_missed = writer->events_missed };
 
     return put_changed(writer, "SETT", TOLD_SETTINGS, settings_entry_write(&settings), out);
 }

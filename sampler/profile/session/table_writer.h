@@ -25,6 +25,7 @@ struct table_writer {
     struct bytes content;
     struct columns columns;
     uint64_t missed; /* samples that no file has */
+    uint64_t events_missed;
 
     /* Of the file. */
     struct told told;

@@ -19,6 +19,8 @@ from .errors import (
 )
 from .model import CpuSamples, Function, Library, Process, Sample
 from .profile import Frame, Profile, Row, Thread
+from .slices import SliceRow, slice_table
+from .timeline import Event, Timeline
 from .trees import CallTree, FunctionRow, Node, bottom_up, call_tree
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "CannotConnect",
     "Client",
     "CpuSamples",
+    "Event",
     "Frame",
     "Function",
     "FunctionRow",
@@ -41,10 +44,13 @@ __all__ = [
     "RpcError",
     "Sample",
     "ServiceEnded",
+    "SliceRow",
     "Thread",
     "TimedOut",
+    "Timeline",
     "bottom_up",
     "call_tree",
+    "slice_table",
 ]
 
 __version__ = "0.1.0"

@@ -31,6 +31,7 @@ from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
+from .timeline import Timeline
 
 T = TypeVar("T")
 Connect = Callable[[], Awaitable[AsyncTransport]]
@@ -248,6 +249,9 @@ class AsyncClient:
     ) -> Profile:
         wanted = Wanted(since_us, processes, tid, count, self._name, pcs)
         return await self._do(operations.profile(wanted))
+
+    async def timeline(self, *, process: Optional[Process] = None) -> Timeline:
+        return await self._do(operations.timeline(process))
 
     async def session(self, *, sources: bool = False) -> bytes:
         return await self._do(operations.session(sources))

@@ -30,6 +30,7 @@ from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
+from .timeline import Timeline
 from .transport import Transport, WebSocketTransport
 
 # The names of a big program's functions are read when first asked for, and that takes time.
@@ -219,6 +220,11 @@ class Client:
         return self._do(
             operations.profile(Wanted(since_us, processes, tid, count, self._name, pcs))
         )
+
+    def timeline(self, *, process: Optional[Process] = None) -> Timeline:
+        """What programs told: slices, instants, counters, flows and frames; of all processes, or of
+        one. RpcError where the service has no such thing."""
+        return self._do(operations.timeline(process))
 
     def session(self, *, sources: bool = False) -> bytes:
         """All that the service has, as a session file (formats/session.py reads it); sources: with

@@ -84,6 +84,7 @@ from .protocol import (
     PrivateGetCpuProfileTimelineResult,
     PrivateGetCpuSamplesResult,
     PrivateGetDisassemblyResult,
+    PrivateGetFramesResult,
     PrivateGetHeapMapResult,
     PrivateGetIsolateMetricListResult,
     PrivateGetIsolateMetricResult,
@@ -94,6 +95,7 @@ from .protocol import (
     PrivateGetRetainedSizeResult,
     PrivateGetSessionResult,
     PrivateGetTagProfileResult,
+    PrivateGetTimelineResult,
     PrivateGetVMMetricListResult,
     PrivateGetVMTimelineFlagsResult,
     PrivateGetVMTimelineResult,
@@ -291,6 +293,30 @@ class Methods:
         )
         return reply
 
+    def private_get_frames(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+        time_origin_micros: Optional[Micros] = None,
+        time_extent_micros: Optional[Micros] = None,
+        refresh_rate: Optional[int] = None,
+    ) -> PrivateGetFramesResult:
+        """Frames that programs told, held against a refresh rate.
+        isolate_id: Without it, those of all processes.
+        time_origin_micros: With timeExtentMicros: only what overlaps the window. -1: not
+        given.
+        time_extent_micros: -1: not given.
+        refresh_rate: Frames a second.
+        """
+        reply: PrivateGetFramesResult = self._ask(
+            "_getFrames",
+            isolateId=isolate_id,
+            timeOriginMicros=time_origin_micros,
+            timeExtentMicros=time_extent_micros,
+            refreshRate=refresh_rate,
+        )
+        return reply
+
     def private_get_heap_map(self, *, isolate_id: IsolateId) -> PrivateGetHeapMapResult:
         """A picture of the Dart heap. Refused: the result can only be that the isolate is gone."""
         reply: PrivateGetHeapMapResult = self._ask("_getHeapMap", isolateId=isolate_id)
@@ -402,6 +428,36 @@ class Methods:
         reply: PrivateGetTagProfileResult = self._ask("_getTagProfile", isolateId=isolate_id)
         return reply
 
+    def private_get_timeline(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+        time_origin_micros: Optional[Micros] = None,
+        time_extent_micros: Optional[Micros] = None,
+        count: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> PrivateGetTimelineResult:
+        """Slices, instants, counters, flows and frames as columns, and what is new of them. As
+        _getCpuSamples in its table form: a live view asks again with the cursor that it was
+        given, and gets what came since. Texts and threads have numbers in one reply only.
+        _TimelineAvailable, on the stream Profiler, tells when to ask.
+        isolate_id: Without it, those of all processes.
+        time_origin_micros: With timeExtentMicros: only what overlaps the window. -1: not
+        given.
+        time_extent_micros: -1: not given.
+        count: The first so many; 0: all.
+        cursor: next of an earlier reply.
+        """
+        reply: PrivateGetTimelineResult = self._ask(
+            "_getTimeline",
+            isolateId=isolate_id,
+            timeOriginMicros=time_origin_micros,
+            timeExtentMicros=time_extent_micros,
+            count=count,
+            cursor=cursor,
+        )
+        return reply
+
     def private_get_vm_metric_list(self) -> PrivateGetVMMetricListResult:
         """Metrics of the VM."""
         reply: PrivateGetVMMetricListResult = self._ask("_getVMMetricList")
@@ -413,8 +469,7 @@ class Methods:
         time_origin_micros: Optional[Micros] = None,
         time_extent_micros: Optional[Micros] = None,
     ) -> PrivateGetVMTimelineResult:
-        """getVMTimeline, as it was called before 3.19. No events are recorded so far; names are
-        in every window.
+        """getVMTimeline, as it was called before 3.19.
         time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
@@ -568,7 +623,7 @@ class Methods:
         return reply
 
     def clear_vm_timeline(self) -> ClearVMTimelineResult:
-        """Forgets the timeline's events: there are none."""
+        """Forgets the timeline's events. What stands open stays so."""
         reply: ClearVMTimelineResult = self._ask("clearVMTimeline")
         return reply
 
@@ -929,8 +984,10 @@ class Methods:
         time_origin_micros: Optional[Micros] = None,
         time_extent_micros: Optional[Micros] = None,
     ) -> GetPerfettoVMTimelineResult:
-        """Timeline events in a window, for Perfetto. No events are recorded so far: it holds the
-        names of processes and threads.
+        """Timeline events in a window, for Perfetto. Slices have a begin and an end at their own
+        times, so that windows one behind the other make one trace. Both ends of the window
+        belong to it, and hold when both are given. Counters, async events and frames have
+        tracks of their own.
         time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
@@ -1073,7 +1130,8 @@ class Methods:
         time_origin_micros: Optional[Micros] = None,
         time_extent_micros: Optional[Micros] = None,
     ) -> GetVMTimelineResult:
-        """Timeline events in a window. No events are recorded so far; names are in every window.
+        """Timeline events in a window. The window holds when both ends are given, as in the VM;
+        both belong to it. Names are in every window.
         time_origin_micros: -1: from when the first process came up.
         time_extent_micros: -1: until now.
         """
@@ -1573,6 +1631,16 @@ if TYPE_CHECKING:
             calls.
             """
 
+        async def private_get_frames(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+            time_origin_micros: Optional[Micros] = None,
+            time_extent_micros: Optional[Micros] = None,
+            refresh_rate: Optional[int] = None,
+        ) -> PrivateGetFramesResult:
+            """Frames that programs told, held against a refresh rate."""
+
         async def private_get_heap_map(self, *, isolate_id: IsolateId) -> PrivateGetHeapMapResult:
             """A picture of the Dart heap."""
 
@@ -1639,6 +1707,17 @@ if TYPE_CHECKING:
             isolate_id: IsolateId,
         ) -> PrivateGetTagProfileResult:
             """Samples by what their thread was doing."""
+
+        async def private_get_timeline(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+            time_origin_micros: Optional[Micros] = None,
+            time_extent_micros: Optional[Micros] = None,
+            count: Optional[int] = None,
+            cursor: Optional[str] = None,
+        ) -> PrivateGetTimelineResult:
+            """Slices, instants, counters, flows and frames as columns, and what is new of them."""
 
         async def private_get_vm_metric_list(self) -> PrivateGetVMMetricListResult:
             """Metrics of the VM."""
@@ -1728,7 +1807,7 @@ if TYPE_CHECKING:
             """
 
         async def clear_vm_timeline(self) -> ClearVMTimelineResult:
-            """Forgets the timeline's events: there are none."""
+            """Forgets the timeline's events. What stands open stays so."""
 
         async def create_id_zone(
             self,

@@ -22,6 +22,7 @@ from .profile import Profile
 from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
 from .samples_table import SamplesTable, Update
+from .timeline import Timeline
 
 METHOD_NOT_FOUND, INVALID_PARAMS, ALREADY_SUBSCRIBED = -32601, -32602, 103
 PAGE = 250_000  # samples asked for at a time: some 8 MB of text
@@ -147,6 +148,27 @@ def session(sources: bool) -> Operation[bytes]:
         return base64.b64decode(str(reply["data"]), validate=True)
     except (KeyError, ValueError) as error:
         raise ProtocolError(f"_getSession: the reply lacks or breaks {error}") from error
+
+
+def timeline(process: Optional[Process] = None) -> Operation[Timeline]:
+    """All events, of all processes or of one. Where the service lets go of some meanwhile, the
+    others are read anew."""
+    known = yield from processes()
+    gathered = Timeline()
+    params: dict[str, Any] = {"count": PAGE}
+    if process is not None:
+        params["isolateId"] = process.id
+    while True:
+        reply = yield Call("_getTimeline", params)
+        if reply.get("type") == "Sentinel":
+            return gathered
+        if reply.get("reset"):
+            gathered = Timeline()
+        more = bool(reply.get("more"))
+        gathered.add_reply(reply, known, open=not more)
+        if not more:
+            return gathered
+        params = {**params, "cursor": str(reply["next"])}
 
 
 @dataclass(frozen=True)

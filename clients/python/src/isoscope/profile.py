@@ -19,13 +19,16 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Callable, ClassVar, Iterable, Iterator, Mapping, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from .dataframe import data_frame, profile_columns
 from .gc_pause import no_collector
 from .model import NO_OFFSET, CpuSamples, Function, Process
 from .samples_table import Piece, TableFrame, Update
 from .ways import Ways
+
+if TYPE_CHECKING:
+    from .timeline import Timeline
 
 
 CPU, SAMPLES = WEIGHTS = ("cpu", "samples")  # what shares may be of
@@ -89,6 +92,7 @@ class Profile:
         self.runtimes: frozenset[str] = frozenset()  # whose code ends stacks: "java", ...
         self.meta: dict[str, str] = {}  # "program", "command", "host", ... where known
         self.notes: list[str] = []  # sentences on what its file lacks
+        self.timeline: Optional[Timeline] = None  # events, where they were asked for or its file has them
         self._index = _Index()
         self._table = _TableMap()
 

@@ -19,7 +19,7 @@ ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspensi
 SamplesForm = Literal["list", "table"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
-TimelineStream = Literal["API", "Compiler", "CompilerVerbose", "Dart", "Debugger", "Embedder", "GC", "Isolate", "VM"]
+TimelineStream = str
 ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
@@ -772,7 +772,7 @@ class TagProfile(TypedDict):
 
 
 class Timeline(TypedDict):
-    """Timeline events. Programs record none so far: the names of processes and threads."""
+    """Timeline events by time, behind the names of processes and threads. Of a slice that crosses an end of the window, the side that lies in it."""
 
     type: Literal["Timeline"]
     traceEvents: List[TraceEvent]
@@ -796,20 +796,34 @@ class Timestamp(TypedDict):
     timestamp: Micros
 
 
-class TraceEvent(TypedDict):
-    """An event of Chrome's trace format: the name of a process or of a thread."""
+class TraceArguments(TypedDict, total=False):
+    """What the program said with the event, by name: texts and numbers. Of M the name. All but counters and M have isolateId and isolateGroupId."""
 
-    name: Literal["process_name", "thread_name"]
-    ph: Literal["M"]
-    pid: int
-    tid: int
-    args: TraceName
+    name: Union[str, float]
+    isolateId: Union[str, float]
+    isolateGroupId: Union[str, float]
+    _mark: Union[str, float]
 
 
-class TraceName(TypedDict):
-    """The arguments of a metadata event."""
+class _TraceEventRequired(TypedDict):
+    """What every TraceEvent has."""
 
     name: str
+    tid: int
+    pid: int
+    ph: Literal["M", "B", "E", "X", "i", "b", "n", "e", "s", "t", "f", "C"]
+    args: TraceArguments
+
+
+class TraceEvent(_TraceEventRequired, total=False):
+    """An event of Chrome's trace format. M is the name of a process or of a thread; B and E are the sides of a slice, X a whole one; i an instant; b, n and e async events, and b and e the sides of a frame, whose id is its number; s, t and f flows; C a counter, each of whose arguments is a series."""
+
+    cat: TimelineStream
+    ts: Micros
+    dur: int
+    s: Literal["t"]
+    bp: Literal["e"]
+    id: str
 
 
 class UriList(TypedDict):
@@ -1363,6 +1377,118 @@ class PrivateTagCounters(TypedDict):
     counters: List[int]
 
 
+class PrivateTimelineBlock(TypedDict):
+    """Some events as columns: entry i of each belongs to the same event. Texts and threads go on where the block before ended, so a reply may be read while it comes."""
+
+    timeOriginMicros: Micros
+    texts: List[str]
+    newThreads: List[PrivateTimelineThread]
+    kinds: List[int]
+    threads: List[int]
+    names: List[int]
+    streams: List[int]
+    startDeltas: List[int]
+    durations: List[int]
+    depths: List[int]
+    marked: List[int]
+    marks: List[Literal["Open", "CutOff", "NoBegin"]]
+    identified: List[int]
+    ids: List[str]
+    argumentEvents: List[int]
+    argumentNames: List[int]
+    argumentValues: List[Union[int, float, str]]
+
+
+class PrivateTimelineFrame(TypedDict):
+    """A frame: the members of DevTools' FlutterFrame, in microseconds, and how late it was."""
+
+    isolateId: IsolateId
+    tid: int
+    name: str
+    number: int
+    startTime: Micros
+    elapsed: int
+    build: int
+    raster: int
+    vsyncOverhead: int
+    dropped: int
+    level: Literal["Best", "Normal", "Middle", "High", "Frozen"]
+    fps: int
+
+
+class PrivateTimelineFrameCounts(TypedDict):
+    """Frames of each level."""
+
+    best: int
+    normal: int
+    middle: int
+    high: int
+    frozen: int
+
+
+class PrivateTimelineFrames(TypedDict):
+    """Frames in the order of their ends."""
+
+    type: Literal["_TimelineFrames"]
+    refreshRate: int
+    budgetMicros: int
+    frames: List[PrivateTimelineFrame]
+    frameCount: int
+    dropped: int
+    levels: PrivateTimelineFrameCounts
+
+
+class _PrivateTimelineHistoryRequired(TypedDict):
+    """What every PrivateTimelineHistory has."""
+
+    bytes: int
+    bytesMax: int
+    events: int
+    evicted: int
+    lost: int
+    unstored: int
+    unmatched: int
+    cutOff: int
+    tooDeep: int
+    backward: int
+
+
+class PrivateTimelineHistory(_PrivateTimelineHistoryRequired, total=False):
+    """What the service keeps of the events of all processes, and what is missing of them. At most bytesMax; the oldest go first."""
+
+    firstMicros: Micros
+    lastMicros: Micros
+
+
+class _PrivateTimelineTableRequired(TypedDict):
+    """What every PrivateTimelineTable has."""
+
+    type: Literal["_TimelineTable"]
+    kinds: List[str]
+    history: PrivateTimelineHistory
+    next: str
+    blocks: List[PrivateTimelineBlock]
+    open: List[PrivateTimelineBlock]
+    eventCount: int
+    openCount: int
+
+
+class PrivateTimelineTable(_PrivateTimelineTableRequired, total=False):
+    """Events of the timeline in the order in which they were complete: a slice with its end."""
+
+    reset: Literal[True]
+    more: Literal[True]
+
+
+class PrivateTimelineThread(TypedDict):
+    """A thread that told events."""
+
+    isolateId: IsolateId
+    pid: int
+    tid: int
+    name: str
+
+
 class PrivateUnsampled(TypedDict):
     """A program of this run that runs, or ran, without being sampled."""
 
@@ -1497,6 +1623,17 @@ class EventServiceUnregistered(TypedDict):
     method: str
 
 
+class EventTimelineEvents(TypedDict):
+    """Events of a process, in the order in which they were complete: a slice with its end, as X. Names of threads stand in front of theirs. At most 1,000, of what came since the client began to listen."""
+
+    type: Literal["Event"]
+    kind: Literal["TimelineEvents"]
+    timestamp: Millis
+    isolateGroup: IsolateGroupRef
+    isolate: IsolateRef
+    timelineEvents: List[TraceEvent]
+
+
 class EventTimelineStreamSubscriptionsUpdate(TypedDict):
     """Other streams are recorded than before."""
 
@@ -1582,6 +1719,16 @@ class EventPrivateSymbolsAvailable(TypedDict):
     timestamp: Millis
     vm: VMRef
     _symbols: PrivateSymbols
+
+
+class EventPrivateTimelineAvailable(TypedDict):
+    """There are more events of the timeline than before; at most four such events a second."""
+
+    type: Literal["Event"]
+    kind: Literal["_TimelineAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _events: int
 
 
 class PrivateClearCpuProfileParams(TypedDict):
@@ -1671,6 +1818,15 @@ class PrivateGetDisassemblyParams(_PrivateGetDisassemblyParamsRequired, total=Fa
     offset: int
 
 
+class PrivateGetFramesParams(TypedDict, total=False):
+    """Of _getFrames."""
+
+    isolateId: IsolateId
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    refreshRate: int
+
+
 class PrivateGetHeapMapParams(TypedDict):
     """Of _getHeapMap."""
 
@@ -1734,6 +1890,16 @@ class PrivateGetTagProfileParams(TypedDict):
     """Of _getTagProfile."""
 
     isolateId: IsolateId
+
+
+class PrivateGetTimelineParams(TypedDict, total=False):
+    """Of _getTimeline."""
+
+    isolateId: IsolateId
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    count: int
+    cursor: str
 
 
 class PrivateGetVMMetricListParams(TypedDict):
@@ -2448,6 +2614,7 @@ PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
 PrivateGetCpuProfileTimelineResult = Union[PrivateCpuProfileTimeline, Sentinel]
 PrivateGetCpuSamplesResult = Union[PrivateCpuSamples, PrivateCpuSamplesTable, Sentinel]
 PrivateGetDisassemblyResult = PrivateDisassembly
+PrivateGetFramesResult = Union[PrivateTimelineFrames, Sentinel]
 PrivateGetHeapMapResult = Sentinel
 PrivateGetIsolateMetricResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
@@ -2458,6 +2625,7 @@ PrivateGetReachableSizeResult = Sentinel
 PrivateGetRetainedSizeResult = Sentinel
 PrivateGetSessionResult = PrivateSession
 PrivateGetTagProfileResult = Union[TagProfile, Sentinel]
+PrivateGetTimelineResult = Union[PrivateTimelineTable, Sentinel]
 PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline
 PrivateGetVMTimelineFlagsResult = TimelineFlags

@@ -8,6 +8,7 @@
 /* Numbers go by their words: another version may count them otherwise. */
 #define WORD(name, word, ...) word,
 static const char *const loss_words[] = { FEED_LOSSES(WORD) };
+static const char *const event_loss_words[] = { FEED_EVENT_LOSSES(WORD) };
 static const char *const end_words[] = { FEED_ENDS(WORD) };
 static const char *const timer_words[] = { FEED_TIMERS(WORD) };
 static const char *const reason_words[] = { FEED_TIMER_REASONS(WORD) };
@@ -48,13 +49,14 @@ static json_t *write_modules(const struct module_set *met)
 static json_t *write_status(const struct feed_status_view *status)
 {
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "timer",
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "timer",
         timer_words[status->timer], "timerReason", reason_words[status->timer_reason],
         "truePeriodUs", (json_int_t)status->true_period_us, "threads",
         (json_int_t)status->threads_used, "modulesUsed", (json_int_t)status->modules_used,
         "modulesLive", (json_int_t)status->modules_live, "ticks", (json_int_t)status->ticks,
         "delivered", (json_int_t)status->delivered, "lost",
-        write_counts(status->lost, loss_words, FEED_LOSS_COUNT), "ends",
+        write_counts(status->lost, loss_words, FEED_LOSS_COUNT), "eventsLost",
+        write_counts(status->events_lost, event_loss_words, FEED_EVENT_LOSS_COUNT), "ends",
         write_counts(status->ends, end_words, FEED_END_COUNT), "tableBytes",
         (json_int_t)status->table_bytes, "upkeepNs", (json_int_t)status->upkeep_ns, "cpuNs",
         (json_int_t)status->cpu_ns, "sampledNs", (json_int_t)status->sampled_ns, "namesFull",
@@ -142,6 +144,7 @@ static void read_status(struct entry *around, struct feed_status_view *out)
         .names_full = (uint64_t)entry_int(&status, "namesFull", 0, INT64_MAX),
     };
     read_counts(&status, "lost", out->lost, loss_words, FEED_LOSS_COUNT);
+    read_counts(&status, "eventsLost", out->events_lost, event_loss_words, FEED_EVENT_LOSS_COUNT);
     read_counts(&status, "ends", out->ends, end_words, FEED_END_COUNT);
     around->bad |= status.bad;
 }

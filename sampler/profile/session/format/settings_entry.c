@@ -95,11 +95,11 @@ json_t *settings_entry_write(const struct session_settings *settings)
     const struct feed_settings *asked = &settings->settings;
     const struct profile_cpu *cpu = &settings->cpu;
 
-    return json_pack("{s:b, s:I, s:I, s:s, s:o, s:I, s:{s:I, s:I, s:I, s:I}}", "enabled",
+    return json_pack("{s:b, s:I, s:I, s:s, s:o, s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "enabled",
                      (int)asked->enabled, "periodUs", (json_int_t)asked->period_us, "depthMax",
                      (json_int_t)asked->depth_max, "mode", mode_words[asked->mode], "wallThreads",
                      entry_text_of(asked->wall_threads), "missed", (json_int_t)settings->missed,
-                     "cpu", "processes", (json_int_t)cpu->processes, "sampledNs",
+                     "eventsMissed", (json_int_t)settings->events_missed, "cpu", "processes", (json_int_t)cpu->processes, "sampledNs",
                      (json_int_t)cpu->sampled_ns, "notSampledNs", (json_int_t)cpu->not_sampled_ns,
                      "treeNs", (json_int_t)cpu->tree_ns);
 }
@@ -132,5 +132,6 @@ void settings_entry_read(struct entry *entry, struct session_settings *out)
             asked->mode = (enum feed_mode)i;
     copy_text(entry, "wallThreads", asked->wall_threads, sizeof(asked->wall_threads));
     out->missed = (uint64_t)entry_int(entry, "missed", 0, INT64_MAX);
+    out->events_missed = (uint64_t)entry_int(entry, "eventsMissed", 0, INT64_MAX);
     read_cpu(entry, &out->cpu);
 }

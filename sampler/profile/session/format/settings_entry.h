@@ -29,6 +29,7 @@ void session_head_entry(struct entry *entry, struct session_head *out);
 struct session_settings {
     struct feed_settings settings;
     struct profile_cpu cpu;
+    uint64_t events_missed;
     uint64_t missed; /* samples that the store let go before they were written */
 };
 

@@ -23,9 +23,11 @@ from ..client import Client
 from ..errors import CannotConnect, RpcError, ServiceEnded
 from ..model import Process
 from ..naming import named
+from ..operations import METHOD_NOT_FOUND
 from ..profile import Profile
 from ..protocol import VM, PrivateExit
 from ..text import printable
+from ..timeline import Timeline
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
 from .place import VARIABLE, from_environment, is_uri
@@ -109,7 +111,8 @@ def record(
 def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Source:
     with connect(args, uri) as client:
         profile = pull(client, args)
-        why_empty = "" if len(profile) else why_no_samples(client, profile)
+        something = len(profile) or has_events(profile)
+        why_empty = "" if something else why_no_samples(client, profile)
         source = filtered(args, Source(profile, uri, why_empty=why_empty))
         if ask and not source.why_empty:
             ask(client, source.profile)
@@ -118,7 +121,10 @@ def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Sourc
 
 def _of_file(args: argparse.Namespace) -> Source:
     profile = _opened(args)
-    why_empty = "" if len(profile) else f"no samples in {args.source}"
+    if not getattr(args, "events", False):
+        profile.timeline = None
+    something = len(profile) or has_events(profile)
+    why_empty = "" if something else f"no samples in {args.source}"
     return filtered(args, Source(profile, os.path.basename(args.source), why_empty=why_empty))
 
 
@@ -149,12 +155,30 @@ def connect(args: argparse.Namespace, uri: str) -> Client:
 def pull(client: Client, args: argparse.Namespace, *, since_us: int = 0) -> Profile:
     chosen = processes(client, args) if args.process is not None else None
     with working("reading samples"):
-        return client.profile(
+        profile = client.profile(
             since_us=since_us,
             processes=chosen,
             count=getattr(args, "count", None) or 0,
             pcs=getattr(args, "pcs", False),
         )
+        if getattr(args, "events", False):
+            profile.timeline = _events(client, chosen)
+    return profile
+
+
+def has_events(profile: Profile) -> bool:
+    return profile.timeline is not None and len(profile.timeline) > 0
+
+
+def _events(client: Client, processes: Optional[list[Process]]) -> Optional[Timeline]:
+    """Of these processes (None: of all); None: the service is another's, and tells none in our way."""
+    try:
+        timeline = client.timeline()
+    except RpcError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        return None
+    return timeline if processes is None else timeline.of_processes({p.id for p in processes})
 
 
 def processes(client: Client, args: argparse.Namespace) -> list[Process]:
@@ -184,6 +208,9 @@ def filtered(args: argparse.Namespace, source: Source) -> Source:
         return source
     _check_times(args, source)
     profile = source.profile
+    if not len(profile):
+        profile.timeline = _filtered_events(args, profile)
+        return source
     if args.process is not None and not (args.command or is_uri(args.source)):
         profile = filters.by_process(profile, args.process)
     if args.thread is not None:
@@ -191,6 +218,7 @@ def filtered(args: argparse.Namespace, source: Source) -> Source:
     if args.tag is not None:
         profile = filters.by_tag(profile, args.tag)
     chosen, profile = profile, _window(args, profile)
+    profile.timeline = _filtered_events(args, chosen)
     if not len(profile):
         return Source(profile, source.name, why_empty=_why_filtered(args, chosen))
     profile = filters.by_stack(
@@ -214,6 +242,25 @@ def _window(args: argparse.Namespace, profile: Profile) -> Profile:
     return profile.window(
         None if args.from_us is None else origin + args.from_us,
         None if args.to_us is None else origin + args.to_us,
+    )
+
+
+def _filtered_events(args: argparse.Namespace, profile: Profile) -> Optional[Timeline]:
+    """profile: before the window was cut out of it, whose first sample the window counts from."""
+    timeline = profile.timeline
+    if timeline is None or not len(timeline):
+        return timeline
+    if args.thread is not None:
+        timeline = timeline.of_threads(args.thread)
+    first = profile.first_us * 1000 if len(profile) else timeline.first_ns
+    last = profile.last_us * 1000 if len(profile) else timeline.last_ns
+    if args.last_us is not None:
+        return timeline.window(last - args.last_us * 1000, None)
+    if args.from_us is None and args.to_us is None:
+        return timeline
+    return timeline.window(
+        None if args.from_us is None else first + args.from_us * 1000,
+        None if args.to_us is None else first + args.to_us * 1000,
     )
 
 

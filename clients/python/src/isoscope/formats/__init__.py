@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 
 from ..errors import CannotWrite
 from ..profile import Profile
-from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, speedscope
-from . import spreadsheet, svg
+from . import cpu_samples, cpuprofile, devtools, devtools_performance, firefox, folded, one_page, perf
+from . import perfetto, pprof, speedscope, spreadsheet, svg, trace_event
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
 
@@ -46,6 +46,8 @@ class Format(NamedTuple):
     one_thread: bool = False  # a file a thread
     pcs: bool = False  # has a place for frames' pcs
     holds: bool = False  # takes the file that a whole profile was read from as it is
+    events: bool = False  # has what the program told, too
+    samples: bool = True  # has samples
 
 
 FORMATS: dict[str, Format] = {
@@ -59,7 +61,15 @@ FORMATS: dict[str, Format] = {
     "csv": Format(".csv", "a row per function, for spreadsheets", spreadsheet.write),
     "csv-samples": Format(".csv", "a row per sample, for spreadsheets", spreadsheet.write_samples),
     "devtools": Format(".json", "Dart DevTools' CPU profiler, offline", devtools.write),
-    "firefox": Format(".json", "profiler.firefox.com, profiler-cli", firefox.write, pcs=True),
+    "devtools-performance": Format(
+        ".json",
+        "Dart DevTools' Performance screen, offline: frames, slices",
+        devtools_performance.write,
+        events=True,
+    ),
+    "firefox": Format(
+        ".json", "profiler.firefox.com, profiler-cli", firefox.write, pcs=True, events=True
+    ),
     "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True),
     "html": Format(
         ".html",
@@ -70,9 +80,19 @@ FORMATS: dict[str, Format] = {
         holds=True,
     ),
     "perf": Format(".txt", "text as perf script prints it", perf.write),
+    "perfetto": Format(
+        ".pftrace", "ui.perfetto.dev: slices and samples", perfetto.write, pcs=True, events=True
+    ),
     "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True),
     "speedscope": Format(".json", "speedscope.app", speedscope.write),
     "svg": Format(".svg", "a flame graph as a picture", svg.write, weighted=True),
+    "trace": Format(
+        ".json",
+        "Chrome's Trace Event format: slices, without samples",
+        trace_event.write,
+        events=True,
+        samples=False,
+    ),
 }
 
 
@@ -120,7 +140,10 @@ def _checked(profile: Profile, name: str, weight: str) -> Format:
         raise CannotWrite(f"{name} holds samples and CPU time: there is nothing to choose")
     if weight not in ("", SAMPLES, MICROS):
         raise CannotWrite(f"no weight '{weight}'; there are: {SAMPLES}, {MICROS}")
-    if not len(profile):
+    has_events = form.events and profile.timeline is not None and len(profile.timeline) > 0
+    if not form.samples and not has_events:
+        raise CannotWrite("the program told no events: there is nothing to write")
+    if not len(profile) and not has_events:
         raise CannotWrite("the profile has no samples: there is nothing to write")
     return form
 

@@ -22,7 +22,7 @@ def write(profile: Profile, out: BinaryIO) -> None:
     first = profile.first_us
     events = [_event(profile, tree, place, time) for time, place in told(profile)]
     used = tree.used({tree.of[node] for node in profile.nodes})
-    snapshot = {
+    content = {
         "type": "_CpuProfileTimeline",
         "samplePeriod": profile.period_us,
         "sampleCount": len(events),
@@ -32,17 +32,19 @@ def write(profile: Profile, out: BinaryIO) -> None:
         "stackFrames": {_id(node): _frame(tree, node) for node in used},
         "traceEvents": events,
     }
+    write_json(snapshot_of(_SCREEN, content), out)
+
+
+def snapshot_of(screen: str, content: dict[str, Any]) -> dict[str, Any]:
+    """A file that DevTools opens on that screen."""
     app = {"isFlutterApp": False, "isProfileBuild": True, "isDartWebApp": False}
-    write_json(
-        {
-            "devToolsSnapshot": True,
-            "devToolsVersion": _VERSION,
-            "connectedApp": {**app, "isRunningOnDartVM": True, "operatingSystem": "linux"},
-            "activeScreenId": _SCREEN,
-            _SCREEN: snapshot,
-        },
-        out,
-    )
+    return {
+        "devToolsSnapshot": True,
+        "devToolsVersion": _VERSION,
+        "connectedApp": {**app, "isRunningOnDartVM": True, "operatingSystem": "linux"},
+        "activeScreenId": screen,
+        screen: content,
+    }
 
 
 def _id(node: int) -> str:

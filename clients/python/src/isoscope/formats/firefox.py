@@ -1,7 +1,7 @@
 """The Firefox Profiler's processed form, version 66 (newer readers upgrade it).
 
-Times are from the profile's first sample on. User tags are markers, one from the first to the last
-of samples in a row. Addresses, where the profile keeps pcs, are counted from a module's first byte.
+Times are from the profile's first sample or event on. User tags are markers, one from the first to
+the last of samples in a row; so is each event that the program told. Addresses, where the profile keeps pcs, are counted from a module's first byte.
 Lost: states, cut stacks.
 """
 
@@ -13,19 +13,34 @@ from typing import Any, BinaryIO, Optional
 
 from ..model import NO_OFFSET, Function, Library
 from ..profile import Frame, Profile
-from .common import AUTO, SAMPLES, ThreadSamples, by_thread, chosen, pid_of, start_us, write_json
+from ..timeline import (
+    ASYNC_BEGIN,
+    ASYNC_END,
+    FRAME,
+    KINDS,
+    NO_BEGIN,
+    SLICE,
+    Event,
+    Timeline,
+)
+from .common import AUTO, SAMPLES, ThreadSamples, by_thread, chosen, pid_of, start_us, thread_key
+from .common import write_json
 
 VERSION = 66
 _CATEGORIES = {"Other": "grey", "Program": "yellow", "Library": "blue", "No source": "orange"}
 _OTHER, _PROGRAM, _LIBRARY, _GENERATED = range(4)
 _RESOURCE_IS_LIBRARY = 1
-_INTERVAL = 1  # a marker's phase
+_INSTANT, _INTERVAL, _STARTS, _ENDS = range(4)  # a marker's phase
+_NAMELESS = "(end without a begin)"
 
 
 def write(profile: Profile, out: BinaryIO) -> None:
     shared = _Shared(profile)
-    zero_us = min((start_us(profile, place) for place in range(len(profile))), default=0)
-    threads = [_thread(profile, shared, one, zero_us) for one in by_thread(profile)]
+    timeline = profile.timeline or Timeline()
+    begins = [start_us(profile, place) for place in range(len(profile))]
+    zero_us = min([*begins, *([timeline.first_ns // 1000] if len(timeline) else [])], default=0)
+    told = _events(timeline)
+    threads = [_thread(profile, shared, one, zero_us, told) for one in _threads(profile, timeline)]
     value = {
         "meta": _meta(profile),
         "libs": [_library(library) for library in shared.libraries],
@@ -179,7 +194,32 @@ def _inlined_into(profile: Profile, node: int) -> bool:
     return profile.frames[profile.node_frames[node]].inlined and profile.callers[node] != 0
 
 
-def _thread(profile: Profile, shared: _Shared, one: ThreadSamples, zero_us: int) -> dict[str, Any]:
+_Told = dict[tuple[str, int], list[Event]]
+
+
+def _events(timeline: Timeline) -> _Told:
+    """By process and tid, in the order of time."""
+    told: _Told = {}
+    for event in sorted(timeline.events(), key=lambda event: event.start_ns):
+        told.setdefault((event.thread.process.id, event.thread.tid), []).append(event)
+    return told
+
+
+def _threads(profile: Profile, timeline: Timeline) -> list[ThreadSamples]:
+    """Also those that have events alone."""
+    sampled = by_thread(profile)
+    known = {(one.thread.process.id, one.thread.tid) for one in sampled}
+    others = [
+        ThreadSamples(thread, [])
+        for thread in timeline.threads
+        if (thread.process.id, thread.tid) not in known
+    ]
+    return sorted([*sampled, *others], key=lambda one: thread_key(one.thread))
+
+
+def _thread(
+    profile: Profile, shared: _Shared, one: ThreadSamples, zero_us: int, told: _Told
+) -> dict[str, Any]:
     thread, places = one
     times = [(profile.times_us[place] - zero_us) / 1000 for place in places]
     pid = pid_of(thread.process)
@@ -203,7 +243,7 @@ def _thread(profile: Profile, shared: _Shared, one: ThreadSamples, zero_us: int)
             **_weights(profile, places),
             "threadCPUDelta": [profile.weights_us[place] for place in places],
         },
-        "markers": _markers(profile, shared, places, times),
+        "markers": _markers(profile, shared, one, times, told, zero_us),
     }
 
 
@@ -216,10 +256,45 @@ def _weights(profile: Profile, places: list[int]) -> dict[str, Any]:
 
 
 def _markers(
-    profile: Profile, shared: _Shared, places: list[int], times: list[float]
+    profile: Profile,
+    shared: _Shared,
+    one: ThreadSamples,
+    times: list[float],
+    told: _Told,
+    zero_us: int,
 ) -> dict[str, Any]:
     markers = _Table("name", "startTime", "endTime", "phase", "category", "data")
-    thread = profile.threads[profile.sample_threads[places[0]]]
+    _put_tags(markers, profile, shared, one, times)
+    for event in told.get((one.thread.process.id, one.thread.tid), ()):
+        _put_event(markers, shared, event, zero_us * 1000)
+    return markers.json()
+
+
+def _put_event(markers: _Table, shared: _Shared, event: Event, zero_ns: int) -> None:
+    start: Optional[float] = (event.start_ns - zero_ns) / 1e6
+    end, phase = None, _INSTANT
+    if event.kind in (SLICE, FRAME) and event.mark != NO_BEGIN:
+        end, phase = (event.end_ns - zero_ns) / 1e6, _INTERVAL
+    elif event.kind == ASYNC_BEGIN:
+        phase = _STARTS
+    elif event.kind == ASYNC_END:
+        start, end, phase = None, start, _ENDS
+    values = ", ".join(f"{name}={value}" for name, value in event.arguments.items())
+    data = {"type": "Event", "kind": KINDS[event.kind], "stream": event.stream}
+    if event.id:
+        data["id"] = f"{event.id:x}"
+    if values:
+        data["values"] = values
+    if event.mark:
+        data["mark"] = event.mark
+    name = _NAMELESS if event.mark == NO_BEGIN else event.name
+    markers.add(shared.string(name), start, end, phase, _OTHER, data)
+
+
+def _put_tags(
+    markers: _Table, profile: Profile, shared: _Shared, one: ThreadSamples, times: list[float]
+) -> None:
+    thread, places = one
     untagged = {"", "Default", thread.name, thread.process.name}  # what the service says then
     tagged = zip([profile.tags[profile.user_tags[place]] for place in places], times)
     for tag, group in groupby(tagged, key=lambda pair: pair[0]):
@@ -227,7 +302,6 @@ def _markers(
         if tag not in untagged:
             data = {"type": "UserTag", "name": tag}
             markers.add(shared.string(tag), span[0], span[-1], _INTERVAL, _OTHER, data)
-    return markers.json()
 
 
 def _library(library: Library) -> dict[str, str]:
@@ -275,7 +349,21 @@ def _meta(profile: Profile) -> dict[str, Any]:
                 "tableLabel": "{marker.data.name}",
                 "display": ["marker-chart", "marker-table", "timeline-overview"],
                 "fields": [{"key": "name", "label": "Tag", "format": "string"}],
-            }
+            },
+            {
+                "name": "Event",
+                "tooltipLabel": "{marker.name}",
+                "chartLabel": "{marker.name}",
+                "tableLabel": "{marker.data.values}",
+                "display": ["marker-chart", "marker-table", "timeline-overview"],
+                "fields": [
+                    {"key": "kind", "label": "Kind", "format": "string"},
+                    {"key": "stream", "label": "Stream", "format": "string"},
+                    {"key": "values", "label": "Arguments", "format": "string"},
+                    {"key": "id", "label": "Id", "format": "string"},
+                    {"key": "mark", "label": "Mark", "format": "string"},
+                ],
+            },
         ],
         "sampleUnits": {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "µs"},
         "usesOnlyOneStackType": True,

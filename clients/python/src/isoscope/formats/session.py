@@ -2,6 +2,7 @@
 
     file -> blocks -> tables: JSON, and what frames are in the source
                    -> pieces of samples -> what Profile.add_update takes
+                   -> events (session_events.py) -> Profile.timeline
 
 Names come behind the samples that they are of, and the last word holds: tables are read before the samples.
 Lost: how processes ended, modules without samples, texts of source files, files of lines that are not the function's.
@@ -20,6 +21,7 @@ from ..errors import BadFile
 from ..model import NO_OFFSET, Code, Function, Library, Process
 from ..profile import Profile
 from ..samples_table import Piece, TableFrame, TableTree, Update, check_nodes, checked
+from .session_events import SessionEvents
 from .session_blocks import HEAD_SIZE, MAGIC, Block, Unpacker, blocks, columns, numbers, signed, wrong
 
 __all__ = ["HEAD_SIZE", "knows", "read"]
@@ -40,11 +42,16 @@ def knows(content: bytes) -> bool:
 
 def read(content: bytes) -> Profile:
     session, unpacker, pieces = _Session(), Unpacker(), []
+    events = SessionEvents(session.thread)
     kind, piece = "", {"begins": True}
     for block in blocks(content):
         try:
             if block.kind == "SMPL":
                 pieces.append((piece, block))
+            elif block.kind == "EVTS":
+                events.describe(block)
+            elif block.kind == "EVNT":
+                events.add(block)
             elif block.kind in _TABLES:  # one frame for all of them
                 kind, told = block.kind, unpacker.read(block)
                 if kind == "CHNS":
@@ -58,6 +65,7 @@ def read(content: bytes) -> Profile:
     profile = Profile(pcs=True)
     session.tell(profile)
     session.add_samples(profile, pieces)
+    profile.timeline = events.timeline if len(events.timeline) else None
     if kind != "ENDS":
         profile.notes.append("the recording was cut off: at most its last second is missing")
     return profile
@@ -138,6 +146,11 @@ class _Session:
             profile.runtimes |= {str(name) for name in one.get("runtimes") or ()}
         profile.meta["command"] = " ".join(map(str, self._head.get("command") or ()))
         profile.meta["host"] = str(self._head.get("host", ""))
+
+    def thread(self, number: int) -> tuple[Process, int, str]:
+        """By the name that it had until now."""
+        process, tid, name = self._threads[number]
+        return self._process(process), tid, name
 
     def _process(self, number: int) -> Process:
         one = self._processes[number]

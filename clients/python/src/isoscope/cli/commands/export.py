@@ -122,7 +122,7 @@ def _save(args: argparse.Namespace, name: str) -> int:
     if args.output != "-":
         formats.check_place(Path(args.output))  # before a command has run for an hour
     form = formats.FORMATS[name]
-    args.pcs = form.pcs
+    args.pcs, args.events = form.pcs, form.events
     whole = _Whole() if form.holds and not is_filtered(args) else None
     source = read(args, ask=whole)
     if not (args.source and is_uri(args.source)):

@@ -1,0 +1,110 @@
+#include "recorded_streams.h"
+
+#include "../text/any_text.h"
+#include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/profile/control.h"
+#include "../../sampler/profile/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct stream_names {
+    const char **items;
+    size_t count;
+};
+
+/* New streams may come meanwhile: those are seen the next time. NULL items: out of memory. */
+static struct stream_names names_of(const struct service *service)
+{
+    struct profile *profile = service->options.profile;
+    size_t capacity = profile_timeline_streams(profile, NULL, 0);
+    struct stream_names names = { calloc(capacity + 1, sizeof(*names.items)), 0 };
+    size_t count = names.items ? profile_timeline_streams(profile, names.items, capacity) : 0;
+
+    names.count = count < capacity ? count : capacity;
+    return names;
+}
+
+static bool list_has(const json_t *list, const char *name)
+{
+    size_t i;
+    json_t *entry;
+
+    json_array_foreach(list, i, entry)
+    {
+        if (!strcmp(json_string_value(entry), name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_recorded(const struct service *service, const char *name)
+{
+    if (service->chosen_streams)
+        return list_has(service->chosen_streams, name) || list_has(service->chosen_streams, "all");
+    return profile_timeline_records(service->options.profile, name);
+}
+
+static json_t *names_json(const struct service *service, bool recorded)
+{
+    struct stream_names names = names_of(service);
+    json_t *list = names.items ? json_array() : NULL;
+
+    for (size_t i = 0; i < names.count; i++)
+        if (!recorded || is_recorded(service, names.items[i]))
+            json_array_append_new(list, any_text(names.items[i]));
+    free(names.items);
+    return list;
+}
+
+json_t *recorded_streams_available(const struct service *service)
+{
+    return names_json(service, false);
+}
+
+json_t *recorded_streams_now(const struct service *service)
+{
+    return names_json(service, true);
+}
+
+bool recorded_streams_has(const struct service *service, const char *name)
+{
+    struct stream_names names = names_of(service);
+    bool has = name && !strcmp(name, "all");
+
+    for (size_t i = 0; name && i < names.count; i++)
+        has |= !strcmp(names.items[i], name);
+    free(names.items);
+    return has;
+}
+
+static int apply(struct service *service, json_t *names)
+{
+    size_t count = json_array_size(names);
+    const char **items = calloc(count + 1, sizeof(*items));
+    int rc = -ISOSCOPE_NO_MEMORY;
+
+    for (size_t i = 0; items && i < count; i++)
+        items[i] = json_string_value(json_array_get(names, i));
+    if (items)
+        rc =
+            profile_timeline_record(service->options.profile, items, count, list_has(names, "all"));
+    free(items);
+    return rc;
+}
+
+int recorded_streams_choose(struct service *service, json_t *names, bool *changed)
+{
+    json_auto_t *before = recorded_streams_now(service), *after = NULL;
+    int rc = 0;
+
+    if (service->saved) {
+        json_decref(service->chosen_streams);
+        service->chosen_streams = json_incref(names);
+    } else {
+        rc = apply(service, names);
+    }
+    after = recorded_streams_now(service);
+    *changed = !json_equal(before, after);
+    return rc;
+}
