@@ -29,7 +29,7 @@ struct maker {
     struct profile *profile;
     struct track *tracks[THREADS];
     struct event_word names[NAMES], stream;
-    uint64_t count, frames;
+    uint64_t count, frames, random;
 };
 
 static void must(bool done, const char *what)
@@ -69,6 +69,7 @@ static void maker_open(struct maker *maker, const char (*words)[16])
     };
     struct owner *owner;
 
+    maker->random = 88172645463325252;
     must(profile_new(&maker->profile, &options) == 0, "a profile");
     must(processes_restore(maker->profile->processes, &process, &owner) == 0, "a process");
     owner = processes_event_owner(maker->profile->processes, 77);
@@ -88,6 +89,15 @@ static struct event slice(const struct maker *maker, uint64_t name, int64_t at_n
                            .stream = maker->stream };
 }
 
+/* Times that no packer can guess. */
+static int64_t draw(struct maker *maker, int64_t below)
+{
+    maker->random ^= maker->random << 13;
+    maker->random ^= maker->random >> 7;
+    maker->random ^= maker->random << 17;
+    return (int64_t)(maker->random >> 11) % (below + 1);
+}
+
 /* A frame of a thread: INNER + 2 events. */
 static void add_frame(struct maker *maker, int64_t at_ns, int64_t length_ns)
 {
@@ -102,11 +112,12 @@ static void add_frame(struct maker *maker, int64_t at_ns, int64_t length_ns)
 
     event_store_begin(store, track, &event);
     for (int i = 0; i < INNER; i++) {
-        event = slice(maker, maker->frames * 7 + (uint64_t)i, at_ns + i * step_ns + step_ns / 9);
+        event = slice(maker, (uint64_t)(i + draw(maker, 5) * draw(maker, 5)),
+                      at_ns + i * step_ns + draw(maker, step_ns / 3));
         event.arguments = arguments;
         event.argument_count = maker->frames % 10 == 0 ? 2 : 0;
         event_store_begin(store, track, &event);
-        event = slice(maker, 0, at_ns + (i + 1) * step_ns - (int64_t)(maker->frames * 31 % 97));
+        event = slice(maker, 0, at_ns + (i + 1) * step_ns - draw(maker, step_ns / 3));
         event_store_end(store, track, &event);
     }
     event = slice(maker, 3, at_ns + length_ns - 2);

@@ -5,6 +5,7 @@
 #include "sampler/profile/events/event_reading.h"
 #include "sampler/profile/events/event_words.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,6 +183,28 @@ static void an_end_without_a_begin_is_marked_and_counted(void **state)
     assert_slice(&all, "", 500, 0, 0, TIMELINE_NO_BEGIN);
     assert_slice(&all, "whole", 600, 100, 0, TIMELINE_WHOLE);
     assert_int_equal(event_store_history(fixture.store).unmatched, 1);
+}
+
+/* The inner one's stream was switched off, so its end never comes. */
+static void an_end_is_of_its_streams_last_slice_and_cuts_off_what_is_inside(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    CLEANUP(all_close) struct all all;
+    struct event other = event_of(TIMELINE_SLICE, "other", 1100);
+
+    (void)state;
+    fixture_open(&fixture, 0);
+    begin(&fixture, "outer", 1000);
+    other.stream = EVENT_WORD("GC");
+    assert_int_equal(event_store_begin(fixture.store, fixture.track, &other), 0);
+    end(&fixture, 2000);
+    other.start_ns = 3000;
+    assert_int_equal(event_store_end(fixture.store, fixture.track, &other), 0);
+    all_open(&all, &fixture, NULL);
+    assert_slice(&all, "other", 1100, 900, 1, TIMELINE_CUT_OFF);
+    assert_slice(&all, "outer", 1000, 1000, 0, TIMELINE_WHOLE);
+    assert_slice(&all, "", 3000, 0, 0, TIMELINE_NO_BEGIN);
+    assert_no_more(&all);
 }
 
 static void a_clock_that_goes_back_makes_no_duration(void **state)
@@ -474,6 +497,41 @@ static void reading_goes_on_at_any_place(void **state)
     }
 }
 
+/* Of a bounded store, from which chunks go meanwhile. */
+static void *add_beside(void *context)
+{
+    struct fixture *fixture = context;
+
+    for (int i = 0; i < 60000; i++) {
+        begin(fixture, i % 2 ? "odd" : "even", 10 * i);
+        end(fixture, 10 * i + 5);
+    }
+    return NULL;
+}
+
+static void a_reader_sees_whole_events_beside_the_writer(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    uint64_t last = 0;
+    pthread_t thread;
+
+    (void)state;
+    fixture_open(&fixture, EVENT_STORE_BYTES_MIN);
+    assert_int_equal(pthread_create(&thread, NULL, add_beside, &fixture), 0);
+    do {
+        CLEANUP(all_close) struct all all;
+        struct timeline_event event;
+
+        all_open(&all, &fixture, NULL);
+        while (next(&all, &event)) {
+            assert_int_equal(event.duration_ns, 5);
+            assert_string_equal(event.name, event.start_ns / 10 % 2 ? "odd" : "even");
+            last = (uint64_t)event.start_ns;
+        }
+    } while (last < 10 * 59999);
+    pthread_join(thread, NULL);
+}
+
 static void words_of_an_event_come_back_as_they_were(void **state)
 {
     uint64_t words[EVENT_WORDS_MAX];
@@ -510,6 +568,7 @@ int main(void)
         cmocka_unit_test(what_has_not_ended_stands_open),
         cmocka_unit_test(a_thread_that_ends_cuts_its_slices_off),
         cmocka_unit_test(an_end_without_a_begin_is_marked_and_counted),
+        cmocka_unit_test(an_end_is_of_its_streams_last_slice_and_cuts_off_what_is_inside),
         cmocka_unit_test(a_clock_that_goes_back_makes_no_duration),
         cmocka_unit_test(a_loss_leaves_the_slices_that_are_known_to_stand_open),
         cmocka_unit_test(slices_beyond_the_depth_that_is_kept_are_counted_and_pair_all_the_same),
@@ -521,6 +580,7 @@ int main(void)
         cmocka_unit_test(clearing_one_process_leaves_the_others_and_what_stands_open),
         cmocka_unit_test(a_window_has_what_overlaps_it),
         cmocka_unit_test(reading_goes_on_at_any_place),
+        cmocka_unit_test(a_reader_sees_whole_events_beside_the_writer),
         cmocka_unit_test(words_of_an_event_come_back_as_they_were),
     };
 
