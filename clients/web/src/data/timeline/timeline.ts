@@ -59,6 +59,7 @@ export interface Told {
 }
 
 export const NO_BEGIN = "end without a begin";
+const SERVICE = 0; // the tid of what the service tells of a process
 const ASYNC_ROWS = 16; // of a thread; what needs more overlaps in the last one
 const NOTED = 4096; // of so many events the start of one is noted, for what is dropped
 
@@ -78,8 +79,8 @@ export class Timeline {
   readonly numbers = new Map<number, number>(); // of frames, by serial
   readonly counts = new FloatColumn(); // events by label
   origin_us = 0;
-  first = Infinity; // the earliest start
-  last = 0; // the latest end
+  first = Infinity; // the earliest start of what programs told themselves
+  last = 0; // the latest end of that
   lost = 0; // that were told, and came to no store
   #let = 0; // of the oldest, by the service
   #dropped = 0; // serials below
@@ -98,9 +99,9 @@ export class Timeline {
     return this.#serial - this.#dropped;
   }
 
-  /** null: there are none. */
+  /** Of what programs told themselves; null: nothing. */
   extent_us(): [number, number] | null {
-    if (!this.length) return null;
+    if (this.first === Infinity) return null;
     return [Math.floor(this.origin_us + this.first / 1000), Math.ceil(this.origin_us + this.last / 1000)];
   }
 
@@ -151,9 +152,11 @@ export class Timeline {
   /** Returns its serial. */
   event(thread: number, start: number, duration: number, label: number): number {
     if (this.#serial % NOTED === 0) this.#noted.push(start);
-    this.first = Math.min(this.first, start);
-    this.last = Math.max(this.last, start + duration);
     this.threads[thread].events++;
+    if (this.threads[thread].tid !== SERVICE) {
+      this.first = Math.min(this.first, start);
+      this.last = Math.max(this.last, start + duration);
+    }
     this.counts.data[label]++;
     return this.#serial++;
   }
@@ -209,7 +212,8 @@ export class Timeline {
     if (this.length < 1.1 * count) return;
     const from = this.#serial - count - ((this.#serial - count) % NOTED);
     const notes = (from - this.#dropped) / NOTED;
-    const time = (this.first = this.#noted.data[notes]);
+    const time = this.#noted.data[notes];
+    if (this.first < time) this.first = time;
     for (const { rows } of this.threads) for (const { track } of rows.values()) track.drop(from);
     for (const { series } of this.counters.values()) series.drop(time);
     this.flows.drop(time);

@@ -39,7 +39,7 @@ const AROUND = 0.02; // of a box that is zoomed to, on both sides
 const BUSIEST = 8; // threads, where none is selected
 const SELECTED_MOST = 32;
 
-const events = (thread: number) => data.value?.eventsOf[thread] ?? 0;
+const events = (thread: number) => (data.value?.events && data.value.eventsOf[thread]) || 0;
 const has = (thread: number, samples: Float64Array) => samples[thread] > 0 || events(thread) > 0;
 
 /** Of the threads that pass, in the order they stand in: all that were selected, else the busiest. */
