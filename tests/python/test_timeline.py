@@ -11,7 +11,7 @@ from isoscope import Client, Process, Profile, Timeline, cli, formats, slice_tab
 from isoscope.cli import source as source_of_commands
 from isoscope.errors import CannotWrite, ProtocolError
 from isoscope.formats.protobuf import fields
-from isoscope.slices import self_times
+from isoscope.timeline.slices import self_times
 from profiles import synthetic
 from timelines import BASE_NS, EVENTS, PROCESS, TOTALS_NS, history, reply, timeline
 
