@@ -51,7 +51,8 @@ static const struct option_row sampling[] = {
     { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
       .initial = 64, .value = "MIB", .means = "a number of MiB",
       .help = "memory for the samples of all processes, {range} MiB (default: {default}). The "
-              "oldest samples are dropped first. --stats prints how many minutes fit" },
+              "oldest samples are dropped first. --stats prints how many minutes fit. Events of the "
+              "timeline may take as much again" },
     { "stats", .kind = OPTION_ON, AT(serve.stats),
       .help = "print counters and cost of the sampling when the program has ended" },
 

@@ -5,6 +5,7 @@
 #include "sampler/profile/events/event_reading.h"
 #include "sampler/profile/events/event_words.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -474,6 +475,41 @@ static void reading_goes_on_at_any_place(void **state)
     }
 }
 
+/* Of a bounded store, from which chunks go meanwhile. */
+static void *add_beside(void *context)
+{
+    struct fixture *fixture = context;
+
+    for (int i = 0; i < 60000; i++) {
+        begin(fixture, i % 2 ? "odd" : "even", 10 * i);
+        end(fixture, 10 * i + 5);
+    }
+    return NULL;
+}
+
+static void a_reader_sees_whole_events_beside_the_writer(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    uint64_t last = 0;
+    pthread_t thread;
+
+    (void)state;
+    fixture_open(&fixture, EVENT_STORE_BYTES_MIN);
+    assert_int_equal(pthread_create(&thread, NULL, add_beside, &fixture), 0);
+    do {
+        CLEANUP(all_close) struct all all;
+        struct timeline_event event;
+
+        all_open(&all, &fixture, NULL);
+        while (next(&all, &event)) {
+            assert_int_equal(event.duration_ns, 5);
+            assert_string_equal(event.name, event.start_ns / 10 % 2 ? "odd" : "even");
+            last = (uint64_t)event.start_ns;
+        }
+    } while (last < 10 * 59999);
+    pthread_join(thread, NULL);
+}
+
 static void words_of_an_event_come_back_as_they_were(void **state)
 {
     uint64_t words[EVENT_WORDS_MAX];
@@ -521,6 +557,7 @@ int main(void)
         cmocka_unit_test(clearing_one_process_leaves_the_others_and_what_stands_open),
         cmocka_unit_test(a_window_has_what_overlaps_it),
         cmocka_unit_test(reading_goes_on_at_any_place),
+        cmocka_unit_test(a_reader_sees_whole_events_beside_the_writer),
         cmocka_unit_test(words_of_an_event_come_back_as_they_were),
     };
 

@@ -573,7 +573,7 @@ static void events_whose_outline_cannot_be_are_told(void **state)
         const char *outline, *reason;
         bool events;
     } cases[] = {
-        { "{\"events\":0,\"firstNs\":7,\"lastNs\":9,\"sources\":[]}", "out of range", true },
+        { "{\"events\":0,\"firstNs\":7,\"lastNs\":9,\"sources\":[]}", "is no number from 1", true },
         { "{\"events\":1,\"firstNs\":9,\"lastNs\":7,\"sources\":[[1,1]]}", "out of range", true },
         { "{\"events\":2,\"firstNs\":7,\"lastNs\":9,\"sources\":[[1,1]]}", "not those of 2", true },
         { "{\"events\":1,\"firstNs\":7,\"lastNs\":9,\"sources\":[[2,1]]}", "thread 2 is not there",

@@ -396,16 +396,6 @@ bool event_store_has(struct event_store *store, const struct owner *owner)
     return has;
 }
 
-uint64_t event_store_count(struct event_store *store)
-{
-    uint64_t count;
-
-    pthread_mutex_lock(&store->lock);
-    count = store->sequence;
-    pthread_mutex_unlock(&store->lock);
-    return count;
-}
-
 struct timeline_history event_store_history(struct event_store *store)
 {
     struct timeline_history history = { .bytes_max = store->bytes_max };

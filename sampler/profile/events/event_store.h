@@ -58,7 +58,6 @@ void event_store_forget(struct event_store *store, struct owner *owner);
 bool event_store_has(struct event_store *store, const struct owner *owner);
 /* Without what programs lost. */
 struct timeline_history event_store_history(struct event_store *store);
-uint64_t event_store_count(struct event_store *store); /* ever added; it only grows */
 
 /* One that is in an archive: it is never let go. Takes over what event_chunk_archived does, also on
  * failure; counts: events of each source. */

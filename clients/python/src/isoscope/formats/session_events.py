@@ -42,7 +42,7 @@ class SessionEvents:
         try:
             for event in _events(outline, columns(Unpacker().read(block), _COLUMNS), self._thread):
                 self.timeline.add(event)
-        except RuntimeError as error:  # a column ended within a generator
+        except (RuntimeError, struct.error) as error:  # a column ended within a generator
             raise ValueError("its columns have other lengths than it says") from error
 
 
