@@ -191,9 +191,9 @@ test("a knot of flows is not drawn, and says so", () => {
   const events = eventsOf(told);
   const rows = events.rows(0, seen(0, 1000, 1))!;
   assert.equal(events.told(rows, seen(0, 1000, 1)).arrows!.hidden, true);
-  const some = events.told(events.rows(0, seen(0, 0.125, 0.001))!, seen(0, 0.125, 0.001)).arrows!;
+  const some = events.told(events.rows(0, seen(0, 0.0625, 0.001))!, seen(0, 0.0625, 0.001)).arrows!;
   assert.equal(some.hidden, false);
-  assert.equal(some.ends.length / 4, 125);
+  assert.equal(some.ends.length / 4, 63);
 });
 
 test("counters have a step for each pixel, with the least and the most in it", () => {
