@@ -2,6 +2,7 @@
 
     web.py [BUILD_FOLDER] [--samples N] [--nodes N] [--rounds N]
     web.py [BUILD_FOLDER] --live MINUTES
+    web.py [BUILD_FOLDER] --events N [--rounds N]
 
 A made profile of 1,000,000 samples in a call tree of 100,000 nodes is opened by each as it can: speedscope and
 the page as speedscope's JSON, d3-flame-graph as a tree whose sums are made already. A figure is the median
@@ -16,7 +17,8 @@ over the rounds, each in a browser of its own:
 Where speedscope does not live through that, the two are compared at a fifth of it. And of the live page:
 the first paint after the HTML is there. Packages of the two come from npm into the build folder. --live
 instead watches the live page of eight threads at 1 kHz whose paths are ever new: when its buffer is full, its
-memory must not grow. Ends with status 1 when a bound is missed.
+memory must not grow. --events instead looks at a timeline of so many events in the chart, in turn with a hundredth of
+them: what a turn of the wheel costs goes by what is seen, so both must cost about the same. Ends with status 1 when a bound is missed.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ BLOCKED_MS_MAX = 100
 FIRST_PAINT_MS_MAX = 300
 FULL_AFTER_MINUTES = 12  # of 4 million samples, 8 * 1000 a second, and some
 GROWTH_MAX = 1.05
+EVENTS_PART = 100
+ZOOM_RATIO_MAX = 3  # of all events to a hundredth of them
 
 
 class Missed:
@@ -128,6 +132,26 @@ def live(arguments: argparse.Namespace) -> int:
     return int(missed.any)
 
 
+def events(arguments: argparse.Namespace) -> int:
+    """Few, few again (what is noise), and all, in turn."""
+    few = max(1, arguments.events // EVENTS_PART)
+    rounds: dict[str, list[dict]] = {"few": [], "again": [], "all": []}
+    print(f"    {'events':>12}{'load s':>9}{'page MB':>9}{'draw ms':>9}{'worst':>8}{'zoom ms':>9}{'worst':>8}")
+    for _ in range(arguments.rounds):
+        for name, count in (("few", few), ("again", few), ("all", arguments.events)):
+            one = node("events.mjs", arguments, str(count))
+            rounds[name].append(one)
+            print(f"    {count:>12,}{one['load']:>9.1f}{one['memory']:>9.0f}{one['draw']['median']:>9.0f}"
+                  f"{one['draw']['worst']:>8.0f}{one['zoom']['median']:>9.0f}{one['zoom']['worst']:>8.0f}",
+                  flush=True)  # fmt: skip
+    zoom = {name: median(one["zoom"]["median"] for one in found) for name, found in rounds.items()}
+    missed = Missed()
+    print(f"    zoom: few/few {zoom['again'] / zoom['few']:.2f}")
+    ratio = zoom["all"] / zoom["few"]
+    missed.check("zoom: all/few", f"{ratio:.2f}", f"<= {ZOOM_RATIO_MAX}", ratio <= ZOOM_RATIO_MAX)
+    return int(missed.any)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -136,7 +160,10 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--live", type=int, metavar="MINUTES")
+    parser.add_argument("--events", type=int, metavar="N")
     arguments = parser.parse_args()
+    if arguments.events:
+        return events(arguments)
     if arguments.live:
         return live(arguments)
     folder = arguments.build / "tests/bench/web"

@@ -11,6 +11,7 @@ import { weigh } from "../../clients/web/src/data/filter";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
 import { TableReader } from "../../clients/web/src/data/table_form";
+import { Events } from "../../clients/web/src/data/timeline/events";
 import { byFunction, count } from "../../clients/web/src/data/totals";
 
 declare const WEB: string; // the folder clients/web, set by page_totals.mjs
@@ -39,7 +40,24 @@ export async function pageTotals(uri: string, folder: string) {
   const { result } = await (await fetch(`${uri}_getSession`)).json();
   const session = await openFile(fromBase64(result.data));
   writeFileSync(join(folder, "page.html"), shared(result.data));
-  return { ...totals(profile), session: totals(session.profile) };
+  const events = new Events();
+  for (let [cursor, more] = ["", true]; more;) {
+    const place = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
+    const { result: table } = await (await fetch(`${uri}_getTimeline?count=100${place}`)).json();
+    events.add(table, 1e6);
+    [cursor, more] = [table.next, Boolean(table.more)];
+  }
+  return {
+    ...{ ...totals(profile), slices: slicesOf(events) },
+    session: { ...totals(session.profile), slices: slicesOf(session.events!) },
+  };
+}
+
+/** By name and stream. */
+function slicesOf(events: Events) {
+  const table = events.slices({}, { by: "total", ascending: false }, null);
+  const { names, streams, count, total, p50, p95, most } = table;
+  return Array.from(table.rows, (row) => [names[row], streams[row], ...[count, total, p50, p95, most].map((one) => one[row])]);
 }
 
 function totals(profile: Profile) {

@@ -20,8 +20,8 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("live", "python", "readers")]
 
-from harness import ISOSCOPE, ROOT, Client, profiled  # noqa: E402
-from isoscope import formats  # noqa: E402
+from harness import BUILD, ISOSCOPE, ROOT, Client, profiled  # noqa: E402
+from isoscope import formats, slice_table  # noqa: E402
 from isoscope.formats import one_page  # noqa: E402
 from profiles import totals  # noqa: E402
 from test_pprof import ALL, table  # noqa: E402
@@ -223,3 +223,17 @@ def test_go_shows_the_same_samples_of_what_the_page_saves(recording, tmp_path):
     assert len(compared) > 50
     for name in compared:
         assert shown[name] == (rows[name]["self"], rows[name]["total"]), name
+
+
+def test_slices_have_the_same_totals_live_in_a_session_and_in_the_python_client(tmp_path):
+    with profiled([str(BUILD / "examples" / "game"), "2"]) as service:
+        page = saved_by_page(service, tmp_path)
+        with Client(service.uri) as client:
+            timeline = client.timeline()
+    expected = [
+        [row.name, row.stream, row.count, row.total_ns, row.percentile_ns(50), row.percentile_ns(95), row.max_ns]
+        for row in slice_table(timeline)
+    ]
+    assert {name: count for name, _, count, *_ in expected}["frame"] == 120
+    assert page["slices"] == expected
+    assert page["session"]["slices"] == expected

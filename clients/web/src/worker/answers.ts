@@ -76,6 +76,12 @@ export class Answers {
     events?.share(profile);
   }
 
+  /** Of samples and events; null: there are none. */
+  extent_us(): [number, number] | null {
+    const [a, b] = [extent(this.profile), this.events?.timeline.extent_us() ?? null];
+    return a && b ? [Math.min(a[0], b[0]), Math.max(a[1], b[1])] : (a ?? b);
+  }
+
   /** Samples came: what was counted is void. Shapes go on, but with another tree. */
   changed(): void {
     this.events?.share(this.profile);
@@ -100,7 +106,7 @@ export class Answers {
       return { count, cpu_ns, cut, shown, system: ofSystem(this.profile, weights) };
     },
     overview: ({ range_us, maxSteps, maxLanes, choice, colour }) => {
-      const range = range_us ?? extent(this.profile);
+      const range = range_us ?? this.extent_us();
       const { profile } = this;
       if (!range) return null;
       const found = overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour));

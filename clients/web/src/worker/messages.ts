@@ -215,7 +215,7 @@ export interface DataState {
   lost: Record<string, number>; // ticks without a sample, by cause
   missed_ns: number; // CPU time that no sample stands for
   threads: ThreadInfo[];
-  events: number; // of the timeline
+  events: number; // of the timeline; 0 where programs told none themselves
   lostEvents: number;
   evictedEvents: number;
   eventsOf: number[]; // by thread

@@ -1,6 +1,5 @@
 // The worker: follows the service, keeps the profile, answers the page.
 import type { Profile } from "../data/profile";
-import { extent } from "../data/spread";
 import { TableReader } from "../data/table_form";
 import type { Events } from "../data/timeline/events";
 import { type Code, readCode } from "../wire/code";
@@ -254,13 +253,13 @@ class Server {
       resets: this.#resets,
       samples: profile.samples.length + profile.evicted,
       evicted: profile.evicted,
-      extent_us: joined(extent(profile), events?.timeline.extent_us() ?? null),
+      extent_us: this.#sources.shown.extent_us(),
       period_us: profile.period_us,
       unit: profile.unit(),
       lost: this.#sources.isLive ? this.#reader.lost : (session?.lost ?? {}),
       missed_ns: this.#sources.isLive ? this.#reader.missed_ns : (session?.missed_ns ?? 0),
       threads: profile.threads,
-      events: events?.timeline.length ?? 0,
+      events: events?.timeline.extent_us() ? events.timeline.length : 0,
       lostEvents: events?.timeline.lost ?? 0,
       evictedEvents: events?.timeline.evicted ?? 0,
       eventsOf: events?.counts() ?? [],
@@ -277,10 +276,6 @@ class Server {
     // A service that is gone by then would not send them.
     if (this.#version === 1) void this.#followEvents(this.#rpc);
   }
-}
-
-function joined(a: [number, number] | null, b: [number, number] | null): [number, number] | null {
-  return a && b ? [Math.min(a[0], b[0]), Math.max(a[1], b[1])] : (a ?? b);
 }
 
 function textOf(error: unknown): string {

@@ -29,6 +29,24 @@ export class Numbers {
     return value % 2 ? -(value + 1) / 2 : value / 2;
   }
 
+  /** Of any size. */
+  unsigned(): bigint {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      if (this.done) throw new RangeError("it ends within a number");
+      const byte = this.bytes[this.#at++];
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return BigInt.asUintN(64, value);
+      if (shift > 63n) throw new RangeError("a number of more than 64 bits");
+    }
+  }
+
+  /** Zigzag, of any size. */
+  wide(): bigint {
+    const value = this.unsigned();
+    return (value >> 1n) ^ -(value & 1n);
+  }
+
   /** The next so many bytes. */
   take(count: number): Uint8Array {
     if (count > this.bytes.length - this.#at) throw new RangeError("a column is longer than its block");

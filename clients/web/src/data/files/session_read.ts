@@ -3,15 +3,19 @@
 //   file -> blocks -> tables -> what frames, threads and names are
 //                  -> pieces of samples -> Profile
 //
+//                  -> blocks of events -> Events
+//
 // A recording that was cut off is read up to its last complete block. Left out: memory and mappings.
 // Errors  BadFile, with where in the file it is.
 import type { Exit, SavedFile, VM } from "../../wire/protocol";
 import { IntColumn } from "../columns";
 import type { Profile } from "../profile";
+import type { Events } from "../timeline/events";
 import { Builder } from "./builder";
 import { type Json, list, numberOf, record, textOf } from "./json";
 import { BadFileAt, type Block, blocksOf, Unpacker, wrong } from "./session_blocks";
 import { columnsOf, Numbers } from "./session_columns";
+import { SessionEvents } from "./session_events";
 import { pidOf, Tables } from "./session_tables";
 
 /** A process of a session, which is over. */
@@ -41,6 +45,7 @@ export interface Session {
   profile: Profile;
   session: SessionFacts;
   texts: ReadonlyMap<string, string>; // of source files, by their paths
+  events: Events;
 }
 
 export function readSession(file: Uint8Array): Session {
@@ -51,8 +56,13 @@ export function readSession(file: Uint8Array): Session {
   const session = factsOf(tables);
   for (const { pid, name } of session.processes) builder.profile.processNames.set(pid, name);
   const samples = new SampleReader(builder.profile, tables);
-  for (const { piece, block } of pieces) inBlock(block, () => samples.add(piece, block));
-  return { profile: builder.profile, session, texts: tables.texts };
+  const told = new SessionEvents((thread) => tables.whoIs(thread));
+  for (const { piece, block } of pieces) {
+    if (block.type === "SMPL") inBlock(block, () => samples.add(piece, block));
+    else inBlock(block, () => told.add(piece, new Unpacker().read(block)));
+  }
+  told.events.timeline.settle();
+  return { profile: builder.profile, session, texts: tables.texts, events: told.events };
 }
 
 interface Told {
@@ -60,23 +70,28 @@ interface Told {
   block: Block;
 }
 
-/** All of them; the blocks of samples are left for later, each with what is said of it. */
+/** All of them; the blocks of samples and events are left for later, each with what is said of it. */
 function readTables(file: Uint8Array, tables: Tables): Told[] {
   const unpacker = new Unpacker(); // one frame for all
   const pieces: Told[] = [];
   let piece: Json = {};
   for (const block of blocksOf(file))
     inBlock(block, () => {
-      if (block.type === "SMPL") pieces.push({ piece, block });
+      if (block.type === "SMPL" || block.type === "EVNT") pieces.push({ piece, block });
+      else if (block.type === "EVTS") piece = jsonOf(new Unpacker().read(block));
       else if (block.type === "CHNS") tables.addChains(unpacker.read(block));
       else if (block.type === "SRCE") tables.addSource(new Unpacker().read(block));
       else if (JSONS.has(block.type)) {
-        const told = record("it", JSON.parse(new TextDecoder().decode(unpacker.read(block))));
+        const told = jsonOf(unpacker.read(block));
         if (block.type === "PIEC") piece = told;
         else tables.add(block.type, told);
       }
     });
   return pieces;
+}
+
+function jsonOf(content: Uint8Array): Json {
+  return record("it", JSON.parse(new TextDecoder().decode(content)));
 }
 
 /** What goes wrong there is told with its place. */

@@ -173,11 +173,16 @@ export class Tables {
   }
 
   /** Of a thread with a tag: the profile's thread, and the tag that its program set. */
-  source(thread: number, tag: number): { thread: number; tag: number } {
+  whoIs(thread: number): { pid: number; tid: number; name: string } {
     const [, process, tid, name] = within("thread", this.#threads, thread);
+    return { pid: pidOf(process), tid: numberOf("tid", tid), name: textOf(name) };
+  }
+
+  source(thread: number, tag: number): { thread: number; tag: number } {
     const { profile } = this.builder;
+    const { pid, tid, name } = this.whoIs(thread);
     return {
-      thread: profile.thread(pidOf(process), numberOf("tid", tid), textOf(name)),
+      thread: profile.thread(pid, tid, name),
       tag: profile.tags.intern(tag ? within("name", this.#names, tag) : ""),
     };
   }

@@ -1,7 +1,7 @@
 // Flows as arrows between rows of slices.
 import type { Timeline } from "./timeline";
 
-const MOST = 400; // arrows: more would be a knot
+const MOST = 100; // arrows: more would be a knot
 
 /** Four numbers each: from microseconds, from row, to microseconds, to row; microseconds since origin_us. */
 export interface Arrows {

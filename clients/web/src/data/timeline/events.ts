@@ -13,6 +13,7 @@ import { type Seen, sliceRows } from "./slice_rows";
 import { streamSlots } from "./stream_slots";
 import { laneSlices, strips } from "./strips";
 import { eventHits, sliceTable } from "./sums";
+import { addTable } from "./table_reader";
 import { Timeline } from "./timeline";
 
 /** A name of slices. */
@@ -29,7 +30,7 @@ export class Events {
   /** A reply; hardly more than most events stay. */
   add(table: TimelineTable, most: number): this {
     if (table.reset && this.timeline.length) this.timeline = new Timeline();
-    this.timeline.add(table);
+    addTable(this.timeline, table);
     this.timeline.keep(most);
     return this;
   }

@@ -24,9 +24,9 @@ export function eventKey(row: string, start_us: number): string {
   return `${row}/${start_us.toFixed(3)}`;
 }
 
-/** The value that a part of them do not exceed: the nearest rank. They change their places. */
-export function quantile(values: Float64Array, part: number): number {
-  const wanted = Math.max(0, Math.ceil(part * values.length) - 1);
+/** The least value that so many of them, at least, do not exceed. They change their places. */
+export function percentile(values: Float64Array, percent: number): number {
+  const wanted = Math.max(0, Math.ceil((percent * values.length) / 100) - 1);
   for (let [low, high] = [0, values.length - 1]; low < high; ) {
     const pivot = values[(low + high) >> 1];
     let [i, j] = [low, high];
@@ -47,7 +47,7 @@ export function quantile(values: Float64Array, part: number): number {
 
 type Each = (label: number, duration: number, row: Row, thread: number, start: number) => void;
 
-/** Slices that overlap the filter's window, of its threads. Of those that have not ended, what there is of them. */
+/** Slices of a thread that overlap the filter's window, of its threads. Of those that have not ended, what there is of them. */
 function eachSlice(timeline: Timeline, { window_us, threads, processes, until_us }: Filter, each: Each): void {
   const ns = (time_us: number) => 1000 * (time_us - timeline.origin_us);
   const from = ns(window_us?.[0] ?? -Infinity);
@@ -55,7 +55,7 @@ function eachSlice(timeline: Timeline, { window_us, threads, processes, until_us
   timeline.threads.forEach(({ tid, pid, rows }, thread) => {
     if ((threads && !threads.includes(tid)) || (processes && !processes.includes(pid))) return;
     for (const row of rows.values()) {
-      if (row.key === "i" || row.key[0] === "f") continue;
+      if (row.key > ":") continue; // instants, frames, what begins and ends anywhere
       const { label, start, duration } = row.track;
       for (let i = row.track.firstAfter(from - 1); i < row.track.length && start.data[i] < to; i++)
         each(label.data[i], duration.data[i], row, thread, start.data[i]);
@@ -87,12 +87,12 @@ export function sliceTable(timeline: Timeline, filter: Filter, sort: SliceSort, 
   const there = [...counts.keys()].filter((label) => counts[label]);
   const names = there.map((label) => timeline.nameOf(label));
   const streams = there.map((label) => timeline.streamOf(label));
-  const of = (part: number) =>
-    Float64Array.from(there, (label) => quantile(durations.subarray(begins[label], ends[label]), part));
+  const of = (percent: number) =>
+    Float64Array.from(there, (label) => percentile(durations.subarray(begins[label], ends[label]), percent));
   const slotOf = streamSlots(timeline);
   const table = {
     slots: Uint8Array.from(there, (label) => slotOf(timeline.labels.b.data[label])),
-    ...{ names, streams, p50: of(0.5), p95: of(0.95), longest: there.map((label) => longest[label]) },
+    ...{ names, streams, p50: of(50), p95: of(95), longest: there.map((label) => longest[label]) },
     count: Float64Array.from(there, (label) => counts[label]),
     total: Float64Array.from(there, (label) => totals[label]),
     most: Float64Array.from(there, (label) => most[label]),

@@ -1,6 +1,6 @@
 // What programs told: slices by thread and depth, instants, counters, flows and frames, each in columns of its own.
 //
-//   replies of _getTimeline, blocks of a session -> add -> Track, Series, Flows, Arguments
+//   replies of _getTimeline (table_reader.ts), blocks of a session -> tell -> Track, Series, Flows, Arguments
 //
 // Units  Nanoseconds since origin_us, which is microseconds of the samples' clock.
 import type { TimelineBlock, TimelineTable } from "../../wire/protocol";
@@ -46,9 +46,26 @@ interface Half {
   end?: number;
 }
 
+/** As it comes. */
+export interface Told {
+  thread: number; // of the timeline's
+  name: string; // "": an end without a begin
+  stream: string;
+  start: number;
+  duration: number;
+  depth: number;
+  id: string; // hexadecimal
+  given: [name: string, value: Value][]; // arguments
+}
+
 export const NO_BEGIN = "end without a begin";
+const SERVICE = 0; // the tid of what the service tells of a process
 const ASYNC_ROWS = 16; // of a thread; what needs more overlaps in the last one
 const NOTED = 4096; // of so many events the start of one is noted, for what is dropped
+
+const HEX = 16;
+/** Is a series its counter's only one, by its name? */
+const isPlain = (series: string, counter: string) => ["", "value", counter].includes(series);
 
 export class Timeline {
   readonly texts = new TextIndex();
@@ -62,8 +79,8 @@ export class Timeline {
   readonly numbers = new Map<number, number>(); // of frames, by serial
   readonly counts = new FloatColumn(); // events by label
   origin_us = 0;
-  first = Infinity; // the earliest start
-  last = 0; // the latest end
+  first = Infinity; // the earliest start of what programs told themselves
+  last = 0; // the latest end of that
   lost = 0; // that were told, and came to no store
   #let = 0; // of the oldest, by the service
   #dropped = 0; // serials below
@@ -82,9 +99,9 @@ export class Timeline {
     return this.#serial - this.#dropped;
   }
 
-  /** null: there are none. */
+  /** Of what programs told themselves; null: nothing. */
   extent_us(): [number, number] | null {
-    if (!this.length) return null;
+    if (this.first === Infinity) return null;
     return [Math.floor(this.origin_us + this.first / 1000), Math.ceil(this.origin_us + this.last / 1000)];
   }
 
@@ -122,16 +139,10 @@ export class Timeline {
     return row;
   }
 
-  /** A reply; what is open in it takes the place of what was. */
-  add(table: TimelineTable): void {
-    const { lost, unstored, tooDeep, evicted } = table.history;
+  /** What the service has lost and let go of, in all. */
+  missing({ lost, unstored, tooDeep, evicted }: TimelineTable["history"]): void {
     this.lost = lost + unstored + tooDeep;
     this.#let = evicted;
-    const reader = new Reader(this, table.kinds);
-    for (const block of table.blocks) reader.add(block, false);
-    for (const { rows } of this.threads) for (const row of rows.values()) row.open = [];
-    for (const block of table.open) reader.add(block, true);
-    this.settle();
   }
 
   settle(): void {
@@ -141,9 +152,11 @@ export class Timeline {
   /** Returns its serial. */
   event(thread: number, start: number, duration: number, label: number): number {
     if (this.#serial % NOTED === 0) this.#noted.push(start);
-    this.first = Math.min(this.first, start);
-    this.last = Math.max(this.last, start + duration);
     this.threads[thread].events++;
+    if (this.threads[thread].tid !== SERVICE) {
+      this.first = Math.min(this.first, start);
+      this.last = Math.max(this.last, start + duration);
+    }
     this.counts.data[label]++;
     return this.#serial++;
   }
@@ -199,7 +212,8 @@ export class Timeline {
     if (this.length < 1.1 * count) return;
     const from = this.#serial - count - ((this.#serial - count) % NOTED);
     const notes = (from - this.#dropped) / NOTED;
-    const time = (this.first = this.#noted.data[notes]);
+    const time = this.#noted.data[notes];
+    if (this.first < time) this.first = time;
     for (const { rows } of this.threads) for (const { track } of rows.values()) track.drop(from);
     for (const { series } of this.counters.values()) series.drop(time);
     this.flows.drop(time);
@@ -209,93 +223,49 @@ export class Timeline {
     this.#noted.drop(notes);
     this.#dropped = from;
   }
-}
 
-const HEX = 16;
-/** Is a series its counter's only one, by its name? */
-const isPlain = (series: string, counter: string) => ["", "value", counter].includes(series);
-
-/** Of one reply: it numbers texts and threads itself. */
-class Reader {
-  #texts: string[] = [];
-  #threads: number[] = [];
-
-  constructor(
-    private readonly timeline: Timeline,
-    private readonly kinds: readonly string[],
-  ) {}
-
-  add(block: TimelineBlock, isOpen: boolean): void {
-    const { timeline } = this;
-    this.#texts.push(...block.texts);
-    for (const { pid, tid, name } of block.newThreads) this.#threads.push(timeline.thread(pid, tid, name));
-    if (!timeline.length && !isOpen) timeline.origin_us = block.timeOriginMicros;
-    const ids = new Map(block.identified.map((at, i) => [at, block.ids[i]]));
-    const marks = new Map(block.marked.map((at, i) => [at, block.marks[i]]));
-    let start = 1000 * (block.timeOriginMicros - timeline.origin_us);
-    for (let i = 0, argument = 0; i < block.kinds.length; i++) {
-      start += block.startDeltas[i];
-      const given: [string, Value][] = [];
-      for (; block.argumentEvents[argument] === i; argument++)
-        given.push([this.#texts[block.argumentNames[argument]], block.argumentValues[argument]]);
-      const thread = this.#threads[block.threads[i]];
-      const name = this.#texts[block.names[i]];
-      if (thread === undefined || name === undefined) throw new Error(`event ${i} has no thread, or no name`);
-      const label = timeline.label(name || NO_BEGIN, this.#texts[block.streams[i]]);
-      const duration = block.durations[i];
-      if (isOpen) {
-        timeline.row(thread, String(block.depths[i])).open.push({ start, duration, label, given });
-        continue;
-      }
-      const one = { thread, name, label, start, duration, given, depth: block.depths[i], id: ids.get(i) ?? "" };
-      const serial = this.#event(this.kinds[block.kinds[i]], one, marks.get(i));
-      const isCounter = this.kinds[block.kinds[i]] === "Counter"; // its series have them
-      if (!isCounter) for (const [name, value] of given) timeline.arguments.push(serial, name, value);
-      const mark = marks.get(i);
-      if (mark) timeline.marks.set(serial, mark);
-    }
+  /** A slice that has not ended. */
+  stands({ thread, name, stream, start, duration, depth, given }: Told): void {
+    this.row(thread, String(depth)).open.push({ start, duration, label: this.label(name, stream), given });
   }
 
-  #event(kind: string, one: Told, mark: Mark | undefined): number {
-    const { timeline } = this;
+  /** mark "": it is whole. */
+  tell(kind: string, one: Told, mark: Mark | ""): void {
+    const { stream, name } = one;
+    const label = this.label(name || NO_BEGIN, stream);
+    const serial = this.#place(kind, { ...one, label }, mark);
+    if (kind !== "Counter") for (const [name, value] of one.given) this.arguments.push(serial, name, value);
+    if (mark) this.marks.set(serial, mark);
+  }
+
+  #place(kind: string, one: Told & { label: number }, mark: Mark | ""): number {
     const { thread, label, start, duration } = one;
-    const { pid, rows } = timeline.threads[thread];
+    const { pid, rows } = this.threads[thread];
     switch (kind) {
       case "Slice":
-        return timeline.slice(thread, mark === "NoBegin" ? "i" : String(one.depth), start, duration, label);
+        return this.slice(thread, mark === "NoBegin" ? "i" : String(one.depth), start, duration, label);
       case "AsyncBegin":
       case "AsyncEnd":
-        return timeline.half(`${label} ${pid} ${one.id}`, kind === "AsyncBegin", thread, start, label);
+        return this.half(`${label} ${pid} ${one.id}`, kind === "AsyncBegin", thread, start, label);
       case "FlowBegin":
       case "FlowStep":
       case "FlowEnd": {
-        timeline.flows.add(`${label} ${one.id}`, kind satisfies FlowStep, { thread, time: start }, label);
-        return timeline.event(thread, start, 0, label);
+        this.flows.add(`${label} ${one.id}`, kind satisfies FlowStep, { thread, time: start }, label);
+        return this.event(thread, start, 0, label);
       }
       case "Counter":
         for (const [name, value] of one.given)
-          if (typeof value === "number") timeline.count(pid, isPlain(name, one.name) ? one.name : `${one.name}: ${name}`, start, value);
-        return timeline.event(thread, start, 0, label);
+          if (typeof value === "number") this.count(pid, isPlain(name, one.name) ? one.name : `${one.name}: ${name}`, start, value);
+        return this.event(thread, start, 0, label);
       case "Frame": {
         const known = [...rows.values()].filter(({ key }) => key[0] === "f");
         const place = known.find(({ track }) => track.label.data[0] === label)?.key ?? `f${known.length}`;
-        const serial = timeline.slice(thread, place, start, duration, label);
-        timeline.numbers.set(serial, parseInt(one.id, HEX) || 0);
+        const serial = this.slice(thread, place, start, duration, label);
+        this.numbers.set(serial, parseInt(one.id, HEX) || 0);
         return serial;
       }
       default: // instants, of any kind
-        return timeline.slice(thread, "i", start, 0, label);
+        return this.slice(thread, "i", start, 0, label);
     }
   }
-}
-
-interface Told {
-  thread: number;
-  name: string;
-  label: number;
-  start: number;
-  duration: number;
-  given: [string, Value][];
-  depth: number;
-  id: string;
 }

@@ -39,10 +39,10 @@ const AROUND = 0.02; // of a box that is zoomed to, on both sides
 const BUSIEST = 8; // threads, where none is selected
 const SELECTED_MOST = 32;
 
-const events = (thread: number) => data.value?.eventsOf[thread] ?? 0;
+const events = (thread: number) => (data.value?.events && data.value.eventsOf[thread]) || 0;
 const has = (thread: number, samples: Float64Array) => samples[thread] > 0 || events(thread) > 0;
 
-/** Of the threads that pass, in the order they stand in: all that were selected, else the busiest. */
+/** Of the threads that pass, in the order they stand in: all that were selected, else the busiest. Tid 0 is the service. */
 function threadsShown(threads: readonly ThreadInfo[], samples: Float64Array): number[] {
   const { threads: tids, processes: pids } = selection.value.filter;
   const isIn = ({ tid, pid }: ThreadInfo) =>
@@ -52,7 +52,7 @@ function threadsShown(threads: readonly ThreadInfo[], samples: Float64Array): nu
     .flatMap((one, thread) => (has(thread, samples) && isIn(one) ? [thread] : []))
     .sort((a, b) => samples[b] - samples[a] || events(b) - events(a))
     .slice(0, most)
-    .sort((a, b) => threads[a].pid - threads[b].pid || threads[a].tid - threads[b].tid);
+    .sort((a, b) => threads[a].pid - threads[b].pid || (threads[a].tid || Infinity) - (threads[b].tid || Infinity));
 }
 
 interface ChartProps {

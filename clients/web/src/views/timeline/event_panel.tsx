@@ -13,6 +13,7 @@ const MARKS = {
   CutOff: "Its thread or process ended in it, or its end was lost.",
   NoBegin: "An end came without a begin.",
 };
+const PARTS = ["build", "raster", "vsyncOverhead"]; // of a frame, in microseconds
 const AROUND = 0.2; // of its length, on both sides in the chart
 
 interface Props {
@@ -31,7 +32,10 @@ export function EventPanel({ Hottest }: Props) {
     ["thread", `${event.thread || "thread"} (${event.tid})`],
     ["process", processName(event.pid)],
     ...(event.kind === "frame" ? frameRows(event) : []),
-    ...event.given.map(([name, value]): [string, string] => [name, String(value)]),
+    ...event.given.map(([name, value]): [string, string] => [
+      name,
+      event.kind === "frame" && PARTS.includes(name) ? duration(1000 * Number(value)) : String(value),
+    ]),
   ];
   return (
     <>
@@ -95,7 +99,8 @@ function Inside({ event, Hottest }: Props & { event: EventDetails }) {
       </p>
       {summary && (
         <p>
-          {grouped(summary.count)} samples inside it, {duration(summary.cpu_ns)} CPU
+          {grouped(summary.count)} {summary.count === 1 ? "sample" : "samples"} inside it,{" "}
+          {duration(summary.cpu_ns)} CPU
           {summary.count > 0 && ns > 0 && ` (${percent(summary.cpu_ns, ns, summary.count)} of it)`}
         </p>
       )}

@@ -72,12 +72,13 @@ export function withSlices(boxes: ChartRows, paint: BoxPaint): BoxPaint {
 }
 
 const HEAD_PX = 5;
+const FEW_ARROWS = 30; // more are fainter: what is below them is to be read
 
 /** Bows from slice to slice, with a head where they end. */
 function drawArrows(context: CanvasRenderingContext2D, ends: Float64Array, viewport: Viewport, ink: Ink): void {
   const scale = viewport.width / (viewport.to - viewport.from);
   context.strokeStyle = context.fillStyle = ink.text;
-  context.globalAlpha = 0.7;
+  context.globalAlpha = ends.length > 4 * FEW_ARROWS ? 0.35 : 0.7;
   context.lineWidth = 1;
   for (let i = 0; i < ends.length; i += 4) {
     const [x1, x2] = [ends[i], ends[i + 2]].map((x) => (x - viewport.from) * scale);

@@ -139,9 +139,12 @@ function drawFrames(context: CanvasRenderingContext2D, told: Told, of: FrameStri
   for (let i = 0; i < of.x.length; i++) {
     const [left, right] = [xOf(of.x[i]), xOf(of.x[i] + of.width[i])];
     if (right < 0 || left > width) continue;
-    context.fillStyle = of.keys[i] === selection.value.event ? colours.pick : frameColour(of, i, budget, colours);
+    context.fillStyle = frameColour(of, i, budget, colours);
     const wide = Math.max(1, right - left - (right - left > 3 ? 1 : 0));
     context.fillRect(left, yOf(of.duration[i]), wide, FRAMES_PX - 1 - yOf(of.duration[i]));
+    if (of.keys[i] !== selection.value.event) continue;
+    context.fillStyle = colours.pick;
+    context.fillRect(left - 1, FRAMES_PX - 5, wide + 2, 4);
   }
   context.fillStyle = colours.text;
   for (let x = 0; x < width; x += 6) context.fillRect(x, Math.round(yOf(budget)), 3, 1);
