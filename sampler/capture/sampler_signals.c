@@ -52,6 +52,7 @@ void sampler_signals_take(void (*tick)(int, siginfo_t *, void *),
                           void (*trap)(int, siginfo_t *, void *))
 {
     struct clock_rights *rights = &sampler.threads.rights;
+    bool first = !on_trap; /* nothing is kept yet: to look costs a page */
     struct sigaction before;
 
     on_tick = tick;
@@ -61,7 +62,7 @@ void sampler_signals_take(void (*tick)(int, siginfo_t *, void *),
         return;
     rights->no_trap = (uint8_t)tick_signal_take_trap(on_trap, &before);
     rights->trap = rights->no_trap == FEED_TIMER_REASON_NONE;
-    if (rights->trap && before.sa_sigaction != on_trap)
+    if (rights->trap && before.sa_sigaction != on_trap && !(first && before.sa_handler == SIG_DFL))
         program_action_set(SIGTRAP, &before);
 }
 

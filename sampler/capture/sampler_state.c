@@ -36,8 +36,8 @@ void sampler_ask_service(void)
 
 void sampler_note_cpu_time(void)
 {
-    atomic_store_explicit(&sampler.writer.header->status.cpu_ns, clock_kernel_ns(CLOCK_PROCESS_CPUTIME_ID),
-                          memory_order_relaxed);
+    atomic_store_explicit(&sampler.writer.header->status.cpu_ns,
+                          clock_kernel_ns(CLOCK_PROCESS_CPUTIME_ID), memory_order_relaxed);
 }
 
 void sampler_modules_go(void)
@@ -63,15 +63,26 @@ bool sampler_has_ticks(void)
 
 /* ---- the lock ---- */
 
+enum { FREE, TAKEN, AWAITED }; /* awaited: somebody sleeps until it is free, or did */
+
 bool sampler_try_lock(void)
 {
-    return !atomic_exchange_explicit(&sampler.locked, 1, memory_order_acquire);
+    uint32_t is_free = FREE;
+
+    return atomic_compare_exchange_strong_explicit(&sampler.locked, &is_free, TAKEN,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+static bool lock_or_await(void)
+{
+    return sampler_try_lock() ||
+           atomic_exchange_explicit(&sampler.locked, AWAITED, memory_order_acquire) == FREE;
 }
 
 void sampler_unlock(void)
 {
-    atomic_store_explicit(&sampler.locked, 0, memory_order_release);
-    sys_futex(&sampler.locked, FUTEX_WAKE_PRIVATE, 1, NULL);
+    if (atomic_exchange_explicit(&sampler.locked, FREE, memory_order_release) == AWAITED)
+        sys_futex(&sampler.locked, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 /* A signal handler of the program's that wants the same would wait for itself. */
@@ -81,12 +92,12 @@ bool sampler_lock(uint64_t *mask)
     const uint64_t all = ~UINT64_C(0);
 
     sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, KERNEL_SIGSET_BYTES);
-    for (int tries = 0; !sampler_try_lock(); tries++) {
+    for (int tries = 0; !lock_or_await(); tries++) {
         if (tries) {
             sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, mask, 0, KERNEL_SIGSET_BYTES);
             return false;
         }
-        sys_futex(&sampler.locked, FUTEX_WAIT_PRIVATE, 1, &wait);
+        sys_futex(&sampler.locked, FUTEX_WAIT_PRIVATE, AWAITED, &wait);
     }
     return true;
 }

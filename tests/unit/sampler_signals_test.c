@@ -128,6 +128,37 @@ static void a_tick_that_finds_the_lock_taken_goes_on(void **state)
     sampler_unlock();
 }
 
+enum { LOCKERS = 4, LOCKS = 20000 };
+
+static void *lock_often(void *sum)
+{
+    for (int locks = 0; locks < LOCKS;) {
+        uint64_t mask;
+
+        if (!sampler_lock(&mask))
+            continue; /* not for ever */
+        ++*(volatile int *)sum;
+        sampler_unlock_to(&mask);
+        locks++;
+    }
+    return NULL;
+}
+
+static void threads_that_want_the_lock_have_it_one_after_the_other(void **state)
+{
+    pthread_t lockers[LOCKERS];
+    int sum = 0;
+
+    (void)state;
+    for (int i = 0; i < LOCKERS; i++)
+        assert_int_equal(pthread_create(&lockers[i], NULL, lock_often, &sum), 0);
+    for (int i = 0; i < LOCKERS; i++)
+        pthread_join(lockers[i], NULL);
+    assert_int_equal(sum, LOCKERS * LOCKS);
+    assert_true(sampler_try_lock());
+    sampler_unlock();
+}
+
 int main(void)
 {
 #define WITH_SAMPLER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -137,6 +168,7 @@ int main(void)
         WITH_SAMPLER(a_signal_that_no_tick_uses_is_nobodys_affair),
         WITH_SAMPLER(who_starts_again_and_again_keeps_the_signal),
         WITH_SAMPLER(a_tick_that_finds_the_lock_taken_goes_on),
+        WITH_SAMPLER(threads_that_want_the_lock_have_it_one_after_the_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
