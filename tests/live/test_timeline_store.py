@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 
 import pytest
-from harness import Client, profiled, record, serving, workload
+from harness import Client, profiled, record, service_of, serving, until, workload
 from isoscope import formats
 from isoscope.timeline import CUT_OFF, INSTANT, KINDS, NO_BEGIN, SLICE, Timeline
 
@@ -60,6 +62,19 @@ def test_events_are_all_there_and_nest():
         timeline = client.timeline()
     check_counts(timeline)
     check_nesting(timeline)
+
+
+def test_a_program_that_is_killed_leaves_its_slices_cut_off():
+    with service_of([workload("tells_events"), "1000000"]) as service, Client(service.uri) as client:
+        until(lambda: named(client.timeline(), "round"), "a round")
+        os.kill(service.program(), signal.SIGKILL)
+        service.wait_for_end()
+        until(lambda: [event for event in named(client.timeline(), "whole") if event.mark == CUT_OFF], "the end of slices")
+        timeline = client.timeline()
+    assert all(event.mark == "" for event in named(timeline, "part")[:-1])
+    ended = [event for event in timeline.events() if event.name == "Process ended"]
+    assert len(ended) == 1
+    assert named(timeline, "whole")[0].end_ns <= ended[0].start_ns + 1000
 
 
 @pytest.fixture(scope="module")
