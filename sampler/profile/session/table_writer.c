@@ -3,6 +3,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../facts.h"
 #include "../intake/processes.h"
+#include "../timeline.h"
 #include "format/module_entry.h"
 #include "format/process_entry.h"
 #include "session_contents.h"
@@ -263,12 +264,16 @@ int table_writer_before_samples(struct table_writer *writer, struct bytes *out)
 
 static int put_settings(struct table_writer *writer, struct bytes *out)
 {
-    const struct session_settings settings = { .settings = profile_settings(writer->profile),
-                                               .cpu = profile_cpu(writer->profile),
-                                               .missed = writer->missed,
-                                               .events_missed = writer->events_missed };
-    json_t *entry = settings_entry_write(&settings);
+    struct session_settings settings = { .settings = profile_settings(writer->profile),
+                                         .cpu = profile_cpu(writer->profile),
+                                         .missed = writer->missed,
+                                         .events_missed = writer->events_missed,
+                                         .events = profile_timeline_history(writer->profile) };
+    json_t *entry;
 
+    if (writer->recording)
+        settings.events.evicted = 0; /* they are in the file */
+    entry = settings_entry_write(&settings);
     if (entry && is_news(writer, TOLD_SETTINGS, 0, entry, "cpu"))
         return table_writer_put(writer, "SETT", entry, out);
     json_decref(entry);
