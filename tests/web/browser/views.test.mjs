@@ -217,13 +217,13 @@ visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", 
   await visit.when(() => !/ seen/.test(document.querySelector(".view .bar-of-view").innerText));
 });
 
-/** speedscope's form: 100 s of one thread, and in their middle a millisecond of another function. */
+/** speedscope's form: 100 s of one thread; in their middle another function for 2 or 3 pixels. */
 const RARE = JSON.stringify({
   shared: { frames: [{ name: "steady" }, { name: "rare" }] },
   profiles: [
     {
       ...{ type: "sampled", name: "main (pid 1, tid 1)", unit: "milliseconds" },
-      ...{ startValue: 0, endValue: 100_001, samples: [[0], [1], [0]], weights: [50_000, 1, 50_000] },
+      ...{ startValue: 0, endValue: 100_200, samples: [[0], [1], [0]], weights: [50_000, 200, 50_000] },
     },
   ],
 });
