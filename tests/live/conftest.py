@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import websocket
-from harness import ISOSCOPE, end, until
+from harness import DEADLINE_S, ISOSCOPE, end, until
 from wire_schema import WireChecker
 
 
@@ -139,7 +139,7 @@ def run():
     """run([program, ...], "--quiet", ...): waits for the end -> CompletedProcess."""
 
     def run_one(command, *options, binary=ISOSCOPE, **popen):
-        defaults = {"capture_output": True, "text": True, "timeout": 60}
+        defaults = {"capture_output": True, "text": True, "timeout": 5 * DEADLINE_S}
         return subprocess.run([binary, "run", *options, "--", *command], **{**defaults, **popen})
 
     return run_one

@@ -236,13 +236,19 @@ def test_several_files_are_groups_on_one_time_line(tmp_path):
     by_start, by_clock = times(*files, "--align", "start"), times(*files, "--align", "clock")
     groups = [group for group, _ in alone]
     assert sorted(by_start) == sorted(by_clock) == sorted(groups)
-    starts = [by_start[group][0] for group in groups]
-    assert abs(starts[0] - starts[1]) < 1_000_000, "both begin when the first one does"
+    # Each first sample is as long after the common start as it was after its own.
+    (first, second) = (span[0] - started(file) for file, (_, span) in zip(files, alone))
+    assert by_start[groups[0]][0] - by_start[groups[1]][0] == first - second
     (_, ended), (begun, _) = (by_clock[group] for group in groups)
     assert begun > ended, "the second began when the first had ended"
     for group, (first, last) in alone:
         for together in (by_start[group], by_clock[group]):
             assert last - first == together[1] - together[0]
+
+
+def started(file: Path) -> int:
+    with serving(file) as service, Client(service.uri) as client:
+        return client.call("getVM")["_saved"][0]["startMicros"]
 
 
 def times(*words) -> dict[str, tuple[int, int]]:

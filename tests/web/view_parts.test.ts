@@ -118,7 +118,7 @@ test("arrows follow the side that the root is on, Enter zooms to a frame, plus a
     let [led, kept] = ["", false];
     boxKeys(
       { boxes, rootBelow, onZoom: (box) => zoomed.push(name(box)) },
-      { viewport: { from: 0, to: boxes.whole }, whole: boxes.whole, show: (...to) => shown.push(...to) },
+      { viewport: { from: 0, to: boxes.whole }, whole: boxes.whole, show: (from, to) => shown.push(from, to) },
       at < 0 ? null : { box: at, row: 0 },
       (place) => (led = name(boxOf(boxes, place))),
     )({ key, ctrlKey, preventDefault: () => (kept = true) } as unknown as KeyboardEvent);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { recordingOf } from "./recording.mjs";
-import { ROOT, Service } from "./service.mjs";
+import { ROOT, Service, until } from "./service.mjs";
 import { numberIn } from "./visit.mjs";
 
 const SOURCE = join(ROOT, "tests/workloads/threads.c");
@@ -215,6 +215,41 @@ visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", 
   await visit.page.keyboard.press("Escape"); // the pick
   await visit.page.keyboard.press("Escape"); // both steps of the zoom, as of a wheel
   await visit.when(() => !/ seen/.test(document.querySelector(".view .bar-of-view").innerText));
+});
+
+/** speedscope's form: 100 s of one thread; in their middle another function for 2 or 3 pixels. */
+const RARE = JSON.stringify({
+  shared: { frames: [{ name: "steady" }, { name: "rare" }] },
+  profiles: [
+    {
+      ...{ type: "sampled", name: "main (pid 1, tid 1)", unit: "milliseconds" },
+      ...{ startValue: 0, endValue: 100_200, samples: [[0], [1], [0]], weights: [50_000, 200, 50_000] },
+    },
+  ],
+});
+
+visiting("what a pick brought into sight is taken back with it, and not with a zoom by hand", async (visit) => {
+  await visit.drop({ name: "rare.json", content: RARE }, "shown");
+  await visit.exactly(3);
+  await visit.tab("Chart").click();
+  const bar = visit.page.locator(".view .bar-of-view");
+  const canvas = visit.page.locator(".boxes canvas");
+  await canvas.waitFor();
+  await visit.page.fill("#search", "rare");
+  await visit.page.locator(".hits [role=option]", { hasText: "rare" }).waitFor();
+  await visit.page.keyboard.press("Enter");
+  await visit.page.locator("aside h2", { hasText: "rare" }).waitFor();
+  await bar.filter({ hasText: / seen/ }).waitFor();
+  const near = await visit.text(".view .bar-of-view");
+  await canvas.focus();
+  await visit.page.keyboard.press("+");
+  const isAt = (text) => document.querySelector(".view .bar-of-view").innerText === text;
+  await until(async () => !(await visit.page.evaluate(isAt, near)), "the zoom by hand");
+  await visit.page.keyboard.press("Escape");
+  await visit.when(isAt, near);
+  await visit.page.keyboard.press("Escape");
+  await bar.filter({ hasNotText: / seen/ }).waitFor();
+  await visit.page.locator("aside h2", { hasText: "rare" }).waitFor({ state: "detached" });
 });
 
 visiting("a link has the file that was chosen in the source view", async (visit) => {

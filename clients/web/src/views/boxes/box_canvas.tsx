@@ -62,7 +62,8 @@ function reveal({ boxes }: BoxCanvasProps, view: BoxView, { box, row }: Spot): v
   view.scroll(Math.max(y + ROW_PX - height, Math.min(top, y)));
   const [left, right] = [boxes.x[box], boxes.x[box] + boxes.width[box]];
   const extent = to - from;
-  if (right <= from || left >= to) view.show((left + right - extent) / 2, (left + right + extent) / 2);
+  if (right <= from || left >= to)
+    view.show((left + right - extent) / 2, (left + right + extent) / 2, true);
 }
 
 const SEEN_PX = 4; // of width: thinner, a box that is looked for is zoomed to
@@ -90,7 +91,7 @@ function usePickedInSight(props: BoxCanvasProps, view: BoxView): void {
     if (!heaviest) return;
     reveal(props, view, heaviest);
     const [x, extent] = [boxes.x[heaviest.box], boxes.width[heaviest.box]];
-    if (extent < wide) view.show(x - 10 * extent, x + 11 * extent);
+    if (extent < wide) view.show(x - 10 * extent, x + 11 * extent, true);
   }, [picked]);
 }
 

@@ -15,7 +15,8 @@ export interface BoxCanvasProps {
   paint: BoxPaint;
   range: Range; // what is seen
   /** Zoomed or moved by hand: the caller keeps it; null: it is the whole again. */
-  onRange(range: Range | null): void;
+  /** isPart: of the pick before it, with which it is taken back. */
+  onRange(range: Range | null, isPart?: boolean): void;
   rootBelow: boolean;
   label: string; // for those who do not see the canvas
   onPick(box: number, row: number): void;
@@ -27,8 +28,8 @@ export interface BoxCanvasProps {
 export interface BoxView {
   whole: number; // what can be seen at most, in the unit of x
   viewport: Viewport;
-  /** That part, as far as there is so much. */
-  show(from: number, to: number): void;
+  /** That part, as far as there is so much; isPart: as onRange has it. */
+  show(from: number, to: number, isPart?: boolean): void;
   /** Row 0's far edge so far out of sight, as far as rows go. */
   scroll(top: number): void;
 }
@@ -42,10 +43,10 @@ export function useBoxView(props: BoxCanvasProps, place: RefObject<HTMLElement |
   return {
     whole,
     viewport: { ...range, ...size, top: Math.min(top, highest), rootBelow },
-    show(from, to) {
+    show(from, to, isPart) {
       const extent = Math.min(to - from, whole);
       const start = Math.min(Math.max(0, from), whole - extent);
-      onRange(extent >= whole * 0.9999 ? null : { from: start, to: start + extent });
+      onRange(extent >= whole * 0.9999 ? null : { from: start, to: start + extent }, isPart);
     },
     scroll: (to) => setTop(Math.max(0, Math.min(highest, to))),
   };

@@ -15,7 +15,7 @@ import {
 } from "../../state/live";
 import { legend } from "../../state/colouring";
 import { pickedStack } from "../../state/page";
-import { select, selection } from "../../state/selection";
+import { adjust, select, selection } from "../../state/selection";
 import type { ChartRows, SearchResult } from "../../worker/messages";
 import { BoxCanvas } from "../boxes/box_canvas";
 import type { BoxPaint, Thin } from "../boxes/box_draw";
@@ -95,8 +95,10 @@ function Bands({ threads, whole, samples, search, Strips }: Props) {
   );
   const origin = rows?.origin_us ?? whole[0];
   const zero_us = data.value?.extent_us?.[0] ?? origin;
-  const see = (seen_us: Span | null, of?: string) => {
-    select({ chart: seen_us ? { seen_us } : {} }, of);
+  const see = (seen_us: Span | null, of?: string, isPart?: boolean) => {
+    const change = { chart: seen_us ? { seen_us } : {} };
+    if (isPart) adjust(change);
+    else select(change, of);
   };
   const toggleBand = (thread: number) =>
     setClosed(
@@ -123,8 +125,8 @@ function Bands({ threads, whole, samples, search, Strips }: Props) {
             boxes={rows}
             paint={paint}
             range={{ from: seen[0] - origin, to: seen[1] - origin }}
-            onRange={(range: Range | null) =>
-              see(range && [origin + range.from, origin + range.to], "chart")
+            onRange={(range: Range | null, isPart?: boolean) =>
+              see(range && [origin + range.from, origin + range.to], "chart", isPart)
             }
             rootBelow={false}
             label={`Flame chart: stacks of ${threads.length > 1 ? `${threads.length} threads` : "a thread"} in the order of time`}

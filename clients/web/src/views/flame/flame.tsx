@@ -16,7 +16,7 @@ import {
 } from "../../state/live";
 import { legend, slotOf } from "../../state/colouring";
 import { pickedStack } from "../../state/page";
-import { select, selection } from "../../state/selection";
+import { adjust, select, type Selection, selection } from "../../state/selection";
 import { BoxCanvas } from "../boxes/box_canvas";
 import type { BoxPaint, Thin } from "../boxes/box_draw";
 import { pathOf } from "../boxes/box_place";
@@ -49,8 +49,11 @@ export function handZoom(boxes: FlameRows, zoomed: Range) {
   const whole = boxes.whole || 1;
   return {
     range: seen ? { from: seen[0] * whole, to: seen[1] * whole } : zoomed,
-    onRange: (range: Range | null) =>
-      select({ seen: range && [range.from / whole, range.to / whole] }, "seen"),
+    onRange: (range: Range | null, isPart?: boolean) => {
+      const seen: Selection["seen"] = range && [range.from / whole, range.to / whole];
+      if (isPart) adjust({ seen });
+      else select({ seen }, "seen");
+    },
   };
 }
 
