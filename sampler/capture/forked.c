@@ -12,6 +12,12 @@
 #include "../feed/sys.h"
 
 #include <string.h>
+#include <sys/resource.h>
+
+/* As the kernel has it. */
+struct files_limit {
+    uint64_t soft, hard;
+};
 
 /* Only the forking thread came along, and none of our timers and descriptors. */
 static void forget_parent(void)
@@ -41,17 +47,33 @@ static SIGNAL_SAFE bool announce_child(uint32_t period_us, bool enabled, int *me
     return true;
 }
 
+/* A start takes three descriptors for a moment, and the parent may have left itself none. The child has
+ * one thread yet: nothing else is opened meanwhile. */
+static SIGNAL_SAFE bool raise_files(struct files_limit *before)
+{
+    struct files_limit raised;
+
+    if (sys_call4(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, before) < 0 ||
+        before->soft >= before->hard)
+        return false;
+    raised = (struct files_limit){ before->hard, before->hard };
+    return sys_call4(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised, NULL) == 0;
+}
+
 /* With the lock. */
 static SIGNAL_SAFE bool begin_child(uint32_t period_us, bool enabled)
 {
     void *page = sampler.threads.clock_page;
+    struct files_limit before;
     int memfd;
-    bool begins;
+    bool begins, raised = raise_files(&before);
 
     atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
     sampler.threads.clock_page = NULL;
     begins =
         announce_child(period_us, enabled, &memfd) && begin_ticks(FEED_ORIGIN_FORK, memfd) == 0;
+    if (raised)
+        sys_call4(SYS_prlimit64, 0, RLIMIT_NOFILE, &before, NULL);
     user_clock_end_page(page);
     return begins;
 }

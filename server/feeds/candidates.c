@@ -23,6 +23,15 @@ static bool was_sampled_meanwhile(const struct candidates *candidates,
     return sampled;
 }
 
+/* A forked child that goes on as its parent's program begins with its first tick. */
+static enum unsampled_reason reason_of(const struct candidates *candidates,
+                                       const struct candidate *candidate, const char *program)
+{
+    return strcmp(program, candidate->exe) != 0
+               ? why_unsampled(candidate->pid, candidates->feed_path)
+               : why_fork_unsampled(candidate->pid);
+}
+
 /* True when it needs no further look. One that is ending has no program any more. In the middle of
  * an exec the program is the new one, and its environment not there yet: two looks have to see the
  * same. */
@@ -36,9 +45,9 @@ static bool look(const struct candidates *candidates, struct candidate *candidat
     process_program(program, candidate->pid);
     if (!program[0] || process_start(candidate->pid) != candidate->start)
         return true;
-    if (!strcmp(program, candidate->exe))
+    reason = reason_of(candidates, candidate, program);
+    if (!strcmp(program, candidate->exe) && reason == UNSAMPLED_NONE)
         return false;
-    reason = why_unsampled(candidate->pid, candidates->feed_path);
     process_program(still, candidate->pid);
     again =
         !strcmp(still, program) && !strcmp(candidate->now, program) && candidate->reason == reason;

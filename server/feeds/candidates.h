@@ -5,7 +5,8 @@
  *   what the first threads of sampled processes have started           > candidates -> unsampled.c
  *
  * A program is told of when the reason is certain, as one that is static, or for musl, or of
- * another user, and two looks have seen the same.
+ * another user, and two looks have seen the same. So is a forked child that has no descriptor left to
+ * begin with.
  *
  * Threads    One at a time.
  * Errors     None: what cannot be read is not told of, and what has no place waits for the next

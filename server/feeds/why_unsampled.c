@@ -71,19 +71,21 @@ static bool lacks_preload(pid_t pid)
     return file && !found && (is_read || feof(file));
 }
 
-/* A start needs so many at once: socket, feed and what comes back. */
+/* A start needs so many at once: socket, feed and what comes back. A forked child's goes up to the hard
+ * limit. */
 enum { DESCRIPTORS_MIN = 3 };
 
-static bool lacks_descriptors(pid_t pid)
+static bool lacks_descriptors(pid_t pid, bool forked)
 {
     CLEANUP(close_file) FILE *file = open_of(pid, "limits");
+    const char *format = forked ? "Max open files %*lu %lu" : "Max open files %lu";
     unsigned long limit = ULONG_MAX;
     char line[256], path[64];
     struct stat one;
     unsigned left = 0;
 
     while (file && fgets(line, sizeof(line), file))
-        if (sscanf(line, "Max open files %lu", &limit) == 1)
+        if (sscanf(line, format, &limit) == 1)
             break;
     for (unsigned long i = 0; i < limit && left < DESCRIPTORS_MIN; i++) {
         snprintf(path, sizeof(path), "/proc/%d/fd/%lu", pid, i);
@@ -163,7 +165,12 @@ enum unsampled_reason why_unsampled(pid_t pid, const char *feed_path)
         return UNSAMPLED_HIDDEN;
     if (lacks_preload(pid))
         return UNSAMPLED_CLEARED;
-    return lacks_descriptors(pid) ? UNSAMPLED_DESCRIPTORS : UNSAMPLED_NONE;
+    return lacks_descriptors(pid, false) ? UNSAMPLED_DESCRIPTORS : UNSAMPLED_NONE;
+}
+
+enum unsampled_reason why_fork_unsampled(pid_t pid)
+{
+    return lacks_descriptors(pid, true) ? UNSAMPLED_DESCRIPTORS : UNSAMPLED_NONE;
 }
 
 const char *unsampled_text(enum unsampled_reason reason)

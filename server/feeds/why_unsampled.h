@@ -30,6 +30,8 @@ enum unsampled_reason { UNSAMPLED_NONE, UNSAMPLED_REASONS(UNSAMPLED_ENUM) UNSAMP
 
 /* NONE: no reason is seen. feed_path: of the socket that it has to reach. */
 enum unsampled_reason why_unsampled(pid_t pid, const char *feed_path);
+/* Of a forked child that has not begun: one that is its parent's program. */
+enum unsampled_reason why_fork_unsampled(pid_t pid);
 const char *unsampled_text(enum unsampled_reason reason);
 
 #endif

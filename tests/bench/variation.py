@@ -160,8 +160,8 @@ def below(root: int) -> set[int]:
     parents = {}
     for pid in numbers_in("/proc"):
         try:
-            stat = Path(f"/proc/{pid}/stat").read_text()
-            parents[pid] = int(stat.rpartition(")")[2].split()[1])
+            stat = Path(f"/proc/{pid}/stat").read_bytes()  # a program's name may be any bytes
+            parents[pid] = int(stat.rpartition(b")")[2].split()[1])
         except OSError:
             pass  # it has ended
     found, more = set(), {root}

@@ -129,6 +129,17 @@ def test_one_that_lowers_a_limit_at_once_is_sampled(forks, call, to):
     assert samples > 10
 
 
+BELOW = "if (fork() == 0) { work(NULL); if (getrlimit(RLIMIT_NOFILE, &low) || low.rlim_cur != 3) abort(); _exit(0); }"
+
+
+def test_the_child_of_one_that_lowered_its_limit_is_sampled_and_has_that_limit(forks):
+    """None is left for it to begin with: the hard limit is, for a moment."""
+    samples = samples_of_children(forks(
+        f"{LOW % (3, 64)} int status; if (setrlimit(RLIMIT_NOFILE, &low)) abort(); {BELOW} "
+        "wait(&status); if (status) abort();"))
+    assert samples[-1] > 10
+
+
 def test_one_that_does_not_lower_a_limit_of_its_own_is_not_heard_of(is_heard_of):
     same = "struct rlimit limit; getrlimit(RLIMIT_NOFILE, &limit);"
     assert not is_heard_of(f"{same} setrlimit(RLIMIT_NOFILE, &limit);")

@@ -69,6 +69,38 @@ def test_a_program_for_musl_below_a_shell(built, tmp_path):
     assert f"isoscope: {program} (" in said and "it uses musl" in said
 
 
+FORKS_BELOW_A_LIMIT = """
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    struct rlimit none = { 3, 3 };
+    char c;
+
+    if (fork() == 0) {
+        if (setrlimit(RLIMIT_NOFILE, &none))
+            return 1;
+        if (fork() == 0)
+            while (read(0, &c, 1))
+                ;
+        else
+            wait(NULL);
+        _exit(0);
+    }
+    wait(NULL);
+    return 0;
+}
+"""
+
+
+def test_a_forked_child_that_no_limit_leaves_a_descriptor(compiled, tmp_path):
+    program = compiled("limited", FORKS_BELOW_A_LIMIT)
+    said = said_of(tmp_path, program)
+    assert f"isoscope: {program} (" in said and "it has no file descriptors left" in said
+    assert said.count("not sampled") == 1
+
+
 def test_a_program_without_the_preload(built, tmp_path):
     program = built("plain", "gcc")
     said = said_of(tmp_path, "env", "-i", program)
