@@ -81,7 +81,8 @@ static enum flag_set set_period(struct service *service, const char *value)
     if (!value_int64(value, &period_us) || strlen(value) >= FLAG_TEXT_MAX)
         return FLAG_INVALID;
     settings.period_us = (uint32_t)clamp(period_us, FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
-    profile_apply_settings(profile, &settings);
+    if (!service->saved)
+        profile_apply_settings(profile, &settings);
     snprintf(service->flags.period_text, FLAG_TEXT_MAX, "%s", value);
     service->flags.period_us = profile_settings(profile).period_us;
     return FLAG_SET;
@@ -239,7 +240,7 @@ enum flag_set flag_set(struct service *service, const char *name, const char *va
 
     if (!flag)
         return FLAG_UNKNOWN;
-    if (service->saved && flag->set && flag->get)
+    if (service->saved && flag->set && flag->get && flag->set != set_period)
         set = is_value(service, flag, value) ? FLAG_SET : FLAG_SAVED;
     else
         set = flag->set ? flag->set(service, value) : FLAG_FIXED;

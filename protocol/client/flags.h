@@ -3,7 +3,8 @@
  *
  * The value of profile_period is the text that was asked for, even when the sampler was given
  * another period: DevTools asks again and again for what it does not find there. What really
- * holds is profile_period_effective.
+ * holds is profile_period_effective. So it is of a saved session, which DevTools could not open without
+ * errors otherwise: its samples, and what they say of their period, are what they were.
  */
 #ifndef ISOSCOPE_FLAGS_H
 #define ISOSCOPE_FLAGS_H

@@ -136,7 +136,10 @@ static const struct option_row listen_rows[] = {
       .help = "listen on a unix socket instead of a port. Only its owner can connect, and needs no "
               "token" },
     { "write-service-info", .kind = OPTION_TAKEN, AT(service_info), .take = serve_take_file,
-      .value = "FILE", .help = "write {\"uri\": ...} to FILE before the program starts" },
+      .value = "FILE",
+      .help = "write {\"uri\": ...} to FILE as soon as clients can connect, and before the program "
+              "starts, if "
+              "there is one" },
 };
 const struct option_rows listen_words = { listen_rows, sizeof(listen_rows) / sizeof(*listen_rows) };
 
@@ -174,8 +177,9 @@ const struct option_rows client_words = { client_rows, sizeof(client_rows) / siz
 static const struct option_row recording_rows[] = {
     { "output", 'o', OPTION_TAKEN, AT(recording.path), .take = serve_take_file,
       .group = "Recording", .value = "FILE",
-      .help = "write the profile to FILE as it grows. Whatever happens, the file opens, and lacks "
-              "its last second at most" },
+      .help =
+          "write the profile to FILE as it grows; a session that is there is replaced. Whatever "
+          "happens, the file opens, and lacks its last second at most" },
     { "rotate", .kind = OPTION_TAKEN, AT(recording.rotate_seconds), .take = take_seconds,
       .value = "TIME",
       .help = "begin a new file after TIME (60s, 5m, 1h), with its date and time in the name. Each "

@@ -149,14 +149,15 @@ def each(bytes_: Optional[int], samples: int) -> str:
 def programs_table(build: Path, folder: Path, seconds: int) -> bool:
     commands = commands_of(build, folder, seconds)
     good = True
-    print(f"{'program':12} {'samples':>8} {'session':>8} {'pprof':>8} {'perf.data':>9}   bytes/sample; writing")
+    print(f"{'program':12} {'samples':>8} {'session':>8} {'pprof':>8} {'perf.data':>9} {'of':>8}   bytes/sample; writing")
     for name, command in commands.items():
         one = record(build, command, folder / f"{name.split()[-1]}.isoscope")
         perf = perf_bytes(command, folder)
         per_sample = one.bytes / max(one.samples, 1)
         good &= per_sample <= AIMED_AT.get(name, 1e9) and one.share <= SHARE
         print(f"{name:12} {one.samples:8} {per_sample:8.2f} {each(one.pprof, one.samples)} "
-              f"{each(perf[1], perf[0]) if perf else '       -'}    {one.share:6.1%} of the service's {one.seconds:.2f} s",
+              f" {each(perf[1], perf[0]) if perf else '       -'} {perf[0] if perf else '-':>8}   "
+              f"{one.share:6.1%} of the service's {one.seconds:.2f} s",
               flush=True)
     return good
 

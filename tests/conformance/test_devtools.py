@@ -14,6 +14,9 @@ from devtools import SCREENS, Ask, DevTools, Tripped  # noqa: E402
 from harness import record, service_of, serving, until, workload  # noqa: E402
 
 
+RECORDED_US = 700  # no period of its drop-down
+
+
 @pytest.fixture
 def devtools():
     with service_of([workload("spin_two_to_one"), "1000"]) as service:
@@ -26,7 +29,7 @@ def devtools():
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
     file = tmp_path_factory.mktemp("session") / "spin.isoscope"
-    record(file, [workload("spin_two_to_one"), "1"])
+    record(file, [workload("spin_two_to_one"), "1"], "--period", str(RECORDED_US))
     return file
 
 
@@ -49,11 +52,13 @@ def test_a_screen_gets_what_it_reads_of_a_saved_session(on_session, screen):
 
 
 def test_the_cpu_profiler_loads_a_saved_session_and_cannot_record(on_session):
+    """It asks for its own period when it opens; what it hears is that it has it."""
     on_session.connect()
+    on_session.open_cpu_profiler()
     samples = on_session.load_all()
+    assert samples["samplePeriod"] == RECORDED_US
     names = {function["function"]["name"] for function in samples["functions"]}
     assert samples["sampleCount"] > 100 and {"main", "spin_twice", "spin_once"} & names
-    on_session.refused(Ask("setFlag", {"name": "profile_period", "value": "250"}))
     on_session.refused(Ask("clearCpuSamples", {"isolateId": "$isolate"}))
     assert on_session.load_all() == samples
 

@@ -53,12 +53,30 @@ class Asking:
                 "stream": "Logging", "streamId": "Logging", "targetId": function,
                 "threads": [one["id"] for one in vm["isolates"] if "_tid" in one]}
 
+    def variants(self) -> list[tuple[str, dict]]:
+        """The same methods with more than they need: of all processes, in a window, of code, by tags; of nobody."""
+        one = {"isolateId": self.values["isolateId"]}
+        samples = self.result("getCpuSamples", **one)
+        begin_us, extent_us = samples["timeOriginMicros"], samples["timeExtentMicros"]
+        window = {"timeOriginMicros": begin_us, "timeExtentMicros": extent_us // 2}
+        tags = [("_getCpuProfile", one | {"tags": tags}) for tags in ("None", "UserVM", "UserOnly", "VMUser", "VMOnly")]
+        return [
+            ("_getCpuSamples", {}),
+            ("_getCpuSamples", one | {"timestamp": begin_us, "count": 1}),
+            ("getCpuSamples", one | {"_code": True}),
+            *[(name, one | window) for name in ("getCpuSamples", "getPerfettoCpuSamples", "_getCpuProfileTimeline")],
+            *tags,
+            *[(name, {"isolateId": "isolates/9"}) for name in ("getCpuSamples", "getPerfettoCpuSamples", "_getTagProfile")],
+        ]
+
     def all(self, but: frozenset[str] = frozenset()) -> dict[str, bytes]:
         replies = {}
         for name in sorted(set(METHODS) - CHANGES - but):
             wanted = [one["name"] for one in METHODS[name]["params"] if one.get("required")]
             params = {one: self.values.get(one, "1") for one in wanted}
             replies[name] = self.raw(name, params)
+        for number, (name, params) in enumerate(self.variants()):
+            replies[f"{name} {number}"] = self.raw(name, params)
         for thread in self.values["threads"]:
             replies[f"thread {thread}"] = self.raw("getCpuSamples", {"isolateId": thread})
         table = self.raw("_getCpuSamples", {"form": "table", "count": "100"})

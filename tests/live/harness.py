@@ -175,19 +175,23 @@ class Service:
 
 
 @contextmanager
-def service_of(command, *options, **popen):
-    """Starts it, and ends what is left of it."""
+def _listening(before, after, popen):
+    """`isoscope BEFORE --write-service-info FILE AFTER`, once clients can connect. Ends what is left of it."""
     with tempfile.TemporaryDirectory() as folder:
         info = Path(folder) / "service.json"
-        words = [ISOSCOPE, "run", "--keep", "--write-service-info", str(info), *options, "--"]
+        words = [ISOSCOPE, *before, "--write-service-info", str(info), *after]
         popen = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **popen}
-        process = subprocess.Popen([*words, *command], **popen)
+        process = subprocess.Popen(words, **popen)
         try:
             until(lambda: info.exists() or process.poll() is not None, "the service info")
             assert process.poll() is None, process.stderr.read()
             yield Service(process, json.loads(info.read_text())["uri"])
         finally:
             end(process)
+
+
+def service_of(command, *options, **popen):
+    return _listening(["run", "--keep"], [*options, "--", *command], popen)
 
 
 @contextmanager
@@ -197,20 +201,9 @@ def profiled(command, *options, **popen):
         yield service
 
 
-@contextmanager
 def serving(*words, **popen):
     """`isoscope serve`: session files, and no program."""
-    with tempfile.TemporaryDirectory() as folder:
-        info = Path(folder) / "service.json"
-        command = [ISOSCOPE, "serve", "--write-service-info", str(info), *map(str, words)]
-        popen = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **popen}
-        process = subprocess.Popen(command, **popen)
-        try:
-            until(lambda: info.exists() or process.poll() is not None, "the service info")
-            assert process.poll() is None, process.stderr.read()
-            yield Service(process, json.loads(info.read_text())["uri"])
-        finally:
-            end(process)
+    return _listening(["serve"], map(str, words), popen)
 
 
 def record(file, command, *options, **popen) -> subprocess.CompletedProcess:

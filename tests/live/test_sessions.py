@@ -202,7 +202,7 @@ def test_what_needs_the_program_is_refused_and_the_client_hears_why(tmp_path):
         socket = Socket(service.uri)
         isolate = socket.rpc("getVM")["isolates"][0]["id"]
         for method, params in (
-            ("setFlag", {"name": "profile_period", "value": "50"}),
+            ("setFlag", {"name": "max_profile_depth", "value": "50"}),
             ("setFlag", {"name": "profile_mode", "value": "wall"}),
             ("setFlag", {"name": "profiler", "value": "false"}),
             ("_enableProfiler", {"isolateId": isolate, "enable": False}),
@@ -215,7 +215,10 @@ def test_what_needs_the_program_is_refused_and_the_client_hears_why(tmp_path):
             assert error["code"] == 100 and error["data"]["details"].startswith(
                 "this is a saved session: "), (method, error)
         assert socket.rpc("setFlag", name="profiler", value="true")["type"] == "Success"
-        assert socket.rpc("getCpuSamples", isolateId=isolate)["sampleCount"] > 0
+        samples = socket.rpc("getCpuSamples", isolateId=isolate)
+        assert samples["sampleCount"] > 0
+        assert socket.rpc("setFlag", name="profile_period", value="50")["type"] == "Success"
+        assert socket.rpc("getCpuSamples", isolateId=isolate) == samples
 
 
 def test_the_vm_tells_of_the_file(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import session_files as files
-from isoscope import formats
+from isoscope import call_tree, formats
 from isoscope.cli import main
 from isoscope.errors import BadFile
 from isoscope.formats import session_blocks, session_columns
@@ -154,6 +154,24 @@ def test_numpy_reads_what_is_read_without(monkeypatch):
     assert (read.times_us, read.weights_us, read.states, read.cut) == (
         whole.times_us, whole.weights_us, whole.states, whole.cut
     )  # fmt: skip
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("name", ["tests/sessions/small.isoscope", "tests/fuzz/corpus/session/two_threads.isoscope"])
+def test_a_reader_of_a_hundred_lines_counts_the_same(name):
+    """The page is enough: examples/read_session.py knows nothing else."""
+    done = subprocess.run([sys.executable, ROOT / "examples/read_session.py", ROOT / name], capture_output=True, text=True)
+    assert done.stderr == ""
+    told = {}
+    for line in done.stdout.splitlines():
+        own, total, label = line.split(maxsplit=2)
+        told[label] = int(own), int(total)
+    tree = call_tree(formats.open(ROOT / name), weight="samples")
+    rows = [row for row in tree.functions() if "+0x" not in row.name and "js:" not in row.name]  # it has no such names
+    assert rows and [told[row.name] for row in rows] == [(row.self_count, row.total_count) for row in rows]
+    assert sum(own for own, _ in told.values()) == tree.sample_count
 
 
 # What is not whole.

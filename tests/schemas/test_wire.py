@@ -1,4 +1,5 @@
-"""All that was said in tests/protocol, held against schemas/. CTest runs those tests first."""
+"""All that was said in tests/protocol, and of the committed session (tests/sessions), held against schemas/. CTest runs
+those tests first."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from wire_schema import SEEN, WIRE, WireChecker, WrongMessage
 
+GOLDEN = sorted((Path(__file__).resolve().parents[1] / "sessions").glob("*.jsonl"))
 LOGS = [Path(path) for path in os.environ.get("ISOSCOPE_WIRE_LOGS", "").split(":") if path]
 
 
@@ -23,11 +25,22 @@ def replay(log: Path) -> None:
             client.received(text["received"])
 
 
+def replay_transcript(path: Path) -> None:
+    client = WireChecker()
+    for line in map(json.loads, path.read_text().splitlines()):
+        if line["kind"] == "text":
+            hear = client.sent if line["dir"] == "send" else client.received
+            text = line.get("raw", line["msg"])  # as it came, where writing it again gives something else
+            hear(text if isinstance(text, str) else json.dumps(text))
+
+
 @pytest.fixture(scope="module")
 def replayed():
-    assert LOGS, "ISOSCOPE_WIRE_LOGS is empty: run this by ctest"
+    assert LOGS and GOLDEN, "ISOSCOPE_WIRE_LOGS is empty: run this by ctest"
     for log in LOGS:
         replay(log)
+    for path in GOLDEN:
+        replay_transcript(path)
 
 
 def test_every_reply_and_event_keeps_to_its_schema(replayed):

@@ -1,7 +1,7 @@
 #include "sampler/profile/saved.h"
 
-#include "fake_elf.h"
 #include "fake_events.h"
+#include "profile_fixture.h"
 #include "session_craft.h"
 #include "session_files.h"
 #include "sampler/profile/code.h"
@@ -13,18 +13,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-
-/* Offsets in the fixture's module: a and b have symbols, unnamed has none. */
-enum { A = 0x1000, B = 0x1100, UNNAMED = 0x1800 };
-
-struct fixture {
-    struct profile *profile;
-    struct fake_feed feed;
-    uint64_t id;
-    uint32_t slot, other_slot, module;
-    int64_t time_us;
-    char directory[64], path[128], session[128];
-};
 
 static void add(struct fixture *fixture, uint32_t slot, uint32_t tag, const uint64_t *frames,
                 uint16_t depth)
@@ -88,44 +76,17 @@ static void add_events(struct fixture *fixture)
 
 static int open_fixture(void **state)
 {
-    struct fixture *fixture = calloc(1, sizeof(*fixture));
-    struct fake_elf elf = { .symbols = { { "_Z1av", A, 0x100, STB_GLOBAL, STT_FUNC },
-                                         { "b", B, 0x100, STB_GLOBAL, STT_FUNC } },
-                            .build_id = { 1, 2, 3 } };
-    struct profile_peer peer = {
-        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
-    };
+    static const uint8_t build_id[20] = { 1, 2, 3 };
+    struct fixture *fixture = *state = fixture_begin(build_id);
 
-    fake_directory(fixture->directory);
-    snprintf(fixture->path, sizeof(fixture->path), "%s/app", fixture->directory);
-    snprintf(fixture->session, sizeof(fixture->session), "%s/s.isoscope", fixture->directory);
-    fake_elf_write(fixture->path, &elf);
-    fake_feed_open(&fixture->feed, getpid());
-    fixture->slot = fake_feed_thread(&fixture->feed, 7, "main");
     fixture->other_slot = fake_feed_thread(&fixture->feed, 8, "worker");
-    fixture->module = fake_feed_module(&fixture->feed, fixture->path);
-    memcpy(fake_feed_entry(&fixture->feed, fixture->module)->build_id, elf.build_id, 20);
-    fake_feed_entry(&fixture->feed, fixture->module)->build_id_bytes = 20;
     fixture->time_us = 1000000;
-    *state = fixture;
-    if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
-        return -1;
-    assert_int_equal(
-        profile_attach(fixture->profile, fake_feed_memfd(&fixture->feed), &peer, &fixture->id), 0);
-    return 0;
+    return fixture_attach(fixture);
 }
 
 static int close_fixture(void **state)
 {
-    struct fixture *fixture = *state;
-
-    profile_free(fixture->profile);
-    fake_feed_close(&fixture->feed);
-    unlink(fixture->path);
-    unlink(fixture->session);
-    rmdir(fixture->directory);
-    free(fixture);
-    return 0;
+    return fixture_end(*state);
 }
 
 static void save(struct fixture *fixture)

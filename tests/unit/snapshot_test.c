@@ -1,10 +1,8 @@
 #include "sampler/profile/snapshot.h"
 
-#include "fake_elf.h"
-#include "fake_feed.h"
+#include "profile_fixture.h"
 #include "sampler/include/isoscope/isoscope.h"
 #include "sampler/profile/parts.h"
-#include "sampler/profile/profile.h"
 #include "sampler/profile/address_symbolizer.h"
 
 #include <setjmp.h>
@@ -13,55 +11,23 @@
 
 #include <cmocka.h>
 
-/* Offsets in the fixture's module: a and b have symbols, unnamed has none. */
-enum { A = 0x1000, B = 0x1100, UNNAMED = 0x1800 };
-
-struct fixture {
-    struct profile *profile;
-    struct fake_feed feed;
-    uint64_t id;
-    uint32_t slot, module;
-    char directory[64], path[128];
-};
-
 static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
 {
-    struct profile_peer peer = { .pid = pid, .clock = -1, .exe = "/usr/bin/program" };
-    uint64_t id = 0;
+    uint64_t id = fixture_attach_feed(fixture, feed, pid);
 
-    assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(feed), &peer, &id), 0);
+    assert_int_not_equal(id, 0);
     return id;
 }
 
 static int open_fixture(void **state)
 {
-    struct fixture *fixture = calloc(1, sizeof(*fixture));
-    struct fake_elf elf = { .symbols = { { "_Z1av", A, 0x100, STB_GLOBAL, STT_FUNC },
-                                         { "b", B, 0x100, STB_GLOBAL, STT_FUNC } } };
-
-    fake_directory(fixture->directory);
-    snprintf(fixture->path, sizeof(fixture->path), "%s/app", fixture->directory);
-    fake_elf_write(fixture->path, &elf);
-    fake_feed_open(&fixture->feed, getpid());
-    fixture->slot = fake_feed_thread(&fixture->feed, 7, "main");
-    fixture->module = fake_feed_module(&fixture->feed, fixture->path);
-    *state = fixture;
-    if (profile_new(&fixture->profile, &(struct profile_options){ .settings.enabled = true }) < 0)
-        return -1;
-    fixture->id = attach(fixture, &fixture->feed, getpid());
-    return 0;
+    *state = fixture_begin(NULL);
+    return fixture_attach(*state);
 }
 
 static int close_fixture(void **state)
 {
-    struct fixture *fixture = *state;
-
-    profile_free(fixture->profile);
-    fake_feed_close(&fixture->feed);
-    unlink(fixture->path);
-    rmdir(fixture->directory);
-    free(fixture);
-    return 0;
+    return fixture_end(*state);
 }
 
 /* A sample of the fixture's thread; frames are offsets in its module, leaf first. */

@@ -226,6 +226,11 @@ class Client:
         one. RpcError where the service has no such thing."""
         return self._do(operations.timeline(process))
 
+    @property
+    def arrived_bytes(self) -> int:
+        """On this connection so far; of a reply that takes long, from another thread, how far it has come."""
+        return int(getattr(self._transport, "arrived", 0))
+
     def session(self, *, sources: bool = False) -> bytes:
         """All that the service has, as a session file (formats/session.py reads it); sources: with
         the text of sampled source files that it gives."""

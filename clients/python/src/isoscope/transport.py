@@ -61,6 +61,7 @@ class WebSocketTransport:
         path = unix_path(uri)
         self._address = service_address(uri)
         self._timeout_s: Optional[float] = timeout_s
+        self.arrived = 0  # bytes of messages, whole or under way
         self._fragments: list[bytes] = []  # of a message under way: a timeout loses nothing
         self._socket = self._connect("ws://localhost/ws" if path else websocket_uri(uri), path)
 
@@ -134,6 +135,7 @@ class WebSocketTransport:
             if frame.opcode == websocket.ABNF.OPCODE_BINARY:
                 raise ProtocolError("the service sent a binary message")
             if frame.opcode in (websocket.ABNF.OPCODE_TEXT, websocket.ABNF.OPCODE_CONT):
+                self.arrived += len(frame.data)
                 self._fragments.append(frame.data)
                 if frame.fin:
                     message = b"".join(self._fragments)

@@ -29,6 +29,7 @@ from .session_samples import Chunk
 
 __all__ = ["HEAD_SIZE", "knows", "read"]
 
+_OFFSETS = (1 << 48) - 1
 _GAP = 1  # the offset, in no module, of frames that were left out
 _LIBS = ("lib", "lib32", "lib64", "libx32", "usr/lib", "usr/lib32", "usr/lib64", "usr/libx32", "usr/libexec")
 _SYSTEM = tuple(f"/{folder}/" for folder in _LIBS)
@@ -94,7 +95,7 @@ class _Session:
         self._functions: dict[int, Function] = {}
         self._chains: dict[tuple[int, int], list[tuple[int, int]]] = {}  # function, line
         self._lines: dict[int, int] = {}  # of each function's place before
-        self._frames: dict[tuple[int, int], tuple[int, ...]] = {}  # of the profile, outermost first
+        self._frames: dict[int, tuple[int, ...]] = {}  # of the profile, outermost first; by module << 48 | offset
 
     def add(self, kind: str, told: dict[str, Any]) -> None:
         if kind == "HEAD":
@@ -167,11 +168,11 @@ class _Session:
         processes = {number: self._process(number) for number in self._processes}
         fast = fast_columns(size)
 
-        def chains(keys: list[tuple[int, int]]) -> list[tuple[int, ...]]:
+        def chains(keys: list[int]) -> list[tuple[int, ...]]:
             known = self._frames
             for key in set(keys) - known.keys():
-                known[key] = profile.chain(self._frame(*key))
-            return [known[key] for key in keys]
+                known[key] = profile.chain(self._frame(key >> 48, key & _OFFSETS))
+            return list(map(known.__getitem__, keys))
 
         def source(thread: int, tag: int) -> tuple[int, int]:
             number, tid, name = self._threads[thread]

@@ -93,7 +93,9 @@ class Columns:
         sources, late, callers, leaves = (numbers(columns[0]), signed(columns[2]), *map(numbers, columns[3:]))
         cpu = signed(columns[1])
         _of_length(_count(pieces), sources, cpu, late, callers, leaves)
-        used_us, times_us, end = [], [], 0
+        used_us: list[int] = []
+        times_us: list[int] = []
+        end = 0
         for piece in pieces:
             these = slice(end, end := end + piece["samples"])
             base, unit = piece["cpuBase"], piece["cpuUnit"]

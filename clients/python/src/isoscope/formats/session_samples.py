@@ -20,8 +20,8 @@ from .session_columns import Columns, Samples, split
 
 _STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", *["Blocked"] * 11]
 
-# Module and offset of frames -> the profile's frames of each, outermost first.
-Chains = Callable[[list[tuple[int, int]]], list[tuple[int, ...]]]
+# Of frames, module << 48 | offset -> the profile's frames of each, outermost first.
+Chains = Callable[[list[int]], list[tuple[int, ...]]]
 
 
 class Chunk:
@@ -65,13 +65,13 @@ class Chunk:
         keys = [told.stacks[place] for place in told.new]
         self._add_rows(told, dict(zip(keys, found)), ends)
 
-    def _places(self, modules: list[int], steps: list[int]) -> list[tuple[int, int]]:
-        """Module and offset of each frame. In each piece offsets begin anew."""
+    def _places(self, modules: list[int], steps: list[int]) -> list[int]:
+        """Of each frame module << 48 | offset. In each piece offsets begin anew."""
         offsets: list[int] = []
         for piece in self._pieces:
             begin = len(offsets)
             offsets += accumulate(steps[begin : begin + piece["frames"]])
-        return list(_rows(modules, offsets))
+        return [module << 48 | offset for module, offset in _rows(modules, offsets)]
 
     def _tree(
         self,

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         help="save a service's profile as a session file",
         description="Save all that a running service has as a session file: samples, names, lines, "
         "processes and losses. Such a file is a SOURCE of every command that takes profile files; `isoscope "
-        "serve` serves it again. A file that is no session is not overwritten.",
+        "serve` serves it again. A session that is there is replaced, anything else is left alone.",
         examples=[
             "isoscope save here.json -o monday.isoscope",
             "isoscope tree monday.isoscope",
@@ -44,8 +44,9 @@ def run(args: argparse.Namespace) -> int:
     start = _start_of(path) if path.is_file() else b""
     if start and not session.knows(start):
         raise CannotWrite(f"cannot write {path}: it is there, and is no session")
-    with connect(args, args.source) as client, working("reading the session"):
-        content = client.session(sources=args.sources)
+    with connect(args, args.source) as client:
+        with working("reading the session", lambda: f"{client.arrived_bytes / 1e6:.1f} MB"):
+            content = client.session(sources=args.sources)
     with working(f"writing {path}"):
         formats.write_whole(path, lambda out: _put(out, content))
     print(f"isoscope: wrote {path}, {len(content):,} bytes", file=sys.stderr)

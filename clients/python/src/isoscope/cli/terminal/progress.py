@@ -1,6 +1,7 @@
 """That something takes long, told on a terminal's stderr and nowhere else.
 
     with working("reading samples"): ...                 a spinner
+    with working("reading", lambda: "3 MB"): ...         and how far it is
     for round in steps(range(10), "measuring"): ...      a bar
 
 With rich where it is installed, else one line that is taken back at the end.
@@ -10,28 +11,49 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextlib import contextmanager
-from typing import Iterator, Sequence, TypeVar
+from typing import Callable, Iterator, Sequence, TypeVar
 
 T = TypeVar("T")
+_EVERY_S = 0.2
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def working(what: str, how_far: Callable[[], str] = str) -> Iterator[None]:
+    """how_far is asked by another thread, now and then."""
     if not _shown():
         yield
         return
     try:
         from rich.console import Console
     except ImportError:
-        _write(f"{what} ...")
         try:
-            yield
+            with _telling(_write, f"{what} ...", how_far):
+                yield
         finally:
             _take_back()
         return
-    with Console(stderr=True).status(what):
+    with Console(stderr=True).status(what) as status, _telling(status.update, what, how_far):
         yield
+
+
+@contextmanager
+def _telling(tell: Callable[[str], None], what: str, how_far: Callable[[], str]) -> Iterator[None]:
+    ended = threading.Event()
+
+    def follow() -> None:
+        while not ended.wait(_EVERY_S):
+            tell(f"{what} {how_far()}".rstrip())
+
+    tell(what)
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def steps(items: Sequence[T], what: str) -> Iterator[T]:
