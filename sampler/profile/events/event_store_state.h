@@ -1,8 +1,8 @@
 /*
  * event_store_state.h - what a store of events is made of: for its own modules.
  *
- *   event_store.c (pairs, adds, evicts), event_views.c (what readers get), event_archive.c (chunks of
- *   sessions)
+ *   event_store.c (adds, evicts), event_pairing.c (tracks, begin and end), event_views.c (what
+ *   readers get), event_archive.c (chunks of sessions)
  */
 #ifndef ISOSCOPE_EVENT_STORE_STATE_H
 #define ISOSCOPE_EVENT_STORE_STATE_H
@@ -44,6 +44,12 @@ static inline uint32_t event_first_visible(const struct event_chunk *chunk,
 
     return first < chunk->count ? (uint32_t)first : chunk->count;
 }
+
+/* With the lock. Into the newest chunk; what finds no memory is counted. */
+int event_store_add(struct event_store *store, struct track *track, const struct event *event,
+                    enum timeline_mark mark, uint32_t depth);
+/* With the lock. */
+void event_store_unlink(struct track *track);
 
 /* Loaded chunks that nobody holds any more go, those beyond the bound. */
 void event_store_unload(struct event_store *store);
