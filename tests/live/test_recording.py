@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import pytest
 from harness import (
-    DEADLINE_S, ISOSCOPE, Client, children, record, service_pid, serving, until, workload,
+    DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, Client, children, default_timer, record, service_pid, serving,
+    until, workload,
 )  # fmt: skip
 
 SPIN = workload("spin_two_to_one")
@@ -32,6 +33,11 @@ def start(*words, **popen) -> subprocess.Popen:
     return subprocess.Popen([ISOSCOPE, *map(str, words)], **popen)
 
 
+def said(stderr: str) -> str:
+    """But that CPU-time timers tick alone, where perf is refused."""
+    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(NO_PERF_NOTICE))
+
+
 def samples_of(*files) -> list[dict]:
     with serving(*files) as service, Client(service.uri) as client:
         return client.call("_getCpuSamples")["samples"]
@@ -45,7 +51,7 @@ def told_of(file) -> dict:
 def test_the_last_line_says_what_was_written_and_what_comes_next(tmp_path):
     done = record("cpu.isoscope", [SPIN, "0.3"], cwd=tmp_path)
     assert done.returncode == 0
-    found = RECORDED.fullmatch(done.stderr)
+    found = RECORDED.fullmatch(said(done.stderr))
     assert found, done.stderr
     samples, file, size, following = found.groups()
     assert file == "cpu.isoscope"
@@ -76,7 +82,7 @@ def test_nothing_listens_and_nothing_is_said_meanwhile(tmp_path):
     finally:
         process.terminate()
     assert process.wait(DEADLINE_S) == -signal.SIGTERM
-    assert RECORDED.fullmatch(process.stderr.read())
+    assert RECORDED.fullmatch(said(process.stderr.read()))
 
 
 def has_samples(file: Path) -> bool:
@@ -243,7 +249,7 @@ UNTIL_TOLD = [sys.executable, "-c", "import json, select, sys\n"
 
 def assert_told_of_a_full_disk(process: subprocess.Popen, words: str) -> None:
     """And the program runs on, to its own end."""
-    line = process.stderr.readline()
+    line = next(line for line in process.stderr if said(line))
     assert line.startswith("isoscope: recording has stopped: ") and words in line, line
     assert "The program is not touched" in line
     stdout, stderr = process.communicate("end\n", timeout=DEADLINE_S)
@@ -318,6 +324,8 @@ def function_names(file) -> set[str]:
 
 def test_a_recording_lacks_nothing_that_a_small_store_lets_go(tmp_path):
     """The store holds a part of it: all that came is in the file."""
+    if not default_timer().is_trap:
+        pytest.skip("perf is refused: ticks of 4 ms are too few")
     file = tmp_path / "x.isoscope"
     done = record(file, [SPIN, "4"], "--history", "1", "--period", "50", "--stats")
     evicted = re.search(r"evicted +(\d+)", done.stderr)
