@@ -15,6 +15,7 @@ from harness import (
 from terminal import Terminal
 
 THREADS = [workload("threads"), "3", "600"]
+ALL = ("--age", "600")  # on a busy machine a thread may not run for seconds
 SPIN = [workload("spin_two_to_one"), "0.3"]
 
 
@@ -33,7 +34,7 @@ def running():
 
 
 def all_seen(service) -> bool:
-    done = isoscope("dump", service.uri, "--json")
+    done = isoscope("dump", service.uri, "--json", *ALL)
     return done.returncode == 0 and len(json.loads(done.stdout)["threads"]) == 3
 
 
@@ -117,7 +118,7 @@ def test_top_without_a_terminal_prints_pages(running):
 
 
 def test_top_tells_programs_in_json(running):
-    done = isoscope("top", running.uri, "-n", "1", "--json")
+    done = isoscope("top", running.uri, "-n", "1", "--json", "--window", "600")
     told = json.loads(done.stdout)
     assert {t["name"] for t in told["threads"]} == {"spin-0", "spin-1", "spin-2"}
     assert told["functions"][0]["name"] == "thread_spin"
@@ -165,7 +166,7 @@ def test_a_commands_output_comes_after_top_on_a_terminal(tmp_path):
 
 
 def test_dump_has_a_stack_of_each_thread(running):
-    done = isoscope("dump", running.uri)
+    done = isoscope("dump", running.uri, *ALL)
     assert (done.returncode, done.stderr) == (0, "")
     blocks = done.stdout.split("\n\n")
     for name in ("spin-0", "spin-1", "spin-2"):
@@ -175,7 +176,7 @@ def test_dump_has_a_stack_of_each_thread(running):
 
 
 def test_dump_of_one_thread_is_of_that_one(running):
-    done = isoscope("dump", running.uri, "--thread", "spin-1")
+    done = isoscope("dump", running.uri, "--thread", "spin-1", *ALL)
     assert done.stdout.startswith("spin-1 (") and "spin-2" not in done.stdout
 
 

@@ -208,7 +208,7 @@ def by_time(samples) -> Counter:
 
 
 def test_a_listener_gets_each_sample_of_its_tags_once(start):
-    running = start([COOPERATES, "tags", "3"], "--keep", "--period", "500")
+    running = start([COOPERATES, "tags", "6"], "--keep", "--period", "500")
     client, idle = running.connect(), running.connect()
     isolate = program_of(client)
     tagged = Tagged()

@@ -131,9 +131,8 @@ def test_the_service_answers_while_a_module_is_slow_to_read(
     waiting, other = running.connect(), running.connect()
     request = waiting.send("_getCpuSamples", timestamp=0, count=1_000_000)
     until(lambda: server.asked, "the worker's question")
-    # The machine itself may be slow for a moment; a service that waits is so in every round.
-    rounds = [max(latencies(other, 100)) for _ in range(3)]
-    assert min(rounds) < LATENCY_MAX_S, rounds
+    # The machine itself may be slow for a while; a service that waits is so in every round.
+    until(lambda: max(latencies(other, 100)) < LATENCY_MAX_S, "a round without a wait")
     server.answers.set()
     assert "secret_work" in str(waiting.receive(request)["result"]["functions"])
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import pytest
 from harness import (
-    DEADLINE_S, ISOSCOPE, Client, children, record, service_pid, serving, until, workload,
+    DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, Client, children, default_timer, record, service_pid, serving,
+    until, workload,
 )  # fmt: skip
 
 SPIN = workload("spin_two_to_one")
@@ -32,6 +33,11 @@ def start(*words, **popen) -> subprocess.Popen:
     return subprocess.Popen([ISOSCOPE, *map(str, words)], **popen)
 
 
+def said(stderr: str) -> str:
+    """But that CPU-time timers tick alone, where perf is refused."""
+    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(NO_PERF_NOTICE))
+
+
 def samples_of(*files) -> list[dict]:
     with serving(*files) as service, Client(service.uri) as client:
         return client.call("_getCpuSamples")["samples"]
@@ -45,7 +51,7 @@ def told_of(file) -> dict:
 def test_the_last_line_says_what_was_written_and_what_comes_next(tmp_path):
     done = record("cpu.isoscope", [SPIN, "0.3"], cwd=tmp_path)
     assert done.returncode == 0
-    found = RECORDED.fullmatch(done.stderr)
+    found = RECORDED.fullmatch(said(done.stderr))
     assert found, done.stderr
     samples, file, size, following = found.groups()
     assert file == "cpu.isoscope"
@@ -76,7 +82,7 @@ def test_nothing_listens_and_nothing_is_said_meanwhile(tmp_path):
     finally:
         process.terminate()
     assert process.wait(DEADLINE_S) == -signal.SIGTERM
-    assert RECORDED.fullmatch(process.stderr.read())
+    assert RECORDED.fullmatch(said(process.stderr.read()))
 
 
 def has_samples(file: Path) -> bool:
@@ -243,7 +249,7 @@ UNTIL_TOLD = [sys.executable, "-c", "import json, select, sys\n"
 
 def assert_told_of_a_full_disk(process: subprocess.Popen, words: str) -> None:
     """And the program runs on, to its own end."""
-    line = process.stderr.readline()
+    line = next(line for line in process.stderr if said(line))
     assert line.startswith("isoscope: recording has stopped: ") and words in line, line
     assert "The program is not touched" in line
     stdout, stderr = process.communicate("end\n", timeout=DEADLINE_S)
@@ -287,6 +293,9 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path):
 # A flight recorder.
 
 
+ON_THEIR_WAY = 5  # samples that were counted and not yet read, when a file ended
+
+
 def test_rotation_keeps_the_latest_files_each_complete(tmp_path):
     file = tmp_path / "day.isoscope"
     done = record(file, [SPIN, "5.5"], "--rotate", "1s", "--keep", "3")
@@ -294,15 +303,18 @@ def test_rotation_keeps_the_latest_files_each_complete(tmp_path):
     kept = sorted(tmp_path.iterdir())
     assert len(kept) == 3 and not file.exists()
     assert all(re.fullmatch(r"day-\d{8}-\d{6}(-\d+)?\.isoscope", one.name) for one in kept), kept
-    spans = []
+    parts = []
     for one in kept:
-        samples = samples_of(one)
-        names = function_names(one)
-        assert {"spin_twice", "spin_once"} & names
+        with serving(one) as service, Client(service.uri) as client:
+            parts.append(client.call("_getCpuSamples"))
+        assert {"spin_twice", "spin_once"} & function_names(one) or not parts[-1]["samples"]
         assert told_of(one)["closed"]
-        spans.append((min(s["timestamp"] for s in samples), max(s["timestamp"] for s in samples)))
-    for (_, before), (after, _) in zip(spans, spans[1:]):
-        assert before < after < before + 500_000, "nothing is between them, and nothing twice"
+    assert sum(len(part["samples"]) for part in parts) > 0
+    for before, after in zip(parts, parts[1:]):
+        times = [[sample["timestamp"] for sample in part["samples"]] for part in (before, after)]
+        assert max(times[0], default=0) < min(times[1], default=2**53), "nothing twice"
+        came = after["_counters"]["delivered"] - before["_counters"]["delivered"]
+        assert abs(came - len(times[1])) <= ON_THEIR_WAY, "nothing is between them"
 
 
 def function_names(file) -> set[str]:
@@ -312,6 +324,8 @@ def function_names(file) -> set[str]:
 
 def test_a_recording_lacks_nothing_that_a_small_store_lets_go(tmp_path):
     """The store holds a part of it: all that came is in the file."""
+    if not default_timer().is_trap:
+        pytest.skip("perf is refused: ticks of 4 ms are too few")
     file = tmp_path / "x.isoscope"
     done = record(file, [SPIN, "4"], "--history", "1", "--period", "50", "--stats")
     evicted = re.search(r"evicted +(\d+)", done.stderr)

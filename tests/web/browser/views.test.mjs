@@ -217,20 +217,22 @@ visiting("a link has the chart's thread and zoom, and Esc takes the zoom back", 
   await visit.when(() => !/ seen/.test(document.querySelector(".view .bar-of-view").innerText));
 });
 
-/** speedscope's form: 100 s of one thread; in their middle another function for 2 or 3 pixels. */
+/** speedscope's form: 102 s of one thread; in their middle another function for 2 or 3 pixels. */
+const STEADY = Array(170).fill([0]);
 const RARE = JSON.stringify({
   shared: { frames: [{ name: "steady" }, { name: "rare" }] },
   profiles: [
     {
       ...{ type: "sampled", name: "main (pid 1, tid 1)", unit: "milliseconds" },
-      ...{ startValue: 0, endValue: 100_200, samples: [[0], [1], [0]], weights: [50_000, 200, 50_000] },
+      ...{ startValue: 0, endValue: 102_300, samples: [...STEADY, [1], ...STEADY] },
+      weights: Array(2 * STEADY.length + 1).fill(300),
     },
   ],
 });
 
 visiting("what a pick brought into sight is taken back with it, and not with a zoom by hand", async (visit) => {
   await visit.drop({ name: "rare.json", content: RARE }, "shown");
-  await visit.exactly(3);
+  await visit.exactly(2 * STEADY.length + 1);
   await visit.tab("Chart").click();
   const bar = visit.page.locator(".view .bar-of-view");
   const canvas = visit.page.locator(".boxes canvas");
