@@ -192,7 +192,7 @@ SIGNAL_SAFE_INLINE bool begin_tick(struct tick *tick, const ucontext_t *context)
         suspect_tracer();
     if (account->late) {
         account->late = false;
-        account->counted = account->at_timer = tick->before = tick->now;
+        account->counted = tick->before = tick->now;
         tick->since_ns = 0;
     } else {
         switching_add(&sampler.threads.switching,
@@ -237,10 +237,8 @@ SIGNAL_SAFE_INLINE bool is_timers(struct tick *tick)
     struct account *account = &tick->sampled->account;
     bool alone = !threads_user_clock_runs(&sampler.threads);
 
-    tick->system = alone || is_behind_syscall(tick->context) ||
-                   account_is_system(&tick->before, &tick->now) ||
-                   account_is_system(&account->at_timer, &tick->now);
-    account->at_timer = tick->now;
+    tick->system =
+        alone || is_behind_syscall(tick->context) || account_is_system(&tick->before, &tick->now);
     tick->user = alone || (!tick->system && !account->samples);
     return tick->user || tick->system;
 }

@@ -14,8 +14,9 @@ the sum of the differences of all shares: 0 % is the same, 100 % has nothing in 
              of it
 
 isoscope runs as user 65534 where this runs as root, else without perf. A program that is not here
-is left out, and named. Ends with status 1 when threads are off by over 2 percentage points, or
-functions by over 3 and one and a half times what perf is.
+is left out, and named. Ends with status 1 when threads are off by over 2 percentage points, when less
+than 95 % of the time is told (or the program did not run), or when functions are off by over 3 points
+and one and a half times what perf is.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from against_perf import (USER_STACKS, Functions, busiest, kept_run, of_the_symb
 from real_programs import PYTHON, STDLIB_PARSE, Program, programs  # noqa: E402
 
 THREADS_MAX = 2.0  # percentage points
+TIME_MIN = 95.0  # percent
 FUNCTIONS_MORE_MAX, TIMES_CHANCE_MAX = 3.0, 1.5
 FREQUENCIES = (997, 853)
 NOBODY = 65534
@@ -265,9 +267,9 @@ def busy() -> Iterator[None]:
 def row(build: Path, program: Program, folder: Path) -> bool:
     told, clocks, perf = see(build, program, folder)
     threads = variation(percent(told.by_thread), percent(clocks))
-    line = (f"{program.name:24}{len(clocks):8}{threads:10.2f} %"
-            f"{100 * sum(told.by_thread.values()) / (sum(clocks.values()) or 1):9.1f} %")
-    good = threads <= THREADS_MAX
+    time = 100 * sum(told.by_thread.values()) / (sum(clocks.values()) or 1)
+    line = f"{program.name:24}{len(clocks):8}{threads:10.2f} %{time:9.1f} %"
+    good = threads <= THREADS_MAX and time >= TIME_MIN
     if perf:
         functions, chance = variation(told.functions, perf[0]), variation(*perf)
         good &= functions <= TIMES_CHANCE_MAX * chance + FUNCTIONS_MORE_MAX

@@ -6,10 +6,9 @@
  * take the kernel's (a program with 38 % in read showed 8 %).
  *
  * A tick of the timer fell into the kernel when a system call ends right before its pc; or, in a
- * page fault, when system time is what has grown since the tick before, of either clock, or of the
- * timer (a user tick that is due at the same moment comes first): its sample stays with the code that
- * faulted. The kernel's accounting and its timers come with the same kernel tick, which it gives to
- * one of the two.
+ * page fault, when system time is what has grown since the tick before, of either clock: its sample
+ * stays with the code that faulted. The kernel's accounting and its timers come with the same
+ * kernel tick, which it gives to one of the two.
  *
  * Units      CPU time of the thread, ns.
  * Threads    The handler, in the thread itself; then whoever ends its sampling.
@@ -27,7 +26,6 @@
 struct account {
     struct cpu_times counted;     /* by samples */
     struct cpu_times at_tick;     /* at the last tick, of either clock */
-    struct cpu_times at_timer;    /* at the last one of the timer */
     uint64_t at_tick_ns;          /* the same, by the CPU clock */
     uint64_t due_ns;              /* of a user tick: nothing before it is taken */
     uint64_t timer_due_ns;        /* of one of the timer's */

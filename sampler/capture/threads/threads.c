@@ -157,7 +157,7 @@ void threads_count_from_now(struct threads *threads, uint32_t slot)
     struct account *account = &threads_at(threads, slot)->account;
 
     account->at_tick_ns = cpu_times_read(&account->counted, &account->switches);
-    account->at_tick = account->at_timer = account->counted;
+    account->at_tick = account->counted;
 }
 
 static SIGNAL_SAFE void close_timer(struct sampled_thread *sampled)
