@@ -5,6 +5,25 @@
 
 #include <string.h>
 
+static SIGNAL_SAFE void read_head(struct elf_head *head, int32_t pid, uint64_t start)
+{
+    head->pid = pid;
+    head->start = start;
+    head->bytes = memory_read_some(pid, head->text, start, sizeof head->text);
+}
+
+/* All of it, or false. */
+static SIGNAL_SAFE bool read_part(const struct elf_head *head, void *out, uint64_t address,
+                                  uint64_t bytes)
+{
+    uint64_t at = address - head->start, held = head->bytes > 0 ? (uint64_t)head->bytes : 0;
+
+    if (at > held || bytes > held - at)
+        return memory_read(head->pid, out, address, bytes);
+    memcpy(out, head->text + at, bytes);
+    return true;
+}
+
 static SIGNAL_SAFE bool header_fits(const Elf64_Ehdr *header)
 {
     return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
@@ -36,13 +55,14 @@ static SIGNAL_SAFE void find_build_id(struct elf_image *out, const uint8_t *note
     }
 }
 
-static SIGNAL_SAFE void read_notes(struct elf_image *out, struct elf_scratch *scratch, int32_t pid,
+static SIGNAL_SAFE void read_notes(struct elf_image *out, struct elf_scratch *scratch,
                                    const Elf64_Phdr *phdr)
 {
     uint64_t room = sizeof scratch->notes;
     uint64_t bytes = phdr->p_filesz < room ? phdr->p_filesz : room;
 
-    if (!out->build_id_bytes && memory_read(pid, scratch->notes, out->bias + phdr->p_vaddr, bytes))
+    if (!out->build_id_bytes &&
+        read_part(&scratch->head, scratch->notes, out->bias + phdr->p_vaddr, bytes))
         find_build_id(out, scratch->notes, bytes);
 }
 
@@ -61,7 +81,7 @@ static SIGNAL_SAFE bool find_bias(struct elf_image *out, const Elf64_Phdr *phdrs
     return true;
 }
 
-static SIGNAL_SAFE void take_phdr(struct elf_image *out, struct elf_scratch *scratch, int32_t pid,
+static SIGNAL_SAFE void take_phdr(struct elf_image *out, struct elf_scratch *scratch,
                                   const Elf64_Phdr *phdr)
 {
     switch (phdr->p_type) {
@@ -77,7 +97,7 @@ static SIGNAL_SAFE void take_phdr(struct elf_image *out, struct elf_scratch *scr
         out->eh_frame_hdr_bytes = phdr->p_memsz;
         break;
     case PT_NOTE:
-        read_notes(out, scratch, pid, phdr);
+        read_notes(out, scratch, phdr);
         break;
     }
 }
@@ -88,12 +108,14 @@ bool elf_image_read(struct elf_image *out, struct elf_scratch *scratch, int32_t 
     Elf64_Ehdr header;
 
     memset(out, 0, sizeof *out);
-    if (!memory_read(pid, &header, start, sizeof header) || !header_fits(&header) ||
-        !memory_read(pid, scratch->phdrs, start + header.e_phoff, header.e_phnum * sizeof *phdrs) ||
+    read_head(&scratch->head, pid, start);
+    if (!read_part(&scratch->head, &header, start, sizeof header) || !header_fits(&header) ||
+        !read_part(&scratch->head, scratch->phdrs, start + header.e_phoff,
+                   header.e_phnum * sizeof *phdrs) ||
         !find_bias(out, phdrs, header.e_phnum, start))
         return false;
     for (unsigned i = 0; i < header.e_phnum; i++)
-        take_phdr(out, scratch, pid, &phdrs[i]);
+        take_phdr(out, scratch, &phdrs[i]);
     return true;
 }
 

@@ -14,10 +14,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ELF_PHDRS_MAX = 32, ELF_NOTES_BYTES_MAX = 1024 };
+enum { ELF_PHDRS_MAX = 32, ELF_NOTES_BYTES_MAX = 1024, ELF_HEAD_BYTES = 1024 };
 
 /* The caller's, for what is read on the way: too much for the stack of a tick. */
 struct elf_scratch {
+    /* Headers and notes mostly stand in a file's first bytes, which are read at once. */
+    struct elf_head {
+        int32_t pid;
+        uint64_t start;
+        long bytes; /* so many were there, or -errno */
+        uint8_t text[ELF_HEAD_BYTES];
+    } head;
     Elf64_Phdr phdrs[ELF_PHDRS_MAX];
     uint8_t notes[ELF_NOTES_BYTES_MAX];
 };
