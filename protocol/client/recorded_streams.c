@@ -8,20 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The Dart VM's: clients choose among them, whether a program has them or not. */
+static const char *const vm_streams[] = { "API",  "Compiler", "CompilerVerbose",
+                                          "Dart", "Debugger", "Embedder",
+                                          "GC",   "Isolate",  "VM" };
+enum { VM_STREAMS = sizeof(vm_streams) / sizeof(*vm_streams) };
+
 struct stream_names {
     const char **items;
     size_t count;
 };
 
-/* New streams may come meanwhile: those are seen the next time. NULL items: out of memory. */
+static bool is_vms(const char *name)
+{
+    for (size_t i = 0; i < VM_STREAMS; i++)
+        if (!strcmp(vm_streams[i], name))
+            return true;
+    return false;
+}
+
+/* The VM's, as it sorts them, then the programs'. New ones may come meanwhile: those are seen the
+ * next time. NULL items: out of memory. */
 static struct stream_names names_of(const struct service *service)
 {
     struct profile *profile = service->options.profile;
     size_t capacity = profile_timeline_streams(profile, NULL, 0);
-    struct stream_names names = { calloc(capacity + 1, sizeof(*names.items)), 0 };
-    size_t count = names.items ? profile_timeline_streams(profile, names.items, capacity) : 0;
+    struct stream_names names = { calloc(capacity + VM_STREAMS, sizeof(*names.items)), 0 };
+    size_t count;
 
-    names.count = count < capacity ? count : capacity;
+    if (!names.items)
+        return names;
+    count = profile_timeline_streams(profile, names.items + VM_STREAMS, capacity);
+    for (size_t i = 0; i < VM_STREAMS; i++)
+        names.items[names.count++] = vm_streams[i];
+    for (size_t i = VM_STREAMS; i < VM_STREAMS + count && i < VM_STREAMS + capacity; i++)
+        if (!is_vms(names.items[i]))
+            names.items[names.count++] = names.items[i];
     return names;
 }
 
@@ -78,18 +100,19 @@ bool recorded_streams_has(const struct service *service, const char *name)
     return has;
 }
 
-static int apply(struct service *service, json_t *names)
+static int apply(struct service *service, json_t *chosen)
 {
-    size_t count = json_array_size(names);
-    const char **items = calloc(count + 1, sizeof(*items));
+    struct stream_names names = names_of(service);
+    bool all = list_has(chosen, "all");
+    size_t count = 0;
     int rc = -ISOSCOPE_NO_MEMORY;
 
-    for (size_t i = 0; items && i < count; i++)
-        items[i] = json_string_value(json_array_get(names, i));
-    if (items)
-        rc =
-            profile_timeline_record(service->options.profile, items, count, list_has(names, "all"));
-    free(items);
+    for (size_t i = 0; i < names.count; i++)
+        if (all || list_has(chosen, names.items[i]))
+            names.items[count++] = names.items[i];
+    if (names.items)
+        rc = profile_timeline_record(service->options.profile, names.items, count, all);
+    free(names.items);
     return rc;
 }
 

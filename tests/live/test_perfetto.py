@@ -3,44 +3,14 @@
 from __future__ import annotations
 
 import base64
-import json
-import re
-import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from harness import Client, profiled, workload
+from perfetto_trace import decoded
 
-PROTO = Path(__file__).with_name("perfetto.proto")
 MONOTONIC = 3
 CLEARED, NEEDS_STATE = 1, 2
-
-
-def decoded(trace: str) -> list[dict]:
-    """The packets; each message is a dict of lists."""
-    text = subprocess.run(
-        ["protoc", f"--proto_path={PROTO.parent}", "--decode=Trace", PROTO.name],
-        input=base64.b64decode(trace, validate=True),
-        check=True,
-        capture_output=True,
-    ).stdout.decode()
-    top: dict = {}
-    open_messages = [top]
-    for line in text.splitlines():
-        line = line.strip()
-        if line == "}":
-            open_messages.pop()
-        elif match := re.fullmatch(r"(\w+) \{", line):
-            message: dict = {}
-            open_messages[-1].setdefault(match[1], []).append(message)
-            open_messages.append(message)
-        else:
-            name, _, value = line.partition(": ")
-            # A field that our .proto does not know is a number there, and fails here.
-            assert re.fullmatch("[a-z_]+", name), line
-            open_messages[-1].setdefault(name, []).append(json.loads(value))
-    return top["packet"]
 
 
 class Reading:

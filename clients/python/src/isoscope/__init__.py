@@ -19,8 +19,8 @@ from .errors import (
 )
 from .model import CpuSamples, Function, Library, Process, Sample
 from .profile import Frame, Profile, Row, Thread
-from .slices import SliceRow, slice_table
 from .timeline import Event, Timeline
+from .timeline.slices import SliceRow, slice_table
 from .trees import CallTree, FunctionRow, Node, bottom_up, call_tree
 
 __all__ = [

@@ -17,10 +17,11 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 
 from ..errors import CannotWrite
 from ..profile import Profile
-from . import cpu_samples, cpuprofile, devtools, devtools_performance, firefox, folded, one_page, perf
-from . import perfetto, pprof, speedscope, spreadsheet, svg, trace_event
+from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, speedscope
+from . import spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
+from .told import devtools_performance, perfetto, trace_event
 
 __all__ = [
     "FORMATS",

@@ -11,8 +11,8 @@ from typing import Any, Callable
 from ... import filters
 from ...client import Client
 from ...errors import RpcError
-from ...slices import SliceRow, longest, slice_table
 from ...timeline import Event, Timeline
+from ...timeline.slices import SliceRow, longest, slice_table
 from .. import options, source
 from ..exits import NothingToShow, UsageError
 from ..place import is_uri

@@ -15,9 +15,9 @@ from __future__ import annotations
 from array import array
 from typing import Any, Collection, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
 
-from .errors import ProtocolError
-from .model import Process
-from .profile import Thread
+from ..errors import ProtocolError
+from ..model import Process
+from ..profile import Thread
 
 KINDS = (
     *("Slice", "Instant", "AsyncBegin", "AsyncInstant", "AsyncEnd"),

@@ -10,10 +10,11 @@ from __future__ import annotations
 import io
 from typing import Any, BinaryIO
 
-from ..profile import Profile
-from ..timeline import FRAME, Event, Timeline
-from . import devtools, perfetto
-from .common import write_json
+from ...profile import Profile
+from ...timeline import FRAME, Event, Timeline
+from .. import devtools
+from . import perfetto
+from ..common import write_json
 
 _SCREEN = "performance"
 _REFRESH_RATE = 60

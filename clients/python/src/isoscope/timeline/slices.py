@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from .timeline import CUT_OFF, OPEN, Timeline
+from . import CUT_OFF, OPEN, Timeline
 
 
 @dataclass

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO, Iterator
 
-from ..profile import Profile, Thread
-from ..timeline import (
+from ...profile import Profile, Thread
+from ...timeline import (
     ASYNC_BEGIN,
     ASYNC_END,
     ASYNC_INSTANT,
@@ -24,7 +24,7 @@ from ..timeline import (
     Event,
     Timeline,
 )
-from .common import pid_of, thread_key, write_json
+from ..common import pid_of, thread_key, write_json
 
 _PHASES = {
     SLICE: "X", ASYNC_BEGIN: "b", ASYNC_INSTANT: "n", ASYNC_END: "e", FLOW_BEGIN: "s",

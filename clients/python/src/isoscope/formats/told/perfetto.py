@@ -10,9 +10,9 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO, Iterable, Iterator, NamedTuple, Optional
 
-from ..model import NO_OFFSET
-from ..profile import Profile, Thread
-from ..timeline import (
+from ...model import NO_OFFSET
+from ...profile import Profile, Thread
+from ...timeline import (
     ASYNC_BEGIN,
     ASYNC_END,
     ASYNC_INSTANT,
@@ -28,8 +28,8 @@ from ..timeline import (
     Timeline,
     Value,
 )
-from .common import in_time, path_of, pid_of, thread_key
-from .protobuf import data, number
+from ..common import in_time, path_of, pid_of, thread_key
+from ..protobuf import data, number
 
 _SEQUENCE, _CLEARED, _NEEDS_STATE, _MONOTONIC = 1, 1, 2, 3
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4

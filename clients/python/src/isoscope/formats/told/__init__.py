@@ -1,0 +1,1 @@
+"""Files of what the program told: slices, counters, frames."""
