@@ -14,7 +14,7 @@ test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 sqlite3 xz
 node_packages=(nodejs npm) # any node from 18 on serves, wherever it is from
 server_packages=(redis-server nginx-light wrk nodejs postgresql openjdk-17-jdk-headless)
 bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libunwind-dev sqlite3 g++
-    llvm elfutils python3.11 python3.11-dbg clang lld mold golang-go rustc)
+    llvm elfutils systemtap-sdt-dev liblttng-ust-dev lttng-tools python3.11 python3.11-dbg clang lld mold golang-go rustc)
 conformance_packages=(chromium npm libc6-i386)
 readers_packages=(chromium npm)
 lint_packages=(clang-format shellcheck mypy)

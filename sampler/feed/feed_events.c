@@ -50,6 +50,7 @@ bool feed_events_ring(struct feed_writer *writer, uint32_t slot, struct ring_wri
         .tail = &thread->event_tail,
         .bytes = part_at(&writer->event_rings, event_ring_offset(ring - 1)),
         .size_bytes = FEED_EVENT_RING_BYTES,
+        .low_bytes = FEED_EVENT_RING_LOW_BYTES,
     };
     return true;
 }

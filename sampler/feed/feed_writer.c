@@ -333,6 +333,7 @@ void feed_writer_ring(const struct feed_writer *writer, uint32_t slot, struct ri
         .tail = &writer->threads[slot].tail,
         .bytes = part_at(&writer->rings, ring_offset(slot)),
         .size_bytes = FEED_RING_BYTES,
+        .low_bytes = FEED_RING_LOW_BYTES,
     };
 }
 

@@ -12,7 +12,7 @@
  * Signals    The whole writing side is SIGNAL_SAFE.
  * Errors     A full ring is no error: ring_reserve gives NULL and the caller counts the loss.
  *
- * A writer that finds its ring empty beyond FEED_RING_LOW_BYTES starts over at the
+ * A writer that finds its ring empty beyond low_bytes starts over at the
  * front, so a thread that is read in time touches a few pages, not the whole ring.
  */
 #ifndef ISOSCOPE_RING_H
@@ -24,7 +24,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FEED_RING_LOW_BYTES = 32 * 1024 };
+enum {
+    FEED_RING_LOW_BYTES = 32 * 1024,
+    /* What is behind it is a pad until the reader comes again, so so much is left until then. */
+    FEED_EVENT_RING_LOW_BYTES = 512 * 1024,
+};
 
 /* A write is under way. In the writer's own memory; zeros at first. */
 struct ring_busy {
@@ -42,6 +46,7 @@ struct ring_writer {
     const _Atomic uint64_t *tail; /* bytes ever read */
     uint8_t *bytes;               /* the ring's memory */
     uint32_t size_bytes;          /* a power of two */
+    uint32_t low_bytes;           /* FEED_RING_LOW_BYTES, or of a ring of events */
     uint64_t reserved_at;         /* position of the reserved record */
     struct ring_busy *busy;       /* NULL: nothing ever interrupts this writer to write */
     uint32_t write;               /* number of the write that is under way */

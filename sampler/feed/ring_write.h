@@ -70,7 +70,7 @@ SIGNAL_SAFE_INLINE void *ring_find_room(struct ring_writer *ring, uint32_t size_
     uint64_t tail = atomic_load_explicit(ring->tail, memory_order_acquire);
     uint32_t place = (uint32_t)(head & (ring->size_bytes - 1));
     bool wraps = place + size_bytes_max > ring->size_bytes;
-    bool starts_over = head == tail && place >= FEED_RING_LOW_BYTES;
+    bool starts_over = head == tail && place >= ring->low_bytes;
     uint64_t after = head + (wraps || starts_over ? ring->size_bytes - place : 0);
 
     if (after + size_bytes_max - tail > ring->size_bytes)

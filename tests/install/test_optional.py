@@ -73,3 +73,52 @@ def test_every_call_has_its_stand_in(local):
         short = call.removeprefix("isoscope_")
         assert re.search(rf"#define {call} +isoscope_optional_{short}\n", text)
         assert f"#pragma weak {call}\n" in text
+
+
+EVENTS = r"""
+#ifdef OPTIONAL
+#include <isoscope/optional.h>
+#endif
+#ifdef __cplusplus
+#include <isoscope/event.hpp>
+#else
+#include <isoscope/isoscope.h>
+#endif
+
+int main(void)
+{
+    const struct isoscope_frame frame = { sizeof frame, 0, 1, 2, 3, 0, 0, 0 };
+    int evaluated = 0;
+    ISOSCOPE_SCOPE("GC", "scope");
+    ISOSCOPE_BEGIN("GC", "begin");
+    ISOSCOPE_BEGIN_WITH("own", "with", ISOSCOPE_INT("n", ++evaluated), ISOSCOPE_TEXT("why", "so"));
+    ISOSCOPE_END("own");
+    ISOSCOPE_COUNTER("VM", "heap", ISOSCOPE_UINT("used", 1), ISOSCOPE_DOUBLE("share", 0.5));
+    ISOSCOPE_ASYNC_BEGIN("Dart", "async", 7);
+    ISOSCOPE_FLOW_END("Dart", "flow", 7);
+    ISOSCOPE_COMPLETE_WITH("API", "complete", isoscope_event_now_ns(), 2, ISOSCOPE_INT("n", 1));
+    isoscope_event_frame(&frame);
+#ifdef __cplusplus
+    ISOSCOPE_SLICE("API", "slice");
+    ISOSCOPE_SLICE_WITH("API", "slice", isoscope::arg("n", 1u), isoscope::arg("x", 0.5));
+#endif
+    return evaluated;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_events_build_without_a_warning_and_cost_nothing_alone(local, tmp_path, compiler, flags):
+    """Nor are their arguments evaluated: the program returns how often."""
+    binary = shutil.which(compiler) or pytest.skip(f"needs {compiler}")
+    if "gold" in flags and not shutil.which("ld.gold"):
+        pytest.skip("needs ld.gold")
+    source, program = tmp_path / f"events.{COMPILERS[compiler]}", tmp_path / "program"
+    source.write_text(EVENTS)
+    output_of(binary, "-x", COMPILERS[compiler], *STRICT, *flags.split(), "-DOPTIONAL",
+              f"-I{local.prefix / 'include'}", "-o", program, source)
+    output_of(program)
+    output_of(binary, "-x", COMPILERS[compiler], *STRICT, *flags.split(), f"-I{local.prefix / 'include'}",
+              "-o", program, source, f"-L{local.libdir}", "-lisoscope", f"-Wl,-rpath,{local.libdir}")
+    output_of(program)

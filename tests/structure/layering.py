@@ -57,6 +57,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{CAPTURE}/calls": (*BELOW_CAPTURE, CAPTURE),
     CAPTURE: (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind", f"{CAPTURE}/modules",
               f"{CAPTURE}/threads", f"{CAPTURE}/wall"),
+    "sampler/collectors": ("sampler/include",),
     "sampler/profile/symbols/files": ("sampler/include", "sampler/feed"),
     "sampler/profile/symbols/names": ("sampler/include", "sampler/feed",
                                       "sampler/profile/symbols/key_sort.h",

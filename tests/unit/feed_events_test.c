@@ -211,6 +211,23 @@ static void a_full_ring_has_what_came_first(void **state)
     assert_true(write_end(both, slot));
 }
 
+/* As a reader that comes a hundred times a second leaves a ring behind a thread that writes 250,000
+ * events in it: also behind a start at the front there is room for several times as many. */
+static void a_ring_that_is_read_in_time_never_fills(void **state)
+{
+    enum { BETWEEN_READS = 10000, READS = 1000 };
+    struct both *both = *state;
+    uint32_t slot = live_thread(both);
+    struct feed_event_parts event;
+
+    for (int read = 0; read < READS; read++) {
+        for (int i = 0; i < BETWEEN_READS; i++)
+            assert_true(write_end(both, slot));
+        while (feed_reader_next_event(both->reader, slot, &event))
+            continue;
+    }
+}
+
 static void a_thread_in_a_slot_that_was_used_has_its_ring(void **state)
 {
     struct both *both = *state;
@@ -307,6 +324,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_number_of_a_ring_that_is_not_there_leads_nowhere,
                                         make_both, free_both),
         cmocka_unit_test_setup_teardown(a_full_ring_has_what_came_first, make_both, free_both),
+        cmocka_unit_test_setup_teardown(a_ring_that_is_read_in_time_never_fills, make_both,
+                                        free_both),
         cmocka_unit_test_setup_teardown(a_thread_in_a_slot_that_was_used_has_its_ring, make_both,
                                         free_both),
         cmocka_unit_test_setup_teardown(rings_go_to_the_threads_that_write_events, make_both,

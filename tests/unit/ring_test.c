@@ -30,6 +30,7 @@ static int make_pair(void **state)
                                          .tail = &pair->thread.tail,
                                          .bytes = bytes,
                                          .size_bytes = RING_BYTES,
+                                         .low_bytes = FEED_RING_LOW_BYTES,
                                          .busy = &pair->busy };
     pair->reader = (struct ring_reader){ .head = &pair->thread.head,
                                          .told = &pair->thread.tail,
