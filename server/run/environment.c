@@ -9,15 +9,25 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 5 };
+enum { OWN_COUNT = 5, COLLECTOR_COUNT = 3 };
 
 struct environment {
-    char *own[OWN_COUNT]; /* the strings that we made; also the first ones of list */
+    char *own[OWN_COUNT];              /* the strings that we made; also the first ones of list */
+    char *collectors[COLLECTOR_COUNT]; /* NULL: the program has its own */
     char *list[];
 };
 
 static const char *const own_names[OWN_COUNT] = {
     PRELOAD, FEED_ENV_SOCKET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER,
+};
+
+/* Where programs look for who listens to what they tell (sampler/collectors). */
+static const struct {
+    const char *name, *library;
+} collectors[COLLECTOR_COUNT] = {
+    { "INTEL_LIBITTNOTIFY64", "libisoscope_itt.so" },
+    { "INTEL_JIT_PROFILER64", "libisoscope_itt.so" },
+    { "NVTX_INJECTION64_PATH", "libisoscope_nvtx.so" },
 };
 
 static const char *value_of(const char *entry, const char *name)
@@ -71,6 +81,25 @@ static bool make_own(char *own[OWN_COUNT], char *const *base, const struct envir
     return true;
 }
 
+static bool has(char *const *base, const char *name)
+{
+    for (; *base; base++)
+        if (value_of(*base, name))
+            return true;
+    return false;
+}
+
+static bool make_collectors(char *entries[COLLECTOR_COUNT], char *const *base, const char *folder)
+{
+    for (int i = 0; folder && i < COLLECTOR_COUNT; i++)
+        if (!has(base, collectors[i].name) && asprintf(&entries[i], "%s=%s/%s", collectors[i].name,
+                                                       folder, collectors[i].library) < 0) {
+            entries[i] = NULL;
+            return false;
+        }
+    return true;
+}
+
 int environment_new(struct environment **out, char *const *base,
                     const struct environment_feed *feed)
 {
@@ -79,9 +108,10 @@ int environment_new(struct environment **out, char *const *base,
     while (base[count])
         count++;
 
-    struct environment *environment =
-        calloc(1, sizeof(*environment) + (OWN_COUNT + count + 1) * sizeof(char *));
-    if (!environment || !make_own(environment->own, base, feed)) {
+    struct environment *environment = calloc(
+        1, sizeof(*environment) + (OWN_COUNT + COLLECTOR_COUNT + count + 1) * sizeof(char *));
+    if (!environment || !make_own(environment->own, base, feed) ||
+        !make_collectors(environment->collectors, base, feed->collectors)) {
         environment_free(environment);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -89,6 +119,9 @@ int environment_new(struct environment **out, char *const *base,
     char **next = environment->list;
     for (int i = 0; i < OWN_COUNT; i++)
         *next++ = environment->own[i];
+    for (int i = 0; i < COLLECTOR_COUNT; i++)
+        if (environment->collectors[i])
+            *next++ = environment->collectors[i];
     for (size_t i = 0; i < count; i++)
         if (!is_own(base[i]))
             *next++ = base[i];
@@ -102,6 +135,8 @@ void environment_free(struct environment *environment)
         return;
     for (int i = 0; i < OWN_COUNT; i++)
         free(environment->own[i]);
+    for (int i = 0; i < COLLECTOR_COUNT; i++)
+        free(environment->collectors[i]);
     free(environment);
 }
 

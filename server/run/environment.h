@@ -17,11 +17,13 @@ struct environment_feed {
     uint32_t period_us;
     const char *timer; /* a word of FEED_TIMER_WISHES */
     bool enabled;
+    const char
+        *collectors; /* the folder of libisoscope_itt.so and libisoscope_nvtx.so; NULL: none */
 };
 
 struct environment;
 
-/* base: as environ. What it preloads already stays, behind ours. */
+/* base: as environ. What it preloads already stays, behind ours; a collector that it names, too. */
 int environment_new(struct environment **out, char *const *base,
                     const struct environment_feed *feed);
 void environment_free(struct environment *environment); /* NULL is fine */

@@ -20,6 +20,7 @@
 #include "../../sampler/profile/profile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,14 +213,28 @@ static int await_service(struct run *run)
     return -ISOSCOPE_SYSTEM;
 }
 
+/* They lie beside the library, if they were installed. */
+static const char *collectors_beside(char *library)
+{
+    char *slash = strrchr(library, '/'), path[PATH_MAX];
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    snprintf(path, sizeof(path), "%s/libisoscope_itt.so", library);
+    return access(path, R_OK) == 0 ? library : NULL;
+}
+
 static int make_environment(struct environment **out, struct run *run)
 {
     const struct feed_settings *settings = &run->options->serve.host.profile.settings;
     CLEANUP(paths_freep) char *library = NULL;
+    CLEANUP(paths_freep) char *folder = NULL;
     const char *preload;
 
     if (paths_library(&library) < 0)
         return -ISOSCOPE_NOT_FOUND;
+    folder = strdup(library);
     if (run_dir_library(run->dir, library, &preload) < 0) {
         log_line("cannot name %s for LD_PRELOAD: %s", library, strerror(errno));
         return -ISOSCOPE_SYSTEM;
@@ -230,6 +245,7 @@ static int make_environment(struct environment **out, struct run *run)
         .period_us = settings->period_us,
         .timer = run->options->timer,
         .enabled = settings->enabled,
+        .collectors = folder ? collectors_beside(folder) : NULL,
     };
     return environment_new(out, environ, &feed);
 }

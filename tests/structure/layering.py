@@ -94,7 +94,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                "sampler/profile/naming", "sampler/profile/unwinding",
                                "sampler/profile/outside", "sampler/profile/wall"),
     "sampler/profile/session/format": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",
-                                       "sampler/profile/saved.h",
+                                       "sampler/profile/timeline.h", "sampler/profile/saved.h",
                                        "sampler/profile/runtimes.h", "sampler/profile/base",
                                        "sampler/profile/store", "sampler/profile/events",
                                        "sampler/profile/naming", "sampler/profile/intake",

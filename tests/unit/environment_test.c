@@ -95,6 +95,23 @@ static void a_paused_run_starts_its_program_disabled(void **state)
     assert_int_equal(count(environment_list(environment), "ISOSCOPE_ENABLED=0"), 1);
 }
 
+static void collectors_are_named_where_the_user_has_named_none(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    struct environment_feed collecting = feed;
+    char *base[] = { "NVTX_INJECTION64_PATH=/own.so", NULL };
+
+    (void)state;
+    collecting.collectors = "/lib";
+    assert_int_equal(environment_new(&environment, base, &collecting), 0);
+
+    char **list = environment_list(environment);
+    assert_int_equal(length(list), 8);
+    assert_int_equal(count(list, "NVTX_INJECTION64_PATH=/own.so"), 1);
+    assert_int_equal(count(list, "INTEL_LIBITTNOTIFY64=/lib/libisoscope_itt.so"), 1);
+    assert_int_equal(count(list, "INTEL_JIT_PROFILER64=/lib/libisoscope_itt.so"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +119,7 @@ int main(void)
         cmocka_unit_test(what_was_preloaded_stays_behind_the_sampler),
         cmocka_unit_test(the_feed_of_an_outer_run_is_replaced),
         cmocka_unit_test(a_paused_run_starts_its_program_disabled),
+        cmocka_unit_test(collectors_are_named_where_the_user_has_named_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,28 @@ static void an_end_without_a_begin_is_marked_and_counted(void **state)
     assert_int_equal(event_store_history(fixture.store).unmatched, 1);
 }
 
+/* The inner one's stream was switched off, so its end never comes. */
+static void an_end_is_of_its_streams_last_slice_and_cuts_off_what_is_inside(void **state)
+{
+    CLEANUP(fixture_close) struct fixture fixture;
+    CLEANUP(all_close) struct all all;
+    struct event other = event_of(TIMELINE_SLICE, "other", 1100);
+
+    (void)state;
+    fixture_open(&fixture, 0);
+    begin(&fixture, "outer", 1000);
+    other.stream = EVENT_WORD("GC");
+    assert_int_equal(event_store_begin(fixture.store, fixture.track, &other), 0);
+    end(&fixture, 2000);
+    other.start_ns = 3000;
+    assert_int_equal(event_store_end(fixture.store, fixture.track, &other), 0);
+    all_open(&all, &fixture, NULL);
+    assert_slice(&all, "other", 1100, 900, 1, TIMELINE_CUT_OFF);
+    assert_slice(&all, "outer", 1000, 1000, 0, TIMELINE_WHOLE);
+    assert_slice(&all, "", 3000, 0, 0, TIMELINE_NO_BEGIN);
+    assert_no_more(&all);
+}
+
 static void a_clock_that_goes_back_makes_no_duration(void **state)
 {
     CLEANUP(fixture_close) struct fixture fixture;
@@ -546,6 +568,7 @@ int main(void)
         cmocka_unit_test(what_has_not_ended_stands_open),
         cmocka_unit_test(a_thread_that_ends_cuts_its_slices_off),
         cmocka_unit_test(an_end_without_a_begin_is_marked_and_counted),
+        cmocka_unit_test(an_end_is_of_its_streams_last_slice_and_cuts_off_what_is_inside),
         cmocka_unit_test(a_clock_that_goes_back_makes_no_duration),
         cmocka_unit_test(a_loss_leaves_the_slices_that_are_known_to_stand_open),
         cmocka_unit_test(slices_beyond_the_depth_that_is_kept_are_counted_and_pair_all_the_same),

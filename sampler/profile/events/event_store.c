@@ -288,12 +288,16 @@ static int end_without_begin(struct event_store *store, struct track *track,
 /* With the lock. */
 static int end_last(struct event_store *store, struct track *track, const struct event *end)
 {
+    uint32_t inside = track_inside(track, &end->stream);
+
     if (track->beyond) {
         track->beyond--;
         return 0;
     }
-    if (!track->open_count)
-        return end_without_begin(store, track, end, 0);
+    if (inside == UINT32_MAX)
+        return end_without_begin(store, track, end, track->open_count);
+    while (inside--)
+        cut_slice(store, track, end->start_ns);
     if (!track_top_unseen(track))
         return end_slice(store, track, end, end->start_ns, TIMELINE_WHOLE);
     track_pop(track);

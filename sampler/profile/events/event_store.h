@@ -40,7 +40,8 @@ void event_store_rename(struct event_store *store, struct owner_thread *thread, 
 int event_store_put(struct event_store *store, struct track *track, const struct event *event);
 /* Its start, name, stream and arguments. */
 int event_store_begin(struct event_store *store, struct track *track, const struct event *begin);
-/* Its start is when the slice ends that was begun last. */
+/* Its start is when the slice ends that was begun last in its stream. What stands open inside that one
+ * is cut off: its stream was switched off meanwhile. */
 int event_store_end(struct event_store *store, struct track *track, const struct event *end);
 /* Events of the thread were lost, and with them so many ends of slices that stood open, and so many
  * begins of slices that stand open now. */
@@ -58,6 +59,8 @@ void event_store_forget(struct event_store *store, struct owner *owner);
 bool event_store_has(struct event_store *store, const struct owner *owner);
 /* Without what programs lost. */
 struct timeline_history event_store_history(struct event_store *store);
+/* What a session's store had missed: added to what is missed here. */
+void event_store_restore(struct event_store *store, const struct timeline_history *missed);
 
 /* One that is in an archive: it is never let go. Takes over what event_chunk_archived does, also on
  * failure; counts: events of each source. */

@@ -3,6 +3,8 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
 
+#include <string.h>
+
 int track_new(struct track **out, struct owner *owner, int32_t tid, const char *name)
 {
     struct track *track = calloc(1, sizeof(*track));
@@ -92,4 +94,19 @@ bool track_top_unseen(const struct track *track)
 void track_pop(struct track *track)
 {
     free(track->open[--track->open_count].arguments);
+}
+
+static bool same_word(const struct event_word *a, const struct event_word *b)
+{
+    if (a->key && b->key)
+        return a->key == b->key;
+    return a->bytes == b->bytes && (!a->bytes || !memcmp(a->text, b->text, a->bytes));
+}
+
+uint32_t track_inside(const struct track *track, const struct event_word *stream)
+{
+    for (uint32_t i = track->open_count; i-- > 0;)
+        if (track->open[i].unseen || same_word(&track->open[i].stream, stream))
+            return track->open_count - 1 - i;
+    return UINT32_MAX;
 }

@@ -46,5 +46,8 @@ bool track_push(struct track *track, const struct event *begin);
 void track_top(struct track *track, const struct event *end, struct event *out);
 bool track_top_unseen(const struct track *track);
 void track_pop(struct track *track);
+/* How many open slices are inside the one that was begun last in that stream; one that began unseen may
+ * be of any. UINT32_MAX: there is none. */
+uint32_t track_inside(const struct track *track, const struct event_word *stream);
 
 #endif
