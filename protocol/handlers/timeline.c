@@ -173,8 +173,10 @@ int handle_private_write_cpu_profile_timeline(
     struct service *service = client->service;
     struct written_samples written = { params->isolate->process->id, params->isolate->tid,
                                        service_now_us(service) };
-    int rc = samples_reply_enabled(client);
+    int rc = refuse_saved(client, "its timeline cannot be written into");
 
+    if (!rc)
+        rc = samples_reply_enabled(client);
     if (rc)
         return rc;
     remember_written(service, &written);
