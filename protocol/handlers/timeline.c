@@ -40,7 +40,6 @@ int handle_private_get_vm_timeline_flags(struct client *client, struct reply *re
 static int record_streams(struct client *client, struct reply *reply, json_t *names,
                           const char *param)
 {
-    bool changed = false;
     size_t i;
     json_t *name;
 
@@ -50,9 +49,9 @@ static int record_streams(struct client *client, struct reply *reply, json_t *na
             return fail(client, RPC_INVALID_PARAMS, "%s: invalid '%s' parameter: %s",
                         reply->request->method, param, request_param(reply->request, param));
     }
-    if (names && recorded_streams_choose(client->service, names, &changed) < 0)
+    if (names && recorded_streams_choose(client->service, names) < 0)
         return answer(client, reply, NULL);
-    if (changed)
+    if (names) /* as the VM, also where nothing changes */
         streams_timeline_changed(client->service);
     return answer_success(client, reply);
 }
