@@ -116,18 +116,11 @@ static int apply(struct service *service, json_t *chosen)
     return rc;
 }
 
-int recorded_streams_choose(struct service *service, json_t *names, bool *changed)
+int recorded_streams_choose(struct service *service, json_t *names)
 {
-    json_auto_t *before = recorded_streams_now(service), *after = NULL;
-    int rc = 0;
-
-    if (service->saved) {
-        json_decref(service->chosen_streams);
-        service->chosen_streams = json_incref(names);
-    } else {
-        rc = apply(service, names);
-    }
-    after = recorded_streams_now(service);
-    *changed = !json_equal(before, after);
-    return rc;
+    if (!service->saved)
+        return apply(service, names);
+    json_decref(service->chosen_streams);
+    service->chosen_streams = json_incref(names);
+    return 0;
 }

@@ -22,7 +22,7 @@ json_t *recorded_streams_now(const struct service *service);
 /* Is it one of them, or "all"? NULL is none. */
 bool recorded_streams_has(const struct service *service, const char *name);
 
-/* names: a list of such. changed: others are recorded than before. 0 or -ISOSCOPE_NO_MEMORY. */
-int recorded_streams_choose(struct service *service, json_t *names, bool *changed);
+/* names: a list of such. 0 or -ISOSCOPE_NO_MEMORY. */
+int recorded_streams_choose(struct service *service, json_t *names);
 
 #endif

@@ -11,10 +11,10 @@ static json_t *frame_json(const struct timeline_event *frame)
 {
     struct frame_parts parts = frame_parts_of(frame);
 
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "number", (json_int_t)frame->id,
-                     "startTime", (json_int_t)(frame->start_ns / 1000), "elapsed",
-                     (json_int_t)parts.elapsed, "build", (json_int_t)parts.build, "raster",
-                     (json_int_t)parts.raster, "vsyncOverhead", (json_int_t)parts.vsync_overhead);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "number", (json_int_t)frame->id, "startTime",
+                     (json_int_t)(frame->start_ns / 1000), "elapsed", (json_int_t)parts.elapsed,
+                     "build", (json_int_t)parts.build, "raster", (json_int_t)parts.raster,
+                     "vsyncOverhead", (json_int_t)parts.vsync_overhead);
 }
 
 /* False: there is no room for it now. */

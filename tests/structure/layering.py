@@ -128,7 +128,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{WIRE}/timeline": wire("generated", "text", "rpc", "isolates"),
     f"{WIRE}/perfetto": wire("text", "rpc", "timeline"),
     f"{WIRE}/legacy": wire("generated", "text", "rpc", "objects", "isolates", "samples"),
-    f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "service.h"),
+    f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "timeline", "service.h"),
     f"{WIRE}/events": wire("generated", "text", "rpc", "objects", "isolates", "samples", "timeline",
                            "client"),
     f"{WIRE}/handlers": wire("generated", "text", "rpc", "memory", "objects", "isolates", "samples",

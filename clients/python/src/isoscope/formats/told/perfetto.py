@@ -8,10 +8,11 @@ cut stacks, definitions' lines.
 from __future__ import annotations
 
 import struct
+from itertools import chain
 from typing import BinaryIO, Iterable, Iterator, NamedTuple, Optional
 
-from ...model import NO_OFFSET
-from ...profile import Profile, Thread
+from ...model import NO_OFFSET, Library
+from ...profile import Frame, Profile, Thread
 from ...timeline import (
     ASYNC_BEGIN,
     ASYNC_END,
@@ -47,7 +48,7 @@ def packets(profile: Profile) -> Iterator[bytes]:
     state = number(10, _SEQUENCE)
     yield state + number(13, _CLEARED) + data(6, _clock(profile, timeline))
     state += number(13, _NEEDS_STATE)
-    for packet in (*_threads(profile, timeline), *_tables(profile), *_samples(profile), *_Tracks().all(timeline)):
+    for packet in chain(_threads(profile, timeline), _samples(profile), _Tracks().all(timeline)):
         yield state + packet
 
 
@@ -86,36 +87,40 @@ def _threads(profile: Profile, timeline: Timeline) -> Iterator[bytes]:
 # Samples.
 
 
-def _tables(profile: Profile) -> Iterator[bytes]:
-    libraries = list(dict.fromkeys(
-        frame.function.library for frame in profile.frames if frame.function.library
-    ))  # fmt: skip
-    mappings = {library: iid for iid, library in enumerate(libraries, 1)}
-    for library, iid in mappings.items():
-        build = data(16, number(1, iid) + _text(2, library.build_id))
-        path = data(17, number(1, iid) + _text(2, path_of(library)))
-        mapping = number(1, iid) + number(2, iid) + number(7, iid)
-        yield data(12, build + path + data(19, mapping))
-    for iid, frame in enumerate(profile.frames, 1):
-        name = data(5, number(1, iid) + _text(2, frame.function.name))
-        told = number(1, iid) + number(2, iid) + number(6, frame.line)
-        if frame.function.library:
-            told += number(3, mappings[frame.function.library])
-        if frame.offset != NO_OFFSET:
-            told += number(4, frame.offset)
-        yield data(12, name + data(6, told))
-
-
 def _samples(profile: Profile) -> Iterator[bytes]:
-    told: set[int] = set()
+    """Libraries, frames and stacks stand in front of the first sample that has them."""
+    mappings: dict[Library, int] = {}
+    frames: set[int] = set()
+    stacks: set[int] = set()
     for place in in_time(profile):
         node, thread = profile.nodes[place], profile.threads[profile.sample_threads[place]]
-        if node not in told:
-            told.add(node)
-            frames = b"".join(number(2, frame + 1) for frame in _outermost_first(profile, node))
-            yield data(12, data(7, number(1, node) + frames))
+        if node not in stacks:
+            stacks.add(node)
+            stack = _outermost_first(profile, node)
+            for number_ in (one for one in stack if one not in frames):
+                frames.add(number_)
+                yield from _frame(profile.frames[number_], number_ + 1, mappings)
+            told = b"".join(number(2, frame + 1) for frame in stack)
+            yield data(12, data(7, number(1, node) + told))
         sample = number(2, pid_of(thread.process)) + number(3, thread.tid) + number(4, node)
         yield number(8, profile.times_us[place] * 1000) + number(58, _MONOTONIC) + data(66, sample)
+
+
+def _frame(frame: Frame, iid: int, mappings: dict[Library, int]) -> Iterator[bytes]:
+    library = frame.function.library
+    if library and library not in mappings:
+        mapping = mappings[library] = len(mappings) + 1
+        build = data(16, number(1, mapping) + _text(2, library.build_id))
+        path = data(17, number(1, mapping) + _text(2, path_of(library)))
+        ids = number(1, mapping) + number(2, mapping) + number(7, mapping)
+        yield data(12, build + path + data(19, ids))
+    name = data(5, number(1, iid) + _text(2, frame.function.name))
+    told = number(1, iid) + number(2, iid) + number(6, frame.line)
+    if library:
+        told += number(3, mappings[library])
+    if frame.offset != NO_OFFSET:
+        told += number(4, frame.offset)
+    yield data(12, name + data(6, told))
 
 
 def _outermost_first(profile: Profile, node: int) -> list[int]:
