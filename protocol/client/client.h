@@ -13,6 +13,7 @@
 #include "../rpc/outbox.h"
 #include "../rpc/rpc.h"
 #include "../service.h"
+#include "../timeline/trace_events.h"
 #include "../../sampler/profile/timeline.h"
 
 #define SERVICE_VM_NAME "isoscope" /* until a client gives another */
@@ -70,6 +71,8 @@ struct service {
     uint64_t events_told;      /* as samples_told, of the timeline */
     int64_t events_told_us;
     struct frame_reader frames;
+    struct written_samples written[WRITTEN_SAMPLES_MAX]; /* _writeCpuProfileTimeline */
+    unsigned written_count;
     uint64_t samples_told; /* that were there at the last _SamplesAvailable */
     int64_t samples_told_us;
     json_t *unsampled; /* _Unsampled; NULL: none yet */

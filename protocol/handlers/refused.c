@@ -30,8 +30,6 @@ REFUSE(private_get_heap_map, RPC_FEATURE_DISABLED, NO_OBJECTS)
 REFUSE(private_get_object_store, RPC_FEATURE_DISABLED, NO_OBJECTS)
 REFUSE(private_get_reachable_size, RPC_FEATURE_DISABLED, NO_OBJECTS)
 REFUSE(private_get_retained_size, RPC_FEATURE_DISABLED, NO_OBJECTS)
-REFUSE(private_write_cpu_profile_timeline, RPC_FEATURE_DISABLED,
-       "The timeline records no events; _getCpuProfileTimeline has the samples.")
 REFUSE(send_dap_request, RPC_FEATURE_DISABLED, "There is no debugger: " NO_STOP)
 REFUSE(private_get_persistent_handles, RPC_FEATURE_DISABLED, NO_OBJECTS)
 REFUSE(private_collect_all_garbage, RPC_FEATURE_DISABLED, "A native program has no garbage.")

@@ -85,6 +85,18 @@ static struct timeline_span span_if_given(int64_t origin_us, int64_t extent_us)
                                    window.origin_us + window.extent_us };
 }
 
+/* Samples are taken only where some were written into the timeline. */
+static int begin_timeline(struct client *client, struct reply *reply,
+                          const struct timeline_span *span, struct samples_reply *out)
+{
+    struct snapshot_window window = { .bounded = span->bounded,
+                                      .origin_us = span->from_us,
+                                      .extent_us = span->to_us - span->from_us };
+
+    return client->service->written_count ? samples_reply_begin(client, reply, NULL, &window, out)
+                                          : samples_reply_begin_empty(client, reply, out);
+}
+
 static int timeline(struct client *client, struct reply *reply, int64_t origin_us,
                     int64_t extent_us)
 {
@@ -96,14 +108,19 @@ static int timeline(struct client *client, struct reply *reply, int64_t origin_u
                                             .origin_us = told.origin_us,
                                             .extent_us = told.extent_us };
     struct timeline_order *order = NULL;
-    int rc = samples_reply_begin_empty(client, reply, &begun);
+    int rc = begin_timeline(client, reply, &span, &begun);
 
-    if (!rc)
-        rc = samples_reply_result(client,
-                                  timeline_order_take(&order, options.profile, &span, false));
     if (rc)
         return rc;
+    rc = timeline_order_take(&order, options.profile, &span, false);
+    if (rc < 0) {
+        snapshot_free(begun.snapshot);
+        return samples_reply_result(client, rc);
+    }
     options.envelope = begun.envelope;
+    options.snapshot = begun.snapshot;
+    options.written_count = client->service->written_count;
+    memcpy(options.written, client->service->written, sizeof(options.written));
     return samples_reply_result(client, trace_events_new(&reply->samples, order, &options));
 }
 
@@ -126,6 +143,7 @@ int handle_clear_vm_timeline(struct client *client, struct reply *reply)
 
     if (rc)
         return rc;
+    client->service->written_count = 0;
     profile_timeline_clear(client->service->options.profile, 0);
     streams_timeline_cleared(client->service);
     return answer_success(client, reply);
@@ -134,6 +152,35 @@ int handle_clear_vm_timeline(struct client *client, struct reply *reply)
 int handle_private_clear_vm_timeline(struct client *client, struct reply *reply)
 {
     return handle_clear_vm_timeline(client, reply);
+}
+
+/* Of those that have been written longest, one is forgotten where there are too many. */
+static void remember_written(struct service *service, const struct written_samples *written)
+{
+    if (service->written_count == WRITTEN_SAMPLES_MAX) {
+        service->written_count--;
+        memmove(service->written, service->written + 1,
+                service->written_count * sizeof(*service->written));
+    }
+    service->written[service->written_count++] = *written;
+}
+
+/* A sample stays where it is; from now on the timeline tells it, too. */
+int handle_private_write_cpu_profile_timeline(
+    struct client *client, const struct private_write_cpu_profile_timeline_params *params,
+    struct reply *reply)
+{
+    struct service *service = client->service;
+    struct written_samples written = { params->isolate->process->id, params->isolate->tid,
+                                       service_now_us(service) };
+    int rc = refuse_saved(client, "its timeline cannot be written into");
+
+    if (!rc)
+        rc = samples_reply_enabled(client);
+    if (rc)
+        return rc;
+    remember_written(service, &written);
+    return answer_success(client, reply);
 }
 
 int handle_private_get_timeline(struct client *client,

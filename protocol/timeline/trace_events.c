@@ -19,6 +19,12 @@ struct trace_events {
     uint64_t process_id;    /* of the event before */
     int32_t pid;
     int64_t origin_us, extent_us;
+    struct snapshot *snapshot; /* NULL: no samples */
+    const struct snapshot_frame *frames;
+    const struct snapshot_function *functions;
+    uint32_t sample; /* of snapshot_next */
+    struct written_samples written[WRITTEN_SAMPLES_MAX];
+    unsigned written_count;
 };
 
 static bool is_new(struct trace_events *events, uint64_t process_id, int32_t tid)
@@ -55,6 +61,60 @@ static void put_event(struct trace_events *events, const struct timeline_event *
     trace_event_put(text, event, side, events->pid);
 }
 
+static bool is_written(const struct trace_events *events, const struct snapshot_sample *sample)
+{
+    for (unsigned i = 0; i < events->written_count; i++) {
+        const struct written_samples *written = &events->written[i];
+
+        if (sample->process_id == written->process_id &&
+            (!written->tid || sample->tid == written->tid) &&
+            sample->timestamp_us <= written->until_us)
+            return true;
+    }
+    return false;
+}
+
+/* The VM's words. */
+static void put_sample(struct trace_events *events, const struct snapshot_sample *sample)
+{
+    struct json_text *text = &events->stream.carry;
+
+    find_pid(events, sample->process_id);
+    json_text_comma(text, &events->any);
+    json_text_literal(text, "{\"name\":\"Dart CPU sample\",\"cat\":\"Profiler\"");
+    json_text_member(text, ",\"tid\":", sample->tid);
+    json_text_member(text, ",\"pid\":", events->pid);
+    json_text_member(text, ",\"ts\":", sample->timestamp_us);
+    json_text_literal(text, ",\"ph\":\"i\",\"s\":\"t\",\"args\":{\"isolateId\":\"isolates/");
+    json_text_uint(text, sample->process_id);
+    json_text_literal(text, "\",\"isolateGroupId\":\"isolateGroups/");
+    json_text_uint(text, sample->process_id);
+    json_text_literal(text, "\",\"backtrace\":\"");
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        const char *name = events->functions[events->frames[sample->frames[i]].function].name;
+
+        json_text_escaped(text, name, strlen(name));
+        json_text_literal(text, "\\n");
+    }
+    json_text_literal(text, "\"}}");
+}
+
+/* False: that was the last. */
+static bool put_next_sample(struct trace_events *events)
+{
+    struct snapshot_sample sample;
+
+    if (!events->snapshot)
+        return false;
+    if (!snapshot_ready(events->snapshot, events->sample, events->stream.work))
+        return true;
+    if (!snapshot_next(events->snapshot, &events->sample, &sample))
+        return false;
+    if (is_written(events, &sample))
+        put_sample(events, &sample);
+    return true;
+}
+
 static void put_end(struct trace_events *events)
 {
     struct json_text *text = &events->stream.carry;
@@ -84,7 +144,7 @@ static void put_next(struct reply_stream *stream)
     work_off(stream->work, WORK_EVENT);
     if (timeline_order_next(events->order, &event, &side))
         put_event(events, &event, side);
-    else
+    else if (!put_next_sample(events))
         put_end(events);
     stream->failed |= events->named.failed;
 }
@@ -94,6 +154,7 @@ static void free_events(struct reply_stream *stream)
     struct trace_events *events = (struct trace_events *)stream;
 
     timeline_order_free(events->order);
+    snapshot_free(events->snapshot);
     numbering_free(&events->named);
     free(events);
 }
@@ -111,6 +172,19 @@ static void put_names(struct trace_events *events, const struct isolates *isolat
     }
 }
 
+static void add_samples(struct trace_events *events, const struct trace_events_options *options)
+{
+    uint32_t count;
+
+    events->snapshot = options->snapshot;
+    events->written_count = options->written_count;
+    memcpy(events->written, options->written, sizeof(events->written));
+    if (!events->snapshot)
+        return;
+    events->frames = snapshot_frames(events->snapshot, &count);
+    events->functions = snapshot_functions(events->snapshot, &count);
+}
+
 static const struct reply_stream_kind kind = { put_next, free_events };
 
 int trace_events_new(struct reply_stream **out, struct timeline_order *order,
@@ -120,6 +194,7 @@ int trace_events_new(struct reply_stream **out, struct timeline_order *order,
 
     if (!events) {
         timeline_order_free(order);
+        snapshot_free(options->snapshot);
         return -ISOSCOPE_NO_MEMORY;
     }
     events->stream.kind = &kind;
@@ -127,6 +202,7 @@ int trace_events_new(struct reply_stream **out, struct timeline_order *order,
     events->order = order;
     events->origin_us = options->origin_us;
     events->extent_us = options->extent_us;
+    add_samples(events, options);
     json_text_raw(&events->stream.carry, options->envelope, strlen(options->envelope));
     json_text_literal(&events->stream.carry, "{\"type\":\"Timeline\",\"traceEvents\":[");
     put_names(events, options->isolates);

@@ -744,6 +744,8 @@ export interface TraceArguments {
   isolateGroupId?: string | number;
   /** Open, CutOff or NoBegin: as in _TimelineBlock. */
   _mark?: string | number;
+  /** Of a sample: its stack, a function a line, leaf first. */
+  backtrace?: string | number;
 }
 
 /** An event of Chrome's trace format. M is the name of a process or of a thread; B and E are the sides of a slice, X a whole one; i an instant; b, n and e async events, and b and e the sides of a frame, whose id is its number; s, t and f flows; C a counter, each of whose arguments is a series. */
@@ -1881,13 +1883,13 @@ export interface Methods {
     };
     result: Success;
   };
-  /** Writes the samples into the timeline. */
+  /** Writes the samples so far into the timeline: getVMTimeline tells them. */
   "_writeCpuProfileTimeline": {
     params: {
       isolateId: IsolateId;
       tags?: ProfileTags;
     };
-    result: Sentinel;
+    result: Success | Sentinel;
   };
   /** A Dart Development Service asks to be the only client. */
   "_yieldControlToDDS": {

@@ -210,6 +210,7 @@ def test_what_needs_the_program_is_refused_and_the_client_hears_why(tmp_path):
             ("_clearCpuProfile", {"isolateId": isolate}),
             ("clearVMTimeline", {}),
             ("_clearVMTimeline", {}),
+            ("_writeCpuProfileTimeline", {"isolateId": isolate}),
         ):
             error = socket.receive(socket.send(method, **params))["error"]
             assert error["code"] == 100 and error["data"]["details"].startswith(

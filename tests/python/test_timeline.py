@@ -251,7 +251,7 @@ def test_trace_events_have_the_same_totals():
     assert Counter(event["ph"] for event in events if event["ph"] not in "MX") == {
         "i": 2, "C": 1, "b": 3, "e": 3, "s": 1, "f": 1,
     }  # fmt: skip
-    (parse,) = (e for e in events if e["name"] == "parse" and e["args"])
+    (parse,) = (e for e in events if e["name"] == "parse" and "args" in e)
     assert (parse["ts"], parse["dur"], parse["cat"]) == (5_000_010, 20, "Dart")
     assert {e["id"] for e in events if e["name"] == "request"} == {"ffffffffffffffff"}
 

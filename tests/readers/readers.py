@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
+CLIENT = HERE.parents[1] / "clients" / "python" / "src"
+sys.path[:0] = [str(HERE), str(HERE.parent / "conformance"), str(CLIENT)]
 
 import flame  # noqa: E402
 from browser import Browser  # noqa: E402
 from pages import ChromeDevTools, Speedscope, served  # noqa: E402
 from profiler_cli import ProfilerCli  # noqa: E402
-from subjects import expect, real, synthetic, threads_of  # noqa: E402
+from subjects import SLICES, expect, real, synthetic, threads_of, with_slices  # noqa: E402
 
 from isoscope import Profile, formats  # noqa: E402
 
@@ -145,6 +147,40 @@ def profiler_cli_shows_the_samples_of_a_cpuprofile(visit: Visit) -> str:
         said.append(expect(thread).check(table, within=lambda _, short=short: short))
         said[-1] += f", {short} left out" if short else ""
     return "; ".join(said)
+
+
+@check
+def profiler_cli_shows_slices_as_markers(visit: Visit) -> str:
+    if visit.name == "real":
+        return "the program tells no slices"
+    visit.cli.load(visit.file("firefox", with_slices(visit.profile)))
+    return slices_are_markers(visit, visit.cli.threads()[0])
+
+
+@check
+def profiler_cli_shows_the_slices_of_trace_events(visit: Visit) -> str:
+    if visit.name == "real":
+        return "the program tells no slices"
+    visit.cli.load(visit.file("trace", with_slices(visit.profile)))
+    return slices_are_markers(visit, visit.cli.threads()[0])
+
+
+def slices_are_markers(visit: Visit, thread: dict[str, Any]) -> str:
+    shown = visit.cli.markers(thread)
+    for name, (count, _) in SLICES.items():
+        assert re.search(rf"\b{name}\b.*\b{count}\b", shown), shown
+    return ", ".join(f"{count} {name}" for name, (count, _) in SLICES.items())
+
+
+@check
+def speedscope_shows_the_time_of_trace_events(visit: Visit) -> str:
+    if visit.name == "real":
+        return "the program tells no slices"
+    visit.speedscope.load(visit.file("trace", with_slices(visit.profile)))
+    shown = visit.speedscope.functions()
+    for name, (_, total_us) in SLICES.items():
+        assert abs(shown[name][1] - total_us) <= as_shown(total_us), (name, shown)
+    return ", ".join(f"{name} {total_us:,} us" for name, (_, total_us) in SLICES.items())
 
 
 def threads_agree(visit: Visit, *, inlined_apart: bool = False) -> str:

@@ -16,7 +16,8 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "live"), str(TESTS / "python")]
 
 from harness import ROOT, Client, profiled, workload  # noqa: E402
-from isoscope import Profile  # noqa: E402
+from isoscope import Event, Profile, Timeline  # noqa: E402
+from isoscope.timeline import SLICE  # noqa: E402
 from profiles import synthetic, totals  # noqa: E402
 
 __all__ = ["Expected", "expect", "profiled", "real", "synthetic", "threads_of", "workload"]
@@ -86,3 +87,25 @@ class Expected:
 
 def expect(profile: Profile, weight: str = "samples") -> Expected:
     return Expected(profile, weight)
+
+
+# Name of slices: how many, and microseconds of all of them.
+SLICES = {"load": (10, 5_000), "decode": (20, 2_000), "scan": (20, 400)}
+
+
+def with_slices(profile: Profile) -> Profile:
+    """The same with a timeline of its first thread, within the time of its samples: ten times load,
+    with two decode in it, each with a scan at its start."""
+    told = profile.choose(list(range(len(profile))))
+    told.timeline = Timeline()
+    for at_us in range(profile.first_us, profile.first_us + 9_000, 900):
+        for begin_us in (at_us + 100, at_us + 300):
+            told.timeline.add(_slice(profile, "scan", begin_us, 20, 2))
+            told.timeline.add(_slice(profile, "decode", begin_us, 100, 1))
+        told.timeline.add(_slice(profile, "load", at_us, 500, 0))
+    return told
+
+
+def _slice(profile: Profile, name: str, at_us: int, us: int, depth: int) -> Event:
+    """Without arguments: speedscope takes them for a part of the name."""
+    return Event(SLICE, profile.threads[0], name, "Dart", at_us * 1000, us * 1000, depth, "", 0, {})

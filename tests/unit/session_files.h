@@ -122,6 +122,7 @@ static inline void tell_argument(const struct timeline_argument *argument, FILE 
 static inline void tell_events(struct profile *profile, FILE *out)
 {
     struct timeline_window window = { .open = true };
+    struct timeline_history history;
     struct timeline *timeline;
     struct timeline_event event;
     uint64_t cursor = 0;
@@ -142,6 +143,11 @@ static inline void tell_events(struct profile *profile, FILE *out)
             tell_argument(&event.arguments[i], out);
         fprintf(out, "\n");
     }
+    history = profile_timeline_history(profile);
+    fprintf(out,
+            "events evicted %" PRIu64 " unmatched %" PRIu64 " cut off %" PRIu64 " lost %" PRIu64
+            "\n",
+            history.evicted, history.unmatched, history.cut_off, history.lost);
     if (timeline_damaged(timeline))
         fprintf(out, "events are damaged\n");
     timeline_free(timeline);

@@ -35,6 +35,18 @@ int event_store_add_archived(struct event_store *store, struct event_chunk *outl
     return error;
 }
 
+void event_store_restore(struct event_store *store, const struct timeline_history *missed)
+{
+    pthread_mutex_lock(&store->lock);
+    store->evicted += missed->evicted;
+    store->unstored += missed->unstored;
+    store->unmatched += missed->unmatched;
+    store->cut_off += missed->cut_off;
+    store->too_deep += missed->too_deep;
+    store->backward += missed->backward;
+    pthread_mutex_unlock(&store->lock);
+}
+
 /* The one that nobody holds, and that was looked at before all others; NULL: there is none. With
  * both locks. */
 static struct event_chunk *least_looked_at(const struct event_store *store)

@@ -59,6 +59,8 @@ void event_store_forget(struct event_store *store, struct owner *owner);
 bool event_store_has(struct event_store *store, const struct owner *owner);
 /* Without what programs lost. */
 struct timeline_history event_store_history(struct event_store *store);
+/* What a session's store had missed: added to what is missed here. */
+void event_store_restore(struct event_store *store, const struct timeline_history *missed);
 
 /* One that is in an archive: it is never let go. Takes over what event_chunk_archived does, also on
  * failure; counts: events of each source. */

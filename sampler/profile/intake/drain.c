@@ -299,7 +299,7 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
         take_own(drain, process, slot, &view, record, possible_us);
         return;
     }
-    process_slot_release(process, slot, until_us < possible_us ? until_us : possible_us);
+    process_slot_release(process, slot, process->ended_us ? process->ended_us : until_us);
     feed_reader_recycle(process->reader, number);
 }
 

@@ -45,9 +45,9 @@ static struct owner_thread *thread_at(const struct event_views *views,
     return chunk->sources[chunk->entries[EVENT_PLACE_EVENT(reading->place)].source].thread;
 }
 
-/* Until the block is full, or the view ends. False: no memory. */
-static bool fill(struct events_writer *writer, struct table_writer *tables,
-                 const struct event_views *views, struct event_reading *reading, uint64_t end)
+/* Until the block is full, or the view ends. */
+static int fill(struct events_writer *writer, struct table_writer *tables,
+                const struct event_views *views, struct event_reading *reading, uint64_t end)
 {
     const struct event_filter all = { 0 };
     bool damaged = false;
@@ -62,9 +62,9 @@ static bool fill(struct events_writer *writer, struct table_writer *tables,
         event_reading_take(views, reading, &event);
         thread = table_writer_thread(tables, owner, event.thread_name);
         if (!thread || !event_columns_add(&writer->writing, thread, &event))
-            return false;
+            return -ISOSCOPE_NO_MEMORY;
     }
-    return !damaged;
+    return damaged ? -ISOSCOPE_DAMAGED : 0;
 }
 
 /* The first view with something new; UINT32_MAX: there is none. */
@@ -97,9 +97,9 @@ static int put_view(struct events_writer *writer, struct table_writer *tables,
 
     move_to(writer, tables, view->chunk);
     reading = (struct event_reading){ EVENT_PLACE(number, writer->event), EVENT_WORDS_UNKNOWN };
-    error = fill(writer, tables, views, &reading, EVENT_PLACE(number, view->count))
-                ? put_if_any(writer, tables, out)
-                : -ISOSCOPE_NO_MEMORY;
+    error = fill(writer, tables, views, &reading, EVENT_PLACE(number, view->count));
+    if (!error)
+        error = put_if_any(writer, tables, out);
     /* What was written is in the file, or lost to it: one way or the other it is passed. */
     tables->events_missed += error ? writer->writing.outline.events : 0;
     writer->event =

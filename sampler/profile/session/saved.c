@@ -1,6 +1,7 @@
 #include "../saved.h"
 
 #include "../../include/isoscope/isoscope.h"
+#include "../events/event_store.h"
 #include "../facts/kept_facts.h"
 #include "../intake/processes.h"
 #include "../parts.h"
@@ -159,8 +160,10 @@ static void restore_settings(struct opening *opening)
 {
     struct profile_cpu cpu = { 0 };
 
-    for (size_t i = 0; i < opening->count; i++)
+    for (size_t i = 0; i < opening->count; i++) {
         add_cpu(&cpu, &opening->readers[i].settings.cpu);
+        event_store_restore(opening->profile->events, &opening->readers[i].settings.events);
+    }
     if (opening->readers[0].settings.settings.period_us)
         processes_apply(opening->profile->processes, &opening->readers[0].settings.settings);
     processes_restore_cpu(opening->profile->processes, &cpu);

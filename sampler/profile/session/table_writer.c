@@ -3,6 +3,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../facts.h"
 #include "../intake/processes.h"
+#include "../timeline.h"
 #include "format/module_entry.h"
 #include "format/process_entry.h"
 #include "session_contents.h"
@@ -251,10 +252,14 @@ int table_writer_before_samples(struct table_writer *writer, struct bytes *out)
 
 static int put_settings(struct table_writer *writer, struct bytes *out)
 {
-    const struct session_settings settings = { .settings = profile_settings(writer->profile),
-                                               .cpu = profile_cpu(writer->profile),
-                                               .missed = writer->missed,
-                                               .events_missed = writer->events_missed };
+    struct session_settings settings = { .settings = profile_settings(writer->profile),
+                                         .cpu = profile_cpu(writer->profile),
+                                         .missed = writer->missed,
+                                         .events_missed = writer->events_missed,
+                                         .events = profile_timeline_history(writer->profile) };
+
+    if (writer->recording)
+        settings.events.evicted = 0; /* they are in the file */
 
     return put_changed(writer, "SETT", TOLD_SETTINGS, settings_entry_write(&settings), out);
 }

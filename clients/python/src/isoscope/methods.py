@@ -544,8 +544,11 @@ class Methods:
         isolate_id: IsolateId,
         tags: Optional[ProfileTags] = None,
     ) -> PrivateWriteCpuProfileTimelineResult:
-        """Writes the samples into the timeline. Refused: the timeline records no events.
-        _getCpuProfileTimeline and getPerfettoVMTimelineWithCpuSamples give the samples.
+        """Writes the samples so far into the timeline: getVMTimeline tells them. As instants
+        named Dart CPU sample, of the stream Profiler, with the stack as text: backtrace, leaf
+        first. They come behind the events, from what the store still has of them.
+        clearVMTimeline takes them out again. Sixteen times of writing are remembered.
+        tags: Not looked at: a stack as text has none.
         """
         reply: PrivateWriteCpuProfileTimelineResult = self._ask(
             "_writeCpuProfileTimeline",
@@ -1768,7 +1771,7 @@ if TYPE_CHECKING:
             isolate_id: IsolateId,
             tags: Optional[ProfileTags] = None,
         ) -> PrivateWriteCpuProfileTimelineResult:
-            """Writes the samples into the timeline."""
+            """Writes the samples so far into the timeline: getVMTimeline tells them."""
 
         async def private_yield_control_to_dds(self, *, uri: str) -> PrivateYieldControlToDDSResult:
             """A Dart Development Service asks to be the only client."""

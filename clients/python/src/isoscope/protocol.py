@@ -803,6 +803,7 @@ class TraceArguments(TypedDict, total=False):
     isolateId: Union[str, float]
     isolateGroupId: Union[str, float]
     _mark: Union[str, float]
+    backtrace: Union[str, float]
 
 
 class _TraceEventRequired(TypedDict):
@@ -2632,7 +2633,7 @@ PrivateGetVMTimelineFlagsResult = TimelineFlags
 PrivateRegisterServiceResult = Success
 PrivateSetStreamIncludePrivateMembersResult = Success
 PrivateSetVMTimelineFlagsResult = Success
-PrivateWriteCpuProfileTimelineResult = Sentinel
+PrivateWriteCpuProfileTimelineResult = Union[Success, Sentinel]
 PrivateYieldControlToDDSResult = Success
 AddBreakpointResult = Sentinel
 AddBreakpointAtEntryResult = Sentinel

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* A block stays far below what one may have. */
-enum { RAW_BYTES_MAX = 6 << 20 };
+/* So that all of it finds room in a chunk, whatever it is. */
+enum { RAW_BYTES_MAX = 1 << 20 };
 
 void event_columns_begin(struct event_writing *writing)
 {

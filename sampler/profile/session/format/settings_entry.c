@@ -90,18 +90,28 @@ void session_head_entry(struct entry *entry, struct session_head *out)
     out->command = json_incref((json_t *)command);
 }
 
+static json_t *write_events(const struct timeline_history *events)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "evicted", (json_int_t)events->evicted,
+                     "unstored", (json_int_t)events->unstored, "unmatched",
+                     (json_int_t)events->unmatched, "cutOff", (json_int_t)events->cut_off,
+                     "tooDeep", (json_int_t)events->too_deep, "backward",
+                     (json_int_t)events->backward);
+}
+
 json_t *settings_entry_write(const struct session_settings *settings)
 {
     const struct feed_settings *asked = &settings->settings;
     const struct profile_cpu *cpu = &settings->cpu;
 
-    return json_pack("{s:b, s:I, s:I, s:s, s:o, s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "enabled",
-                     (int)asked->enabled, "periodUs", (json_int_t)asked->period_us, "depthMax",
-                     (json_int_t)asked->depth_max, "mode", mode_words[asked->mode], "wallThreads",
-                     entry_text_of(asked->wall_threads), "missed", (json_int_t)settings->missed,
-                     "eventsMissed", (json_int_t)settings->events_missed, "cpu", "processes", (json_int_t)cpu->processes, "sampledNs",
-                     (json_int_t)cpu->sampled_ns, "notSampledNs", (json_int_t)cpu->not_sampled_ns,
-                     "treeNs", (json_int_t)cpu->tree_ns);
+    return json_pack(
+        "{s:b, s:I, s:I, s:s, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}", "enabled",
+        (int)asked->enabled, "periodUs", (json_int_t)asked->period_us, "depthMax",
+        (json_int_t)asked->depth_max, "mode", mode_words[asked->mode], "wallThreads",
+        entry_text_of(asked->wall_threads), "missed", (json_int_t)settings->missed, "eventsMissed",
+        (json_int_t)settings->events_missed, "events", write_events(&settings->events), "cpu",
+        "processes", (json_int_t)cpu->processes, "sampledNs", (json_int_t)cpu->sampled_ns,
+        "notSampledNs", (json_int_t)cpu->not_sampled_ns, "treeNs", (json_int_t)cpu->tree_ns);
 }
 
 static void read_cpu(struct entry *around, struct profile_cpu *out)
@@ -116,6 +126,22 @@ static void read_cpu(struct entry *around, struct profile_cpu *out)
     out->not_sampled_ns = (uint64_t)entry_int(&cpu, "notSampledNs", 0, INT64_MAX);
     out->tree_ns = (uint64_t)entry_int(&cpu, "treeNs", 0, INT64_MAX);
     around->bad |= cpu.bad;
+}
+
+static void read_events(struct entry *around, struct timeline_history *out)
+{
+    struct entry events = *around;
+
+    events.object = entry_object(around, "events");
+    if (!events.object)
+        return;
+    out->evicted = (uint64_t)entry_int(&events, "evicted", 0, INT64_MAX);
+    out->unstored = (uint64_t)entry_int(&events, "unstored", 0, INT64_MAX);
+    out->unmatched = (uint64_t)entry_int(&events, "unmatched", 0, INT64_MAX);
+    out->cut_off = (uint64_t)entry_int(&events, "cutOff", 0, INT64_MAX);
+    out->too_deep = (uint64_t)entry_int(&events, "tooDeep", 0, INT64_MAX);
+    out->backward = (uint64_t)entry_int(&events, "backward", 0, INT64_MAX);
+    around->bad |= events.bad;
 }
 
 void settings_entry_read(struct entry *entry, struct session_settings *out)
@@ -133,5 +159,6 @@ void settings_entry_read(struct entry *entry, struct session_settings *out)
     copy_text(entry, "wallThreads", asked->wall_threads, sizeof(asked->wall_threads));
     out->missed = (uint64_t)entry_int(entry, "missed", 0, INT64_MAX);
     out->events_missed = (uint64_t)entry_int(entry, "eventsMissed", 0, INT64_MAX);
+    read_events(entry, &out->events);
     read_cpu(entry, &out->cpu);
 }

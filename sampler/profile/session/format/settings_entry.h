@@ -8,6 +8,7 @@
 #define ISOSCOPE_SESSION_SETTINGS_ENTRY_H
 
 #include "../../saved.h"
+#include "../../timeline.h"
 #include "../../snapshot.h"
 #include "entry.h"
 
@@ -30,7 +31,8 @@ struct session_settings {
     struct feed_settings settings;
     struct profile_cpu cpu;
     uint64_t events_missed;
-    uint64_t missed; /* samples that the store let go before they were written */
+    struct timeline_history events; /* of it, what the store missed */
+    uint64_t missed;                /* samples that the store let go before they were written */
 };
 
 json_t *settings_entry_write(const struct session_settings *settings);

@@ -55,7 +55,7 @@ def _of(event: Event) -> Iterator[dict[str, Any]]:
     begin = _base(event, event.start_ns)
     if event.kind == FRAME:  # frames may overlap slices of their thread, and each other
         yield {**begin, "ph": "b", "id": f"{event.id:x}", "args": dict(event.arguments)}
-        yield {**_base(event, event.end_ns), "ph": "e", "id": f"{event.id:x}", "args": {}}
+        yield {**_base(event, event.end_ns), "ph": "e", "id": f"{event.id:x}"}
         return
     phase = "i" if event.mark == NO_BEGIN else _PHASES.get(event.kind, "i")
     begin["ph"] = phase
@@ -67,8 +67,8 @@ def _of(event: Event) -> Iterator[dict[str, Any]]:
         begin["bp"] = "e"
     if phase in "bnestf":
         begin["id"] = f"{event.id:x}"
-    begin["args"] = {**event.arguments, **({"_mark": event.mark} if event.mark else {})}
-    yield begin
+    args = {**event.arguments, **({"_mark": event.mark} if event.mark else {})}
+    yield {**begin, "args": args} if args else begin  # speedscope makes a name's part of any
 
 
 def _base(event: Event, at_ns: int) -> dict[str, Any]:
