@@ -140,7 +140,7 @@ visiting("few Tab presses lead to the view; arrows go within a row of controls",
   await visit.page.keyboard.press("ArrowRight");
   await visit.page.getByRole("tab", { name: "Chart", selected: true }).waitFor();
   await visit.page.keyboard.press("End");
-  await visit.page.getByRole("tab", { name: "Sandwich", selected: true }).waitFor();
+  await visit.page.getByRole("tab", { name: "Events", selected: true }).waitFor();
   await visit.page.keyboard.press("Home");
   await visit.page.getByRole("tab", { name: "Flame", selected: true }).waitFor();
   await visit.button("Filter…").focus();
