@@ -169,7 +169,7 @@ FORBIDDEN_SYSTEM: dict[str, str] = {
 
 # The same for the page's TypeScript, below clients/web/src. A folder named here is without those in
 # it, which have rules of their own; what names no folder is a package.
-DATA = ("data", "data/layouts", "data/sums", "data/timeline", "data/files")
+DATA = ("data", "data/layouts", "data/sums", "data/timeline", "data/files", "data/saved")
 BELOW_VIEWS = ("wire", *DATA, "worker", "state")
 VIEW_PARTS = (*BELOW_VIEWS, "views/parts")
 ALLOWED_WEB: dict[str, tuple[str, ...]] = {
@@ -179,6 +179,7 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "data/sums": ("data",),
     "data/timeline": ("data", "data/layouts", "data/sums", "wire/protocol"),
     "data/files": ("data", "data/timeline", "wire/protocol"),
+    "data/saved": ("data", "data/files", "wire/protocol"),
     "worker": ("wire", *DATA),
     "state": ("wire", *DATA, "worker"),
     "views/parts": BELOW_VIEWS,

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { choose } from "../../clients/web/src/data/files/chosen";
 import { openFile } from "../../clients/web/src/data/files/open";
-import { type Form, FORMS } from "../../clients/web/src/data/files/save";
+import { type Form, FORMS } from "../../clients/web/src/data/saved/save";
 import { type Filter, weigh } from "../../clients/web/src/data/filter";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";

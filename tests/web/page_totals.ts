@@ -6,7 +6,7 @@ import { choose } from "../../clients/web/src/data/files/chosen";
 import { fromBase64 } from "../../clients/web/src/data/files/base64";
 import { onePage, type Parts, PARTS } from "../../clients/web/src/data/files/one_page";
 import { openFile } from "../../clients/web/src/data/files/open";
-import { FORMS } from "../../clients/web/src/data/files/save";
+import { FORMS } from "../../clients/web/src/data/saved/save";
 import { weigh } from "../../clients/web/src/data/filter";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";

@@ -281,7 +281,7 @@ test("the table keeps to the window, the threads, and what is searched for", () 
   assert.deepEqual(names({ threads: [8] }, BY_TOTAL, null), [["load", 1]]);
   assert.deepEqual(names({}, BY_TOTAL, { text: "gpu", regex: false }), [["draw", 100]]);
   assert.deepEqual(names({}, BY_TOTAL, { text: "(", regex: true }), []);
-  const hits = events.hits({ text: "a", regex: false });
+  const hits = events.hits({ text: "a", regex: false })!;
   assert.deepEqual(hits.names.map(({ name, count }) => [name, count]), [["draw", 100], ["load", 1]]);
 });
 
@@ -324,4 +324,16 @@ test("a profile without events is as it was", async () => {
   assert.deepEqual([rows.slices, rows.told, rows.arrows], [undefined, [], null]);
   assert.equal(await answers.answer("slices", { filter: {}, sort: BY_TOTAL, search: null }), null);
   assert.equal(await answers.answer("strips", { window_us: [0, 1], width: 10, refresh: 60 }), null);
+});
+
+test("what the service alone tells is no timeline", () => {
+  const service = { tid: 0, thread: "isoscope", kind: "Instant", stream: "VM" };
+  const profile = profileOf([{ stack: "main", tid: 7, pid: 7, name: "newer" }]);
+  const events = eventsOf([{ ...service, name: "Process attached", at: 0 }], [], profile);
+  assert.equal(events.timeline.extent_us(), null);
+  assert.equal(events.hits({ text: "Process", regex: false }), undefined);
+  events.add(tableOf([{ name: "load", at: 9000, ns: 1000, thread: "older" }]), MOST);
+  events.share(profile);
+  assert.deepEqual(events.timeline.extent_us(), [5009, 5010]);
+  assert.deepEqual(profile.threads.map(({ name }) => name), ["newer", "isoscope"]);
 });

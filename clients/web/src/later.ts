@@ -1,6 +1,6 @@
 // What the first view does not need: a second file, loaded when the page is there.
 export { openFile } from "./data/files/open";
-export { written } from "./data/files/save";
+export { written } from "./data/saved/save";
 export { Events } from "./data/timeline/events";
 export { Compare } from "./views/compare/compare";
 export { HeatMap } from "./views/heat/heat_map";

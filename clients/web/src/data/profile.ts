@@ -138,14 +138,14 @@ export class Profile {
     return this.#callOf.view();
   }
 
-  /** A thread that has another name now has had it all along. */
-  thread(pid: number, tid: number, name: string): number {
+  /** A thread that has another name now has had it all along. isNews: the name is not older than the one that is known. */
+  thread(pid: number, tid: number, name: string, isNews = true): number {
     const key = `${pid}/${tid}`;
     let number = this.#threadOf.get(key);
     if (number === undefined) {
       number = this.threads.push({ pid, tid, name }) - 1;
       this.#threadOf.set(key, number);
-    } else this.threads[number].name = name;
+    } else if (isNews || !this.threads[number].name) this.threads[number].name = name;
     return number;
   }
 

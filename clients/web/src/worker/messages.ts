@@ -5,7 +5,7 @@ import type { Comparison } from "../data/layouts/compare";
 import type { ColourBy } from "../data/colour_keys";
 import type { Legend } from "../data/colouring";
 import type { Facets } from "../data/sums/facets";
-import type { Form } from "../data/files/save";
+import type { Form } from "../data/saved/save";
 import type { SessionFacts } from "../data/files/session_read";
 import type { SiblingOrder } from "../data/children";
 import type { Filter } from "../data/filter";

@@ -11,7 +11,7 @@ import { readSession } from "../wire/session";
 import { readSource } from "../wire/source";
 import { fromBase64 } from "../data/files/base64";
 import type { openFile } from "../data/files/open";
-import type { written } from "../data/files/save";
+import type { written } from "../data/saved/save";
 import type { FileUse, FromWorker, Kind, Questions, ToWorker, WholeFile } from "./messages";
 import { Sources } from "./sources";
 import { buffersOf } from "./transfer";

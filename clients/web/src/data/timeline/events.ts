@@ -37,7 +37,7 @@ export class Events {
 
   /** Threads that have events and no samples are threads of the profile, too. */
   share(profile: Profile): void {
-    const known = this.timeline.threads.map(({ pid, tid, name }) => profile.thread(pid, tid, name));
+    const known = this.timeline.threads.map(({ pid, tid, name }) => profile.thread(pid, tid, name, false));
     this.#of = profile.threads.map((_, thread) => known.indexOf(thread));
   }
 
@@ -77,5 +77,6 @@ export class Events {
   slices = (filter: Filter, sort: SliceSort, search: Search | null) => sliceTable(this.timeline, filter, sort, search);
   strips = (...asked: [window_us: [number, number], width: number, refresh: number]) => strips(this.timeline, ...asked);
   event = (key: string) => eventOf(this.timeline, key);
-  hits = (search: Search) => eventHits(this.timeline, search);
+  /** Nothing where only the service told something. */
+  hits = (search: Search) => (this.timeline.extent_us() ? eventHits(this.timeline, search) : undefined);
 }

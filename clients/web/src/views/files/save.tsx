@@ -1,5 +1,5 @@
 // The sheet of what can be saved.
-import { type Form, FORMS } from "../../data/files/save";
+import { type Form, FORMS } from "../../data/saved/save";
 import { backend, files, look } from "../../state/live";
 import { savingShown } from "../../state/page";
 import { shownName, standing } from "../../state/standing";

@@ -3,7 +3,7 @@
 // Of functions, lost: stacks, threads, time, tags. Of samples, lost: definitions' lines. A stack is one
 // cell, outermost first. A cell that a spreadsheet would take for a formula begins with an apostrophe.
 import type { Profile } from "../profile";
-import { type Chosen, functionSums, libraryPath, placesOf } from "./chosen";
+import { type Chosen, functionSums, libraryPath, placesOf } from "../files/chosen";
 
 export function writeCsv(chosen: Chosen): string {
   const { profile } = chosen;

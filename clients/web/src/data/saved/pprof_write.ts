@@ -4,7 +4,7 @@
 // Inlined frames are further lines of their location. Lost: the time of each sample.
 import { IntColumn, PairIndex } from "../columns";
 import type { Profile } from "../profile";
-import { type Chosen, libraryPath, placesOf, spanOf } from "./chosen";
+import { type Chosen, libraryPath, placesOf, spanOf } from "../files/chosen";
 import {
   FUNCTION,
   LABEL,
@@ -14,8 +14,8 @@ import {
   PROFILE,
   SAMPLE,
   VALUE_TYPE,
-} from "./pprof_fields";
-import { Message } from "./protobuf";
+} from "../files/pprof_fields";
+import { Message } from "../files/protobuf";
 
 export function writePprof(chosen: Chosen): Uint8Array<ArrayBuffer> {
   return new Writer(chosen).message();

@@ -3,7 +3,7 @@
 // Times are from the profile's first sample on. User tags are markers, one from the first to the last of
 // samples in a row. Lost: states, cut stacks, addresses, build ids.
 import type { Profile } from "../profile";
-import { byThread, type Chosen, type ThreadPlaces, widthsOf } from "./chosen";
+import { byThread, type Chosen, type ThreadPlaces, widthsOf } from "../files/chosen";
 
 const VERSION = 66;
 const CATEGORIES = { Other: "grey", Program: "yellow", Library: "blue", "No source": "orange" };

@@ -5,7 +5,7 @@
 // period is 500 us or more: Chrome counts in ms, in which others are no exact numbers.
 //
 // Lost: other threads, tags, cut stacks, which frames were inlined; lines but those of leaves.
-import { busiest, byThread, type Chosen, libraryPath, widthsOf } from "./chosen";
+import { busiest, byThread, type Chosen, libraryPath, widthsOf } from "../files/chosen";
 
 const [ROOT, IDLE] = [1, 2]; // ids of nodes; a call node's is its number + 2
 const GRID_US = 125;

@@ -2,7 +2,7 @@
 //
 // DevTools counts samples, so each is there as often as the periods it stands for, and no two at one time.
 // Lost: names of threads, lines, which frames were inlined, cut stacks.
-import { type Chosen, libraryPath, spanOf } from "./chosen";
+import { type Chosen, libraryPath, spanOf } from "../files/chosen";
 
 const SCREEN = "cpu-profiler";
 const VERSION = "2.61.0"; // whose form this is

@@ -4,7 +4,7 @@
 // Lost: build ids, why names are missing.
 import type { SamplesList, ListFrame, ListFunction, WireLibrary } from "../../wire/protocol";
 import type { Profile } from "../profile";
-import { type Chosen, functionSums, placesOf, spanOf } from "./chosen";
+import { type Chosen, functionSums, placesOf, spanOf } from "../files/chosen";
 
 interface Names {
   _processes: { isolateId: string; name: string; pid: number }[];

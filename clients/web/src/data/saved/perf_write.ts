@@ -2,7 +2,7 @@
 //
 // Lost: tags, lines, cut stacks; of inlined frames their library, in whose place stands (inlined), as perf
 // has it. Blanks in libraries' paths become underscores. The period is CPU time in ns; addresses are 0.
-import { type Chosen, libraryPath, oneLine, placesOf } from "./chosen";
+import { type Chosen, libraryPath, oneLine, placesOf } from "../files/chosen";
 
 export function writePerf({ profile, places }: Chosen): string {
   const { samples, threads, processNames } = profile;

@@ -16,7 +16,7 @@ import {
   spanOf,
   type ThreadPlaces,
   widthsOf,
-} from "./chosen";
+} from "../files/chosen";
 
 const SCHEMA = "https://www.speedscope.app/file-format-schema.json"; // a name: nothing is loaded
 

@@ -1,13 +1,13 @@
 // Profiles as files: one row a form, named as `isoscope export` names them.
 import type { Filter } from "../filter";
 import type { Profile } from "../profile";
-import { type Chosen, choose } from "./chosen";
+import { type Chosen, choose } from "../files/chosen";
 import { writeCpuSamples } from "./cpu_samples_write";
 import { writeCpuprofile } from "./cpuprofile_write";
 import { writeCsv, writeCsvSamples } from "./csv_write";
 import { writeDevtools } from "./devtools_write";
 import { writeFirefox } from "./firefox_write";
-import { writeFolded } from "./folded";
+import { writeFolded } from "../files/folded";
 import { writePerf } from "./perf_write";
 import { writePprof } from "./pprof_write";
 import { writeSpeedscope } from "./speedscope_write";
