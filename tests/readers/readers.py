@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Callable
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "conformance"), str(HERE.parents[1] / "clients/python/src")]
 
 import flame  # noqa: E402
 from browser import Browser  # noqa: E402
