@@ -84,7 +84,7 @@ def speedscope_shows_the_cpu_time_of_its_own_form(visit: Visit) -> str:
 
 @check
 def speedscope_shows_the_samples_of_folded_stacks(visit: Visit) -> str:
-    visit.speedscope.load(visit.file("folded"))
+    visit.speedscope.load(visit.file("folded", weight="samples"))
     return expect(visit.profile).check(visit.speedscope.functions(), rename=no_semicolon)
 
 
@@ -106,9 +106,9 @@ def speedscope_shows_the_cpu_time_of_a_cpuprofile(visit: Visit) -> str:
 
 
 @check
-def profiler_cli_shows_the_threads_and_samples_of_the_firefox_form(visit: Visit) -> str:
+def profiler_cli_shows_the_threads_and_cpu_time_of_the_firefox_form(visit: Visit) -> str:
     visit.cli.load(visit.file("firefox"))
-    return threads_agree(visit)
+    return threads_agree(visit, milliseconds=True)
 
 
 @check
@@ -129,7 +129,7 @@ def profiler_cli_shows_the_threads_and_samples_of_perfs_text(visit: Visit) -> st
 
 @check
 def profiler_cli_shows_the_samples_of_folded_stacks(visit: Visit) -> str:
-    visit.cli.load(visit.file("folded"))
+    visit.cli.load(visit.file("folded", weight="samples"))
     (thread,) = visit.cli.threads()
     return expect(visit.profile).check(visit.cli.functions(thread), rename=no_semicolon)
 
@@ -183,7 +183,8 @@ def speedscope_shows_the_time_of_trace_events(visit: Visit) -> str:
     return ", ".join(f"{name} {total_us:,} us" for name, (_, total_us) in SLICES.items())
 
 
-def threads_agree(visit: Visit, *, inlined_apart: bool = False) -> str:
+def threads_agree(visit: Visit, *, inlined_apart: bool = False, milliseconds: bool = False) -> str:
+    """milliseconds: what is shown are these, of CPU time, not samples."""
     shown = visit.cli.threads()
     ours = threads_of(visit.profile)
     assert len(shown) == len(ours), [thread["name"] for thread in shown]
@@ -193,11 +194,14 @@ def threads_agree(visit: Visit, *, inlined_apart: bool = False) -> str:
         pid = str(one.process.pid or one.process.number)
         assert (thread["tid"], thread["pid"]) == (one.tid, pid), thread
         assert thread["name"] == (one.name or one.process.name), thread
-        expected = expect(profile)
+        expected = expect(profile, "us" if milliseconds else "samples")
         if inlined_apart:  # a function that is both is two rows, and on one stack
             called = {f.function.name for f in profile.frames if not f.inlined}
             expected.ambiguous |= called & {f.function.name for f in profile.frames if f.inlined}
-        said.append(expected.check(visit.cli.functions(thread)))
+        table = visit.cli.functions(thread)
+        if milliseconds:
+            table = {name: (1000 * own, 1000 * total) for name, (own, total) in table.items()}
+        said.append(expected.check(table, within=lambda us: 0.6 if milliseconds else 0))  # a microsecond, rounded
     return "; ".join(said)
 
 

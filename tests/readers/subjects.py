@@ -27,10 +27,15 @@ Table = Mapping[str, "tuple[Optional[float], Optional[float]]"]
 
 
 def real(seconds: float = 2) -> Profile:
-    program = ["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), str(seconds)]
-    with profiled(program) as service, Client(service.uri) as client:
-        profile = client.profile(pcs=True)
-    assert len(profile) > 100 * seconds, "the machine had no time for it"
+    """On a busy machine the program runs longer."""
+    enough = 100 * seconds
+    for times in (1, 8, 40):
+        program = ["/usr/bin/python3", str(ROOT / "examples" / "stdlib_parse.py"), str(times * seconds)]
+        with profiled(program) as service, Client(service.uri) as client:
+            profile = client.profile(pcs=True)
+        if len(profile) > enough:
+            break
+    assert len(profile) > enough, "the machine had no time for it"
     profile.meta["program"] = "python3 stdlib_parse.py"
     return profile
 
