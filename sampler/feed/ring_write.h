@@ -60,7 +60,8 @@ SIGNAL_SAFE_INLINE void ring_end_write(struct ring_writer *ring)
 {
     atomic_signal_fence(memory_order_seq_cst);
     if (ring->busy && ring_is_writing(ring))
-        atomic_store_explicit(&ring->busy->write, 0, memory_order_relaxed);
+        /* Whoever waits for this mark takes the ring away. */
+        atomic_store_explicit(&ring->busy->write, 0, memory_order_release);
 }
 
 /* NULL when full. */
