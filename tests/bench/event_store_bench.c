@@ -217,7 +217,7 @@ static void save_to(struct profile *profile, const char *path)
     double before = now_ns(CLOCK_THREAD_CPUTIME_ID);
     const struct session_options options = { 0 };
     uint64_t written = 0, events = profile_timeline_history(profile).events;
-    struct save *save;
+    struct save *save = NULL;
     const void *bytes;
     size_t count;
 
