@@ -296,6 +296,8 @@ static void the_service_tells_how_it_samples(void **state)
     assert_string_equal(event.name, "Process attached");
     assert_string_equal(event.stream, "VM");
     assert_int_equal(event.tid, 0);
+    assert_true(timeline_next(timeline, &cursor, &event));
+    assert_string_equal(event.name, "Thread started");
     while (timeline_next(timeline, &cursor, &event)) {
         assert_string_equal(event.name, "Sampling");
         assert_string_equal(event.arguments[2].name, "periodMicros");
@@ -303,6 +305,55 @@ static void the_service_tells_how_it_samples(void **state)
     }
     assert_int_equal(event.arguments[2].count, 5000);
     assert_true(sampling >= 2);
+    timeline_free(timeline);
+}
+
+/* Whether the next event of the service on the stream VM is that one, with that argument. */
+static void assert_next(struct timeline *timeline, uint64_t *cursor, const char *name,
+                        const char *argument)
+{
+    struct timeline_event event;
+    char value[64];
+
+    do
+        assert_true(timeline_next(timeline, cursor, &event));
+    while (strcmp(event.stream, "VM") != 0);
+    assert_string_equal(event.name, name);
+    if (event.arguments[0].type == FEED_ARGUMENT_TEXT)
+        snprintf(value, sizeof(value), "%s", event.arguments[0].text);
+    else
+        snprintf(value, sizeof(value), "%u", (unsigned)event.arguments[0].count);
+    assert_string_equal(value, argument);
+}
+
+static void threads_and_libraries_that_come_while_it_runs_are_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct timeline_window window = { .process_id = fixture->id };
+    struct timeline *timeline;
+    struct timeline_event event;
+    uint64_t cursor = 0;
+    uint32_t slot;
+
+    fake_feed_thread(&fixture->feed, getpid(), "main"); /* whose start is the process' */
+    fake_feed_module(&fixture->feed, "/usr/bin/program");
+    profile_sync(fixture->profile);
+    fake_feed_module(&fixture->feed, "/usr/lib/libc.so.6"); /* the program looks for them still */
+    profile_sync(fixture->profile);
+    profile_sync(fixture->profile);
+    fake_feed_module(&fixture->feed, "/usr/lib/plugin.so");
+    slot = fake_feed_thread(&fixture->feed, 9, "worker");
+    profile_sync(fixture->profile);
+    feed_writer_thread_end(&fixture->feed.writer, slot);
+    profile_sync(fixture->profile);
+    assert_int_equal(timeline_take(&timeline, fixture->profile, &window), 0);
+    assert_true(timeline_next(timeline, &cursor, &event));
+    assert_string_equal(event.name, "Process attached");
+    assert_next(timeline, &cursor, "Thread started", "7");
+    assert_next(timeline, &cursor, "Thread started", "9");
+    assert_next(timeline, &cursor, "Library loaded", "/usr/lib/plugin.so");
+    assert_next(timeline, &cursor, "Thread ended", "9");
+    assert_false(timeline_next(timeline, &cursor, &event));
     timeline_free(timeline);
 }
 
@@ -321,6 +372,7 @@ int main(void)
         TEST(lost_events_are_told_where_they_are_missing),
         TEST(a_time_that_cannot_be_is_counted_and_left_out),
         TEST(the_service_tells_how_it_samples),
+        TEST(threads_and_libraries_that_come_while_it_runs_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

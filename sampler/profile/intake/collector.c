@@ -139,6 +139,8 @@ static bool drain_and_update(struct collector *collector, struct process *proces
         process_tell_tables(process, collector->options.tables);
     if (ended)
         rounds_finish(process->wall);
+    if (events)
+        sampling_events_attach(process);
     drain_process(collector->drain, process, ended ? INT64_MAX : now_us, now_us + CLOCK_SLACK_US);
     if (events)
         sampling_events_tell(process, settings, ended, now_us);

@@ -154,8 +154,11 @@ static void take_back(struct drain *drain, struct process *process,
 static void meet_thread(struct drain *drain, struct process *process, struct process_slot *slot,
                         const struct feed_thread_view *view)
 {
-    if (slot->generation != view->generation)
+    if (slot->generation != view->generation) {
         process_slot_release(process, slot, view->start_us);
+        if (process->events)
+            sampling_events_thread(process, view, false, view->start_us);
+    }
     slot->generation = view->generation;
     for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
         struct owner_thread *thread = slot->threads[kind];
@@ -300,6 +303,8 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
         return;
     }
     process_slot_release(process, slot, process->ended_us ? process->ended_us : until_us);
+    if (process->events)
+        sampling_events_thread(process, &view, true, until_us);
     feed_reader_recycle(process->reader, number);
 }
 

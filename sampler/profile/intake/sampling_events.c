@@ -28,7 +28,7 @@ static struct event_argument number(const char *name, uint64_t value)
                                     .word = value };
 }
 
-static void tell_came(struct process *process)
+void sampling_events_attach(struct process *process)
 {
     const struct event_argument arguments[] = {
         text("exe", process->exe),
@@ -36,7 +36,40 @@ static void tell_came(struct process *process)
         number("ppid", (uint64_t)process->ppid),
     };
 
-    process_events_tell(process, "VM", "Process attached", process->start_us, arguments, 3);
+    if (!process->sampling.attached)
+        process_events_tell(process, "VM", "Process attached", process->start_us, arguments, 3);
+    process->sampling.attached = true;
+}
+
+void sampling_events_thread(struct process *process, const struct feed_thread_view *view,
+                            bool ended, int64_t at_us)
+{
+    const struct event_argument arguments[] = {
+        number("tid", (uint64_t)view->tid),
+        text("name", view->name),
+    };
+
+    if (view->tid != process->pid)
+        process_events_tell(process, "VM", ended ? "Thread ended" : "Thread started", at_us,
+                            arguments, 2);
+}
+
+/* The program puts them in one after the other. Those that it began with are all that there are when
+ * a round finds no more than the one before. */
+static void tell_libraries(struct process *process, int64_t now_us)
+{
+    struct sampling_told *told = &process->sampling;
+    uint32_t count = feed_reader_modules(process->reader);
+    struct feed_module_view view;
+
+    for (; told->has_libraries && told->libraries < count; told->libraries++)
+        if (feed_reader_module(process->reader, told->libraries, &view)) {
+            const struct event_argument path = text("path", view.path);
+
+            process_events_tell(process, "VM", "Library loaded", now_us, &path, 1);
+        }
+    told->has_libraries |= count > 1 && told->libraries == count;
+    told->libraries = count;
 }
 
 /* The period is the one that its timer can keep. */
@@ -93,8 +126,7 @@ void sampling_events_tell(struct process *process, const struct feed_settings *s
     struct feed_status_view status;
 
     process_status(process, &status);
-    if (!told->came)
-        tell_came(process);
+    tell_libraries(process, now_us);
     tell_changes(process, settings, &status, now_us);
     told->came = true;
     if (ended || now_us - told->lost_us >= LOSSES_EVERY_US)

@@ -1,8 +1,8 @@
 /*
- * sampling_events.h - what the service does to a process, as events of that process: when it came and
- * ended, how it is sampled, what was lost.
+ * sampling_events.h - what the service sees of a process, as events of that process: when it came and
+ * ended, its threads and libraries, how it is sampled, what was lost.
  *
- *   collector (each round) -> sampling_events -> process_events (instants of tid 0)
+ *   collector, drain (each round) -> sampling_events -> process_events (instants of tid 0)
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds.
  * Threads    Whoever holds the collector's round.
@@ -16,7 +16,9 @@ struct process;
 
 /* What was told of it last. All zeros: nothing yet. */
 struct sampling_told {
-    bool came, enabled;
+    bool attached, came, enabled;
+    bool has_libraries; /* those that it began with are known */
+    uint32_t libraries; /* modules below this number were looked at */
     enum feed_mode mode;
     enum feed_timer timer;
     uint32_t period_us;
@@ -24,6 +26,11 @@ struct sampling_told {
     int64_t lost_us; /* when losses were last told: once a second */
 };
 
+/* That it is there; before all others. */
+void sampling_events_attach(struct process *process);
+/* A thread besides the main one began or ended. */
+void sampling_events_thread(struct process *process, const struct feed_thread_view *view,
+                            bool ended, int64_t at_us);
 /* Tells what is new. ended: nothing more will be told. */
 void sampling_events_tell(struct process *process, const struct feed_settings *settings, bool ended,
                           int64_t now_us);
