@@ -89,7 +89,8 @@ def test_the_profiler_that_was_off_is_turned_on_by_its_button(devtools):
         devtools.ask("getCpuSamples", isolate)
     devtools.events.clear()
     devtools.ask("setFlag", {"name": "profiler", "value": "true"})
-    assert [event["flag"] for event in devtools.events] == ["profiler"]
+    changed = [event["flag"] for event in devtools.events if event["kind"] == "VMFlagUpdate"]
+    assert changed == ["profiler"]
     devtools.open_cpu_profiler()
     devtools.record()
 

@@ -25,12 +25,18 @@ def ends(words):
         return end.code
 
 
-@pytest.mark.parametrize("name", sorted(set(formats.FORMATS) - {"cpuprofile"}))
-def test_every_format_can_be_exported(name, source, tmp_path, capfd):
+@pytest.mark.parametrize("name", sorted(set(formats.FORMATS) - {"cpuprofile", "trace"}))
+def test_every_format_of_samples_can_be_exported(name, source, tmp_path, capfd):
     target = tmp_path / "out"
     assert ends(["export", name, "-o", str(target), source]) == 0
     out, err = capfd.readouterr()
     assert out == "" and f"wrote {target}, {target.stat().st_size:,} bytes" in err
+
+
+def test_trace_events_of_a_program_that_told_none_are_refused_with_the_reason(source, tmp_path, capfd):
+    target = tmp_path / "out.json"
+    assert ends(["export", "trace", "-o", str(target), source]) == 1
+    assert "event" in capfd.readouterr().err and not target.exists()
 
 
 def test_what_was_exported_is_a_source_again(source, tmp_path, capfd):

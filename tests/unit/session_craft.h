@@ -85,6 +85,15 @@ static inline void put_columns(const uint64_t *from, size_t count, struct bytes 
     }
 }
 
+static inline void assert_block_reason(const char *type, const char *reason,
+                                       const struct saved_problem *problem)
+{
+    char whole[256];
+
+    snprintf(whole, sizeof(whole), "block '%s': %s", type, reason);
+    assert_string_equal(problem->reason, whole);
+}
+
 /* It opens, and every answer can be given; or it does not, and is told why. */
 static inline bool opens(const char *path, const void *data, size_t count,
                          struct saved_problem *problem)

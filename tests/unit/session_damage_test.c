@@ -81,15 +81,6 @@ static void a_folder_or_nothing_at_the_path_is_told(void **state)
     "],\"start\":[null],\"size\":[0],\"byNumber\":[1],\"name\":[" name                             \
     "],\"fullName\":[" full_name "],\"rawName\":[null],\"file\":[" file "],\"line\":[0]}}"
 
-static void assert_block_reason(const char *type, const char *reason,
-                                const struct saved_problem *problem)
-{
-    char whole[256];
-
-    snprintf(whole, sizeof(whole), "block '%s': %s", type, reason);
-    assert_string_equal(problem->reason, whole);
-}
-
 /* Blocks that are well and whole, and say what cannot be. */
 static void tables_that_cannot_be_are_told(void **state)
 {
@@ -417,13 +408,15 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         { { 1, UINT64_MAX - 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 },
           "a frame's offset is out of range" },
         { { 1, 2, 1, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a node's parent is not before it" },
-        { { 1, 2, UINT64_MAX - 1, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a node's parent is not before it" },
+        { { 1, 2, UINT64_MAX - 1, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 },
+          "a node's parent is not before it" },
         { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 4, 0 }, "a callee's frame is not there" },
         { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0 }, "a callee's frame is not there" },
         { { 1, 2, 0, 1, 0, 2, 0, 0, 0, 0, 1, 2, 0 }, "a callee is not there" },
         { { 1, 2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 2, 0 }, "a sample's source is not there" },
         { { 1, 2, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 0 }, "a sample's CPU time is out of range" },
-        { { 1, 2, 0, 0, 0, UINT64_MAX - 1, 0, 0, 0, 0, 1, 2, 0 }, "a sample's CPU time is out of range" },
+        { { 1, 2, 0, 0, 0, UINT64_MAX - 1, 0, 0, 0, 0, 1, 2, 0 },
+          "a sample's CPU time is out of range" },
         { { 1, 2, 0, 0, 0, 2, 2, 0, 0, 0, 1, 2, 0 }, "a sample's time is out of range" },
         { { 1, 2, 0, 0, 0, 2, UINT64_MAX - 1, 0, 0, 0, 1, 2, 0 },
           "a sample's time is out of range" },

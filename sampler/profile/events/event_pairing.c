@@ -1,12 +1,5 @@
 #include "event_store_state.h"
 
-void event_store_unlink(struct track *track)
-{
-    *track->link = track->next;
-    if (track->next)
-        track->next->link = track->link;
-}
-
 int event_store_track(struct event_store *store, struct owner *owner, int32_t tid, const char *name,
                       struct track **out)
 {
@@ -59,7 +52,7 @@ void event_store_end_track(struct event_store *store, struct track *track, int64
     pthread_mutex_lock(&store->lock);
     while (track->open_count)
         cut_slice(store, track, at_ns);
-    event_store_unlink(track);
+    track_unlink(track);
     pthread_mutex_unlock(&store->lock);
     track_free(track);
 }

@@ -28,7 +28,7 @@ void event_store_free(struct event_store *store)
     if (!store)
         return;
     while ((track = store->tracks)) {
-        event_store_unlink(track);
+        track_unlink(track);
         track_free(track);
     }
     for (uint32_t i = 0; i < store->chunk_count; i++)

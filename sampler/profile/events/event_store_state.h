@@ -48,8 +48,6 @@ static inline uint32_t event_first_visible(const struct event_chunk *chunk,
 /* With the lock. Into the newest chunk; what finds no memory is counted. */
 int event_store_add(struct event_store *store, struct track *track, const struct event *event,
                     enum timeline_mark mark, uint32_t depth);
-/* With the lock. */
-void event_store_unlink(struct track *track);
 
 /* Loaded chunks that nobody holds any more go, those beyond the bound. */
 void event_store_unload(struct event_store *store);

@@ -17,6 +17,13 @@ int track_new(struct track **out, struct owner *owner, int32_t tid, const char *
     return 0;
 }
 
+void track_unlink(struct track *track)
+{
+    *track->link = track->next;
+    if (track->next)
+        track->next->link = track->link;
+}
+
 void track_free(struct track *track)
 {
     if (!track)

@@ -38,6 +38,8 @@ struct track {
 
 int track_new(struct track **out, struct owner *owner, int32_t tid, const char *name);
 void track_free(struct track *track); /* NULL is fine; it is linked nowhere */
+/* Out of the store's list; with its lock. */
+void track_unlink(struct track *track);
 
 /* The arguments are copied. begin NULL: it began unseen. */
 bool track_push(struct track *track, const struct event *begin);

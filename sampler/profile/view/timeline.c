@@ -2,8 +2,6 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../events/event_reading.h"
-#include "../events/streams.h"
-#include "../intake/processes.h"
 #include "../parts.h"
 #include "../saved.h"
 
@@ -220,22 +218,4 @@ bool timeline_more(const struct timeline *timeline)
 bool timeline_damaged(const struct timeline *timeline)
 {
     return timeline->damaged;
-}
-
-size_t profile_timeline_streams(struct profile *profile, const char **out, size_t capacity)
-{
-    return streams_list(profile->streams, out, capacity);
-}
-
-bool profile_timeline_records(struct profile *profile, const char *stream)
-{
-    return streams_recorded(profile->streams, stream);
-}
-
-struct timeline_history profile_timeline_history(struct profile *profile)
-{
-    struct timeline_history history = event_store_history(profile->events);
-
-    history.lost = processes_lost_events(profile->processes);
-    return history;
 }
