@@ -60,10 +60,26 @@ static bool list_has(const json_t *list, const char *name)
     return false;
 }
 
+/* A client that knows the VM's streams alone, as DevTools does, means those. */
+static bool is_of_vms_alone(const json_t *chosen)
+{
+    size_t i;
+    json_t *entry;
+
+    json_array_foreach(chosen, i, entry)
+    {
+        if (!is_vms(json_string_value(entry)))
+            return false;
+    }
+    return i > 0;
+}
+
 static bool is_recorded(const struct service *service, const char *name)
 {
-    if (service->chosen_streams)
-        return list_has(service->chosen_streams, name) || list_has(service->chosen_streams, "all");
+    const json_t *chosen = service->chosen_streams;
+
+    if (chosen && (is_vms(name) || !is_of_vms_alone(chosen)))
+        return list_has(chosen, name) || list_has(chosen, "all");
     return profile_timeline_records(service->options.profile, name);
 }
 
@@ -102,16 +118,19 @@ bool recorded_streams_has(const struct service *service, const char *name)
 
 static int apply(struct service *service, json_t *chosen)
 {
+    struct profile *profile = service->options.profile;
     struct stream_names names = names_of(service);
-    bool all = list_has(chosen, "all");
+    bool all = list_has(chosen, "all"), of_vms = is_of_vms_alone(chosen);
+    bool others = all || (of_vms && profile_timeline_records(profile, ""));
     size_t count = 0;
     int rc = -ISOSCOPE_NO_MEMORY;
 
     for (size_t i = 0; i < names.count; i++)
-        if (all || list_has(chosen, names.items[i]))
+        if (all || list_has(chosen, names.items[i]) ||
+            (of_vms && !is_vms(names.items[i]) && is_recorded(service, names.items[i])))
             names.items[count++] = names.items[i];
     if (names.items)
-        rc = profile_timeline_record(service->options.profile, names.items, count, all);
+        rc = profile_timeline_record(profile, names.items, count, others);
     free(names.items);
     return rc;
 }

@@ -27,10 +27,10 @@ void profile_sync(struct profile *profile);
 void profile_follow(struct profile *profile, bool follows);
 
 /* Which streams of events programs write: these (names as profile_timeline_streams has them), and with
- * all also those that become known later. A stream that is off costs a program nothing. 0 or
+ * others also those that become known later. A stream that is off costs a program nothing. 0 or
  * -ISOSCOPE_NO_MEMORY. */
 int profile_timeline_record(struct profile *profile, const char *const *names, size_t count,
-                            bool all);
+                            bool others);
 /* Forgets the events of one process (0: of all). What stands open stays so. */
 void profile_timeline_clear(struct profile *profile, uint64_t process_id);
 

@@ -126,7 +126,7 @@ struct timeline_history profile_timeline_history(struct profile *profile);
 /* Names of streams that programs have used, in the order in which they became known, after the VM's own.
  * They live as long as the profile. Returns how many there are; fills at most capacity. */
 size_t profile_timeline_streams(struct profile *profile, const char **out, size_t capacity);
-/* Whether programs write that stream's events: control.h. */
+/* Whether programs write that stream's events: control.h. "": of streams that become known later. */
 bool profile_timeline_records(struct profile *profile, const char *stream);
 
 #endif

@@ -53,6 +53,7 @@ struct profile {
     uint64_t events_evicted; /* of those, the first */
     uint32_t event_clears;
     uint32_t streams_off; /* by index in the names of fake_timeline.c */
+    bool others_off; /* streams that become known later */
 };
 
 void fake_profile_init(struct profile *profile);

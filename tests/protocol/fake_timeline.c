@@ -305,13 +305,14 @@ bool profile_timeline_records(struct profile *profile, const char *stream)
     for (size_t i = 0; i < STREAMS; i++)
         if (!strcmp(streams[i], stream))
             return !(profile->streams_off & 1u << i);
-    return false;
+    return !profile->others_off;
 }
 
 int profile_timeline_record(struct profile *profile, const char *const *names, size_t count,
-                            bool all)
+                            bool others)
 {
-    profile->streams_off = all ? 0 : (1u << STREAMS) - 1;
+    profile->others_off = !others;
+    profile->streams_off = (1u << STREAMS) - 1;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < STREAMS; j++)
             if (!strcmp(streams[j], names[i]))
