@@ -175,13 +175,13 @@ void profile_clear_thread(struct profile *profile, uint64_t process_id, int32_t 
 }
 
 int profile_timeline_record(struct profile *profile, const char *const *names, size_t count,
-                            bool all)
+                            bool others)
 {
     int error;
 
     if (!profile->collector)
         return 0;
-    error = streams_record(profile->streams, names, count, all);
+    error = streams_record(profile->streams, names, count, others);
     collector_wake(profile->collector);
     return error;
 }
