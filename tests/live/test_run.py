@@ -117,13 +117,18 @@ def environment_of(text: str) -> dict[str, str]:
     return {k: v for k, v in variables.items() if k != "_" and not k.startswith("ISOSCOPE_")}
 
 
-def test_the_environment_has_the_preload_in_front_and_nothing_else_new(run):
+COLLECTORS = {"INTEL_LIBITTNOTIFY64": "itt", "INTEL_JIT_PROFILER64": "itt", "NVTX_INJECTION64_PATH": "nvtx"}
+
+
+def test_the_environment_has_the_preload_in_front_the_collectors_and_nothing_else_new(run):
     ours = {**os.environ, "LD_PRELOAD": "", "ODD": "a=b"}
     plain = subprocess.run(["env", "-0"], env=ours, capture_output=True, text=True)
     direct = environment_of(plain.stdout)
     inside = environment_of(run(["env", "-0"], env=ours).stdout)
     assert inside.pop("LD_PRELOAD").endswith("/libisoscope.so.0")
     assert direct.pop("LD_PRELOAD") == ""
+    for variable, library in COLLECTORS.items():
+        assert inside.pop(variable).endswith(f"/libisoscope_{library}.so")
     assert inside == direct
 
 
