@@ -171,6 +171,9 @@ def test_streams_that_are_off_record_nothing():
         flags = client.call("getVMTimelineFlags")
         assert {"Dart", "GC", "net", "io"} <= set(flags["availableStreams"])
         assert flags["recordedStreams"] == flags["availableStreams"]
+        client.call("setVMTimelineFlags", recordedStreams=["Dart"])
+        assert client.call("getVMTimelineFlags")["recordedStreams"] == ["Dart", "net", "io"]
+        client.call("setVMTimelineFlags", recordedStreams=[])
         client.listen("Timeline")
         client.call("setVMTimelineFlags", recordedStreams=["GC"])
         update = next_of(client, "Timeline", "TimelineStreamSubscriptionsUpdate")

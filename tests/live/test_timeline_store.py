@@ -59,6 +59,7 @@ def rows(timeline: Timeline) -> list:
 
 def test_events_are_all_there_and_nest():
     with profiled([workload("tells_events"), str(ROUNDS)]) as service, Client(service.uri) as client:
+        until(lambda: [event for event in named(client.timeline(), "whole") if event.mark == CUT_OFF], "its end")
         timeline = client.timeline()
     check_counts(timeline)
     check_nesting(timeline)

@@ -20,8 +20,10 @@ struct streams {
     uint64_t version;
 };
 
+/* The Dart VM's, also those that have no place of their own in a feed. */
 #define STREAM_NAME(name, text) text,
-static const char *const known[] = { FEED_STREAMS(STREAM_NAME) };
+static const char *const known[] = { FEED_STREAMS(STREAM_NAME) "CompilerVerbose", "Debugger",
+                                     "Isolate" };
 
 /* With the lock; NULL: it is not known. */
 static struct stream *find(struct streams *streams, const char *name)

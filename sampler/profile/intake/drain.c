@@ -285,6 +285,7 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
                        int64_t until_us, int64_t possible_us)
 {
     struct process_slot *slot = process_slot(process, number);
+    int64_t end_us = process->ended_us ? process->ended_us : until_us;
     struct feed_thread_view view;
     const union feed_any *record;
     bool any;
@@ -302,9 +303,9 @@ static void drain_slot(struct drain *drain, struct process *process, uint32_t nu
         take_own(drain, process, slot, &view, record, possible_us);
         return;
     }
-    process_slot_release(process, slot, process->ended_us ? process->ended_us : until_us);
+    process_slot_release(process, slot, end_us);
     if (process->events)
-        sampling_events_thread(process, &view, true, until_us);
+        sampling_events_thread(process, &view, true, end_us);
     feed_reader_recycle(process->reader, number);
 }
 
