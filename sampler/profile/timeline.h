@@ -6,8 +6,8 @@
  * A timeline is an immutable window. begin and end are paired when they arrive, so a slice is one entry,
  * in the order of ends. What has not ended stands behind all others, as open.
  *
- * The service tells of itself, too: what it samples and what it lost, as instants of tid 0 of each
- * process, on the streams VM and Embedder.
+ * The service tells what it sees, too: the process, its threads and libraries, what is sampled and
+ * what was lost, as instants of tid 0 of each process, on the streams VM and Embedder.
  *
  * Units      *_ns: CLOCK_MONOTONIC nanoseconds, the samples' clock. *_us: its microseconds.
  * Ownership  timeline_take makes, timeline_free releases; all pointers live until then. Words that are

@@ -49,7 +49,7 @@ void sampling_events_thread(struct process *process, const struct feed_thread_vi
         text("name", view->name),
     };
 
-    if (view->tid != process->pid)
+    if (view->tid != feed_reader_pid(process->reader)) /* both as the program sees them */
         process_events_tell(process, "VM", ended ? "Thread ended" : "Thread started", at_us,
                             arguments, 2);
 }
