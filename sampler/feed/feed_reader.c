@@ -31,6 +31,9 @@ static bool layout_believable(const struct feed_header *header, uint64_t file_by
            header->module_capacity >= 1 && header->module_capacity <= FEED_MODULES_MAX &&
            header->names_bytes <= FEED_NAMES_BYTES && header->ring_bytes == FEED_RING_BYTES &&
            part_fits(header, header->threads_offset, threads * sizeof(struct feed_thread)) &&
+           header->loop_capacity >= 1 && header->loop_capacity <= FEED_LOOPS_MAX &&
+           part_fits(header, header->loops_offset,
+                     header->loop_capacity * (uint64_t)sizeof(struct feed_loop)) &&
            part_fits(header, header->modules_offset,
                      header->module_capacity * (uint64_t)sizeof(struct feed_module)) &&
            part_fits(header, header->names_offset, header->names_bytes) &&

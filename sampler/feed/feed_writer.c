@@ -24,6 +24,7 @@ enum {
     THREADS_OFFSET = 1024, /* the first threads stand in the header's page */
     /* Made-up names must not take the room that the modules' paths need. */
     NAMES_FOR_PATHS = FEED_NAMES_BYTES / 4,
+    LOOPS_BYTES = FEED_LOOPS_MAX * sizeof(struct feed_loop),
     MODULES_BYTES = FEED_MODULES_MAX * sizeof(struct feed_module),
 };
 
@@ -55,6 +56,7 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
                   .pid = pid,
                   .start_us = start_us },
         .thread_capacity = threads,
+        .loop_capacity = FEED_LOOPS_MAX,
         .module_capacity = FEED_MODULES_MAX,
         .names_bytes = FEED_NAMES_BYTES,
         .ring_bytes = FEED_RING_BYTES,
@@ -63,15 +65,17 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
     };
 
     header.threads_offset = THREADS_OFFSET;
-    header.modules_offset =
+    header.loops_offset =
         step_up(header.threads_offset + threads * (uint64_t)sizeof(struct feed_thread));
+    header.modules_offset = step_up(header.loops_offset + LOOPS_BYTES);
     header.names_offset = header.modules_offset + MODULES_BYTES + NAME_INDEX_BYTES;
     header.rings_offset = header.names_offset + FEED_NAMES_BYTES;
     header.event_rings_offset = header.rings_offset + threads * (uint64_t)FEED_RING_BYTES;
     header.feed_bytes = header.event_rings_offset + event_rings * (uint64_t)FEED_EVENT_RING_BYTES;
-    /* Slot 0 and module 0 are never handed out. */
+    /* Slot 0, loop 0 and module 0 are never handed out. */
     header.status.threads_used = 1;
     header.status.modules_used = 1;
+    header.status.loops_used = 1;
     header.status.names_used = 1; /* offset 0 is the empty name */
     header.status.streams_used = FEED_STREAM_COUNT;
     header.control.streams = ~UINT64_C(0);
@@ -119,6 +123,7 @@ static SIGNAL_SAFE struct feed_writer view_of(const struct feed_header *header, 
     return (struct feed_writer){
         .header = (struct feed_header *)base,
         .threads = (struct feed_thread *)(base + header->threads_offset),
+        .loops = (struct feed_loop *)(base + header->loops_offset),
         .modules = (struct feed_module *)(base + header->modules_offset),
         .name_index = (_Atomic uint32_t *)(base + name_index_offset(header)),
         .names = (char *)(base + header->names_offset),
@@ -168,6 +173,7 @@ bool feed_writer_over(struct feed_writer *out, void *base, const struct feed_hea
         header_for(layout->thread_capacity, layout->event_ring_capacity, 0, 0);
 
     if (layout->threads_offset != usual.threads_offset ||
+        layout->loops_offset != usual.loops_offset ||
         layout->modules_offset != usual.modules_offset ||
         layout->names_offset != usual.names_offset || layout->rings_offset != usual.rings_offset ||
         layout->event_rings_offset != usual.event_rings_offset)

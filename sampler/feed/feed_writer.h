@@ -23,6 +23,7 @@
 struct feed_writer {
     struct feed_header *header;
     struct feed_thread *threads;
+    struct feed_loop *loops;
     struct feed_module *modules;
     _Atomic uint32_t *name_index; /* by hash: places in names; 0: free */
     char *names;

@@ -6,7 +6,7 @@
  *
  * One feed per process, a sealed memfd made by the program (feed_writer.h):
  *
- *     header | thread table | module table | index of names | names | rings of samples |
+ *     header | thread table | loop table | module table | index of names | names | rings of samples |
  *     rings of events; what stands in rings: record.h
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the feed's start.
@@ -27,7 +27,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 8,
+    FEED_VERSION = 9,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
@@ -35,6 +35,7 @@ enum {
     FEED_EVENT_RINGS_MAX = 1024, /* threads beyond those lose their events, which is counted */
     FEED_THREADS_MAX = 4096,     /* slot 0 is the service's own */
     FEED_THREADS_MIN = 16,
+    FEED_LOOPS_MAX = 256, /* loops that are watched; 0 is none */
     FEED_MODULES_MAX = 8192, /* module 0 is "no module": the frame is an absolute pc; numbers from
                                 here on are the service's own, in samples of ring 0 */
     FEED_NAMES_BYTES = 1024 * 1024,
@@ -132,6 +133,20 @@ enum {
     X(CPU, "cpu")                                                                                  \
     X(WALL, "wall")
 
+/* Which loops a program marks (`--watch-loops`). */
+#define FEED_WATCHES(X)                                                                            \
+    X(AUTO, "auto") /* those that it registers, and threads seen again and again in a loop's wait */ \
+    X(NONE, "none")                                                                                \
+    X(ALL, "all") /* each thread, from its first wait for descriptors on */
+
+/* How the program's side knows a loop. */
+#define FEED_LOOP_KINDS(X)                                                                         \
+    X(REGISTERED, "registered") /* loop.h */                                                       \
+    X(EPOLL, "epoll")                                                                              \
+    X(POLL, "poll")                                                                                \
+    X(SELECT, "select")                                                                            \
+    X(URING, "io_uring")
+
 /* What a thread was doing. The texts are what clients see. */
 #define FEED_STATES(X)                                                                             \
     X(RUNNING, "Running")                                                                          \
@@ -145,6 +160,10 @@ enum {
 #define FEED_ENUM_LOSS(name, ...)  FEED_LOSS_##name,
 #define FEED_ENUM_END(name, ...)   FEED_END_##name,
 #define FEED_ENUM_TIMER(name, ...) FEED_TIMER_##name,
+#define FEED_ENUM_WATCH(name, ...)     FEED_WATCH_##name,
+#define FEED_ENUM_LOOP_KIND(name, ...) FEED_LOOP_##name,
+enum feed_watch { FEED_WATCHES(FEED_ENUM_WATCH) FEED_WATCH_COUNT };
+enum feed_loop_kind { FEED_LOOP_KINDS(FEED_ENUM_LOOP_KIND) FEED_LOOP_KIND_COUNT };
 enum feed_mode { FEED_MODES(FEED_ENUM_MODE) FEED_MODE_COUNT };
 enum feed_state { FEED_STATES(FEED_ENUM_STATE) FEED_STATE_COUNT };
 enum feed_loss { FEED_LOSSES(FEED_ENUM_LOSS) FEED_LOSS_COUNT };
@@ -200,6 +219,41 @@ enum {
 
 static_assert(sizeof(struct feed_thread) == 128, "layout");
 
+enum feed_loop_state {
+    FEED_LOOP_FREE,    /* S stores it when it has seen that the loop has ended */
+    FEED_LOOP_CLAIMED, /* P: being filled in */
+    FEED_LOOP_LIVE,    /* P */
+    FEED_LOOP_ENDED,   /* P */
+};
+
+/* One loop: two cache lines, of which the loop's thread writes the first at each dispatch. Nobody reads a
+ * clock for it: times are the service's, which looks. */
+struct feed_loop {
+    /* P: +1 when a dispatch begins, +1 when it ends: odd while the loop is busy. */
+    _Atomic uint64_t mark;
+    _Atomic uint32_t progress; /* P: +1 by isoscope_loop_progress */
+    _Atomic uint32_t depth;    /* P, for itself: begins that nest */
+    /* S stores the mark of a dispatch that is late; P, at its end, stores when that was, before mark. */
+    _Atomic uint64_t end_asked;
+    _Atomic int64_t ended_ns;     /* P: CLOCK_MONOTONIC; 0: not yet */
+    _Atomic uint32_t ping_asked;  /* S: +1 */
+    _Atomic uint32_t ping_posted; /* P: what it was when its ping was handed to the program's post */
+    _Atomic uint32_t ping_seen;   /* P: what it was when the loop ran it */
+    uint32_t reserved_hot[3];
+
+    _Atomic uint32_t state;      /* feed_loop_state */
+    _Atomic uint32_t generation; /* P: +1 each time the entry is claimed */
+    _Atomic uint32_t slot;       /* P: of its thread; 0: not known (yet) */
+    _Atomic int32_t tid;         /* P */
+    _Atomic uint32_t name;       /* P: in names; 0: it has none but its thread's */
+    _Atomic uint32_t kind;       /* P: feed_loop_kind */
+    _Atomic uint32_t has_ping;   /* P: 1: ping_asked is answered */
+    /* P, ms; 0: the service's. By the loop's own options. */
+    _Atomic uint32_t jank_ms, stall_ms, hang_ms, dead_ms;
+    uint32_t reserved[5];
+};
+static_assert(sizeof(struct feed_loop) == 128, "layout");
+
 /* One file mapped with code, whatever address it has. Append-only; the same file mapped
  * again keeps its number, so a frame (module, offset) stays true after a dlclose. */
 struct feed_module {
@@ -239,6 +293,9 @@ struct feed_header {
     uint32_t ring_bytes;
     uint32_t event_ring_capacity; /* rings of events; 0: there was no room for them */
     uint32_t event_ring_bytes;
+    uint32_t loop_capacity;
+    uint32_t reserved;
+    uint64_t loops_offset;
     uint64_t threads_offset, modules_offset, names_offset, rings_offset, event_rings_offset;
     uint64_t named_code; /* P: address of its struct named_code; 0: there is none */
 
@@ -252,6 +309,11 @@ struct feed_header {
         _Atomic uint32_t clock_runs; /* 1: user clocks tick */
         _Atomic uint64_t streams;    /* 1 << place: its events are wanted; all are at first */
         _Atomic int64_t reader_us;   /* when it last looked; the program rests when nobody does */
+        _Atomic uint32_t watch_loops; /* feed_watch */
+        /* 1: the service has seen all loops idle, and sleeps: whoever begins a dispatch stores 0, then when
+         * that was, and rings the bell (sampler_ask_service). It says 1 at most once a second. */
+        _Atomic uint32_t loops_rest;
+        _Atomic int64_t loops_woken_ns;                     /* P: CLOCK_MONOTONIC */
         _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
@@ -279,6 +341,8 @@ struct feed_header {
         _Atomic uint64_t names_cut;       /* names of events that were longer than FEED_NAME_MAX */
         _Atomic uint64_t texts_cut;       /* texts that were longer than an event has room for */
         _Atomic uint32_t event_rings_used;
+        _Atomic uint32_t loops_used; /* entries ever used: scan [1, loops_used) */
+        _Atomic uint64_t loops_lost; /* loops that found no entry */
         _Atomic uint32_t streams_used;              /* places in streams that are filled in */
         _Atomic uint32_t streams[FEED_STREAMS_MAX]; /* in names, from FEED_STREAM_COUNT on */
         _Atomic uint64_t lost[16];                  /* by feed_loss */

@@ -10,6 +10,7 @@
 #define ISOSCOPE_CONTROL_H
 
 #include "snapshot.h"
+#include "stalls.h"
 
 /* Tells all processes, and those to come. Period and depth are clamped to the feed's range. */
 void profile_apply_settings(struct profile *profile, const struct feed_settings *settings);
@@ -25,6 +26,12 @@ void profile_sync(struct profile *profile);
 
 /* Whether profile_options.changed is called for new samples too, at most four times a second. */
 void profile_follow(struct profile *profile, bool follows);
+
+/* Which loops are watched, and from when on they are late. Limits are made to grow: each is at least the one
+ * before it, and at least 1. */
+void profile_apply_stall_settings(struct profile *profile, const struct stall_settings *settings);
+/* Forgets the stalls of one process (0: of all) that have ended, and what is counted of its loops. */
+void profile_stalls_clear(struct profile *profile, uint64_t process_id);
 
 /* Which streams of events programs write: these (names as profile_timeline_streams has them), and with
  * others also those that become known later. A stream that is off costs a program nothing. 0 or

@@ -15,6 +15,7 @@
 #define ISOSCOPE_ISOSCOPE_H
 
 #include "event.h"
+#include "loop.h"
 
 #include <stddef.h>
 #include <stdint.h>

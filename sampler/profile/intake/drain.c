@@ -21,6 +21,7 @@ enum {
 static const enum sample_kind kinds[FEED_KIND_COUNT] = {
     [FEED_KIND_CPU] = SAMPLES_OF_TIME,
     [FEED_KIND_WALL] = SAMPLES_OF_TIME,
+    [FEED_KIND_STALL] = SAMPLES_OF_TIME,
 };
 /* Of ring 0, which tells of rounds of wall mode. */
 static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
