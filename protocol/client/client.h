@@ -78,6 +78,7 @@ struct service {
     struct frame_reader frames;
     uint64_t stalls_told; /* the change that the last _StallsAvailable told of */
     int64_t stalls_told_us;
+    uint32_t stall_clears;
     struct written_samples written[WRITTEN_SAMPLES_MAX]; /* _writeCpuProfileTimeline */
     unsigned written_count;
     uint64_t samples_told; /* that were there at the last _SamplesAvailable */

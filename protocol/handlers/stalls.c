@@ -28,13 +28,18 @@ int handle_private_get_stalls(struct client *client, const struct private_get_st
                               struct reply *reply)
 {
     CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
+    struct service *service = client->service;
     struct stalls_window window = window_of(params);
-    struct stalls_list list = { .profile = client->service->options.profile };
+    struct stalls_list list = { .profile = service->options.profile,
+                                .clears = service->stall_clears };
+    struct stall_cursor since = { 0 };
     int rc;
 
-    if (params->since && !stall_cursor_parse(params->since, &window.since))
+    if (params->since && !stall_cursor_parse(params->since, &since))
         return fail(client, RPC_INVALID_PARAMS,
                     "since: expected what an earlier reply gave as \"next\"");
+    list.reset = params->since && since.clears != list.clears;
+    window.since = list.reset ? 0 : since.change;
     rc = samples_reply_begin_empty(client, reply, &begun);
     if (!rc)
         rc = samples_reply_result(client, stalls_take(&list.stalls, list.profile, &window));
@@ -70,6 +75,7 @@ int handle_private_clear_stalls(struct client *client,
         return rc;
     profile_stalls_clear(client->service->options.profile,
                          params->isolate ? params->isolate->process->id : 0);
+    client->service->stall_clears++;
     streams_stalls_cleared(client->service);
     return answer_success(client, reply);
 }

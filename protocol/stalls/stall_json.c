@@ -135,7 +135,7 @@ static json_t *cause_json(const struct stall *stall)
     const struct stall_evidence *evidence = &stall->evidence;
     char text[STALL_TEXT_MAX];
 
-    stall_cause_text(stall, text, sizeof(text));
+    stall_cause_text(text, stall);
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o*, s:o*, s:o*, s:o*}", "cause",
                      stall_cause_words[stall->cause], "causeText", any_text(text), "runningMicros",
                      us_of(evidence->running_ns), "runnableMicros", us_of(evidence->runnable_ns),

@@ -33,11 +33,85 @@ static int64_t ms_of(uint64_t ns)
     return (int64_t)((ns + 500000) / 1000000);
 }
 
+static void say_call(struct sentence *sentence, const struct stall_evidence *evidence)
+{
+    if (evidence->system_call[0])
+        say(sentence, " in %s", evidence->system_call);
+}
+
+static void say_descriptor(struct sentence *sentence, const struct stall_evidence *evidence)
+{
+    if (evidence->descriptor >= 0)
+        say(sentence, " on descriptor %" PRId32, evidence->descriptor);
+    if (evidence->path[0])
+        say(sentence, evidence->descriptor >= 0 ? " (%s)" : " on %s", evidence->path);
+}
+
+/* what: "thread", "process". */
+static void say_holder(struct sentence *sentence, const struct stall_evidence *evidence,
+                       const char *what)
+{
+    if (!evidence->holder_tid)
+        return say(sentence, " for another %s", what);
+    say(sentence, " for %s %" PRId32, what, evidence->holder_tid);
+    if (evidence->holder[0])
+        say(sentence, " '%s'", evidence->holder);
+    if (evidence->holder_function[0])
+        say(sentence, ", which stood in %s", evidence->holder_function);
+}
+
+/* What the kernel counted of it. */
+static void say_figure(struct sentence *sentence, const struct stall *stall)
+{
+    const struct stall_evidence *evidence = &stall->evidence;
+
+    if (stall->cause == STALL_CAUSE_BUSY && evidence->running_ns)
+        say(sentence, " for %" PRId64 " ms", ms_of(evidence->running_ns));
+    if (stall->cause == STALL_CAUSE_STARVED && evidence->runnable_ns)
+        say(sentence, " for %" PRId64 " ms", ms_of(evidence->runnable_ns));
+    if (stall->cause == STALL_CAUSE_HOST && evidence->host_late_ns)
+        say(sentence, ", by %" PRId64 " ms", ms_of(evidence->host_late_ns));
+    if (stall->cause == STALL_CAUSE_FAULT && evidence->faults)
+        say(sentence, ": %" PRIu64 " major faults", evidence->faults);
+}
+
+static void say_cause(struct sentence *sentence, const struct stall *stall)
+{
+#define CAUSE_TEXT(name, word, text) [STALL_CAUSE_##name] = text,
+    static const char *const texts[] = { STALL_CAUSES(CAUSE_TEXT) };
+#undef CAUSE_TEXT
+    const struct stall_evidence *evidence = &stall->evidence;
+    bool is_known = evidence->system_call[0] || evidence->descriptor >= 0 || evidence->path[0];
+
+    if (stall->cause == STALL_CAUSE_LOCK || stall->cause == STALL_CAUSE_CHILD) {
+        say(sentence, "it waited");
+        say_call(sentence, evidence);
+        return say_holder(sentence, evidence,
+                          stall->cause == STALL_CAUSE_LOCK ? "thread" : "process");
+    }
+    if (stall->cause == STALL_CAUSE_IO && is_known) {
+        say(sentence, "it waited");
+        say_call(sentence, evidence);
+        return say_descriptor(sentence, evidence);
+    }
+    say(sentence, "%s", texts[stall->cause]);
+    if (stall->cause == STALL_CAUSE_SLEEP)
+        say_call(sentence, evidence);
+    say_figure(sentence, stall);
+}
+
+void stall_cause_text(char out[STALL_TEXT_MAX], const struct stall *stall)
+{
+    struct sentence sentence = { .text = out };
+
+    out[0] = '\0';
+    say_cause(&sentence, stall);
+}
+
 void stall_message(char out[STALL_TEXT_MAX], const struct stall *stall, const char *process,
                    int32_t pid)
 {
     struct sentence sentence = { .text = out };
-    char cause[STALL_TEXT_MAX];
 
     say(&sentence, "%s (%" PRId32 "): loop '%s' %s %" PRId64 " ms", process, pid, stall->name,
         stall->ongoing ? "has taken" : "took", stall_range_ms(stall->duration_ns));
@@ -46,8 +120,8 @@ void stall_message(char out[STALL_TEXT_MAX], const struct stall *stall, const ch
             stall->culprit.function);
     if (stall->caller.function[0] && strcmp(stall->caller.function, stall->culprit.function) != 0)
         say(&sentence, ", called by %s", stall->caller.function);
-    stall_cause_text(stall, cause, sizeof(cause));
-    say(&sentence, ": %s", cause);
+    say(&sentence, ": ");
+    say_cause(&sentence, stall);
     if (stall->equals > 1)
         say(&sentence, " (stall %" PRIu32 " of this kind)", stall->equals);
 }

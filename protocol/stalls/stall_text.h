@@ -1,7 +1,7 @@
 /*
  * stall_text.h - a stall in sentences, for people.
  *
- *   "spin (12): loop 'main' took 300 ms, 280 of them in write_log: it waited in write on /tmp/log"
+ *   "it waited in futex for thread 12 'worker', which stood in flush_log"
  *
  * Any bytes may be in it that names of threads, functions and files have.
  */
@@ -12,6 +12,8 @@
 
 enum { STALL_TEXT_MAX = 1024 };
 
+/* What is known of the cause. */
+void stall_cause_text(char out[STALL_TEXT_MAX], const struct stall *stall);
 /* Which loop was late, for how long, where and why. process: its name. */
 void stall_message(char out[STALL_TEXT_MAX], const struct stall *stall, const char *process,
                    int32_t pid);

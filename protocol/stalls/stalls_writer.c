@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURSOR_MAX = 24, WORK_STALL = 1 << 13 };
+enum { CURSOR_MAX = 40, WORK_STALL = 1 << 13 };
 
 struct stalls_writer {
     struct reply_stream stream; /* the first: this is one */
@@ -18,14 +18,20 @@ struct stalls_writer {
     size_t next;
 };
 
+static void cursor_text(const struct stall_cursor *cursor, char out[CURSOR_MAX])
+{
+    snprintf(out, CURSOR_MAX, "%" PRIu64 ".%u", cursor->change, cursor->clears);
+}
+
 /* What does not come back as it was read (a sign, a blank, digits beyond the type) is not ours. */
-bool stall_cursor_parse(const char *text, uint64_t *out)
+bool stall_cursor_parse(const char *text, struct stall_cursor *out)
 {
     char back[CURSOR_MAX];
 
-    if (strlen(text) >= CURSOR_MAX || sscanf(text, "%" SCNu64, out) != 1)
+    if (strlen(text) >= CURSOR_MAX ||
+        sscanf(text, "%" SCNu64 ".%u", &out->change, &out->clears) != 2)
         return false;
-    snprintf(back, sizeof(back), "%" PRIu64, *out);
+    cursor_text(out, back);
     return !strcmp(text, back);
 }
 
@@ -70,6 +76,7 @@ static const struct reply_stream_kind kind = { put_next, free_writer };
 int stalls_writer_new(struct reply_stream **out, const struct stalls_list *list)
 {
     struct stalls_writer *writer = calloc(1, sizeof(*writer));
+    struct stall_cursor next = { stalls_change(list->stalls), list->clears };
     char cursor[CURSOR_MAX];
     struct json_text *text;
 
@@ -81,10 +88,10 @@ int stalls_writer_new(struct reply_stream **out, const struct stalls_list *list)
     writer->profile = list->profile;
     writer->stalls = list->stalls;
     text = &writer->stream.carry;
-    snprintf(cursor, sizeof(cursor), "%" PRIu64, stalls_change(list->stalls));
+    cursor_text(&next, cursor);
     json_text_raw(text, list->envelope, strlen(list->envelope));
     json_text_literal(text, "{\"type\":\"_StallList\",");
-    if (stalls_reset(list->stalls))
+    if (list->reset)
         json_text_literal(text, "\"reset\":true,");
     json_text_literal(text, "\"next\":");
     json_text_string(text, cursor);

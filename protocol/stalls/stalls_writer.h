@@ -10,12 +10,19 @@
 #include "../rpc/reply_stream.h"
 #include "../../sampler/profile/stalls.h"
 
-/* *out: a window's since. False: it is none of ours. */
-bool stall_cursor_parse(const char *text, uint64_t *out);
+struct stall_cursor {
+    uint64_t change;
+    uint32_t clears; /* that the reader knows of */
+};
+
+/* False: it is none of ours. */
+bool stall_cursor_parse(const char *text, struct stall_cursor *out);
 
 struct stalls_list {
     struct profile *profile;
     struct stalls *stalls;
+    uint32_t clears; /* until now */
+    bool reset;
     const char *envelope;
 };
 

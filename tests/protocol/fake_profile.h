@@ -58,7 +58,7 @@ struct profile {
     uint32_t loop_count, unwatched_count;
     struct stall stalls[FAKE_MAX];
     uint32_t stall_count;
-    uint64_t stall_change, stalls_forgot;
+    uint64_t stall_change;
     uint64_t cpu_highs; /* so many were told */
     struct stall_settings stall_settings;
 };

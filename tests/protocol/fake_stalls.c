@@ -10,7 +10,6 @@ struct stalls {
     const struct stall **items;
     size_t count;
     uint64_t change;
-    bool reset;
 };
 
 #define MS(ms) ((int64_t)(ms)*1000000)
@@ -206,14 +205,10 @@ static bool is_wanted(const struct stall *stall, const struct stalls_window *win
             (to_us >= window->origin_us && from_us <= window->origin_us + window->extent_us));
 }
 
-int stalls_take(struct stalls **out, struct profile *profile, const struct stalls_window *asked)
+int stalls_take(struct stalls **out, struct profile *profile, const struct stalls_window *window)
 {
     struct stalls *stalls = calloc(1, sizeof(*stalls));
-    struct stalls_window since = *asked, *window = &since;
 
-    stalls->reset = asked->since && asked->since < profile->stalls_forgot;
-    if (stalls->reset)
-        since.since = 0;
     stalls->items = calloc(profile->stall_count + 1, sizeof(*stalls->items));
     for (uint32_t i = 0; i < profile->stall_count; i++)
         if (is_wanted(&profile->stalls[i], window))
@@ -248,11 +243,6 @@ const struct stall *stalls_at(const struct stalls *stalls, size_t index)
 uint64_t stalls_change(const struct stalls *stalls)
 {
     return stalls->change;
-}
-
-bool stalls_reset(const struct stalls *stalls)
-{
-    return stalls->reset;
 }
 
 struct stall_counts profile_stall_counts(struct profile *profile)
@@ -346,5 +336,4 @@ void profile_stalls_clear(struct profile *profile, uint64_t process_id)
             (process_id && profile->stalls[i].process_id != process_id))
             profile->stalls[kept++] = profile->stalls[i];
     profile->stall_count = kept;
-    profile->stalls_forgot = ++profile->stall_change;
 }
