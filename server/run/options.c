@@ -2,7 +2,7 @@
 
 #include "../console/option_table.h"
 #include "../service/serve_words.h"
-#include "../service/stall_words.h"
+#include "../service/stall_options.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
 
@@ -179,7 +179,7 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     out->serve.host.deaf = record;
     if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
-    if (stall_words_agree(&out->serve.host.stalls, error, error_size) < 0)
+    if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     return serve_words_agree(&out->serve, error, error_size);
 }

@@ -14,7 +14,7 @@
 
 #include "../net/web.h"
 #include "address.h"
-#include "stall_words.h"
+#include "stall_options.h"
 
 #include "../../protocol/service.h"
 #include "../../sampler/profile/profile.h"

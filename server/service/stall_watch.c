@@ -118,7 +118,7 @@ static void describe(char text[TEXT_BYTES], const struct stall *stall,
     if (function && *function)
         add(text, ", in %s", function);
     if (caller && *caller && (!function || strcmp(caller, function) != 0))
-        add(text, ", which %s called", caller);
+        add(text, ", called by %s", caller);
 }
 
 static struct said *find_said(struct stall_watch *watch, uint64_t number)

@@ -13,7 +13,7 @@
 #ifndef ISOSCOPE_STALL_WATCH_H
 #define ISOSCOPE_STALL_WATCH_H
 
-#include "stall_words.h"
+#include "stall_options.h"
 
 struct loop;
 struct profile;

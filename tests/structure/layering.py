@@ -41,7 +41,7 @@ FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/serve.h", "server/service/service_info.h",
                   "server/service/recording.h", "server/service/serve_words.h",
-                  "server/service/stall_words.h")
+                  "server/service/stall_options.h")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.

@@ -74,7 +74,7 @@ def place(told: Place) -> str:
 def sentence(stall: Stall) -> str:
     """All of it on one line."""
     text = f"{loop_name(stall)}: {lasted(stall)}, {stall['cause']}, in {culprit(stall)}"
-    return f"{text}, which {caller(stall)} called" if caller(stall) else text
+    return f"{text}, called by {caller(stall)}" if caller(stall) else text
 
 
 def loop(told: Loop) -> str:

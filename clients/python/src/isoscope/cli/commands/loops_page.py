@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Mapping, cast
+
 from ...stalls import Loop, LoopStats, LoopTimes, words
 from ...text import Style, printable, shorten
 from ..terminal.page import Column, Page, Row, text_of
@@ -25,8 +27,14 @@ def text(stats: LoopStats, style: Style) -> list[str]:
 
 
 def _head(stats: LoopStats) -> list[str]:
-    limits = ", ".join(f"{level} {words.time(stats['limits'][level] * 1000)}" for level in _LEVELS)
+    limits = ", ".join(f"{level} {words.time(ms * 1000)}" for level, ms in _by_level(stats["limits"]).items())
     return [f"watched: {stats['watch']}; late from {limits} on"]
+
+
+def _by_level(told: object) -> dict[str, int]:
+    """In their order."""
+    numbers = cast(Mapping[str, int], told)
+    return {level: numbers[level] for level in _LEVELS}
 
 
 def _name(loop: Loop) -> str:
@@ -39,7 +47,7 @@ def _times(times: LoopTimes) -> list[str]:
     """At most so long."""
     if not times["count"]:
         return ["-"] * 4
-    return [words.time(times[part][1]) for part in ("p50", "p95", "p99", "max")]  # type: ignore[literal-required]
+    return [words.time(part[1]) for part in (times["p50"], times["p95"], times["p99"], times["max"])]
 
 
 def _turns(loops: list[Loop]) -> Page:
@@ -57,12 +65,13 @@ def _turns(loops: list[Loop]) -> Page:
 def _late(loops: list[Loop]) -> Page:
     columns = [Column("loop", grows=True), *(Column(level, right=True) for level in _LEVELS)]
     columns += [Column("dismissed", right=True), Column("stalls by cause", grows=True)]
-    rows = [
-        Row([_name(loop), *(f"{loop['levels'][level]:,}" for level in _LEVELS), f"{loop['dismissed']:,}",
-             _causes(loop)], hot=any(loop["levels"][level] for level in _LEVELS[1:]))  # fmt: skip
-        for loop in loops
-    ]
-    return Page(columns=columns, rows=rows)
+    return Page(columns=columns, rows=[_late_row(loop) for loop in loops])
+
+
+def _late_row(loop: Loop) -> Row:
+    counts = _by_level(loop["levels"])
+    cells = [_name(loop), *(f"{count:,}" for count in counts.values()), f"{loop['dismissed']:,}", _causes(loop)]
+    return Row(cells, hot=any(count for level, count in counts.items() if level != "jank"))
 
 
 def _causes(loop: Loop) -> str:

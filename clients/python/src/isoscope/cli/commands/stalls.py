@@ -199,7 +199,7 @@ def _process_of(client: Client, stall: Stall) -> str:
 def _shown_source(args: argparse.Namespace) -> str:
     """Of a command to type: the token is nobody's business."""
     given = [word for word in args.words if args.number is None or word != str(args.number)]
-    return given[0] if given and given[0] != "-" and not is_uri(given[0]) else "SOURCE"
+    return str(given[0]) if given and given[0] != "-" and not is_uri(given[0]) else "SOURCE"
 
 
 def _matches(args: argparse.Namespace, stall: Stall) -> bool:

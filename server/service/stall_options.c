@@ -1,4 +1,4 @@
-#include "stall_words.h"
+#include "stall_options.h"
 
 #include "serve.h"
 
@@ -39,15 +39,19 @@ static int take_watch(void *field, const char *text, char *error, size_t error_s
             return 0;
         }
     settings->watch = FEED_WATCH_AUTO;
-    if (text[0] && is_list_of_names(text) && strlen(text) < sizeof(settings->names)) {
-        strcpy(settings->names, text);
-        return 0;
+    if (strlen(text) >= sizeof(settings->names)) {
+        snprintf(error, error_size, "more than %zu bytes of names", sizeof(settings->names) - 1);
+        return -ISOSCOPE_INVALID;
     }
-    snprintf(error, error_size,
-             "'%s' is neither auto, all nor none, nor names of loops or threads with commas "
-             "between them, %zu bytes at most",
-             text, sizeof(settings->names) - 1);
-    return -ISOSCOPE_INVALID;
+    if (!text[0] || !is_list_of_names(text)) {
+        snprintf(error, error_size,
+                 "'%s' is neither auto, all nor none, nor names of loops or threads with commas "
+                 "between them",
+                 text);
+        return -ISOSCOPE_INVALID;
+    }
+    strcpy(settings->names, text);
+    return 0;
 }
 
 /* "250", "250ms", "2s", "0.5s", "1m". False: it is no time. */
@@ -154,7 +158,7 @@ static bool limit_agrees(struct stall_options *options, char *error, size_t erro
     return true;
 }
 
-int stall_words_agree(struct stall_options *options, char *error, size_t error_size)
+int stall_options_agree(struct stall_options *options, char *error, size_t error_size)
 {
     options->watch = watches[options->settings.watch];
     if (options->settings.watch == FEED_WATCH_NONE && (options->fail_ms || options->command)) {

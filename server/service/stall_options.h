@@ -1,12 +1,12 @@
 /*
- * stall_words.h - the options about stalls, of every command that runs a program.
+ * stall_options.h - the options about stalls, of every command that runs a program.
  *
  *   words -> struct stall_options -> the profile's stall settings (service_host), stall_watch.h
  *
  * Rows for a struct serve_options (serve.h), which stays where it is: its texts are pointed to.
  */
-#ifndef ISOSCOPE_STALL_WORDS_H
-#define ISOSCOPE_STALL_WORDS_H
+#ifndef ISOSCOPE_STALL_OPTIONS_H
+#define ISOSCOPE_STALL_OPTIONS_H
 
 #include "../console/option_table.h"
 
@@ -26,6 +26,6 @@ struct stall_options {
 extern const struct option_rows stall_words;
 
 /* What no row by itself can see, and what one option means for another. 0 or -ISOSCOPE_INVALID. */
-int stall_words_agree(struct stall_options *options, char *error, size_t error_size);
+int stall_options_agree(struct stall_options *options, char *error, size_t error_size);
 
 #endif
