@@ -185,6 +185,7 @@ static void kill_all(struct stall_command *command)
         command->first = (command->first + 1) % STALL_COMMANDS_MAX;
         command->count--;
     }
+    command->failure_said = true; /* its end is ours */
     if (command->runs)
         kill(-command->runs, SIGKILL);
 }

@@ -1,15 +1,17 @@
 """`isoscope stalls`: what it lists, tells of one, follows and says of loops; and the client's calls."""
 
 import asyncio
+import io
 import json
 import re
 
 import pytest
 from fakes import AsyncFake, FakeService, samples_reply
-from isoscope import AsyncClient, Client, cli
+from isoscope import AsyncClient, Client, Event, Profile, Thread, Timeline, cli, formats
 from isoscope.cli import source as source_of_commands
 from isoscope.errors import ProtocolError
 from isoscope.stalls import words
+from isoscope.timeline import SLICE
 from late_loops import BASE_US, LOOP, PROCESS, busy, event, loop_stats, quiet_loop, stall
 
 URI = "http://127.0.0.1:8181/token=/"
@@ -397,3 +399,46 @@ def test_a_stall_that_lacks_something_is_refused(word):
     del broken[word]
     with Client(transport=service(broken)) as client, pytest.raises(ProtocolError, match=word):
         client.stalls()
+
+
+# Files: a stall is a slice of its loop's thread among the events.
+
+
+def profile_with_a_stall():
+    thread = Thread(PROCESS, PROCESS.pid, "server")
+    begin_ns = (BASE_US + 2_100_000) * 1000
+    profile = Profile()
+    profile.timeline = Timeline()
+    arguments = {"culprit": "compress", "cause": "busy"}
+    profile.timeline.add(Event(SLICE, thread, "Stall", "Embedder", begin_ns, 611_000_000, 0, "", 0, arguments))
+    return profile
+
+
+def written(name):
+    out = io.BytesIO()
+    formats.write(profile_with_a_stall(), name, out)
+    return out.getvalue()
+
+
+def test_trace_events_have_stalls_with_their_culprit():
+    (told,) = [e for e in json.loads(written("trace"))["traceEvents"] if e["ph"] == "X"]
+    assert (told["name"], told["dur"]) == ("Stall", 611_000)
+    assert told["args"] == {"culprit": "compress", "cause": "busy"}
+
+
+def test_firefox_has_stalls_as_markers_with_their_culprit():
+    told = json.loads(written("firefox"))
+    strings = told["shared"]["stringArray"]
+    (markers,) = [thread["markers"] for thread in told["threads"] if thread["markers"]["data"]]
+    place = [strings[name] for name in markers["name"]].index("Stall")
+    assert markers["endTime"][place] - markers["startTime"][place] == pytest.approx(611)
+    assert "culprit=compress" in json.dumps(markers["data"][place]).replace('": "', "=").replace(": ", "=")
+
+
+@pytest.mark.parametrize("name", ["perfetto", "devtools-performance"])
+def test_traces_for_perfetto_and_devtools_have_stalls_with_their_culprit(name):
+    content = written(name)
+    if name == "devtools-performance":
+        content = bytes(json.loads(content)["performance"]["traceBinary"])
+    for text in (b"Stall", b"culprit", b"compress", b"cause", b"busy"):
+        assert text in content
