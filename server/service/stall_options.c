@@ -127,8 +127,8 @@ static const struct option_row rows[] = {
     { "stall-limit", .kind = OPTION_TAKEN, AT(settings.limits_ms), .take = take_limit,
       .value = "TIME",
       .help =
-          "a loop that takes this long for one turn has stalled (default: 250ms; 4ms at least). "
-          "A loop's own limit wins" },
+          "a dispatch of a loop that takes this long is a stall (default: 250ms; 4ms at least). A "
+          "loop's own limit wins" },
     { "fail-on-stall", .kind = OPTION_TAKEN, AT(fail_ms), .take = take_fail, .value = "TIME",
       .help = "exit status 3 when a loop stalled for this long or longer and the program itself "
               "ended with 0; the stalls are listed at the end" },

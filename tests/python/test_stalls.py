@@ -200,7 +200,7 @@ def test_a_stall_without_any_look_is_told_all_the_same(run):
 def test_without_stalls_it_says_what_is_watched_and_what_cannot_be(run):
     status, out, err = run(service(stats=loop_stats(loops=[quiet_loop()])))
     assert (status, out) == (1, "")
-    assert "none of 12,345 turns took longer than 250 ms, the longest 12 ms; watched: server (epoll)" in err
+    assert "none of 12,345 dispatches took longer than 250 ms, the longest 12 ms; watched: server (epoll)" in err
     assert "thread 45 'uring' of process 42: it waits in io_uring_enter" in err
     assert "isoscope_loop_register" in err
 

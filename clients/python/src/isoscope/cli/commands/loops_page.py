@@ -1,4 +1,4 @@
-"""What `isoscope stalls --loops` shows: how long turns took, how often each loop was late, who cannot be watched."""
+"""What `isoscope stalls --loops` shows: how long dispatches took, how often each loop was late, who cannot be watched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def text(stats: LoopStats, style: Style) -> list[str]:
     loops = stats["loops"]
     parts = [_head(stats)]
     if loops:
-        parts += [text_of(_turns(loops), style.width, style), text_of(_late(loops), style.width, style)]
+        parts += [text_of(_dispatches(loops), style.width, style), text_of(_late(loops), style.width, style)]
     delayed = [loop for loop in loops if loop["delay"]["count"]]
     if delayed:
         parts.append(text_of(_delays(delayed), style.width, style))
@@ -50,8 +50,8 @@ def _times(times: LoopTimes) -> list[str]:
     return [words.time(part[1]) for part in (times["p50"], times["p95"], times["p99"], times["max"])]
 
 
-def _turns(loops: list[Loop]) -> Page:
-    titles = ("turns", "p50", "p95", "p99", "max", "blocking")
+def _dispatches(loops: list[Loop]) -> Page:
+    titles = ("dispatches", "p50", "p95", "p99", "max", "blocking")
     columns = [Column("loop", grows=True), Column("thread"), Column("kind")]
     columns += [Column(title, right=True) for title in titles]
     rows = [

@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
         "stalls",
         run,
         help="print when loops were late, why, and which function did it",
-        description="List the stalls: turns of an event loop that took longer than its limit, with their "
+        description="List the stalls: dispatches of a loop that took longer than its limit, with their "
                     "cause and the function that did it. With NUMBER, print all of one: its story, its "
                     "stacks, and how to look closer. Loops that wait in epoll_wait, poll, select and their "
                     "like are watched without a change to the program.",
@@ -74,7 +74,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--for", metavar="SECONDS", type=options.seconds, dest="for_us",
                         help="with --follow: stop after this time")
     parser.add_argument("--loops", action="store_true",
-                        help="print the loops instead: how long their turns took, how often each was late, and "
+                        help="print the loops instead: how long their dispatches took, how often each was late, and "
                              "which threads cannot be watched")
     parser.add_argument("--json", action="store_true", help="print everything as JSON, as the protocol has it")
 
@@ -237,7 +237,7 @@ def _why_none(stats: Optional[LoopStats]) -> str:
 
 
 _REGISTER = (
-    "a loop that waits elsewhere (a condition variable, a frame's turn) registers itself: "
+    "a loop that waits elsewhere (a condition variable, a frame's time) registers itself: "
     "isoscope_loop_register, see docs/stalls.md"
 )
 
@@ -255,7 +255,7 @@ def _what_was_watched(stats: LoopStats) -> str:
     names = ", ".join(words.loop(loop) for loop in watched[:8]) + (", ..." if len(watched) > 8 else "")
     limit = words.time(stats["limits"]["stall"] * 1000)
     return (
-        f"no stalls: none of {dispatches:,} turns took longer than {limit}, the longest {words.time(longest)}; "
+        f"no stalls: none of {dispatches:,} dispatches took longer than {limit}, the longest {words.time(longest)}; "
         f"watched: {names}"
     )
 
