@@ -2,7 +2,6 @@
 export type {
   Flag,
   Isolate,
-  Methods,
   PrivateCpuSamples as SamplesList,
   PrivateCpuSamplesTable as SamplesTable,
   PrivateDisassembly as Disassembly,
@@ -20,3 +19,22 @@ export type {
   Streams,
   VM,
 } from "../../../../schemas/generated/protocol";
+import type { Methods as Generated, Sentinel, Success } from "../../../../schemas/generated/protocol";
+import type { LoopStats, StallList } from "./stalls";
+
+export type Methods = Generated & {
+  _getStalls: { params: { since?: string; count?: number }; result: StallList | Sentinel };
+  _getLoopStats: { params: object; result: LoopStats | Sentinel };
+  _clearStalls: { params: object; result: Success | Sentinel };
+};
+export type {
+  Limits as LoopLimits,
+  Loop,
+  LoopStats,
+  LoopTimes,
+  Range as MicrosRange,
+  Stall,
+  StallList,
+  StallPlace,
+  StallStack,
+} from "./stalls";
