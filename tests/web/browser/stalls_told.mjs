@@ -75,6 +75,14 @@ export const STALLS = [
   ),
 ];
 
+/** So short and so many that a narrow page cannot tell them apart. */
+export const NEAR = Array.from({ length: 6 }, (_, i) =>
+  stallOf({
+    ...{ number: 1 + i, at: 12 + 0.06 * i, to: 12.04 + 0.06 * i, runs: [["layout_text", 0.04]] },
+    culprit: { function: "layout_text" },
+  }),
+);
+
 /** It goes on: for so many seconds by now. */
 export const ongoing = (seconds) => ({
   ...stallOf({

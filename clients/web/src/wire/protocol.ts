@@ -2,6 +2,7 @@
 export type {
   Flag,
   Isolate,
+  Methods,
   PrivateCpuSamples as SamplesList,
   PrivateCpuSamplesTable as SamplesTable,
   PrivateDisassembly as Disassembly,
@@ -10,7 +11,15 @@ export type {
   PrivateFunction as ListFunction,
   PrivateInstruction as Instruction,
   PrivateLibrary as WireLibrary,
+  PrivateLoop as Loop,
+  PrivateLoopStats as LoopStats,
+  PrivateLoopTimes as LoopTimes,
+  PrivateMicrosRange as MicrosRange,
   PrivateSavedFile as SavedFile,
+  PrivateStall as Stall,
+  PrivateStallList as StallList,
+  PrivateStallPlace as StallPlace,
+  PrivateStallStack as StallStack,
   PrivateTableFrame as WireFrame,
   PrivateTableFunction as WireFunction,
   PrivateTableTree as WireTree,
@@ -19,22 +28,3 @@ export type {
   Streams,
   VM,
 } from "../../../../schemas/generated/protocol";
-import type { Methods as Generated, Sentinel, Success } from "../../../../schemas/generated/protocol";
-import type { LoopStats, StallList } from "./stalls";
-
-export type Methods = Generated & {
-  _getStalls: { params: { since?: string; count?: number }; result: StallList | Sentinel };
-  _getLoopStats: { params: object; result: LoopStats | Sentinel };
-  _clearStalls: { params: object; result: Success | Sentinel };
-};
-export type {
-  Limits as LoopLimits,
-  Loop,
-  LoopStats,
-  LoopTimes,
-  Range as MicrosRange,
-  Stall,
-  StallList,
-  StallPlace,
-  StallStack,
-} from "./stalls";

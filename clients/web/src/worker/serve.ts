@@ -48,6 +48,7 @@ class Server {
   #sources = new Sources(this.#reader.profile);
   #connection: Connection | null = null;
   #rpc: Rpc | null = null;
+  #listened: Rpc | null = null; // by which it tells
   #version = 0;
   #told: { profile: Profile | null; functions: number; libraries: number } = NOTHING;
   #resets = 0;
@@ -68,6 +69,11 @@ class Server {
   #stallFollower = new Follower((list, more) => {
     if (this.#stalls!.add(list)) this.#liveChanged(more);
   }, STALLS);
+  /** Does the service of that link tell when there is something? */
+  #nowTells(rpc: Rpc): void {
+    if (rpc === this.#listened) for (const one of this.#followers) one.tells();
+  }
+
   get #followers() {
     return [this.#follower, this.#eventFollower, this.#stallFollower];
   }
@@ -86,8 +92,9 @@ class Server {
       this.#events ??= new Events();
       this.#stalls ??= new Stalls();
       if (!rpc || rpc !== this.#rpc) return;
-      const both = [this.#eventFollower, this.#stallFollower];
-      await Promise.all(both.map((one) => one.follow(rpc, this.#failed)));
+      const both = [this.#eventFollower.follow(rpc, this.#failed), this.#stallFollower.follow(rpc, this.#failed)];
+      this.#nowTells(rpc); // it may have said so before they began
+      await Promise.all(both);
     } catch {
       // The service is gone; the next link tries again.
     }
@@ -202,7 +209,7 @@ class Server {
         void this.#follower.follow(rpc, this.#failed);
         if (this.#version) void this.#followEvents(rpc);
         listens
-          .then(() => this.#followers.forEach((one) => one.tells()), this.#failed)
+          .then(() => this.#nowTells((this.#listened = rpc)), this.#failed)
           .then(() => this.#readInfo());
       },
       event: (_stream, event) => {

@@ -1,7 +1,10 @@
 // A stall in short: what a row of the table says of it, and a mark in the lanes.
-import type { MicrosRange, Stall } from "../../wire/protocol";
+import type { Stall } from "../../wire/protocol";
 import { orderOf, type StallSort } from "../sort";
 import { matcher, type Search } from "../sums/search";
+
+/** At least, and at most. */
+export type Range = [number, number];
 
 export interface StallBrief {
   number: number;
@@ -17,9 +20,9 @@ export interface StallBrief {
   culprit: string; // "": not known, as the next two
   culpritKey: string; // as functionKey makes it
   caller: string;
-  start_us: MicrosRange; // [at least, at most], as the next two
-  duration_us: MicrosRange;
-  end_us: MicrosRange; // of one that goes on: so far
+  start_us: Range;
+  duration_us: Range;
+  end_us: Range; // of one that goes on: so far
   window_us: [number, number]; // of its samples
 }
 
@@ -34,8 +37,8 @@ export function briefOf(stall: Stall): StallBrief {
     culprit: culprit?.function ?? "",
     culpritKey: culprit?.function ? `${culprit.library}!${culprit.function}` : "",
     caller: caller?.function ?? "",
-    start_us: start,
-    duration_us: length,
+    start_us: [start[0], start[1]],
+    duration_us: [length[0], length[1]],
     // It lasted at least from its latest start to its earliest end.
     end_us: [start[1] + length[0], Math.max(start[1] + length[0], start[0] + length[1])],
     window_us: [from, from + Math.max(1, extent)],

@@ -30,7 +30,7 @@ export function marksOf(all: readonly StallBrief[], scale: Scale, now_us: number
   const at = (time_us: number) => Math.min(width, Math.max(0, (time_us - from_us) * pixels));
   const marks: Mark[] = [];
   for (const one of all) {
-    const end: [number, number] = one.ongoing ? [Math.max(now_us, one.end_us[1]), Math.max(now_us, one.end_us[1])] : one.end_us;
+    const end = one.ongoing ? [Math.max(now_us, one.end_us[1]), Math.max(now_us, one.end_us[1])] : one.end_us;
     if (end[1] < from_us || one.start_us[0] > to_us) continue;
     const left = Math.min(at(one.start_us[0]), width - LEAST_PX);
     const right = Math.max(at(end[1]), left + LEAST_PX);

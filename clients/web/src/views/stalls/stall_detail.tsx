@@ -20,7 +20,7 @@ export function StallDetail({ number }: { number: number }) {
   const brief = briefOf(stall);
   const zero_us = data.value?.extent_us?.[0] ?? 0;
   return (
-    <section class="stall" aria-label={`Stall ${number}`}>
+    <section class={`stall ${stall.level}`} aria-label={`Stall ${number}`}>
       <header>
         <h2 dir="auto">
           <i class={`swatch ${stall.level}`} /> Stall {grouped(number)} of {nameOfLoop(brief)}: {lengthText(brief)}, {stall.level}
@@ -167,7 +167,7 @@ function Rows({ of }: { of: [string, string][] }) {
 
 /** One beside the other, leaf first; what all of them begin with is faint. */
 function Stacks({ stall }: { stall: Stall }) {
-  const groups = stackGroups(stall.stacks);
+  const groups = stackGroups(stall.stacks ?? []);
   if (!groups.length) return null;
   const common = stall.prefix.length;
   return (

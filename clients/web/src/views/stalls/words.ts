@@ -4,7 +4,7 @@ import type { StallBrief } from "../../data/stalls/brief";
 import { duration } from "../parts/format";
 
 /** What is known for certain: one number where both ends read the same. */
-export function rangeText([least, most]: MicrosRange): string {
+export function rangeText([least, most]: MicrosRange | StallBrief["start_us"]): string {
   const [from, to] = [duration(1000 * least), duration(1000 * most)];
   if (from === to) return to;
   const unit = to.slice(to.indexOf(" "));
