@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import BUILD, Client, service_of, service_pid, until, workload
+from harness import Client, service_of, service_pid, until, workload
 from stall_loop import (Step, all_stalls, loop_of, loops, overlap, stall_loop, step_of, switches, told_stalls,
                         unchanged_for, wrong_times)
 
@@ -215,7 +216,6 @@ def test_a_stall_is_there_while_it_lasts_and_grows(tmp_path):
         (tmp_path / "go on").touch()
         last = loop.stall_of(loop.done())
         assert last["number"] == first["number"] and last["level"] in {"hang", "dead"}
-        assert loop.find_since_cursor() if hasattr(loop, "find_since_cursor") else True
 
 
 def test_a_cursor_gives_what_has_changed_since():
@@ -274,8 +274,6 @@ def test_a_thread_that_reads_one_descriptor_is_no_loop(tmp_path):
 
 
 def steps_printed(service, count: int) -> list[Step]:
-    import json
-
     found: list[Step] = []
     while len(found) < count:
         told = json.loads(service.process.stdout.readline())
@@ -348,6 +346,3 @@ def test_unwatchable_waits_are_told(compiled):
         assert told[0]["systemCall"] == "epoll_pwait" and told[0]["tid"] == service.program()
         assert told_stalls(client, service.program()) == []
 
-
-def test_the_workloads_are_where_they_are_looked_for():
-    assert (BUILD / "tests" / "workloads" / "slow_plugin.so").exists()

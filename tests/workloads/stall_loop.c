@@ -70,26 +70,6 @@ static void loop_enter(struct loop *loop, enum state state)
         loop_watch(loop, EPOLL_CTL_MOD, loop->ready, armed ? EPOLLIN : 0);
 }
 
-static void tell(const struct loop *loop, const char *kind)
-{
-    const struct step *step = &loop->step;
-    char line[4096];
-    int used =
-        snprintf(line, sizeof(line),
-                 "{\"%s\": \"%s\", \"pid\": %d, \"tid\": %d, \"loop\": %d, \"asked\": %lld, "
-                 "\"begin\": %lld, \"end\": %lld, \"left\": %lld, \"parts\": [",
-                 kind, step->text, getpid(), gettid(), loop->number, (long long)step->asked_ns,
-                 (long long)step->begin_ns, (long long)step->end_ns, (long long)step->left_ns);
-
-    for (uint32_t i = 0; i < step->part_count; i++)
-        used += snprintf(line + used, sizeof(line) - (size_t)used, "%s[\"%s\", %lld, %lld]",
-                         i ? ", " : "", step->parts[i].name, (long long)step->parts[i].begin_ns,
-                         (long long)step->parts[i].end_ns);
-    used += snprintf(line + used, sizeof(line) - (size_t)used, "]}\n");
-    if (write(STDOUT_FILENO, line, (size_t)used) != used)
-        exit(1);
-}
-
 static void loop_fork(struct loop *loop)
 {
     pid_t child = fork();
@@ -180,7 +160,7 @@ static void loop_take(struct loop *loop)
     if (loop->repeats == 0)
         return;
     loop->repeats--;
-    tell(loop, "next");
+    step_tell(&loop->step, "next", loop->number);
     loop_enter(loop, READY);
 }
 
@@ -212,7 +192,7 @@ static void loop_dispatch(struct loop *loop, int64_t asked_ns, int64_t woken_ns,
     }
     if (loop->state == LEAVING) {
         loop->step.left_ns = woken_ns;
-        tell(loop, "step");
+        step_tell(&loop->step, "step", loop->number);
         loop_enter(loop, WAITING);
     }
     if (readable)

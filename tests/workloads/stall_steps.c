@@ -170,3 +170,25 @@ void step_run(struct step *step)
         part->end_ns = now_ns();
     }
 }
+
+void step_tell(const struct step *step, const char *kind, int loop)
+{
+    char line[4096];
+    int used =
+        snprintf(line, sizeof(line),
+                 "{\"%s\": \"%s\", \"pid\": %d, \"tid\": %d, \"loop\": %d, \"asked\": %lld, "
+                 "\"begin\": %lld, \"end\": %lld, \"left\": %lld, \"parts\": [",
+                 kind, step->text, getpid(), gettid(), loop, (long long)step->asked_ns,
+                 (long long)step->begin_ns, (long long)step->end_ns, (long long)step->left_ns);
+
+    for (uint32_t i = 0; i < step->part_count; i++) {
+        const struct step_part *part = &step->parts[i];
+
+        used +=
+            snprintf(line + used, sizeof(line) - (size_t)used, "%s[\"%s\", %lld, %lld]",
+                     i ? ", " : "", part->name, (long long)part->begin_ns, (long long)part->end_ns);
+    }
+    used += snprintf(line + used, sizeof(line) - (size_t)used, "]}\n");
+    if (write(STDOUT_FILENO, line, (size_t)used) != used)
+        exit(1);
+}

@@ -37,5 +37,7 @@ void steps_start(void); /* once, before any thread */
 /* Does step->text, part by part. An unknown part ends the program with status 2, and what cannot be had on this
  * machine with 77. */
 void step_run(struct step *step);
+/* One line of JSON: {"KIND": TEXT, "tid": ..., "asked": ..., ..., "parts": [[NAME, BEGIN, END], ...]}. */
+void step_tell(const struct step *step, const char *kind, int loop);
 
 #endif
