@@ -6,11 +6,12 @@ import json
 import math
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from harness import Client, service_of, service_pid, until, workload
+from harness import DEADLINE_S, ISOSCOPE, Client, service_of, service_pid, serving, until, workload
 from stall_loop import (Step, all_stalls, loop_of, loops, overlap, stall_loop, step_of, switches, told_stalls,
                         unchanged_for, wrong_times)
 
@@ -346,3 +347,19 @@ def test_unwatchable_waits_are_told(compiled):
         assert told[0]["systemCall"] == "epoll_pwait" and told[0]["tid"] == service.program()
         assert told_stalls(client, service.program()) == []
 
+
+
+def test_a_saved_session_has_the_same_stalls(tmp_path):
+    file = tmp_path / "saved.isoscope"
+    with stall_loop() as loop:
+        for word in ("render:600", "sleep:600"):
+            loop.stall_of(loop.do(word))
+        loop.service.process.stdin.close()
+        loop.service.wait_for_end()
+        until(lambda: all(found["ended"] for found in loops(loop.client)), "its loop has ended")
+        subprocess.run([ISOSCOPE, "save", "-o", str(file), loop.service.uri], check=True, capture_output=True,
+                       timeout=DEADLINE_S)
+        live, stats = all_stalls(loop.client), loops(loop.client)
+    with serving(file) as service, Client(service.uri) as client:
+        assert all_stalls(client) == live
+        assert loops(client) == stats

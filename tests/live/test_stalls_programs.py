@@ -6,10 +6,12 @@ import os
 
 import pytest
 from stall_loop import all_stalls
-from stall_programs import PROGRAMS, Gtk, Program
+from stall_programs import Program
+from stall_servers import SERVERS
+from stall_toolkits import TOOLKITS, Gtk
 
 
-@pytest.fixture(params=PROGRAMS, ids=lambda kind: kind.name)
+@pytest.fixture(params=[*SERVERS, *TOOLKITS], ids=lambda kind: kind.name)
 def program(request, short_path) -> Program:
     kind = request.param
     if reason := kind.missing():

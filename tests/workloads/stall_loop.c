@@ -4,6 +4,7 @@
  *     PART:MS[,PART:MS...]    does these parts (stall_steps.h), one behind the other; N*... does so in N dispatches
  *     wait:MS                 no dispatch: the loop rests for so long
  *     quiet                   from here on it does not wake each 5 ms to see whether there is more
+ *     ticks                   it never ends
  *     fork, exec              a child does the rest as well; the program's next image does the rest
  *     -                       lines of standard input are the words that follow, until its end
  *
@@ -24,14 +25,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 5, LOOPS_MAX = 8, INPUT_MAX = 4096 };
+enum { TICK_MS = 5, LOOPS_MAX = 32, INPUT_MAX = 4096 };
 enum state { WAITING, READY, LEAVING };
 
 struct loop {
     int number, epoll, ready; /* ready: an eventfd that is always readable */
     char **words;
     int word_count, warm;
-    bool quiet, has_input;
+    bool quiet, has_input, goes_on;
     char input[INPUT_MAX]; /* lines that were read and not done */
     size_t input_bytes;
     long repeats; /* of step, that are left */
@@ -104,6 +105,8 @@ static void loop_take_word(struct loop *loop, const char *word)
         loop->rests_until_ns = now_ns() + (int64_t)(atof(word + 5) * 1e6);
     } else if (strcmp(word, "quiet") == 0) {
         loop->quiet = true;
+    } else if (strcmp(word, "ticks") == 0) {
+        loop->goes_on = true;
     } else if (strcmp(word, "fork") == 0) {
         loop_fork(loop);
     } else if (strcmp(word, "exec") == 0) {
@@ -166,7 +169,7 @@ static void loop_take(struct loop *loop)
 
 static bool loop_is_done(const struct loop *loop)
 {
-    return loop->state == WAITING && loop->repeats == 0 && !loop->has_input &&
+    return loop->state == WAITING && loop->repeats == 0 && !loop->has_input && !loop->goes_on &&
            (loop->word_count == 0 || strcmp(loop->words[0], "-") == 0) &&
            now_ns() >= loop->rests_until_ns;
 }
