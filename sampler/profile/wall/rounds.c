@@ -117,6 +117,23 @@ bool rounds_module(struct subject *subject, uint32_t number, struct feed_module_
     return subject && program_code_module(&subject->code, number, out);
 }
 
+struct round *rounds_begin_look(struct subject *subject, int64_t now_us)
+{
+    struct rounds *rounds = subject->rounds;
+
+    pthread_mutex_lock(&rounds->lock);
+    if (subject_begin_look(subject, &rounds->memory, now_us))
+        return &rounds->memory;
+    pthread_mutex_unlock(&rounds->lock);
+    return NULL;
+}
+
+void rounds_end_look(struct subject *subject)
+{
+    subject_end_look(subject, &subject->rounds->memory);
+    pthread_mutex_unlock(&subject->rounds->lock);
+}
+
 void rounds_look(struct rounds *rounds)
 {
     punctual_wake(&rounds->thread);

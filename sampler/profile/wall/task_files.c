@@ -13,17 +13,14 @@
 
 enum { STATUS_BYTES = 4096 };
 
-static uint32_t kept; /* files that are open */
+static _Atomic uint32_t kept; /* files that are open */
 
 /* Half of what there is: sockets of programs and clients want the rest. */
 static bool may_keep(void)
 {
-    static uint32_t most;
     struct rlimit files;
 
-    if (!most)
-        most = getrlimit(RLIMIT_NOFILE, &files) < 0 ? 1 : (uint32_t)(files.rlim_cur / 2);
-    return kept < most;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 && kept < files.rlim_cur / 2;
 }
 
 static int open_file(int32_t pid, int32_t tid, const char *name)

@@ -5,7 +5,7 @@
  *
  * Ownership  A file stays open from one read to the next while there are descriptors to spare.
  *            task_file_forget closes it.
- * Threads    One at a time.
+ * Threads    A file: one at a time.
  * Errors     -errno: -ESRCH or -ENOENT when the thread is gone, -EACCES or -EPERM when the kernel
  *            refuses.
  */
