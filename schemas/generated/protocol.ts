@@ -1389,6 +1389,8 @@ export interface PrivateStallHolder {
 /** Stalls, in the order in which they last changed. */
 export interface PrivateStallList {
   type: "_StallList";
+  /** Stalls were forgotten since: forget all, and begin anew with these. */
+  reset?: true;
   /** For a next request's since. */
   next: string;
   stalls: PrivateStall[];

@@ -1424,12 +1424,18 @@ class PrivateStallHolder(TypedDict):
     function: str
 
 
-class PrivateStallList(TypedDict):
-    """Stalls, in the order in which they last changed."""
+class _PrivateStallListRequired(TypedDict):
+    """What every PrivateStallList has."""
 
     type: Literal["_StallList"]
     next: str
     stalls: List[PrivateStall]
+
+
+class PrivateStallList(_PrivateStallListRequired, total=False):
+    """Stalls, in the order in which they last changed."""
+
+    reset: Literal[True]
 
 
 class _PrivateStallPlaceRequired(TypedDict):
