@@ -54,6 +54,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{CAPTURE}/threads": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind"),
     f"{CAPTURE}/wall": BELOW_CAPTURE,
     f"{CAPTURE}/events": (*BELOW_CAPTURE, f"{CAPTURE}/system", CAPTURE),
+    f"{CAPTURE}/loops": (*BELOW_CAPTURE, f"{CAPTURE}/system", CAPTURE),
     f"{CAPTURE}/calls": (*BELOW_CAPTURE, CAPTURE),
     CAPTURE: (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind", f"{CAPTURE}/modules",
               f"{CAPTURE}/threads", f"{CAPTURE}/wall"),
