@@ -11,6 +11,7 @@
 #include "events/streams.h"
 #include "events/tagged_samples.h"
 #include "events/timeline_events.h"
+#include "metrics/metrics.h"
 #include "text/json_writer.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/facts.h"
@@ -66,6 +67,7 @@ void service_free(struct service *service)
     isolates_free(&service->isolates);
     loss_log_free(service->loss_log);
     stall_events_free(service->stall_events);
+    metrics_free(service->metrics);
     histories_free(service->histories);
     json_decref(service->unsampled);
     json_decref(service->chosen_streams);
@@ -142,6 +144,22 @@ void service_program_wrote(struct service *service, enum service_output output, 
 {
     streams_wrote(service, output == SERVICE_STDERR ? STREAM_ID_STDERR : STREAM_ID_STDOUT, bytes,
                   length);
+}
+
+char *service_metrics(struct service *service, size_t *length)
+{
+    const struct service_options *options = &service->options;
+    struct metrics_of_service own = { .version = options->version };
+    struct json_text text = { 0 };
+
+    if (!service->metrics)
+        service->metrics = metrics_new();
+    if (options->cpu_ns)
+        own.cpu_ns = (uint64_t)options->cpu_ns();
+    if (!service->metrics || metrics_put(service->metrics, &text, options->profile, &own) < 0)
+        json_text_free(&text);
+    *length = text.length;
+    return text.data;
 }
 
 int client_new(struct client **out, struct service *service)
