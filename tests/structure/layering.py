@@ -36,11 +36,13 @@ def wire(*below: str) -> tuple[str, ...]:
 
 # Of the sampler, for the server.
 FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
-              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h")
+              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
+              "sampler/profile/stalls.h", "sampler/profile/control.h")
 # The service's own process, for isoscope's: how it is begun, and what they tell each other.
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/serve.h", "server/service/service_info.h",
-                  "server/service/recording.h", "server/service/serve_words.h")
+                  "server/service/recording.h", "server/service/serve_words.h",
+                  "server/service/stall_options.h")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
