@@ -49,9 +49,10 @@ def times(rounds: int, _seconds: float) -> None:
             under = sum(step.max_us < LIMIT_MS * 1000 for step in steps)
             wrong = [text for stall, step in zip(stalls, steps) if stall and (text := wrong_times(stall, step))]
             near.update(abs(error) <= NEAR_US for error in off)
-            found_under = sum(bool(stall) and step.max_us < LIMIT_MS * 1000 for stall, step in zip(stalls, steps))
-            found_over = sum(bool(stall) and step.min_us >= LIMIT_MS * 1000 for stall, step in zip(stalls, steps))
-            print(f"    busy {ms:>4} ms: told {found_over} of {over} over the limit, {found_under} of {under} within; "
+            told = [step for stall, step in zip(stalls, steps) if stall]
+            told_under = sum(step.max_us < LIMIT_MS * 1000 for step in told)
+            told_over = sum(step.min_us >= LIMIT_MS * 1000 for step in told)
+            print(f"    busy {ms:>4} ms: told {told_over} of {over} over the limit, {told_under} of {under} within; "
                   + (f"off by {median(off):+.0f} us, {max(map(abs, off)):.0f} at most; " if off else "")
                   + f"{len(wrong)} of {len(off)} ranges without the truth" + "".join(f"\n        {w}" for w in wrong),
                   flush=True)
@@ -82,7 +83,8 @@ def causes(rounds: int, _seconds: float) -> None:
     from test_stalls_causes import WAYS, places, was_disturbed
 
     count = max(20, rounds)
-    print(f"\ncauses: {count} of each; disturbed: the thread wanted a processor, or isoscope was late, for a quarter of it")
+    print(f"\ncauses: {count} of each; disturbed: the thread wanted a processor, or isoscope was late, for a quarter "
+          "of it")
     with stall_loop() as loop:
         for way in [*WAYS, None]:
             said: Counter[str] = Counter()
@@ -165,8 +167,8 @@ def program_row(program: Any, case: Any, heard: Heard) -> None:
         print(f"    MISSED  {missed}", flush=True)
         return
     at, by, caller = heard.latency_ms(stall), stall["culprit"], stall.get("caller", {})
-    print(f"    {program.name:<17} {case.name:<15} {middle(stall['durationMicros']) / 1e3:6.0f} ms  {stall['cause']:<8} "
-          f"{by['function']} ({by['library']}), by {caller.get('function', '?')}; event "
+    print(f"    {program.name:<17} {case.name:<15} {middle(stall['durationMicros']) / 1e3:6.0f} ms  "
+          f"{stall['cause']:<8} {by['function']} ({by['library']}), by {caller.get('function', '?')}; event "
           + ("not told" if at is None else f"after {at:.1f} ms"), flush=True)
 
 
@@ -189,7 +191,8 @@ def others(_rounds: int, _seconds: float) -> None:
             said = "-"
             if stall:
                 by = stall.get("caller") if stall["cause"] not in ("busy", "starved", "host") else stall["culprit"]
-                said = f"{stall['level']}, {stall['cause']}: {by['function']}, {middle(stall['durationMicros']) / 1e3:.0f} ms"
+                said = (f"{stall['level']}, {stall['cause']}: {by['function']}, "
+                        f"{middle(stall['durationMicros']) / 1e3:.0f} ms")
             longest = max(step.parts, key=lambda part: part.ns)
             rows.append([word, f"{step.min_us / 1e3:.0f} ms, {longest.name}", said,
                          *(rule.verdict(step, LIMIT_MS) for rule in RULES)])

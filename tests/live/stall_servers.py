@@ -61,7 +61,12 @@ class Node(Talking):
     name, package, needs = "node", "nodejs", ["node"]
     SCRIPT = """
         const crypto = require('crypto'), { execSync } = require('child_process');
-        function compute() { let n = 0; const end = Date.now() + LATE; while (Date.now() < end) n += Math.sqrt(n + 1); return n; }
+        function compute() {
+            const end = Date.now() + LATE;
+            let n = 0;
+            while (Date.now() < end) n += Math.sqrt(n + 1);
+            return n;
+        }
         const ways = {
             loop: compute,
             execSync: () => execSync('sleep ' + LATE / 1000),
@@ -149,7 +154,8 @@ class Nginx(Program):
                 location / {{ return 200 "fast"; }}
                 location /sleeps {{ perl 'sub {{ sleep 1; $_[0]->send_http_header("text/plain"); return OK; }}'; }}
                 location /computes {{
-                    perl 'sub {{ my $n = 0; for my $i (1..1e7) {{ $n += $i % 7; }} $_[0]->send_http_header("text/plain"); return OK; }}';
+                    perl 'sub {{ my $n = 0; for my $i (1..1e7) {{ $n += $i % 7; }}
+                                 $_[0]->send_http_header("text/plain"); return OK; }}';
                 }}
             }}
         }}

@@ -163,8 +163,8 @@ class Libevent(Compiled):
     name, package, MODULE = "libevent", "libevent-dev", "libevent"
     SOURCE = """
         #include <event2/event.h>
-        static void ticked(evutil_socket_t fd, short what, void *argument) { (void)fd; (void)what; (void)argument; }
-        static void readable(evutil_socket_t fd, short what, void *argument) { (void)fd; (void)what; (void)argument; one_line(); }
+        static void ticked(evutil_socket_t fd, short what, void *argument) { }
+        static void readable(evutil_socket_t fd, short what, void *argument) { one_line(); }
         int main(void)
         {
             struct event_base *base = event_base_new();
@@ -180,8 +180,8 @@ class Libev(Compiled):
     name, package, HEADER, flags = "libev", "libev-dev", "ev.h", ["-lev"]
     SOURCE = """
         #include <ev.h>
-        static void ticked(struct ev_loop *loop, ev_timer *timer, int what) { (void)loop; (void)timer; (void)what; }
-        static void readable(struct ev_loop *loop, ev_io *io, int what) { (void)loop; (void)io; (void)what; one_line(); }
+        static void ticked(struct ev_loop *loop, ev_timer *timer, int what) { }
+        static void readable(struct ev_loop *loop, ev_io *io, int what) { one_line(); }
         int main(void)
         {
             struct ev_loop *loop = EV_DEFAULT;
@@ -211,7 +211,8 @@ class Qt(Compiled, Displayed):
             QLabel label("0");
             QTimer timer;
             QSocketNotifier input(0, QSocketNotifier::Read);
-            QObject::connect(&timer, &QTimer::timeout, [&] { label.setText(QString::number(label.text().toInt() + 1)); });
+            QObject::connect(&timer, &QTimer::timeout,
+                             [&] { label.setText(QString::number(label.text().toInt() + 1)); });
             QObject::connect(&input, &QSocketNotifier::activated, [&] { one_line(); });
             label.show();
             timer.start(10);
