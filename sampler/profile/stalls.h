@@ -136,9 +136,6 @@ size_t stalls_count(const struct stalls *stalls);
 const struct stall *stalls_at(const struct stalls *stalls, size_t index);
 /* For a next window's since. */
 uint64_t stalls_change(const struct stalls *stalls);
-/* Stalls were forgotten (profile_stalls_clear) since the window's since: what the reader has is void, and this
- * begins anew. */
-bool stalls_reset(const struct stalls *stalls);
 /* The newest change of all; profile_options.changed is called when it grows. */
 uint64_t profile_stalls_change(struct profile *profile);
 
@@ -151,9 +148,6 @@ struct stall_counts {
     uint64_t lost;                  /* found no memory */
 };
 struct stall_counts profile_stall_counts(struct profile *profile);
-
-/* One sentence: its cause, and what is known of it. */
-void stall_cause_text(const struct stall *stall, char *out, size_t bytes);
 
 /* Of times: bucket i counts those of [2^i, 2^(i+1)) microseconds; bucket 0 begins at 0. */
 enum { LOOP_BUCKETS = 32 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum sample_kind kinds[] = { SAMPLES_OF_TIME };
+static const enum sample_kind kinds[] = { SAMPLES_OF_TIME, SAMPLES_OF_STALLS };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static const int64_t asleep_lasts_ns = 500000000; /* looks come each 50 ms at least */

@@ -77,7 +77,7 @@ static void evict(struct stall_log *log)
         next = listed->next;
         if (log->count <= log->count_max && log->bytes <= log->bytes_max)
             return;
-        if (listed->kept->stall.ongoing)
+        if (listed->open && listed->kept->stall.ongoing)
             continue;
         stall_log_remove(log, listed);
         log->counts.evicted++;
@@ -260,7 +260,6 @@ void stall_log_clear(struct stall_log *log, uint64_t process_id)
     struct listed *next;
 
     pthread_mutex_lock(&log->lock);
-    log->forgot = ++log->change;
     for (struct listed *listed = log->first; listed; listed = next) {
         next = listed->next;
         if (!is_of(&listed->kept->stall, process_id))

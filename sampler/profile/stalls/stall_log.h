@@ -105,8 +105,7 @@ struct stall_log_taken {
 struct stall_log_window {
     struct stall_log_taken *taken; /* by change */
     size_t count;
-    uint64_t change;
-    bool reset; /* as stalls_reset */
+    uint64_t change; /* for a next window's since */
 };
 
 int stall_log_take(struct stall_log *log, const struct stalls_window *window,

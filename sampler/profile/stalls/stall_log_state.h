@@ -38,7 +38,6 @@ struct stall_log {
     uint32_t count_max, count;
     size_t bytes_max, bytes;
     uint64_t change, number, id;
-    uint64_t forgot; /* the change at which stalls were last cleared */
     uint32_t open_count;
     struct open_stall *open;
     struct listed *first, *last; /* by change */

@@ -97,17 +97,12 @@ static bool take(const struct stall_log *log, const struct stalls_window *window
 int stall_log_take(struct stall_log *log, const struct stalls_window *window,
                    struct stall_log_window *out)
 {
-    struct stalls_window asked = *window;
     struct stall_log_window taken = { 0 };
     bool enough;
 
     pthread_mutex_lock(&log->lock);
-    if (asked.since && asked.since < log->forgot) {
-        taken.reset = true;
-        asked.since = 0;
-    }
     taken.taken = calloc((size_t)log->count + 1, sizeof(*taken.taken));
-    enough = taken.taken && take(log, &asked, &taken);
+    enough = taken.taken && take(log, window, &taken);
     pthread_mutex_unlock(&log->lock);
     if (!enough) {
         stall_log_window_free(&taken);

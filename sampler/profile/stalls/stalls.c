@@ -56,11 +56,6 @@ uint64_t stalls_change(const struct stalls *stalls)
     return stalls->window.change;
 }
 
-bool stalls_reset(const struct stalls *stalls)
-{
-    return stalls->window.reset;
-}
-
 uint64_t profile_stalls_change(struct profile *profile)
 {
     return stall_log_change(profile->stalls);
@@ -73,6 +68,9 @@ struct stall_counts profile_stall_counts(struct profile *profile)
 
 void profile_stalls_clear(struct profile *profile, uint64_t process_id)
 {
-    if (profile->collector)
-        stall_log_clear(profile->stalls, process_id);
+    if (!profile->collector)
+        return;
+    if (profile->before_clear)
+        profile->before_clear(profile->before_clear_context);
+    stall_log_clear(profile->stalls, process_id);
 }
