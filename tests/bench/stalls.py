@@ -70,11 +70,11 @@ def culprit(rounds: int, _seconds: float) -> None:
     skipped = 0
     with stall_loop() as loop:
         while said.total() < count and skipped < 20 * count:
-            step = loop.do("decode:20,render:150,compress:30,store:110")
+            step, stall = loop.stalled("decode:20,render:150,compress:30,store:110")
             if step.clear_longest(20_000_000) != "render":
                 skipped += 1
                 continue
-            said[loop.stall_of(step)["culprit"]["function"]] += 1
+            said[stall["culprit"]["function"]] += 1
     print(f"    said: {dict(said)} ({skipped} more were another's, by their own clocks)", flush=True)
 
 
@@ -90,7 +90,7 @@ def causes(rounds: int, _seconds: float) -> None:
             said: Counter[str] = Counter()
             named = disturbed = 0
             for _ in range(count):
-                stall = loop.stall_of(loop.do(way.word if way else "starve:60"))
+                stall = loop.stalled(way.word if way else "starve:60")[1]
                 disturbed += was_disturbed(stall)
                 said[stall["cause"]] += 1
                 named += not way or bool(places(stall) & way.functions)

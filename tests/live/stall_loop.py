@@ -21,6 +21,7 @@ from typing import Any, Iterator, NamedTuple, Optional
 from harness import DEADLINE_S, Client, Service, service_of, until, workload
 
 Stall = dict[str, Any]
+TRIES = 5
 
 
 class Part(NamedTuple):
@@ -160,18 +161,23 @@ class StallLoop:
         return until(lambda: (found := self.find(step)) and not found["ongoing"] and found,
                      f"the stall of {step.text}, {step.min_us / 1e3:.0f} ms")
 
+    def stalled(self, word: str) -> tuple[Step, Stall]:
+        """Does it until its stall is known: who looks may stand still for all of it, but not each time."""
+        for _ in range(TRIES):
+            step = self.do(word)
+            try:
+                return step, until(lambda: (s := self.find(step)) and not s["ongoing"] and s, word, DEADLINE_S / 6)
+            except AssertionError:
+                continue
+        raise AssertionError(f"{word}: no stall, {TRIES} times")
+
     def ongoing(self) -> Stall:
         return until(lambda: next((s for s in self.stalls() if s["ongoing"]), None), "a stall that goes on")
 
     def settle(self, limit_ms: int) -> list[Stall]:
         """All stalls so far, when each dispatch so far was judged: a long one behind them has been."""
-        while True:
-            sentinel = self.do(f"busy:{3 * limit_ms}")
-            try:
-                until(lambda: (found := self.find(sentinel)) and not found["ongoing"], "", DEADLINE_S / 6)
-            except AssertionError:  # the whole machine stood still for all of it
-                continue
-            return [stall for stall in self.stalls() if not overlap(stall, sentinel)]
+        sentinel, _stall = self.stalled(f"busy:{3 * limit_ms}")
+        return [stall for stall in self.stalls() if not overlap(stall, sentinel)]
 
 
 @contextmanager
@@ -192,6 +198,16 @@ def switches(pid: int, name: str = "") -> int:
         if name in ("", status["Name"].strip()):
             count += int(status["voluntary_ctxt_switches"])
     return count
+
+
+def ended_stalls(client: Client, steps: list[Step]) -> list[Stall]:
+    """Theirs, one each, when all have ended. A busy machine has stalls of its own besides."""
+    def found() -> Optional[list[Stall]]:
+        every = [stall for stall in all_stalls(client) if not stall["ongoing"]]
+        theirs = [[stall for stall in every if overlap(stall, step)] for step in steps]
+        return [one[0] for one in theirs] if all(len(one) == 1 for one in theirs) else None
+
+    return until(found, "a stall of each step")
 
 
 def unchanged_for(figure: Any, seconds: float) -> bool:

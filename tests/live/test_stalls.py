@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 from harness import DEADLINE_S, ISOSCOPE, Client, service_of, service_pid, serving, until, workload
-from stall_loop import (Step, all_stalls, loop_of, loops, overlap, stall_loop, step_of, switches, told_stalls,
+from stall_loop import (TRIES, Step, all_stalls, ended_stalls, loop_of, loops, overlap, stall_loop, step_of, switches, told_stalls,
                         unchanged_for, wrong_times)
 
 LIMIT_MS = 250
-TRIES = 10
 LEVELS = {"stall": 250, "hang": 2000, "dead": 5000}
 LOOK_NS = 5_000_000  # between two looks at a late loop's thread
 
@@ -67,11 +66,10 @@ def test_the_culprit_is_what_took_longest_and_not_what_runs_in_the_end(loop):
     """decode, render, compress, store: render is it, and store runs when the limit has passed."""
     right = 0
     for _ in range(40):
-        step = loop.do("decode:20,render:150,compress:30,store:110")
+        step, stall = loop.stalled("decode:20,render:150,compress:30,store:110")
         expected = step.clear_longest(4 * LOOK_NS)
         if expected is None:
             continue  # a function had to wait for its processor
-        stall = loop.stall_of(step)
         assert stall["culprit"]["function"] == expected, (step, stall)
         right += expected == "render"
         if right == 5:
@@ -84,12 +82,11 @@ def test_the_culprit_is_what_took_longest_and_not_what_runs_in_the_end(loop):
 
 def test_two_places_in_one_function_are_one_culprit(loop):
     for _ in range(TRIES):
-        step = loop.do("render:100,two_places:200")
+        step, stall = loop.stalled("render:100,two_places:200")
         if step.clear_longest(10 * LOOK_NS) == "two_places":
             break
     else:
         pytest.fail("two_places never took longest")
-    stall = loop.stall_of(step)
     assert stall["culprit"]["function"] == "two_places"
     assert stall["culprit"]["micros"] * 1000 >= 0.5 * step.parts[1].ns
 
@@ -98,7 +95,7 @@ def test_shares_within_a_stall_are_those_of_its_functions(loop):
     """foo, bar and baz take 32 : 6 : 2."""
     looks, hits = 0, 0
     for _ in range(4):
-        stall = loop.stall_of(loop.do("mix:400"))
+        _step, stall = loop.stalled("mix:400")
         assert stall["culprit"]["function"] == "foo"
         assert stall["culprit"]["share"] == pytest.approx(stall["culprit"]["looks"] / stall["looks"], abs=0.01)
         looks += stall["looks"]
@@ -111,10 +108,9 @@ def test_shares_within_a_stall_are_those_of_its_functions(loop):
 def test_two_loops_of_a_program_are_late_at_once_and_each_has_its_own_culprit():
     words = ("render:800", "wait:1", "+", "store:800")
     with service_of([workload("stall_loop"), *words], "--quiet", stdout=-1) as service:
-        service.wait_for_end()
+        steps = steps_printed(service, 2)
         with Client(service.uri) as client:
-            until(lambda: len(s := all_stalls(client)) == 2 and not any(x["ongoing"] for x in s), "both")
-            culprits = {stall["thread"]: stall["culprit"]["function"] for stall in all_stalls(client)}
+            culprits = {stall["thread"]: stall["culprit"]["function"] for stall in ended_stalls(client, steps)}
     assert culprits == {"stall_loop": "render", "loop1": "store"}
 
 
@@ -124,8 +120,8 @@ def test_equal_stalls_are_told_less_and_less_often_and_all_are_counted():
         steps = [loop.done() for _ in range(60)]
         loop.settle(200)
         stalls = [stall for stall in loop.stalls() if stall.get("culprit", {}).get("function") == "render"]
-        causes = sum(loop_of(loop.client, loop.pid)["causes"].values())
-        assert causes == len(loop.stalls())
+        until(lambda: sum(loop_of(loop.client, loop.pid)["causes"].values()) == len(loop.stalls()),
+              "all are counted")
     assert len(stalls) >= 30  # few are missed: of a machine that stands still
     assert all(any(overlap(stall, step) for step in steps) for stall in stalls)
     equals = [stall["equals"] for stall in stalls]
@@ -137,15 +133,15 @@ def test_equal_stalls_are_told_less_and_less_often_and_all_are_counted():
 def test_a_loop_that_rests_wakes_nobody_and_has_no_stalls():
     with stall_loop() as loop:
         loop.settle(LIMIT_MS)
-        before = len(loop.stalls())
         loop.send("quiet")
         watcher = service_pid(loop.service.process.pid)
         assert switches(watcher, "iso-loops") > 0
         until(lambda: unchanged_for(lambda: (switches(watcher, "iso-loops"), switches(loop.pid)), 5),
               "rest, of the loop and of who watches it")
-        assert len(loop.stalls()) == before
+        rested_us = (time.monotonic() - 5) * 1e6
+        assert [stall for stall in loop.stalls() if stall["startMicros"][1] > rested_us] == []
         # And it is awake when it is needed.
-        assert loop.stall_of(loop.do("busy:600"))
+        assert loop.stalled("busy:600")
 
 
 def state_of(pid: int) -> str:
@@ -201,7 +197,7 @@ def test_a_service_that_stands_still_says_that_it_is_the_host(tmp_path):
 
 def test_a_loop_that_gets_no_processor_is_starved():
     with stall_loop() as loop:
-        stall = loop.stall_of(loop.do("starve:100"))
+        _step, stall = loop.stalled("starve:100")
         assert stall["cause"] in {"starved", "host"}, stall
         assert stall["runnableMicros"] > stall["runningMicros"]
 
@@ -221,22 +217,23 @@ def test_a_stall_is_there_while_it_lasts_and_grows(tmp_path):
 
 def test_a_cursor_gives_what_has_changed_since():
     with stall_loop() as loop:
-        first = loop.stall_of(loop.do("busy:600"))
+        def numbers(**params) -> set[int]:
+            return {stall["number"] for stall in all_stalls(loop.client, **params)}
+
+        first = loop.stalled("busy:600")[1]
         cursor = loop.client.call("_getStalls")["next"]
-        assert all_stalls(loop.client, since=cursor) == []
-        second = loop.stall_of(loop.do("sleep:600"))
-        assert [s["number"] for s in all_stalls(loop.client, since=cursor)] == [second["number"]]
+        second = loop.stalled("sleep:600")[1]
+        assert first["number"] not in numbers(since=cursor) and second["number"] in numbers(since=cursor)
         window = {"timeOriginMicros": first["timeOriginMicros"], "timeExtentMicros": first["timeExtentMicros"]}
-        assert [s["number"] for s in all_stalls(loop.client, **window)] == [first["number"]]
+        assert first["number"] in numbers(**window) and second["number"] not in numbers(**window)
         loop.client.call("_clearStalls")
-        assert loop.stalls() == []
-        third = loop.stall_of(loop.do("busy:600"))
-        assert third["number"] > second["number"]
+        assert not {first["number"], second["number"]} & numbers()
+        assert loop.stalled("busy:600")[1]["number"] > second["number"]
 
 
 def test_samples_of_a_stalls_window_show_its_culprit():
     with stall_loop() as loop:
-        stall = loop.stall_of(loop.do("render:600"))
+        _step, stall = loop.stalled("render:600")
         told = loop.client.call("getCpuSamples", isolateId=stall["isolateId"],
                                 timeOriginMicros=stall["timeOriginMicros"],
                                 timeExtentMicros=stall["timeExtentMicros"])
@@ -249,14 +246,13 @@ def test_which_loops_are_watched_can_be_changed_while_it_runs():
     with stall_loop() as loop:
         loop.client.set_flag("stall_watch", "none")
         until(lambda: not (found := loop_of(loop.client, loop.pid)) or not found["watched"], "it is not watched")
-        before = len(loop.stalls())
         step = loop.do("busy:600")
         loop.client.set_flag("stall_watch", "stall*,other")
         until(lambda: (found := loop_of(loop.client, loop.pid)) and found["watched"], "it is watched again")
         loop.settle(LIMIT_MS)
-        assert loop.find(step) is None and before == 0
+        assert loop.find(step) is None
         loop.client.set_flag("stall_limit", "100")
-        stall = loop.stall_of(loop.do("busy:300"))
+        _step, stall = loop.stalled("busy:300")
         assert stall["limitMicros"] == 100_000
 
 
@@ -288,9 +284,7 @@ def test_a_forked_child_has_loops_of_its_own():
         steps = steps_printed(service, 3)
         assert len({step.pid for step in steps}) == 2
         with Client(service.uri) as client:
-            until(lambda: sum(not s["ongoing"] for s in all_stalls(client)) == 3, "all three")
-            for step in steps:
-                (stall,) = [s for s in all_stalls(client) if overlap(s, step)]
+            for step, stall in zip(steps, ended_stalls(client, steps)):
                 assert wrong_times(stall, step) == ""
                 if step.text.startswith("render"):
                     assert stall["culprit"]["function"] == "render"
@@ -301,8 +295,7 @@ def test_a_program_is_watched_after_an_exec():
     with service_of([workload("stall_loop"), *words], "--quiet", stdout=-1) as service:
         steps = steps_printed(service, 2)
         with Client(service.uri) as client:
-            until(lambda: sum(not s["ongoing"] for s in all_stalls(client)) == 2, "both")
-            culprits = [s["culprit"]["function"] for s in sorted(all_stalls(client), key=lambda s: s["number"])]
+            culprits = [stall["culprit"]["function"] for stall in ended_stalls(client, steps)]
     assert culprits == ["busy", "render"] and steps[0].pid == steps[1].pid
 
 
@@ -325,7 +318,7 @@ def test_a_client_that_goes_while_a_stall_is_told_harms_nobody(tmp_path):
             loop.ongoing()
         (tmp_path / "go on").touch()
         assert loop.stall_of(loop.done())
-        assert loop.stall_of(loop.do("busy:600"))
+        assert loop.stalled("busy:600")
 
 
 def test_unwatchable_waits_are_told(compiled):
@@ -353,7 +346,7 @@ def test_a_saved_session_has_the_same_stalls(tmp_path):
     file = tmp_path / "saved.isoscope"
     with stall_loop() as loop:
         for word in ("render:600", "sleep:600"):
-            loop.stall_of(loop.do(word))
+            loop.stalled(word)
         loop.service.process.stdin.close()
         loop.service.wait_for_end()
         until(lambda: all(found["ended"] for found in loops(loop.client)), "its loop has ended")

@@ -47,8 +47,7 @@ def was_disturbed(stall: Stall) -> bool:
 def judged(loop: StallLoop, word: str) -> Stall:
     """Its stall, of a try that nothing else disturbed. A # in the word is the try's number."""
     for attempt in range(TRIES):
-        step = loop.do(word.replace("#", str(attempt)))
-        stall = loop.stall_of(step)
+        step, stall = loop.stalled(word.replace("#", str(attempt)))
         assert wrong_times(stall, step) == ""
         if not was_disturbed(stall):
             return stall

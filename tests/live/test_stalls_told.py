@@ -62,12 +62,13 @@ def scraped(loop: StallLoop) -> str:
 
 
 def test_metrics_count_stalls_by_loop_and_cause(loop):
-    loop.stall_of(loop.do("busy:600"))
-    told = loop_of(loop.client, loop.pid)["causes"]
-    counts = {cause: int(count) for labels, count in re.findall(r"^isoscope_stalls_total\{(.*)\} (\d+)$",
-                                                                scraped(loop), re.MULTILINE)
-              for cause in re.findall(r'cause="([^"]*)"', labels) if int(count)}
-    assert counts == told
+    def counted() -> dict[str, int]:
+        lines = re.findall(r"^isoscope_stalls_total\{(.*)\} (\d+)$", scraped(loop), re.MULTILINE)
+        return {cause: int(count) for labels, count in lines
+                for cause in re.findall(r'cause="([^"]*)"', labels) if int(count)}
+
+    assert loop.stalled("busy:600")
+    until(lambda: counted() == loop_of(loop.client, loop.pid)["causes"], "the same counts")
 
 
 PROMETHEUS = """
@@ -82,7 +83,7 @@ scrape_configs:
 def test_prometheus_scrapes_them(loop, tmp_path):
     if not shutil.which("prometheus"):
         pytest.skip("there is no prometheus; its package is prometheus")
-    loop.stall_of(loop.do("busy:600"))
+    assert loop.stalled("busy:600")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -108,7 +109,7 @@ def test_prometheus_scrapes_them(loop, tmp_path):
 
 
 def test_the_timeline_has_told_stalls_as_slices_of_their_threads(loop):
-    stall = loop.stall_of(loop.do("render:600"))
+    _step, stall = loop.stalled("render:600")
     assert stall["told"]
 
     def slices() -> list[dict[str, Any]]:
