@@ -268,6 +268,10 @@ struct feed_module {
 /* The tables' file lies beside the feed's socket, is written by the service alone, and grows. */
 #define FEED_TABLES_SUFFIX ".tables"
 enum {
+    /* In the tables' file: a random number, so that a service that only stood still is not taken for another
+     * one. Nobody ever writes the word before it: outside/bell.h. */
+    FEED_TABLES_MARK_AT = 8,
+    FEED_TABLES_MARK_BYTES = 8,
     FEED_TABLE_NONE = 1,        /* in table_at: there is no unwind data */
     FEED_TABLE_ALIGN = 1 << 16, /* where tables begin: a multiple of every page size */
 };
