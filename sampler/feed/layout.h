@@ -239,7 +239,7 @@ struct feed_loop {
     _Atomic uint32_t ping_asked;  /* S: +1 */
     _Atomic uint32_t ping_posted; /* P: what it was when its ping was handed to the program's post */
     _Atomic uint32_t ping_seen;   /* P: what it was when the loop ran it */
-    uint32_t reserved_hot[3];
+    uint32_t reserved_hot[5];
 
     _Atomic uint32_t state;      /* feed_loop_state */
     _Atomic uint32_t generation; /* P: +1 each time the entry is claimed */
