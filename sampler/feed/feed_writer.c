@@ -21,7 +21,7 @@ enum {
     NAME_PROBES_MAX = 64,
     PART_OF_SPACE = 16,
     FIRST_RINGS = 2,
-    THREADS_OFFSET = 1024, /* the first threads stand in the header's page */
+    THREADS_OFFSET = 1280, /* the first threads stand in the header's page */
     /* Made-up names must not take the room that the modules' paths need. */
     NAMES_FOR_PATHS = FEED_NAMES_BYTES / 4,
     LOOPS_BYTES = FEED_LOOPS_MAX * sizeof(struct feed_loop),
