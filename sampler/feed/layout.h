@@ -339,6 +339,7 @@ struct feed_header {
         _Atomic uint32_t stopped;         /* 1: by isoscope_stop, or in a sandbox: no more comes */
         _Atomic uint32_t modules_live;    /* modules mapped now */
         _Atomic uint32_t unloads;         /* P: +1 before and after each dlclose */
+        _Atomic uint32_t module_looks;    /* +1 each time that it has looked at what is mapped */
         _Atomic uint64_t ticks;           /* handler calls */
         _Atomic uint64_t delivered;       /* samples committed to a ring */
         _Atomic uint64_t names_full;      /* tags and functions without room for their names */
