@@ -40,10 +40,16 @@ static int make_watcher(struct profile *profile)
     return watcher_new(&profile->watcher, &watcher);
 }
 
+static void look_at_all(struct profile *profile, uint64_t process_id)
+{
+    watcher_look_at_all(profile->watcher, process_id);
+}
+
 static int make_teller(struct profile *profile, const struct profile_options *options)
 {
     const struct teller_options teller = { .profile = profile,
                                            .log = profile->stalls,
+                                           .look_at_all = look_at_all,
                                            .changed = options->changed,
                                            .context = options->context };
 

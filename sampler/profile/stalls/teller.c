@@ -102,6 +102,8 @@ static void begin(struct teller *teller, const struct stall_task *task,
         return;
     }
     stall_log_judge(teller->options.log, task, made->key, now_ns, &notes);
+    if (notes.equals == 1 && teller->options.look_at_all)
+        teller->options.look_at_all(teller->options.profile, task->stall.process_id);
     notes.seen_ns = 0;
     notes.level_told = task->stall.level;
     notes.stack_told = made->newest;
