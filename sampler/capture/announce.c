@@ -102,7 +102,6 @@ static SIGNAL_SAFE bool move_to_new_feed(int *memfd)
     return true;
 }
 
-<<<<<<< HEAD
 /* Whoever waits in the feed that is left goes on in the new one. */
 static SIGNAL_SAFE void wake_sleepers(struct feed_header *header)
 {
@@ -115,7 +114,8 @@ void announce_leave_feed(void)
     feed_writer_destroy(&left);
     left = sampler.writer;
     memset(&sampler.writer, 0, sizeof sampler.writer);
-=======
+}
+
 /* The service has read the feed, is still there, and will go on with it. */
 static SIGNAL_SAFE bool only_stands_still(void)
 {
@@ -123,7 +123,6 @@ static SIGNAL_SAFE bool only_stands_still(void)
 
     return reader_us != announced_us && clock_kernel_us() - reader_us < STANDS_STILL_MAX_US &&
            shared_tables_are_still(&sampler.modules.tables, sampler.address.tables);
->>>>>>> rest
 }
 
 void announce_again(void)
