@@ -16,6 +16,8 @@
 struct bell;
 struct watcher;
 struct kept_loops;
+struct stall_log;
+struct teller;
 struct event_store;
 struct streams;
 struct follow_tables;
@@ -27,6 +29,8 @@ struct profile {
     struct stores stores;
     struct event_store *events;
     struct streams *streams; /* of events */
+    struct stall_log *stalls;
+    struct teller *teller; /* NULL: it is saved */
     struct registry *registry;
     struct functions *functions;
     struct inline_chains *chains;

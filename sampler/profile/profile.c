@@ -7,6 +7,7 @@
 #include "loops/watcher.h"
 #include "outside/bell.h"
 #include "parts.h"
+#include "stalls/teller.h"
 #include "symbols/files/symbol_server.h"
 
 #include <errno.h>
@@ -31,10 +32,22 @@ static void rung(void *context)
     look_now(context);
 }
 
+static int make_teller(struct profile *profile, const struct profile_options *options)
+{
+    const struct teller_options teller = { .profile = profile,
+                                           .log = profile->stalls,
+                                           .changed = options->changed,
+                                           .context = options->context };
+
+    return teller_new(&profile->teller, &teller);
+}
+
 static int make_intake(struct profile *profile, const struct profile_options *options)
 {
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
+    const struct loop_reports reports = stall_log_reports(profile->stalls);
+    const struct watcher_options watcher = { .reports = &reports };
     int error;
 
     if (options->tables_path &&
@@ -43,7 +56,7 @@ static int make_intake(struct profile *profile, const struct profile_options *op
         profile->tables_problem = errno;
     }
     if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
-        (error = watcher_new(&profile->watcher, &(struct watcher_options){ 0 })) < 0)
+        (error = watcher_new(&profile->watcher, &watcher)) < 0)
         return error;
     collector.processes = profile->processes;
     collector.stores = &profile->stores;
@@ -55,6 +68,8 @@ static int make_intake(struct profile *profile, const struct profile_options *op
     collector.rounds = profile->rounds;
     collector.watcher = profile->watcher;
     error = collector_new(&profile->collector, &collector);
+    if (!error)
+        error = make_teller(profile, options);
     if (!error && profile->tables) /* without it programs are heard a little later */
         bell_new(&profile->bell, options->tables_path, rung, profile);
     return error;
@@ -108,7 +123,9 @@ int profile_start(struct profile *profile)
     error = rounds_start(profile->rounds);
     if (!error)
         error = watcher_start(profile->watcher);
-    return error ? error : collector_start(profile->collector);
+    if (!error)
+        error = collector_start(profile->collector);
+    return error ? error : teller_start(profile->teller);
 }
 
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,
