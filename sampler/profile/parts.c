@@ -4,10 +4,13 @@
 #include "events/event_store.h"
 #include "events/streams.h"
 #include "intake/collector.h"
+#include "loops/kept_loops.h"
+#include "loops/watcher.h"
 #include "outside/bell.h"
 #include "profile.h"
 #include "facts/kept_facts.h"
 #include "session/session_contents.h"
+#include "stalls/teller.h"
 #include "view/follow_tables.h"
 
 #include <stdlib.h>
@@ -66,6 +69,7 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     if ((error = stores_new(&profile->stores, options->store_bytes)) < 0 ||
         (error = event_store_new(&profile->events, options->store_bytes)) < 0 ||
         (error = streams_new(&profile->streams)) < 0 ||
+        (error = stall_log_new(&profile->stalls, &(struct stall_log_options){ 0 })) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
         (error = functions_new(&profile->functions)) < 0 ||
         (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
@@ -100,21 +104,27 @@ void profile_free(struct profile *profile)
         return;
     follow_tables_release(profile->follow);
     bell_free(profile->bell);
+    teller_free(profile->teller);
     if (profile->collector)
         collector_stop(profile->collector);
     if (profile->rounds)
         rounds_stop(profile->rounds);
+    if (profile->watcher)
+        watcher_stop(profile->watcher);
     table_store_free(profile->tables);
     collector_free(profile->collector);
     symbolizer_free(profile->symbolizer);
     processes_free(profile->processes);
+    watcher_free(profile->watcher);
     rounds_free(profile->rounds);
     stores_free(&profile->stores);
     event_store_free(profile->events);
     streams_free(profile->streams);
+    stall_log_free(profile->stalls);
     inline_chains_free(profile->chains);
     inline_chains_free(profile->known.saved);
     kept_facts_free(profile->kept);
+    kept_loops_free(profile->kept_loops);
     session_contents_free(profile->contents);
     functions_free(profile->functions);
     registry_free(profile->registry);
