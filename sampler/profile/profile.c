@@ -32,6 +32,14 @@ static void rung(void *context)
     look_now(context);
 }
 
+static int make_watcher(struct profile *profile)
+{
+    const struct loop_reports reports = stall_log_reports(profile->stalls);
+    const struct watcher_options watcher = { .reports = &reports };
+
+    return watcher_new(&profile->watcher, &watcher);
+}
+
 static int make_teller(struct profile *profile, const struct profile_options *options)
 {
     const struct teller_options teller = { .profile = profile,
@@ -46,8 +54,6 @@ static int make_intake(struct profile *profile, const struct profile_options *op
 {
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
-    const struct loop_reports reports = stall_log_reports(profile->stalls);
-    const struct watcher_options watcher = { .reports = &reports };
     int error;
 
     if (options->tables_path &&
@@ -56,7 +62,7 @@ static int make_intake(struct profile *profile, const struct profile_options *op
         profile->tables_problem = errno;
     }
     if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
-        (error = watcher_new(&profile->watcher, &watcher)) < 0)
+        (error = make_watcher(profile)) < 0)
         return error;
     collector.processes = profile->processes;
     collector.stores = &profile->stores;
