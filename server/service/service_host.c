@@ -38,6 +38,11 @@ static int64_t monotonic_us(void)
     return clock_us(CLOCK_MONOTONIC);
 }
 
+static int64_t cpu_ns(void)
+{
+    return clock_us(CLOCK_PROCESS_CPUTIME_ID) * 1000;
+}
+
 /* isoscope_strerror lives in the sampler's library, which is not in this process. */
 #define ERROR_TEXT(name, text) [ISOSCOPE_##name] = text,
 static const char *const error_texts[] = { ISOSCOPE_ERRORS(ERROR_TEXT) };
@@ -118,6 +123,7 @@ static int open_service(struct service_host *host,
     options.version = ISOSCOPE_VERSION;
     options.epoch_ms = epoch_ms;
     options.monotonic_us = monotonic_us;
+    options.cpu_ns = cpu_ns;
     status = service_new(&host->service, &options);
     return status < 0 ? failed("start the protocol", status) : 0;
 }
