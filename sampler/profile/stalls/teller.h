@@ -22,8 +22,6 @@ struct teller;
 struct teller_options {
     struct profile *profile;
     struct stall_log *log;
-    /* A culprit's stack that was not met before: what all threads do then is worth a look. NULL: nobody looks. */
-    void (*look_at_all)(struct profile *profile, uint64_t process_id);
     /* There is something new to read; NULL: nobody cares. */
     void (*changed)(void *context);
     void *context;
