@@ -31,8 +31,8 @@ enum {
 int unwatched_new(struct unwatched **out, struct subject *subject, uint64_t process_id);
 void unwatched_free(struct unwatched *unwatched); /* NULL is fine */
 
-/* Looks if it is time: one, two, four, eight seconds after the look before, then each ten. True: threads came, or
- * went. */
+/* Looks if it is time: a second after the first call, two, four, eight seconds after the look before, then each ten.
+ * True: threads came, or went. */
 bool unwatched_look(struct unwatched *unwatched, int64_t now_ns);
 /* Returns how many there are; fills at most capacity. */
 size_t unwatched_list(struct unwatched *unwatched, struct unwatched_thread *out, size_t capacity);
