@@ -2,7 +2,7 @@
  * unwatched.h - threads that wait for descriptors by system calls of their own, past the wrapped calls: their loops
  * are not marked, and users are told.
  *
- *   watcher, while it is awake -> unwatched_look -> /proc/PID/task/TID/syscall of each thread without a loop
+ *   watcher_round, in each of the collector's -> unwatched_look -> /proc/PID/task/TID/syscall of each thread without a loop
  *     -> met so often in a row in a loop's wait, at code that no wrapper is before -> profile_unwatched
  *
  * A wait through libc, or liburing, has its pc in there. One by a system call instruction of the program's own has it
