@@ -7,9 +7,11 @@
 #include "events/history.h"
 #include "events/loss_log.h"
 #include "events/offers.h"
+#include "events/stall_events.h"
 #include "events/streams.h"
 #include "events/tagged_samples.h"
 #include "events/timeline_events.h"
+#include "metrics/metrics.h"
 #include "text/json_writer.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/facts.h"
@@ -46,7 +48,9 @@ int service_new(struct service **out, const struct service_options *options)
     profile_host_cpu(options->profile, service->host_cpu, sizeof(service->host_cpu));
     service->histories = histories_new();
     service->loss_log = loss_log_new();
-    if (!service->histories || !service->loss_log || service_begin(service) < 0) {
+    service->stall_events = stall_events_new();
+    if (!service->histories || !service->loss_log || !service->stall_events ||
+        service_begin(service) < 0) {
         service_free(service);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -62,6 +66,8 @@ void service_free(struct service *service)
         client_free(service->clients);
     isolates_free(&service->isolates);
     loss_log_free(service->loss_log);
+    stall_events_free(service->stall_events);
+    metrics_free(service->metrics);
     histories_free(service->histories);
     json_decref(service->unsampled);
     json_decref(service->chosen_streams);
@@ -91,8 +97,10 @@ static void tell_of_samples(struct service *service)
         timeline_events_poll(client);
     }
     frame_events_poll(service);
+    stall_events_poll(service);
     streams_samples_came(service);
     streams_timeline_came(service);
+    streams_stalls_came(service);
 }
 
 /* Where hundreds of processes come and go, looking at all of them at each change would be most of
@@ -136,6 +144,22 @@ void service_program_wrote(struct service *service, enum service_output output, 
 {
     streams_wrote(service, output == SERVICE_STDERR ? STREAM_ID_STDERR : STREAM_ID_STDOUT, bytes,
                   length);
+}
+
+char *service_metrics(struct service *service, size_t *length)
+{
+    const struct service_options *options = &service->options;
+    struct metrics_of_service own = { .version = options->version };
+    struct json_text text = { 0 };
+
+    if (!service->metrics)
+        service->metrics = metrics_new();
+    if (options->cpu_ns)
+        own.cpu_ns = (uint64_t)options->cpu_ns();
+    if (!service->metrics || metrics_put(service->metrics, &text, options->profile, &own) < 0)
+        json_text_free(&text);
+    *length = text.length;
+    return text.data;
 }
 
 int client_new(struct client **out, struct service *service)

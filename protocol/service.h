@@ -26,6 +26,7 @@ struct service_options {
     /* Clocks come from outside. Of a saved profile clients are told its own. */
     int64_t (*epoch_ms)(void);
     int64_t (*monotonic_us)(void);
+    int64_t (*cpu_ns)(void);            /* CPU time of this process; NULL: it is not told */
     const char *const *command;         /* what is run, up to a NULL; NULL: not known */
     bool allow_dds;                     /* a client may become the only one: _yieldControlToDDS */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
@@ -64,6 +65,9 @@ void service_sampled_after_all(struct service *service, int32_t pid, const char 
 /* What the service knows besides the profile, for a session file: a JSON object, from malloc. A
  * service over that file knows it again. NULL: out of memory. */
 char *service_state(const struct service *service);
+
+/* All figures in Prometheus' text format (metrics.h), from malloc. NULL: out of memory. */
+char *service_metrics(struct service *service, size_t *length);
 
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */

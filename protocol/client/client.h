@@ -34,7 +34,9 @@ enum close_code {
 
 struct histories;
 struct loss_log;
+struct metrics;
 struct offers;
+struct stall_events;
 struct tagged_samples;
 
 /* Where a listener to the stream Timeline is: events/timeline_events.h. */
@@ -47,7 +49,7 @@ struct timeline_reader {
 /* Where all listeners to frames are: events/frame_events.h. */
 struct frame_reader {
     struct timeline_cursor cursor;
-    uint32_t posted; /* behind it, already */
+    uint32_t posted; /* events behind it, already; two of each frame */
     bool heard;      /* somebody listens */
     int64_t looked_us;
 };
@@ -61,6 +63,9 @@ struct service {
     unsigned client_number; /* of the next one */
     struct histories *histories;
     struct loss_log *loss_log;
+    uint64_t log_records; /* of Logging, until now */
+    struct stall_events *stall_events;
+    struct metrics *metrics; /* NULL: nobody asked yet */
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     bool saved;                /* the profile is of session files: saved.h */
@@ -71,6 +76,9 @@ struct service {
     uint64_t events_told;      /* as samples_told, of the timeline */
     int64_t events_told_us;
     struct frame_reader frames;
+    uint64_t stalls_told; /* the change that the last _StallsAvailable told of */
+    int64_t stalls_told_us;
+    uint32_t stall_clears;
     struct written_samples written[WRITTEN_SAMPLES_MAX]; /* _writeCpuProfileTimeline */
     unsigned written_count;
     uint64_t samples_told; /* that were there at the last _SamplesAvailable */

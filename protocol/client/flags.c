@@ -3,12 +3,15 @@
 #include "client.h"
 #include "../rpc/values.h"
 #include "../samples/counters.h"
+#include "../stalls/stall_words.h"
 
 #include "../../sampler/profile/control.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { STALL_LIMIT_MAX_MS = 3600 * 1000 };
 
 struct flag {
     const char *name, *comment, *type, *initial;
@@ -153,6 +156,64 @@ static enum flag_set set_wall_threads(struct service *service, const char *value
     return FLAG_SET;
 }
 
+static void get_stall_limit(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    struct stall_settings settings = profile_stall_settings(service->options.profile);
+
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, stall_limit_ms(settings.limits_ms, STALL_LEVEL_STALL));
+}
+
+/* The other limits make room for it, and take their own values again when they can. */
+static enum flag_set set_stall_limit(struct service *service, const char *value)
+{
+    struct stall_settings settings = profile_stall_settings(service->options.profile);
+    int64_t limit_ms;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!value_int64(value, &limit_ms))
+        return FLAG_INVALID;
+    limit_ms = clamp(limit_ms, 1, STALL_LIMIT_MAX_MS);
+    for (int level = 0; level < STALL_LEVEL_COUNT; level++)
+        settings.limits_ms[level] =
+            (uint32_t)(level < STALL_LEVEL_STALL
+                           ? clamp(stall_limits_ms[level], 1, limit_ms)
+                           : clamp(stall_limits_ms[level], limit_ms, INT32_MAX));
+    settings.limits_ms[STALL_LEVEL_STALL] = (uint32_t)limit_ms;
+    profile_apply_stall_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
+_Static_assert((int)FLAG_TEXT_MAX >= (int)sizeof(((struct stall_settings *)0)->names),
+               "it is a flag's text");
+
+static void get_stall_watch(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    struct stall_settings settings = profile_stall_settings(service->options.profile);
+
+    snprintf(out, FLAG_TEXT_MAX, "%s", stall_watch_text(&settings));
+}
+
+static enum flag_set set_stall_watch(struct service *service, const char *value)
+{
+    struct stall_settings settings = profile_stall_settings(service->options.profile);
+    size_t length = strlen(value);
+    int watch = 0;
+
+    if (!length)
+        return FLAG_SET;
+    while (watch < FEED_WATCH_COUNT && strcmp(value, watch_words[watch]) != 0)
+        watch++;
+    if (watch == FEED_WATCH_COUNT && length >= sizeof(settings.names))
+        return FLAG_INVALID;
+    memset(settings.names, 0, sizeof(settings.names));
+    if (watch == FEED_WATCH_COUNT)
+        memcpy(settings.names, value, length);
+    settings.watch = watch == FEED_WATCH_COUNT ? FEED_WATCH_AUTO : (enum feed_watch)watch;
+    profile_apply_stall_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
 /* isoscope never pauses a program. DevTools asks for it at each connect, and copes with a no. */
 static enum flag_set set_never(struct service *service, const char *value)
 {
@@ -183,6 +244,11 @@ static const struct flag flags[] = {
     { "profiler", "Sample all threads.", "Bool", "true", get_profiler, set_profiler },
     { "sample_buffer_duration", "0: samples are bounded by bytes, not time.", "Int", "0", NULL,
       NULL },
+    { "stall_limit", "From when on a loop's dispatch is a stall, in milliseconds; at least 1.",
+      "Int", "250", get_stall_limit, set_stall_limit },
+    { "stall_watch",
+      "The loops that are watched: auto, all, none, or names ('*' for any characters) with commas.",
+      "String", "auto", get_stall_watch, set_stall_watch },
 };
 enum { FLAG_COUNT = sizeof(flags) / sizeof(*flags) };
 _Static_assert(FEED_DEPTH_DEFAULT == 512, "max_profile_depth says so");

@@ -2,10 +2,14 @@
 
 #include "streams.h"
 #include "../client/client.h"
+#include "../text/any_text.h"
 #include "../timeline/frame_rate.h"
 
-/* Of one turn; each is a small event. */
-enum { FRAMES_MAX = 256, WORK_FRAME = 256, TURN_US = 200000 };
+#include <inttypes.h>
+
+/* Of one turn; each is a small event, or two. */
+enum { FRAMES_MAX = 256, WORK_FRAME = 256, TURN_US = 200000, EVENTS_OF_FRAME = 2 };
+enum { BUDGET_NS = 1000000000 / 60 };
 
 static json_t *frame_json(const struct timeline_event *frame)
 {
@@ -17,14 +21,41 @@ static json_t *frame_json(const struct timeline_event *frame)
                      "vsyncOverhead", (json_int_t)parts.vsync_overhead);
 }
 
-/* False: there is no room for it now. */
-static bool post(struct service *service, const struct timeline_event *frame)
+static json_t *late_frame_json(const struct timeline_event *frame, uint64_t dropped)
 {
-    json_t *data = frame_json(frame);
-    bool posted = streams_posted(service, STREAM_ID_EXTENSION, "Flutter.Frame", data);
+    json_t *json = frame_json(frame);
+    json_auto_t *more =
+        json_pack("{s:o, s:i, s:o, s:I, s:s}", "isolateId",
+                  json_sprintf("isolates/%" PRIu64, frame->process_id), "tid", frame->tid, "name",
+                  any_text(frame->name), "dropped", (json_int_t)dropped, "level",
+                  frame_level_words[frame_level_of(dropped)]);
+
+    json_object_update(json, more);
+    return json;
+}
+
+/* Takes over data. False: there is no room for it now. */
+static bool post(struct service *service, const char *kind, json_t *data)
+{
+    bool posted = streams_posted(service, STREAM_ID_EXTENSION, kind, data);
 
     json_decref(data);
+    if (posted)
+        work_off(&service->work, WORK_FRAME);
     return posted;
+}
+
+/* Its events, of which the first so many are left out. Returns how many of all are posted now. */
+static uint32_t post_frame(struct service *service, const struct timeline_event *frame,
+                           uint32_t posted)
+{
+    uint64_t dropped = frame->duration_ns / BUDGET_NS;
+
+    if (posted == 0 && !post(service, "Flutter.Frame", frame_json(frame)))
+        return 0;
+    if (!dropped)
+        return EVENTS_OF_FRAME;
+    return post(service, "Isoscope.Frame", late_frame_json(frame, dropped)) ? EVENTS_OF_FRAME : 1;
 }
 
 /* Those that were posted already, before there was no room, come again and are left out. */
@@ -37,25 +68,28 @@ static void post_frames(struct service *service)
     struct timeline *timeline = NULL;
     struct timeline_event frame;
     uint64_t cursor = 0;
-    uint32_t seen = 0;
+    uint32_t seen = 0, left_out;
+    bool held_back;
 
     if (timeline_take(&timeline, service->options.profile, &window) < 0)
         return;
     if (timeline_reset(timeline))
         reader->posted = 0;
     while (timeline_next(timeline, &cursor, &frame)) {
-        if (seen++ < reader->posted)
+        seen += EVENTS_OF_FRAME;
+        if (seen <= reader->posted)
             continue;
-        if (!post(service, &frame))
+        left_out = reader->posted - (seen - EVENTS_OF_FRAME);
+        reader->posted += post_frame(service, &frame, left_out) - left_out;
+        if (seen > reader->posted)
             break;
-        reader->posted++;
-        work_off(&service->work, WORK_FRAME);
     }
-    if (seen == reader->posted) {
+    held_back = seen > reader->posted;
+    if (!held_back) {
         reader->cursor = timeline_cursor(timeline);
         reader->posted = 0;
     }
-    if (timeline_more(timeline) || reader->posted)
+    if (timeline_more(timeline) || held_back)
         service_poll_in(service, TURN_US / 20);
     timeline_free(timeline);
 }

@@ -1,18 +1,12 @@
 #include "loss_log.h"
 
-#include "event_json.h"
-#include "streams.h"
+#include "log_records.h"
 #include "../client/client.h"
-#include "../client/saved.h"
-#include "../objects/core_library.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* As Dart's package:logging numbers them; DevTools shows the second in red. */
-enum { LEVEL_WARNING = 900, LEVEL_SEVERE = 1000 };
 
 #define SECOND_US INT64_C(1000000)
 enum { PAUSE_MIN_S = 10, PAUSE_MAX_S = 3600, REST_MIN_S = 60 };
@@ -32,7 +26,6 @@ struct loss_mark {
 struct loss_log {
     struct loss_mark *marks;
     size_t count;
-    uint64_t sequence; /* of the next record */
 };
 
 static const char *const texts[] = {
@@ -44,11 +37,6 @@ static const char *const texts[] = {
 struct loss_log *loss_log_new(void)
 {
     return calloc(1, sizeof(struct loss_log));
-}
-
-uint64_t loss_log_count(const struct loss_log *log)
-{
-    return log->sequence;
 }
 
 static bool is_normal(int loss)
@@ -77,21 +65,6 @@ static struct loss_mark *mark_of(struct loss_log *log, uint64_t process_id)
     return &marks[log->count++];
 }
 
-static void log_message(struct service *service, const struct isolate *isolate, int level,
-                        const char *message)
-{
-    int64_t now_ms = service_now_ms(service);
-    uint64_t number = service->loss_log->sequence++;
-    json_t *event = isolate_event(KIND_LOGGING, isolate, now_ms);
-    json_t *record =
-        json_pack("{s:s, s:I, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "type", TYPE_LOG_RECORD,
-                  "sequenceNumber", (json_int_t)number, "time", (json_int_t)now_ms, "level", level,
-                  "loggerName", core_logger(), "message", core_message(number, message), "zone",
-                  core_null(), "error", core_null(), "stackTrace", core_null());
-
-    streams_logged(service, event, record);
-}
-
 static void tell(struct service *service, const struct isolate *isolate, int loss,
                  const char *course)
 {
@@ -100,7 +73,9 @@ static void tell(struct service *service, const struct isolate *isolate, int los
 
     snprintf(message, sizeof(message), "%s (%" PRId32 "): %s%s", process->name, process->pid,
              course, texts[loss]);
-    log_message(service, isolate, ends_sampling(loss) ? LEVEL_SEVERE : LEVEL_WARNING, message);
+    log_record(service, isolate,
+               &(struct log_words){ .level = ends_sampling(loss) ? LEVEL_SEVERE : LEVEL_WARNING,
+                                    .message = message });
 }
 
 static void tell_loss(struct service *service, const struct isolate *isolate, int loss,

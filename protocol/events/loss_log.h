@@ -21,7 +21,6 @@ struct service;
 struct loss_log *loss_log_new(void); /* NULL: out of memory */
 /* Looks at all processes. Out of memory: told at a later call. */
 void loss_log_look(struct service *service);
-uint64_t loss_log_count(const struct loss_log *log); /* records that were told */
-void loss_log_free(struct loss_log *log);            /* NULL is fine */
+void loss_log_free(struct loss_log *log); /* NULL is fine */
 
 #endif

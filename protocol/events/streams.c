@@ -9,6 +9,7 @@
 #include "../text/base64.h"
 #include "../../sampler/profile/control.h"
 #include "../../sampler/profile/follow.h"
+#include "../../sampler/profile/stalls.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -178,8 +179,10 @@ void streams_follow(struct service *service)
     wake(service);
     if (follows && service->follows && samples >= service->samples_told)
         return;
-    if (!service->follows)
+    if (!service->follows) {
         service->events_told = events_ever(service);
+        service->stalls_told = profile_stalls_change(service->options.profile);
+    }
     service->follows = follows;
     service->samples_told = samples;
 }
@@ -212,6 +215,36 @@ void streams_timeline_cleared(struct service *service)
     service->events_told = events_ever(service);
     if (streams_heard(service, STREAM_ID_PROFILER))
         tell_of_events(service, 0);
+}
+
+static void tell_of_stalls(struct service *service, uint64_t count)
+{
+    notify(service, STREAM_ID_PROFILER,
+           json_pack("{s:s, s:s, s:o, s:I, s:I}", "type", TYPE_EVENT, "kind",
+                     KIND_PRIVATE_STALLS_AVAILABLE, "vm", vm_ref(service), "timestamp",
+                     (json_int_t)service_now_ms(service), "_stalls", (json_int_t)count));
+}
+
+void streams_stalls_came(struct service *service)
+{
+    int64_t now_us = service->options.monotonic_us();
+    int64_t left_us = service->stalls_told_us + SAMPLES_EVENT_US - now_us;
+    uint64_t change = profile_stalls_change(service->options.profile);
+
+    if (!service->follows || change <= service->stalls_told)
+        return;
+    if (left_us > 0)
+        return service_poll_in(service, left_us);
+    tell_of_stalls(service, change - service->stalls_told);
+    service->stalls_told = change;
+    service->stalls_told_us = now_us;
+}
+
+void streams_stalls_cleared(struct service *service)
+{
+    service->stalls_told = profile_stalls_change(service->options.profile);
+    if (streams_heard(service, STREAM_ID_PROFILER))
+        tell_of_stalls(service, 0);
 }
 
 void streams_samples_came(struct service *service)

@@ -33,6 +33,9 @@ void streams_samples_cleared(struct service *service, const struct isolate *isol
 void streams_timeline_came(struct service *service);
 /* They are forgotten: the same, with no events. */
 void streams_timeline_cleared(struct service *service);
+/* The same of stalls: _StallsAvailable. */
+void streams_stalls_came(struct service *service);
+void streams_stalls_cleared(struct service *service);
 bool streams_heard(const struct service *service, enum stream_id stream); /* by anybody */
 /* To be called when somebody begins or ends to listen. */
 void streams_follow(struct service *service);

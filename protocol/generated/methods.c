@@ -14,6 +14,10 @@ static const struct param private_clear_cpu_profile_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_clear_cpu_profile, isolate) },
 };
 
+static const struct param private_clear_stalls_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_clear_stalls, isolate) },
+};
+
 static const struct param private_clear_vm_timeline_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
 };
@@ -81,6 +85,10 @@ static const struct param private_get_isolate_metric_list_rows[] = {
     { .name = "type", .kind = PARAM_STRING, .required = true, AT(private_get_isolate_metric_list, type) },
 };
 
+static const struct param private_get_loop_stats_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_get_loop_stats, isolate) },
+};
+
 static const struct param private_get_object_store_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_object_store, isolate) },
 };
@@ -106,6 +114,14 @@ static const struct param private_get_retained_size_rows[] = {
 static const struct param private_get_session_rows[] = {
     { .name = "sources", .kind = PARAM_BOOL, AT(private_get_session, sources), .missing = 0 },
     { .name = "symbols", .kind = PARAM_WORD, .words = symbols_wanted_words, AT(private_get_session, symbols) },
+};
+
+static const struct param private_get_stalls_rows[] = {
+    { .name = "isolateId", .kind = PARAM_ISOLATE, AT(private_get_stalls, isolate) },
+    { .name = "timeOriginMicros", .kind = PARAM_INT64, AT(private_get_stalls, time_origin_us), .missing = -1 },
+    { .name = "timeExtentMicros", .kind = PARAM_INT64, AT(private_get_stalls, time_extent_us), .missing = -1 },
+    { .name = "since", .kind = PARAM_STRING, AT(private_get_stalls, since) },
+    { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_stalls, count), .missing = 0 },
 };
 
 static const struct param private_get_tag_profile_rows[] = {
@@ -548,6 +564,11 @@ static int call_private_clear_cpu_profile(struct client *client, const union met
     return handle_private_clear_cpu_profile(client, &params->private_clear_cpu_profile, reply);
 }
 
+static int call_private_clear_stalls(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_clear_stalls(client, &params->private_clear_stalls, reply);
+}
+
 static int call_private_clear_vm_timeline(struct client *client, const union method_params *params, struct reply *reply)
 {
     (void)params;
@@ -609,6 +630,11 @@ static int call_private_get_isolate_metric_list(struct client *client, const uni
     return handle_private_get_isolate_metric_list(client, &params->private_get_isolate_metric_list, reply);
 }
 
+static int call_private_get_loop_stats(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_loop_stats(client, &params->private_get_loop_stats, reply);
+}
+
 static int call_private_get_object_store(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_object_store(client, &params->private_get_object_store, reply);
@@ -637,6 +663,11 @@ static int call_private_get_retained_size(struct client *client, const union met
 static int call_private_get_session(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_session(client, &params->private_get_session, reply);
+}
+
+static int call_private_get_stalls(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_stalls(client, &params->private_get_stalls, reply);
 }
 
 static int call_private_get_tag_profile(struct client *client, const union method_params *params, struct reply *reply)
@@ -1107,6 +1138,7 @@ static int call_stream_listen(struct client *client, const union method_params *
 
 const struct method methods[] = {
     { .name = "_clearCpuProfile", .call = call_private_clear_cpu_profile, TAKES(private_clear_cpu_profile_rows), .traits = METHOD_DRAINS },
+    { .name = "_clearStalls", .call = call_private_clear_stalls, TAKES(private_clear_stalls_rows) },
     { .name = "_clearVMTimeline", .call = call_private_clear_vm_timeline, TAKES(private_clear_vm_timeline_rows) },
     { .name = "_collectAllGarbage", .call = call_private_collect_all_garbage, TAKES(private_collect_all_garbage_rows) },
     { .name = "_enableProfiler", .call = call_private_enable_profiler, TAKES(private_enable_profiler_rows) },
@@ -1119,12 +1151,14 @@ const struct method methods[] = {
     { .name = "_getHeapMap", .call = call_private_get_heap_map, TAKES(private_get_heap_map_rows) },
     { .name = "_getIsolateMetric", .call = call_private_get_isolate_metric, TAKES(private_get_isolate_metric_rows) },
     { .name = "_getIsolateMetricList", .call = call_private_get_isolate_metric_list, TAKES(private_get_isolate_metric_list_rows) },
+    { .name = "_getLoopStats", .call = call_private_get_loop_stats, TAKES(private_get_loop_stats_rows), .traits = METHOD_DRAINS },
     { .name = "_getObjectStore", .call = call_private_get_object_store, TAKES(private_get_object_store_rows) },
     { .name = "_getPersistentHandles", .call = call_private_get_persistent_handles, TAKES(private_get_persistent_handles_rows) },
     { .name = "_getPorts", .call = call_private_get_ports, TAKES(private_get_ports_rows) },
     { .name = "_getReachableSize", .call = call_private_get_reachable_size, TAKES(private_get_reachable_size_rows) },
     { .name = "_getRetainedSize", .call = call_private_get_retained_size, TAKES(private_get_retained_size_rows) },
     { .name = "_getSession", .call = call_private_get_session, TAKES(private_get_session_rows), .traits = METHOD_DRAINS },
+    { .name = "_getStalls", .call = call_private_get_stalls, TAKES(private_get_stalls_rows), .traits = METHOD_DRAINS },
     { .name = "_getTagProfile", .call = call_private_get_tag_profile, TAKES(private_get_tag_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_getTimeline", .call = call_private_get_timeline, TAKES(private_get_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getVMMetricList", .call = call_private_get_vm_metric_list, TAKES(private_get_vm_metric_list_rows) },

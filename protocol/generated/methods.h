@@ -18,6 +18,10 @@ struct private_clear_cpu_profile_params {
     const struct isolate *isolate;
 };
 
+struct private_clear_stalls_params {
+    const struct isolate *isolate; /* not given: NULL */
+};
+
 struct private_collect_all_garbage_params {
     const struct isolate *isolate;
 };
@@ -81,6 +85,10 @@ struct private_get_isolate_metric_list_params {
     const char *type;
 };
 
+struct private_get_loop_stats_params {
+    const struct isolate *isolate; /* not given: NULL */
+};
+
 struct private_get_object_store_params {
     const struct isolate *isolate;
 };
@@ -106,6 +114,14 @@ struct private_get_retained_size_params {
 struct private_get_session_params {
     bool sources; /* not given: 0 */
     enum symbols_wanted symbols; /* not given: 0 */
+};
+
+struct private_get_stalls_params {
+    const struct isolate *isolate; /* not given: NULL */
+    int64_t time_origin_us; /* not given: -1 */
+    int64_t time_extent_us; /* not given: -1 */
+    const char *since; /* not given: NULL */
+    int64_t count; /* not given: 0 */
 };
 
 struct private_get_tag_profile_params {
@@ -501,6 +517,7 @@ struct stream_listen_params {
 
 union method_params {
     struct private_clear_cpu_profile_params private_clear_cpu_profile;
+    struct private_clear_stalls_params private_clear_stalls;
     struct private_collect_all_garbage_params private_collect_all_garbage;
     struct private_enable_profiler_params private_enable_profiler;
     struct private_get_allocation_profile_params private_get_allocation_profile;
@@ -512,12 +529,14 @@ union method_params {
     struct private_get_heap_map_params private_get_heap_map;
     struct private_get_isolate_metric_params private_get_isolate_metric;
     struct private_get_isolate_metric_list_params private_get_isolate_metric_list;
+    struct private_get_loop_stats_params private_get_loop_stats;
     struct private_get_object_store_params private_get_object_store;
     struct private_get_persistent_handles_params private_get_persistent_handles;
     struct private_get_ports_params private_get_ports;
     struct private_get_reachable_size_params private_get_reachable_size;
     struct private_get_retained_size_params private_get_retained_size;
     struct private_get_session_params private_get_session;
+    struct private_get_stalls_params private_get_stalls;
     struct private_get_tag_profile_params private_get_tag_profile;
     struct private_get_timeline_params private_get_timeline;
     struct private_get_vm_timeline_params private_get_vm_timeline;
@@ -595,6 +614,7 @@ union method_params {
 };
 
 int handle_private_clear_cpu_profile(struct client *client, const struct private_clear_cpu_profile_params *params, struct reply *reply);
+int handle_private_clear_stalls(struct client *client, const struct private_clear_stalls_params *params, struct reply *reply);
 int handle_private_clear_vm_timeline(struct client *client, struct reply *reply);
 int handle_private_collect_all_garbage(struct client *client, const struct private_collect_all_garbage_params *params, struct reply *reply);
 int handle_private_enable_profiler(struct client *client, const struct private_enable_profiler_params *params, struct reply *reply);
@@ -607,12 +627,14 @@ int handle_private_get_frames(struct client *client, const struct private_get_fr
 int handle_private_get_heap_map(struct client *client, const struct private_get_heap_map_params *params, struct reply *reply);
 int handle_private_get_isolate_metric(struct client *client, const struct private_get_isolate_metric_params *params, struct reply *reply);
 int handle_private_get_isolate_metric_list(struct client *client, const struct private_get_isolate_metric_list_params *params, struct reply *reply);
+int handle_private_get_loop_stats(struct client *client, const struct private_get_loop_stats_params *params, struct reply *reply);
 int handle_private_get_object_store(struct client *client, const struct private_get_object_store_params *params, struct reply *reply);
 int handle_private_get_persistent_handles(struct client *client, const struct private_get_persistent_handles_params *params, struct reply *reply);
 int handle_private_get_ports(struct client *client, const struct private_get_ports_params *params, struct reply *reply);
 int handle_private_get_reachable_size(struct client *client, const struct private_get_reachable_size_params *params, struct reply *reply);
 int handle_private_get_retained_size(struct client *client, const struct private_get_retained_size_params *params, struct reply *reply);
 int handle_private_get_session(struct client *client, const struct private_get_session_params *params, struct reply *reply);
+int handle_private_get_stalls(struct client *client, const struct private_get_stalls_params *params, struct reply *reply);
 int handle_private_get_tag_profile(struct client *client, const struct private_get_tag_profile_params *params, struct reply *reply);
 int handle_private_get_timeline(struct client *client, const struct private_get_timeline_params *params, struct reply *reply);
 int handle_private_get_vm_metric_list(struct client *client, struct reply *reply);

@@ -68,8 +68,10 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_PRIVATE_CPU_PROFILE_TIMELINE "_CpuProfileTimeline"
 #define TYPE_PRIVATE_CPU_SAMPLES_TABLE "_CpuSamplesTable"
 #define TYPE_PRIVATE_DISASSEMBLY "_Disassembly"
+#define TYPE_PRIVATE_LOOP_STATS "_LoopStats"
 #define TYPE_PRIVATE_PORTS "_Ports"
 #define TYPE_PRIVATE_SESSION "_Session"
+#define TYPE_PRIVATE_STALL_LIST "_StallList"
 #define TYPE_PRIVATE_TIMELINE_FRAMES "_TimelineFrames"
 #define TYPE_PRIVATE_TIMELINE_TABLE "_TimelineTable"
 #define KIND_CPU_SAMPLES "CpuSamples"
@@ -91,6 +93,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define KIND_WRITE_EVENT "WriteEvent"
 #define KIND_PRIVATE_SAMPLES_AVAILABLE "_SamplesAvailable"
 #define KIND_PRIVATE_SAMPLES_CLEARED "_SamplesCleared"
+#define KIND_PRIVATE_STALLS_AVAILABLE "_StallsAvailable"
 #define KIND_PRIVATE_SYMBOLS_AVAILABLE "_SymbolsAvailable"
 #define KIND_PRIVATE_TIMELINE_AVAILABLE "_TimelineAvailable"
 

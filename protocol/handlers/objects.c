@@ -2,7 +2,6 @@
 #include "../client/client.h"
 #include "../client/samples_reply.h"
 #include "../events/history.h"
-#include "../events/loss_log.h"
 #include "../objects/core_library.h"
 #include "../objects/refs.h"
 #include "../objects/scripts.h"
@@ -198,19 +197,19 @@ static json_t *signature_object(struct client *client, const char *function_id)
     return core_full_value(core_signature(function_id, found.function.full_name));
 }
 
-/* What the log told, while its history has it. A record's message is as old as the record. */
-static json_t *told_object(struct client *client, const char *id)
+/* What the log told, while its history has it. A record's texts are as old as the record. */
+static json_t *told_object(struct client *client, const char *id, const char *member)
 {
     const struct history *history = histories_find(client->service->histories, STREAM_ID_LOGGING);
     const struct past_event *past = NULL;
 
     while ((past = history_next(history, past))) {
         json_t *record = json_object_get(past_event_json(past), "logRecord");
-        json_t *message = json_object_get(record, "message");
-        const char *told = json_string_value(json_object_get(message, "id"));
+        json_t *text = json_object_get(record, member);
+        const char *told = json_string_value(json_object_get(text, "id"));
 
         if (told && !strcmp(told, id))
-            return core_full_value(json_incref(message));
+            return core_full_value(json_incref(text));
     }
     return NULL;
 }
@@ -221,7 +220,9 @@ static json_t *value_object(struct client *client, const char *id)
 
     if (function)
         return signature_object(client, function);
-    return begins_with(id, CORE_MESSAGES) ? told_object(client, id) : core_constant(id);
+    if (begins_with(id, CORE_MESSAGES))
+        return told_object(client, id, "message");
+    return begins_with(id, CORE_ERRORS) ? told_object(client, id, "error") : core_constant(id);
 }
 
 static json_t *object(struct client *client, const struct process_info *process, const char *id)
@@ -244,14 +245,14 @@ static json_t *object(struct client *client, const struct process_info *process,
     return NULL;
 }
 
-/* A message that was told, and that the history let go since. */
+/* A text that was told, and that the history let go since. */
 static bool has_expired(const struct client *client, const char *id)
 {
-    const char *number = behind(id, CORE_MESSAGES);
+    const char *number = behind(id, begins_with(id, CORE_ERRORS) ? CORE_ERRORS : CORE_MESSAGES);
     int64_t sequence;
 
     return number && value_int64(number, &sequence) && sequence >= 0 &&
-           (uint64_t)sequence < loss_log_count(client->service->loss_log);
+           (uint64_t)sequence < client->service->log_records;
 }
 
 /* Ids stay good as long as the service, but for the log's messages: an id is known, or was never

@@ -10,6 +10,7 @@
 
 #define NULL_ID   "objects/null"
 #define LOGGER_ID "objects/logger"
+#define LOGGERS   LOGGER_ID "/"
 #define LOGGER    "isoscope"
 
 static const char *const classes[] = { "Object", "String", "Null", "_FunctionType" };
@@ -106,17 +107,37 @@ static json_t *text(const char *id, const char *bytes)
     return value;
 }
 
-json_t *core_logger(void)
+/* The parts of isoscope that log under a name of their own. */
+static const char *const loggers[] = { "stall", "cpu" };
+enum { LOGGER_COUNT = sizeof(loggers) / sizeof(*loggers) };
+
+json_t *core_logger(const char *part)
 {
-    return text(LOGGER_ID, LOGGER);
+    char id[64], name[64];
+
+    if (!part)
+        return text(LOGGER_ID, LOGGER);
+    snprintf(id, sizeof(id), LOGGERS "%s", part);
+    snprintf(name, sizeof(name), LOGGER ".%s", part);
+    return text(id, name);
+}
+
+static json_t *numbered(const char *kind, uint64_t number, const char *bytes)
+{
+    char id[64];
+
+    snprintf(id, sizeof(id), "%s%" PRIu64, kind, number);
+    return text(id, bytes);
 }
 
 json_t *core_message(uint64_t number, const char *bytes)
 {
-    char id[64];
+    return numbered(CORE_MESSAGES, number, bytes);
+}
 
-    snprintf(id, sizeof(id), CORE_MESSAGES "%" PRIu64, number);
-    return text(id, bytes);
+json_t *core_error(uint64_t number, const char *bytes)
+{
+    return numbered(CORE_ERRORS, number, bytes);
 }
 
 json_t *core_signature(const char *function_id, const char *full_name)
@@ -147,5 +168,11 @@ json_t *core_constant(const char *id)
 {
     if (!strcmp(id, NULL_ID))
         return core_full_value(core_null());
-    return strcmp(id, LOGGER_ID) ? NULL : core_full_value(core_logger());
+    if (!strcmp(id, LOGGER_ID))
+        return core_full_value(core_logger(NULL));
+    for (int i = 0; i < LOGGER_COUNT; i++)
+        if (!strncmp(id, LOGGERS, sizeof(LOGGERS) - 1) &&
+            !strcmp(id + sizeof(LOGGERS) - 1, loggers[i]))
+            return core_full_value(core_logger(loggers[i]));
+    return NULL;
 }

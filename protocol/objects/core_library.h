@@ -18,6 +18,7 @@
 /* What an id begins with: then a function's id, or the number of a record. */
 #define CORE_SIGNATURES "objects/signatures/"
 #define CORE_MESSAGES   "objects/messages/"
+#define CORE_ERRORS     "objects/errors/"
 
 json_t *core_library_object(void); /* Library */
 json_t *core_class_refs(void);     /* a list of all: @Class */
@@ -25,8 +26,9 @@ json_t *core_class_object(const char *id);
 
 /* @Instance */
 json_t *core_null(void);
-json_t *core_logger(void);
+json_t *core_logger(const char *part); /* "stall": isoscope.stall; NULL: isoscope */
 json_t *core_message(uint64_t number, const char *text);
+json_t *core_error(uint64_t number, const char *text);
 json_t *core_signature(const char *function_id, const char *full_name);
 
 /* An @Instance as Instance; takes it over, NULL is fine. */

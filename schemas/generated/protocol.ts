@@ -435,7 +435,7 @@ export interface LogRecord {
   type: "LogRecord";
   sequenceNumber: number;
   time: Millis;
-  /** 900: a warning; 1000: sampling of the process has ended. */
+  /** 900: a warning; 1000: sampling of the process has ended, a loop is late (loggerName isoscope.stall), or a processor is used for too long (isoscope.cpu). */
   level: number;
   loggerName: InstanceRef;
   message: InstanceRef;
@@ -835,6 +835,20 @@ export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 /** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; runtime_: processes with a runtime whose code ends stacks, as it was started. */
 export type PrivateCounters = Record<string, number>;
 
+/** A process or thread that used more than 80 % of a processor for 60 seconds on average. */
+export interface PrivateCpuHigh {
+  isolateId: IsolateId;
+  pid: number;
+  /** 0: the process. */
+  tid: number;
+  /** Its name; empty: the process. */
+  thread: string;
+  fromMicros: Micros;
+  toMicros: Micros;
+  /** Of one processor, on average. */
+  percent: number;
+}
+
 /** Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children. */
 export interface PrivateCpuProfile {
   type: "_CpuProfile";
@@ -1111,6 +1125,88 @@ export interface PrivateLibraryId {
   id: string;
 }
 
+/** A loop that is, or was, watched, and what its dispatches took. */
+export interface PrivateLoop {
+  /** Of the service. It stays. */
+  number: number;
+  isolateId: IsolateId;
+  pid: number;
+  tid: number;
+  /** Its name. */
+  thread: string;
+  name: string;
+  /** How it is known: registered by the program, or by what it waits in. */
+  kind: "registered" | "epoll" | "poll" | "select" | "io_uring";
+  ended: boolean;
+  /** stall_watch names it. */
+  watched: boolean;
+  /** A dispatch runs now. */
+  busy: boolean;
+  dispatches: number;
+  dispatch: PrivateLoopTimes;
+  delay: PrivateLoopTimes;
+  /** What dispatches over the jank limit took more than it, in all. */
+  blockingMicros: number;
+  levels: PrivateLoopLevels;
+  causes: PrivateStallCounts;
+  /** Late dispatches that were no stalls: the machine or the program was suspended or stopped, or a debugger came. */
+  dismissed: number;
+  limits: PrivateLoopLimits;
+}
+
+/** Frames that programs told, held against a refresh rate, as in _getFrames. */
+export interface PrivateLoopFrames {
+  refreshRate: number;
+  count: number;
+  dropped: number;
+  levels: PrivateTimelineFrameCounts;
+}
+
+/** Dispatches that reached a level, and no higher one. */
+export interface PrivateLoopLevels {
+  jank: number;
+  stall: number;
+  hang: number;
+  dead: number;
+}
+
+/** From when on a dispatch is late, in milliseconds. */
+export interface PrivateLoopLimits {
+  jank: number;
+  stall: number;
+  hang: number;
+  dead: number;
+}
+
+/** Loops, and how late they were. */
+export interface PrivateLoopStats {
+  type: "_LoopStats";
+  limits: PrivateLoopLimits;
+  /** stall_watch. */
+  watch: string;
+  loops: PrivateLoop[];
+  unwatched: PrivateUnwatchedThread[];
+  frames: PrivateLoopFrames;
+  /** The last ones. */
+  cpuHigh: PrivateCpuHigh[];
+}
+
+/** Times, by their length. A part of them (p50: half, p95: 95 of 100) took at most so long. */
+export interface PrivateLoopTimes {
+  count: number;
+  p50: PrivateMicrosRange;
+  p95: PrivateMicrosRange;
+  p99: PrivateMicrosRange;
+  max: PrivateMicrosRange;
+  /** Microseconds, of all. */
+  sum: number;
+  /** The first counts those below 2 microseconds; one more each twice as long: below 4, 8, ...; up to the last that counts any. */
+  buckets: number[];
+}
+
+/** What is known for certain of a time or a span: at least, and at most, in microseconds. */
+export type PrivateMicrosRange = number[];
+
 /** The same for Observatory. */
 export interface PrivatePorts {
   type: "_Ports";
@@ -1198,6 +1294,133 @@ export interface PrivateStackFrame {
   name: string;
   resolvedUrl: string;
   parent?: string;
+}
+
+/** A dispatch of a loop that took longer than the loop's stall limit. */
+export interface PrivateStall {
+  /** In the order in which they were first seen. It stays. */
+  number: number;
+  isolateId: IsolateId;
+  pid: number;
+  tid: number;
+  /** Its name. */
+  thread: string;
+  /** number of _Loop. */
+  loop: number;
+  /** The loop's. */
+  name: string;
+  /** The highest that it has reached. */
+  level: "stall" | "hang" | "dead";
+  ongoing: boolean;
+  /** False: equal ones were told often enough. It is listed and counted, and no event tells of it. */
+  told: boolean;
+  /** Stalls of this loop with this culprit so far, this one too. */
+  equals: number;
+  /** How often it was told again while it lasted. */
+  updates: number;
+  /** That it went over. */
+  limitMicros: number;
+  startMicros: PrivateMicrosRange;
+  durationMicros: PrivateMicrosRange;
+  timeOriginMicros: Micros;
+  timeExtentMicros: Micros;
+  cause: "unknown" | "busy" | "lock" | "io" | "page-fault" | "sleep" | "child" | "starved" | "host" | "stopped";
+  /** A sentence: what is known of it. */
+  causeText: string;
+  /** Its thread had a processor. */
+  runningMicros: number;
+  /** It wanted one. */
+  runnableMicros: number;
+  /** It waited. */
+  sleepingMicros: number;
+  /** Pages that it waited for: major faults. */
+  faults: number;
+  /** That isoscope's own looks came too late. */
+  hostLateMicros: number;
+  /** That it waited in most. */
+  systemCall?: string;
+  /** Of the system call. */
+  descriptor?: number;
+  /** The descriptor's file. */
+  path?: string;
+  holder?: PrivateStallHolder;
+  culprit?: PrivateStallCulprit;
+  caller?: PrivateStallPlace;
+  /** At its thread, in all. */
+  looks: number;
+  /** The user tag that the program had set. */
+  tag?: string;
+  /** The slice of the timeline that stood open in its thread. */
+  slice?: string;
+  /** Functions that all its stacks begin with, outermost first. */
+  prefix: string[];
+  /** Which function was on top, in the order of time. */
+  story: PrivateStallRun[];
+  /** The last ones. Events leave them out. */
+  stacks?: PrivateStallStack[];
+}
+
+/** Stalls by cause; a cause without any is left out. */
+export type PrivateStallCounts = Record<string, number>;
+
+/** The function that was on top for longest without a break; of equals the latest. */
+export interface PrivateStallCulprit {
+  /** Empty: not known. */
+  function: string;
+  library: string;
+  file?: string;
+  line?: number;
+  /** How long, without a break. */
+  micros: number;
+  /** At the thread that met it on top, in all. */
+  looks: number;
+  /** Of all looks. */
+  share: number;
+}
+
+/** Whom the loop's thread waited for: who holds the lock, or the process. */
+export interface PrivateStallHolder {
+  tid: number;
+  thread: string;
+  /** Where it stands; empty: not known. */
+  function: string;
+}
+
+/** Stalls, in the order in which they last changed. */
+export interface PrivateStallList {
+  type: "_StallList";
+  /** Stalls were forgotten since: forget all, and begin anew with these. */
+  reset?: true;
+  /** For a next request's since. */
+  next: string;
+  stalls: PrivateStall[];
+}
+
+/** A function, where its thread stood. */
+export interface PrivateStallPlace {
+  /** Empty: not known. */
+  function: string;
+  library: string;
+  file?: string;
+  line?: number;
+}
+
+/** One function was on top from here to there. */
+export interface PrivateStallRun {
+  function: string;
+  fromMicros: Micros;
+  toMicros: Micros;
+  /** At the thread, of this run. */
+  looks: number;
+}
+
+/** What one look at the loop's thread met. */
+export interface PrivateStallStack {
+  micros: Micros;
+  /** Of the thread, as in vmTag. */
+  state: string;
+  /** Leaf first. */
+  functions: string[];
 }
 
 /** Of how many modules all names and lines are known. */
@@ -1465,6 +1688,16 @@ export interface PrivateUnsampled {
   count: number;
 }
 
+/** A thread that waits for descriptors by system calls of its own: nobody sees when its loop is late. */
+export interface PrivateUnwatchedThread {
+  isolateId: IsolateId;
+  pid: number;
+  tid: number;
+  /** Its name. */
+  thread: string;
+  systemCall: string;
+}
+
 /** Samples with the user tags of streamCpuSamplesWithUserTag, of one process; to the client that asked. */
 export interface EventCpuSamples {
   type: "Event";
@@ -1484,7 +1717,7 @@ export interface EventDartDevelopmentServiceConnected {
   message: string;
 }
 
-/** A client posted it; also on ToolEvent, where it was posted there. */
+/** A client posted it; also on ToolEvent, where it was posted there. Or the service's own, on Extension: Isoscope.Stall.Begin, Isoscope.Stall.Update and Isoscope.Stall.End (data: a _Stall without its stacks), Isoscope.CpuHigh (a _CpuHigh), Flutter.Frame, and of frames that dropped others Isoscope.Frame (a _TimelineFrame without fps). */
 export interface EventExtension {
   type: "Event";
   kind: "Extension";
@@ -1531,7 +1764,7 @@ export interface EventIsolateUpdate {
   _exit?: PrivateExit;
 }
 
-/** Samples of a process are lost, or it is sampled no more: the first time at once, then after ten seconds and in steps that double, and when it is over. */
+/** Samples of a process are lost, or it is sampled no more: the first time at once, then after ten seconds and in steps that double, and when it is over. Or a loop is late, or a thread uses a processor for too long: what Isoscope.Stall.Begin, .Update, .End and Isoscope.CpuHigh tell, with the stack in error: a function a line, leaf first. */
 export interface EventLogging {
   type: "Event";
   kind: "Logging";
@@ -1648,6 +1881,16 @@ export interface EventPrivateSamplesCleared {
   isolate: IsolateRef;
 }
 
+/** Stalls began, changed or ended; at most four such events a second. */
+export interface EventPrivateStallsAvailable {
+  type: "Event";
+  kind: "_StallsAvailable";
+  timestamp: Millis;
+  vm: VMRef;
+  /** How many changes, of all processes; 0: what there was is forgotten. */
+  _stalls: number;
+}
+
 /** More names or lines are known than before. */
 export interface EventPrivateSymbolsAvailable {
   type: "Event";
@@ -1673,6 +1916,13 @@ export interface Methods {
   "_clearCpuProfile": {
     params: {
       isolateId: IsolateId;
+    };
+    result: Success | Sentinel;
+  };
+  /** Forgets stalls that have ended, and what is counted of loops. Listeners to Profiler hear of it: _StallsAvailable. */
+  "_clearStalls": {
+    params: {
+      isolateId?: IsolateId;
     };
     result: Success | Sentinel;
   };
@@ -1777,6 +2027,13 @@ export interface Methods {
     };
     result: MetricList | Sentinel;
   };
+  /** Loops, what their dispatches took, and how long they waited to run. */
+  "_getLoopStats": {
+    params: {
+      isolateId?: IsolateId;
+    };
+    result: PrivateLoopStats | Sentinel;
+  };
   /** The VM's own objects. */
   "_getObjectStore": {
     params: {
@@ -1821,6 +2078,17 @@ export interface Methods {
       symbols?: SymbolsWanted;
     };
     result: PrivateSession;
+  };
+  /** Loops' dispatches that took too long: for how long, why, and which function did it. */
+  "_getStalls": {
+    params: {
+      isolateId?: IsolateId;
+      timeOriginMicros?: Micros;
+      timeExtentMicros?: Micros;
+      since?: string;
+      count?: number;
+    };
+    result: PrivateStallList | Sentinel;
   };
   /** Samples by what their thread was doing. */
   "_getTagProfile": {
@@ -2529,7 +2797,7 @@ export interface Streams {
   Service: EventDartDevelopmentServiceConnected | EventServiceRegistered | EventServiceUnregistered;
   Stdout: EventWriteEvent;
   Stderr: EventWriteEvent;
-  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateSymbolsAvailable | EventPrivateTimelineAvailable;
+  Profiler: EventCpuSamples | EventPrivateSamplesAvailable | EventPrivateSamplesCleared | EventPrivateStallsAvailable | EventPrivateSymbolsAvailable | EventPrivateTimelineAvailable;
   HeapSnapshot: never;
   Timer: EventTimerSignificantlyOverdue;
   ToolEvent: EventExtension;

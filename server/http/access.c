@@ -93,6 +93,8 @@ enum access_path access_path(const char *path, const char *token, char method[AC
         return ACCESS_SOCKET;
     if (!strcmp(rest, "/openrpc.json"))
         return ACCESS_OPENRPC;
+    if (!strcmp(rest, "/metrics"))
+        return ACCESS_METRICS;
 
     size_t length = strcspn(rest + 1, "/");
     if (length >= ACCESS_METHOD_BYTES) /* no method has so long a name */

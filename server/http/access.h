@@ -47,6 +47,7 @@ enum access_path {
     ACCESS_PAGE,     /* "/TOKEN=/" */
     ACCESS_SOCKET,   /* "/TOKEN=/ws" */
     ACCESS_OPENRPC,  /* "/TOKEN=/openrpc.json" */
+    ACCESS_METRICS,  /* "/TOKEN=/metrics" */
     ACCESS_METHOD,   /* "/TOKEN=/getVM", whether there is such a method or not */
 };
 

@@ -109,9 +109,10 @@ static void answer_in_words(struct http_outcome *out, const struct http_request 
              "WebSocket  ws://%s/%s%sws\n"
              "Methods    http://%s/%s%sgetVM\n"
              "Protocol   http://%s/%s%sopenrpc.json\n"
+             "Metrics    http://%s/%s%smetrics\n"
              "Call tree  ISOSCOPE_URI=http://%s/%s%s isoscope tree\n",
              ISOSCOPE_VERSION, host, site->token, slash, host, site->token, slash, host,
-             site->token, slash, host, site->token, slash);
+             site->token, slash, host, site->token, slash, host, site->token, slash);
     answer(out, "200 OK", "", out->answer.text);
 }
 
@@ -132,6 +133,14 @@ static void send_elsewhere(struct http_outcome *out, const char *where, const ch
 
     snprintf(location, sizeof(location), "Location: %s%s\r\n", where, end);
     answer(out, "302 Found", location, "");
+}
+
+static void decide_metrics(struct http_outcome *out, const struct http_request *request)
+{
+    if (is_from_foreign_page(request))
+        answer(out, "403 Forbidden", "", "forbidden for pages of other sites");
+    else
+        out->kind = HTTP_METRICS;
 }
 
 static void decide_call(struct http_outcome *out, struct http_request *request)
@@ -161,7 +170,9 @@ static void decide_get(struct http_outcome *out, struct http_request *request,
     else if (path == ACCESS_OPENRPC) {
         answer(out, "200 OK", "", openrpc_text);
         out->answer.type = "application/json; charset=utf-8";
-    } else if (file) /* a file of the page: no method has a dot in its name's end */
+    } else if (path == ACCESS_METRICS)
+        decide_metrics(out, request);
+    else if (file) /* a file of the page: no method has a dot in its name's end */
         page_answer(&out->answer, file, request);
     else
         decide_call(out, request);

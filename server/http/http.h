@@ -1,7 +1,7 @@
 /*
- * http.h - what a request gets: an answer, an RPC, or a WebSocket. No sockets here.
+ * http.h - what a request gets: an answer, an RPC, the figures, or a WebSocket. No sockets here.
  *
- *   request head -> access.h (who may come in) -> HTTP_ANSWER | HTTP_CALL | HTTP_SOCKET
+ *   request head -> access.h (who may come in) -> HTTP_ANSWER | HTTP_CALL | HTTP_METRICS | HTTP_SOCKET
  *
  * Ownership  struct http_outcome points into the request.
  * Errors     A refusal is an answer.
@@ -25,8 +25,9 @@ struct http_site {
 
 enum http_kind {
     HTTP_ANSWER,
-    HTTP_CALL,   /* an RPC, and allowed: http_call.h goes on */
-    HTTP_SOCKET, /* it may become a WebSocket */
+    HTTP_CALL,    /* an RPC, and allowed: http_call.h goes on */
+    HTTP_METRICS, /* an answer whose body the service makes */
+    HTTP_SOCKET,  /* it may become a WebSocket */
 };
 
 struct http_outcome {

@@ -3,6 +3,7 @@
 #include "connection.h"
 #include "http_call.h"
 
+#include "../../protocol/service.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 
 #include <stdio.h>
@@ -92,6 +93,24 @@ static void send_answer(struct visitor *visitor, const struct http_answer *answe
     connection_finish(visitor->connection);
 }
 
+static void send_metrics(struct visitor *visitor)
+{
+    struct http_answer answer;
+    size_t size;
+    char *text = service_metrics(visitor->host->service, &size);
+
+    if (text) {
+        http_answer_say(&answer, "200 OK", "", "");
+        answer.type = "text/plain; version=0.0.4; charset=utf-8";
+        answer.body = text;
+        answer.size = size;
+    } else {
+        http_answer_say(&answer, "503 Service Unavailable", "", "out of memory");
+    }
+    send_answer(visitor, &answer, false);
+    free(text);
+}
+
 /* text: the whole head, and what came behind it. */
 static bool serve(struct visitor *visitor, char *text, size_t head, size_t length)
 {
@@ -107,13 +126,17 @@ static bool serve(struct visitor *visitor, char *text, size_t head, size_t lengt
         http_decide(&outcome, &request, &site);
     if (outcome.admitted)
         admit(visitor);
-    if (outcome.kind != HTTP_ANSWER && !host->has_place(host->context, outcome.kind))
+    if ((outcome.kind == HTTP_CALL || outcome.kind == HTTP_SOCKET) &&
+        !host->has_place(host->context, outcome.kind))
         http_refuse_full(&outcome);
     switch (outcome.kind) {
     case HTTP_SOCKET:
         return begin_socket(visitor, &outcome.handshake, (uint8_t *)text + head, length - head);
     case HTTP_CALL:
         return begin_call(visitor, &request, &outcome);
+    case HTTP_METRICS:
+        send_metrics(visitor);
+        return true;
     default:
         send_answer(visitor, &outcome.answer, !strcmp(request.method, "HEAD"));
         return true;

@@ -36,11 +36,13 @@ def wire(*below: str) -> tuple[str, ...]:
 
 # Of the sampler, for the server.
 FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
-              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h")
+              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
+              "sampler/profile/stalls.h", "sampler/profile/control.h")
 # The service's own process, for isoscope's: how it is begun, and what they tell each other.
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/serve.h", "server/service/service_info.h",
-                  "server/service/recording.h", "server/service/serve_words.h")
+                  "server/service/recording.h", "server/service/serve_words.h",
+                  "server/service/stall_options.h")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
@@ -139,13 +141,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{WIRE}/samples": wire("generated", "text", "rpc", "objects", "isolates"),
     f"{WIRE}/timeline": wire("generated", "text", "rpc", "isolates"),
     f"{WIRE}/perfetto": wire("text", "rpc", "timeline"),
+    f"{WIRE}/stalls": wire("text", "rpc", "samples", "timeline"),
+    f"{WIRE}/metrics": wire("text", "stalls"),
     f"{WIRE}/legacy": wire("generated", "text", "rpc", "objects", "isolates", "samples"),
-    f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "timeline", "service.h"),
+    f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "timeline", "stalls",
+                         "metrics", "service.h"),
     f"{WIRE}/events": wire("generated", "text", "rpc", "objects", "isolates", "samples", "timeline",
-                           "client"),
+                           "stalls", "client"),
     f"{WIRE}/handlers": wire("generated", "text", "rpc", "memory", "objects", "isolates", "samples",
-                             "timeline", "perfetto", "legacy", "client", "events"),
-    WIRE: wire("generated", "text", "rpc", "isolates", "client", "events"),
+                             "timeline", "perfetto", "stalls", "legacy", "client", "events"),
+    WIRE: wire("generated", "text", "rpc", "isolates", "metrics", "client", "events"),
     "server/console": ("sampler/include",),
     "server/http": ("sampler/include", "protocol/text/base64_digits.h", "protocol/text/openrpc.h"),
     "server/net": ("sampler/include", "server/console/log_line.h", "server/http", "protocol/service.h"),

@@ -76,6 +76,7 @@ from .protocol import (
     PauseResult,
     PostEventResult,
     PrivateClearCpuProfileResult,
+    PrivateClearStallsResult,
     PrivateClearVMTimelineResult,
     PrivateCollectAllGarbageResult,
     PrivateEnableProfilerResult,
@@ -88,12 +89,14 @@ from .protocol import (
     PrivateGetHeapMapResult,
     PrivateGetIsolateMetricListResult,
     PrivateGetIsolateMetricResult,
+    PrivateGetLoopStatsResult,
     PrivateGetObjectStoreResult,
     PrivateGetPersistentHandlesResult,
     PrivateGetPortsResult,
     PrivateGetReachableSizeResult,
     PrivateGetRetainedSizeResult,
     PrivateGetSessionResult,
+    PrivateGetStallsResult,
     PrivateGetTagProfileResult,
     PrivateGetTimelineResult,
     PrivateGetVMMetricListResult,
@@ -150,6 +153,18 @@ class Methods:
     def private_clear_cpu_profile(self, *, isolate_id: IsolateId) -> PrivateClearCpuProfileResult:
         """clearCpuSamples, as it was called before 3.27."""
         reply: PrivateClearCpuProfileResult = self._ask("_clearCpuProfile", isolateId=isolate_id)
+        return reply
+
+    def private_clear_stalls(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+    ) -> PrivateClearStallsResult:
+        """Forgets stalls that have ended, and what is counted of loops. Listeners to Profiler
+        hear of it: _StallsAvailable. Of a thread: those of its process.
+        isolate_id: A process. Without it: all.
+        """
+        reply: PrivateClearStallsResult = self._ask("_clearStalls", isolateId=isolate_id)
         return reply
 
     def private_clear_vm_timeline(self) -> PrivateClearVMTimelineResult:
@@ -350,6 +365,17 @@ class Methods:
         )
         return reply
 
+    def private_get_loop_stats(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+    ) -> PrivateGetLoopStatsResult:
+        """Loops, what their dispatches took, and how long they waited to run.
+        isolate_id: A process, or a thread of it. Without it: all.
+        """
+        reply: PrivateGetLoopStatsResult = self._ask("_getLoopStats", isolateId=isolate_id)
+        return reply
+
     def private_get_object_store(self, *, isolate_id: IsolateId) -> PrivateGetObjectStoreResult:
         """The VM's own objects. Refused: the result can only be that the isolate is gone."""
         reply: PrivateGetObjectStoreResult = self._ask("_getObjectStore", isolateId=isolate_id)
@@ -421,6 +447,35 @@ class Methods:
         those of all samples.
         """
         reply: PrivateGetSessionResult = self._ask("_getSession", sources=sources, symbols=symbols)
+        return reply
+
+    def private_get_stalls(
+        self,
+        *,
+        isolate_id: Optional[IsolateId] = None,
+        time_origin_micros: Optional[Micros] = None,
+        time_extent_micros: Optional[Micros] = None,
+        since: Optional[str] = None,
+        count: Optional[int] = None,
+    ) -> PrivateGetStallsResult:
+        """Loops' dispatches that took too long: for how long, why, and which function did it. A
+        live view asks again with the cursor that it was given, and gets those that began,
+        changed or ended since. _StallsAvailable, on the stream Profiler, tells when to ask.
+        isolate_id: A process, or a thread of it. Without it: all.
+        time_origin_micros: With timeExtentMicros: only what overlaps the window. -1: not
+        given.
+        time_extent_micros: -1: not given.
+        since: next of an earlier reply: only those that changed since.
+        count: The first so many; 0: all.
+        """
+        reply: PrivateGetStallsResult = self._ask(
+            "_getStalls",
+            isolateId=isolate_id,
+            timeOriginMicros=time_origin_micros,
+            timeExtentMicros=time_extent_micros,
+            since=since,
+            count=count,
+        )
         return reply
 
     def private_get_tag_profile(self, *, isolate_id: IsolateId) -> PrivateGetTagProfileResult:
@@ -1566,6 +1621,15 @@ if TYPE_CHECKING:
         ) -> PrivateClearCpuProfileResult:
             """clearCpuSamples, as it was called before 3.27."""
 
+        async def private_clear_stalls(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+        ) -> PrivateClearStallsResult:
+            """Forgets stalls that have ended, and what is counted of loops. Listeners to
+            Profiler hear of it: _StallsAvailable.
+            """
+
         async def private_clear_vm_timeline(self) -> PrivateClearVMTimelineResult:
             """clearVMTimeline, as it was called before 3.19."""
 
@@ -1663,6 +1727,13 @@ if TYPE_CHECKING:
         ) -> PrivateGetIsolateMetricListResult:
             """Metrics of an isolate."""
 
+        async def private_get_loop_stats(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+        ) -> PrivateGetLoopStatsResult:
+            """Loops, what their dispatches took, and how long they waited to run."""
+
         async def private_get_object_store(
             self,
             *,
@@ -1703,6 +1774,19 @@ if TYPE_CHECKING:
             symbols: Optional[SymbolsWanted] = None,
         ) -> PrivateGetSessionResult:
             """All that the service has, as a session file."""
+
+        async def private_get_stalls(
+            self,
+            *,
+            isolate_id: Optional[IsolateId] = None,
+            time_origin_micros: Optional[Micros] = None,
+            time_extent_micros: Optional[Micros] = None,
+            since: Optional[str] = None,
+            count: Optional[int] = None,
+        ) -> PrivateGetStallsResult:
+            """Loops' dispatches that took too long: for how long, why, and which function did
+            it.
+            """
 
         async def private_get_tag_profile(
             self,

@@ -23,6 +23,8 @@ TimelineStream = str
 ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
+PrivateMicrosRange = List[int]
+PrivateStallCounts = Mapping[str, int]
 
 
 class ClassRef(TypedDict):
@@ -889,6 +891,18 @@ class Version(_VersionRequired, total=False):
     _privateMinor: int
 
 
+class PrivateCpuHigh(TypedDict):
+    """A process or thread that used more than 80 % of a processor for 60 seconds on average."""
+
+    isolateId: IsolateId
+    pid: int
+    tid: int
+    thread: str
+    fromMicros: Micros
+    toMicros: Micros
+    percent: float
+
+
 class PrivateCpuProfile(TypedDict):
     """Call trees, depth first. A node of a code trie is: code, ticks, children, 0, 0; of a function trie: function, ticks, 0, 0, 1, code, ticks, children."""
 
@@ -1163,6 +1177,80 @@ class PrivateLibraryId(TypedDict):
     id: str
 
 
+class PrivateLoop(TypedDict):
+    """A loop that is, or was, watched, and what its dispatches took."""
+
+    number: int
+    isolateId: IsolateId
+    pid: int
+    tid: int
+    thread: str
+    name: str
+    kind: Literal["registered", "epoll", "poll", "select", "io_uring"]
+    ended: bool
+    watched: bool
+    busy: bool
+    dispatches: int
+    dispatch: PrivateLoopTimes
+    delay: PrivateLoopTimes
+    blockingMicros: int
+    levels: PrivateLoopLevels
+    causes: PrivateStallCounts
+    dismissed: int
+    limits: PrivateLoopLimits
+
+
+class PrivateLoopFrames(TypedDict):
+    """Frames that programs told, held against a refresh rate, as in _getFrames."""
+
+    refreshRate: int
+    count: int
+    dropped: int
+    levels: PrivateTimelineFrameCounts
+
+
+class PrivateLoopLevels(TypedDict):
+    """Dispatches that reached a level, and no higher one."""
+
+    jank: int
+    stall: int
+    hang: int
+    dead: int
+
+
+class PrivateLoopLimits(TypedDict):
+    """From when on a dispatch is late, in milliseconds."""
+
+    jank: int
+    stall: int
+    hang: int
+    dead: int
+
+
+class PrivateLoopStats(TypedDict):
+    """Loops, and how late they were."""
+
+    type: Literal["_LoopStats"]
+    limits: PrivateLoopLimits
+    watch: str
+    loops: List[PrivateLoop]
+    unwatched: List[PrivateUnwatchedThread]
+    frames: PrivateLoopFrames
+    cpuHigh: List[PrivateCpuHigh]
+
+
+class PrivateLoopTimes(TypedDict):
+    """Times, by their length. A part of them (p50: half, p95: 95 of 100) took at most so long."""
+
+    count: int
+    p50: PrivateMicrosRange
+    p95: PrivateMicrosRange
+    p99: PrivateMicrosRange
+    max: PrivateMicrosRange
+    sum: int
+    buckets: List[int]
+
+
 class PrivatePorts(TypedDict):
     """The same for Observatory."""
 
@@ -1263,6 +1351,122 @@ class PrivateStackFrame(_PrivateStackFrameRequired, total=False):
     """A function where it is in the call tree."""
 
     parent: str
+
+
+class _PrivateStallRequired(TypedDict):
+    """What every PrivateStall has."""
+
+    number: int
+    isolateId: IsolateId
+    pid: int
+    tid: int
+    thread: str
+    loop: int
+    name: str
+    level: Literal["stall", "hang", "dead"]
+    ongoing: bool
+    told: bool
+    equals: int
+    updates: int
+    limitMicros: int
+    startMicros: PrivateMicrosRange
+    durationMicros: PrivateMicrosRange
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    cause: Literal["unknown", "busy", "lock", "io", "page-fault", "sleep", "child", "starved", "host", "stopped"]
+    causeText: str
+    runningMicros: int
+    runnableMicros: int
+    sleepingMicros: int
+    faults: int
+    hostLateMicros: int
+    looks: int
+    prefix: List[str]
+    story: List[PrivateStallRun]
+
+
+class PrivateStall(_PrivateStallRequired, total=False):
+    """A dispatch of a loop that took longer than the loop's stall limit."""
+
+    systemCall: str
+    descriptor: int
+    path: str
+    holder: PrivateStallHolder
+    culprit: PrivateStallCulprit
+    caller: PrivateStallPlace
+    tag: str
+    slice: str
+    stacks: List[PrivateStallStack]
+
+
+class _PrivateStallCulpritRequired(TypedDict):
+    """What every PrivateStallCulprit has."""
+
+    function: str
+    library: str
+    micros: int
+    looks: int
+    share: float
+
+
+class PrivateStallCulprit(_PrivateStallCulpritRequired, total=False):
+    """The function that was on top for longest without a break; of equals the latest."""
+
+    file: str
+    line: int
+
+
+class PrivateStallHolder(TypedDict):
+    """Whom the loop's thread waited for: who holds the lock, or the process."""
+
+    tid: int
+    thread: str
+    function: str
+
+
+class _PrivateStallListRequired(TypedDict):
+    """What every PrivateStallList has."""
+
+    type: Literal["_StallList"]
+    next: str
+    stalls: List[PrivateStall]
+
+
+class PrivateStallList(_PrivateStallListRequired, total=False):
+    """Stalls, in the order in which they last changed."""
+
+    reset: Literal[True]
+
+
+class _PrivateStallPlaceRequired(TypedDict):
+    """What every PrivateStallPlace has."""
+
+    function: str
+    library: str
+
+
+class PrivateStallPlace(_PrivateStallPlaceRequired, total=False):
+    """A function, where its thread stood."""
+
+    file: str
+    line: int
+
+
+class PrivateStallRun(TypedDict):
+    """One function was on top from here to there."""
+
+    function: str
+    fromMicros: Micros
+    toMicros: Micros
+    looks: int
+
+
+class PrivateStallStack(TypedDict):
+    """What one look at the loop's thread met."""
+
+    micros: Micros
+    state: str
+    functions: List[str]
 
 
 class PrivateSymbols(TypedDict):
@@ -1499,6 +1703,16 @@ class PrivateUnsampled(TypedDict):
     count: int
 
 
+class PrivateUnwatchedThread(TypedDict):
+    """A thread that waits for descriptors by system calls of its own: nobody sees when its loop is late."""
+
+    isolateId: IsolateId
+    pid: int
+    tid: int
+    thread: str
+    systemCall: str
+
+
 class EventCpuSamples(TypedDict):
     """Samples with the user tags of streamCpuSamplesWithUserTag, of one process; to the client that asked."""
 
@@ -1521,7 +1735,7 @@ class EventDartDevelopmentServiceConnected(TypedDict):
 
 
 class EventExtension(TypedDict):
-    """A client posted it; also on ToolEvent, where it was posted there."""
+    """A client posted it; also on ToolEvent, where it was posted there. Or the service's own, on Extension: Isoscope.Stall.Begin, Isoscope.Stall.Update and Isoscope.Stall.End (data: a _Stall without its stacks), Isoscope.CpuHigh (a _CpuHigh), Flutter.Frame, and of frames that dropped others Isoscope.Frame (a _TimelineFrame without fps)."""
 
     type: Literal["Event"]
     kind: Literal["Extension"]
@@ -1583,7 +1797,7 @@ class EventIsolateUpdate(_EventIsolateUpdateRequired, total=False):
 
 
 class EventLogging(TypedDict):
-    """Samples of a process are lost, or it is sampled no more: the first time at once, then after ten seconds and in steps that double, and when it is over."""
+    """Samples of a process are lost, or it is sampled no more: the first time at once, then after ten seconds and in steps that double, and when it is over. Or a loop is late, or a thread uses a processor for too long: what Isoscope.Stall.Begin, .Update, .End and Isoscope.CpuHigh tell, with the stack in error: a function a line, leaf first."""
 
     type: Literal["Event"]
     kind: Literal["Logging"]
@@ -1712,6 +1926,16 @@ class EventPrivateSamplesCleared(TypedDict):
     isolate: IsolateRef
 
 
+class EventPrivateStallsAvailable(TypedDict):
+    """Stalls began, changed or ended; at most four such events a second."""
+
+    type: Literal["Event"]
+    kind: Literal["_StallsAvailable"]
+    timestamp: Millis
+    vm: VMRef
+    _stalls: int
+
+
 class EventPrivateSymbolsAvailable(TypedDict):
     """More names or lines are known than before."""
 
@@ -1734,6 +1958,12 @@ class EventPrivateTimelineAvailable(TypedDict):
 
 class PrivateClearCpuProfileParams(TypedDict):
     """Of _clearCpuProfile."""
+
+    isolateId: IsolateId
+
+
+class PrivateClearStallsParams(TypedDict, total=False):
+    """Of _clearStalls."""
 
     isolateId: IsolateId
 
@@ -1848,6 +2078,12 @@ class PrivateGetIsolateMetricListParams(TypedDict):
     type: str
 
 
+class PrivateGetLoopStatsParams(TypedDict, total=False):
+    """Of _getLoopStats."""
+
+    isolateId: IsolateId
+
+
 class PrivateGetObjectStoreParams(TypedDict):
     """Of _getObjectStore."""
 
@@ -1885,6 +2121,16 @@ class PrivateGetSessionParams(TypedDict, total=False):
 
     sources: bool
     symbols: SymbolsWanted
+
+
+class PrivateGetStallsParams(TypedDict, total=False):
+    """Of _getStalls."""
+
+    isolateId: IsolateId
+    timeOriginMicros: Micros
+    timeExtentMicros: Micros
+    since: str
+    count: int
 
 
 class PrivateGetTagProfileParams(TypedDict):
@@ -2607,6 +2853,7 @@ class StreamListenParams(TypedDict):
 
 
 PrivateClearCpuProfileResult = Union[Success, Sentinel]
+PrivateClearStallsResult = Union[Success, Sentinel]
 PrivateClearVMTimelineResult = Success
 PrivateCollectAllGarbageResult = Sentinel
 PrivateEnableProfilerResult = Union[Success, Sentinel]
@@ -2619,12 +2866,14 @@ PrivateGetFramesResult = Union[PrivateTimelineFrames, Sentinel]
 PrivateGetHeapMapResult = Sentinel
 PrivateGetIsolateMetricResult = Sentinel
 PrivateGetIsolateMetricListResult = Union[MetricList, Sentinel]
+PrivateGetLoopStatsResult = Union[PrivateLoopStats, Sentinel]
 PrivateGetObjectStoreResult = Sentinel
 PrivateGetPersistentHandlesResult = Sentinel
 PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
 PrivateGetReachableSizeResult = Sentinel
 PrivateGetRetainedSizeResult = Sentinel
 PrivateGetSessionResult = PrivateSession
+PrivateGetStallsResult = Union[PrivateStallList, Sentinel]
 PrivateGetTagProfileResult = Union[TagProfile, Sentinel]
 PrivateGetTimelineResult = Union[PrivateTimelineTable, Sentinel]
 PrivateGetVMMetricListResult = MetricList
