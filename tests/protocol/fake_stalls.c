@@ -245,6 +245,17 @@ uint64_t stalls_change(const struct stalls *stalls)
     return stalls->change;
 }
 
+struct stall_counts profile_stall_counts(struct profile *profile)
+{
+    return (struct stall_counts){ .seen = profile->stall_count,
+                                  .told = 2,
+                                  .annealed = 3,
+                                  .over_stack = 4,
+                                  .over_loop = 5,
+                                  .evicted = 6,
+                                  .lost = 7 };
+}
+
 uint64_t profile_stalls_change(struct profile *profile)
 {
     return profile->stall_change;

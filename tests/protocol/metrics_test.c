@@ -114,6 +114,9 @@ static void stalls_are_counted_by_loop_and_cause(void **state)
                       "thread=\"spin\",level=\"jank\"} 2");
     assert_line(text, "isoscope_loop_blocking_seconds_total{process=\"spin\",loop=\"main\","
                       "thread=\"spin\"} 0.280000000");
+    assert_line(text, "isoscope_stalls_told_total 2");
+    assert_line(text, "isoscope_stalls_not_told_total{reason=\"equal\"} 3");
+    assert_line(text, "isoscope_stalls_lost_total{reason=\"evicted\"} 6");
     assert_line(text, "isoscope_loops_unwatched{process=\"spin\"} 1");
     end(&talk, text);
 }

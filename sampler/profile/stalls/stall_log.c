@@ -240,6 +240,16 @@ uint64_t stall_log_change(struct stall_log *log)
     return change;
 }
 
+uint64_t stall_log_last(struct stall_log *log)
+{
+    uint64_t number;
+
+    pthread_mutex_lock(&log->lock);
+    number = log->number;
+    pthread_mutex_unlock(&log->lock);
+    return number;
+}
+
 struct stall_counts stall_log_counts(struct stall_log *log)
 {
     struct stall_counts counts;

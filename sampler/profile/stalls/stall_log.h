@@ -92,6 +92,8 @@ void stall_log_judge(struct stall_log *log, const struct stall_task *task, uint6
 void stall_log_wait(struct stall_log *log, int64_t until_ns);
 void stall_log_wake(struct stall_log *log);
 
+/* The largest number so far. */
+uint64_t stall_log_last(struct stall_log *log);
 /* One that is told by somebody else, as a session: with its number, and in place of an earlier one that has
  * it. Takes the reference over, also on failure. */
 int stall_log_restore(struct stall_log *log, struct kept_stall *kept);
