@@ -233,8 +233,8 @@ void stall_watch_finish(struct stall_watch *watch, bool failed)
         say_counting(watch, failed);
     if (watch->excused)
         log_line("not counted by --fail-on-stall: %" PRIu64
-                 " more, in which the whole machine was late, or the program was stopped",
-                 watch->excused);
+                 " stall%s in which the whole machine was late, or the program was stopped",
+                 watch->excused, watch->excused == 1 ? "" : "s");
     if (watch->command)
         stall_command_finish(watch->command);
 }
