@@ -84,7 +84,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                   f"{CAPTURE}/cfi", f"{CAPTURE}/unwind/unwind_table.h",
                                   "sampler/profile/base", "sampler/profile/symbols/files"),
     "sampler/profile/outside": ("sampler/include", "sampler/feed",
-                                f"{CAPTURE}/system/memory.h", f"{CAPTURE}/threads/user_clock.h",
+                                f"{CAPTURE}/system/memory.h", f"{CAPTURE}/system/maps.h", f"{CAPTURE}/threads/user_clock.h",
                                 "sampler/profile/base/thread.h"),
     "sampler/profile/facts": ("sampler/include", "sampler/feed/cleanup.h", "sampler/profile/facts.h",
                               "sampler/profile/base"),
