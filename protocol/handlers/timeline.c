@@ -1,6 +1,6 @@
 /*
- * timeline.c - the timeline: its streams are chosen and told, its events are read. The names of
- * before 3.19, with a leading '_', mean the same.
+ * timeline.c - the timeline: its streams are chosen and told, its events and frames are read. The
+ * names of before 3.19, with a leading '_', mean the same.
  */
 #include "handlers.h"
 #include "../client/client.h"
@@ -9,6 +9,7 @@
 #include "../client/saved.h"
 #include "../client/windows.h"
 #include "../events/streams.h"
+#include "../timeline/frames_writer.h"
 #include "../timeline/timeline_cursor_text.h"
 #include "../timeline/timeline_table.h"
 #include "../timeline/trace_events.h"
@@ -212,4 +213,46 @@ int handle_private_get_timeline(struct client *client,
         return rc;
     return samples_reply_result(
         client, timeline_table_new(&reply->samples, taken, profile, begun.envelope));
+}
+
+enum { SECOND_US = 1000000, RATE_MAX = 1000000 };
+
+/* From a second before: rates need the frames of that time. */
+static struct timeline_window window_of(const struct private_get_frames_params *params,
+                                        const struct snapshot_window *given)
+{
+    int64_t before_us = given->origin_us < SECOND_US ? given->origin_us : SECOND_US;
+
+    return (struct timeline_window){ .process_id =
+                                         params->isolate ? params->isolate->process->id : 0,
+                                     .tid = params->isolate ? params->isolate->tid : 0,
+                                     .bounded = given->bounded,
+                                     .origin_us = given->origin_us - before_us,
+                                     .extent_us = given->extent_us + before_us,
+                                     .kinds = 1u << TIMELINE_FRAME };
+}
+
+int handle_private_get_frames(struct client *client, const struct private_get_frames_params *params,
+                              struct reply *reply)
+{
+    CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
+    struct snapshot_window given = window_if_given(params->time_origin_us, params->time_extent_us);
+    struct timeline_window window = window_of(params, &given);
+    struct timeline_span span = { given.bounded, given.origin_us,
+                                  given.origin_us + given.extent_us };
+    struct timeline *timeline = NULL;
+    int rc;
+
+    if (params->refresh_rate < 1 || params->refresh_rate > RATE_MAX)
+        return fail(client, RPC_INVALID_PARAMS, "refreshRate: expected 1 to %d frames a second",
+                    RATE_MAX);
+    rc = samples_reply_begin_empty(client, reply, &begun);
+    if (!rc)
+        rc = samples_reply_result(
+            client, timeline_take(&timeline, client->service->options.profile, &window));
+    if (rc)
+        return rc;
+    return samples_reply_result(client,
+                                frames_writer_new(&reply->samples, timeline, &span,
+                                                  (uint32_t)params->refresh_rate, begun.envelope));
 }

@@ -154,7 +154,30 @@ static int put_unwatched(struct json_text *out, struct profile *profile,
     return threads ? 0 : -ISOSCOPE_NO_MEMORY;
 }
 
-/* Of each group what value writes, under one name. */
+/* What became of the stalls of all loops. */
+static void put_stall_counts(struct json_text *out, struct profile *profile)
+{
+    static const struct metric told = { "isoscope_stalls_told_total", "counter",
+                                        "Stalls that events told of." };
+    static const struct metric untold = { "isoscope_stalls_not_told_total", "counter",
+                                          "Stalls that are listed only: equal ones, or too many in "
+                                          "a day with one stack or of one loop." };
+    static const struct metric lost = { "isoscope_stalls_lost_total", "counter",
+                                        "Stalls that are listed no more, or found no memory." };
+    struct stall_counts counts = profile_stall_counts(profile);
+
+    metrics_begin(out, &told);
+    metrics_count(out, &told, &no_labels, counts.told);
+    metrics_begin(out, &untold);
+    metrics_count_of(out, &untold, &no_labels, "reason", "equal", counts.annealed);
+    metrics_count_of(out, &untold, &no_labels, "reason", "stack_limit", counts.over_stack);
+    metrics_count_of(out, &untold, &no_labels, "reason", "loop_limit", counts.over_loop);
+    metrics_begin(out, &lost);
+    metrics_count_of(out, &lost, &no_labels, "reason", "evicted", counts.evicted);
+    metrics_count_of(out, &lost, &no_labels, "reason", "no_memory", counts.lost);
+}
+
+/* One metric: of each group what put writes. */
 static void put_groups(struct json_text *out, const struct metric *metric,
                        const struct loop_sums *sums,
                        void (*put)(struct json_text *out, const struct metric *metric,
@@ -250,5 +273,6 @@ int metrics_put(struct metrics *metrics, struct json_text *out, struct profile *
     if (put_unwatched(out, profile, &metrics->processes) < 0)
         return -ISOSCOPE_NO_MEMORY;
     put_loops(out, &metrics->loops);
+    put_stall_counts(out, profile);
     return out->failed ? -ISOSCOPE_NO_MEMORY : 0;
 }

@@ -145,7 +145,7 @@ static void put_next(struct reply_stream *stream)
     case PART_CPU_HIGH:
         if (writer->next < writer->high_count)
             return put_cpu_high(writer);
-        json_text_literal(text, "]}");
+        json_text_literal(text, "]}}");
         stream->done = true;
     }
 }

@@ -60,10 +60,19 @@ static void say_holder(struct sentence *sentence, const struct stall_evidence *e
         say(sentence, ", which stood in %s", evidence->holder_function);
 }
 
-static void say_wait(struct sentence *sentence, const struct stall_evidence *evidence)
+/* What the kernel counted of it. */
+static void say_figure(struct sentence *sentence, const struct stall *stall)
 {
-    say(sentence, "it waited");
-    say_call(sentence, evidence);
+    const struct stall_evidence *evidence = &stall->evidence;
+
+    if (stall->cause == STALL_CAUSE_BUSY && evidence->running_ns)
+        say(sentence, " for %" PRId64 " ms", ms_of(evidence->running_ns));
+    if (stall->cause == STALL_CAUSE_STARVED && evidence->runnable_ns)
+        say(sentence, " for %" PRId64 " ms", ms_of(evidence->runnable_ns));
+    if (stall->cause == STALL_CAUSE_HOST && evidence->host_late_ns)
+        say(sentence, ", by %" PRId64 " ms", ms_of(evidence->host_late_ns));
+    if (stall->cause == STALL_CAUSE_FAULT && evidence->faults)
+        say(sentence, ": %" PRIu64 " major faults", evidence->faults);
 }
 
 static void say_cause(struct sentence *sentence, const struct stall *stall)
@@ -72,36 +81,23 @@ static void say_cause(struct sentence *sentence, const struct stall *stall)
     static const char *const texts[] = { STALL_CAUSES(CAUSE_TEXT) };
 #undef CAUSE_TEXT
     const struct stall_evidence *evidence = &stall->evidence;
+    bool is_known = evidence->system_call[0] || evidence->descriptor >= 0 || evidence->path[0];
 
-    switch (stall->cause) {
-    case STALL_CAUSE_LOCK:
-        say_wait(sentence, evidence);
-        return say_holder(sentence, evidence, "thread");
-    case STALL_CAUSE_CHILD:
-        say_wait(sentence, evidence);
-        return say_holder(sentence, evidence, "process");
-    case STALL_CAUSE_IO:
-        if (!evidence->system_call[0] && evidence->descriptor < 0 && !evidence->path[0])
-            return say(sentence, "%s", texts[stall->cause]);
-        say_wait(sentence, evidence);
-        return say_descriptor(sentence, evidence);
-    case STALL_CAUSE_SLEEP:
-        say(sentence, "%s", texts[stall->cause]);
-        return say_call(sentence, evidence);
-    case STALL_CAUSE_BUSY:
-        return say(sentence, "%s: it ran for %" PRId64 " ms", texts[stall->cause],
-                   ms_of(evidence->running_ns));
-    case STALL_CAUSE_FAULT:
-        return say(sentence, "%s: %" PRIu64 " major faults", texts[stall->cause], evidence->faults);
-    case STALL_CAUSE_STARVED:
-        return say(sentence, "%s for %" PRId64 " ms", texts[stall->cause],
-                   ms_of(evidence->runnable_ns));
-    case STALL_CAUSE_HOST:
-        return say(sentence, "%s, by %" PRId64 " ms", texts[stall->cause],
-                   ms_of(evidence->host_late_ns));
-    default:
-        say(sentence, "%s", texts[stall->cause]);
+    if (stall->cause == STALL_CAUSE_LOCK || stall->cause == STALL_CAUSE_CHILD) {
+        say(sentence, "it waited");
+        say_call(sentence, evidence);
+        return say_holder(sentence, evidence,
+                          stall->cause == STALL_CAUSE_LOCK ? "thread" : "process");
     }
+    if (stall->cause == STALL_CAUSE_IO && is_known) {
+        say(sentence, "it waited");
+        say_call(sentence, evidence);
+        return say_descriptor(sentence, evidence);
+    }
+    say(sentence, "%s", texts[stall->cause]);
+    if (stall->cause == STALL_CAUSE_SLEEP)
+        say_call(sentence, evidence);
+    say_figure(sentence, stall);
 }
 
 void stall_cause_text(char out[STALL_TEXT_MAX], const struct stall *stall)

@@ -55,7 +55,7 @@ static void put_next(struct reply_stream *stream)
     struct stalls_writer *writer = (struct stalls_writer *)stream;
 
     if (writer->next == stalls_count(writer->stalls)) {
-        json_text_literal(&stream->carry, "]}");
+        json_text_literal(&stream->carry, "]}}");
         stream->done = true;
         return;
     }

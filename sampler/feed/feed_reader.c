@@ -68,6 +68,7 @@ static int map_feed(struct feed_reader *reader, int memfd)
         return -ISOSCOPE_SYSTEM;
     reader->shared = (struct feed_header *)base;
     reader->threads = (struct feed_thread *)(base + reader->layout.threads_offset);
+    reader->loops = (struct feed_loop *)(base + reader->layout.loops_offset);
     reader->modules = (struct feed_module *)(base + reader->layout.modules_offset);
     reader->names = (const char *)(base + reader->layout.names_offset);
     reader->rings = base + reader->layout.rings_offset;
@@ -466,22 +467,25 @@ void feed_reader_told(struct feed_reader *reader)
     tell(&reader->shared->control);
 }
 
-bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1])
+bool feed_reader_copy_name(const struct feed_reader *reader, uint32_t place,
+                           char name[FEED_NAME_MAX + 1])
 {
     uint32_t room = reader->layout.names_bytes;
     uint32_t bytes = FEED_NAME_MAX;
 
-    if (place == 0)
+    if (place == 0 || place >= room)
         return false;
-    if (place >= room) {
-        reader->corrupt++;
-        return false;
-    }
     if (bytes > room - place)
         bytes = room - place;
     memcpy(name, reader->names + place, bytes);
     name[bytes] = 0;
     return *name != 0;
+}
+
+bool feed_reader_name(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1])
+{
+    reader->corrupt += place >= reader->layout.names_bytes;
+    return feed_reader_copy_name(reader, place, name);
 }
 
 uint64_t feed_reader_corrupt(const struct feed_reader *reader)

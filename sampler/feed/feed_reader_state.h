@@ -18,6 +18,7 @@ struct feed_reader {
     struct feed_header layout;  /* copied once and checked; the feed's own is not looked at again */
     struct feed_header *shared; /* control and status only */
     struct feed_thread *threads;
+    struct feed_loop *loops;
     struct feed_module *modules;
     const char *names;
     const uint8_t *rings, *event_rings;
@@ -30,6 +31,9 @@ struct feed_reader {
 
 enum found { FOUND_NONE, FOUND_SKIPPED, FOUND_LATER, FOUND_NEXT };
 
+/* Copies a name of names, whoever else reads. False: there is none there. */
+bool feed_reader_copy_name(const struct feed_reader *reader, uint32_t place,
+                           char name[FEED_NAME_MAX + 1]);
 /* From then on reader->tails has the slot. False: there is no memory. */
 bool feed_reader_reach_tail(struct feed_reader *reader, uint32_t slot);
 /* The ring's next record, into reader->record. False when there is none. */

@@ -35,7 +35,7 @@ enum {
     FEED_EVENT_RINGS_MAX = 1024, /* threads beyond those lose their events, which is counted */
     FEED_THREADS_MAX = 4096,     /* slot 0 is the service's own */
     FEED_THREADS_MIN = 16,
-    FEED_LOOPS_MAX = 256, /* loops that are watched; 0 is none */
+    FEED_LOOPS_MAX = 256,    /* loops that are watched; 0 is none */
     FEED_MODULES_MAX = 8192, /* module 0 is "no module": the frame is an absolute pc; numbers from
                                 here on are the service's own, in samples of ring 0 */
     FEED_NAMES_BYTES = 1024 * 1024,
@@ -135,7 +135,8 @@ enum {
 
 /* Which loops a program marks (`--watch-loops`). */
 #define FEED_WATCHES(X)                                                                            \
-    X(AUTO, "auto") /* those that it registers, and threads seen again and again in a loop's wait */ \
+    X(AUTO,                                                                                        \
+      "auto") /* those that it registers, and threads seen again and again in a loop's wait */     \
     X(NONE, "none")                                                                                \
     X(ALL, "all") /* each thread, from its first wait for descriptors on */
 
@@ -155,11 +156,11 @@ enum {
     X(IO, "IO")             /* waits for a descriptor, a disk or a page */                         \
     X(SLEEP, "Sleep")       /* waits for time to pass, or for any of several things */
 
-#define FEED_ENUM_MODE(name, ...)  FEED_MODE_##name,
-#define FEED_ENUM_STATE(name, ...) FEED_STATE_##name,
-#define FEED_ENUM_LOSS(name, ...)  FEED_LOSS_##name,
-#define FEED_ENUM_END(name, ...)   FEED_END_##name,
-#define FEED_ENUM_TIMER(name, ...) FEED_TIMER_##name,
+#define FEED_ENUM_MODE(name, ...)      FEED_MODE_##name,
+#define FEED_ENUM_STATE(name, ...)     FEED_STATE_##name,
+#define FEED_ENUM_LOSS(name, ...)      FEED_LOSS_##name,
+#define FEED_ENUM_END(name, ...)       FEED_END_##name,
+#define FEED_ENUM_TIMER(name, ...)     FEED_TIMER_##name,
 #define FEED_ENUM_WATCH(name, ...)     FEED_WATCH_##name,
 #define FEED_ENUM_LOOP_KIND(name, ...) FEED_LOOP_##name,
 enum feed_watch { FEED_WATCHES(FEED_ENUM_WATCH) FEED_WATCH_COUNT };
@@ -232,13 +233,14 @@ struct feed_loop {
     /* P: +1 when a dispatch begins, +1 when it ends: odd while the loop is busy. */
     _Atomic uint64_t mark;
     _Atomic uint32_t progress; /* P: +1 by isoscope_loop_progress */
-    _Atomic uint32_t depth;    /* P, for itself: begins that nest */
+    uint32_t reserved_own;
     /* S stores the mark of a dispatch that is late; P, at its end, stores when that was, before mark. */
     _Atomic uint64_t end_asked;
-    _Atomic int64_t ended_ns;     /* P: CLOCK_MONOTONIC; 0: not yet */
-    _Atomic uint32_t ping_asked;  /* S: +1 */
-    _Atomic uint32_t ping_posted; /* P: what it was when its ping was handed to the program's post */
-    _Atomic uint32_t ping_seen;   /* P: what it was when the loop ran it */
+    _Atomic int64_t ended_ns;    /* P: CLOCK_MONOTONIC; 0: not yet */
+    _Atomic uint32_t ping_asked; /* S: +1 */
+    _Atomic uint32_t
+        ping_posted;            /* P: what it was when its ping was handed to the program's post */
+    _Atomic uint32_t ping_seen; /* P: what it was when the loop ran it */
     uint32_t reserved_hot[5];
 
     _Atomic uint32_t state;      /* feed_loop_state */
@@ -301,19 +303,21 @@ struct feed_header {
 
     /* Written by the service, and read at each tick by the program, which sleeps undisturbed. */
     struct feed_control {
-        _Atomic uint32_t changes;    /* +1 at each change of what follows, or of the tables */
-        _Atomic uint32_t enabled;    /* 0 or 1 */
-        _Atomic uint32_t period_us;  /* asked */
-        _Atomic uint32_t depth_max;  /* frames kept of a stack; the rest is left out */
-        _Atomic uint32_t mode;       /* feed_mode */
-        _Atomic uint32_t clock_runs; /* 1: user clocks tick */
-        _Atomic uint64_t streams;    /* 1 << place: its events are wanted; all are at first */
-        _Atomic int64_t reader_us;   /* when it last looked; the program rests when nobody does */
+        _Atomic uint32_t changes;     /* +1 at each change of what follows, or of the tables */
+        _Atomic uint32_t enabled;     /* 0 or 1 */
+        _Atomic uint32_t period_us;   /* asked */
+        _Atomic uint32_t depth_max;   /* frames kept of a stack; the rest is left out */
+        _Atomic uint32_t mode;        /* feed_mode */
+        _Atomic uint32_t clock_runs;  /* 1: user clocks tick */
+        _Atomic uint64_t streams;     /* 1 << place: its events are wanted; all are at first */
+        _Atomic int64_t reader_us;    /* when it last looked; the program rests when nobody does */
         _Atomic uint32_t watch_loops; /* feed_watch */
         /* 1: the service has seen all loops idle, and sleeps: whoever begins a dispatch stores 0, then when
          * that was, and rings the bell (sampler_ask_service). It says 1 at most once a second. */
         _Atomic uint32_t loops_rest;
-        _Atomic int64_t loops_woken_ns;                     /* P: CLOCK_MONOTONIC */
+        _Atomic int64_t loops_woken_ns; /* P: CLOCK_MONOTONIC */
+        _Atomic uint32_t
+            pings; /* S: +1 with each ping_asked, and a FUTEX_WAKE: iso-ping sleeps here */
         _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
@@ -341,8 +345,8 @@ struct feed_header {
         _Atomic uint64_t names_cut;       /* names of events that were longer than FEED_NAME_MAX */
         _Atomic uint64_t texts_cut;       /* texts that were longer than an event has room for */
         _Atomic uint32_t event_rings_used;
-        _Atomic uint32_t loops_used; /* entries ever used: scan [1, loops_used) */
-        _Atomic uint64_t loops_lost; /* loops that found no entry */
+        _Atomic uint32_t loops_used;                /* entries ever used: scan [1, loops_used) */
+        _Atomic uint64_t loops_lost;                /* loops that found no entry */
         _Atomic uint32_t streams_used;              /* places in streams that are filled in */
         _Atomic uint32_t streams[FEED_STREAMS_MAX]; /* in names, from FEED_STREAM_COUNT on */
         _Atomic uint64_t lost[16];                  /* by feed_loss */

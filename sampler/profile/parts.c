@@ -8,6 +8,7 @@
 #include "profile.h"
 #include "facts/kept_facts.h"
 #include "session/session_contents.h"
+#include "stalls/teller.h"
 #include "view/follow_tables.h"
 
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static int make_parts(struct profile *profile, const struct profile_options *opt
     if ((error = stores_new(&profile->stores, options->store_bytes)) < 0 ||
         (error = event_store_new(&profile->events, options->store_bytes)) < 0 ||
         (error = streams_new(&profile->streams)) < 0 ||
+        (error = stall_log_new(&profile->stalls, &(struct stall_log_options){ 0 })) < 0 ||
         (error = registry_new(&profile->registry)) < 0 ||
         (error = functions_new(&profile->functions)) < 0 ||
         (error = inline_chains_new(&profile->chains, INLINE_CHAINS_BYTES_DEFAULT)) < 0 ||
@@ -100,6 +102,7 @@ void profile_free(struct profile *profile)
         return;
     follow_tables_release(profile->follow);
     bell_free(profile->bell);
+    teller_free(profile->teller);
     if (profile->collector)
         collector_stop(profile->collector);
     if (profile->rounds)
@@ -112,6 +115,7 @@ void profile_free(struct profile *profile)
     stores_free(&profile->stores);
     event_store_free(profile->events);
     streams_free(profile->streams);
+    stall_log_free(profile->stalls);
     inline_chains_free(profile->chains);
     inline_chains_free(profile->known.saved);
     kept_facts_free(profile->kept);

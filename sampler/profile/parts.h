@@ -14,6 +14,8 @@
 #include "wall/rounds.h"
 
 struct bell;
+struct stall_log;
+struct teller;
 struct event_store;
 struct streams;
 struct follow_tables;
@@ -25,6 +27,8 @@ struct profile {
     struct stores stores;
     struct event_store *events;
     struct streams *streams; /* of events */
+    struct stall_log *stalls;
+    struct teller *teller; /* NULL: it is saved */
     struct registry *registry;
     struct functions *functions;
     struct inline_chains *chains;

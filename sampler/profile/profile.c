@@ -6,6 +6,7 @@
 #include "intake/collector.h"
 #include "outside/bell.h"
 #include "parts.h"
+#include "stalls/teller.h"
 #include "symbols/files/symbol_server.h"
 
 #include <errno.h>
@@ -19,6 +20,16 @@ static void look_now(void *context)
     const struct profile *profile = context;
 
     collector_wake(profile->collector);
+}
+
+static int make_teller(struct profile *profile, const struct profile_options *options)
+{
+    const struct teller_options teller = { .profile = profile,
+                                           .log = profile->stalls,
+                                           .changed = options->changed,
+                                           .context = options->context };
+
+    return teller_new(&profile->teller, &teller);
 }
 
 static int make_intake(struct profile *profile, const struct profile_options *options)
@@ -43,6 +54,8 @@ static int make_intake(struct profile *profile, const struct profile_options *op
     collector.tables = profile->tables;
     collector.rounds = profile->rounds;
     error = collector_new(&profile->collector, &collector);
+    if (!error)
+        error = make_teller(profile, options);
     if (!error && profile->tables) /* without it programs are heard a little later */
         bell_new(&profile->bell, options->tables_path, look_now, profile);
     return error;
@@ -94,7 +107,9 @@ int profile_start(struct profile *profile)
     if (error || !profile->collector)
         return error;
     error = rounds_start(profile->rounds);
-    return error ? error : collector_start(profile->collector);
+    if (!error)
+        error = collector_start(profile->collector);
+    return error ? error : teller_start(profile->teller);
 }
 
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,

@@ -121,7 +121,8 @@ struct profile_symbols profile_symbols(struct profile *profile);
 
 /* What samples count. Each kind has a store of its own, and a window shows one kind. */
 enum sample_kind {
-    SAMPLES_OF_TIME, /* CPU time and rounds of wall mode, of which wall mode's shares need both */
+    SAMPLES_OF_TIME,   /* CPU time and rounds of wall mode, of which wall mode's shares need both */
+    SAMPLES_OF_STALLS, /* looks at threads that slept while a loop was late: they stand for no time */
     SAMPLE_KINDS,
 };
 

@@ -139,6 +139,16 @@ uint64_t stalls_change(const struct stalls *stalls);
 /* The newest change of all; profile_options.changed is called when it grows. */
 uint64_t profile_stalls_change(struct profile *profile);
 
+/* Since the profile began. */
+struct stall_counts {
+    uint64_t seen, told;
+    uint64_t annealed;              /* not told: they equal others */
+    uint64_t over_stack, over_loop; /* not told: too many in a day, with one stack or of one loop */
+    uint64_t evicted;               /* the list was full: the ones that changed longest ago went */
+    uint64_t lost;                  /* found no memory */
+};
+struct stall_counts profile_stall_counts(struct profile *profile);
+
 /* Of times: bucket i counts those of [2^i, 2^(i+1)) microseconds; bucket 0 begins at 0. */
 enum { LOOP_BUCKETS = 32 };
 struct loop_times {

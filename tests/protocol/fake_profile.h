@@ -1,5 +1,5 @@
 /*
- * fake_profile.h - a scripted profile behind snapshot.h, timeline.h, facts.h, control.h, saved.h and recorder.h: what
+ * fake_profile.h - a scripted profile behind snapshot.h, timeline.h, stalls.h, facts.h, control.h, saved.h and recorder.h: what
  * protocol/ is tested over.
  *
  * Three processes: 100 "spin" lives, 101 "sh" has ended and left a sample, 102 "true" has ended and
@@ -53,12 +53,25 @@ struct profile {
     uint64_t events_evicted; /* of those, the first */
     uint32_t event_clears;
     uint32_t streams_off; /* by index in the names of fake_timeline.c */
-    bool others_off; /* streams that become known later */
+    bool others_off;      /* streams that become known later */
+    const struct loop_info *loops;
+    uint32_t loop_count, unwatched_count;
+    struct stall stalls[FAKE_MAX];
+    uint32_t stall_count;
+    uint64_t stall_change;
+    uint64_t cpu_highs; /* so many were told */
+    struct stall_settings stall_settings;
 };
 
 void fake_profile_init(struct profile *profile);
 /* The script of fake_timeline.c. */
 void fake_events(struct profile *profile);
+/* The script of fake_stalls.c. */
+void fake_loops(struct profile *profile);
+void fake_stall_begins(struct profile *profile);
+void fake_stall_goes_on(struct profile *profile);
+void fake_stall_ends(struct profile *profile);
+void fake_equal_stalls(struct profile *profile);
 int32_t fake_tid(const struct profile *profile, const struct fake_sample *sample);
 /* What options.epoch_ms and options.monotonic_us are given. */
 int64_t fake_epoch_ms(void);

@@ -481,6 +481,41 @@ static void who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has(void **st
     talk_end(&talk);
 }
 
+static void assert_hears(struct talk *talk, const char *kind)
+{
+    char *text = talk_receive_text(talk->client, 4096);
+
+    assert_non_null(text);
+    assert_non_null(strstr(text, kind));
+    free(text);
+}
+
+static void stalls_that_a_listener_has_no_room_for_come_later_in_their_order(void **state)
+{
+    struct talk talk;
+
+    (void)state;
+    talk_begin_as(&talk, &(struct service_options){ .queue_bytes_max = 2600 }, false);
+    json_decref(talk_ask(&talk, "streamListen", "{\"streamId\":\"Extension\"}"));
+    fake_stall_begins(&talk.profile);
+    fake_equal_stalls(&talk.profile);
+    fake_stall_ends(&talk.profile);
+    service_poll(talk.service);
+    assert_hears(&talk,
+                 "\"extensionKind\":\"Isoscope.Stall.Begin\",\"extensionData\":{\"number\":2");
+    assert_hears(&talk, "\"extensionKind\":\"Isoscope.Stall.End\",\"extensionData\":{\"number\":2");
+    assert_null(talk_receive_text(talk.client, 4096));
+    assert_in_range(service_poll(talk.service), 0, 1000);
+    assert_hears(&talk,
+                 "\"extensionKind\":\"Isoscope.Stall.Begin\",\"extensionData\":{\"number\":1");
+    service_poll(talk.service);
+    assert_hears(&talk, "\"extensionKind\":\"Isoscope.Stall.End\",\"extensionData\":{\"number\":1");
+    service_poll(talk.service);
+    assert_null(talk_receive_text(talk.client, 4096));
+    assert_int_equal(talk_closed(&talk), 0);
+    talk_end(&talk);
+}
+
 static bool hears_of_samples(struct talk *talk)
 {
     char *text = talk_receive_text(talk->client, 4096);
@@ -823,6 +858,7 @@ int main(void)
         cmocka_unit_test(processes_are_looked_at_when_they_have_changed),
         cmocka_unit_test(of_many_processes_that_come_clients_are_told_at_intervals),
         cmocka_unit_test(who_had_no_room_for_samples_of_a_tag_gets_them_when_it_has),
+        cmocka_unit_test(stalls_that_a_listener_has_no_room_for_come_later_in_their_order),
         cmocka_unit_test(that_there_are_samples_is_told_though_no_more_come),
         cmocka_unit_test(samples_that_come_behind_a_clear_are_told),
         cmocka_unit_test(few_snapshots_are_held_however_many_are_worked_on),

@@ -259,6 +259,19 @@ static void act(struct talk *talk, const char *what)
         profile->processes[0].samples += 5;
     else if (!strcmp(what, "the_program_tells_events"))
         fake_events(profile);
+    else if (!strcmp(what, "loops_are_watched"))
+        fake_loops(profile);
+    else if (!strcmp(what, "main_is_late"))
+        fake_stall_begins(profile);
+    else if (!strcmp(what, "main_is_still_late"))
+        fake_stall_goes_on(profile);
+    else if (!strcmp(what, "main_goes_on"))
+        fake_stall_ends(profile);
+    else if (!strcmp(what, "worker_was_late_twice_by_the_same"))
+        fake_equal_stalls(profile);
+    else if (!strcmp(what, "a_thread_uses_a_processor_for_too_long") ||
+             !strcmp(what, "a_process_uses_a_processor_for_too_long"))
+        profile->cpu_highs++;
     else if (!strcmp(what, "the_first_events_are_evicted"))
         profile->events_evicted = 4;
     else if (!strcmp(what, "the_file_is_damaged"))

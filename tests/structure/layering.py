@@ -15,7 +15,8 @@ SYMBOLS = ("sampler/profile/symbols/symbols.h", "sampler/profile/symbols/lines.h
 
 # What a profile is entered by; the code behind them stands in its rooms.
 DOORS = ("sampler/profile/snapshot.h", "sampler/profile/follow.h", "sampler/profile/timeline.h",
-         "sampler/profile/facts.h", "sampler/profile/code.h", "sampler/profile/address_symbolizer.h")
+         "sampler/profile/facts.h", "sampler/profile/code.h", "sampler/profile/stalls.h",
+         "sampler/profile/address_symbolizer.h")
 
 # The parts of the sampler, each of which sees only those before it; see its README.
 CAPTURE = "sampler/capture"
@@ -89,14 +90,20 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                              f"{CAPTURE}/threads/by_slot.h", f"{CAPTURE}/threads/thread_annotations.h",
                              "sampler/profile/base", "sampler/profile/unwinding",
                              "sampler/profile/outside"),
+    "sampler/profile/loops": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",
+                              "sampler/profile/stalls.h", f"{CAPTURE}/system", f"{CAPTURE}/unwind",
+                              "sampler/profile/base", "sampler/profile/outside", "sampler/profile/wall"),
     "sampler/profile/intake": ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
                                "sampler/profile/runtimes.h", "sampler/profile/base",
                                "sampler/profile/store", "sampler/profile/events",
                                "sampler/profile/naming", "sampler/profile/unwinding",
                                "sampler/profile/outside", "sampler/profile/wall"),
+    "sampler/profile/stalls": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/control.h",
+                               "sampler/profile/parts.h", "sampler/profile/base", "sampler/profile/intake",
+                               "sampler/profile/loops/loop_reports.h"),
     "sampler/profile/session/format": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",
-                                       "sampler/profile/timeline.h", "sampler/profile/saved.h",
-                                       "sampler/profile/runtimes.h", "sampler/profile/base",
+                                       "sampler/profile/timeline.h", "sampler/profile/stalls.h",
+                                       "sampler/profile/saved.h", "sampler/profile/runtimes.h", "sampler/profile/base",
                                        "sampler/profile/store", "sampler/profile/events",
                                        "sampler/profile/naming", "sampler/profile/intake",
                                        "sampler/profile/view/describe.h"),
@@ -105,7 +112,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                 "sampler/profile/parts.h", "sampler/profile/base",
                                 "sampler/profile/store", "sampler/profile/events", "sampler/profile/naming",
                                 "sampler/profile/facts", "sampler/profile/intake",
-                                "sampler/profile/session/format"),
+                                "sampler/profile/stalls", "sampler/profile/session/format"),
     "sampler/profile/view": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/parts.h",
                              "sampler/profile/work.h", "sampler/profile/saved.h",
                              "sampler/profile/base",
@@ -114,7 +121,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/profile": ("sampler/include", "sampler/feed", "sampler/profile/store",
                         "sampler/profile/events", "sampler/profile/naming", "sampler/profile/unwinding",
                         "sampler/profile/outside", "sampler/profile/wall",
-                        "sampler/profile/intake", "sampler/profile/view", "sampler/profile/facts/kept_facts.h",
+                        "sampler/profile/intake", "sampler/profile/view", "sampler/profile/stalls",
+                        "sampler/profile/facts/kept_facts.h",
                         "sampler/profile/session/session_contents.h",
                         "sampler/profile/symbols/files/symbol_server.h"),
     # The tables name the handlers, and are read by the top.

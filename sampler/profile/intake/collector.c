@@ -336,6 +336,19 @@ void collector_exited(struct collector *collector, const struct profile_exit *en
     tell(collector);
 }
 
+void collector_put_event(struct collector *collector, uint64_t process_id, int32_t tid,
+                         const char *thread_name, const struct event *event)
+{
+    struct process *process;
+
+    pthread_mutex_lock(&collector->round);
+    for (size_t i = 0; (process = processes_at(collector->options.processes, i)); i++)
+        if (process->id == process_id)
+            process_events_put(process, collector->options.events, collector->options.streams, tid,
+                               thread_name, event);
+    pthread_mutex_unlock(&collector->round);
+}
+
 void collector_round(struct collector *collector, int64_t now_us)
 {
     round_and_tell(collector, now_us);

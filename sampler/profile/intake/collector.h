@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 struct collector;
+struct event;
 
 struct collector_options {
     struct processes *processes;
@@ -50,6 +51,10 @@ enum { FOLLOW_US = 250000 };
 void collector_follow(struct collector *collector, bool follows);
 /* Something happened: the next round may begin. */
 void collector_wake(struct collector *collector);
+/* An event of a thread that the service itself tells of. Without memory, or without the process, it is left
+ * out. */
+void collector_put_event(struct collector *collector, uint64_t process_id, int32_t tid,
+                         const char *thread_name, const struct event *event);
 /* now_us: samples up to then are taken, later ones stay for the next round. */
 void collector_round(struct collector *collector, int64_t now_us);
 /* Returns after a round that began after the call. */

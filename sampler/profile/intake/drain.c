@@ -21,9 +21,9 @@ enum {
 static const enum sample_kind kinds[FEED_KIND_COUNT] = {
     [FEED_KIND_CPU] = SAMPLES_OF_TIME,
     [FEED_KIND_WALL] = SAMPLES_OF_TIME,
-    [FEED_KIND_STALL] = SAMPLES_OF_TIME,
+    [FEED_KIND_STALL] = SAMPLES_OF_STALLS,
 };
-/* Of ring 0, which tells of rounds of wall mode. */
+/* Of ring 0, where it tells of rounds of wall mode. */
 static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
 
 struct drain {
@@ -326,10 +326,10 @@ static void note_asleep(struct drain *drain, struct process *process, struct pro
     slot->asleep_depth = normalize(drain, process, record, frames);
 }
 
-/* The slot of a sleeper, and its thread. NULL: another generation, for the thread has ended, and
- * its last moments are told too late; or no memory. */
+/* The slot of a sleeper, and its thread in the store of a kind. NULL: another generation, for the
+ * thread has ended, and its last moments are told too late; or no memory. */
 static struct process_slot *slot_asleep(struct drain *drain, struct process *process,
-                                        uint32_t number, uint16_t generation,
+                                        uint32_t number, uint16_t generation, enum sample_kind kind,
                                         struct owner_thread **thread)
 {
     struct process_slot *slot = process_slot(process, number);
@@ -341,7 +341,7 @@ static struct process_slot *slot_asleep(struct drain *drain, struct process *pro
     if (slot->generation != view.generation)
         slot->asleep_depth = 0;
     meet_thread(drain, process, slot, &view);
-    *thread = thread_of(process, slot, &view, asleep_kind);
+    *thread = thread_of(process, slot, &view, kind);
     return *thread ? slot : NULL;
 }
 
@@ -367,15 +367,36 @@ static void take_again(struct drain *drain, struct process *process, struct proc
     take(drain, &sample);
 }
 
+/* A look that was no round: what comes next in ring 0 does not go on from it. */
+static void take_look(struct drain *drain, struct process *process, enum sample_kind kind,
+                      struct owner_thread *thread, const struct feed_sample *record)
+{
+    struct store_sample sample = {
+        .kind = kind,
+        .thread = thread,
+        .timestamp_us = record->timestamp_us,
+        .end = record->end,
+        .state = state_in(record),
+        .tag = process_name(process, record->tag, registry_names(drain->registry)),
+    };
+
+    take_stack(drain, process, record, &sample);
+}
+
 static void take_asleep(struct drain *drain, struct process *process,
                         const struct feed_sample *record)
 {
+    enum sample_kind kind = kinds[record->kind];
     struct owner_thread *thread;
     struct process_slot *slot =
-        slot_asleep(drain, process, record->head.slot, record->generation, &thread);
+        slot_asleep(drain, process, record->head.slot, record->generation, kind, &thread);
 
     if (!slot) {
-        count_unstored(process->owners.of[asleep_kind]);
+        count_unstored(process->owners.of[kind]);
+        return;
+    }
+    if (kind != asleep_kind) {
+        take_look(drain, process, kind, thread, record);
         return;
     }
     note_asleep(drain, process, slot, record);
@@ -390,8 +411,8 @@ static void take_sleeper(struct drain *drain, struct process *process,
 
     for (uint32_t n = 0; n < round->rounds; n++) {
         struct owner_thread *thread;
-        struct process_slot *slot =
-            slot_asleep(drain, process, number, FEED_SLEEPER_GENERATION(sleeper), &thread);
+        struct process_slot *slot = slot_asleep(
+            drain, process, number, FEED_SLEEPER_GENERATION(sleeper), asleep_kind, &thread);
 
         if (slot)
             take_again(drain, process, slot, thread, first_us + (int64_t)n * round->period_us,

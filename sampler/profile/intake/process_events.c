@@ -266,3 +266,18 @@ void process_events_tell(struct process *process, const char *stream, const char
     else
         event_store_put(events->store, events->own, &event);
 }
+
+void process_events_put(struct process *process, struct event_store *store, struct streams *streams,
+                        int32_t tid, const char *thread_name, const struct event *event)
+{
+    struct track *track;
+
+    if (!streams_recorded(streams, event->stream.text))
+        return;
+    if (event_store_track(store, process->event_owner, tid, thread_name, &track) < 0) {
+        event_store_refuse(store);
+        return;
+    }
+    event_store_put(store, track, event);
+    event_store_end_track(store, track, event->start_ns);
+}

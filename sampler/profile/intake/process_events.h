@@ -33,5 +33,8 @@ bool process_events_take(struct process_events *events, struct process *process,
 /* The service's own: an instant of tid 0. The process has its events. */
 void process_events_tell(struct process *process, const char *stream, const char *name,
                          int64_t at_us, const struct event_argument *arguments, uint32_t count);
+/* The service's own, of a thread; it may have ended, as the process may. */
+void process_events_put(struct process *process, struct event_store *store, struct streams *streams,
+                        int32_t tid, const char *thread_name, const struct event *event);
 
 #endif

@@ -48,7 +48,7 @@ static int64_t now_us(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* With the lock: all samples and events that there are. */
+/* With the lock: all samples, events and stalls that there are. */
 static void take_samples(struct recorder *recorder)
 {
     int result;
@@ -58,6 +58,9 @@ static void take_samples(struct recorder *recorder)
     while (result > 0);
     do
         result = session_writer_events(recorder->writer, &recorder->taken);
+    while (result > 0);
+    do
+        result = session_writer_stalls(recorder->writer, &recorder->taken);
     while (result > 0);
 }
 

@@ -15,6 +15,7 @@ enum save_phase {
     SAVE_HEAD,
     SAVE_SAMPLES,
     SAVE_EVENTS,
+    SAVE_STALLS,
     SAVE_TABLES,
     SAVE_NAMES,
     SAVE_END,
@@ -94,6 +95,15 @@ static int step_events(struct save *save)
     int result = session_writer_events(save->writer, &save->bytes);
 
     if (!result)
+        save->phase = SAVE_STALLS;
+    return result < 0 ? result : 0;
+}
+
+static int step_stalls(struct save *save)
+{
+    int result = session_writer_stalls(save->writer, &save->bytes);
+
+    if (!result)
         save->phase = SAVE_TABLES;
     return result < 0 ? result : 0;
 }
@@ -121,6 +131,8 @@ static int do_phase(struct save *save)
         return step_samples(save);
     case SAVE_EVENTS:
         return step_events(save);
+    case SAVE_STALLS:
+        return step_stalls(save);
     case SAVE_TABLES:
         save->phase = SAVE_NAMES;
         return session_writer_tables(save->writer, now_us(save->profile), &save->bytes);

@@ -4,6 +4,7 @@
 #include "events_reader.h"
 #include "facts_writer.h"
 #include "piece_reader.h"
+#include "stalls_reader.h"
 #include "table_reader.h"
 
 #include <stdlib.h>
@@ -214,11 +215,13 @@ static int read_source(struct session_reader *reader, const struct block_place *
                   : 0;
 }
 
-static int read_event_outline(struct session_reader *reader, const struct block_place *place)
+/* An object in a frame of its own. */
+static int read_own(struct session_reader *reader, const struct block_place *place,
+                    entry_reader read)
 {
     int error = unpack_own(reader, place);
 
-    return error ? error : read_object(reader, place, events_reader_outline);
+    return error ? error : read_object(reader, place, read);
 }
 
 /* Only that they are whole: they are unpacked when somebody looks. */
@@ -259,7 +262,9 @@ static int read_block(struct session_reader *reader, const struct block_place *p
     if (!strcmp(type, "SRCE"))
         return read_source(reader, place);
     if (!strcmp(type, "EVTS"))
-        return read_event_outline(reader, place);
+        return read_own(reader, place, events_reader_outline);
+    if (!strcmp(type, "STLS"))
+        return read_own(reader, place, stalls_reader_stall);
     /* Of a later time; but whole. */
     return session_file_read(&reader->archive->file, place, &reader->stored, reader->problem);
 }

@@ -54,6 +54,8 @@ struct session_reader {
     bool piece_expected;
     struct event_outline outline; /* of the events that the next block has */
     bool events_expected;
+    bool stalls_met;
+    uint64_t first_stall; /* then: the last number of the files before */
 
     /* What was read. */
     struct session_settings settings;

@@ -7,6 +7,7 @@
 #include "format/blocks.h"
 #include "format/sample_columns.h"
 #include "names_writer.h"
+#include "stalls_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct session_writer {
     struct table_writer tables;
     struct cursor cursor;
     struct events_writer events;
+    struct stalls_writer stalls;
     struct columns columns;
     struct piece piece;
     struct stack_writing stacks;    /* of the chunk */
@@ -249,6 +251,11 @@ int session_writer_events(struct session_writer *writer, struct bytes *out)
     return events_writer_put(&writer->events, &writer->tables, out);
 }
 
+int session_writer_stalls(struct session_writer *writer, struct bytes *out)
+{
+    return stalls_writer_put(&writer->stalls, &writer->tables, out);
+}
+
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out)
 {
     int error = table_writer_tables(&writer->tables, now_us, out);
@@ -270,6 +277,8 @@ int session_writer_end(struct session_writer *writer, int64_t now_us, struct byt
 
     if (!error)
         error = events_writer_open(&writer->events, &writer->tables, now_us, out);
+    if (!error)
+        error = stalls_writer_ongoing(&writer->tables, out);
     if (error)
         return error;
     return table_writer_put(&writer->tables, "ENDS",

@@ -3,7 +3,7 @@
  *
  *   store (views since the last time), processes, names -> session_writer -> blocks
  *
- *     session_writer_begin; session_writer_samples and _events until 0, session_writer_tables, _names,
+ *     session_writer_begin; session_writer_samples, _events and _stalls until 0, session_writer_tables, _names,
  *     again and again; session_writer_end
  *
  * Blocks are in an order in which a reader can read them: what a block refers to stands before it.
@@ -32,12 +32,14 @@ int session_writer_begin(struct session_writer *writer, int64_t start_us, struct
 int session_writer_samples(struct session_writer *writer, struct bytes *out);
 /* The same of events. */
 int session_writer_events(struct session_writer *writer, struct bytes *out);
+/* The same of stalls: those that have ended. */
+int session_writer_stalls(struct session_writer *writer, struct bytes *out);
 /* Processes, settings, facts, the service's own. now_us: facts are looked at now and then. */
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out);
 /* Asks for the names and lines of samples, and tells those that are known. waits: for how many
  * frames they are not. */
 int session_writer_names(struct session_writer *writer, struct bytes *out, uint32_t *waits);
-/* Slices that stand open, and the last block. */
+/* Slices that stand open, stalls that go on, and the last block. */
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out);
 
 uint64_t session_writer_count(const struct session_writer *writer); /* samples, in all files */

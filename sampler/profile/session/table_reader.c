@@ -16,6 +16,13 @@ static struct reader_process *find_process(const struct session_reader *reader, 
     return place ? &reader->process_list[place - 1] : NULL;
 }
 
+uint64_t table_reader_process(const struct session_reader *reader, uint64_t id)
+{
+    const struct reader_process *process = find_process(reader, id);
+
+    return process ? process->id : 0;
+}
+
 static void read_met(struct session_reader *reader, struct entry *entry, struct module_set *met)
 {
     const json_t *list = entry_list(entry, "modules");

@@ -13,5 +13,7 @@ void table_reader_modules(struct session_reader *reader, struct entry *entry);
 void table_reader_threads(struct session_reader *reader, struct entry *entry);
 void table_reader_names(struct session_reader *reader, struct entry *entry);
 void table_reader_facts(struct session_reader *reader, struct entry *entry);
+/* The profile's id of a process of the file; 0: it is not there. */
+uint64_t table_reader_process(const struct session_reader *reader, uint64_t id);
 
 #endif

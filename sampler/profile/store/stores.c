@@ -1,11 +1,17 @@
 #include "stores.h"
 
+/* Few threads are looked at, and not for long. */
+enum { STALLS_PART = 8 };
+
 int stores_new(struct stores *stores, size_t bytes_max)
 {
-    int error = 0;
+    int error = store_new(&stores->of[SAMPLES_OF_TIME], bytes_max, SAMPLES_OF_TIME);
 
-    for (int kind = 0; kind < SAMPLE_KINDS && !error; kind++)
-        error = store_new(&stores->of[kind], bytes_max, (enum sample_kind)kind);
+    if (!bytes_max)
+        bytes_max = STORE_BYTES_DEFAULT;
+    if (!error)
+        error =
+            store_new(&stores->of[SAMPLES_OF_STALLS], bytes_max / STALLS_PART, SAMPLES_OF_STALLS);
     return error;
 }
 
@@ -24,28 +30,14 @@ uint64_t stores_version(const struct stores *stores)
     return version;
 }
 
-static void join_history(struct profile_history *all, const struct profile_history *one)
-{
-    all->bytes += one->bytes;
-    all->bytes_max += one->bytes_max;
-    if (!one->last_us)
-        return;
-    if (!all->last_us || one->first_us < all->first_us)
-        all->first_us = one->first_us;
-    if (one->last_us > all->last_us)
-        all->last_us = one->last_us;
-}
-
 struct profile_history stores_history(const struct stores *stores)
 {
-    struct profile_history all = { 0 };
+    struct profile_history history = store_history(stores->of[SAMPLES_OF_TIME]);
+    struct profile_history looks = store_history(stores->of[SAMPLES_OF_STALLS]);
 
-    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
-        struct profile_history one = store_history(stores->of[kind]);
-
-        join_history(&all, &one);
-    }
-    return all;
+    history.bytes += looks.bytes;
+    history.bytes_max += looks.bytes_max;
+    return history;
 }
 
 int owners_new(struct owners *owners, uint64_t process_id)

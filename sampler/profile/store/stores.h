@@ -4,7 +4,9 @@
  *   drain (a sample into the store of its kind) -> stores -> the window of one kind
  *
  * A store weighs all its samples alike, so shares are of one kind only. What is asked of no kind
- * (history, version, clear) is asked of all stores.
+ * (version, clear) is asked of all stores; a history has the bytes of all, and is of the time of
+ * SAMPLES_OF_TIME: looks at a late loop say nothing of when something was sampled. Their store has an
+ * eighth of the bound, and next to nothing in it where no loop is late.
  *
  * Ownership  Whoever has the struct owns what is in it.
  * Threads    As store.h.
@@ -24,7 +26,7 @@ struct owners {
     struct owner *of[SAMPLE_KINDS];
 };
 
-int stores_new(struct stores *stores, size_t bytes_max); /* as store_new, for each of them */
+int stores_new(struct stores *stores, size_t bytes_max); /* bytes_max: of SAMPLES_OF_TIME */
 void stores_free(struct stores *stores);                 /* zeros are fine */
 
 uint64_t stores_version(const struct stores *stores);

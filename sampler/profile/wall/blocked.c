@@ -28,7 +28,6 @@ static bool next_hex(const char **text, uint64_t *out)
 bool blocked_parse(const char *text, struct blocked *out)
 {
     bool none = !strncmp(text, "-1 ", 3);
-    uint64_t unused;
 
     *out = (struct blocked){ .runs = !strncmp(text, "running", 7), .number = none ? -1 : 0 };
     if (out->runs)
@@ -40,7 +39,7 @@ bool blocked_parse(const char *text, struct blocked *out)
     for (; *text >= '0' && *text <= '9'; text++)
         out->number = out->number * 10 + (*text - '0');
     for (int argument = 0; !none && argument < 6; argument++)
-        if (!next_hex(&text, &unused))
+        if (!next_hex(&text, &out->arguments[argument]))
             return false;
     return next_hex(&text, &out->sp) && next_hex(&text, &out->pc);
 }

@@ -15,8 +15,9 @@
 #include <stdint.h>
 
 struct blocked {
-    bool runs;       /* or wants to: the rest is not known */
-    long number;     /* of the system call; -1: none, it waits for a page or was stopped */
+    bool runs;   /* or wants to: the rest is not known */
+    long number; /* of the system call; -1: none, it waits for a page or was stopped */
+    uint64_t arguments[6];
     uint64_t sp, pc; /* 0: it has no stack any more, and waits only for its parent */
 };
 

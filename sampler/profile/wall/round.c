@@ -5,6 +5,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
+uint32_t round_slots(const struct feed_writer *writer)
+{
+    uint32_t used =
+        atomic_load_explicit(&writer->header->status.threads_used, memory_order_acquire);
+    uint32_t room = (uint32_t)(writer->rings.bytes / FEED_RING_BYTES);
+
+    return used < room ? used : room;
+}
+
 void round_count_lost(const struct round *round, enum feed_loss loss, uint64_t rounds)
 {
     feed_count(&round->writer->header->status.lost[loss], rounds);

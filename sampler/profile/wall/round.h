@@ -40,6 +40,9 @@ struct round {
     } batch;
 };
 
+/* Thread slots that were ever used. */
+uint32_t round_slots(const struct feed_writer *writer);
+
 void round_count_lost(const struct round *round, enum feed_loss loss, uint64_t rounds);
 
 /* The thread sleeps on where its last sample says: in so many rounds. */

@@ -3,19 +3,13 @@
 #include "../../feed/chance.h"
 #include "../../capture/system/clock.h"
 #include "../../include/isoscope/isoscope.h"
-#include "../base/thread.h"
+#include "../base/punctual.h"
 #include "subject.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     ROUND_JITTER =
@@ -29,11 +23,9 @@ struct rounds {
     char *tables_path;
     struct round memory; /* of the round that is held */
 
-    _Atomic uint32_t wake; /* +1: there is something to do */
-    pthread_mutex_t lock;  /* held during a round; guards the rest */
-    pthread_t thread;
-    bool started, stopping;
-    uint64_t cpu_ns; /* of the thread, when the last rounds were over */
+    struct punctual thread;
+    pthread_mutex_t lock; /* held during a round; guards the rest */
+    uint64_t cpu_ns;      /* of the thread, when the last rounds were over */
     struct subject *first;
 };
 
@@ -54,16 +46,7 @@ int rounds_new(struct rounds **out, struct table_store *tables, const char *tabl
 
 void rounds_stop(struct rounds *rounds)
 {
-    bool started;
-
-    pthread_mutex_lock(&rounds->lock);
-    started = rounds->started;
-    rounds->started = false;
-    rounds->stopping = true;
-    pthread_mutex_unlock(&rounds->lock);
-    rounds_look(rounds);
-    if (started)
-        pthread_join(rounds->thread, NULL);
+    punctual_stop(&rounds->thread);
 }
 
 void rounds_free(struct rounds *rounds)
@@ -134,10 +117,26 @@ bool rounds_module(struct subject *subject, uint32_t number, struct feed_module_
     return subject && program_code_module(&subject->code, number, out);
 }
 
+struct round *rounds_begin_look(struct subject *subject, int64_t now_us)
+{
+    struct rounds *rounds = subject->rounds;
+
+    pthread_mutex_lock(&rounds->lock);
+    if (subject_begin_look(subject, &rounds->memory, now_us))
+        return &rounds->memory;
+    pthread_mutex_unlock(&rounds->lock);
+    return NULL;
+}
+
+void rounds_end_look(struct subject *subject)
+{
+    subject_end_look(subject, &subject->rounds->memory);
+    pthread_mutex_unlock(&subject->rounds->lock);
+}
+
 void rounds_look(struct rounds *rounds)
 {
-    atomic_fetch_add_explicit(&rounds->wake, 1, memory_order_release);
-    sys_futex(&rounds->wake, FUTEX_WAKE_PRIVATE, 1, NULL);
+    punctual_wake(&rounds->thread);
 }
 
 static uint32_t jitter_us(struct subject *subject, uint32_t period_us)
@@ -205,70 +204,14 @@ int64_t rounds_hold(struct rounds *rounds, int64_t now_us)
     return next_us;
 }
 
-/* Where the kernel (6.12 and later) lets threads ask for short slices, ours is then preferred when
- * it wakes, and gets no more in sum. */
-static void ask_for_short_slices(void)
+static int64_t turn(void *context)
 {
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime_ns, deadline_ns, period_ns;
-    } attr = { 0 };
+    int64_t next_us = rounds_hold(context, clock_now_us());
 
-    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 || attr.policy != 0)
-        return;
-    attr.runtime_ns = 100 * 1000; /* the least there is */
-    syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
-/* Not by a condition variable: that takes its lock for contended each time, and wakes nobody. */
-static void rest_until(struct rounds *rounds, int64_t until_us, uint32_t seen)
-{
-    int64_t wait_us = until_us - clock_now_us();
-    struct timespec timeout = { wait_us / 1000000, wait_us % 1000000 * 1000 };
-
-    if (wait_us > 0)
-        sys_futex(&rounds->wake, FUTEX_WAIT_PRIVATE, seen, until_us == INT64_MAX ? NULL : &timeout);
-}
-
-/* False: there are no more. */
-static bool hold_next(struct rounds *rounds, int64_t *next_us)
-{
-    bool goes_on;
-
-    pthread_mutex_lock(&rounds->lock);
-    goes_on = !rounds->stopping;
-    if (goes_on)
-        *next_us = hold_all(rounds, clock_now_us());
-    pthread_mutex_unlock(&rounds->lock);
-    return goes_on;
-}
-
-static void *run(void *argument)
-{
-    struct rounds *rounds = argument;
-    uint32_t seen = 0;
-    int64_t next_us;
-
-    pthread_setname_np(pthread_self(), "iso-wall");
-    prctl(PR_SET_TIMERSLACK, 1); /* ns: rounds are short */
-    ask_for_short_slices();
-    while (hold_next(rounds, &next_us)) {
-        rest_until(rounds, next_us, seen);
-        seen = atomic_load_explicit(&rounds->wake, memory_order_acquire);
-    }
-    return NULL;
+    return next_us == INT64_MAX ? INT64_MAX : next_us * 1000;
 }
 
 int rounds_start(struct rounds *rounds)
 {
-    int error;
-
-    pthread_mutex_lock(&rounds->lock);
-    error = thread_start(&rounds->thread, run, rounds);
-    rounds->started = !error;
-    pthread_mutex_unlock(&rounds->lock);
-    return error;
+    return punctual_start(&rounds->thread, "iso-wall", turn, rounds);
 }

@@ -16,6 +16,7 @@
 #include "../../feed/feed_reader.h"
 #include "../unwinding/table_store.h"
 
+struct round;
 struct rounds;
 struct subject;
 
@@ -41,6 +42,10 @@ void rounds_look(struct rounds *rounds);
 uint32_t rounds_period_us(const struct subject *subject);
 /* number: from a frame of ring 0. As in program_code.h. */
 bool rounds_module(struct subject *subject, uint32_t number, struct feed_module_view *out);
+/* A look beside the rounds, in any mode: nobody else reads the program or writes its ring 0 until rounds_end_look. NULL:
+ * it is not to be read now, and there is nothing to end. */
+struct round *rounds_begin_look(struct subject *subject, int64_t now_us);
+void rounds_end_look(struct subject *subject);
 /* All that is due, now; for tests, which start no thread. Returns when the next one is. */
 int64_t rounds_hold(struct rounds *rounds, int64_t now_us);
 

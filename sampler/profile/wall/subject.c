@@ -49,15 +49,6 @@ uint32_t subject_period_us(const struct subject *subject)
     return period_us < FEED_PERIOD_MAX_US ? period_us : FEED_PERIOD_MAX_US;
 }
 
-static uint32_t slots_used(const struct subject *subject)
-{
-    uint32_t used =
-        atomic_load_explicit(&subject->writer.header->status.threads_used, memory_order_acquire);
-    uint32_t room = (uint32_t)(subject->writer.rings.bytes / FEED_RING_BYTES);
-
-    return used < room ? used : room;
-}
-
 static struct watched *watched_of(const struct subject *subject, uint32_t slot)
 {
     return by_slot_at(&subject->watched, slot, sizeof(struct watched));
@@ -66,7 +57,7 @@ static struct watched *watched_of(const struct subject *subject, uint32_t slot)
 /* It is not to answer for rounds that nobody asks for any more. */
 static void forget_thread(struct subject *subject, uint32_t slot)
 {
-    if (!watched_of(subject, slot)->tid)
+    if (!watched_of(subject, slot)->sleeper.tid)
         return;
     watched_forget(watched_of(subject, slot));
     atomic_store_explicit(&subject->writer.threads[slot].owed, 0, memory_order_relaxed);
@@ -74,7 +65,7 @@ static void forget_thread(struct subject *subject, uint32_t slot)
 
 void subject_forget(struct subject *subject)
 {
-    uint32_t used = subject->begun ? slots_used(subject) : 0;
+    uint32_t used = subject->begun ? round_slots(&subject->writer) : 0;
 
     for (uint32_t slot = 1; slot < used && watched_of(subject, slot); slot++)
         forget_thread(subject, slot);
@@ -83,9 +74,10 @@ void subject_forget(struct subject *subject)
     subject->round_us = 0;
 }
 
+/* More is known of the code. */
 static void look_again(const struct subject *subject, uint32_t used)
 {
-    for (uint32_t slot = 1; slot < used; slot++)
+    for (uint32_t slot = 1; slot < used && watched_of(subject, slot); slot++)
         watched_look_again(watched_of(subject, slot));
 }
 
@@ -124,13 +116,12 @@ static void look_at(struct subject *subject, struct round *round, uint32_t slot)
         round->next_us = thread->next_us;
 }
 
-static void begin_round(struct subject *subject, struct round *round, int64_t now_us)
+/* How the program is read. */
+static void begin_look(struct subject *subject, struct round *round, int64_t now_us)
 {
     round->writer = &subject->writer;
     round->pid = subject->pid;
     round->now_us = now_us;
-    round->before_us = subject->held_us;
-    subject->held_us = now_us;
     round->period_us = subject_period_us(subject);
     round->map = program_code_map(&subject->code);
     round->named = &subject->named;
@@ -140,9 +131,49 @@ static void begin_round(struct subject *subject, struct round *round, int64_t no
     round->batch.count = 0;
 }
 
+static void begin_round(struct subject *subject, struct round *round, int64_t now_us)
+{
+    begin_look(subject, round, now_us);
+    round->before_us = subject->held_us;
+    subject->held_us = now_us;
+}
+
+/* By exec it may have become another one, whose stacks are none of ours. */
+static bool is_another(const struct subject *subject)
+{
+    return subject->pid && same_program_at(subject->pid, &subject->head) == PROGRAM_ANOTHER;
+}
+
+static void follow_code(struct subject *subject, int64_t now_us)
+{
+    const struct feed_status *status = &subject->writer.header->status;
+    uint32_t unloads = atomic_load_explicit(&status->unloads, memory_order_acquire);
+
+    if (program_code_follow(&subject->code, unloads, now_us))
+        look_again(subject, round_slots(&subject->writer));
+}
+
+bool subject_begin_look(struct subject *subject, struct round *round, int64_t now_us)
+{
+    if (!subject->pid || atomic_load_explicit(&subject->paused, memory_order_relaxed) ||
+        is_another(subject))
+        return false;
+    follow_code(subject, now_us);
+    begin_look(subject, round, now_us);
+    if (!program_code_is_ready(&subject->code, now_us))
+        round->map = NULL; /* stacks would end at once */
+    return true;
+}
+
+void subject_end_look(struct subject *subject, struct round *round)
+{
+    if (round->unknown_code)
+        program_code_note_unknown(&subject->code);
+}
+
 void subject_finish(struct subject *subject, struct round *round, int64_t now_us)
 {
-    uint32_t used = subject->begun ? slots_used(subject) : 0;
+    uint32_t used = subject->begun ? round_slots(&subject->writer) : 0;
 
     begin_round(subject, round, now_us);
     for (uint32_t slot = 1; slot < used && watched_of(subject, slot); slot++)
@@ -153,17 +184,14 @@ void subject_finish(struct subject *subject, struct round *round, int64_t now_us
 
 int64_t subject_round(struct subject *subject, struct round *round, int64_t now_us)
 {
-    const struct feed_status *status = &subject->writer.header->status;
-    uint32_t unloads = atomic_load_explicit(&status->unloads, memory_order_acquire);
-    uint32_t used = slots_used(subject);
+    uint32_t used = round_slots(&subject->writer);
 
     if (!by_slot_reach(&subject->watched, used ? used - 1 : 0, sizeof(struct watched)))
         return now_us;
-    /* By exec it may have become another one, whose stacks are none of ours. */
-    if (subject->pid && same_program_at(subject->pid, &subject->head) == PROGRAM_ANOTHER)
+    if (is_another(subject))
         return now_us + subject_period_us(subject);
-    if (subject->pid && program_code_follow(&subject->code, unloads, now_us))
-        look_again(subject, used);
+    if (subject->pid)
+        follow_code(subject, now_us);
     if (subject->pid && !program_code_is_ready(&subject->code, now_us))
         return now_us;
     subject->begun = true;
@@ -174,7 +202,6 @@ int64_t subject_round(struct subject *subject, struct round *round, int64_t now_
     for (uint32_t slot = 1; slot < used; slot++)
         look_at(subject, round, slot);
     round_flush(round);
-    if (round->unknown_code)
-        program_code_note_unknown(&subject->code);
+    subject_end_look(subject, round);
     return round->next_us;
 }

@@ -44,6 +44,10 @@ uint32_t subject_period_us(const struct subject *subject);
 /* One round. memory: of the caller, for this round alone. Returns when the next one has something
  * to look at. */
 int64_t subject_round(struct subject *subject, struct round *memory, int64_t now_us);
+/* For a look beside the rounds, in any mode: memory says how the program is read now, with what is known of its code.
+ * False: it is not to be read, as it has ended or become another one. */
+bool subject_begin_look(struct subject *subject, struct round *memory, int64_t now_us);
+void subject_end_look(struct subject *subject, struct round *memory);
 /* No rounds any more: nothing is known of any thread. */
 void subject_forget(struct subject *subject);
 /* As that, at the program's end: what its threads owe is told. */

@@ -13,17 +13,14 @@
 
 enum { STATUS_BYTES = 4096 };
 
-static uint32_t kept; /* files that are open */
+static _Atomic uint32_t kept; /* files that are open */
 
 /* Half of what there is: sockets of programs and clients want the rest. */
 static bool may_keep(void)
 {
-    static uint32_t most;
     struct rlimit files;
 
-    if (!most)
-        most = getrlimit(RLIMIT_NOFILE, &files) < 0 ? 1 : (uint32_t)(files.rlim_cur / 2);
-    return kept < most;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 && kept < files.rlim_cur / 2;
 }
 
 static int open_file(int32_t pid, int32_t tid, const char *name)
@@ -81,23 +78,30 @@ static int32_t innermost(const char *status)
     return atoi(end);
 }
 
+int32_t task_number_there(int32_t pid, int32_t tid)
+{
+    struct task_kept once = { 0 };
+    char text[STATUS_BYTES];
+    long got = task_kept_read(&once, pid, tid, "status", text, sizeof(text));
+
+    task_kept_close(&once);
+    return got > 0 ? innermost(text) : 0;
+}
+
 int32_t task_number_here(int32_t pid, int32_t tid)
 {
-    char text[STATUS_BYTES];
     struct dirent *entry;
     int32_t found = 0;
+    char path[64];
     DIR *tasks;
 
-    snprintf(text, sizeof(text), "/proc/%" PRId32 "/task", pid);
-    tasks = opendir(text);
+    snprintf(path, sizeof(path), "/proc/%" PRId32 "/task", pid);
+    tasks = opendir(path);
     while (tasks && !found && (entry = readdir(tasks))) {
-        struct task_kept once = { 0 };
         int32_t number = atoi(entry->d_name);
 
-        if (number && task_kept_read(&once, pid, number, "status", text, sizeof(text)) > 0 &&
-            innermost(text) == tid)
+        if (number && task_number_there(pid, number) == tid)
             found = number;
-        task_kept_close(&once);
     }
     if (tasks)
         closedir(tasks);

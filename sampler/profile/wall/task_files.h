@@ -5,7 +5,7 @@
  *
  * Ownership  A file stays open from one read to the next while there are descriptors to spare.
  *            task_file_forget closes it.
- * Threads    One at a time.
+ * Threads    A file: one at a time.
  * Errors     -errno: -ESRCH or -ENOENT when the thread is gone, -EACCES or -EPERM when the kernel
  *            refuses.
  */
@@ -27,5 +27,7 @@ void task_kept_close(struct task_kept *file);
 /* The thread that the process itself calls tid, in a pid namespace of its own, by the number that
  * it has here; 0: there is none. */
 int32_t task_number_here(int32_t pid, int32_t tid);
+/* The other way: what the thread that has this number here calls itself; 0: it is gone. */
+int32_t task_number_there(int32_t pid, int32_t tid);
 
 #endif

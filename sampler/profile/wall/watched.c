@@ -1,11 +1,7 @@
 #include "watched.h"
 
 #include "../../capture/system/clock.h"
-#include "../../capture/system/memory.h"
-#include "../../capture/threads/thread_annotations.h"
-#include "blocked.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -17,7 +13,6 @@ enum {
     HOLDS_UNKNOWN_MAX_ROUNDS = 64,
     PAYS_ROUNDS = 200,   /* without a tick, before it pays where it sleeps */
     PUT_OFF_ROUNDS = 64, /* that wait for a stack that can be read */
-    TEXT_BYTES = 256,
     /* Of the time that it has done the same a thread is left alone for a part, and so many rounds
      * at most: one that sleeps, one that runs. */
     REST_PARTS = 16,
@@ -28,11 +23,8 @@ enum {
     YOUNG_ROUNDS = 32,
 };
 
-/* What a look saw. */
-enum sight { GONE, AWAKE, ASLEEP, STILL /* where it was told to sleep */, CLOSED /* no rights */ };
-
 struct look {
-    enum sight sight;
+    enum sleeper_sight sight;
     bool has_clock;
     bool slept_before; /* at the look before, where it was told to */
     struct thread_clock clock;
@@ -42,124 +34,25 @@ struct look {
 
 void watched_forget(struct watched *thread)
 {
-    if (!thread->tid)
-        return;
-    task_kept_close(&thread->clock_file);
-    task_kept_close(&thread->call_file);
-    switches_close(&thread->switches);
+    sleeper_forget(&thread->sleeper);
     memset(thread, 0, sizeof(*thread));
+}
+
+bool watched_meet(struct watched *thread, struct round *round, uint32_t slot)
+{
+    enum sleeper_met met = sleeper_meet(&thread->sleeper, round, slot);
+
+    if (met != SLEEPER_MET) { /* nothing is known of it */
+        struct sleeper sleeper = thread->sleeper;
+
+        *thread = (struct watched){ .sleeper = sleeper };
+    }
+    return met != SLEEPER_NOT_MET;
 }
 
 void watched_look_again(struct watched *thread)
 {
     thread->holds_us = thread->next_us = 0;
-}
-
-static uint16_t generation_of(const struct round *round, uint32_t slot)
-{
-    return (uint16_t)atomic_load_explicit(&round->writer->threads[slot].generation,
-                                          memory_order_relaxed);
-}
-
-bool watched_meet(struct watched *thread, struct round *round, uint32_t slot)
-{
-    const struct feed_thread *feed = &round->writer->threads[slot];
-    int32_t own_tid = atomic_load_explicit(&feed->tid, memory_order_relaxed);
-    uint16_t generation = generation_of(round, slot);
-
-    if (thread->tid && thread->own_tid == own_tid && thread->generation == generation)
-        return true;
-    watched_forget(thread);
-    thread->tid = round->pid == round->writer->header->head.pid
-                      ? own_tid
-                      : task_number_here(round->pid, own_tid);
-    if (thread->tid <= 0) {
-        thread->tid = 0;
-        return false;
-    }
-    thread->own_tid = own_tid;
-    thread->generation = generation;
-    switches_open(&thread->switches, thread->tid, round->no_switches);
-    return true;
-}
-
-static bool is_gone(long error)
-{
-    return error == -ESRCH || error == -ENOENT;
-}
-
-/* False: the thread is gone. */
-static bool read_clock(struct watched *thread, const struct round *round, struct look *look)
-{
-    char text[TEXT_BYTES];
-    long got = task_kept_read(&thread->clock_file, round->pid, thread->tid, "schedstat", text,
-                              sizeof(text));
-
-    look->has_clock = got > 0 && thread_clock_parse(text, &look->clock);
-    return !is_gone(got) && got != 0;
-}
-
-/* 'R', 'S', 'D' and so on; 0: it cannot be had. "TID (NAME) LETTER": any byte of a name may be ')'.
- */
-static char letter_of(const struct watched *thread, const struct round *round)
-{
-    struct task_kept once = { 0 };
-    char text[TEXT_BYTES], *end;
-    long got = task_kept_read(&once, round->pid, thread->tid, "stat", text, 64);
-
-    task_kept_close(&once);
-    end = got > 0 ? strrchr(text, ')') : NULL;
-    return end && end[1] ? end[2] : 0;
-}
-
-/* Without rights it is seen whether the thread sleeps, but not where. */
-static enum sight see_from_afar(const struct watched *thread, const struct round *round)
-{
-    char letter = letter_of(thread, round);
-
-    return !letter ? GONE : letter == 'R' ? AWAKE : CLOSED;
-}
-
-static enum sight see(struct watched *thread, const struct round *round, struct blocked *blocked)
-{
-    char text[TEXT_BYTES];
-    long got =
-        task_kept_read(&thread->call_file, round->pid, thread->tid, "syscall", text, sizeof(text));
-
-    if (got == 0 || is_gone(got))
-        return GONE;
-    if (got < 0 || !blocked_parse(text, blocked))
-        return see_from_afar(thread, round);
-    if (!blocked->runs && !blocked->sp)
-        return GONE; /* a zombie */
-    return blocked->runs ? AWAKE : ASLEEP;
-}
-
-static enum feed_state state_of(const struct watched *thread, const struct round *round,
-                                const struct blocked *blocked)
-{
-    if (blocked->number >= 0)
-        return blocked_state(blocked->number);
-    /* Outside system calls it waits for a page, unless somebody has stopped it. */
-    return letter_of(thread, round) == 'D' ? FEED_STATE_IO : FEED_STATE_SLEEP;
-}
-
-/* The tag in force: the thread may wake and free it meanwhile. 0: none. */
-static uint32_t tag_of(const struct round *round, uint32_t slot)
-{
-    uint64_t own = atomic_load_explicit(&round->writer->threads[slot].own, memory_order_acquire);
-    char tag[FEED_NAME_MAX + 1];
-    struct thread_annotations copy;
-    uint64_t at = 0;
-    long got;
-
-    if (!own || !memory_read(round->pid, &copy, own, offsetof(struct thread_annotations, name)) ||
-        !copy.depth || !memory_read(round->pid, &copy, own, sizeof(copy)))
-        return 0;
-    at = (uint64_t)thread_annotations_tag(&copy);
-    got = at ? memory_read_some(round->pid, tag, at, FEED_NAME_MAX) : 0;
-    tag[got > 0 ? got : 0] = 0;
-    return feed_writer_name(round->writer, tag);
 }
 
 static uint16_t holds_for(struct watched *thread, bool unknown_code)
@@ -173,33 +66,6 @@ static uint16_t holds_for(struct watched *thread, bool unknown_code)
                             : before < HOLDS_UNKNOWN_MAX_ROUNDS ? (uint16_t)(2 * before)
                                                                 : before;
     return thread->unknown_holds;
-}
-
-static void walk_sleeper(struct watched *thread, struct round *round, uint32_t slot,
-                         const struct look *look, struct feed_sample *sample,
-                         struct unwind_result *result)
-{
-    const struct feed_thread *feed = &round->writer->threads[slot];
-    const struct stack_range stack = {
-        .low = atomic_load_explicit(&feed->stack_low, memory_order_relaxed),
-        .high = atomic_load_explicit(&feed->stack_high, memory_order_acquire),
-        .root = atomic_load_explicit(&feed->stack_root, memory_order_relaxed),
-    };
-    const struct unwind_request request = {
-        .map = round->map,
-        .stack = &stack,
-        .outer_frames = &thread->outer_frames,
-        .frames_max = feed_writer_depth_max(round->writer),
-    };
-    struct unwind_sleeper *sleeper = &round->sleeper;
-
-    sleeper->pid = round->pid;
-    sleeper->named = far_code_name;
-    sleeper->named_context = round->named;
-    sleeper->pc = look->blocked.pc;
-    sleeper->sp = look->blocked.sp;
-    sleeper->fp_known = switches_fp(&thread->switches, sleeper->pc, sleeper->sp, &sleeper->fp);
-    unwind_asleep(&request, sleeper, sample->frames, result);
 }
 
 /* FNV-1a, by words. */
@@ -228,42 +94,30 @@ static enum taken take_sleeper(struct watched *thread, struct round *round, uint
     struct feed_status *status = &round->writer->header->status;
     int64_t first_us = round->now_us - (int64_t)rounds_ago * round->period_us;
     struct thread_clock before = look->clock;
-    struct unwind_result result;
     struct feed_sample *sample;
     struct ring_writer ring;
-    uint32_t tag;
+    bool unknown_code;
 
     sample = round_reserve(round, &ring);
     if (!sample)
         return FULL;
-    walk_sleeper(thread, round, slot, look, sample, &result);
-    thread->state = (uint8_t)state_of(thread, round, &look->blocked);
-    tag = tag_of(round, slot);
+    sleeper_sample(&thread->sleeper, round, slot, &look->blocked, sample, &unknown_code);
+    thread->state = sample->state;
     /* Has it been where it was, all the time? */
-    if (!read_clock(thread, round, look) || !thread_clock_stands(&before, &look->clock))
+    if (!sleeper_clock(&thread->sleeper, round, &look->clock, &look->has_clock) ||
+        !thread_clock_stands(&before, &look->clock))
         return WOKE;
-    *sample = (struct feed_sample){
-        .head = { .size_bytes = (uint32_t)(sizeof(*sample) + result.depth * sizeof(uint64_t)),
-                  .type = FEED_RECORD_SAMPLE_OF,
-                  .slot = (uint16_t)slot },
-        .timestamp_us = first_us + FEED_SPREAD_US(slot, round->period_us),
-        .depth = (uint16_t)result.depth,
-        .end = (uint8_t)result.end,
-        .state = thread->state,
-        .tag = tag,
-        .generation = thread->generation,
-        .kind = FEED_KIND_WALL,
-    };
-    note_place(thread, round, hash_of(sample->frames, result.depth));
+    sample->timestamp_us = first_us + FEED_SPREAD_US(slot, round->period_us);
+    sample->kind = FEED_KIND_WALL;
+    note_place(thread, round, hash_of(sample->frames, sample->depth));
     ring_commit(&ring);
     thread->told = thread->stands = true;
     thread->slept_at = look->clock;
-    thread->holds_us =
-        round->now_us + (int64_t)holds_for(thread, result.unknown_code) * round->period_us;
-    round->unknown_code |= result.unknown_code;
+    thread->holds_us = round->now_us + (int64_t)holds_for(thread, unknown_code) * round->period_us;
+    round->unknown_code |= unknown_code;
     atomic_fetch_add_explicit(&status->ticks, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&status->delivered, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&status->ends[result.end], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&status->ends[sample->end], 1, memory_order_relaxed);
     return TAKEN;
 }
 
@@ -295,19 +149,19 @@ static void tell_new_place(struct watched *thread, struct round *round, uint32_t
         return;
     }
     if (before) {
-        round_again(round, slot, thread->generation, (enum feed_state)thread->state, before,
+        round_again(round, slot, thread->sleeper.generation, (enum feed_state)thread->state, before,
                     rounds);
         round_flush(round); /* what comes next says that it sleeps elsewhere */
         rounds -= before;
     }
-    for (int tries = 0; tries < TRIES && taken == WOKE && look->sight == ASLEEP; tries++) {
+    for (int tries = 0; tries < TRIES && taken == WOKE && look->sight == SLEEPER_ASLEEP; tries++) {
         taken = take_sleeper(thread, round, slot, look, rounds);
         if (taken == WOKE)
-            look->sight = see(thread, round, &look->blocked);
+            look->sight = sleeper_see(&thread->sleeper, round, &look->blocked);
     }
     if (taken == TAKEN)
-        round_again(round, slot, thread->generation, (enum feed_state)thread->state, rounds - 1,
-                    rounds - 1);
+        round_again(round, slot, thread->sleeper.generation, (enum feed_state)thread->state,
+                    rounds - 1, rounds - 1);
     else if (taken == FULL)
         round_count_lost(round, FEED_LOSS_RING_FULL, rounds);
     else
@@ -319,13 +173,13 @@ static void tell_sleep(struct watched *thread, struct round *round, uint32_t slo
 {
     if (!rounds)
         return;
-    if (look->sight == CLOSED)
+    if (look->sight == SLEEPER_CLOSED)
         round_count_lost(round, FEED_LOSS_NO_RIGHTS, rounds);
-    else if (look->sight == ASLEEP)
+    else if (look->sight == SLEEPER_ASLEEP)
         tell_new_place(thread, round, slot, look, rounds);
-    else if (look->sight == STILL || look->slept_before ||
+    else if (look->sight == SLEEPER_STILL || look->slept_before ||
              (thread->told && waits_long(thread, round)))
-        round_again(round, slot, thread->generation, (enum feed_state)thread->state, rounds,
+        round_again(round, slot, thread->sleeper.generation, (enum feed_state)thread->state, rounds,
                     rounds);
     else
         put_off(thread, round, rounds);
@@ -337,7 +191,7 @@ static void pay_in(const struct watched *thread, struct round *round, uint32_t s
     while (rounds) {
         uint32_t some = rounds < FEED_ROUNDS_MAX ? rounds : FEED_ROUNDS_MAX;
 
-        round_again(round, slot, thread->generation, state, some, some);
+        round_again(round, slot, thread->sleeper.generation, state, some, some);
         rounds -= some;
     }
 }
@@ -348,7 +202,7 @@ void watched_pay(struct watched *thread, struct round *round, uint32_t slot)
     _Atomic uint32_t *owes = &round->writer->threads[slot].owed;
     uint32_t owed;
 
-    if (!thread->told || thread->generation != generation_of(round, slot))
+    if (!thread->told || thread->sleeper.generation != sleeper_generation(round, slot))
         return;
     owed = atomic_exchange_explicit(owes, 0, memory_order_relaxed);
     pay_in(thread, round, slot, FEED_STATE_RUNNING, owed % FEED_OWED_RUNNABLE);
@@ -366,14 +220,15 @@ static bool look_at(struct watched *thread, const struct round *round, struct lo
 {
     *out = (struct look){ .now_ns = (int64_t)clock_ns(CLOCK_MONOTONIC),
                           .slept_before = thread->stands };
-    if (!read_clock(thread, round, out))
+    if (!sleeper_clock(&thread->sleeper, round, &out->clock, &out->has_clock))
         return false;
     thread->stands = thread->stands && out->has_clock && round->now_us < thread->holds_us &&
                      thread_clock_stands(&thread->slept_at, &out->clock);
-    out->sight = thread->stands ? STILL : see(thread, round, &out->blocked);
+    out->sight =
+        thread->stands ? SLEEPER_STILL : sleeper_see(&thread->sleeper, round, &out->blocked);
     if (!out->has_clock) /* just now, or the kernel keeps none: then what is seen decides */
         out->clock = thread->shares.clock;
-    return out->sight != GONE;
+    return out->sight != SLEEPER_GONE;
 }
 
 static int64_t tick_ns(void)
@@ -397,7 +252,7 @@ static void account(struct watched *thread, const struct round *round, uint32_t 
                  (now_us - start_us < (int64_t)YOUNG_ROUNDS * round->period_us ||
                   start_us >= round->before_us);
     int64_t since_ns = young ? (now_us - start_us) * 1000 : 0;
-    bool awake = look->sight == AWAKE;
+    bool awake = look->sight == SLEEPER_AWAKE;
 
     if (thread->began)
         shares_look(&thread->shares, &look->clock, look->now_ns, tick_ns(), awake);
@@ -415,16 +270,16 @@ static bool has_not_run(const struct watched *thread, const struct look *look)
 
 /* A power of two, and at a multiple of it: then threads are looked at together, and the service
  * sleeps between. */
-static void plan_next(struct watched *thread, const struct round *round, enum sight sight)
+static void plan_next(struct watched *thread, const struct round *round, enum sleeper_sight sight)
 {
     bool still = thread->stands;
-    uint32_t most = sight == STILL ? STILL_REST_ROUNDS : MOVES_REST_ROUNDS, rounds = 1;
+    uint32_t most = sight == SLEEPER_STILL ? STILL_REST_ROUNDS : MOVES_REST_ROUNDS, rounds = 1;
     int64_t same_us, step_us;
 
-    if (still != thread->was_still || sight == ASLEEP)
+    if (still != thread->was_still || sight == SLEEPER_ASLEEP)
         thread->same_us = round->now_us;
     thread->was_still = still;
-    same_us = round->now_us - (sight == ASLEEP ? thread->place_us : thread->same_us);
+    same_us = round->now_us - (sight == SLEEPER_ASLEEP ? thread->place_us : thread->same_us);
     while (rounds < most && same_us >= (int64_t)2 * rounds * REST_PARTS * round->period_us)
         rounds *= 2;
     step_us = (int64_t)rounds * round->period_us;
@@ -440,19 +295,19 @@ void watched_look(struct watched *thread, struct round *round, uint32_t slot)
     if (!look_at(thread, round, &look))
         return;
     account(thread, round, slot, &look);
-    shares_take(&thread->shares, period_ns, FEED_ROUNDS_MAX, look.sight == AWAKE, counts);
+    shares_take(&thread->shares, period_ns, FEED_ROUNDS_MAX, look.sight == SLEEPER_AWAKE, counts);
     if (counts[SHARE_RUN] + counts[SHARE_WAIT] + counts[SHARE_SLEEP] == FEED_ROUNDS_MAX)
         round_count_lost(round, FEED_LOSS_LATE, shares_drop(&thread->shares, period_ns));
     if (has_not_run(thread, &look)) { /* it was woken, and waits where it slept */
-        round_again(round, slot, thread->generation, FEED_STATE_RUNNABLE, counts[SHARE_WAIT],
-                    counts[SHARE_WAIT]);
+        round_again(round, slot, thread->sleeper.generation, FEED_STATE_RUNNABLE,
+                    counts[SHARE_WAIT], counts[SHARE_WAIT]);
         counts[SHARE_WAIT] = 0;
     }
     if (counts[SHARE_RUN] || counts[SHARE_WAIT])
         thread->owes_us = round->now_us;
     round_owe(round, slot, counts[SHARE_RUN], counts[SHARE_WAIT]);
     tell_sleep(thread, round, slot, &look, counts[SHARE_SLEEP]);
-    if (look.sight != AWAKE && owes_long(thread, round, slot))
+    if (look.sight != SLEEPER_AWAKE && owes_long(thread, round, slot))
         watched_pay(thread, round, slot);
     plan_next(thread, round, look.sight);
 }

@@ -16,17 +16,13 @@
 #ifndef ISOSCOPE_WATCHED_H
 #define ISOSCOPE_WATCHED_H
 
-#include "round.h"
-#include "shares.h"
-#include "task_files.h"
+#include "sleeper.h"
 
 struct watched {
-    int32_t tid;         /* here; 0: no thread */
-    int32_t own_tid;     /* as the program numbers it */
-    uint16_t generation; /* of the feed's slot */
-    bool told;           /* of where it slept last, in state */
-    bool stands;         /* and it is there while its clocks stand as in slept_at */
-    bool began;          /* shares have */
+    struct sleeper sleeper;
+    bool told;   /* of where it slept last, in state */
+    bool stands; /* and it is there while its clocks stand as in slept_at */
+    bool began;  /* shares have */
     uint8_t state;
     bool was_still;   /* at the last look; or awake */
     int64_t same_us;  /* since when it is so */
@@ -36,11 +32,8 @@ struct watched {
     int64_t owes_us;  /* since when it owes nothing more */
     int64_t holds_us; /* the stack is believed until then */
     uint16_t unknown_holds; /* rounds, of the last one that ended in unknown code */
-    struct task_kept clock_file, call_file;
-    struct switches switches;
     struct thread_clock slept_at;
     struct shares shares;
-    struct outer_frames outer_frames;
 };
 
 /* The slot's thread as it is in the feed; another one may have been there before. False: it is not
