@@ -25,12 +25,16 @@ const HEADINGS: Heading[] = [
 ];
 
 export function StallTable() {
-  const { stallSort: sort, search, stall } = selection.value;
+  const { stallSort: sort, search } = selection.value;
   const { until_us } = look.value.filter;
   const rows = useAnswer("stalls", { sort, search: search.text ? search : null, until_us });
+  return rows && <Rows rows={rows} />;
+}
+
+function Rows({ rows }: { rows: StallBrief[] }) {
+  const { stall } = selection.value;
   const id = useId();
-  const sight = useRowsInSight(rows?.length ?? 0);
-  if (!rows) return null;
+  const sight = useRowsInSight(rows.length);
   const zero_us = data.value?.extent_us?.[0] ?? 0;
   const at = rows.findIndex(({ number }) => number === stall);
   return (

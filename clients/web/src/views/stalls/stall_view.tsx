@@ -1,4 +1,5 @@
 // Loops that were late: a table of their stalls, the picked one in full below it; or a table of the loops.
+import type { LoopTable as Loops } from "../../data/stalls/loops";
 import { data } from "../../state/live";
 import { select, selection, STALL_TABLES } from "../../state/selection";
 import { grouped } from "../parts/format";
@@ -42,9 +43,14 @@ export function StallView() {
         )}
       </div>
       <div class="rest">
-        {stallTable === "loops" ? <LoopTable loops={loops} /> : count ? <StallTable /> : <NoStalls loops={loops} />}
+        <List loops={loops} />
       </div>
       {stallTable === "stalls" && stall > 0 && <StallDetail number={stall} />}
     </div>
   );
+}
+
+function List({ loops }: { loops: Loops | null }) {
+  if (selection.value.stallTable === "loops") return loops && <LoopTable loops={loops} />;
+  return data.value?.stalls ? <StallTable /> : <NoStalls loops={loops} />;
 }
