@@ -88,7 +88,7 @@ function cellsOf(one: Loop): string[] {
   const why = Object.entries(causes).filter(([, count]) => count > 0);
   return [
     one.name || one.thread,
-    `${one.thread} (${one.tid})`,
+    one.thread === one.name ? String(one.tid) : `${one.thread} (${one.tid})`,
     one.kind,
     standing(one),
     grouped(one.dispatches),

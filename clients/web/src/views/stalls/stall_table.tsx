@@ -76,9 +76,9 @@ function Rows({ rows }: { rows: StallBrief[] }) {
 
 /** In the order of the headings. */
 function cellsOf(one: StallBrief, zero_us: number): string[] {
-  const { number, level, cause, culprit, caller, thread, tid, equals } = one;
+  const { number, level, cause, culprit, caller, loop, thread, tid, equals } = one;
   const numbers = [grouped(number), secondsText(one.start_us[0], zero_us, 2), lengthText(one)];
-  return [...numbers, level, cause, culprit, caller, nameOfLoop(one), `${thread} (${tid})`, grouped(equals)];
+  return [...numbers, level, cause, culprit, caller, nameOfLoop(one), thread === loop ? String(tid) : `${thread} (${tid})`, grouped(equals)];
 }
 
 function Cells({ one, zero_us }: { one: StallBrief; zero_us: number }) {
