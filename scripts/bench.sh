@@ -21,6 +21,7 @@ bench() { # NAME WORDS...
     bench_names | grep -x -e "$name" >/dev/null || usage "there is no bench '$name'"
     shift
     install_packages "${build_packages[@]}" "${bench_packages[@]}"
+    [[ $name != stalls ]] || install_servers "${test_packages[@]}" "${stall_packages[@]}"
     build ""
     [[ $name != web ]] || bench_web_needs
     /usr/bin/python3 -B "$root/tests/bench/$name.py" "$root/build" "$@"

@@ -10,9 +10,12 @@ build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
 # The second compiler, the programs that tests/live samples, aarch64 in an emulator, a browser for the page.
 test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 sqlite3 xz-utils perl mawk gzip tar binutils dwz procps libcap2-bin
     python3-rich python3-pandas python3.11-dbg tmux fish zsh man-db groff-base
-    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user golang-go chromium lld mold musl-tools valgrind)
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user golang-go chromium lld mold musl-tools valgrind
+    libevent-dev libev-dev xvfb python3-gi gir1.2-gtk-3.0 fuse3 libfuse3-dev) # these: loops, and files that are slow
 node_packages=(nodejs npm) # any node from 18 on serves, wherever it is from
 server_packages=(redis-server nginx-light wrk nodejs postgresql openjdk-17-jdk-headless)
+# More loops for ./dev bench stalls; the tests use what is there of these and of the servers.
+stall_packages=(libnginx-mod-http-perl qtbase5-dev)
 bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libunwind-dev sqlite3 g++
     llvm elfutils systemtap-sdt-dev liblttng-ust-dev lttng-tools python3.11 python3.11-dbg clang lld mold golang-go rustc)
 conformance_packages=(chromium npm libc6-i386)

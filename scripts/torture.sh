@@ -2,15 +2,15 @@
 # torture.sh - ./dev torture.
 
 # Their packages would start what they bring: nothing of it may run, or be left enabled.
-install_servers() {
+install_servers() { # MORE PACKAGES
     local policy=/usr/sbin/policy-rc.d made=""
-    [[ -n $(missing_packages "${server_packages[@]}") ]] || return 0
+    [[ -n $(missing_packages "${server_packages[@]}" "$@") ]] || return 0
     if [[ ! -e $policy ]]; then
         printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
         as_root chmod +x "$policy"
         made=yes
     fi
-    (install_packages "${server_packages[@]}") || { [[ -z $made ]] || as_root rm "$policy"; exit 1; }
+    (install_packages "${server_packages[@]}" "$@") || { [[ -z $made ]] || as_root rm "$policy"; exit 1; }
     [[ -z $made ]] || as_root rm "$policy"
     if [[ -d /run/systemd/system ]]; then # else the next boot starts them
         as_root systemctl disable --quiet redis-server nginx postgresql

@@ -6,6 +6,8 @@
 
 #include "../feed/sys.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
 
 enum { OWN_LOOKS = 50 };
@@ -23,6 +25,7 @@ int announce_feed(int *memfd, int64_t start_us, uint32_t period_us, bool enabled
     sampler.writer.header->named_code = (uint64_t)&sampler.named;
     atomic_store(&sampler.writer.header->control.period_us, period_us);
     atomic_store(&sampler.writer.header->control.enabled, enabled);
+    atomic_store(&sampler.writer.header->control.watch_loops, atomic_load(&sampler.watch_loops));
     atomic_store(&sampler.writer.header->control.depth_max, FEED_DEPTH_DEFAULT);
     atomic_store(&sampler.writer.header->control.reader_us,
                  clock_kernel_us()); /* patience until then */
@@ -77,6 +80,7 @@ static SIGNAL_SAFE bool move_to_new_feed(int *memfd)
     const struct feed_control before = sampler.writer.header->control;
     struct feed_writer old = sampler.writer;
 
+    sampler_follow_watch();
     if (announce_feed(memfd, clock_now_us(), before.period_us, before.enabled) < 0) {
         sampler.writer = old;
         return false;
@@ -90,6 +94,20 @@ static SIGNAL_SAFE bool move_to_new_feed(int *memfd)
     shared_tables_open(&sampler.modules.tables, sampler.address.tables);
     modules_announce(&sampler.modules, &sampler.writer);
     return true;
+}
+
+/* Whoever waits in the feed that is left goes on in the new one. */
+static SIGNAL_SAFE void wake_sleepers(struct feed_header *header)
+{
+    atomic_fetch_add(&header->control.pings, 1);
+    sys_futex(&header->control.pings, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void announce_leave_feed(void)
+{
+    feed_writer_destroy(&left);
+    left = sampler.writer;
+    memset(&sampler.writer, 0, sizeof sampler.writer);
 }
 
 void announce_again(void)
@@ -108,6 +126,8 @@ void announce_again(void)
         close_descriptor(uplink);
     }
     /* Unless the program has stopped the sampler, without the lock. */
-    if (atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON) && moved)
-        event_epoch_begin();
+    if (!atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON) || !moved)
+        return;
+    event_epoch_begin();
+    wake_sleepers(left.header);
 }

@@ -24,6 +24,8 @@ SIGNAL_SAFE int announce_hello(int uplink, enum feed_origin origin, int memfd);
  * with a feed made anew. By a tick, with the lock. */
 SIGNAL_SAFE void announce_again(void);
 
+/* The sampler stops: its feed goes when the next one is left, for a thread may be about to write there. */
+void announce_leave_feed(void);
 /* In a forked child: the parent's feeds are not mapped there. */
 void announce_forget_parent(void);
 

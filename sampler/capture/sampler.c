@@ -48,6 +48,7 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     if (sampler_has_ticks())
         return 0;
     own_area_reserve();
+    atomic_store(&sampler.watch_loops, options->watch);
     error = announce_feed(&memfd, clock_kernel_us(), options->period_us, options->enabled);
     if (error)
         return error;
@@ -117,16 +118,22 @@ static bool end(bool sandboxed)
     return ends;
 }
 
+/* Their threads mark them without saying so before. */
+static bool has_loops(void)
+{
+    return atomic_load(&sampler.writer.header->status.loops_used) > 1;
+}
+
 void sampler_stop(void)
 {
     if (!end(false))
         return;
     sampler_ask_service();
-    /* Else a thread may still write there, and the memory is left to it. */
-    if (event_epoch_is_left(&sampler.threads))
+    /* Else a thread may still write there. */
+    if (event_epoch_is_left(&sampler.threads) && !has_loops())
         feed_writer_destroy(&sampler.writer);
     else
-        memset(&sampler.writer, 0, sizeof sampler.writer);
+        announce_leave_feed();
 }
 
 void sampler_stop_for_good(void)

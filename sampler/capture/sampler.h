@@ -18,6 +18,7 @@ struct sampler_start_options {
     uint32_t period_us;
     bool enabled;
     enum feed_timer_wish timer;
+    enum feed_watch watch;
 };
 
 /* stack: the calling thread's; *slot gets its slot. A call while it runs changes nothing. */

@@ -34,6 +34,14 @@ void sampler_ask_service(void)
         sys_futex(bell, FUTEX_WAKE, 1, NULL);
 }
 
+void sampler_follow_watch(void)
+{
+    atomic_store_explicit(
+        &sampler.watch_loops,
+        atomic_load_explicit(&sampler.writer.header->control.watch_loops, memory_order_relaxed),
+        memory_order_relaxed);
+}
+
 void sampler_note_cpu_time(void)
 {
     atomic_store_explicit(&sampler.writer.header->status.cpu_ns,

@@ -37,10 +37,11 @@ struct sampler {
     struct frame_providers providers;
     struct tend tend;
     struct uplink_address address;
-    _Atomic uint32_t running;  /* sampler_run */
-    _Atomic uint32_t shared;   /* a signal that ticks keep to, for there is no other; 0: none */
-    _Atomic uint32_t locked;   /* by who changes the lists that a forked child inherits */
-    _Atomic uint32_t handlers; /* that run now, and may enter the kernel */
+    _Atomic uint32_t running;     /* sampler_run */
+    _Atomic uint32_t shared;      /* a signal that ticks keep to, for there is no other; 0: none */
+    _Atomic uint32_t locked;      /* by who changes the lists that a forked child inherits */
+    _Atomic uint32_t handlers;    /* that run now, and may enter the kernel */
+    _Atomic uint32_t watch_loops; /* feed_watch: what the service wanted when last looked at */
     int32_t pid;
     int64_t forked_us; /* RUN_FORKED */
 };
@@ -78,6 +79,8 @@ SIGNAL_SAFE void sampler_ask_service(void);
 /* Returns when the user clock stands still, as it was asked to in the feed; or the service does not
  * answer. */
 void sampler_await_clock_stop(void);
+/* Notes which loops the service wants marked. */
+SIGNAL_SAFE void sampler_follow_watch(void);
 /* The process's CPU time until now: what of it is in samples can be told. */
 SIGNAL_SAFE void sampler_note_cpu_time(void);
 /* The program is about to call dlclose, or has called it. */

@@ -147,6 +147,7 @@ static SIGNAL_SAFE void follow_service(int64_t now_us, uint32_t changes)
     sampler.tend.changes_seen = changes;
     apply_settings(now_us);
     event_epoch_follow(!reader_is_gone(now_us));
+    sampler_follow_watch();
     if (modules_take_tables(&sampler.modules, &sampler.writer))
         note_modules();
 }

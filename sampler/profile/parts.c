@@ -4,6 +4,8 @@
 #include "events/event_store.h"
 #include "events/streams.h"
 #include "intake/collector.h"
+#include "loops/kept_loops.h"
+#include "loops/watcher.h"
 #include "outside/bell.h"
 #include "profile.h"
 #include "facts/kept_facts.h"
@@ -107,10 +109,13 @@ void profile_free(struct profile *profile)
         collector_stop(profile->collector);
     if (profile->rounds)
         rounds_stop(profile->rounds);
+    if (profile->watcher)
+        watcher_stop(profile->watcher);
     table_store_free(profile->tables);
     collector_free(profile->collector);
     symbolizer_free(profile->symbolizer);
     processes_free(profile->processes);
+    watcher_free(profile->watcher);
     rounds_free(profile->rounds);
     stores_free(&profile->stores);
     event_store_free(profile->events);
@@ -119,6 +124,7 @@ void profile_free(struct profile *profile)
     inline_chains_free(profile->chains);
     inline_chains_free(profile->known.saved);
     kept_facts_free(profile->kept);
+    kept_loops_free(profile->kept_loops);
     session_contents_free(profile->contents);
     functions_free(profile->functions);
     registry_free(profile->registry);

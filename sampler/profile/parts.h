@@ -14,6 +14,8 @@
 #include "wall/rounds.h"
 
 struct bell;
+struct watcher;
+struct kept_loops;
 struct stall_log;
 struct teller;
 struct event_store;
@@ -36,12 +38,14 @@ struct profile {
     struct table_store *tables; /* NULL: programs get none */
     int tables_problem;         /* then: the errno of why */
     struct rounds *rounds;
+    struct watcher *watcher; /* of loops; NULL: it is saved */
     struct known_chains known; /* of these */
     char *source_root;         /* options.source_root */
     struct bell *bell;         /* NULL: nobody can ring */
     struct processes *processes;
     struct collector *collector;       /* NULL: it is saved, so are tables, rounds and bell */
     struct kept_facts *kept;           /* facts of a saved one; NULL: it is live */
+    struct kept_loops *kept_loops;     /* of a saved one; NULL: its file has none, or it is live */
     struct session_contents *contents; /* what else only a saved one has */
     struct follow_tables *follow;      /* NULL until somebody follows */
     /* Called before samples are forgotten that a client wants cleared; NULL: nobody cares. */

@@ -4,6 +4,7 @@
 #include "events/event_store.h"
 #include "events/streams.h"
 #include "intake/collector.h"
+#include "loops/watcher.h"
 #include "outside/bell.h"
 #include "parts.h"
 #include "stalls/teller.h"
@@ -14,12 +15,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Tables are built, or a program has rung. */
+/* Tables are built. */
 static void look_now(void *context)
 {
     const struct profile *profile = context;
 
     collector_wake(profile->collector);
+}
+
+/* A program has rung: perhaps for its loops. */
+static void rung(void *context)
+{
+    const struct profile *profile = context;
+
+    watcher_wake(profile->watcher);
+    look_now(context);
+}
+
+static int make_watcher(struct profile *profile)
+{
+    const struct loop_reports reports = stall_log_reports(profile->stalls);
+    const struct watcher_options watcher = { .reports = &reports };
+
+    return watcher_new(&profile->watcher, &watcher);
 }
 
 static int make_teller(struct profile *profile, const struct profile_options *options)
@@ -43,7 +61,8 @@ static int make_intake(struct profile *profile, const struct profile_options *op
         profile->tables = NULL;
         profile->tables_problem = errno;
     }
-    if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0)
+    if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
+        (error = make_watcher(profile)) < 0)
         return error;
     collector.processes = profile->processes;
     collector.stores = &profile->stores;
@@ -53,11 +72,12 @@ static int make_intake(struct profile *profile, const struct profile_options *op
     collector.symbolizer = profile->symbolizer;
     collector.tables = profile->tables;
     collector.rounds = profile->rounds;
+    collector.watcher = profile->watcher;
     error = collector_new(&profile->collector, &collector);
     if (!error)
         error = make_teller(profile, options);
     if (!error && profile->tables) /* without it programs are heard a little later */
-        bell_new(&profile->bell, options->tables_path, look_now, profile);
+        bell_new(&profile->bell, options->tables_path, rung, profile);
     return error;
 }
 
@@ -107,6 +127,8 @@ int profile_start(struct profile *profile)
     if (error || !profile->collector)
         return error;
     error = rounds_start(profile->rounds);
+    if (!error)
+        error = watcher_start(profile->watcher);
     if (!error)
         error = collector_start(profile->collector);
     return error ? error : teller_start(profile->teller);
@@ -162,6 +184,12 @@ void profile_apply_settings(struct profile *profile, const struct feed_settings 
     processes_apply(profile->processes, &told);
     collector_wake(profile->collector);
     rounds_look(profile->rounds);
+}
+
+void profile_apply_stall_settings(struct profile *profile, const struct stall_settings *settings)
+{
+    if (profile->watcher)
+        watcher_apply(profile->watcher, settings);
 }
 
 static void tell_before_clear(struct profile *profile)

@@ -7,6 +7,7 @@
 enum exit_status {
     STATUS_OK = 0,
     STATUS_USAGE = 2,
+    STATUS_STALLED = 3,  /* the program ended with 0, and a loop of it stalled (--fail-on-stall) */
     STATUS_FAILED = 125, /* isoscope itself failed; the program was not started */
     STATUS_NOT_EXECUTABLE = 126,
     STATUS_NOT_FOUND = 127,

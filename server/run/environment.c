@@ -9,7 +9,7 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 5, COLLECTOR_COUNT = 3 };
+enum { OWN_COUNT = 6, COLLECTOR_COUNT = 3 };
 
 struct environment {
     char *own[OWN_COUNT];              /* the strings that we made; also the first ones of list */
@@ -18,7 +18,8 @@ struct environment {
 };
 
 static const char *const own_names[OWN_COUNT] = {
-    PRELOAD, FEED_ENV_SOCKET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER,
+    PRELOAD,          FEED_ENV_SOCKET, FEED_ENV_PERIOD,
+    FEED_ENV_ENABLED, FEED_ENV_TIMER,  FEED_ENV_WATCH_LOOPS,
 };
 
 /* Where programs look for who listens to what they tell (sampler/collectors). */
@@ -75,6 +76,7 @@ static bool make_own(char *own[OWN_COUNT], char *const *base, const struct envir
     own[2] = text_entry(FEED_ENV_PERIOD, period);
     own[3] = text_entry(FEED_ENV_ENABLED, feed->enabled ? "1" : "0");
     own[4] = text_entry(FEED_ENV_TIMER, feed->timer);
+    own[5] = text_entry(FEED_ENV_WATCH_LOOPS, feed->watch_loops);
     for (int i = 0; i < OWN_COUNT; i++)
         if (!own[i])
             return false;

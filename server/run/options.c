@@ -2,6 +2,7 @@
 
 #include "../console/option_table.h"
 #include "../service/serve_words.h"
+#include "../service/stall_options.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
 
@@ -50,9 +51,10 @@ static const struct option_row sampling[] = {
               "CPU-time timers only, at most 250 Hz on most kernels" },
     { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
       .initial = 64, .value = "MIB", .means = "a number of MiB",
-      .help = "memory for the samples of all processes, {range} MiB (default: {default}). The "
-              "oldest samples are dropped first. --stats prints how many minutes fit. Events of the "
-              "timeline may take as much again" },
+      .help =
+          "memory for the samples of all processes, {range} MiB (default: {default}). The "
+          "oldest samples are dropped first. --stats prints how many minutes fit. Events of the "
+          "timeline may take as much again" },
     { "stats", .kind = OPTION_ON, AT(serve.stats),
       .help = "print counters and cost of the sampling when the program has ended" },
 
@@ -116,14 +118,14 @@ static const struct option_rows sampling_words = ROWS(sampling), naming_words = 
 #define SERVE offsetof(struct run_options, serve)
 
 static const struct option_part run_parts[] = {
-    { &sampling_words, 0 },   { &naming_words, 0 },     { &recording_words, SERVE },
-    { &running_words, 0 },    { &listen_words, SERVE }, { &serving_words, 0 },
-    { &client_words, SERVE }, { &help_words, 0 },
+    { &sampling_words, 0 },      { &naming_words, 0 },     { &stall_words, SERVE },
+    { &recording_words, SERVE }, { &running_words, 0 },    { &listen_words, SERVE },
+    { &serving_words, 0 },       { &client_words, SERVE }, { &help_words, 0 },
 };
 
 static const struct option_part record_parts[] = {
-    { &recording_words, SERVE }, { &record_words, 0 }, { &sampling_words, 0 },
-    { &naming_words, 0 },        { &help_words, 0 },
+    { &recording_words, SERVE }, { &record_words, 0 },    { &sampling_words, 0 },
+    { &naming_words, 0 },        { &stall_words, SERVE }, { &help_words, 0 },
 };
 
 static const struct option_table tables[] = {
@@ -176,6 +178,8 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     out->serve.host.service.command = (const char *const *)out->program;
     out->serve.host.deaf = record;
     if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
+    if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     return serve_words_agree(&out->serve, error, error_size);
 }

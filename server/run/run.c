@@ -47,6 +47,7 @@ struct run {
     bool ready;                    /* the service was, once */
     bool ended;
     int wait_status;  /* of the program, when ended */
+    bool stalled;     /* a loop did, for longer than it may: the service says so by its status */
     int asked_by;     /* the signal that somebody wanted us to end by; 0: nobody */
     int64_t leave_by; /* then: when the service is not waited for any more */
 };
@@ -99,7 +100,10 @@ static void service_ended(void *context, int wait_status)
 {
     struct run *run = context;
     bool needed = run->ready && run->link >= 0 && !run->ended;
-    bool as_it_should = WIFEXITED(wait_status) && !needed && (!run->ended || !wait_status);
+    run->stalled =
+        run->ended && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == STATUS_STALLED;
+    bool as_it_should =
+        WIFEXITED(wait_status) && !needed && (!run->ended || !wait_status || run->stalled);
 
     run->service = 0;
     if (as_it_should) /* one that never was ready has said why */
@@ -245,6 +249,7 @@ static int make_environment(struct environment **out, struct run *run)
         .period_us = settings->period_us,
         .timer = run->options->timer,
         .enabled = settings->enabled,
+        .watch_loops = run->options->serve.host.stalls.watch,
         .collectors = folder ? collectors_beside(folder) : NULL,
     };
     return environment_new(out, environ, &feed);
@@ -368,7 +373,9 @@ static int run_program(const struct run_options *options, const struct target *t
     run_close(&run);
     if (status && run.asked_by)
         return child_end_like(run.asked_by); /* as a wait status: killed by that signal */
-    return status ? status : child_end_like(run.wait_status);
+    if (status)
+        return status;
+    return run.stalled && !run.wait_status ? STATUS_STALLED : child_end_like(run.wait_status);
 }
 
 /* Says what is wrong. */

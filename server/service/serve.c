@@ -12,6 +12,7 @@
 #include "link.h"
 #include "notices.h"
 #include "service_info.h"
+#include "stall_watch.h"
 #include "stats.h"
 
 #include "../../protocol/service.h"
@@ -33,6 +34,7 @@ struct serving {
     struct shutdown *shutdown;
     struct recording *recording; /* NULL: nothing is */
     struct heard_output *output; /* NULL: it is not captured */
+    struct stall_watch *stalls;  /* NULL: nothing is to be done about them */
     struct delay *notice;        /* every second */
     struct timer_notices notices;
     bool ended;   /* the program */
@@ -87,6 +89,13 @@ static void leave_after_end(void *context)
         shutdown_begin(serving->shutdown, "the program has ended", false);
 }
 
+static void look_at_stalls(void *context)
+{
+    struct serving *serving = context;
+
+    stall_watch_look(serving->stalls);
+}
+
 static void program_ended(struct serving *serving, const struct profile_exit *end)
 {
     serving->ended = true;
@@ -97,6 +106,7 @@ static void program_ended(struct serving *serving, const struct profile_exit *en
     if (feed_socket_hellos(serving->host.feed) == 0)
         no_hello(serving, end->pid);
     feed_socket_say_unsampled(serving->host.feed);
+    stall_watch_finish(serving->stalls, end->wait_status != 0);
     if (serving->options->stats)
         stats_say(serving->host.profile);
     if (serving->options->keep && !serving->options->quiet)
@@ -110,6 +120,7 @@ static void program_ended(struct serving *serving, const struct profile_exit *en
 static void leave_now(struct serving *serving, const char *reason)
 {
     serving->leaving = true;
+    stall_watch_stop(serving->stalls);
     shutdown_begin(serving->shutdown, reason, true);
     if (recording_runs(serving->recording))
         recording_finish(serving->recording, false);
@@ -181,12 +192,13 @@ static int watch(struct serving *serving, int output)
 
 static int run_loop(struct serving *serving)
 {
-    while (!shutdown_done(serving->shutdown) || recording_runs(serving->recording))
+    while (!shutdown_done(serving->shutdown) || recording_runs(serving->recording) ||
+           stall_watch_runs(serving->stalls))
         if (loop_step(serving->host.loop) < 0) {
             log_line("the service's loop failed: %s", strerror(errno));
             return STATUS_FAILED;
         }
-    return STATUS_OK;
+    return stall_watch_fails(serving->stalls) ? STATUS_STALLED : STATUS_OK;
 }
 
 /* The loop is there, and no program yet. */
@@ -207,12 +219,24 @@ static int record(struct serving *serving)
     return plan.options->path ? recording_start(&serving->recording, &plan) : 0;
 }
 
+static int watch_stalls(struct serving *serving)
+{
+    struct service_host *host = &serving->host;
+
+    host->changed = look_at_stalls;
+    host->context = serving;
+    return stall_watch_new(&serving->stalls, &serving->options->host.stalls, host->profile,
+                           host->loop, serving->options->host.deaf ? "" : host->address.uri);
+}
+
 static void close_all(struct serving *serving)
 {
     recording_free(serving->recording);
+    stall_watch_stop(serving->stalls);
     service_host_close(&serving->host);
     heard_output_free(serving->output);
     delay_free(serving->notice);
+    stall_watch_free(serving->stalls);
     shutdown_free(serving->shutdown);
 }
 
@@ -225,7 +249,7 @@ int serve(const struct serve_plan *plan)
 
     prctl(PR_SET_NAME, SERVE_NAME);
     if (open_host(&serving, plan) == 0 && watch(&serving, plan->output) == 0 &&
-        record(&serving) == 0 && announce(&serving) == 0)
+        watch_stalls(&serving) == 0 && record(&serving) == 0 && announce(&serving) == 0)
         status = await_start(&serving) < 0 ? STATUS_OK : run_loop(&serving);
     close_all(&serving);
     return status;

@@ -7,7 +7,7 @@
  * It is isoscope's child, beside the program, and bears the name SERVE_NAME. When isoscope itself
  * is gone it ends.
  *
- * Errors     Said on stderr.
+ * Errors     Said on stderr. STATUS_STALLED is none: a loop stalled for as long as the options forbid.
  */
 #ifndef ISOSCOPE_SERVE_H
 #define ISOSCOPE_SERVE_H

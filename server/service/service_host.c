@@ -9,6 +9,7 @@
 #include "../../protocol/service.h"
 #include "../../sampler/feed/layout.h"
 #include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/profile/control.h"
 #include "../../sampler/profile/profile.h"
 #include "../../sampler/profile/saved.h"
 
@@ -99,8 +100,10 @@ static int open_live(struct service_host *host, const struct service_host_option
         log_line("cannot create %s: %s; without this file of unwind tables, sampling costs the "
                  "program more",
                  tables, strerror(profile_tables_problem(host->profile)));
-    if (status == 0)
+    if (status == 0) {
+        profile_apply_stall_settings(host->profile, &options->stalls.settings);
         status = profile_start(host->profile);
+    }
     return status < 0 ? failed("start the profile", status) : 0;
 }
 
@@ -128,9 +131,13 @@ static int open_service(struct service_host *host,
     return status < 0 ? failed("start the protocol", status) : 0;
 }
 
-static void poll_web(void *context)
+static void profile_changed(void *context)
 {
-    web_poll(context);
+    struct service_host *host = context;
+
+    web_poll(host->web);
+    if (host->changed)
+        host->changed(host->context);
 }
 
 /* Takes over listener, also on failure; -1: nothing listens. */
@@ -149,7 +156,7 @@ static int open_web(struct service_host *host,
     if (status == 0)
         status = web_listen(host->web, host->loop, listener);
     if (status == 0)
-        status = wake_watch(host->wake, host->loop, poll_web, host->web);
+        status = wake_watch(host->wake, host->loop, profile_changed, host);
     return status < 0 ? failed("serve", status) : 0;
 }
 

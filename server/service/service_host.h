@@ -14,6 +14,7 @@
 
 #include "../net/web.h"
 #include "address.h"
+#include "stall_options.h"
 
 #include "../../protocol/service.h"
 #include "../../sampler/profile/profile.h"
@@ -35,6 +36,7 @@ struct service_host_options {
     const char *socket; /* a unix socket instead of a port; NULL: none */
     bool no_token;
     struct profile_options profile; /* all but where its tables are, and whom it wakes */
+    struct stall_options stalls;    /* its settings, of a live profile */
     struct service_options service; /* all but its profile, version and clocks */
     struct web_options web;         /* all but its service and token */
 };
@@ -47,6 +49,8 @@ struct service_host {
     struct loop *loop;
     struct feed_socket *feed; /* NULL: a saved profile */
     struct address address;
+    void (*changed)(void *context); /* something in the profile has; may be set when it is open */
+    void *context;
 };
 
 /* Serves when it returns 0. *host is all zeros before. service_host_close also after a failure. */

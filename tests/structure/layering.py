@@ -36,11 +36,13 @@ def wire(*below: str) -> tuple[str, ...]:
 
 # Of the sampler, for the server.
 FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
-              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h")
+              "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
+              "sampler/profile/stalls.h", "sampler/profile/control.h")
 # The service's own process, for isoscope's: how it is begun, and what they tell each other.
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/serve.h", "server/service/service_info.h",
-                  "server/service/recording.h", "server/service/serve_words.h")
+                  "server/service/recording.h", "server/service/serve_words.h",
+                  "server/service/stall_options.h")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
@@ -55,6 +57,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{CAPTURE}/threads": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind"),
     f"{CAPTURE}/wall": BELOW_CAPTURE,
     f"{CAPTURE}/events": (*BELOW_CAPTURE, f"{CAPTURE}/system", CAPTURE),
+    f"{CAPTURE}/loops": (*BELOW_CAPTURE, f"{CAPTURE}/system", CAPTURE),
     f"{CAPTURE}/calls": (*BELOW_CAPTURE, CAPTURE),
     CAPTURE: (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/unwind", f"{CAPTURE}/modules",
               f"{CAPTURE}/threads", f"{CAPTURE}/wall"),
@@ -91,13 +94,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                              "sampler/profile/base", "sampler/profile/unwinding",
                              "sampler/profile/outside"),
     "sampler/profile/loops": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",
-                              "sampler/profile/stalls.h", f"{CAPTURE}/system", f"{CAPTURE}/unwind",
-                              "sampler/profile/base", "sampler/profile/outside", "sampler/profile/wall"),
+                              "sampler/profile/stalls.h", f"{CAPTURE}/system/memory.h",
+                              f"{CAPTURE}/unwind", f"{CAPTURE}/threads/by_slot.h",
+                              "sampler/profile/base", "sampler/profile/store/names.h",
+                              "sampler/profile/outside", "sampler/profile/wall"),
     "sampler/profile/intake": ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
                                "sampler/profile/runtimes.h", "sampler/profile/base",
                                "sampler/profile/store", "sampler/profile/events",
                                "sampler/profile/naming", "sampler/profile/unwinding",
-                               "sampler/profile/outside", "sampler/profile/wall"),
+                               "sampler/profile/outside", "sampler/profile/wall", "sampler/profile/loops"),
     "sampler/profile/stalls": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/control.h",
                                "sampler/profile/parts.h", "sampler/profile/base", "sampler/profile/intake",
                                "sampler/profile/loops/loop_reports.h"),
@@ -114,13 +119,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                 "sampler/profile/facts", "sampler/profile/intake",
                                 "sampler/profile/stalls", "sampler/profile/session/format"),
     "sampler/profile/view": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/parts.h",
-                             "sampler/profile/work.h", "sampler/profile/saved.h",
+                             "sampler/profile/work.h", "sampler/profile/saved.h", "sampler/profile/stalls.h",
                              "sampler/profile/base",
                              "sampler/profile/facts", "sampler/profile/store", "sampler/profile/events",
-                             "sampler/profile/naming", "sampler/profile/intake"),
+                             "sampler/profile/naming", "sampler/profile/loops", "sampler/profile/intake"),
     "sampler/profile": ("sampler/include", "sampler/feed", "sampler/profile/store",
                         "sampler/profile/events", "sampler/profile/naming", "sampler/profile/unwinding",
-                        "sampler/profile/outside", "sampler/profile/wall",
+                        "sampler/profile/outside", "sampler/profile/wall", "sampler/profile/loops",
                         "sampler/profile/intake", "sampler/profile/view", "sampler/profile/stalls",
                         "sampler/profile/facts/kept_facts.h",
                         "sampler/profile/session/session_contents.h",

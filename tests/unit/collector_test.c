@@ -127,16 +127,21 @@ static int32_t dead_pid(void)
     return pid;
 }
 
-/* The first chunk; the caller frees with store_views_free(views, 1). */
-static struct store_view *first_view(struct fixture *fixture)
+/* The first chunk of a kind; the caller frees with store_views_free(views, 1). */
+static struct store_view *first_view_of(struct fixture *fixture, enum sample_kind kind)
 {
     struct store_view *views;
     uint32_t count;
 
-    assert_int_equal(
-        store_views(fixture->stores.of[SAMPLES_OF_TIME], &STORE_ASK_ALL, &views, &count, NULL), 0);
+    assert_int_equal(store_views(fixture->stores.of[kind], &STORE_ASK_ALL, &views, &count, NULL),
+                     0);
     assert_int_equal(count, 1);
     return views;
+}
+
+static struct store_view *first_view(struct fixture *fixture)
+{
+    return first_view_of(fixture, SAMPLES_OF_TIME);
 }
 
 static void samples_of_all_threads_are_stored_in_the_order_of_time(void **state)
@@ -206,6 +211,35 @@ static void a_sleeping_threads_stack_stands_for_all_that_follow(void **state)
                          i < 2 ? FEED_STATE_LOCK : FEED_STATE_RUNNING);
     }
     store_views_free(view, 1);
+}
+
+/* A thread may be in wall mode's rounds, and be looked at because its loop is late. */
+static void looks_at_a_late_loop_have_a_store_of_their_own(void **state)
+{
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct store_view *view;
+    uint32_t slot;
+
+    slot = attach_thread(fixture, &feed, "loop");
+    fake_feed_asleep(&feed, slot, 1000, FEED_STATE_LOCK, 0x10, false);
+    fake_feed_look(&feed, slot, 1500, FEED_STATE_IO, 0x20);
+    fake_feed_asleep(&feed, slot, 2000, FEED_STATE_LOCK, 0, true); /* at 0x10 */
+    fake_feed_look(&feed, slot, 2500, FEED_STATE_IO, 0x20);
+    FAKE_SAMPLE(&feed, slot, 3000, 0x30);
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 3);
+    assert_int_equal(view->chunk->samples[1].leaf, view->chunk->samples[0].leaf);
+    assert_int_equal(view->chunk->samples[1].state, FEED_STATE_LOCK);
+    store_views_free(view, 1);
+    view = first_view_of(fixture, SAMPLES_OF_STALLS);
+    assert_int_equal(view->sample_count, 2);
+    assert_int_equal(chunk_sample_us(view->chunk, 1), 2500);
+    assert_int_equal(view->chunk->samples[1].state, FEED_STATE_IO);
+    assert_string_equal(view->sources[0].name, "loop");
+    store_views_free(view, 1);
+    assert_int_equal(info_of(fixture, (uint64_t)getpid()).samples, 3);
 }
 
 static void what_is_told_of_a_thread_that_ended_is_not_its_successors(void **state)
@@ -879,6 +913,7 @@ int main(void)
         COLLECTOR_TEST(samples_of_all_threads_are_stored_in_the_order_of_time),
         COLLECTOR_TEST(a_sample_later_than_the_round_waits_for_the_next),
         COLLECTOR_TEST(a_sleeping_threads_stack_stands_for_all_that_follow),
+        COLLECTOR_TEST(looks_at_a_late_loop_have_a_store_of_their_own),
         COLLECTOR_TEST(what_is_told_of_a_thread_that_ended_is_not_its_successors),
         COLLECTOR_TEST(a_sample_may_stand_for_rounds_that_its_thread_missed),
         COLLECTOR_TEST(samples_with_impossible_times_are_corrupt),

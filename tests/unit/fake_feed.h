@@ -146,6 +146,27 @@ static inline void fake_feed_asleep(struct fake_feed *feed, uint32_t slot, int64
     ring_commit(&ring);
 }
 
+/* A look at a sleeping thread, because a loop was late. */
+static inline void fake_feed_look(struct fake_feed *feed, uint32_t slot, int64_t time_us,
+                                  enum feed_state state, uint64_t frame)
+{
+    uint32_t bytes = sizeof(struct feed_sample) + 8;
+    struct feed_sample *sample;
+    struct ring_writer ring;
+
+    feed_writer_ring(&feed->writer, 0, &ring);
+    sample = (struct feed_sample *)ring_reserve(&ring, bytes);
+    *sample = (struct feed_sample){ .head = { bytes, FEED_RECORD_SAMPLE_OF, (uint16_t)slot },
+                                    .timestamp_us = time_us,
+                                    .depth = 1,
+                                    .state = (uint8_t)state,
+                                    .generation = (uint16_t)atomic_load(
+                                        &feed->writer.threads[slot].generation),
+                                    .kind = FEED_KIND_STALL };
+    sample->frames[0] = frame;
+    ring_commit(&ring);
+}
+
 /* Frames leaf first. */
 #define FAKE_SAMPLE(feed, slot, time_us, ...)                                                      \
     fake_feed_write(                                                                               \

@@ -117,7 +117,7 @@ __attribute__((noinline)) static void attach(void)
     take_slot(sys_gettid());
 }
 
-static inline void know_thread(void)
+void cooperate_know_thread(void)
 {
     if (__builtin_expect(
             thread_annotations.epoch != atomic_load_explicit(&epoch, memory_order_relaxed), 0))
@@ -163,7 +163,7 @@ void isoscope_thread_unregister(void)
 
 uint64_t isoscope_sample_count(void)
 {
-    know_thread();
+    cooperate_know_thread();
     return thread_annotations.samples;
 }
 
@@ -173,7 +173,7 @@ void isoscope_tag_push(const char *tag)
 {
     uint32_t depth = thread_annotations.depth;
 
-    know_thread();
+    cooperate_know_thread();
     if (depth < OWN_TAGS_MAX)
         thread_annotations.tags[depth] = tag;
     thread_annotations.depth = depth + 1; /* last: a tick in between finds the tag before */

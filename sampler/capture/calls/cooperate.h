@@ -14,6 +14,8 @@ void cooperate_stopped(void);
 /* The calling thread has the slot from now on; 0: none. */
 void cooperate_enter(uint32_t slot);
 uint32_t cooperate_slot(void);
+/* The calling thread is known from now on, if it can be. */
+void cooperate_know_thread(void);
 /* Around fork: the child finds the list of code whole. */
 void cooperate_fork_prepare(void);
 void cooperate_fork_done(void);

@@ -7,6 +7,7 @@
 #include "preload.h"
 
 #include "cooperate.h"
+#include "loop_calls.h"
 #include "thread_end.h"
 
 #include "../../feed/sys.h"
@@ -85,6 +86,7 @@ static void enter(void)
 static void leave(uint32_t slot)
 {
     event_thread_forget();
+    loop_calls_thread_ends();
     if (!sampler_running())
         return;
     tasks_own_name(&sampler.threads, slot);
@@ -167,6 +169,7 @@ static void fork_child(void)
         cooperate_stopped();
     cooperate_enter(slot);
     event_thread_forget();
+    loop_calls_fork_child();
     cooperate_fork_done();
 }
 
@@ -205,6 +208,19 @@ static enum feed_timer_wish timer_from_env(void)
     return FEED_TIMER_WISH_AUTO;
 }
 
+static enum feed_watch watch_from_env(void)
+{
+#define WATCH_WORD(name, word) [FEED_WATCH_##name] = word,
+    static const char *const words[] = { FEED_WATCHES(WATCH_WORD) };
+#undef WATCH_WORD
+    const char *text = getenv(FEED_ENV_WATCH_LOOPS);
+
+    for (int watch = 0; text && watch < FEED_WATCH_COUNT; watch++)
+        if (!strcmp(text, words[watch]))
+            return (enum feed_watch)watch;
+    return FEED_WATCH_AUTO;
+}
+
 static int start_options(struct sampler_start_options *out, const struct isoscope_options *given)
 {
     const char *socket = given && given->socket ? given->socket : getenv(FEED_ENV_SOCKET);
@@ -222,6 +238,7 @@ static int start_options(struct sampler_start_options *out, const struct isoscop
     strcpy(stpcpy(out->address.tables, socket), FEED_TABLES_SUFFIX);
     out->period_us = given && given->period_us ? given->period_us : period_from_env();
     out->timer = timer_from_env();
+    out->watch = watch_from_env();
     out->enabled = !enabled || strcmp(enabled, "0") != 0;
     return 0;
 }
@@ -266,6 +283,7 @@ int isoscope_start(const struct isoscope_options *options)
 void isoscope_stop(void)
 {
     forked_begin();
+    loop_calls_stop();
     cooperate_stopped();
     sampler_stop();
 }

@@ -5,7 +5,10 @@
  * neither meets a system call of ours. Who forbids the processor's counter (PR_SET_TSC) is believed, and who names a tracer
  * (PR_SET_PTRACER) keeps it. setns may change what / is.
  */
+#include "loop_calls.h"
+#include "loop_waits.h"
 #include "preload.h"
+#include "uring_waits.h"
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
@@ -59,9 +62,10 @@ static void before(long number, long first, long second, long third)
         preload_before_limit(0, first, (const void *)second);
     else if (number == SYS_prlimit64)
         preload_before_limit(first, second, (const void *)third);
-    if (locks_in(number, first, second, third))
+    if (locks_in(number, first, second, third)) {
+        loop_calls_stop();
         sampler_stop_for_good();
-    else if (number == SYS_prctl && first == PR_SET_TSC && second == PR_TSC_SIGSEGV)
+    } else if (number == SYS_prctl && first == PR_SET_TSC && second == PR_TSC_SIGSEGV)
         clock_ask_kernel();
     else if (number == SYS_prctl && first == PR_SET_PTRACER)
         name_tracer();
@@ -122,13 +126,13 @@ RIGHTS_CALL(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effect
 long (*preload_next_syscall)(long, ...);
 
 const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
-    [SYS_prctl] = 1,      [SYS_setns] = 1,     [SYS_seccomp] = 1,   [SYS_chroot] = 1,
-    [SYS_pivot_root] = 1, [SYS_unshare] = 1,   [SYS_setuid] = 1,    [SYS_setreuid] = 1,
-    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1, [SYS_prlimit64] = 1, [SYS_close_range] = 1,
+    [SYS_prctl] = 1,      [SYS_setns] = 1,          [SYS_seccomp] = 1,   [SYS_chroot] = 1,
+    [SYS_pivot_root] = 1, [SYS_unshare] = 1,        [SYS_setuid] = 1,    [SYS_setreuid] = 1,
+    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1,      [SYS_prlimit64] = 1, [SYS_close_range] = 1,
 #ifdef SYS_dup2 /* newer processors have dup3 only */
     [SYS_dup2] = 1,
 #endif
-    [SYS_dup3] = 1,
+    [SYS_dup3] = 1,       [SYS_io_uring_enter] = 1,
 };
 
 void preload_find_syscall(void)
@@ -160,9 +164,12 @@ static long without_tending(long number, long a, long b, long c)
 
 long preload_marked_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
+    struct loop_wait wait = LOOP_WAIT(URING); /* it was jumped to: the caller is syscall's */
     long result;
 
     preload_find_syscall();
+    if (number == SYS_io_uring_enter)
+        return uring_waits_by_syscall(&wait, a, b, c, d, e, f);
     if (takes_descriptors(number))
         return without_tending(number, a, b, c);
     before(number, a, b, c);

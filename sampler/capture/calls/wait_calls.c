@@ -6,8 +6,12 @@
  * call, which would return EINTR at once, and nobody has sent anything. So the signals of ticks
  * stay blocked through the wait: a thread that waits has no use for them. What the program handles,
  * or waits for, itself is not touched.
+ *
+ * But for sigsuspend they are loops' waits, too.
  */
+#include "loop_waits.h"
 #include "preload.h"
+#include "waits_for_many.h"
 
 #include "../../include/isoscope/isoscope.h"
 #include "../sampler_signals.h"
@@ -22,6 +26,8 @@
 #include <sys/select.h>
 
 static int (*next_ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+static int (*next___ppoll_chk)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *,
+                               size_t);
 static int (*next_pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *,
                            const sigset_t *);
 static int (*next_epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
@@ -39,31 +45,61 @@ static const sigset_t *with_ticks(const sigset_t *mask, sigset_t *room)
     return room;
 }
 
+static bool is_zero(const struct timespec *timeout)
+{
+    return timeout && !timeout->tv_sec && !timeout->tv_nsec;
+}
+
 ISOSCOPE_API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
                        const sigset_t *mask)
 {
     sigset_t room;
+    int result;
 
     FIND_NEXT(ppoll);
-    return NEXT(ppoll)(fds, count, timeout, with_ticks(mask, &room));
+    LOOP_WAIT_AROUND(result, POLL, !is_zero(timeout) && count >= LOOP_DESCRIPTORS_MIN,
+                     NEXT(ppoll)(fds, count, timeout, with_ticks(mask, &room)));
+    return result;
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                const sigset_t *mask, size_t bytes);
+/* What ppoll is with _FORTIFY_SOURCE. */
+ISOSCOPE_API int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                             const sigset_t *mask, size_t bytes)
+{
+    sigset_t room;
+    int result;
+
+    FIND_NEXT(__ppoll_chk);
+    LOOP_WAIT_AROUND(result, POLL, !is_zero(timeout) && count >= LOOP_DESCRIPTORS_MIN,
+                     NEXT(__ppoll_chk)(fds, count, timeout, with_ticks(mask, &room), bytes));
+    return result;
 }
 
 ISOSCOPE_API int pselect(int count, fd_set *reads, fd_set *writes, fd_set *excepts,
                          const struct timespec *timeout, const sigset_t *mask)
 {
     sigset_t room;
+    int result;
 
     FIND_NEXT(pselect);
-    return NEXT(pselect)(count, reads, writes, excepts, timeout, with_ticks(mask, &room));
+    LOOP_WAIT_AROUND(
+        result, SELECT, !is_zero(timeout) && waits_for_many(count, reads, writes, excepts),
+        NEXT(pselect)(count, reads, writes, excepts, timeout, with_ticks(mask, &room)));
+    return result;
 }
 
 ISOSCOPE_API int epoll_pwait(int fd, struct epoll_event *events, int max, int timeout,
                              const sigset_t *mask)
 {
     sigset_t room;
+    int result;
 
     FIND_NEXT(epoll_pwait);
-    return NEXT(epoll_pwait)(fd, events, max, timeout, with_ticks(mask, &room));
+    LOOP_WAIT_AROUND(result, EPOLL, true,
+                     NEXT(epoll_pwait)(fd, events, max, timeout, with_ticks(mask, &room)));
+    return result;
 }
 
 int epoll_pwait2(int fd, struct epoll_event *events, int max, const struct timespec *timeout,
@@ -73,13 +109,16 @@ ISOSCOPE_API int epoll_pwait2(int fd, struct epoll_event *events, int max,
                               const struct timespec *timeout, const sigset_t *mask)
 {
     sigset_t room;
+    int result;
 
     FIND_NEXT(epoll_pwait2);
     if (!NEXT(epoll_pwait2)) {
         errno = ENOSYS;
         return -1;
     }
-    return NEXT(epoll_pwait2)(fd, events, max, timeout, with_ticks(mask, &room));
+    LOOP_WAIT_AROUND(result, EPOLL, true,
+                     NEXT(epoll_pwait2)(fd, events, max, timeout, with_ticks(mask, &room)));
+    return result;
 }
 
 ISOSCOPE_API int sigsuspend(const sigset_t *mask)

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/thread.h"
+#include "../loops/watcher.h"
 #include "drain.h"
 #include "process_events.h"
 #include "sampling_events.h"
@@ -137,6 +138,7 @@ static bool drain_and_update(struct collector *collector, struct process *proces
     }
     if (collector->options.tables)
         process_tell_tables(process, collector->options.tables);
+    process_watch_loops(process, collector->options.watcher, ended, now_us);
     if (ended)
         rounds_finish(process->wall);
     if (events)
@@ -305,6 +307,9 @@ int collector_attach(struct collector *collector, int memfd, const struct profil
     if (processes_suspect(processes, peer->pid))
         drain_replaced(collector, peer->pid);
     error = processes_enter(processes, process);
+    if (!error && collector->options.watcher)
+        process->loops = watcher_enter(collector->options.watcher, process->reader, process->id,
+                                       process->pid, process->wall);
     if (!error && process_id)
         *process_id = process->id;
     collector->came = true;

@@ -1,6 +1,7 @@
 #include "process.h"
 
 #include "../../include/isoscope/isoscope.h"
+#include "../loops/watcher.h"
 #include "../runtimes.h"
 #include "process_events.h"
 
@@ -83,6 +84,8 @@ void process_retire(struct process *process)
     process->slot_count = 0;
     process_events_free(process->events, process->ended_us);
     process->events = NULL;
+    watcher_leave(process->loops);
+    process->loops = NULL;
     rounds_leave(process->wall);
     process->wall = NULL;
     for (int origin = 0; origin < 2; origin++)
@@ -166,6 +169,22 @@ void process_follow_names(struct process *process, const struct feed_settings *s
 {
     thread_names_follow(&process->thread_names, process->reader, process->pid,
                         settings->mode == FEED_MODE_WALL, now_us);
+}
+
+void process_watch_loops(struct process *process, struct watcher *watcher, bool ended,
+                         int64_t now_us)
+{
+    struct feed_status_view status;
+
+    if (ended) {
+        watcher_leave(process->loops);
+        process->loops = NULL;
+    }
+    if (ended || !watcher)
+        return;
+    watcher_round(process->loops);
+    process_status(process, &status);
+    watcher_cpu(watcher, &process->cpu_rule, process->id, status.cpu_ns, now_us * 1000);
 }
 
 void process_status(const struct process *process, struct feed_status_view *out)

@@ -14,6 +14,7 @@
 
 #include "../base/map64.h"
 #include "../events/event_store.h"
+#include "../loops/cpu_rule.h"
 #include "../naming/symbolizer.h"
 #include "../naming/perf_map.h"
 #include "../naming/registry.h"
@@ -29,6 +30,8 @@
 #include "sampling_events.h"
 
 struct process_events;
+struct loop_subject;
+struct watcher;
 
 /* A thread slot of the feed, as it was last seen. */
 struct process_slot {
@@ -54,6 +57,7 @@ struct process {
     struct owner *service_owner; /* of the service's events on it, for which nobody remembers it */
     struct feed_reader *reader;  /* collector's lock; NULL: ended */
     struct subject *wall;        /* wall mode's view of it, with the reader; NULL: none */
+    struct loop_subject *loops;  /* the watcher's; NULL: none */
 
     /* collector's lock */
     int64_t end_us;
@@ -73,6 +77,7 @@ struct process {
     struct held_clock clock;
     struct program_proof proof;
     struct thread_names thread_names;
+    struct cpu_rule cpu_rule;
     struct module_set met_now; /* those that it met since met was written */
     uint32_t runtimes_now;
     int64_t ended_us;    /* when its end was first seen; 0: it was not */
@@ -112,6 +117,9 @@ void process_follow_clock(struct process *process, const struct feed_settings *s
 /* Threads that do not tick, in the feed by the names that they have now. */
 void process_follow_names(struct process *process, const struct feed_settings *settings,
                           int64_t now_us);
+/* In each round: what the watcher hears of it. */
+void process_watch_loops(struct process *process, struct watcher *watcher, bool ended,
+                         int64_t now_us);
 /* What its feed says, and what is known here of its clocks. */
 void process_status(const struct process *process, struct feed_status_view *out);
 

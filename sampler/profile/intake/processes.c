@@ -1,6 +1,7 @@
 #include "processes_state.h"
 
 #include "../../include/isoscope/isoscope.h"
+#include "../loops/watcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,7 @@ bool processes_suspect(struct processes *processes, int32_t pid)
             continue;
         process->replaced = true;
         rounds_pause(process->wall);
+        watcher_pause(process->loops);
         any = true;
     }
     pthread_mutex_unlock(&processes->lock);

@@ -21,7 +21,7 @@ struct late_clock {
     bool has_clock; /* false: the kernel keeps none, and what is seen decides */
     struct thread_clock first, last;
     int64_t since_ns, looked_ns;
-    int64_t told_ns; /* the clocks have told all that it did up to here */
+    int64_t open_ns; /* what an awake one did and the clocks have not told yet */
     uint64_t running_ns, runnable_ns, sleeping_ns;
 };
 

@@ -2,30 +2,7 @@
 
 #include <string.h>
 
-enum {
-    MS = 1000000,
-    LIMIT_MS_MAX = 24 * 3600 * 1000,
-    LOOKS_KNOWN = 2, /* looks that met a dispatch whose time is known */
-};
-
-static const uint32_t usual_ms[STALL_LEVEL_COUNT] = { 50, 250, 2000, 5000 };
-
-struct loop_limits loop_limits_of(const uint32_t service_ms[STALL_LEVEL_COUNT],
-                                  const uint32_t own_ms[STALL_LEVEL_COUNT])
-{
-    struct loop_limits limits;
-    uint32_t least = 1;
-
-    for (int level = 0; level < STALL_LEVEL_COUNT; level++) {
-        uint32_t ms = own_ms[level] ? own_ms[level] : service_ms[level];
-
-        ms = ms ? ms : usual_ms[level];
-        ms = ms < least ? least : ms;
-        least = ms < LIMIT_MS_MAX ? ms : LIMIT_MS_MAX;
-        limits.ns[level] = (int64_t)least * MS;
-    }
-    return limits;
-}
+enum { LOOKS_KNOWN = 2 }; /* looks that met a dispatch whose time is known */
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -167,6 +144,12 @@ static void begin_anew(struct loop_watch *watch, const struct loop_look *look)
     watch->looked_ns = look->before_ns;
     if (look->mark % 2)
         begin_dispatch(watch, look, 0);
+}
+
+void loop_watch_begin(struct loop_watch *watch, int64_t looked_ns)
+{
+    watch->begun = watch->rested = true;
+    watch->looked_ns = looked_ns;
 }
 
 void loop_watch_look(struct loop_watch *watch, const struct loop_look *look)

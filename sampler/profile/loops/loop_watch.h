@@ -17,15 +17,7 @@
 #ifndef ISOSCOPE_LOOP_WATCH_H
 #define ISOSCOPE_LOOP_WATCH_H
 
-#include "../stalls.h"
-
-struct loop_limits {
-    int64_t ns[STALL_LEVEL_COUNT]; /* each at least the one before */
-};
-
-/* own: of the feed, untrusted; 0: the service's. */
-struct loop_limits loop_limits_of(const uint32_t service_ms[STALL_LEVEL_COUNT],
-                                  const uint32_t own_ms[STALL_LEVEL_COUNT]);
+#include "loop_limits.h"
 
 /* The words, read between before and after. */
 struct loop_look {
@@ -82,6 +74,8 @@ struct loop_news {
     struct stall_range dispatch_ns;
 };
 
+/* Of a new loop: it was not there at that look. */
+void loop_watch_begin(struct loop_watch *watch, int64_t looked_ns);
 void loop_watch_look(struct loop_watch *watch, const struct loop_look *look);
 /* What follows, one after the other. */
 enum loop_step loop_watch_step(struct loop_watch *watch, const struct loop_limits *limits,

@@ -39,10 +39,15 @@ static void forget_late(struct watched_loop *loop)
     loop->look_ns = INT64_MAX;
 }
 
+/* The thread may have got its slot since the loop was made. */
 static void begin_late(struct watched_loop *loop, const struct loop_round *round)
 {
+    struct feed_loop_view view;
+
     if (loop->late || !round->subject)
         return;
+    if (feed_reader_loop(round->reader, loop->entry, &view) && view.generation == loop->generation)
+        loop->slot = view.slot;
     loop->late = calloc(1, sizeof(*loop->late));
     if (loop->late &&
         late_thread_begin(loop->late, round->subject, loop->slot, loop->tid, round->now_ns) < 0)
@@ -352,6 +357,23 @@ void watched_loop_end(struct watched_loop *loop, const struct loop_round *round)
     forget_late(loop);
     task_kept_close(&loop->clock_file);
     loop->ended = true;
+}
+
+void watched_loop_forget(struct watched_loop *loop, const struct loop_round *round)
+{
+    if (loop->told)
+        report(loop, round, round->reports->dismissed, &loop->watch.open);
+    forget_late(loop);
+    task_kept_close(&loop->clock_file);
+    loop->clocked = loop->pinged = false;
+    loop->ping = (struct ping){ 0 };
+    loop->watch = (struct loop_watch){ 0 };
+}
+
+void watched_loop_clear(struct watched_loop *loop)
+{
+    loop->stats = (struct loop_stats){ 0 };
+    loop->clock_dispatches = 0;
 }
 
 void watched_loop_tell(const struct watched_loop *loop, struct loop_info *out)

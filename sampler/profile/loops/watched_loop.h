@@ -82,6 +82,10 @@ bool watched_loop_clock(struct watched_loop *loop, const struct loop_round *roun
 bool watched_loop_wants_ping(struct watched_loop *loop, const struct loop_round *round);
 /* It is over, or its program is. */
 void watched_loop_end(struct watched_loop *loop, const struct loop_round *round);
+/* It is not watched any more. */
+void watched_loop_forget(struct watched_loop *loop, const struct loop_round *round);
+/* What is counted of it begins anew. */
+void watched_loop_clear(struct watched_loop *loop);
 void watched_loop_tell(const struct watched_loop *loop, struct loop_info *out);
 
 #endif

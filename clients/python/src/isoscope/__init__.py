@@ -19,6 +19,7 @@ from .errors import (
 )
 from .model import CpuSamples, Function, Library, Process, Sample
 from .profile import Frame, Profile, Row, Thread
+from .stalls import Loop, LoopStats, Stall, StallEvent
 from .timeline import Event, Timeline
 from .timeline.slices import SliceRow, slice_table
 from .trees import CallTree, FunctionRow, Node, bottom_up, call_tree
@@ -36,6 +37,8 @@ __all__ = [
     "FunctionRow",
     "IsoscopeError",
     "Library",
+    "Loop",
+    "LoopStats",
     "Node",
     "Process",
     "Profile",
@@ -45,6 +48,8 @@ __all__ = [
     "Sample",
     "ServiceEnded",
     "SliceRow",
+    "Stall",
+    "StallEvent",
     "Thread",
     "TimedOut",
     "Timeline",

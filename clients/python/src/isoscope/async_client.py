@@ -31,6 +31,7 @@ from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
+from .stalls import STREAM, LoopStats, Stall, StallEvent, stall_event
 from .timeline import Timeline
 
 T = TypeVar("T")
@@ -252,6 +253,19 @@ class AsyncClient:
 
     async def timeline(self, *, process: Optional[Process] = None) -> Timeline:
         return await self._do(operations.timeline(process))
+
+    async def stalls(self, *, process: Optional[Process] = None) -> list[Stall]:
+        return await self._do(operations.stalls(process))
+
+    async def loop_stats(self, *, process: Optional[Process] = None) -> Optional[LoopStats]:
+        return await self._do(operations.loop_stats(process))
+
+    async def stall_events(self, *, timeout_s: Optional[float] = None) -> AsyncIterator[StallEvent]:
+        """As Client.stall_events; it listens from the first step on."""
+        async for event in self.events(STREAM, timeout_s=timeout_s):
+            told = stall_event(event)
+            if told is not None:
+                yield told
 
     async def session(self, *, sources: bool = False) -> bytes:
         return await self._do(operations.session(sources))

@@ -30,6 +30,7 @@ from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
+from .stalls import STREAM, LoopStats, Stall, StallEvent, stall_event
 from .timeline import Timeline
 from .transport import Transport, WebSocketTransport
 
@@ -225,6 +226,22 @@ class Client:
         """What programs told: slices, instants, counters, flows and frames; of all processes, or of
         one. RpcError where the service has no such thing."""
         return self._do(operations.timeline(process))
+
+    def stalls(self, *, process: Optional[Process] = None) -> list[Stall]:
+        """Dispatches of loops that took too long, in the order in which they last changed; of all
+        processes, or of one. RpcError where the service has no such thing."""
+        return self._do(operations.stalls(process))
+
+    def loop_stats(self, *, process: Optional[Process] = None) -> Optional[LoopStats]:
+        """Which loops are watched, and how long their dispatches took. None: the process is gone."""
+        return self._do(operations.loop_stats(process))
+
+    def stall_events(self, *, timeout_s: Optional[float] = None) -> Iterator[StallEvent]:
+        """Stalls as they begin, change and end; else as events()."""
+        for event in self.events(STREAM, timeout_s=timeout_s):
+            told = stall_event(event)
+            if told is not None:
+                yield told
 
     @property
     def arrived_bytes(self) -> int:

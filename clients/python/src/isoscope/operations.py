@@ -22,6 +22,7 @@ from .profile import Profile
 from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
 from .samples_table import SamplesTable, Update
+from .stalls import LoopStats, Stall, loop_stats_of, stalls_of
 from .timeline import Timeline
 
 METHOD_NOT_FOUND, INVALID_PARAMS, ALREADY_SUBSCRIBED = -32601, -32602, 103
@@ -169,6 +170,19 @@ def timeline(process: Optional[Process] = None) -> Operation[Timeline]:
         if not more:
             return gathered
         params = {**params, "cursor": str(reply["next"])}
+
+
+def stalls(process: Optional[Process] = None) -> Operation[list[Stall]]:
+    """Of all processes, or of one."""
+    return stalls_of((yield Call("_getStalls", _of_process(process))))
+
+
+def loop_stats(process: Optional[Process] = None) -> Operation[Optional[LoopStats]]:
+    return loop_stats_of((yield Call("_getLoopStats", _of_process(process))))
+
+
+def _of_process(process: Optional[Process]) -> dict[str, Any]:
+    return {} if process is None else {"isolateId": process.id}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any, Mapping, NoReturn, Optional, Sequence
 from ..errors import IsoscopeError
 from . import mistakes
 from .commands import completion, diff, disassemble, dump, export, hot, overhead, replay, save
-from .commands import stats, table, timeline, top, transcript, tree, view, watch
+from .commands import stalls, stats, table, timeline, top, transcript, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -28,6 +28,7 @@ COMMANDS = {
     "hot": hot.add,
     "disassemble": disassemble.add,
     "timeline": timeline.add,
+    "stalls": stalls.add,
     "diff": diff.add,
     "top": top.add,
     "export": export.add,

@@ -106,4 +106,6 @@ def _of_c(name: str, help: str) -> Command:
 
 
 def _choices(value: Optional[str]) -> list[str]:
-    return value.split("|") if value and "|" in value else []
+    """Without what stands for a word of the user's own: "auto|none|NAMES"."""
+    words = value.split("|") if value and "|" in value else []
+    return [word for word in words if not word.isupper()]

@@ -10,10 +10,12 @@ from collections import Counter
 from typing import Any, Mapping
 
 from ...client import Client
-from ...errors import ServiceEnded
+from ...errors import RpcError, ServiceEnded
 from ...model import Process
+from ...operations import METHOD_NOT_FOUND
 from ...protocol import PrivateCpuTime, PrivateHistory
-from ...text import duration
+from ...stalls import LoopStats
+from ...text import counted, duration
 from .. import options, source
 from ..ending import UNKNOWN, how
 from ..exits import NothingToShow
@@ -124,6 +126,7 @@ def _report(args: argparse.Namespace, uri: str) -> int:
         if args.interval:
             second = _read(client, chosen)
         vm = client.vm()
+        loops = _loop_stats(client, chosen[0] if args.process is not None else None)
     reports = [
         _Report(process, first[process.id], second[process.id], elapsed_s if args.interval else 0.0)
         for process in chosen
@@ -132,13 +135,14 @@ def _report(args: argparse.Namespace, uri: str) -> int:
     if args.json:
         processes = [report.json() for report in reports]
         told = {"type": "isoscope.stats", "flags": flags, "history": vm.get("_history"),
-                "cpuTime": vm.get("_cpuTime"), "unsampled": vm.get("_unsampled", [])}  # fmt: skip
+                "cpuTime": vm.get("_cpuTime"), "unsampled": vm.get("_unsampled", []), "loops": loops}  # fmt: skip
         print(json.dumps({**told, "processes": processes}))
     else:
         off = flags.get("profiler") != "true"
         mode = f"{flags.get('profile_mode', 'cpu')} mode, {'off' if off else 'on'}"
         head = "\n".join([f"profiler: {mode}", *_cpu_time(vm.get("_cpuTime")),
                           *_history(vm.get("_history")),
+                          *_stalls(loops),
                           *source.unsampled(vm)])  # fmt: skip
         print("\n\n".join([head] + ["\n".join(report.text()) for report in reports]))
     return 0
@@ -168,6 +172,28 @@ def _cpu_time(told: PrivateCpuTime | None) -> list[str]:
         line += (f"; {told['withoutSamplerMicros'] / 1e6:,.2f} s in processes that ended before their "
                  "first sample or have no sampler")  # fmt: skip
     return [line]
+
+
+def _loop_stats(client: Client, process: Process | None) -> LoopStats | None:
+    """None: the service is another's, or older."""
+    try:
+        return client.loop_stats(process=process)
+    except RpcError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        return None
+
+
+def _stalls(told: LoopStats | None) -> list[str]:
+    if told is None or not told["loops"]:
+        return []
+    watched = sum(loop["watched"] for loop in told["loops"])
+    causes: Counter[str] = Counter()
+    for loop in told["loops"]:
+        causes.update(loop["causes"])
+    line = f"loops: {watched:,} watched, {counted(sum(causes.values()), 'stall')}"
+    why = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
+    return [f"{line} ({why}); `isoscope stalls` lists them" if why else line]
 
 
 def _minutes(us: float) -> str:

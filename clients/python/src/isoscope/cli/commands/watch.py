@@ -9,13 +9,13 @@ import json
 import os
 import sys
 import time
-from typing import Any, Iterator, Mapping, Optional
+from typing import Any, Mapping, Optional
 
 from ...client import Client
-from ...errors import RpcError, ServiceEnded, TimedOut
+from ...errors import RpcError, ServiceEnded
 from ...rpc import Event
 from ...text import printable
-from .. import options, source
+from .. import following, options, source
 from ..ending import ended
 from ..exits import DONE, FAILED, UsageError
 from ..place import VARIABLE, is_uri
@@ -24,7 +24,6 @@ from ..recording import Recording
 # Those that say something of a native program; any other can be named.
 _STREAMS = ["VM", "Isolate", "Profiler", "Logging", "Extension", "Service", "Timeline"]
 _OUTPUT = ("Stdout", "Stderr")
-_LOOK_S = 0.25  # for the end of a command
 
 
 def add(commands: Any) -> None:
@@ -78,7 +77,7 @@ def _follow(
     with source.connect(args, uri) as client:
         _listen(client, streams)
         try:
-            for event in _events(client, deadline, recording):
+            for event in following.events(client, deadline, recording):
                 print(_json(event) if args.json else _text(event), flush=True)
                 count += 1
                 if count == args.count:
@@ -101,30 +100,12 @@ def _listen(client: Client, streams: list[str]) -> None:
             ) from error
 
 
-def _events(
-    client: Client, deadline: Optional[float], recording: Optional[Recording]
-) -> Iterator[Event]:
-    """Until the deadline, or until the command has ended and nothing comes any more."""
-    while True:
-        over = recording is not None and recording.over
-        left_s = None if deadline is None else deadline - time.monotonic()
-        if left_s is not None and left_s <= 0:
-            return
-        looks = [s for s in (left_s, None if recording is None else _LOOK_S) if s is not None]
-        try:
-            yield client.next_event(timeout_s=min(looks) if looks else None)
-        except TimedOut:
-            if over:
-                return
-
-
 def _text(event: Event) -> str:
     wire = event.event
-    moment = time.strftime("%H:%M:%S", time.localtime(wire.get("timestamp", 0) / 1000))
-    millis = int(wire.get("timestamp", 0)) % 1000
+    moment = following.clock(int(wire.get("timestamp", 0)))
     what = printable(_told(wire))
     kind = wire.get("kind", "?")
-    return f"{moment}.{millis:03d}  {event.stream_id:<10} {kind:<20} {what}".rstrip()
+    return f"{moment}  {event.stream_id:<10} {kind:<20} {what}".rstrip()
 
 
 def _told(wire: Mapping[str, Any]) -> str:

@@ -1,0 +1,97 @@
+#include "loop_feed.h"
+
+#include "../forked.h"
+#include "../sampler_state.h"
+#include "../system/clock.h"
+
+#include <stddef.h>
+
+/* As a tick does: who stops the sampler waits for those that saw it run. */
+static SIGNAL_SAFE bool enter(void)
+{
+    atomic_fetch_add(&sampler.handlers, 1);
+    if (sampler_running())
+        return true;
+    atomic_fetch_sub(&sampler.handlers, 1);
+    return false;
+}
+
+static SIGNAL_SAFE void leave(void)
+{
+    atomic_fetch_sub(&sampler.handlers, 1);
+}
+
+static SIGNAL_SAFE void take_entry(struct loop_place *place, struct feed_loop_start *start,
+                                   const char *name, uint32_t epoch)
+{
+    start->slot = start->tid == sys_gettid() ? threads_slot_of_tick(&sampler.threads, sampler.pid)
+                                             : threads_find(&sampler.threads, start->tid);
+    start->name = name ? feed_writer_name(&sampler.writer, name) : 0;
+    place->entry = feed_loops_begin(&sampler.writer, start);
+    place->control = &sampler.writer.header->control;
+    place->entered = place->entry ? ~epoch : 0;
+}
+
+bool loop_feed_claim(struct loop_place *place, struct feed_loop_start *start, const char *name)
+{
+    uint32_t epoch;
+
+    place->entered = 0;
+    forked_begin_at_tick();
+    if (enter()) {
+        epoch = event_epoch_reach() ? event_epoch_now() : 0;
+        if (epoch)
+            take_entry(place, start, name, epoch);
+        leave();
+    }
+    place->refused = place->entered ? 0 : ~event_epoch_now();
+    return place->entered != 0;
+}
+
+void loop_feed_end(struct loop_place *place)
+{
+    if (place->entered && loop_place_is_live(place) && enter()) {
+        loop_place_end(place);
+        feed_loops_end(place->entry);
+        leave();
+    }
+    place->entered = 0;
+}
+
+void loop_feed_follow(void)
+{
+    if (!enter())
+        return;
+    sampler_follow_watch();
+    leave();
+}
+
+_Atomic uint32_t *loop_feed_pings(void)
+{
+    _Atomic uint32_t *pings;
+
+    if (!enter())
+        return NULL;
+    pings = &sampler.writer.header->control.pings;
+    leave();
+    return pings;
+}
+
+void loop_feed_wake(struct feed_control *control)
+{
+    if (!atomic_exchange(&control->loops_rest, 0) || !enter())
+        return;
+    atomic_store_explicit(&control->loops_woken_ns, (int64_t)clock_ns(CLOCK_MONOTONIC),
+                          memory_order_release);
+    sampler_ask_service();
+    leave();
+}
+
+void loop_feed_tell_end(struct feed_loop *entry)
+{
+    if (!enter())
+        return;
+    atomic_store_explicit(&entry->ended_ns, (int64_t)clock_ns(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
+    leave();
+}
