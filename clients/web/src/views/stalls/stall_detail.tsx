@@ -178,7 +178,7 @@ function Rows({ of }: { of: [string, string][] }) {
 function Stacks({ stall }: { stall: Stall }) {
   const groups = stackGroups(stall.stacks ?? []);
   if (!groups.length) return null;
-  const common = stall.prefix.length;
+  const common = groups.length > 1 ? stall.prefix.length : 0;
   return (
     <>
       <h3>Its last stacks, innermost function first</h3>

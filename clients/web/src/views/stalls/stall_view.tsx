@@ -2,6 +2,7 @@
 import type { LoopTable as Loops } from "../../data/stalls/loops";
 import { data } from "../../state/live";
 import { select, selection, STALL_TABLES } from "../../state/selection";
+import { canRecord } from "../../state/standing";
 import { grouped } from "../parts/format";
 import { useRoving } from "../parts/roving";
 import { LoopTable } from "./loop_table";
@@ -51,6 +52,14 @@ export function StallView() {
 }
 
 function List({ loops }: { loops: Loops | null }) {
-  if (selection.value.stallTable === "loops") return loops && <LoopTable loops={loops} />;
+  if (selection.value.stallTable === "loops") return loops ? <LoopTable loops={loops} /> : <NoLoops />;
   return data.value?.stalls ? <StallTable /> : <NoStalls loops={loops} />;
+}
+
+function NoLoops() {
+  return (
+    <p class="empty" role="status">
+      {canRecord.value ? "Loading…" : "A saved profile has no figures of loops, but of their stalls."}
+    </p>
+  );
 }
