@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { FakeService } from "./fake_service.mjs";
 import { openBrowser } from "./recording.mjs";
+import { Service, workload } from "./service.mjs";
 import { beyond, LOOPS, NEAR, ongoing, ORIGIN_US, SAMPLES, STALLS, UNWATCHED } from "./stalls_told.mjs";
 import { Visit } from "./visit.mjs";
 
@@ -241,3 +242,35 @@ at(
     assert.equal(await visit.page.locator("section.stall img, section.stall script, .stalls img").count(), 0);
   },
 );
+
+const LATE = workload("stall_loop", "decode:100,render:900,compress:100", "wait:300");
+
+test("of a program that stalls the page says what the service says, live and as a session", () =>
+  visited(Service.ended(LATE), async (visit, late) => {
+    await visit.moreThan(0);
+    const { stalls } = await late.ask("_getStalls");
+    assert.ok(stalls.length > 0, "it took more than a second");
+    const told = stalls.map(({ number, culprit }) => `${number} ${culprit?.function ?? ""}`).sort();
+    const read = () =>
+      [...document.querySelectorAll(".stalls .body .row")].map((row) => `${row.querySelector(".nth").innerText} ${row.querySelector(".name").innerText}`.trim()).sort();
+    const isTold = async () => {
+      await visit.when((count) => document.querySelectorAll(".stalls .body .row").length === count, told.length);
+      assert.deepEqual(await visit.page.evaluate(read), told.map((one) => one.trim()));
+    };
+    await visit.page.keyboard.press("l");
+    await isTold();
+    const [longest] = [...stalls].sort((a, b) => b.durationMicros[1] - a.durationMicros[1]);
+    await visit.page.getByRole("button", { name: new RegExp(`^Stall ${longest.number} of `) }).click();
+    await stall(visit).getByText(longest.causeText).waitFor();
+    const runs = () => stall(visit).locator(".story button").count();
+    assert.equal(await runs(), longest.story.length);
+    const text = await visit.text("section.stall");
+    await visit.picture("stalls-real");
+    const { data } = await late.ask("_getSession");
+    await visit.drop({ name: "late.isoscope", content: Buffer.from(data, "base64") }, "shown");
+    await visit.page.locator("header", { hasText: "Saved session" }).waitFor();
+    await isTold();
+    await rows(visit).filter({ has: visit.page.locator(".nth", { hasText: new RegExp(`^${longest.number}$`) }) }).click();
+    await stall(visit).getByText(longest.causeText).waitFor();
+    assert.equal(await visit.text("section.stall"), text);
+  }));
