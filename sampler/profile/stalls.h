@@ -148,6 +148,8 @@ struct stall_counts {
     uint64_t lost;                  /* found no memory */
 };
 struct stall_counts profile_stall_counts(struct profile *profile);
+/* Stalls that go on, or whose end is still to be told. */
+size_t profile_stalls_open(struct profile *profile);
 
 /* Of times: bucket i counts those of [2^i, 2^(i+1)) microseconds; bucket 0 begins at 0. */
 enum { LOOP_BUCKETS = 32 };

@@ -18,7 +18,8 @@ struct environment {
 };
 
 static const char *const own_names[OWN_COUNT] = {
-    PRELOAD, FEED_ENV_SOCKET, FEED_ENV_PERIOD, FEED_ENV_ENABLED, FEED_ENV_TIMER, FEED_ENV_WATCH_LOOPS,
+    PRELOAD,          FEED_ENV_SOCKET, FEED_ENV_PERIOD,
+    FEED_ENV_ENABLED, FEED_ENV_TIMER,  FEED_ENV_WATCH_LOOPS,
 };
 
 /* Where programs look for who listens to what they tell (sampler/collectors). */

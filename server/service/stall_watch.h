@@ -19,7 +19,8 @@ struct loop;
 struct profile;
 struct stall_watch;
 
-/* out stays NULL where the options want nothing; every call below takes NULL. uri: of the service. */
+/* out stays NULL where the options want nothing; every call below takes NULL. uri: of the service. What a failure leaves
+ * in out is to be freed. */
 int stall_watch_new(struct stall_watch **out, const struct stall_options *options,
                     struct profile *profile, struct loop *loop, const char *uri);
 void stall_watch_free(struct stall_watch *watch);
@@ -27,13 +28,14 @@ void stall_watch_free(struct stall_watch *watch);
 /* Something in the profile has changed. */
 void stall_watch_look(struct stall_watch *watch);
 
-/* The program has ended; failed: by itself not well. Says which stalls count, and no more commands come. */
+/* The program has ended; failed: by itself not well. Once all of its stalls are told, which takes some seconds at most,
+ * says which of them count, and no more commands come. */
 void stall_watch_finish(struct stall_watch *watch, bool failed);
-/* A stall counts: the run is to fail. */
-bool stall_watch_fails(const struct stall_watch *watch);
-/* A command runs, or waits. */
+/* That goes on, or a command runs. */
 bool stall_watch_runs(const struct stall_watch *watch);
-/* Commands go now. */
+/* Then: a stall counts, and the run is to fail. */
+bool stall_watch_fails(const struct stall_watch *watch);
+/* All of it goes now. */
 void stall_watch_stop(struct stall_watch *watch);
 
 #endif

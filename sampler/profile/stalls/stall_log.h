@@ -116,5 +116,7 @@ void stall_log_window_free(struct stall_log_window *window);
 uint64_t stall_log_change(struct stall_log *log);
 void stall_log_clear(struct stall_log *log, uint64_t process_id);
 struct stall_counts stall_log_counts(struct stall_log *log);
+/* Those over their limit whose end is not published yet. */
+size_t stall_log_unended(struct stall_log *log);
 
 #endif

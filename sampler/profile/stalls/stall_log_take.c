@@ -120,3 +120,14 @@ void stall_log_window_free(struct stall_log_window *window)
     }
     free(window->taken);
 }
+
+size_t stall_log_unended(struct stall_log *log)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&log->lock);
+    for (const struct open_stall *open = log->open; open; open = open->next)
+        count += open->reached && !open->notes.end_told;
+    pthread_mutex_unlock(&log->lock);
+    return count;
+}

@@ -66,6 +66,11 @@ struct stall_counts profile_stall_counts(struct profile *profile)
     return stall_log_counts(profile->stalls);
 }
 
+size_t profile_stalls_open(struct profile *profile)
+{
+    return stall_log_unended(profile->stalls);
+}
+
 void profile_stalls_clear(struct profile *profile, uint64_t process_id)
 {
     if (!profile->collector)

@@ -62,7 +62,8 @@ def add(commands: Any) -> None:
     group.add_argument("--thread", metavar="NAME|TID", help="only loops of this thread")
     group.add_argument("--loop", metavar="NAME", help="only loops of this name")
     group.add_argument("--level", choices=_LEVELS, help="only those that reached this level or a higher one")
-    group.add_argument("--cause", choices=_CAUSES, help="only those with this cause")
+    group.add_argument("--cause", metavar="CAUSE", choices=_CAUSES,
+                       help=f"only those with this cause: {', '.join(_CAUSES)}")
     group.add_argument("--from", metavar="SECONDS", type=options.seconds, dest="from_us",
                        help="start of the range, counted from the first sample; what overlaps it is in it")
     group.add_argument("--to", metavar="SECONDS", type=options.seconds, dest="to_us",
