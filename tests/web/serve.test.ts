@@ -48,6 +48,11 @@ class Socket {
     return this.#asked.filter((one) => one.method === method).length;
   }
 
+  /** Parameters of those. */
+  asked(method: string): Request["params"][] {
+    return this.#asked.filter((one) => one.method === method).map(({ params }) => params);
+  }
+
   answer(method: string, result: unknown): void {
     for (const { id } of this.#taken(method)) this.#say({ id, result });
   }
@@ -179,4 +184,65 @@ scene("who tries again while a link is being given up gets one link", async (one
   one.say({ say: "retry" });
   await one.until(10_000);
   assert.equal(Socket.all.length, 2);
+});
+
+/** The page's second file has what they are read with, and is loaded for real. */
+async function stallsAreAsked(one: Scene): Promise<void> {
+  for (let turns = 0; !one.socket.asks("_getStalls"); turns++) {
+    assert.ok(turns < 10_000, "nobody asks for stalls");
+    await one.until(one.now);
+    await new Promise(setImmediate);
+  }
+}
+
+const listOf = (next: string, count: number) => ({
+  ...{ type: "_StallList", next },
+  stalls: Array.from({ length: count }, (_, i) => ({
+    ...{ number: i + 1, pid: 1, tid: 1, thread: "main", startMicros: [0, 0], durationMicros: [1, 1] },
+    ...{ timeOriginMicros: 0, timeExtentMicros: 1, ongoing: i === 0 },
+  })),
+});
+const lastData = (one: Scene) => one.said.flatMap((message) => (message.say === "data" ? [message.data] : [])).at(-1)!;
+
+scene("_StallsAvailable has an idle page ask for the stalls that changed since, and it tells how many there are", async (one) => {
+  await one.open();
+  await stallsAreAsked(one);
+  one.socket.answer("_getStalls", listOf("c7", 2));
+  await one.until(5000);
+  assert.deepEqual([lastData(one).stalls, lastData(one).ongoingStalls], [2, 1]);
+  assert.deepEqual(lastData(one).extent_us, [0, 1]);
+  assert.equal(one.socket.asks("_getStalls"), 0);
+  one.socket.event("_StallsAvailable");
+  await one.until(6000);
+  assert.deepEqual(one.socket.asked("_getStalls").map(({ since }) => since), ["c7"]);
+});
+
+scene("of more stalls than one reply has the next ones are asked for at once", async (one) => {
+  await one.open();
+  await stallsAreAsked(one);
+  const { count } = one.socket.asked("_getStalls")[0];
+  one.socket.answer("_getStalls", listOf("c1", Number(count)));
+  await one.until(one.now);
+  assert.deepEqual(one.socket.asked("_getStalls").map(({ since }) => since), ["c1"]);
+});
+
+scene("a clear has all stalls asked for anew: no reply says that they are gone", async (one) => {
+  await one.open();
+  await stallsAreAsked(one);
+  one.socket.answer("_getStalls", listOf("c7", 2));
+  await one.until(2000);
+  one.say({ say: "command", command: { set: "clear" } });
+  await one.until(2000);
+  one.socket.answer("getVM", { isolates: [], _endedIsolates: [] });
+  await one.until(2000);
+  one.socket.answer("clearVMTimeline", {});
+  await one.until(2000);
+  one.socket.answer("_clearStalls", {});
+  await one.until(2100);
+  for (const wanted of ["getVM", "getFlagList"]) one.socket.refuse(wanted, -32000, "not now");
+  await one.until(2100);
+  assert.deepEqual(one.socket.asked("_getStalls").map(({ since }) => since), [undefined]);
+  one.socket.answer("_getStalls", listOf("c0", 0));
+  await one.until(2200);
+  assert.equal(lastData(one).stalls, 0);
 });

@@ -10,6 +10,7 @@ import { droppedBy, framesPerSecond, frameSums, levelOf } from "../../clients/we
 import { Series } from "../../clients/web/src/data/timeline/series";
 import { percentile } from "../../clients/web/src/data/timeline/sums";
 import { Track } from "../../clients/web/src/data/timeline/track";
+import type { Filter } from "../../clients/web/src/data/filter";
 import { Profile } from "../../clients/web/src/data/profile";
 import { Answers } from "../../clients/web/src/worker/answers";
 import { tableOf, type ToldEvent } from "./events";
@@ -241,6 +242,37 @@ test("frames are late beyond their budget, and dropped ones have levels at 3, 9,
   const track = events.timeline.threads[0].rows.get("f0")!.track;
   assert.equal(framesPerSecond(track, 99), 50);
   assert.equal(frameSums(track, 0, 5e8, 1e7).frames, 25);
+});
+
+test("frames one by one: what each took, its parts, what it dropped; sorted, of the window, and as searched for", () => {
+  const frame = (id: string, at: number, ns: number, given?: ToldEvent["given"], name = "Frame") => ({ kind: "Frame", name, at, ns, id, given });
+  const events = eventsOf([
+    frame("1", 0, 10e6, { build: 4000, raster: 5000 }),
+    frame("a", 20e6, 900e6, { build: 800_000 }),
+    frame("b", 1000e6, 40e6, undefined, "Video"),
+  ]);
+  const of = (by: "start" | "dropped" | "raster", ascending: boolean, filter: Filter = {}, text = "") => {
+    const search = text ? { text, regex: false } : null;
+    return events.frames(filter, 60, { by, ascending }, search);
+  };
+  const { number, start_us, elapsed, build, raster, dropped, level, names, keys, rows } = of("start", true);
+  const each = (column: ArrayLike<number | string>) => Array.from(rows, (one) => column[one]);
+  assert.deepEqual(each(number), [1, 10, 11]);
+  assert.deepEqual(each(start_us), [5000, 25_000, 1_005_000]);
+  assert.deepEqual(each(elapsed), [10e6, 900e6, 40e6]);
+  assert.deepEqual(each(build), [4e6, 800e6, NaN]);
+  assert.deepEqual(each(raster), [5e6, NaN, NaN]);
+  assert.deepEqual(each(dropped), [0, 53, 1]);
+  assert.deepEqual(each(level), [0, 4, 0]);
+  assert.deepEqual(each(names), ["Frame", "Frame", "Video"]);
+  for (const row of rows) assert.equal(events.event(keys[row])?.number, number[row]);
+  const shown = (table: ReturnType<typeof of>) => Array.from(table.rows, (one) => table.number[one]);
+  assert.deepEqual(shown(of("dropped", false)), [10, 11, 1]);
+  assert.deepEqual(shown(of("raster", false)), [1, 10, 11], "what was not told is last");
+  assert.deepEqual(shown(of("start", false)), [11, 10, 1]);
+  assert.deepEqual(shown(of("start", true, { window_us: [900_000, 1_005_000] })), [10], "it ends in the window");
+  assert.deepEqual(shown(of("start", true, { threads: [8] })), []);
+  assert.deepEqual(shown(of("start", true, {}, "video")), [11]);
 });
 
 test("percentiles are those of sorting", () => {

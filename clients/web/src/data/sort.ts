@@ -14,6 +14,23 @@ export const SLICE_COLUMNS = ["name", "stream", "count", "total", "p50", "p95", 
 export type SliceColumn = (typeof SLICE_COLUMNS)[number];
 export type SliceSort = Sort<SliceColumn>;
 
+/** Of the table of frames. */
+export const FRAME_COLUMNS = ["number", "start", "elapsed", "build", "raster", "dropped", "level", "name"] as const;
+export type FrameColumn = (typeof FRAME_COLUMNS)[number];
+export type FrameSort = Sort<FrameColumn>;
+
+/** Of the table of stalls, and of that of loops. */
+export const STALL_COLUMNS = [
+  ...(["number", "start", "loop", "thread", "level", "length", "cause", "culprit", "caller", "equals"] as const),
+];
+export type StallColumn = (typeof STALL_COLUMNS)[number];
+export type StallSort = Sort<StallColumn>;
+export const LOOP_COLUMNS = [
+  ...(["name", "thread", "kind", "busy", "dispatches", "p50", "p95", "p99", "most", "delay", "blocking", "stalls"] as const),
+];
+export type LoopColumn = (typeof LOOP_COLUMNS)[number];
+export type LoopSort = Sort<LoopColumn>;
+
 export interface Sort<By extends string = Column> {
   by: By;
   ascending: boolean;

@@ -5,8 +5,16 @@ import type { Filter } from "../data/filter";
 import { GROUPS } from "../data/group";
 import { LANE_ORDERS } from "../data/layouts/lanes";
 import type { Transform } from "../data/shape";
-import { COLUMNS, SLICE_COLUMNS, type Sort, THREAD_COLUMNS } from "../data/sort";
-import { type Selection, START, VIEWS } from "./selection";
+import {
+  COLUMNS,
+  FRAME_COLUMNS,
+  LOOP_COLUMNS,
+  SLICE_COLUMNS,
+  type Sort,
+  STALL_COLUMNS,
+  THREAD_COLUMNS,
+} from "../data/sort";
+import { EVENT_TABLES, type Selection, STALL_TABLES, START, VIEWS } from "./selection";
 
 export function toFragment(selection: Selection): string {
   const words = new URLSearchParams();
@@ -136,6 +144,12 @@ const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
   compareSort: sortFrom(START.compareSort),
   threadSort: record(START.threadSort, { by: oneOf(THREAD_COLUMNS), ascending: flag }),
   sliceSort: record(START.sliceSort, { by: oneOf(SLICE_COLUMNS), ascending: flag }),
+  frameSort: record(START.frameSort, { by: oneOf(FRAME_COLUMNS), ascending: flag }),
+  eventTable: oneOf(EVENT_TABLES),
+  stall: (value) => (number(value)! >= 0 ? (value as number) : undefined),
+  stallSort: record(START.stallSort, { by: oneOf(STALL_COLUMNS), ascending: flag }),
+  loopSort: record(START.loopSort, { by: oneOf(LOOP_COLUMNS), ascending: flag }),
+  stallTable: oneOf(STALL_TABLES),
   refresh: (value) => (number(value)! >= 1 ? (value as number) : undefined),
   chart: record(START.chart, { seen_us: span }),
   sandwich: record(START.sandwich, { of: text, middle: text }),

@@ -91,7 +91,7 @@ function addNames(state: DataState): void {
 /** What was selected by time and thread is of other samples. */
 function filesChanged(changed: FileUse): void {
   const { window_us: _, threads: __, processes: ___, ...filter } = selection.value.filter;
-  if (changed === "shown") select({ filter, zoom: [], chart: {}, group: "", overview: null });
+  if (changed === "shown") select({ filter, zoom: [], chart: {}, group: "", overview: null, stall: 0 });
   else if (files.value.compared) select({ view: "compare", before: { kind: "file" } });
 }
 

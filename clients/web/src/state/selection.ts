@@ -6,7 +6,7 @@ import type { Filter } from "../data/filter";
 import type { GroupBy } from "../data/group";
 import type { LaneOrder } from "../data/layouts/lanes";
 import type { Search } from "../data/sums/search";
-import type { SliceSort, Sort, ThreadColumn } from "../data/sort";
+import type { FrameSort, LoopSort, SliceSort, Sort, StallSort, ThreadColumn } from "../data/sort";
 import type { Transform } from "../data/shape";
 import type { Before, Unit } from "../worker/messages";
 
@@ -22,6 +22,7 @@ export const VIEWS = [
   "threads",
   "sandwich",
   "events",
+  "stalls",
 ] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -29,6 +30,9 @@ export type View = (typeof VIEWS)[number];
 export interface ChartSeen {
   seen_us?: [number, number];
 }
+
+export const EVENT_TABLES = ["slices", "frames"] as const;
+export const STALL_TABLES = ["stalls", "loops"] as const;
 
 export interface Selection {
   view: View;
@@ -53,6 +57,12 @@ export interface Selection {
   chart: ChartSeen;
   threadSort: Sort<ThreadColumn>;
   sliceSort: SliceSort;
+  frameSort: FrameSort;
+  eventTable: (typeof EVENT_TABLES)[number];
+  stall: number; // that is picked; 0: none
+  stallSort: StallSort;
+  loopSort: LoopSort;
+  stallTable: (typeof STALL_TABLES)[number];
   refresh: number; // pictures a second that frames are held against
   sandwich: { of: string; middle: string }; // the middle while that one is picked: a box beside it
   source: { of: string; file: string }; // chosen by hand, for one picked function
@@ -88,6 +98,12 @@ export const START: Selection = {
   chart: {},
   threadSort: { by: "time", ascending: false },
   sliceSort: { by: "total", ascending: false },
+  frameSort: { by: "start", ascending: true },
+  eventTable: "slices",
+  stall: 0,
+  stallSort: { by: "number", ascending: false },
+  loopSort: { by: "blocking", ascending: false },
+  stallTable: "stalls",
   refresh: 60,
   sandwich: { of: "", middle: "" },
   source: { of: "", file: "" },

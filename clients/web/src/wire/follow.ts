@@ -1,7 +1,7 @@
-// New samples, by the cursor of the table form, or new events: asked for when the service has told that there are
+// New samples, by the cursor of the table form, new events, or stalls that changed: asked for when the service has told that there are
 // some or that some were cleared, and at most once a second. A service that does not tell is asked
 // each second.
-import type { SamplesTable, TimelineTable } from "./protocol";
+import type { SamplesTable, StallList, TimelineTable } from "./protocol";
 import { INVALID_PARAMS, isLinkGone, type Rpc, RpcError } from "./rpc";
 
 const PAUSE_MS = 1000;
@@ -12,7 +12,7 @@ const MOST = 50_000; // in a reply: what is parsed in one piece
 interface Reply {
   next: string;
   reset?: true;
-  more?: true;
+  more?: boolean;
 }
 
 interface Asked<T> {
@@ -27,6 +27,14 @@ const SAMPLES: Asked<SamplesTable> = {
 export const EVENTS: Asked<TimelineTable> = {
   ask: (rpc, place) => rpc.call("_getTimeline", place),
   count: ({ eventCount }) => eventCount,
+};
+const STALLS_MOST = 1000; // in a reply: each is some KB
+export const STALLS: Asked<StallList & Reply> = {
+  async ask(rpc, { cursor }) {
+    const list = await rpc.call("_getStalls", { count: STALLS_MOST, ...(cursor && { since: cursor }) });
+    return "stalls" in list ? { ...list, more: list.stalls.length === STALLS_MOST } : list;
+  },
+  count: ({ stalls }) => stalls.length,
 };
 
 export class Follower<T extends Reply = SamplesTable> {
@@ -71,6 +79,11 @@ export class Follower<T extends Reply = SamplesTable> {
       this.#waiting.push(resolve);
       this.#wake?.();
     });
+  }
+
+  /** All is asked for once more. */
+  anew(): void {
+    this.#cursor = "";
   }
 
   /** From now on the service tells when there are samples. */

@@ -76,7 +76,8 @@ export type Command =
   | { set: "period"; period_us: number }
   | { set: "mode"; mode: "cpu" | "wall" }
   | { set: "profiler"; on: boolean }
-  | { set: "clear" };
+  | { set: "clear" }
+  | { set: "watch"; loops: string };
 
 export async function command(rpc: Rpc, wanted: Command): Promise<void> {
   switch (wanted.set) {
@@ -87,11 +88,14 @@ export async function command(rpc: Rpc, wanted: Command): Promise<void> {
     case "profiler":
       await rpc.call("_enableProfiler", { enable: wanted.on });
       return;
+    case "watch":
+      return setFlag(rpc, "stall_watch", wanted.loops);
     case "clear": {
       const vm = await rpc.call("getVM", {});
       const ids = processIsolates(vm);
       await Promise.all(ids.map((isolateId) => rpc.call("clearCpuSamples", { isolateId })));
       await rpc.call("clearVMTimeline", {});
+      await rpc.call("_clearStalls", {});
     }
   }
 }

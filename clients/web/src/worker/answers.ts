@@ -34,6 +34,7 @@ import { extent } from "../data/spread";
 import { byFunction, type Counted, count, type Totals } from "../data/totals";
 import { byThread } from "../data/sums/thread_totals";
 import type { Events } from "../data/timeline/events";
+import type { Stalls } from "../data/stalls/stalls";
 import { treeRows, type WordOf, wordOf } from "../data/layouts/tree_rows";
 import { type Calls, type CallTree, ROOT } from "../data/call_tree";
 import { comparison, cpuFromStart } from "./comparing";
@@ -42,7 +43,7 @@ import { sandwich } from "./sandwiches";
 import type { FunctionTable, Kind, Look, Questions, SearchResult, Unit } from "./messages";
 
 /** What is answered from profiles alone, and by the page's first file. */
-export type Computed = Exclude<Kind, "code" | "source" | "save" | "whole">;
+export type Computed = Exclude<Kind, "code" | "source" | "save" | "whole" | "loops">;
 type Answer<K extends Kind> = Questions[K]["answer"];
 type Handlers = {
   [K in Computed]: (args: Questions[K]["args"]) => Answer<K> | Promise<Answer<K>>;
@@ -67,24 +68,30 @@ export class Answers {
 
   #calls: CallTree; // that the shapers follow
 
-  /** events: what programs told beside the samples; null: nothing is known of any. */
+  /** events: what programs told beside the samples; stalls: of their loops; null: nothing is known of any. */
   constructor(
     readonly profile: Profile,
     readonly events: Events | null = null,
+    readonly stalls: Stalls | null = null,
   ) {
     this.#calls = profile.calls;
-    events?.share(profile);
+    this.#share();
   }
 
-  /** Of samples and events; null: there are none. */
+  #share(): void {
+    this.events?.share(this.profile);
+    this.stalls?.share(this.profile);
+  }
+
+  /** Of samples, events and stalls; null: there are none. */
   extent_us(): [number, number] | null {
-    const [a, b] = [extent(this.profile), this.events?.timeline.extent_us() ?? null];
-    return a && b ? [Math.min(a[0], b[0]), Math.max(a[1], b[1])] : (a ?? b);
+    const all = [extent(this.profile), this.events?.timeline.extent_us(), this.stalls?.extent_us()].filter((one) => one != null);
+    return all.length ? [Math.min(...all.map(([from]) => from)), Math.max(...all.map(([, to]) => to))] : null;
   }
 
   /** Samples came: what was counted is void. Shapes go on, but with another tree. */
   changed(): void {
-    this.events?.share(this.profile);
+    this.#share();
     if (this.#calls !== this.profile.calls) {
       this.#shapers.clear();
       this.#calls = this.profile.calls;
@@ -109,7 +116,8 @@ export class Answers {
       const range = range_us ?? this.extent_us();
       const { profile } = this;
       if (!range) return null;
-      const found = overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour));
+      const late = this.stalls?.threadsIn(profile, range);
+      const found = overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour), late);
       for (const lane of found.lanes) lane.slices = this.events?.lane(lane.threads, found);
       return found;
     },
@@ -153,6 +161,9 @@ export class Answers {
     },
     slices: ({ filter, sort, search }) => this.events && this.events.slices(filter, sort, search),
     strips: ({ window_us, width, refresh }) => this.events && this.events.strips(window_us, width, refresh),
+    frames: ({ filter, refresh, sort, search }) => this.events && this.events.frames(filter, refresh, sort, search),
+    stalls: ({ sort, search, until_us }) => this.stalls && this.stalls.rows(sort, search, until_us),
+    stall: ({ number }) => this.stalls && this.stalls.one(number),
     event: ({ key }) => this.events && this.events.event(key),
     tree: ({ sort, unit, ...look }) => {
       const counted = this.count(look);

@@ -19,10 +19,13 @@ import type { LaneChoice } from "../data/layouts/lanes";
 import type { Overview } from "../data/layouts/overview";
 import type { FunctionInfo, LibraryInfo, ThreadInfo } from "../data/profile";
 import type { Search } from "../data/sums/search";
-import type { SliceSort, Sort, ThreadColumn } from "../data/sort";
+import type { FrameSort, LoopSort, SliceSort, Sort, StallSort, ThreadColumn } from "../data/sort";
+import type { StallBrief } from "../data/stalls/brief";
+import type { LoopTable } from "../data/stalls/loops";
 import type { Arrows } from "../data/timeline/arrows";
 import type { EventDetails } from "../data/timeline/details";
 import type { ToldSlice } from "../data/timeline/events";
+import type { FrameTable } from "../data/timeline/frame_table";
 import type { Strips } from "../data/timeline/strips";
 import type { EventHits, SliceTable } from "../data/timeline/sums";
 import type { Steps } from "../data/spread";
@@ -33,6 +36,7 @@ import type { TreeRows } from "../data/layouts/tree_rows";
 import type { Code } from "../wire/code";
 import type { Sandwich } from "./sandwiches";
 import type { LinkState } from "../wire/connection";
+import type { Stall } from "../wire/protocol";
 import type { Command, ServiceInfo } from "../wire/service";
 
 /** What samples, and seen how. */
@@ -175,6 +179,11 @@ export interface Questions {
   };
   slices: { args: { filter: Filter; sort: SliceSort; search: Search | null }; answer: SliceTable | null };
   strips: { args: { window_us: [number, number]; width: number; refresh: number }; answer: Strips | null }; // null: there are no events, as of the one before
+  frames: { args: { filter: Filter; refresh: number; sort: FrameSort; search: Search | null }; answer: FrameTable | null };
+  /** until_us: only those that had begun by then. null: nothing is known of any, as of the next two. */
+  stalls: { args: { sort: StallSort; search: Search | null; until_us?: number }; answer: StallBrief[] | null };
+  stall: { args: { number: number }; answer: Stall | null };
+  loops: { args: { sort: LoopSort; turn: number }; answer: LoopTable | null }; // turn: another one asks anew
   event: { args: { key: string }; answer: EventDetails | null }; // null: there is none
   lines: { args: Look & { fn: number; file: string }; answer: Lines };
   pcs: { args: Look & { fn: number; ranges: [number, number][] }; answer: Pcs };
@@ -219,6 +228,8 @@ export interface DataState {
   lostEvents: number;
   evictedEvents: number;
   eventsOf: number[]; // by thread
+  stalls: number; // that are known
+  ongoingStalls: number; // of these, those that have not ended
   processNames: Map<number, string>; // by pid
   tags: string[]; // "": none was set
   hasTags: boolean;

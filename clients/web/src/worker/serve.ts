@@ -1,10 +1,11 @@
 // The worker: follows the service, keeps the profile, answers the page.
 import type { Profile } from "../data/profile";
 import { TableReader } from "../data/table_form";
+import type { Stalls } from "../data/stalls/stalls";
 import type { Events } from "../data/timeline/events";
 import { type Code, readCode } from "../wire/code";
 import { Connection } from "../wire/connection";
-import { EVENTS, Follower } from "../wire/follow";
+import { EVENTS, Follower, STALLS } from "../wire/follow";
 import { isLinkGone, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
 import { readSession } from "../wire/session";
@@ -32,6 +33,7 @@ export interface Later {
   openFile: typeof openFile;
   written: typeof written;
   Events: typeof Events;
+  Stalls: typeof Stalls;
 }
 
 /** later: loads it; each call does, until it is there. */
@@ -42,9 +44,11 @@ export function serve(port: Port, later: () => Promise<Later>): void {
 class Server {
   #reader = new TableReader();
   #events: Events | null = null;
+  #stalls: Stalls | null = null;
   #sources = new Sources(this.#reader.profile);
   #connection: Connection | null = null;
   #rpc: Rpc | null = null;
+  #listened: Rpc | null = null; // by which it tells
   #version = 0;
   #told: { profile: Profile | null; functions: number; libraries: number } = NOTHING;
   #resets = 0;
@@ -62,6 +66,17 @@ class Server {
     const isNew = table.reset ? timeline.length : table.eventCount + table.openCount;
     if (isNew) this.#liveChanged(more);
   }, EVENTS);
+  #stallFollower = new Follower((list, more) => {
+    if (this.#stalls!.add(list)) this.#liveChanged(more);
+  }, STALLS);
+  /** Does the service of that link tell when there is something? */
+  #nowTells(rpc: Rpc): void {
+    if (rpc === this.#listened) for (const one of this.#followers) one.tells();
+  }
+
+  get #followers() {
+    return [this.#follower, this.#eventFollower, this.#stallFollower];
+  }
 
   constructor(
     private readonly port: Port,
@@ -73,16 +88,20 @@ class Server {
   /** What they are read with is in the second file. rpc null: only that is loaded. */
   async #followEvents(rpc: Rpc | null): Promise<void> {
     try {
-      const { Events } = await this.later();
+      const { Events, Stalls } = await this.later();
       this.#events ??= new Events();
-      if (rpc && rpc === this.#rpc) await this.#eventFollower.follow(rpc, this.#failed);
+      this.#stalls ??= new Stalls();
+      if (!rpc || rpc !== this.#rpc) return;
+      const both = [this.#eventFollower.follow(rpc, this.#failed), this.#stallFollower.follow(rpc, this.#failed)];
+      this.#nowTells(rpc); // it may have said so before they began
+      await Promise.all(both);
     } catch {
       // The service is gone; the next link tries again.
     }
   }
 
   #liveChanged(more: boolean): void {
-    this.#sources.liveChanged(this.#reader.profile, this.#events);
+    this.#sources.liveChanged(this.#reader.profile, this.#events, this.#stalls);
     if (!more && this.#sources.isLive) this.#tellData();
   }
 
@@ -123,6 +142,7 @@ class Server {
     if (kind === "code") return this.#code((args as Questions["code"]["args"]).fn);
     if (kind === "source") return this.#source((args as Questions["source"]["args"]).file);
     if (kind === "whole") return this.#whole();
+    if (kind === "loops") return this.#loops((args as Questions["loops"]["args"]).sort);
     if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
     const { filter, form, name } = args as Questions["save"]["args"];
     const { written } = await this.later();
@@ -136,6 +156,14 @@ class Server {
     if (!this.#rpc) throw new Error("not connected");
     const data = await readSession(this.#rpc);
     return { name: "", isSession: true, bytes: fromBase64(data) };
+  }
+
+  /** Of a file as they were in the end. */
+  async #loops(sort: Questions["loops"]["args"]["sort"]): Promise<Questions["loops"]["answer"]> {
+    const { stalls } = this.#sources.shown;
+    if (!stalls || !this.#sources.isLive || !this.#rpc) return stalls && stalls.loops(stalls.stats, sort);
+    const stats = await this.#rpc.call("_getLoopStats", {});
+    return stalls.loops("loops" in stats ? stats : null, sort);
   }
 
   async #source(file: string): Promise<string | null> {
@@ -181,12 +209,13 @@ class Server {
         void this.#follower.follow(rpc, this.#failed);
         if (this.#version) void this.#followEvents(rpc);
         listens
-          .then(() => [this.#follower, this.#eventFollower].forEach((one) => one.tells()), this.#failed)
+          .then(() => this.#nowTells((this.#listened = rpc)), this.#failed)
           .then(() => this.#readInfo());
       },
       event: (_stream, event) => {
         if (SAMPLE_EVENTS.has(event.kind)) this.#follower.told();
         else if (event.kind === "_TimelineAvailable") this.#eventFollower.told();
+        else if (event.kind === "_StallsAvailable") this.#stallFollower.told();
         else void this.#readInfo(); // whatever it is that changed: all of it is asked again
       },
     });
@@ -221,7 +250,7 @@ class Server {
   }
 
   #now(): Promise<unknown> {
-    return Promise.all([this.#follower.now(), this.#eventFollower.now()]);
+    return Promise.all(this.#followers.map((one) => one.now()));
   }
 
   /** A file that is written of the profile has their names. */
@@ -234,12 +263,13 @@ class Server {
     const rpc = this.#rpc;
     if (!rpc) return this.#say({ say: "problem", problem: "not connected" });
     await command(rpc, wanted).catch(this.#failed);
+    if (wanted.set === "clear") this.#stallFollower.anew(); // no reply says that they are gone
     await this.#readInfo();
     void this.#now();
   }
 
   #tellData(): void {
-    const { profile, events } = this.#sources.shown;
+    const { profile, events, stalls } = this.#sources.shown;
     if (profile !== this.#told.profile) {
       if (this.#told.profile) this.#resets++;
       this.#told = { ...NOTHING, profile };
@@ -263,6 +293,8 @@ class Server {
       lostEvents: events?.timeline.lost ?? 0,
       evictedEvents: events?.timeline.evicted ?? 0,
       eventsOf: events?.counts() ?? [],
+      stalls: stalls?.length ?? 0,
+      ongoingStalls: stalls?.ongoing ?? 0,
       processNames: profile.processNames,
       tags: profile.tags.texts,
       hasTags: profile.hasTags(),

@@ -1,5 +1,6 @@
 // Whose samples are shown: the service's, or those of a file; and the file that they are compared with.
 import type { Profile } from "../data/profile";
+import type { Stalls } from "../data/stalls/stalls";
 import type { Events } from "../data/timeline/events";
 import { Answers } from "./answers";
 import type { OpenedFile as ReadFile } from "../data/files/open";
@@ -20,10 +21,11 @@ export class Sources {
     this.#live = new Answers(profile);
   }
 
-  /** The service's samples or events grew, or are others. */
-  liveChanged(profile: Profile, events: Events | null): void {
-    if (profile === this.#live.profile && events === this.#live.events) this.#live.changed();
-    else this.#live = new Answers(profile, events);
+  /** The service's samples, events or stalls grew, or are others. */
+  liveChanged(profile: Profile, events: Events | null, stalls: Stalls | null): void {
+    const { profile: samples, events: told, stalls: late } = this.#live;
+    if (profile === samples && events === told && stalls === late) this.#live.changed();
+    else this.#live = new Answers(profile, events, stalls);
   }
 
   get isLive(): boolean {
@@ -55,9 +57,9 @@ export class Sources {
   }
 
   open(as: FileUse, name: string, bytes: Uint8Array<ArrayBuffer>, read: ReadFile): void {
-    const { form, profile, timeless, session, texts = new Map(), events } = read;
+    const { form, profile, timeless, session, texts = new Map(), events, stalls } = read;
     const file = { name, form, timeless, session, samples: profile.samples.length };
-    this.#opened[as] = { answers: new Answers(profile, events), file, bytes, texts };
+    this.#opened[as] = { answers: new Answers(profile, events, stalls), file, bytes, texts };
   }
 
   close(as: FileUse): void {

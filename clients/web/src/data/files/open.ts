@@ -7,6 +7,7 @@
 //
 // Errors  BadFile.
 import type { Profile } from "../profile";
+import type { Stalls } from "../stalls/stalls";
 import type { Events } from "../timeline/events";
 import { BadFile, lineUp } from "./builder";
 import { isCpuSamples, readCpuSamples } from "./cpu_samples_read";
@@ -23,6 +24,7 @@ export interface Opened {
   session?: SessionFacts;
   texts?: ReadonlyMap<string, string>; // of source files, by their paths
   events?: Events;
+  stalls?: Stalls;
 }
 
 export interface OpenedFile extends Omit<Opened, "session"> {

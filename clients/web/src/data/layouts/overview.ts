@@ -34,6 +34,7 @@ export function stepFor(extent_us: number, maxSteps: number): number {
 /**
  * range_us: what is shown. Steps start at multiples of their length: they do not move while live.
  * slotOf: the colour of a sample
+ * late: threads that have a lane, be it without samples
  */
 export function overview(
   profile: Profile,
@@ -42,12 +43,14 @@ export function overview(
   maxLanes: number,
   choice: Partial<LaneChoice> = {},
   slotOf: (sample: number) => number = () => 0,
+  late: readonly number[] = [],
 ): Overview {
   const step_us = stepFor(range_us[1] - range_us[0], maxSteps);
   const origin_us = Math.floor(range_us[0] / step_us) * step_us;
   const steps = Math.floor((range_us[1] - origin_us) / step_us) + 1;
   const states = [...profile.states.texts];
   const byThread = samplesByThread(profile, origin_us, origin_us + steps * step_us);
+  for (const thread of late) byThread[thread] ||= Number.MIN_VALUE; // more than none
   const all = lanesOf(profile.threads, byThread, { ...LANES_START, ...choice });
   const shown = busiest(all, maxLanes);
   const length = steps * states.length;

@@ -4,11 +4,12 @@ import type { TimelineTable } from "../../wire/protocol";
 import type { Filter } from "../filter";
 import type { FlameRows } from "../layouts/flame_layout";
 import type { Profile } from "../profile";
-import type { SliceSort } from "../sort";
+import type { FrameSort, SliceSort } from "../sort";
 import type { Search } from "../sums/search";
 import type { Steps } from "../spread";
 import { type Arrows, arrowsIn } from "./arrows";
 import { eventOf } from "./details";
+import { frameTable } from "./frame_table";
 import { type Seen, sliceRows } from "./slice_rows";
 import { streamSlots } from "./stream_slots";
 import { laneSlices, strips } from "./strips";
@@ -75,6 +76,8 @@ export class Events {
   }
 
   slices = (filter: Filter, sort: SliceSort, search: Search | null) => sliceTable(this.timeline, filter, sort, search);
+  frames = (filter: Filter, refresh: number, sort: FrameSort, search: Search | null) =>
+    frameTable(this.timeline, filter, refresh, sort, search);
   strips = (...asked: [window_us: [number, number], width: number, refresh: number]) => strips(this.timeline, ...asked);
   event = (key: string) => eventOf(this.timeline, key);
   /** Nothing where only the service told something. */

@@ -24,7 +24,7 @@ interface Drag {
  * spot: the one that was picked last, for a menu that is opened by a key
  */
 export function useGestures(
-  { boxes, rootBelow, tip: tipOf, onZoom }: BoxCanvasProps,
+  { boxes, rootBelow, tip: tipOf, onZoom, onJoined }: BoxCanvasProps,
   { viewport, whole, show, scroll }: BoxView,
   spot: Spot | null,
   pick: (box: number, row: number) => void,
@@ -91,7 +91,10 @@ export function useGestures(
     onPointerUp(event: PointerEvent) {
       const begun = drag.current;
       drag.current = null;
-      if (begun && !begun.moved) onBox(event, pick);
+      if (!begun || begun.moved) return;
+      const found = under(event);
+      if (found && boxes.fn[found.box] === JOINED) onJoined?.(found.box);
+      else onBox(event, pick);
     },
     onPointerLeave() {
       pointer.current = tip.value = null;

@@ -22,6 +22,7 @@ export interface BoxCanvasProps {
   onPick(box: number, row: number): void;
   onName?(box: number): void; // a press on the name of a band
   onZoom(box: number, row: number): void;
+  onJoined?(box: number): void; // a press on several that are drawn as one
   tip(box: number, thin: Thin | null): string[]; // the first line is the name
 }
 

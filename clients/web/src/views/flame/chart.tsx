@@ -100,6 +100,11 @@ function Bands({ threads, whole, samples, search, Strips }: Props) {
     if (isPart) adjust(change);
     else select(change, of);
   };
+  const zoomTo = (box: number) => {
+    const around = AROUND * rows!.width[box];
+    const start = origin + rows!.x[box];
+    see([start - around, start + rows!.width[box] + around]);
+  };
   const toggleBand = (thread: number) =>
     setClosed(
       closed.includes(thread) ? closed.filter((one) => one !== thread) : [...closed, thread],
@@ -139,11 +144,10 @@ function Bands({ threads, whole, samples, search, Strips }: Props) {
             onName={(box) => toggleBand(groupOf(rows.fn[box])!)}
             onZoom={(box) => {
               const one = data.value!.threads[groupOf(rows.fn[box]) ?? -1];
-              if (one) return choose(one);
-              const around = AROUND * rows.width[box];
-              const start = origin + rows.x[box];
-              see([start - around, start + rows.width[box] + around]);
+              if (one) choose(one);
+              else zoomTo(box);
             }}
+            onJoined={zoomTo}
             tip={tip}
           />
         )}

@@ -43,7 +43,7 @@ function View({ search }: { search: SearchResult | null }) {
       </p>
     );
   if (!data.value) return <Empty />;
-  const { Compare, HeatMap, SliceTable, Source, Sandwich, Strips, ThreadTable } = later.value;
+  const { Compare, EventTables, HeatMap, Source, Sandwich, StallView, Strips, ThreadTable } = later.value;
   switch (selection.value.view) {
     case "flame":
       return <Flame search={search} />;
@@ -64,7 +64,9 @@ function View({ search }: { search: SearchResult | null }) {
     case "threads":
       return ThreadTable ? <ThreadTable search={search} /> : <Loading />;
     case "events":
-      return SliceTable ? <SliceTable /> : <Loading />;
+      return EventTables ? <EventTables /> : <Loading />;
+    case "stalls":
+      return StallView ? <StallView /> : <Loading />;
     case "heat-map":
       return HeatMap ? <HeatMap /> : <Loading />;
   }
@@ -72,7 +74,7 @@ function View({ search }: { search: SearchResult | null }) {
 
 export function App() {
   const { search } = selection.value;
-  const { Help, Save } = later.value;
+  const { Help, Save, StallMarks } = later.value;
   const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
   const found = useMemo(
     () => (search.text && answer && !answer.error ? answer : null),
@@ -94,7 +96,7 @@ export function App() {
       <LossBanner />
       <Few />
       <FileBanner />
-      <Overview />
+      <Overview StallMarks={StallMarks} />
       <Tabs />
       <LegendBar />
       <main>

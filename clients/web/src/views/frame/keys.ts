@@ -4,6 +4,7 @@ import { withHits } from "../../state/hits";
 import { select, selection, START, toggle, transform, VIEWS } from "../../state/selection";
 import { filtersShown, helpShown, savingShown, zoomOverview } from "../../state/page";
 import { groupings } from "./frame_menu";
+import { later } from "./later";
 import { tip } from "../parts/tip";
 import { stepBack } from "../../state/history";
 import { arrange, room } from "../../state/room";
@@ -166,9 +167,21 @@ export const KEYS: Key[] = [
   },
   {
     keys: "x",
-    does: "events: slices by name",
+    does: "events: slices by name, and frames",
     match: one("x"),
     act: () => select({ view: "events" }),
+  },
+  {
+    keys: "l",
+    does: "stalls: loops that were late, and why",
+    match: one("l"),
+    act: () => select({ view: "stalls" }),
+  },
+  {
+    keys: ", .",
+    does: "previous or next stall: select its thread and its time",
+    match: (key) => key === "," || key === ".",
+    act: (key) => later.value.stepStall?.(key === "." ? 1 : -1),
   },
   {
     keys: "u",

@@ -7,8 +7,11 @@ import type { Save } from "../files/save";
 import type { Source } from "../rows/source";
 import type { Sandwich } from "../sandwich/sandwich";
 import type { ThreadTable } from "../overview/thread_table";
+import type { StallMarks } from "../stalls/marks";
+import type { stepStall } from "../stalls/pick";
+import type { StallView } from "../stalls/stall_view";
 import type { EventPanel } from "../timeline/event_panel";
-import type { SliceTable } from "../timeline/slice_table";
+import type { EventTables } from "../timeline/event_tables";
 import type { Strips } from "../timeline/strips";
 import type { Help } from "./help";
 
@@ -20,7 +23,10 @@ export interface LaterViews {
   Save: typeof Save;
   Source: typeof Source;
   Sandwich: typeof Sandwich;
-  SliceTable: typeof SliceTable;
+  EventTables: typeof EventTables;
+  StallMarks: typeof StallMarks;
+  StallView: typeof StallView;
+  stepStall: typeof stepStall;
   Strips: typeof Strips;
   ThreadTable: typeof ThreadTable;
 }

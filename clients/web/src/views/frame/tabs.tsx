@@ -30,6 +30,7 @@ const TABS: [View, string][] = [
   ["threads", "Threads"],
   ["sandwich", "Sandwich"],
   ["events", "Events"],
+  ["stalls", "Stalls"],
 ];
 
 const FILTERS = ["processes", "threads", "tags", "states", "libraries", "packages", "kinds"] as const;
@@ -137,7 +138,8 @@ export function Tabs() {
         {TABS.map(([id, name], i) => (
           <button
             role="tab"
-            title={`${name} (${i < 9 ? i + 1 : "wx"[i - 9]})`}
+            title={`${name} (${i < 9 ? i + 1 : "wxl"[i - 9]})`}
+            class={id === "stalls" && data.value?.stalls ? "warn" : ""}
             aria-selected={id === view}
             onClick={() => select({ view: id })}
           >

@@ -12,6 +12,7 @@ import { grouped } from "../parts/format";
 import { laneName, whoIs } from "./lane_tip";
 import { drawLanes, isIn, LANE_PX, laneOf, noteOf, threadsOf } from "./lanes";
 import { useRowsInSight } from "../parts/rows_in_sight";
+import type { StallMarks } from "../stalls/marks";
 import type { TimeView } from "../time/time_axis";
 import { useTimeDrag, zoomTime } from "../time/time_drag";
 
@@ -23,7 +24,12 @@ export type WithTip = (
   laneAt: (event: PointerEvent) => LaneInTime | null | undefined,
 ) => CanvasHTMLAttributes<HTMLCanvasElement>;
 
-interface Props {
+/** Of the page's second file: not there at once. */
+export interface Marks {
+  StallMarks?: typeof StallMarks;
+}
+
+interface Props extends Marks {
   overview: Overview;
   view: TimeView;
   edges: number[] | undefined; // of the selected window, on the canvas
@@ -37,7 +43,7 @@ function pick({ tids }: Lane, { shiftKey, ctrlKey, metaKey }: Press): void {
   select({ filter: threadsOf(selection.value.filter, tids, shiftKey || ctrlKey || metaKey) });
 }
 
-export function Lanes({ overview, view, edges, withTip, height }: Props) {
+export function Lanes({ overview, view, edges, withTip, height, StallMarks }: Props) {
   const { lanes, laneCount } = overview;
   const { threads } = selection.value.filter;
   const picked = threads ? new Set(threads) : null;
@@ -85,6 +91,7 @@ export function Lanes({ overview, view, edges, withTip, height }: Props) {
               isReached={lane === firstGroup}
             />
           ))}
+          {StallMarks && <StallMarks lanes={shown} view={view} lane_px={LANE_PX} />}
         </div>
         {edges && (
           <>

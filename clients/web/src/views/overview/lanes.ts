@@ -2,21 +2,13 @@
 import type { Filter } from "../../data/filter";
 import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
-import { fill, type Ink } from "../parts/colours";
+import { fill, type Ink, stateColour, STATES } from "../parts/colours";
 
 export const LANE_PX = 24;
 export const LABEL_PX = 120;
 const SLICE_PX = 4; // with the gap
 const LEAST_PX = 2; // what is there is seen
 const ROUNDING = 1e-4; // of sums of parts
-
-// In the order of the palette; what the service may add later is drawn as the last.
-export const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
-
-export function stateColour(state: string, ink: Ink): string {
-  const place = STATES.indexOf(state);
-  return ink.states[place < 0 ? STATES.length - 1 : place];
-}
 
 /** The filter with only these threads, or (together) with more; without them when it was that. */
 export function threadsOf(filter: Filter, tids: readonly number[], together: boolean): Filter {

@@ -6,15 +6,15 @@ import { data, functionOfKey, look } from "../../state/live";
 import { arrange, room } from "../../state/room";
 import { selection } from "../../state/selection";
 import { Canvas } from "../parts/canvas";
-import { ink } from "../parts/colours";
+import { ink, stateColour, STATES } from "../parts/colours";
 import { Divider } from "../parts/divider";
 import { BaselineMark, BaselineWord, useBaseline } from "./baseline";
 import { drawCurve } from "./cpu_curve";
 import { duration, grouped, percent } from "../parts/format";
 import { laneTip, stepAt } from "./lane_tip";
-import { Lanes, type WithTip } from "./lane_rows";
+import { Lanes, type Marks, type WithTip } from "./lane_rows";
 import { LaneTools } from "./lane_tools";
-import { LABEL_PX, LANE_PX, stateColour, STATES } from "./lanes";
+import { LABEL_PX, LANE_PX } from "./lanes";
 import { timeAt, type TimeView, xOf } from "../time/time_axis";
 import { setWindow, useTimeDrag, zoomedSpan, zoomTime } from "../time/time_drag";
 import { onTimeKey, TIME_KEYS } from "./time_keys";
@@ -27,7 +27,7 @@ const LANES_MOST = 7; // at first, and no more than their part of the window
 const LANES_PART = 0.22;
 const HEIGHT_PART = 0.6; // of the window, at most
 
-interface Drawn {
+interface Drawn extends Marks {
   overview: Data;
   width: number;
   height: Heights;
@@ -49,7 +49,7 @@ function heightsOf(lanes: number): Heights {
   return { curve: Math.round(height - shown), lanes: Math.round(shown) };
 }
 
-export function Overview() {
+export function Overview({ StallMarks }: Marks) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const maxSteps = Math.max(100, Math.floor((width - LABEL_PX) / 2));
@@ -73,7 +73,7 @@ export function Overview() {
       >
         {shown && (
           <>
-            <Strip overview={overview} width={width} height={height} />
+            <Strip overview={overview} width={width} height={height} StallMarks={StallMarks} />
             <Told overview={overview} />
             <LaneTools overview={overview} bottom={height.lanes} />
           </>
@@ -140,7 +140,7 @@ function usePicked({ origin_us, step_us, steps }: Data): Float64Array | null {
   return fn >= 0 && used && used.length === steps ? used : null;
 }
 
-function Strip({ overview, width, height }: Drawn) {
+function Strip({ overview, width, height, StallMarks }: Drawn) {
   const pointer = useRef<{ event: PointerEvent; x: number; key: string } | null>(null);
   const { window_us } = selection.value.filter;
   const { origin_us, steps, step_us } = overview;
@@ -201,6 +201,7 @@ function Strip({ overview, width, height }: Drawn) {
         edges={edges}
         withTip={withTip}
         height={height.lanes}
+        StallMarks={StallMarks}
       />
     </>
   );

@@ -6,13 +6,13 @@ import { byUnit, data, look, processName } from "../../state/live";
 import { adjust, select, selection } from "../../state/selection";
 import type { SearchResult, ThreadTable as Table } from "../../worker/messages";
 import { FunctionName, Share } from "../parts/cells";
-import { ink } from "../parts/colours";
+import { ink, stateColour, STATES } from "../parts/colours";
 import { Empty } from "../parts/empty";
 import { duration, grouped, percent } from "../parts/format";
 import { Grid, rowOf } from "../parts/grid";
 import type { Heading } from "../parts/head";
 import { useRowsInSight } from "../parts/rows_in_sight";
-import { stateColour, STATES, threadsOf } from "./lanes";
+import { threadsOf } from "./lanes";
 
 export function ThreadTable({ search }: { search: SearchResult | null }) {
   const { threads: _, processes: __, ...filter } = look.value.filter;

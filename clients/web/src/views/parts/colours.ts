@@ -64,6 +64,14 @@ export const ink = computed<Ink>(() =>
       },
 );
 
+// In the order of the palette; what the service may add later is drawn as the last.
+export const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+
+export function stateColour(state: string, ink: Ink): string {
+  const place = STATES.indexOf(state);
+  return ink.states[place < 0 ? STATES.length - 1 : place];
+}
+
 /** A colour as a canvas has it in memory, little endian: 0xAABBGGRR. 0: nothing is there. */
 export type Pixel = number;
 

@@ -1,5 +1,5 @@
 // The head of a table: a column's name sorts by it, and once more the other way round.
-import type { Column, SliceColumn, ThreadColumn } from "../../data/sort";
+import type { Column, FrameColumn, LoopColumn, SliceColumn, StallColumn, ThreadColumn } from "../../data/sort";
 import { usedUnit } from "../../state/live";
 import { select, type Selection, selection } from "../../state/selection";
 
@@ -7,7 +7,8 @@ import { select, type Selection, selection } from "../../state/selection";
 export type Sorted = Extract<keyof Selection, `${string}Sort`>;
 
 /** by "": it does not sort. What sorts as a share does is of class number, and not marked. */
-export type Heading = [by: Column | ThreadColumn | SliceColumn | "", kind: string, title: string];
+export type Heading = [by: AnyColumn | "", kind: string, title: string];
+type AnyColumn = Column | ThreadColumn | SliceColumn | FrameColumn | StallColumn | LoopColumn;
 
 /** Of functions by what they weigh. */
 export function weightHeadings(withSelf: boolean): Heading[] {
@@ -22,7 +23,7 @@ export function weightHeadings(withSelf: boolean): Heading[] {
   return headings.filter(([by]) => withSelf || by !== "self");
 }
 
-const TEXTS = ["name", "library", "process", "tid", "first", "busiest", "stream"]; // from the least on
+const TEXTS = ["name", "library", "process", "tid", "first", "busiest", "stream", "loop", "thread", "kind", "cause", "culprit", "caller"]; // from the least on
 
 export function Head({ sorted, headings }: { sorted: Sorted; headings: Heading[] }) {
   const { by, ascending } = selection.value[sorted];

@@ -7,6 +7,7 @@ import { data, look, processName } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import type { FunctionTable } from "../../worker/messages";
 import { duration, grouped, percent } from "../parts/format";
+import { LEVEL_WORDS } from "./frame_levels";
 
 const MARKS = {
   Open: "It has not ended.",
@@ -57,7 +58,7 @@ export function EventPanel({ Hottest }: Props) {
 function frameRows({ number, perSecond, duration: ns }: EventDetails): [string, string][] {
   const budget = 1e9 / selection.value.refresh;
   const dropped = droppedBy(ns, budget);
-  const level = ["", ", level normal", ", level middle", ", level high", ", level frozen"][levelOf(dropped)];
+  const level = levelOf(dropped) ? `, level ${LEVEL_WORDS[levelOf(dropped)]}` : "";
   return [
     ["frame", grouped(number)],
     ["budget", `${duration(budget)}${ns > budget ? `, over by ${duration(ns - budget)}` : ""}`],

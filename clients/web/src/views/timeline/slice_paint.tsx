@@ -118,5 +118,5 @@ export function sliceTip(boxes: ChartRows, box: number, zero_us: number): string
   const { name, stream } = boxes.told[slices.label[box]];
   const time = `${((slices.start_us[box] - zero_us) / 1e6).toFixed(4)} s, for ${duration(slices.duration[box])}`;
   if (boxes.fn[box] !== JOINED) return [name, time, stream];
-  return [`${grouped(slices.count[box])} slices, too short to be told apart here`, `the longest: ${name}`, time, stream];
+  return [`${grouped(slices.count[box])} slices, too short to be told apart here: a click zooms to them`, `the longest: ${name}`, time, stream];
 }

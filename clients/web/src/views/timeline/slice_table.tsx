@@ -2,7 +2,7 @@
 import { useId } from "preact/hooks";
 import type { SliceTable as Table } from "../../data/timeline/sums";
 import { useAnswer } from "../../state/answer";
-import { data, look } from "../../state/live";
+import { look } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { fill } from "../parts/colours";
 import { duration, grouped } from "../parts/format";
@@ -24,28 +24,8 @@ export function SliceTable() {
   const { sliceSort: sort, search } = selection.value;
   const { filter } = look.value;
   const table = useAnswer("slices", { filter, sort, search: search.text ? search : null });
-  if (!data.value?.events) return <None />;
   if (!table) return null;
   return <Rows table={table} />;
-}
-
-/** How a program comes to have events. */
-function None() {
-  return (
-    <div class="empty" role="status">
-      <p>No events. They show what the program was about, beside where its time went:</p>
-      <ul>
-        <li>
-          In C and C++: <code>#include &lt;isoscope/optional.h&gt;</code>, then <code>ISOSCOPE_BEGIN("App", "load")</code> and{" "}
-          <code>ISOSCOPE_END()</code> around what counts.
-        </li>
-        <li>
-          Programs and libraries that are built with Intel's ITT or NVIDIA's NVTX tell theirs to <code>isoscope run</code>, with no
-          change.
-        </li>
-      </ul>
-    </div>
-  );
 }
 
 function Rows({ table }: { table: Table }) {

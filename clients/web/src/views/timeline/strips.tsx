@@ -5,16 +5,17 @@ import { useAnswer } from "../../state/answer";
 import { data, processName } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { Canvas } from "../parts/canvas";
-import { fill, type Ink, ink } from "../parts/colours";
+import { type Ink, ink } from "../parts/colours";
 import { duration, grouped } from "../parts/format";
 import { tip } from "../parts/tip";
 import type { Span } from "../time/time_window";
+import { levelColour, LEVEL_WORDS } from "./frame_levels";
+import { selectWindow } from "./window_of";
 
 const FRAMES_PX = 46;
 const COUNTER_PX = 30;
 const BUDGETS = 3; // that a strip is high
 const RATES = [30, 60, 72, 75, 90, 120, 144, 165, 240];
-const LEVELS = ["", "normal (3)", "middle (9)", "high (24)", "frozen (42)"];
 
 interface Props {
   seen: Span;
@@ -46,9 +47,8 @@ function placed({ window_us: [from, to] }: Told, seen: Span, width: number): (x:
   return (x) => x * scale + (shift * width) / (seen[1] - seen[0]);
 }
 
-/** In the colours of heat where it is late: the more were dropped, the hotter. */
 function frameColour({ duration: of, level }: FrameStrip, i: number, budget: number, ink: Ink): string {
-  return of[i] <= budget ? ink.before : fill(2 + level[i], "heat");
+  return levelColour(level[i], of[i] > budget, ink);
 }
 
 interface FramesProps extends Props {
@@ -60,21 +60,20 @@ function Frames({ told, of, seen, width, zero_us }: FramesProps) {
   const { budget } = told;
   const { event, refresh } = selection.value;
   const xOf = placed(told, seen, width);
-  const { frames, perSecond, late, dropped, levels } = of.sums;
+  const { frames, perSecond, late, dropped } = of.sums;
   const words = [
     `${grouped(frames)} ${frames === 1 ? "frame" : "frames"}`,
     ...(perSecond ? [`${perSecond.toFixed(1)} a second`] : []),
     ...(late ? [`${grouped(late)} over ${duration(budget)}`] : []),
     ...(dropped ? [`${grouped(dropped)} dropped`] : []),
-    ...levels.flatMap((count, level) => (level && count ? [`${grouped(count)} ${LEVELS[level]}`] : [])),
   ].join(", ");
   const under = ({ offsetX }: MouseEvent) => {
     let found = -1;
     for (let i = 0; i < of.x.length && xOf(of.x[i]) <= offsetX; i++) found = i;
     return found;
   };
-  const go = (by: 1 | -1) => {
-    const all = of.keys.filter((_, i) => of.duration[i] > budget);
+  const go = (by: 1 | -1, level = -1) => {
+    const all = of.keys.filter((_, i) => of.duration[i] > budget && (level < 0 || of.level[i] === level));
     const at = all.indexOf(event);
     const next = all.at(at < 0 ? (by > 0 ? 0 : -1) : (at + by) % all.length);
     if (next) select({ event: next });
@@ -91,6 +90,10 @@ function Frames({ told, of, seen, width, zero_us }: FramesProps) {
           const i = under(click);
           if (i >= 0) select({ event: of.keys[i] });
         }}
+        onDblClick={(click) => {
+          const i = under(click);
+          if (i >= 0) selectWindow(startOf(of.keys[i]), of.duration[i]);
+        }}
         onPointerMove={(move) => {
           const i = under(move);
           const lines = i >= 0 && frameWords(of, i, budget, zero_us);
@@ -99,6 +102,7 @@ function Frames({ told, of, seen, width, zero_us }: FramesProps) {
         onPointerLeave={() => (tip.value = null)}
       />
       <span class="strip-tools">
+        <FrameLegend of={of} go={(level) => go(1, level)} />
         <select
           aria-label="Refresh rate"
           title="Of the display: a frame may take the time between two pictures"
@@ -120,15 +124,38 @@ function Frames({ told, of, seen, width, zero_us }: FramesProps) {
   );
 }
 
+/** What the colours mean: a press goes to the next frame of that level. */
+function FrameLegend({ of: { sums: { late, levels } }, go }: { of: FrameStrip; go(level: number): void }) {
+  if (!late) return null;
+  const few = late - levels.slice(1).reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      {LEVEL_WORDS.map((words, level) => {
+        const count = level ? levels[level] : few;
+        if (!count) return null;
+        return (
+          <button title={`Late frames with ${words}: the next one`} onClick={() => go(level)}>
+            <i class="swatch" style={{ background: levelColour(level, true, ink.value) }} /> {grouped(count)} {words}
+          </button>
+        );
+      })}
+    </>
+  );
+}
+
+/** Microseconds; its key has it. */
+const startOf = (key: string) => Number(key.slice(key.lastIndexOf("/") + 1));
+
 function frameWords(of: FrameStrip, i: number, budget: number, zero_us: number): string[] {
-  const time = Number(of.keys[i].slice(of.keys[i].lastIndexOf("/") + 1));
+  const time = startOf(of.keys[i]);
   const dropped = of.dropped[i];
   return [
     `Frame ${grouped(of.number[i])}: ${duration(of.duration[i])}`,
     `at ${((time - zero_us) / 1e6).toFixed(4)} s`,
     of.duration[i] > budget ? `longer than ${duration(budget)}` : `within ${duration(budget)}`,
-    ...(dropped ? [`${grouped(dropped)} dropped meanwhile${of.level[i] ? `: ${LEVELS[of.level[i]]}` : ""}`] : []),
+    ...(dropped ? [`${grouped(dropped)} dropped meanwhile${of.level[i] ? `: ${LEVEL_WORDS[of.level[i]]}` : ""}`] : []),
     `${grouped(of.perSecond[i])} in the second before its end`,
+    "A double click selects its time",
   ];
 }
 
