@@ -29,6 +29,7 @@ def development_of(libdir: str) -> set[str]:
         f"{libdir}/libisoscope.so", f"{libdir}/pkgconfig/isoscope.pc",
         "include/isoscope/isoscope.h", "include/isoscope/optional.h",
         "include/isoscope/event.h", "include/isoscope/event.hpp",
+        "include/isoscope/loop.h", "include/isoscope/loop.hpp",
         *(f"{libdir}/cmake/isoscope/isoscope{name}.cmake" for name in names),
     }  # fmt: skip
 

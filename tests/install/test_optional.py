@@ -81,6 +81,7 @@ EVENTS = r"""
 #endif
 #ifdef __cplusplus
 #include <isoscope/event.hpp>
+#include <isoscope/loop.hpp>
 #else
 #include <isoscope/isoscope.h>
 #endif
@@ -98,7 +99,24 @@ int main(void)
     ISOSCOPE_FLOW_END("Dart", "flow", 7);
     ISOSCOPE_COMPLETE_WITH("API", "complete", isoscope_event_now_ns(), 2, ISOSCOPE_INT("n", 1));
     isoscope_event_frame(&frame);
+    {
+        const struct isoscope_loop_options limits = { sizeof limits, 10, 20, 30, 40 };
+        struct isoscope_loop *loop = isoscope_loop_register("loop", &limits);
+        isoscope_loop_begin(loop);
+        isoscope_loop_idle_enter(loop);
+        isoscope_loop_idle_leave(loop);
+        isoscope_loop_progress(loop);
+        isoscope_loop_end(loop);
+        isoscope_loop_set_ping(loop, 0, 0);
+        isoscope_loop_unregister(loop);
+    }
 #ifdef __cplusplus
+    isoscope::loop loop("loop");
+    {
+        isoscope::dispatch dispatch(loop);
+        isoscope::idle idle(loop);
+        loop.progress();
+    }
     ISOSCOPE_SLICE("API", "slice");
     ISOSCOPE_SLICE_WITH("API", "slice", isoscope::arg("n", 1u), isoscope::arg("x", 0.5));
 #endif

@@ -19,7 +19,7 @@ WRAPPED = {"pthread_create", "dlclose", "sigaction", "signal", "ssignal", "bsd_s
            "prlimit", "prlimit64", "ulimit", "dup2", "dup3",
            "close_range", "closefrom", "epoll_wait", "poll", "__poll_chk", "__ppoll_chk", "select",
            "__io_uring_get_cqe", "io_uring_wait_cqes", "io_uring_wait_cqe_timeout",
-           "io_uring_submit_and_wait", "io_uring_submit_and_wait_timeout", "io_uring_enter",
+           "io_uring_submit", "io_uring_submit_and_wait", "io_uring_submit_and_wait_timeout", "io_uring_enter",
            "io_uring_enter2"}
 # What gcc's address sanitizer asks, in programs that have it.
 ANSWERS = {"__asan_default_options"}

@@ -76,7 +76,7 @@ static int wait_in(const char *call)
     return -1;
 }
 
-static int loop(const char *call, int times)
+__attribute__((noinline)) static int loop(const char *call, int times)
 {
     for (int i = 0; i < times; i++)
         if (wait_in(call) != 2)
@@ -133,6 +133,7 @@ static int interrupted(void)
 }
 
 static int cleaned;
+static _Atomic int waits;
 
 static void clean(void *unused)
 {
@@ -148,6 +149,7 @@ static void *waits_for_ever(void *call)
 
     loop(strcmp(call, "poll") ? "epoll_wait" : "poll", 20);
     pthread_cleanup_push(clean, NULL);
+    waits++;
     for (;;)
         if (strcmp(call, "poll"))
             epoll_wait(none, events, 2, -1);
@@ -167,7 +169,8 @@ static int cancelled(void)
         void *result;
 
         pthread_create(&thread, NULL, waits_for_ever, (void *)calls[i]);
-        nanosleep(&moment, NULL);
+        while (waits != i + 1)
+            nanosleep(&moment, NULL);
         pthread_cancel(thread);
         pthread_join(thread, &result);
         if (result != PTHREAD_CANCELED || cleaned != i + 1)

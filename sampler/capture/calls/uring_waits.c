@@ -6,6 +6,9 @@
  * what all of the program sees behind us, or else what the caller's own library has (a plugin with a liburing that
  * nobody else sees, or in it). A program that asks by a weak name whether there is liburing, and has none, is told
  * -ENOSYS by the call, as by an old kernel; it finds none of the functions that make a ring.
+ *
+ * liburing's wait looks for what is there already without a call. A loop that always finds something never waits, but
+ * submits: that is progress.
  */
 #include "uring_waits.h"
 
@@ -49,8 +52,10 @@ static void *find_for(const void *caller, const char *name)
                           : (__typeof__(call))find_for(__builtin_return_address(0), #name);        \
         if (!call)                                                                                 \
             return -ENOSYS;                                                                        \
-        if (!(waits))                                                                              \
+        if (!(waits)) {                                                                            \
+            loop_thread_goes_on();                                                                 \
             return call arguments;                                                                 \
+        }                                                                                          \
         LOOP_WAIT_AROUND(result, URING, true, call arguments);                                     \
         return result;                                                                             \
     }
@@ -67,6 +72,7 @@ URING_WAIT(io_uring_submit_and_wait, (void *ring, unsigned count), (ring, count)
 URING_WAIT(io_uring_submit_and_wait_timeout,
            (void *ring, void **entry, unsigned count, void *timeout, void *mask),
            (ring, entry, count, timeout, mask), count > 0)
+URING_WAIT(io_uring_submit, (void *ring), (ring), false)
 URING_WAIT(io_uring_enter,
            (unsigned fd, unsigned submit, unsigned least, unsigned flags, void *mask),
            (fd, submit, least, flags, mask), least > 0 && (flags & IORING_ENTER_GETEVENTS))

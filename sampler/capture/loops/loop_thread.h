@@ -81,6 +81,13 @@ SIGNAL_SAFE_INLINE void loop_thread_enter_wait(void)
     loop_place_end(&loop_thread.place);
 }
 
+/* What only io_uring's loops do, and not while they stand still. */
+SIGNAL_SAFE_INLINE void loop_thread_goes_on(void)
+{
+    if (loop_place_is_live(&loop_thread.place))
+        atomic_fetch_add_explicit(&loop_thread.place.entry->progress, 1, memory_order_relaxed);
+}
+
 /* Behind it. Another feed may have come meanwhile. */
 SIGNAL_SAFE_INLINE void loop_thread_leave_wait(void)
 {

@@ -51,8 +51,8 @@ struct isoscope_loop_options {
 /* A loop of the calling thread. name: copied, 255 bytes of it; NULL: the thread's. options may be NULL. NULL: no
  * sampler runs, or there are 255 loops. A thread that has registered loops is known by these alone, not by its
  * waits. A forked child registers its own. */
-ISOSCOPE_API struct isoscope_loop *isoscope_loop_register(const char *name,
-                                                          const struct isoscope_loop_options *options);
+ISOSCOPE_API struct isoscope_loop *
+isoscope_loop_register(const char *name, const struct isoscope_loop_options *options);
 /* It ends. So it does with its thread. */
 ISOSCOPE_API void isoscope_loop_unregister(struct isoscope_loop *loop);
 

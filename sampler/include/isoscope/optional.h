@@ -6,7 +6,7 @@
  * those that return an error say -ISOSCOPE_NO_SERVICE. So one binary serves with and without. In a
  * statically linked program they always do nothing.
  *
- * This file, isoscope.h and event.h are all it takes: they may be copied into the program's own sources.
+ * This file, isoscope.h, event.h and loop.h are all it takes: they may be copied into the program's own sources.
  * A source file that includes isoscope.h alone calls the library itself, and needs it linked.
  */
 #ifndef ISOSCOPE_OPTIONAL_H
@@ -49,6 +49,14 @@
 #pragma weak isoscope_event_frame
 #pragma weak isoscope_event_leave
 #pragma weak isoscope_event_now_ns
+#pragma weak isoscope_loop_register
+#pragma weak isoscope_loop_unregister
+#pragma weak isoscope_loop_begin
+#pragma weak isoscope_loop_end
+#pragma weak isoscope_loop_idle_enter
+#pragma weak isoscope_loop_idle_leave
+#pragma weak isoscope_loop_progress
+#pragma weak isoscope_loop_set_ping
 #define ISOSCOPE_IF_LOADED(name) (&name)
 #endif
 
@@ -206,6 +214,72 @@ static inline uint64_t isoscope_optional_event_now_ns(void)
     return call ? call() : 0;
 }
 
+static inline struct isoscope_loop *
+isoscope_optional_loop_register(const char *name, const struct isoscope_loop_options *options)
+{
+    __typeof__(&isoscope_loop_register) call = ISOSCOPE_IF_LOADED(isoscope_loop_register);
+
+    return call ? call(name, options) : NULL;
+}
+
+static inline void isoscope_optional_loop_unregister(struct isoscope_loop *loop)
+{
+    __typeof__(&isoscope_loop_unregister) call = ISOSCOPE_IF_LOADED(isoscope_loop_unregister);
+
+    if (call)
+        call(loop);
+}
+
+static inline void isoscope_optional_loop_begin(struct isoscope_loop *loop)
+{
+    __typeof__(&isoscope_loop_begin) call = ISOSCOPE_IF_LOADED(isoscope_loop_begin);
+
+    if (call)
+        call(loop);
+}
+
+static inline void isoscope_optional_loop_end(struct isoscope_loop *loop)
+{
+    __typeof__(&isoscope_loop_end) call = ISOSCOPE_IF_LOADED(isoscope_loop_end);
+
+    if (call)
+        call(loop);
+}
+
+static inline void isoscope_optional_loop_idle_enter(struct isoscope_loop *loop)
+{
+    __typeof__(&isoscope_loop_idle_enter) call = ISOSCOPE_IF_LOADED(isoscope_loop_idle_enter);
+
+    if (call)
+        call(loop);
+}
+
+static inline void isoscope_optional_loop_idle_leave(struct isoscope_loop *loop)
+{
+    __typeof__(&isoscope_loop_idle_leave) call = ISOSCOPE_IF_LOADED(isoscope_loop_idle_leave);
+
+    if (call)
+        call(loop);
+}
+
+static inline void isoscope_optional_loop_progress(struct isoscope_loop *loop)
+{
+    __typeof__(&isoscope_loop_progress) call = ISOSCOPE_IF_LOADED(isoscope_loop_progress);
+
+    if (call)
+        call(loop);
+}
+
+static inline int isoscope_optional_loop_set_ping(struct isoscope_loop *loop,
+                                                  int (*post)(void (*run)(void *argument),
+                                                              void *argument, void *context),
+                                                  void *context)
+{
+    __typeof__(&isoscope_loop_set_ping) call = ISOSCOPE_IF_LOADED(isoscope_loop_set_ping);
+
+    return call ? call(loop, post, context) : -ISOSCOPE_NO_SERVICE;
+}
+
 #undef ISOSCOPE_IF_LOADED
 #undef ISOSCOPE_STREAMS_ON
 #define ISOSCOPE_STREAMS_ON isoscope_optional_streams()
@@ -229,5 +303,13 @@ static inline uint64_t isoscope_optional_event_now_ns(void)
 #define isoscope_event_frame               isoscope_optional_event_frame
 #define isoscope_event_leave               isoscope_optional_event_leave
 #define isoscope_event_now_ns              isoscope_optional_event_now_ns
+#define isoscope_loop_register             isoscope_optional_loop_register
+#define isoscope_loop_unregister           isoscope_optional_loop_unregister
+#define isoscope_loop_begin                isoscope_optional_loop_begin
+#define isoscope_loop_end                  isoscope_optional_loop_end
+#define isoscope_loop_idle_enter           isoscope_optional_loop_idle_enter
+#define isoscope_loop_idle_leave           isoscope_optional_loop_idle_leave
+#define isoscope_loop_progress             isoscope_optional_loop_progress
+#define isoscope_loop_set_ping             isoscope_optional_loop_set_ping
 
 #endif
