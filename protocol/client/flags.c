@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STALL_LIMIT_MAX_MS = 3600 * 1000 };
+/* The usual limit of the level below stalls is the second. */
+enum { STALL_LIMIT_MAX_MS = 3600 * 1000, JANK_LIMIT_MS = 50 };
 
 struct flag {
     const char *name, *comment, *type, *initial;
@@ -160,10 +161,10 @@ static void get_stall_limit(struct service *service, char out[FLAG_TEXT_MAX])
 {
     struct stall_settings settings = profile_stall_settings(service->options.profile);
 
-    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, stall_limit_ms(settings.limits_ms, STALL_LEVEL_STALL));
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, settings.limits_ms[STALL_LEVEL_STALL]);
 }
 
-/* The other limits make room for it, and take their own values again when they can. */
+/* The others are the usual ones (0) again: the longer ones are made to grow, the shorter one has to go below it. */
 static enum flag_set set_stall_limit(struct service *service, const char *value)
 {
     struct stall_settings settings = profile_stall_settings(service->options.profile);
@@ -174,11 +175,8 @@ static enum flag_set set_stall_limit(struct service *service, const char *value)
     if (!value_int64(value, &limit_ms))
         return FLAG_INVALID;
     limit_ms = clamp(limit_ms, 1, STALL_LIMIT_MAX_MS);
-    for (int level = 0; level < STALL_LEVEL_COUNT; level++)
-        settings.limits_ms[level] =
-            (uint32_t)(level < STALL_LEVEL_STALL
-                           ? clamp(stall_limits_ms[level], 1, limit_ms)
-                           : clamp(stall_limits_ms[level], limit_ms, INT32_MAX));
+    memset(settings.limits_ms, 0, sizeof(settings.limits_ms));
+    settings.limits_ms[STALL_LEVEL_JANK] = limit_ms < JANK_LIMIT_MS ? (uint32_t)limit_ms : 0;
     settings.limits_ms[STALL_LEVEL_STALL] = (uint32_t)limit_ms;
     profile_apply_stall_settings(service->options.profile, &settings);
     return FLAG_SET;

@@ -42,8 +42,7 @@ json_t *loop_limits_json(const uint32_t limits_ms[STALL_LEVEL_COUNT])
     json_t *limits = json_object();
 
     for (int level = 0; level < STALL_LEVEL_COUNT; level++)
-        json_object_set_new(limits, stall_level_words[level],
-                            json_integer(stall_limit_ms(limits_ms, (enum stall_level)level)));
+        json_object_set_new(limits, stall_level_words[level], json_integer(limits_ms[level]));
     return limits;
 }
 

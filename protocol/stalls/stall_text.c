@@ -116,8 +116,8 @@ void stall_message(char out[STALL_TEXT_MAX], const struct stall *stall, const ch
     say(&sentence, "%s (%" PRId32 "): loop '%s' %s %" PRId64 " ms", process, pid, stall->name,
         stall->ongoing ? "has taken" : "took", stall_range_ms(stall->duration_ns));
     if (stall->culprit.function[0])
-        say(&sentence, ", %" PRId64 " of them in %s", ms_of((uint64_t)stall->culprit_ns),
-            stall->culprit.function);
+        say(&sentence, ", in %s (%" PRIu32 " of %" PRIu32 " looks)", stall->culprit.function,
+            stall->culprit_looks, stall->looks);
     if (stall->caller.function[0] && strcmp(stall->caller.function, stall->culprit.function) != 0)
         say(&sentence, ", called by %s", stall->caller.function);
     say(&sentence, ": ");

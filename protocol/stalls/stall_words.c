@@ -20,11 +20,6 @@ const char *const watch_words[FEED_WATCH_COUNT] = {
     FEED_WATCHES(WATCH_WORD)
 };
 
-const uint32_t stall_limits_ms[STALL_LEVEL_COUNT] = { [STALL_LEVEL_JANK] = 50,
-                                                      [STALL_LEVEL_STALL] = 250,
-                                                      [STALL_LEVEL_HANG] = 2000,
-                                                      [STALL_LEVEL_DEAD] = 5000 };
-
 struct stall_range stall_range_us(struct stall_range ns)
 {
     return (struct stall_range){ ns.min / 1000, (ns.max + 999) / 1000 };
@@ -40,11 +35,6 @@ const char *stall_watch_text(const struct stall_settings *settings)
     if (settings->names[0] && settings->watch != FEED_WATCH_NONE)
         return settings->names;
     return watch_words[settings->watch];
-}
-
-uint32_t stall_limit_ms(const uint32_t limits_ms[STALL_LEVEL_COUNT], enum stall_level level)
-{
-    return limits_ms[level] ? limits_ms[level] : stall_limits_ms[level];
 }
 
 int32_t stall_pid(struct profile *profile, uint64_t process_id)

@@ -11,9 +11,6 @@ extern const char *const stall_cause_words[STALL_CAUSE_COUNT];
 extern const char *const loop_kind_words[FEED_LOOP_KIND_COUNT];
 extern const char *const watch_words[FEED_WATCH_COUNT];
 
-/* Limits that nobody set, in milliseconds. */
-extern const uint32_t stall_limits_ms[STALL_LEVEL_COUNT];
-
 /* In microseconds: no tighter than it was. */
 struct stall_range stall_range_us(struct stall_range ns);
 /* In milliseconds: its middle. */
@@ -21,9 +18,6 @@ int64_t stall_range_ms(struct stall_range ns);
 
 /* stall_watch as text: a word of watch_words, or the names. */
 const char *stall_watch_text(const struct stall_settings *settings);
-/* The limits as they hold. */
-uint32_t stall_limit_ms(const uint32_t limits_ms[STALL_LEVEL_COUNT], enum stall_level level);
-
 /* 0: it is not known. */
 int32_t stall_pid(struct profile *profile, uint64_t process_id);
 

@@ -10,7 +10,13 @@
 #include <linux/futex.h>
 #include <string.h>
 
-enum { OWN_LOOKS = 50 };
+enum {
+    OWN_LOOKS = 50,
+    /* A service that is there and has not looked for so long has given the feed up. */
+    STANDS_STILL_MAX_US = 60 * 1000 * 1000,
+};
+
+static int64_t announced_us;
 
 int announce_feed(int *memfd, int64_t start_us, uint32_t period_us, bool enabled)
 {
@@ -27,8 +33,8 @@ int announce_feed(int *memfd, int64_t start_us, uint32_t period_us, bool enabled
     atomic_store(&sampler.writer.header->control.enabled, enabled);
     atomic_store(&sampler.writer.header->control.watch_loops, atomic_load(&sampler.watch_loops));
     atomic_store(&sampler.writer.header->control.depth_max, FEED_DEPTH_DEFAULT);
-    atomic_store(&sampler.writer.header->control.reader_us,
-                 clock_kernel_us()); /* patience until then */
+    announced_us = clock_kernel_us();
+    atomic_store(&sampler.writer.header->control.reader_us, announced_us); /* patience until then */
     return 0;
 }
 
@@ -110,12 +116,24 @@ void announce_leave_feed(void)
     memset(&sampler.writer, 0, sizeof sampler.writer);
 }
 
+/* The service has read the feed, is still there, and will go on with it. */
+static SIGNAL_SAFE bool only_stands_still(void)
+{
+    int64_t reader_us = atomic_load(&sampler.writer.header->control.reader_us);
+
+    return reader_us != announced_us && clock_kernel_us() - reader_us < STANDS_STILL_MAX_US &&
+           shared_tables_are_still(&sampler.modules.tables, sampler.address.tables);
+}
+
 void announce_again(void)
 {
-    int uplink = uplink_connect(&sampler.address), memfd;
     uint32_t moving = RUN_MOVING;
     bool moved = false;
+    int uplink, memfd;
 
+    if (only_stands_still())
+        return;
+    uplink = uplink_connect(&sampler.address);
     if (uplink < 0)
         return;
     atomic_store(&sampler.running, RUN_MOVING); /* for other threads' ticks */

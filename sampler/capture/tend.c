@@ -100,6 +100,7 @@ static SIGNAL_SAFE void look_at_modules(int64_t now_us)
     done_us = clock_now_us();
     modules_reclaim(&sampler.modules);
     note_modules();
+    atomic_fetch_add_explicit(&status()->module_looks, 1, memory_order_relaxed);
     atomic_store_explicit(&sampler.tend.unknown, 0, memory_order_relaxed);
     atomic_store_explicit(
         &sampler.tend.modules_us,

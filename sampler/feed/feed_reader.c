@@ -227,6 +227,8 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .threads_used = STATUS(threads_used),
         .modules_used = STATUS(modules_used),
         .modules_live = STATUS(modules_live),
+        .unloads = STATUS(unloads),
+        .module_looks = STATUS(module_looks),
         .names_full = STATUS(names_full),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),

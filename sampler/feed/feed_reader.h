@@ -51,6 +51,8 @@ struct feed_status_view {
     uint32_t true_period_us;
     enum feed_timer_reason timer_reason;
     uint32_t threads_used, modules_used, modules_live;
+    uint32_t unloads;      /* +1 before and after each dlclose */
+    uint32_t module_looks; /* +1 each time that the program has looked at what is mapped */
     uint64_t ticks, delivered;
     uint64_t lost[FEED_LOSS_COUNT];
     uint64_t ends[FEED_END_COUNT];

@@ -270,6 +270,10 @@ struct feed_module {
 /* The tables' file lies beside the feed's socket, is written by the service alone, and grows. */
 #define FEED_TABLES_SUFFIX ".tables"
 enum {
+    /* In the tables' file: a random number, so that a service that only stood still is not taken for another
+     * one. Nobody ever writes the word before it: outside/bell.h. */
+    FEED_TABLES_MARK_AT = 8,
+    FEED_TABLES_MARK_BYTES = 8,
     FEED_TABLE_NONE = 1,        /* in table_at: there is no unwind data */
     FEED_TABLE_ALIGN = 1 << 16, /* where tables begin: a multiple of every page size */
 };
@@ -339,6 +343,7 @@ struct feed_header {
         _Atomic uint32_t stopped;         /* 1: by isoscope_stop, or in a sandbox: no more comes */
         _Atomic uint32_t modules_live;    /* modules mapped now */
         _Atomic uint32_t unloads;         /* P: +1 before and after each dlclose */
+        _Atomic uint32_t module_looks;    /* +1 each time that it has looked at what is mapped */
         _Atomic uint64_t ticks;           /* handler calls */
         _Atomic uint64_t delivered;       /* samples committed to a ring */
         _Atomic uint64_t names_full;      /* tags and functions without room for their names */

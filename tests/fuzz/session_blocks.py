@@ -23,7 +23,7 @@ def contents(session: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 20 + stored
         if kind == b"SMPL":
             yield kind, chunk.decompress(packed)
-        elif kind in (b"SRCE", b"EVTS", b"EVNT", b"STLS", b"NEXT"):  # NEXT: what tests call a type that nobody knows
+        elif kind in (b"SRCE", b"EVTS", b"EVNT", b"STLS", b"LOOP", b"NEXT"):  # NEXT: what tests call a type that nobody knows
             yield kind, zstandard.ZstdDecompressor().decompressobj().decompress(packed)
         else:
             content = tables.decompress(packed)

@@ -124,6 +124,21 @@ def test_what_a_killed_program_left_unread_is_still_read():
     assert len(spinning) >= 0.95 * len(unread)
 
 
+def test_a_program_whose_service_stood_still_goes_on_as_the_same_process():
+    with service_of([workload("spin_two_to_one"), "600"]) as service:
+        program = service.program()
+        until(lambda: service.tree().sample_count > 50, "the first samples")
+        serving = service_pid(service.process.pid)
+        os.kill(serving, signal.SIGSTOP)
+        # After three seconds the program looks for another service, at its next tick.
+        stopped_s, used_s = time.monotonic(), cpu_s(program)
+        until(lambda: time.monotonic() > stopped_s + 5 and cpu_s(program) > used_s + 1, "its patience's end")
+        os.kill(serving, signal.SIGCONT)
+        went_on_us = time.monotonic_ns() // 1000
+        until(lambda: service.profile()[-1][1].samples[-1].timestamp_us > went_on_us + 100_000, "more samples")
+        assert len(service.profile()) == 1
+
+
 def called(samples, name: str) -> list:
     return [s for s in samples.samples if name in [frame.name for frame in s.stack]]
 

@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 from harness import DEADLINE_S, ISOSCOPE, Client, profiled, record, service_of, serving, until, workload
@@ -241,3 +242,37 @@ def test_exports_open_without_a_service(service, tmp_path):
     assert {name: begins[name] for name in SLICES} == SLICES
     screen = json.loads((tmp_path / "devtools-performance").read_text())["performance"]
     assert bytes(screen["traceBinary"]) and len(screen["flutterFrames"]) == ROUNDS
+
+
+LOADS_AND_UNLOADS = """
+import _ctypes, ctypes, sys
+def load():
+    plugin = ctypes.CDLL(sys.argv[1])
+    plugin.plugin_spin.argtypes = [ctypes.c_double]
+    plugin.plugin_spin(0.2)
+    return plugin
+for step in sys.stdin:
+    if step == "load\\n":
+        plugin = load()
+    else:
+        _ctypes.dlclose(plugin._handle)
+    print(step, end="", flush=True)
+"""
+
+
+def test_a_library_is_told_when_it_comes_when_it_goes_and_when_it_comes_again():
+    plugin = Path(workload("dlopen_plugin")).parent / "spin_plugin.so"
+    program = ["/usr/bin/python3", "-c", LOADS_AND_UNLOADS, str(plugin)]
+    with service_of(program, "--quiet", stdin=subprocess.PIPE) as service, Client(service.uri) as client:
+
+        def told() -> list[str]:
+            events = client.timeline().events()
+            return [e.name for e in events if str(e.arguments.get("path", "")).endswith("spin_plugin.so")]
+
+        expected: list[str] = []
+        for step, name in (("load", "Library loaded"), ("unload", "Library unloaded"),
+                           ("load", "Library loaded"), ("unload", "Library unloaded")):  # fmt: skip
+            expected.append(name)
+            service.process.stdin.write(f"{step}\n".encode())
+            service.process.stdin.flush()
+            until(lambda: told() == expected, f"{len(expected)} events")

@@ -155,6 +155,7 @@ void fake_profile_init(struct profile *profile)
     profile->libraries[2].lines_reason = "the file has no debug data";
     profile->samples = script;
     profile->sample_count = sizeof(script) / sizeof(*script);
+    profile_apply_stall_settings(profile, &(struct stall_settings){ .watch = FEED_WATCH_AUTO });
     profile->settings = (struct feed_settings){ .enabled = true,
                                                 .period_us = FEED_PERIOD_DEFAULT_US,
                                                 .depth_max = FEED_DEPTH_DEFAULT,

@@ -324,7 +324,16 @@ struct stall_settings profile_stall_settings(struct profile *profile)
 
 void profile_apply_stall_settings(struct profile *profile, const struct stall_settings *settings)
 {
+    static const uint32_t usual_ms[STALL_LEVEL_COUNT] = { 50, 250, 2000, 5000 };
+    uint32_t least = 1;
+
     profile->stall_settings = *settings;
+    for (int level = 0; level < STALL_LEVEL_COUNT; level++) {
+        uint32_t *limit_ms = &profile->stall_settings.limits_ms[level];
+
+        *limit_ms = *limit_ms ? *limit_ms : usual_ms[level];
+        least = *limit_ms = *limit_ms < least ? least : *limit_ms;
+    }
 }
 
 void profile_stalls_clear(struct profile *profile, uint64_t process_id)

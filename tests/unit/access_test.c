@@ -124,6 +124,7 @@ static void the_path_behind_the_token_decides(void **state)
     assert_int_equal(access_path("/abc==/ws", "abc==", method), ACCESS_SOCKET);
     assert_int_equal(access_path("/abc==/ws/", "abc==", method), ACCESS_SOCKET);
     assert_int_equal(access_path("/abc==/openrpc.json", "abc==", method), ACCESS_OPENRPC);
+    assert_int_equal(access_path("/abc==/metrics", "abc==", method), ACCESS_METRICS);
     assert_int_equal(access_path("/abc==/getVM", "abc==", method), ACCESS_METHOD);
     assert_string_equal(method, "getVM");
     assert_int_equal(access_path("/abc==/getVM/more/of/it", "abc==", method), ACCESS_METHOD);

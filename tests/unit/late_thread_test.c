@@ -585,6 +585,32 @@ static void evidence_begins_where_the_clocks_were_read_before(void **state)
     end_late(&late);
 }
 
+static bool has_slept_in_both(const struct late_scene *late)
+{
+    return has_slept(late) && late->others >= LOOKS;
+}
+
+/* Its thread is in wall mode's rounds as well, which another thread holds: both write ring 0. */
+static void a_late_thread_may_be_in_wall_mode(void **state)
+{
+    struct late_scene late;
+
+    (void)state;
+    begin_late(&late, read_a_pipe);
+    feed_reader_control(late.scene.reader, &(struct feed_settings){ .enabled = true,
+                                                                    .period_us = 1000,
+                                                                    .depth_max = 64,
+                                                                    .mode = FEED_MODE_WALL,
+                                                                    .wall_threads = "*" });
+    assert_int_equal(rounds_start(late.scene.rounds), 0);
+    rounds_look(late.scene.rounds);
+    assert_true(look_until(&late, has_slept_in_both));
+    assert_int_equal(cause_of(&late), STALL_CAUSE_IO);
+    assert_int_equal(feed_reader_corrupt(late.scene.reader), 0);
+    rounds_stop(late.scene.rounds);
+    end_late(&late);
+}
+
 /* ---- all threads ---- */
 
 static void *sleep_in_second(void *shared)
@@ -650,6 +676,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_is_not_there_cannot_be_late),
         cmocka_unit_test(a_thread_without_a_slot_has_evidence_and_no_samples),
         cmocka_unit_test(evidence_begins_where_the_clocks_were_read_before),
+        cmocka_unit_test(a_late_thread_may_be_in_wall_mode),
         cmocka_unit_test(a_full_look_tells_each_thread_that_sleeps_once),
     };
 

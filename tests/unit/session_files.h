@@ -10,6 +10,7 @@
 #include "sampler/profile/recorder.h"
 #include "sampler/profile/saved.h"
 #include "sampler/profile/timeline.h"
+#include "stall_words.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -195,6 +196,8 @@ static inline char *tell(struct profile *profile)
             settings.depth_max, settings.mode, settings.wall_threads);
     tell_samples(profile, out);
     tell_events(profile, out);
+    tell_stalls(profile, out);
+    tell_loops(profile, out);
     count = profile_processes(profile, infos, 16);
     for (size_t i = 0; i < count && i < 16; i++)
         tell_process(profile, &infos[i], out);

@@ -17,57 +17,15 @@ static int close_fixture(void **state)
     return fixture_end(*state);
 }
 
-static void tell_stall(const struct stall *stall, FILE *out)
+/* From malloc. */
+static char *words_of(struct profile *profile)
 {
-    const struct stall_evidence *evidence = &stall->evidence;
-
-    fprintf(out, "%" PRIu64 " of %" PRIu64 " %d '%s' '%s' loop %u level %d%s%s\n", stall->number,
-            stall->process_id, stall->tid, stall->thread_name, stall->name, stall->loop,
-            stall->level, stall->ongoing ? " ongoing" : "", stall->told ? " told" : "");
-    fprintf(out,
-            "equals %u updates %u limit %" PRId64 " from %" PRId64 "-%" PRId64 " for %" PRId64
-            "-%" PRId64 " cause %d\n",
-            stall->equals, stall->updates, stall->limit_ns, stall->start_ns.min,
-            stall->start_ns.max, stall->duration_ns.min, stall->duration_ns.max, stall->cause);
-    fprintf(out,
-            "%" PRIu64 " %" PRIu64 " %" PRIu64 " faults %" PRIu64 " late %" PRIu64
-            " '%s' %d '%s' by %d '%s' in '%s'\n",
-            evidence->running_ns, evidence->runnable_ns, evidence->sleeping_ns, evidence->faults,
-            evidence->host_late_ns, evidence->system_call, evidence->descriptor, evidence->path,
-            evidence->holder_tid, evidence->holder, evidence->holder_function);
-    fprintf(out,
-            "culprit '%s' '%s' %s:%u caller '%s' '%s' %s:%u %" PRId64 " %u/%u tag %s slice %s\n",
-            stall->culprit.function, stall->culprit.library,
-            stall->culprit.file ? stall->culprit.file : "-", stall->culprit.line,
-            stall->caller.function, stall->caller.library,
-            stall->caller.file ? stall->caller.file : "-", stall->caller.line, stall->culprit_ns,
-            stall->culprit_looks, stall->looks, stall->tag ? stall->tag : "-",
-            stall->slice ? stall->slice : "-");
-    for (uint32_t i = 0; i < stall->prefix_count; i++)
-        fprintf(out, "prefix '%s'\n", stall->prefix[i]);
-    for (uint32_t i = 0; i < stall->run_count; i++)
-        fprintf(out, "run '%s' %" PRId64 "-%" PRId64 " %u\n", stall->runs[i].function,
-                stall->runs[i].from_ns, stall->runs[i].to_ns, stall->runs[i].looks);
-    for (uint32_t i = 0; i < stall->stack_count; i++) {
-        fprintf(out, "stack %" PRId64 " %d:", stall->stacks[i].at_ns, stall->stacks[i].state);
-        for (uint32_t frame = 0; frame < stall->stacks[i].depth; frame++)
-            fprintf(out, " '%s'", stall->stacks[i].functions[frame]);
-        fprintf(out, "\n");
-    }
-}
-
-/* In words; from malloc. */
-static char *tell_stalls(struct profile *profile)
-{
-    struct stalls *stalls;
     size_t bytes;
     char *text;
     FILE *out = open_memstream(&text, &bytes);
 
-    assert_int_equal(stalls_take(&stalls, profile, &(struct stalls_window){ 0 }), 0);
-    for (size_t i = 0; i < stalls_count(stalls); i++)
-        tell_stall(stalls_at(stalls, i), out);
-    stalls_free(stalls);
+    tell_stalls(profile, out);
+    tell_loops(profile, out);
     fclose(out);
     return text;
 }
@@ -83,7 +41,7 @@ static void save(struct fixture *fixture)
 
 static void assert_same_stalls(struct profile *saved, struct profile *live)
 {
-    char *before = tell_stalls(live), *after = tell_stalls(saved);
+    char *before = words_of(live), *after = words_of(saved);
 
     assert_string_equal(after, before);
     free(before);
@@ -312,6 +270,200 @@ static void more_than_a_stall_may_have_is_told(void **state)
     assert_too_many(*state, text, "1", "]]]}", 128, "'stacks' are more than 128");
 }
 
+#define TIMES      "{\"count\":7,\"sumNs\":8,\"maxNs\":[9,10],\"buckets\":[0,3,4]}"
+#define LOOP(rest) "{\"loops\":[{\"number\":1,\"process\":5" rest "}]}"
+
+static const char loops[] =
+    "{\"settings\":{\"watch\":\"all\",\"names\":\"w*\",\"limitsMs\":[1,2,3,4]},\"loops\":[{"
+    "\"number\":1,"
+    "\"process\":5,\"tid\":7,\"name\":\"worker\",\"thread\":\"main\",\"kind\":\"poll\",\"ended\":"
+    "true,"
+    "\"watched\":true,\"busy\":false,\"dispatches\":6,\"dispatch\":" TIMES ",\"delay\":" TIMES
+    ",\"blockingNs\":11,\"levels\":{\"jank\":12,\"hang\":13},\"causes\":{\"busy\":14},"
+    "\"dismissed\":15,"
+    "\"limitsMs\":[16,17,18,19]},{\"number\":3,\"process\":5}],\"unwatched\":[{\"process\":5,"
+    "\"tid\":8,"
+    "\"name\":\"ring\",\"systemCall\":\"io_uring_enter\"}],\"cpuHigh\":[{\"number\":1,\"process\":"
+    "5,"
+    "\"tid\":7,\"fromUs\":20,\"toUs\":21,\"permille\":990}]}";
+
+static void craft_loops(struct craft *craft, const char *text)
+{
+    craft_begin(craft);
+    craft_json(craft, "HEAD", HEAD);
+    craft_json(craft, "PROC", PROCESS);
+    craft_bytes(craft, "LOOP", BLOCK_FRAME_OWN, text, strlen(text));
+}
+
+static void loops_come_out_as_they_went_in(void **state)
+{
+    struct fixture *fixture = *state;
+    struct saved_problem problem = { 0 };
+    struct profile *live = fixture->profile, *saved, *again;
+    struct craft craft;
+    char *words;
+
+    craft_loops(&craft, loops);
+    write_bytes(fixture->session, craft.file.data, craft.file.count);
+    saved = open_saved(fixture->session, &problem);
+    if (!saved)
+        fail_msg("%s", problem.reason);
+    words = words_of(saved);
+    assert_string_equal(
+        words, "watch 2 w* 1 2 3 4\n"
+               "loop 1 of 5 7 'main' 'worker' kind 2 ended watched 6\n"
+               " dispatch 7 8 9-10: 0 3 4\n"
+               " delay 7 8 9-10: 0 3 4\n"
+               " blocking 11 dismissed 15 levels 12 0 13 0 causes 0 14 0 0 0 0 0 0 0 0 limits 16 "
+               "17 18 19\n"
+               "loop 3 of 5 0 '' '' kind 0 0\n"
+               " dispatch 0 0 0-0:\n"
+               " delay 0 0 0-0:\n"
+               " blocking 0 dismissed 0 levels 0 0 0 0 causes 0 0 0 0 0 0 0 0 0 0 limits 0 0 0 0\n"
+               "unwatched 5 8 ring io_uring_enter\n"
+               "high 1 of 5 7 20-21 990\n");
+    free(words);
+    fixture->profile = saved;
+    save(fixture);
+    fixture->profile = live;
+    again = open_saved(fixture->session, &problem);
+    assert_same_stalls(again, saved);
+    profile_free(saved);
+    profile_free(again);
+    craft_end(&craft);
+}
+
+/* A stall's loop is found by its number in whatever file it is. */
+static void loops_of_two_files_are_numbered_on(void **state)
+{
+    static const char stall[] = "{\"number\":1,\"process\":5,\"loop\":3}";
+    struct fixture *fixture = *state;
+    const char *files[] = { fixture->session, fixture->session };
+    struct saved_problem problem = { 0 };
+    struct loop_info found[8];
+    struct profile *saved;
+    struct stalls *stalls;
+    struct craft craft;
+
+    craft_loops(&craft, loops);
+    craft_bytes(&craft, "LOOP", BLOCK_FRAME_OWN, loops, strlen(loops)); /* told again */
+    craft_bytes(&craft, "STLS", BLOCK_FRAME_OWN, stall, strlen(stall));
+    write_bytes(fixture->session, craft.file.data, craft.file.count);
+    assert_int_equal(profile_open_saved(&saved, &(struct saved_options){ 0 }, files, 2, &problem),
+                     0);
+    assert_int_equal(profile_loops(saved, 0, found, 8), 4);
+    assert_int_equal(found[2].number, 4);
+    assert_int_equal(found[3].number, 6);
+    assert_int_not_equal(found[2].process_id, 5);
+    assert_int_equal(profile_unwatched(saved, 0, NULL, 0), 2);
+    assert_int_equal(profile_stall_settings(saved).limits_ms[3], 4);
+    assert_int_equal(stalls_take(&stalls, saved, &(struct stalls_window){ 0 }), 0);
+    assert_int_equal(stalls_at(stalls, 0)->loop, 3);
+    assert_int_equal(stalls_at(stalls, 1)->loop, 6);
+    stalls_free(stalls);
+    profile_free(saved);
+    craft_end(&craft);
+}
+
+static void loops_that_cannot_be_are_told(void **state)
+{
+    static const struct {
+        const char *text, *reason;
+    } cases[] = {
+        { LOOP(""), NULL },
+        { LOOP(",\"kind\":\"later\",\"causes\":{\"later\":1}"), NULL },
+        { "[]", "it is no JSON object" },
+        { "{\"loops\":7}", "'loops' is no list" },
+        { "{\"loops\":[7]}", "it is no JSON object" },
+        { "{\"loops\":[{\"process\":5}]}", "'number' is missing" },
+        { "{\"loops\":[{\"number\":-1}]}", "'number' is no number from 0 to 2147483647" },
+        { "{\"loops\":[{\"number\":1,\"process\":6}]}", "process 6 is not there" },
+        { LOOP(",\"name\":7"), "'name' is no text" },
+        { LOOP(",\"busy\":7"), "'busy' is neither true nor false" },
+        { LOOP(",\"dispatch\":7"), "'dispatch' is no object" },
+        { LOOP(",\"dispatch\":{\"count\":-1}"),
+          "'count' is no number from 0 to 9223372036854775807" },
+        { LOOP(",\"delay\":{\"maxNs\":[2,1]}"),
+          "'maxNs' is no number from 2 to 9223372036854775807" },
+        { LOOP(",\"delay\":{\"buckets\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+               "0,"
+               "0,0,0]}"),
+          "'buckets' are more than 32" },
+        { LOOP(",\"delay\":{\"buckets\":[-1]}"),
+          "'buckets' is no number from 0 to 9223372036854775807" },
+        { LOOP(",\"levels\":{\"jank\":-1}"), "'jank' is no number from 0 to 9223372036854775807" },
+        { LOOP(",\"limitsMs\":[1]"), "'limitsMs' is no number from 0 to 4294967295" },
+        { "{\"settings\":7}", "'settings' is no object" },
+        { "{\"settings\":{\"names\":7}}", "'names' is no text" },
+        { "{\"unwatched\":[{\"process\":6}]}", "process 6 is not there" },
+        { "{\"unwatched\":[{\"process\":5,\"tid\":-1}]}",
+          "'tid' is no number from 0 to 2147483647" },
+        { "{\"cpuHigh\":[{\"process\":6}]}", "process 6 is not there" },
+        { "{\"cpuHigh\":[{\"process\":5,\"fromUs\":2,\"toUs\":1}]}",
+          "'toUs' is no number from 2 to 2305843009213693951" },
+    };
+    struct fixture *fixture = *state;
+    struct saved_problem problem;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct craft craft;
+        bool opened;
+
+        craft_loops(&craft, cases[i].text);
+        opened = opens(fixture->session, craft.file.data, craft.file.count, &problem);
+        if (!opened)
+            assert_block_reason("LOOP", cases[i].reason ? cases[i].reason : "", &problem);
+        assert_int_equal(opened, !cases[i].reason);
+        craft_end(&craft);
+    }
+}
+
+/* Blocks with so many of a list's elements in all; format: of an element, with its number. */
+static void assert_no_room(struct fixture *fixture, const char *list, const char *format,
+                           uint32_t most, const char *reason)
+{
+    enum { AT_ONCE = 8192 };
+
+    for (uint32_t count = most; count <= most + 1; count++) {
+        struct saved_problem problem;
+        struct craft craft;
+
+        craft_begin(&craft);
+        craft_json(&craft, "HEAD", HEAD);
+        craft_json(&craft, "PROC", PROCESS);
+        for (uint32_t from = 0; from < count; from += AT_ONCE) {
+            struct bytes text = { 0 };
+            char element[64];
+
+            snprintf(element, sizeof(element), "{\"%s\":[", list);
+            bytes_put(&text, element, strlen(element));
+            for (uint32_t i = from; i < count && i < from + AT_ONCE; i++) {
+                snprintf(element, sizeof(element), format, i + 1);
+                bytes_put(&text, ",", i > from);
+                bytes_put(&text, element, strlen(element));
+            }
+            bytes_put(&text, "]}", 2);
+            craft_bytes(&craft, "LOOP", BLOCK_FRAME_OWN, text.data, text.count);
+            bytes_free(&text);
+        }
+        assert_int_equal(opens(fixture->session, craft.file.data, craft.file.count, &problem),
+                         count == most);
+        if (count > most)
+            assert_block_reason("LOOP", reason, &problem);
+        craft_end(&craft);
+    }
+}
+
+static void more_than_there_is_room_for_is_told(void **state)
+{
+    assert_no_room(*state, "loops", "{\"number\":%u,\"process\":5}", 65536,
+                   "there is no room for another loop");
+    assert_no_room(*state, "unwatched", "{\"process\":5,\"tid\":%u}", 4096,
+                   "there is no room for another thread that is not watched");
+    assert_no_room(*state, "cpuHigh", "{\"process\":5,\"tid\":%u}", 65536,
+                   "there is no room for another time of high CPU use");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -323,6 +475,10 @@ int main(void)
         TEST(a_stall_with_endless_names_is_told_without_stacks),
         TEST(stalls_that_cannot_be_are_told),
         TEST(more_than_a_stall_may_have_is_told),
+        TEST(loops_come_out_as_they_went_in),
+        TEST(loops_of_two_files_are_numbered_on),
+        TEST(loops_that_cannot_be_are_told),
+        TEST(more_than_there_is_room_for_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

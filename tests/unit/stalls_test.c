@@ -518,8 +518,10 @@ static void the_teller_tells_by_itself(void **state)
 
     sample_for(fixture, 1000, 1300, B, A);
     assert_int_equal(
-        teller_new(&teller, &(struct teller_options){ fixture->profile, fixture->profile->stalls,
-                                                      count_change, &changes }),
+        teller_new(&teller, &(struct teller_options){ .profile = fixture->profile,
+                                                      .log = fixture->profile->stalls,
+                                                      .changed = count_change,
+                                                      .context = &changes }),
         0);
     assert_int_equal(teller_start(teller), 0);
     arm_and_reach(fixture, &dispatch);

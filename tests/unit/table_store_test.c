@@ -172,6 +172,23 @@ static void a_program_maps_the_table_as_it_was_built_also_when_the_file_has_gone
     assert_false(shared_tables_open(&tables, path));
 }
 
+static void
+a_tables_file_is_still_the_one_that_was_opened_until_another_service_makes_its_own(void **state)
+{
+    struct shared_tables tables = { NULL };
+    struct table_store *other;
+
+    (void)state;
+    assert_false(shared_tables_are_still(&tables, path));
+    assert_true(shared_tables_open(&tables, path));
+    assert_true(shared_tables_are_still(&tables, path));
+    assert_int_equal(table_store_new(&other, path, NULL, NULL), 0);
+    assert_false(shared_tables_are_still(&tables, path));
+    table_store_free(other);
+    assert_false(shared_tables_are_still(&tables, path));
+    shared_tables_close(&tables);
+}
+
 static void memory_gives_the_table_that_the_file_gives(void **state)
 {
     struct module_file file = program(getpid()), memory = { .path = "[none]", .pid = getpid() };
@@ -197,6 +214,8 @@ int main(void)
         STORE_TEST(a_file_that_was_written_anew_is_another_build),
         STORE_TEST(what_one_process_could_not_give_another_one_may),
         STORE_TEST(a_program_maps_the_table_as_it_was_built_also_when_the_file_has_gone),
+        STORE_TEST(
+            a_tables_file_is_still_the_one_that_was_opened_until_another_service_makes_its_own),
         cmocka_unit_test(memory_gives_the_table_that_the_file_gives),
     };
 

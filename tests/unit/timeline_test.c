@@ -363,6 +363,32 @@ static void threads_and_libraries_that_come_while_it_runs_are_told(void **state)
     timeline_free(timeline);
 }
 
+static void a_library_that_went_is_told_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct timeline_window window = { .process_id = fixture->id };
+    char own[4096] = { 0 };
+    struct timeline *timeline;
+    struct timeline_event event;
+    uint64_t cursor = 0;
+
+    assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+    fake_feed_module(&fixture->feed, own);
+    fake_feed_module(&fixture->feed, "/usr/lib/gone.so");
+    profile_sync(fixture->profile);
+    profile_sync(fixture->profile);
+    atomic_fetch_add(&fixture->feed.writer.header->status.unloads, 2);
+    profile_sync(fixture->profile);
+    profile_sync(fixture->profile);
+    assert_int_equal(timeline_take(&timeline, fixture->profile, &window), 0);
+    assert_true(timeline_next(timeline, &cursor, &event));
+    assert_string_equal(event.name, "Process attached");
+    assert_next(timeline, &cursor, "Thread started", "7");
+    assert_next(timeline, &cursor, "Library unloaded", "/usr/lib/gone.so");
+    assert_false(timeline_next(timeline, &cursor, &event));
+    timeline_free(timeline);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -379,6 +405,7 @@ int main(void)
         TEST(a_time_that_cannot_be_is_counted_and_left_out),
         TEST(the_service_tells_how_it_samples),
         TEST(threads_and_libraries_that_come_while_it_runs_are_told),
+        TEST(a_library_that_went_is_told_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

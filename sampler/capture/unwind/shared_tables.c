@@ -1,12 +1,19 @@
 #include "shared_tables.h"
 
+#include "../../feed/layout.h"
 #include "../../feed/own_area.h"
 #include "../../feed/sys.h"
 #include "../system/pages.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 enum { FIRST_BYTES = 4096 }; /* the kernel maps the rest of the page too */
+
+static SIGNAL_SAFE long open_file(const char *path)
+{
+    return sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+}
 
 bool shared_tables_open(struct shared_tables *tables, const char *path)
 {
@@ -14,7 +21,7 @@ bool shared_tables_open(struct shared_tables *tables, const char *path)
 
     if (tables->first_page)
         return true;
-    fd = sys_call4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+    fd = open_file(path);
     if (fd < 0)
         return false;
     map =
@@ -24,6 +31,22 @@ bool shared_tables_open(struct shared_tables *tables, const char *path)
         return false;
     tables->first_page = (const uint8_t *)map;
     return true;
+}
+
+bool shared_tables_are_still(const struct shared_tables *tables, const char *path)
+{
+    uint64_t open, there = 0;
+    long fd, got;
+
+    if (!tables->first_page)
+        return false;
+    fd = open_file(path);
+    if (fd < 0)
+        return false;
+    got = sys_call4(SYS_pread64, fd, &there, sizeof there, FEED_TABLES_MARK_AT);
+    sys_call1(SYS_close, fd);
+    memcpy(&open, tables->first_page + FEED_TABLES_MARK_AT, sizeof open);
+    return got == sizeof there && there && there == open;
 }
 
 void shared_tables_close(struct shared_tables *tables)

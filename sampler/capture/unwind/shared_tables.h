@@ -27,6 +27,8 @@ struct shared_tables {
 
 /* Nothing, when it is open. */
 SIGNAL_SAFE bool shared_tables_open(struct shared_tables *tables, const char *path);
+/* At the path lies the file that is open, of the same service as ever; else another one, or none. */
+SIGNAL_SAFE bool shared_tables_are_still(const struct shared_tables *tables, const char *path);
 /* What is mapped of it stays. */
 SIGNAL_SAFE void shared_tables_close(struct shared_tables *tables);
 /* at: bytes from the file's beginning, a multiple of FEED_TABLE_ALIGN. */

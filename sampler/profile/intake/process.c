@@ -95,6 +95,7 @@ void process_retire(struct process *process)
     process->told = NULL;
     process->told_room = 0;
     module_places_free(&process->places);
+    library_events_free(&process->sampling.libraries);
     perf_map_free(process->perf_map);
     process->perf_map = NULL;
     map64_free(&process->names);

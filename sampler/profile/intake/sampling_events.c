@@ -54,24 +54,6 @@ void sampling_events_thread(struct process *process, const struct feed_thread_vi
                             arguments, 2);
 }
 
-/* The program puts them in one after the other. Those that it began with are all that there are when
- * a round finds no more than the one before. */
-static void tell_libraries(struct process *process, int64_t now_us)
-{
-    struct sampling_told *told = &process->sampling;
-    uint32_t count = feed_reader_modules(process->reader);
-    struct feed_module_view view;
-
-    for (; told->has_libraries && told->libraries < count; told->libraries++)
-        if (feed_reader_module(process->reader, told->libraries, &view)) {
-            const struct event_argument path = text("path", view.path);
-
-            process_events_tell(process, "VM", "Library loaded", now_us, &path, 1);
-        }
-    told->has_libraries |= count > 1 && told->libraries == count;
-    told->libraries = count;
-}
-
 /* The period is the one that its timer can keep. */
 static void tell_sampling(struct process *process, const struct sampling_told *told, int64_t at_us)
 {
@@ -126,7 +108,7 @@ void sampling_events_tell(struct process *process, const struct feed_settings *s
     struct feed_status_view status;
 
     process_status(process, &status);
-    tell_libraries(process, now_us);
+    library_events_tell(process, &status, now_us);
     tell_changes(process, settings, &status, now_us);
     told->came = true;
     if (ended || now_us - told->lost_us >= LOSSES_EVERY_US)

@@ -11,14 +11,14 @@
 #define ISOSCOPE_SAMPLING_EVENTS_H
 
 #include "../../feed/feed_reader.h"
+#include "library_events.h"
 
 struct process;
 
 /* What was told of it last. All zeros: nothing yet. */
 struct sampling_told {
     bool attached, came, enabled;
-    bool has_libraries; /* those that it began with are known */
-    uint32_t libraries; /* modules below this number were looked at */
+    struct library_events libraries;
     enum feed_mode mode;
     enum feed_timer timer;
     uint32_t period_us;

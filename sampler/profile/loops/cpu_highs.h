@@ -18,8 +18,8 @@ enum { CPU_HIGHS_MAX = 256 };
 
 struct cpu_highs {
     pthread_mutex_t lock;
-    uint64_t last;               /* number; list[number % CPU_HIGHS_MAX] */
-    uint64_t told;               /* up to this one */
+    uint64_t last; /* number; list[number % CPU_HIGHS_MAX] */
+    uint64_t told; /* up to this one */
     struct cpu_high list[CPU_HIGHS_MAX];
 };
 

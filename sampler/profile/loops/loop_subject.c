@@ -55,18 +55,23 @@ static bool rests(const struct loop_subject *subject)
     return feed_reader_loops_resting(subject->reader, &woken_ns);
 }
 
+static bool has_woken(const struct loop_subject *subject)
+{
+    return atomic_load(&subject->rests) && !rests(subject);
+}
+
 bool loop_subject_calls(const struct loop_subject *subject)
 {
-    return atomic_load(&subject->rests) &&
-           (!rests(subject) || atomic_load(&subject->entries) != entries_of(subject));
+    return has_woken(subject) || atomic_load(&subject->entries) != entries_of(subject);
 }
 
 static struct loop_round round_of(const struct loop_subject *subject, const struct loop_turn *turn)
 {
+    bool paused = atomic_load(&subject->paused);
     struct loop_round round = {
         .reader = subject->reader,
-        .subject = atomic_load(&subject->paused) ? NULL : subject->wall,
-        .pid = subject->pid,
+        .subject = paused ? NULL : subject->wall,
+        .pid = paused ? 0 : subject->pid,
         .reports = turn->reports,
         .now_ns = turn->now_ns,
         .late_ns = turn->late_ns,
@@ -209,6 +214,7 @@ static uint32_t read_entries(struct loop_subject *subject, const struct loop_tur
 {
     uint32_t count = feed_reader_loops(subject->reader), moved = 0;
 
+    atomic_store(&subject->entries, entries_of(subject));
     if (!reach(subject, count))
         count = subject->room;
     for (uint32_t entry = 1; entry < count; entry++) {
@@ -272,13 +278,29 @@ static void settle(struct loop_subject *subject)
     subject->settled = true;
 }
 
-void loop_subject_rest(struct loop_subject *subject, int64_t now_ns)
+static void tell_rest(struct loop_subject *subject)
 {
-    subject->looked_ns = now_ns;
-    atomic_store(&subject->entries, entries_of(subject));
     feed_reader_loops_rest(subject->reader);
     atomic_store(&subject->rests, true);
-    subject->settled = feed_reader_loops(subject->reader) <= 1;
+}
+
+bool loop_subject_begin(struct loop_subject *subject, int64_t now_ns)
+{
+    atomic_store(&subject->entries, entries_of(subject));
+    tell_rest(subject);
+    if (feed_reader_loops(subject->reader) > 1)
+        return false;
+    subject->looked_ns = now_ns;
+    subject->settled = true;
+    return true;
+}
+
+static bool watches_any(const struct loop_subject *subject)
+{
+    for (uint32_t entry = 1; entry < subject->room; entry++)
+        if (subject->loops[entry] && subject->loops[entry]->watched)
+            return true;
+    return false;
 }
 
 /* All its loops are idle, and have been. */
@@ -292,9 +314,9 @@ static int64_t come_to_rest(struct loop_subject *subject, const struct loop_turn
     }
     /* Those that are not watched may run: they would wake us again at once. */
     if (turn->now_ns - subject->woken_ns < LINGER_NS)
-        return subject->woken_ns + LINGER_NS;
-    loop_subject_rest(subject, turn->now_ns);
-    return subject->settled ? INT64_MAX : turn->now_ns + LOOK_NS;
+        return watches_any(subject) ? turn->now_ns + LOOK_NS : subject->woken_ns + LINGER_NS;
+    tell_rest(subject);
+    return turn->now_ns + LOOK_NS;
 }
 
 static void wake(struct loop_subject *subject, const struct loop_turn *turn)
@@ -315,7 +337,8 @@ static void look_at_all_threads(struct loop_subject *subject, const struct loop_
 
 int64_t loop_subject_look(struct loop_subject *subject, const struct loop_turn *turn)
 {
-    bool called = loop_subject_calls(subject), pings = subject->pings;
+    bool called = loop_subject_calls(subject), woken = has_woken(subject);
+    bool pings = subject->pings;
     uint32_t moved;
     int64_t next_ns;
 
@@ -325,7 +348,7 @@ int64_t loop_subject_look(struct loop_subject *subject, const struct loop_turn *
     subject->pings = false;
     moved = read_entries(subject, turn);
     if (called || moved)
-        subject->alone = called && moved == 1;
+        subject->alone = woken && moved == 1;
     next_ns = look_at_loops(subject, turn);
     subject->looked_ns = turn->now_ns;
     if (called || (atomic_load(&subject->rests) && (moved || next_ns != INT64_MAX)))

@@ -28,18 +28,18 @@ struct loop_subject {
     struct feed_reader *reader;
     uint64_t process_id;
     int32_t pid;
-    struct subject *wall; /* NULL: its threads cannot be looked at */
+    struct subject *wall;        /* NULL: its threads cannot be looked at */
     struct unwatched *unwatched; /* NULL: nor these */
-    _Atomic bool paused;  /* any thread: another program has its pid */
+    _Atomic bool paused;         /* any thread: another program has its pid */
 
     struct watched_loop **loops; /* by entry of the feed; NULL: none there */
     uint32_t room;
-    _Atomic bool rests;      /* the program has been told so */
-    bool settled;            /* and nothing was missed */
-    _Atomic uint64_t entries; /* what stood in the table when it was told */
-    int64_t woken_ns;        /* when it was last seen awake */
-    int64_t clocks_ns;       /* when the clocks of its threads were last read */
-    int64_t looked_ns;       /* the last look at its loops; 0: none yet */
+    _Atomic bool rests;       /* the program has been told so */
+    bool settled;             /* and nothing was missed */
+    _Atomic uint64_t entries; /* what stood in the table at the last look */
+    int64_t woken_ns;         /* when it was last seen awake */
+    int64_t clocks_ns;        /* when the clocks of its threads were last read */
+    int64_t looked_ns;        /* the last look at its loops; 0: none yet */
     bool alone;
     bool pings;       /* a loop that rests is to be pinged */
     bool all_threads; /* a full look is wanted */
@@ -65,9 +65,9 @@ void loop_subject_free(struct loop_subject *subject);
 
 /* Returns when it wants to be looked at again; INT64_MAX: when it calls. */
 int64_t loop_subject_look(struct loop_subject *subject, const struct loop_turn *turn);
-/* At once at rest, if it has no loops yet: most programs have none. */
-void loop_subject_rest(struct loop_subject *subject, int64_t now_ns);
-/* It rested, and does no more; or its loops are other ones. */
+/* Its first dispatch is to ring. True: there is nothing to look at yet, as with most programs. */
+bool loop_subject_begin(struct loop_subject *subject, int64_t now_ns);
+/* It rested, and does no more; or its loops are other ones than at the last look. */
 bool loop_subject_calls(const struct loop_subject *subject);
 /* A loop that is pinged may have run. */
 bool loop_subject_wants_ping(struct loop_subject *subject, const struct loop_turn *turn);

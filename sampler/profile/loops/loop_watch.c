@@ -144,6 +144,7 @@ static void begin_anew(struct loop_watch *watch, const struct loop_look *look)
     watch->looked_ns = look->before_ns;
     if (look->mark % 2)
         begin_dispatch(watch, look, 0);
+    watch->open.exact = false;
 }
 
 void loop_watch_begin(struct loop_watch *watch, int64_t looked_ns)
@@ -187,8 +188,9 @@ static enum stall_level level_of(const struct loop_stretch *stretch,
 static bool climb(struct loop_stretch *stretch, const struct loop_limits *limits)
 {
     enum stall_level highest = level_of(stretch, limits);
-    enum stall_level next = stretch->level == STALL_LEVEL_COUNT ? STALL_LEVEL_STALL
-                                                                : (enum stall_level)(stretch->level + 1);
+    enum stall_level next = stretch->level == STALL_LEVEL_COUNT
+                                ? STALL_LEVEL_STALL
+                                : (enum stall_level)(stretch->level + 1);
 
     if (highest == STALL_LEVEL_COUNT || next > highest)
         return false;

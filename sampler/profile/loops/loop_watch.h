@@ -45,8 +45,8 @@ struct loop_watch {
     bool begun, rested;
     uint64_t mark;
     uint32_t progress;
-    int64_t looked_ns;      /* the last look: it was so then at the earliest */
-    int64_t ended_ns;       /* of an earlier dispatch: no end of this one */
+    int64_t looked_ns;           /* the last look: it was so then at the earliest */
+    int64_t ended_ns;            /* of an earlier dispatch: no end of this one */
     struct stall_range began_ns; /* the dispatch, of which open is the last stretch */
     uint32_t looks;              /* that met the dispatch */
     struct loop_stretch open, over;
@@ -68,7 +68,8 @@ enum loop_step {
 
 struct loop_news {
     struct loop_stretch stretch;
-    enum stall_level level; /* of LOOP_REACHED: reached now; of LOOP_ENDED: the highest; COUNT: none */
+    enum stall_level
+        level; /* of LOOP_REACHED: reached now; of LOOP_ENDED: the highest; COUNT: none */
     /* Of LOOP_ENDED: so has the dispatch, which took so long. */
     bool whole;
     struct stall_range dispatch_ns;

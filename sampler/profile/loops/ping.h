@@ -20,7 +20,7 @@ struct ping {
     uint64_t asked; /* pings so far */
     bool out;       /* the last one is on its way */
     bool posted;
-    bool due; /* its thread has run */
+    bool due;                   /* its thread has run */
     int64_t looked_ns;          /* it was asked, or its clock was read to see whether to */
     bool clocked;               /* rested is known */
     struct thread_clock rested; /* at its last answer */

@@ -16,7 +16,7 @@ static bool read_clock(struct watched_loop *loop, const struct loop_round *round
 {
     char text[CLOCK_TEXT];
 
-    if (round->pid <= 0 || !round->subject)
+    if (round->pid <= 0)
         return false;
     if (!loop->tid_here)
         loop->tid_here = round->pid == feed_reader_pid(round->reader)

@@ -27,7 +27,7 @@ struct watched_loop {
     const char *name, *thread_name;
     enum feed_loop_kind kind;
     int32_t tid;
-    uint32_t slot;             /* of its thread in the feed */
+    uint32_t slot;              /* of its thread in the feed */
     uint32_t entry, generation; /* in the feed's table */
     bool ended, watched, has_ping;
     bool pinged; /* times are those of pings, as its dispatches are not told */
@@ -60,13 +60,13 @@ struct watched_loop {
 struct loop_round {
     struct feed_reader *reader;
     struct subject *subject; /* NULL: nothing can be read of its threads */
-    int32_t pid;             /* as it is seen from here; 0: it is not */
+    int32_t pid;             /* as it is seen from here; 0: it is not, or is another one by now */
     const struct loop_reports *reports;
     int64_t now_ns;
     int64_t late_ns; /* so much later than planned */
     int64_t woken_ns;
-    bool alone;      /* as in loop_look */
-    bool suspended;  /* nobody has run for a while */
+    bool alone;     /* as in loop_look */
+    bool suspended; /* nobody has run for a while */
 };
 
 enum {
@@ -77,7 +77,8 @@ enum {
 /* Its words are in marks. Returns when it wants to be looked at again; INT64_MAX: when it is woken. */
 int64_t watched_loop_look(struct watched_loop *loop, const struct loop_round *round);
 /* Its thread's clock, for the delay of its dispatches. True: the CPU rule is broken, as out says. */
-bool watched_loop_clock(struct watched_loop *loop, const struct loop_round *round, struct cpu_use *out);
+bool watched_loop_clock(struct watched_loop *loop, const struct loop_round *round,
+                        struct cpu_use *out);
 /* Whether its thread has run since it last answered a ping. */
 bool watched_loop_wants_ping(struct watched_loop *loop, const struct loop_round *round);
 /* It is over, or its program is. */

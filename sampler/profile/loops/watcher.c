@@ -134,14 +134,14 @@ static struct loop_turn turn_at(struct watcher *watcher, int64_t now_ns)
 /* What our own lateness says of the machine. */
 static void judge_lateness(struct watcher *watcher, struct loop_turn *turn)
 {
-    int64_t ahead_ns = watcher->options.boot_clock_ns(watcher->options.clock_context) -
-                       clock_of(watcher);
+    int64_t ahead_ns =
+        watcher->options.boot_clock_ns(watcher->options.clock_context) - clock_of(watcher);
     bool planned = watcher->planned_ns && watcher->planned_ns != INT64_MAX;
     int64_t late_ns = planned ? turn->now_ns - watcher->planned_ns : 0;
 
     turn->late_ns = late_ns > late_free_ns ? late_ns : 0;
-    turn->suspended = late_ns > late_most_ns ||
-                      (watcher->turned && ahead_ns - watcher->ahead_ns > slept_ns);
+    turn->suspended =
+        late_ns > late_most_ns || (watcher->turned && ahead_ns - watcher->ahead_ns > slept_ns);
     watcher->ahead_ns = ahead_ns;
     watcher->turned = true;
 }
@@ -187,17 +187,18 @@ struct loop_subject *watcher_enter(struct watcher *watcher, struct feed_reader *
                                    uint64_t process_id, int32_t pid, struct subject *wall)
 {
     struct loop_subject *subject;
+    bool rests;
 
     if (loop_subject_new(&subject, reader, process_id, pid, wall) < 0)
         return NULL;
     subject->watcher = watcher;
     pthread_mutex_lock(&watcher->lock);
     feed_reader_watch_loops(reader, watcher->settings.watch);
-    loop_subject_rest(subject, clock_of(watcher));
+    rests = loop_subject_begin(subject, clock_of(watcher));
     subject->next = watcher->first;
     watcher->first = subject;
     pthread_mutex_unlock(&watcher->lock);
-    if (!subject->settled)
+    if (!rests)
         punctual_wake(&watcher->thread);
     return subject;
 }
@@ -299,8 +300,8 @@ size_t watcher_loops(struct watcher *watcher, uint64_t process_id, struct loop_i
     return count;
 }
 
-size_t watcher_unwatched(struct watcher *watcher, uint64_t process_id,
-                         struct unwatched_thread *out, size_t capacity)
+size_t watcher_unwatched(struct watcher *watcher, uint64_t process_id, struct unwatched_thread *out,
+                         size_t capacity)
 {
     size_t count = 0;
 

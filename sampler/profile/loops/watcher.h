@@ -60,8 +60,8 @@ void watcher_apply(struct watcher *watcher, const struct stall_settings *setting
 /* As in stalls.h. */
 size_t watcher_loops(struct watcher *watcher, uint64_t process_id, struct loop_info *out,
                      size_t capacity);
-size_t watcher_unwatched(struct watcher *watcher, uint64_t process_id,
-                         struct unwatched_thread *out, size_t capacity);
+size_t watcher_unwatched(struct watcher *watcher, uint64_t process_id, struct unwatched_thread *out,
+                         size_t capacity);
 size_t watcher_cpu_highs(struct watcher *watcher, uint64_t since, struct cpu_high *out,
                          size_t capacity);
 /* Forgets what is counted of the loops of one process (0: of all). */

@@ -3,6 +3,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "events_reader.h"
 #include "facts_writer.h"
+#include "loops_reader.h"
 #include "piece_reader.h"
 #include "stalls_reader.h"
 #include "table_reader.h"
@@ -43,6 +44,7 @@ void session_reader_close(struct session_reader *reader)
     chain_state_free(&reader->chain_state);
     map64_free(&reader->threads);
     map64_free(&reader->processes);
+    map64_free(&reader->loops);
     for (uint32_t i = 0; i < reader->thread_count; i++) {
         owner_thread_release(reader->thread_list[i].thread);
         owner_thread_release(reader->thread_list[i].events);
@@ -265,6 +267,8 @@ static int read_block(struct session_reader *reader, const struct block_place *p
         return read_own(reader, place, events_reader_outline);
     if (!strcmp(type, "STLS"))
         return read_own(reader, place, stalls_reader_stall);
+    if (!strcmp(type, "LOOP"))
+        return read_own(reader, place, loops_reader_loops);
     /* Of a later time; but whole. */
     return session_file_read(&reader->archive->file, place, &reader->stored, reader->problem);
 }
@@ -313,6 +317,7 @@ int session_reader_read(struct session_reader *reader)
     int result;
 
     reader->functions.keep = reader->keep;
+    loops_reader_begin(reader);
     while ((result = session_file_next(&reader->archive->file, &place, reader->problem)) > 0) {
         result = read_block(reader, &place);
         if (result)

@@ -54,6 +54,9 @@ struct session_reader {
     bool piece_expected;
     struct event_outline outline; /* of the events that the next block has */
     bool events_expected;
+    struct map64 loops;       /* profile's number -> place in its list + 1 */
+    uint32_t first_loop;      /* the last number of the files before */
+    uint32_t first_unwatched; /* how many they had */
     bool stalls_met;
     uint64_t first_stall; /* then: the last number of the files before */
 

@@ -6,6 +6,7 @@
 #include "facts_writer.h"
 #include "format/blocks.h"
 #include "format/sample_columns.h"
+#include "loops_writer.h"
 #include "names_writer.h"
 #include "stalls_writer.h"
 
@@ -26,6 +27,7 @@ struct session_writer {
     struct cursor cursor;
     struct events_writer events;
     struct stalls_writer stalls;
+    struct loops_writer loops;
     struct columns columns;
     struct piece piece;
     struct stack_writing stacks;    /* of the chunk */
@@ -66,6 +68,7 @@ int session_writer_begin(struct session_writer *writer, int64_t start_us, struct
 {
     writer->cursor.begun = false;
     writer->file_samples = 0;
+    loops_writer_begin(&writer->loops);
     packer_restart(writer->tables.packer, BLOCK_FRAME_CHUNK);
     session_head_put(out);
     return table_writer_begin(&writer->tables, start_us, out);
@@ -260,6 +263,8 @@ int session_writer_tables(struct session_writer *writer, int64_t now_us, struct 
 {
     int error = table_writer_tables(&writer->tables, now_us, out);
 
+    if (!error)
+        error = loops_writer_put(&writer->loops, &writer->tables, now_us, out);
     return error ? error : facts_writer_memory(&writer->tables, now_us, out);
 }
 
@@ -279,6 +284,8 @@ int session_writer_end(struct session_writer *writer, int64_t now_us, struct byt
         error = events_writer_open(&writer->events, &writer->tables, now_us, out);
     if (!error)
         error = stalls_writer_ongoing(&writer->tables, out);
+    if (!error)
+        error = loops_writer_put(&writer->loops, &writer->tables, INT64_MAX, out);
     if (error)
         return error;
     return table_writer_put(&writer->tables, "ENDS",

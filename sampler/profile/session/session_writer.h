@@ -34,7 +34,7 @@ int session_writer_samples(struct session_writer *writer, struct bytes *out);
 int session_writer_events(struct session_writer *writer, struct bytes *out);
 /* The same of stalls: those that have ended. */
 int session_writer_stalls(struct session_writer *writer, struct bytes *out);
-/* Processes, settings, facts, the service's own. now_us: facts are looked at now and then. */
+/* Processes, settings, loops, facts, the service's own. now_us: facts are looked at now and then. */
 int session_writer_tables(struct session_writer *writer, int64_t now_us, struct bytes *out);
 /* Asks for the names and lines of samples, and tells those that are known. waits: for how many
  * frames they are not. */

@@ -2,6 +2,7 @@
 
 #include "../stalls/stall_log.h"
 #include "format/stall_entry.h"
+#include "loops_reader.h"
 #include "table_reader.h"
 
 #include <inttypes.h>
@@ -36,6 +37,7 @@ static void renumber(struct session_reader *reader, struct stall *stall)
         reader->stalls_met = true;
     }
     stall->number += reader->first_stall;
+    stall->loop = loops_reader_number(reader, stall->loop);
 }
 
 static void add(struct session_reader *reader, struct entry *entry, struct stall_reading *read)

@@ -34,7 +34,10 @@ enum told_kind {
     TOLD_SETTINGS,
     TOLD_SETTINGS_COUNTS,
     TOLD_STATE,
-    TOLD_SOURCE
+    TOLD_SOURCE,
+    TOLD_LOOP,
+    TOLD_LOOP_SETTINGS,
+    TOLD_UNWATCHED
 };
 
 /* True: the text is not what the thing's was. */

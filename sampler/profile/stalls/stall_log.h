@@ -88,8 +88,8 @@ int stall_log_publish(struct stall_log *log, uint64_t id, const struct stall *st
 void stall_log_judge(struct stall_log *log, const struct stall_task *task, uint64_t key,
                      int64_t now_ns, struct stall_notes *notes);
 
-/* Waits for news, until a moment of CLOCK_MONOTONIC, or stall_log_wake. */
-void stall_log_wait(struct stall_log *log, int64_t until_ns);
+/* Waits for news, until a moment of CLOCK_MONOTONIC, or stall_log_wake: true. */
+bool stall_log_wait(struct stall_log *log, int64_t until_ns);
 void stall_log_wake(struct stall_log *log);
 
 /* The largest number so far. */

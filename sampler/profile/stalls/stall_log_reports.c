@@ -161,7 +161,7 @@ static void dismissed(void *context, const struct late_dispatch *late)
     pthread_mutex_unlock(&log->lock);
 }
 
-/* It is in nobody's list here, but somebody may want to be told. */
+/* The watcher has it in a list of its own; readers hear of it from the teller. */
 static void cpu_high(void *context, const struct cpu_high *high)
 {
     (void)high;
@@ -231,10 +231,11 @@ static bool has_news(const struct stall_log *log)
     return open || log->woken;
 }
 
-void stall_log_wait(struct stall_log *log, int64_t until_ns)
+bool stall_log_wait(struct stall_log *log, int64_t until_ns)
 {
     struct timespec until = time_of(until_ns);
     int timed_out = 0;
+    bool woken;
 
     pthread_mutex_lock(&log->lock);
     while (!timed_out && !has_news(log))
@@ -242,8 +243,10 @@ void stall_log_wait(struct stall_log *log, int64_t until_ns)
             pthread_cond_wait(&log->news, &log->lock);
         else
             timed_out = pthread_cond_timedwait(&log->news, &log->lock, &until);
+    woken = log->woken;
     log->woken = false;
     pthread_mutex_unlock(&log->lock);
+    return woken;
 }
 
 void stall_log_wake(struct stall_log *log)

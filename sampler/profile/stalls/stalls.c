@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../control.h"
+#include "../loops/watcher.h"
 #include "../parts.h"
 #include "stall_log.h"
 
@@ -78,4 +79,5 @@ void profile_stalls_clear(struct profile *profile, uint64_t process_id)
     if (profile->before_clear)
         profile->before_clear(profile->before_clear_context);
     stall_log_clear(profile->stalls, process_id);
+    watcher_clear(profile->watcher, process_id);
 }

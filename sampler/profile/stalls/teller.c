@@ -4,6 +4,8 @@
 #include "../base/thread.h"
 #include "../control.h"
 #include "compose.h"
+#include "../loops/watcher.h"
+#include "../parts.h"
 #include "stall_slice.h"
 
 #include <pthread.h>
@@ -54,13 +56,19 @@ void teller_free(struct teller *teller)
     free(teller);
 }
 
+static void tell_readers(struct teller *teller)
+{
+    if (teller->options.changed)
+        teller->options.changed(teller->options.context);
+}
+
 static int publish(struct teller *teller, const struct stall_task *task,
                    const struct composition *made, const struct stall_notes *notes, int64_t due_ns)
 {
     int error = stall_log_publish(teller->options.log, task->id, &made->stall, notes, due_ns);
 
-    if (!error && teller->options.changed)
-        teller->options.changed(teller->options.context);
+    if (!error)
+        tell_readers(teller);
     return error;
 }
 
@@ -92,6 +100,16 @@ static bool is_ready(struct stall_notes *notes, const struct composition *made, 
     return made->complete || now_ns - notes->seen_ns >= most_ns;
 }
 
+/* A stack that was never seen: what all threads do meanwhile goes into the profile. */
+static void look_at_all(struct teller *teller, const struct stall_task *task,
+                        const struct stall_notes *notes)
+{
+    struct watcher *watcher = teller->options.profile->watcher;
+
+    if (watcher && task->stall.ongoing && notes->equals == 1)
+        watcher_look_at_all(watcher, task->stall.process_id);
+}
+
 static void begin(struct teller *teller, const struct stall_task *task,
                   const struct composition *made, int64_t now_ns, int64_t again_ns)
 {
@@ -102,6 +120,7 @@ static void begin(struct teller *teller, const struct stall_task *task,
         return;
     }
     stall_log_judge(teller->options.log, task, made->key, now_ns, &notes);
+    look_at_all(teller, task, &notes);
     notes.seen_ns = 0;
     notes.level_told = task->stall.level;
     notes.stack_told = made->newest;
@@ -204,8 +223,8 @@ static void *run(void *argument)
     while (!atomic_load(&teller->stopping)) {
         int64_t next_ns = teller_round(teller, clock_ns());
 
-        if (!atomic_load(&teller->stopping))
-            stall_log_wait(teller->options.log, next_ns);
+        if (!atomic_load(&teller->stopping) && stall_log_wait(teller->options.log, next_ns))
+            tell_readers(teller);
     }
     return NULL;
 }

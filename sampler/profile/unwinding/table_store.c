@@ -6,6 +6,7 @@
 #include "../base/thread.h"
 #include "table_source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,6 +120,18 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* By which programs know that it is still ours; 0 would be none. */
+static bool put_mark(int fd)
+{
+    uint64_t mark;
+
+    static_assert(sizeof(mark) == FEED_TABLES_MARK_BYTES, "as programs compare it");
+    if (getrandom(&mark, sizeof(mark), 0) != (ssize_t)sizeof(mark))
+        return false;
+    mark |= 1;
+    return write_all(fd, &mark, sizeof(mark), FEED_TABLES_MARK_AT);
+}
+
 /* Programs map its first page before there is a table. */
 static int make_file(struct table_store *store, const char *path)
 {
@@ -127,7 +141,9 @@ static int make_file(struct table_store *store, const char *path)
     store->end = FEED_TABLE_ALIGN;
     if (!store->path)
         return -ISOSCOPE_NO_MEMORY;
-    return store->fd < 0 || ftruncate(store->fd, FEED_TABLE_ALIGN) < 0 ? -ISOSCOPE_SYSTEM : 0;
+    return store->fd < 0 || ftruncate(store->fd, FEED_TABLE_ALIGN) < 0 || !put_mark(store->fd)
+               ? -ISOSCOPE_SYSTEM
+               : 0;
 }
 
 int table_store_new(struct table_store **out, const char *path, void (*done)(void *context),
