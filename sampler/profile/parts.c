@@ -10,7 +10,7 @@
 #include "profile.h"
 #include "facts/kept_facts.h"
 #include "session/session_contents.h"
-#include "stalls/teller.h"
+#include "stalls/stall_log.h"
 #include "view/follow_tables.h"
 
 #include <stdlib.h>
@@ -104,7 +104,8 @@ void profile_free(struct profile *profile)
         return;
     follow_tables_release(profile->follow);
     bell_free(profile->bell);
-    teller_free(profile->teller);
+    if (profile->before_free)
+        profile->before_free(profile);
     if (profile->collector)
         collector_stop(profile->collector);
     if (profile->rounds)

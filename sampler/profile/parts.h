@@ -48,6 +48,8 @@ struct profile {
     struct kept_loops *kept_loops;     /* of a saved one; NULL: its file has none, or it is live */
     struct session_contents *contents; /* what else only a saved one has */
     struct follow_tables *follow;      /* NULL until somebody follows */
+    /* Ends what stands above all this, and reads it; NULL: there is nothing. */
+    void (*before_free)(struct profile *profile);
     /* Called before samples are forgotten that a client wants cleared; NULL: nobody cares. */
     void (*before_clear)(void *context);
     void *before_clear_context;

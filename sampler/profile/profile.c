@@ -1,85 +1,12 @@
 #include "profile.h"
 
 #include "../include/isoscope/isoscope.h"
-#include "events/event_store.h"
 #include "events/streams.h"
 #include "intake/collector.h"
 #include "loops/watcher.h"
-#include "outside/bell.h"
 #include "parts.h"
-#include "stalls/teller.h"
 #include "symbols/files/symbol_server.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* Tables are built. */
-static void look_now(void *context)
-{
-    const struct profile *profile = context;
-
-    collector_wake(profile->collector);
-}
-
-/* A program has rung: perhaps for its loops. */
-static void rung(void *context)
-{
-    const struct profile *profile = context;
-
-    watcher_wake(profile->watcher);
-    look_now(context);
-}
-
-static int make_watcher(struct profile *profile)
-{
-    const struct loop_reports reports = stall_log_reports(profile->stalls);
-    const struct watcher_options watcher = { .reports = &reports };
-
-    return watcher_new(&profile->watcher, &watcher);
-}
-
-static int make_teller(struct profile *profile, const struct profile_options *options)
-{
-    const struct teller_options teller = { .profile = profile,
-                                           .log = profile->stalls,
-                                           .changed = options->changed,
-                                           .context = options->context };
-
-    return teller_new(&profile->teller, &teller);
-}
-
-static int make_intake(struct profile *profile, const struct profile_options *options)
-{
-    struct collector_options collector = { .changed = options->changed,
-                                           .context = options->context };
-    int error;
-
-    if (options->tables_path &&
-        table_store_new(&profile->tables, options->tables_path, look_now, profile) < 0) {
-        profile->tables = NULL;
-        profile->tables_problem = errno;
-    }
-    if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
-        (error = make_watcher(profile)) < 0)
-        return error;
-    collector.processes = profile->processes;
-    collector.stores = &profile->stores;
-    collector.events = profile->events;
-    collector.streams = profile->streams;
-    collector.registry = profile->registry;
-    collector.symbolizer = profile->symbolizer;
-    collector.tables = profile->tables;
-    collector.rounds = profile->rounds;
-    collector.watcher = profile->watcher;
-    error = collector_new(&profile->collector, &collector);
-    if (!error)
-        error = make_teller(profile, options);
-    if (!error && profile->tables) /* without it programs are heard a little later */
-        bell_new(&profile->bell, options->tables_path, rung, profile);
-    return error;
-}
 
 bool profile_has_tables(const struct profile *profile)
 {
@@ -99,39 +26,6 @@ struct profile_history profile_history(struct profile *profile)
 const char *profile_debuginfod_problem(void)
 {
     return symbol_server_problem();
-}
-
-int profile_new(struct profile **out, const struct profile_options *options)
-{
-    struct profile *profile;
-    int error = profile_parts_new(&profile, options);
-
-    if (error)
-        return error;
-    error = make_intake(profile, options);
-    if (error) {
-        int problem = errno;
-
-        profile_free(profile);
-        errno = problem;
-        return error;
-    }
-    *out = profile;
-    return 0;
-}
-
-int profile_start(struct profile *profile)
-{
-    int error = symbolizer_start(profile->symbolizer);
-
-    if (error || !profile->collector)
-        return error;
-    error = rounds_start(profile->rounds);
-    if (!error)
-        error = watcher_start(profile->watcher);
-    if (!error)
-        error = collector_start(profile->collector);
-    return error ? error : teller_start(profile->teller);
 }
 
 int profile_attach(struct profile *profile, int memfd, const struct profile_peer *peer,

@@ -169,7 +169,7 @@ long preload_marked_syscall(long number, long a, long b, long c, long d, long e,
 
     preload_find_syscall();
     if (number == SYS_io_uring_enter)
-        return uring_waits_by_syscall(&wait, a, b, c, d, e, f);
+        return uring_waits_by_syscall(preload_next_syscall, &wait, a, b, c, d, e, f);
     if (takes_descriptors(number))
         return without_tending(number, a, b, c);
     before(number, a, b, c);

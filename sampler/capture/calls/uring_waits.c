@@ -22,6 +22,8 @@
 #include <linux/io_uring.h>
 #include <stddef.h>
 
+static int (*next_dlclose)(void *);
+
 /* Of the library that has the caller's code, and those that it needs. Each time: another library may come to its
  * place. */
 static void *find_for(const void *caller, const char *name)
@@ -35,7 +37,8 @@ static void *find_for(const void *caller, const char *name)
     if (!handle)
         return NULL;
     found = dlsym(handle, name);
-    dlclose(handle);
+    FIND_NEXT(dlclose);
+    NEXT(dlclose)(handle); /* no library goes */
     return found;
 }
 
@@ -82,12 +85,11 @@ URING_WAIT(io_uring_enter2,
            (fd, submit, least, flags, mask, mask_bytes),
            least > 0 && (flags & IORING_ENTER_GETEVENTS))
 
-long uring_waits_by_syscall(struct loop_wait *wait, long fd, long submit, long least, long flags,
-                            long mask, long mask_bytes)
+long uring_waits_by_syscall(long (*next)(long, ...), struct loop_wait *wait, long fd, long submit,
+                            long least, long flags, long mask, long mask_bytes)
 {
     bool marks = least && (flags & IORING_ENTER_GETEVENTS) && LOOP_WAIT_ENTER(*wait, true);
-    long result =
-        preload_next_syscall(SYS_io_uring_enter, fd, submit, least, flags, mask, mask_bytes);
+    long result = next(SYS_io_uring_enter, fd, submit, least, flags, mask, mask_bytes);
 
     if (marks)
         loop_thread_leave_wait();

@@ -6,8 +6,8 @@
 
 #include "../loops/loop_thread.h"
 
-/* wait: of syscall's caller. */
-long uring_waits_by_syscall(struct loop_wait *wait, long fd, long submit, long least, long flags,
-                            long mask, long mask_bytes);
+/* next: libc's syscall. wait: of syscall's caller. */
+long uring_waits_by_syscall(long (*next)(long, ...), struct loop_wait *wait, long fd, long submit,
+                            long least, long flags, long mask, long mask_bytes);
 
 #endif
