@@ -68,7 +68,7 @@ struct profile_cpu {
 
 struct profile_cpu profile_cpu(struct profile *profile);
 
-/* What the bounded stores have of all processes; the oldest samples of a kind go first, whosever
+/* What the bounded store of SAMPLES_OF_TIME has of all processes; its oldest samples go first, whosever
  * they are. */
 struct profile_history {
     size_t bytes, bytes_max;

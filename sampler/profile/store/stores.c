@@ -32,12 +32,7 @@ uint64_t stores_version(const struct stores *stores)
 
 struct profile_history stores_history(const struct stores *stores)
 {
-    struct profile_history history = store_history(stores->of[SAMPLES_OF_TIME]);
-    struct profile_history looks = store_history(stores->of[SAMPLES_OF_STALLS]);
-
-    history.bytes += looks.bytes;
-    history.bytes_max += looks.bytes_max;
-    return history;
+    return store_history(stores->of[SAMPLES_OF_TIME]);
 }
 
 int owners_new(struct owners *owners, uint64_t process_id)

@@ -4,9 +4,8 @@
  *   drain (a sample into the store of its kind) -> stores -> the window of one kind
  *
  * A store weighs all its samples alike, so shares are of one kind only. What is asked of no kind
- * (version, clear) is asked of all stores; a history has the bytes of all, and is of the time of
- * SAMPLES_OF_TIME: looks at a late loop say nothing of when something was sampled. Their store has an
- * eighth of the bound, and next to nothing in it where no loop is late.
+ * (version, clear) is asked of all stores. A history is of SAMPLES_OF_TIME, whose bound is the user's;
+ * looks at late loops have an eighth of it besides, and next to nothing where no loop is late.
  *
  * Ownership  Whoever has the struct owns what is in it.
  * Threads    As store.h.
