@@ -33,7 +33,12 @@ void loop_subject_free(struct loop_subject *subject)
     free(subject);
 }
 
-/* Another sum: other loops. */
+/* Another sum: other loops. marks: NULL: there is none in that entry. */
+static uint64_t add_entry(uint64_t sum, const struct feed_loop_marks *marks)
+{
+    return sum * 31 + (marks ? marks->generation * UINT64_C(4) + marks->state : 0);
+}
+
 static uint64_t entries_of(const struct loop_subject *subject)
 {
     uint32_t count = feed_reader_loops(subject->reader);
@@ -41,10 +46,8 @@ static uint64_t entries_of(const struct loop_subject *subject)
     uint64_t sum = count;
 
     for (uint32_t entry = 1; entry < count; entry++)
-        if (feed_reader_loop_marks(subject->reader, entry, &marks))
-            sum = sum * 31 + marks.generation * 4 + marks.state;
-        else
-            sum *= 31;
+        sum =
+            add_entry(sum, feed_reader_loop_marks(subject->reader, entry, &marks) ? &marks : NULL);
     return sum;
 }
 
@@ -190,8 +193,10 @@ static bool reach(struct loop_subject *subject, uint32_t count)
     return true;
 }
 
-/* Reads one entry's words, between two looks at the clock. An ended loop's are read once more, then it goes. */
-static void read_entry(struct loop_subject *subject, uint32_t entry, const struct loop_turn *turn)
+/* Reads one entry's words, between two looks at the clock. An ended loop's are read once more, then it goes. Returns the
+ * sum with them. */
+static uint64_t read_entry(struct loop_subject *subject, uint32_t entry, uint64_t sum,
+                           const struct loop_turn *turn)
 {
     struct watched_loop *loop = subject->loops[entry];
     struct feed_loop_marks marks;
@@ -203,27 +208,29 @@ static void read_entry(struct loop_subject *subject, uint32_t entry, const struc
     if (there && !subject->loops[entry])
         begin_loop(subject, entry, turn);
     loop = subject->loops[entry];
-    if (!there || !loop)
-        return;
-    loop->marks = marks;
-    loop->before_ns = before_ns;
-    loop->after_ns = turn->clock_ns(turn->clock_context);
+    if (there && loop) {
+        loop->marks = marks;
+        loop->before_ns = before_ns;
+        loop->after_ns = turn->clock_ns(turn->clock_context);
+    }
+    return add_entry(sum, there ? &marks : NULL);
 }
 
 static uint32_t read_entries(struct loop_subject *subject, const struct loop_turn *turn)
 {
     uint32_t count = feed_reader_loops(subject->reader), moved = 0;
+    uint64_t sum = count;
 
-    atomic_store(&subject->entries, entries_of(subject));
     if (!reach(subject, count))
         count = subject->room;
     for (uint32_t entry = 1; entry < count; entry++) {
         struct watched_loop *loop;
 
-        read_entry(subject, entry, turn);
+        sum = read_entry(subject, entry, sum, turn);
         loop = subject->loops[entry];
         moved += loop && loop->marks.mark != loop->watch.mark;
     }
+    atomic_store(&subject->entries, sum);
     return moved;
 }
 
@@ -337,8 +344,8 @@ static void look_at_all_threads(struct loop_subject *subject, const struct loop_
 
 int64_t loop_subject_look(struct loop_subject *subject, const struct loop_turn *turn)
 {
-    bool called = loop_subject_calls(subject), woken = has_woken(subject);
-    bool pings = subject->pings;
+    bool woken = has_woken(subject), pings = subject->pings;
+    bool called = woken || (subject->settled && loop_subject_calls(subject));
     uint32_t moved;
     int64_t next_ns;
 

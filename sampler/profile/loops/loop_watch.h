@@ -88,6 +88,19 @@ void loop_watch_close(struct loop_watch *watch, int64_t now_ns);
 /* Whoever could have run did not: limits count from now on, and nothing is armed. */
 void loop_watch_reset(struct loop_watch *watch, int64_t now_ns);
 
+/* As loop_watch_look, of a loop that was idle and still is: nothing follows, and little memory is touched. False: it is not
+ * so, and nothing was done. */
+static inline bool loop_watch_idles(struct loop_watch *watch, const struct loop_look *look)
+{
+    if (!watch->begun || watch->mark % 2 || look->mark != watch->mark)
+        return false;
+    watch->rested = false;
+    watch->progress = look->progress;
+    watch->ended_ns = look->ended_ns;
+    watch->looked_ns = look->before_ns;
+    return true;
+}
+
 static inline bool loop_watch_busy(const struct loop_watch *watch)
 {
     return watch->begun && watch->mark % 2;

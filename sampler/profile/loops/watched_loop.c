@@ -274,6 +274,18 @@ static int64_t look_at_ping(struct watched_loop *loop, const struct loop_round *
     return loop->ping.looked_ns == round->now_ns || next_ns <= round->now_ns ? INT64_MAX : next_ns;
 }
 
+static void look_at_dispatches(struct watched_loop *loop, const struct loop_round *round,
+                               const struct loop_look *look)
+{
+    struct loop_shorts shorts;
+
+    take_look(loop, round, look);
+    shorts = loop_watch_take(&loop->watch);
+    loop_stats_shorts(&loop->stats, &shorts, round->now_ns);
+    if (shorts.dispatches || loop_watch_busy(&loop->watch))
+        loop->busy_ns = round->now_ns;
+}
+
 static int64_t look_at_marks(struct watched_loop *loop, const struct loop_round *round)
 {
     const struct loop_look look = {
@@ -285,13 +297,9 @@ static int64_t look_at_marks(struct watched_loop *loop, const struct loop_round 
         .woken_ns = round->woken_ns,
         .alone = round->alone,
     };
-    struct loop_shorts shorts;
 
-    take_look(loop, round, &look);
-    shorts = loop_watch_take(&loop->watch);
-    loop_stats_shorts(&loop->stats, &shorts, round->now_ns);
-    if (shorts.dispatches || loop_watch_busy(&loop->watch))
-        loop->busy_ns = round->now_ns;
+    if (!loop_watch_idles(&loop->watch, &look))
+        look_at_dispatches(loop, round, &look);
     return loop->busy_ns && round->now_ns - loop->busy_ns < LINGER_NS ? round->now_ns + LOOK_NS
                                                                       : INT64_MAX;
 }
