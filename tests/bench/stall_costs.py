@@ -1,8 +1,7 @@
-"""What watching loops costs (stalls.py): a wait call, real servers, and the service with many loops."""
+"""What watching loops costs (stalls.py): real servers, and the service with many loops."""
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import time
@@ -15,26 +14,8 @@ from harness import ISOSCOPE, Client, service_of, service_pid, workload
 from server_programs import Done, Nginx, Redis, Server, Wrong, must
 from stall_loop import loops
 
-WAIT_MAX_NS, MARKS_MAX_NS, SERVICE_MAX = 35, 20, 0.006
+SERVICE_MAX = 0.006
 LOOPS = 16
-
-
-def wait_calls(build: Path, slices: int) -> None:
-    """Both ways in one process, in turn: what the wrapper adds to libc's call."""
-    program = str(build / "tests/bench/wait_calls")
-    print("\na wait call and a pair of marks, ns (medians of slices in turn)")
-    for name, under in (("alone", []), ("--watch-loops none", ["--watch-loops", "none"]),
-                        ("--watch-loops auto", [])):
-        command = [ISOSCOPE, "run", "--quiet", *under, "--"] if name != "alone" else []
-        told = json.loads(must([*command, program, str(slices)]).splitlines()[0])
-        added, marks = told["wrapped"] - told["libc"], told["marks"] - told["nothing"]
-        bounds = ""
-        if name.endswith("auto"):
-            bounds = (f"   at most {WAIT_MAX_NS} and {MARKS_MAX_NS}: "
-                      + ("kept" if added <= WAIT_MAX_NS and marks <= MARKS_MAX_NS else "MISSED"))
-        print(f"    {name:<20} epoll_wait {told['wrapped']:6.1f}  libc's {told['libc']:6.1f} "
-              f"(again {told['again'] - told['libc']:+.1f})  added {added:+5.1f}  begin+end {marks:5.1f}{bounds}",
-              flush=True)
 
 
 class RedisOneByOne(Redis):

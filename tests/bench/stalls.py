@@ -2,11 +2,12 @@
 
     stalls.py [BUILD_FOLDER] [--rounds N] [--seconds S] [SECTION...]
 
-SECTION: times, culprit, causes, equal, programs, others, waits, servers, loops; all without. The program's own
+SECTION: times, culprit, causes, equal, programs, others, servers, loops; all without. The program's own
 clocks are the truth (tests/live/stall_loop.py). `times`: of how many stalls the middle of what is said is within
 2 ms of the truth, and whether the truth lies in each range. `programs`: real ones, not a line of them changed, and
 when their stall's first event came, after the limit had passed. `others`: what other monitors' rules
-(stall_rules.py) say of the same dispatches. The rest is what it costs, beside the noise.
+(stall_rules.py) say of the same dispatches. The rest is what it costs, beside the noise; what one wait costs is
+in loops.py.
 """
 
 from __future__ import annotations
@@ -201,12 +202,6 @@ def others(_rounds: int, _seconds: float) -> None:
         print("    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def waits(rounds: int, _seconds: float) -> None:
-    from stall_costs import wait_calls
-
-    wait_calls(Path(os.environ["ISOSCOPE_BUILD"]), 20 * rounds)
-
-
 def servers(rounds: int, seconds: float) -> None:
     from stall_costs import servers as cost
 
@@ -219,7 +214,7 @@ def loops(_rounds: int, seconds: float) -> None:
     many(5 * seconds)
 
 
-SECTIONS: list[Callable[[int, float], None]] = [times, culprit, causes, equal, programs, others, waits, servers, loops]
+SECTIONS: list[Callable[[int, float], None]] = [times, culprit, causes, equal, programs, others, servers, loops]
 
 
 def main() -> int:

@@ -180,24 +180,30 @@ def test_a_program_that_is_stopped_has_no_stall(tmp_path):
 
 
 def test_a_service_that_stands_still_says_that_it_is_the_host(tmp_path):
-    with stall_loop() as loop:
-        loop.begun(f"hold:{tmp_path / 'go on'}")
-        loop.ongoing()
-        stand_still(service_pid(loop.service.process.pid), 4)
-        until(lambda: loop.ongoing()["hostLateMicros"] > 3_000_000, "it knows how late it was")
-        (tmp_path / "go on").touch()
-        step = loop.done()
-        stall = loop.stall_of(step)
-        assert wrong_times(stall, step) == ""
-        assert stall["hostLateMicros"] >= 3_000_000
-        # Of how long it was on time we know nothing: a client or this test may have been late.
-        if stall["durationMicros"][1] < 1.5 * stall["hostLateMicros"]:
-            assert stall["cause"] == "host"
+    """For less than the time after which programs look for another one."""
+    for attempt in range(TRIES):
+        with stall_loop() as loop:
+            go_on = tmp_path / str(attempt)
+            loop.begun(f"hold:{go_on}")
+            loop.ongoing()
+            stand_still(service_pid(loop.service.process.pid), 1.5)
+            goes_on = loop_of(loop.client, loop.pid)
+            until(lambda: loop.stalls()[0]["hostLateMicros"] > 1_000_000, "it knows how late it was")
+            go_on.touch()
+            step = loop.done()
+            if not goes_on or not loop_of(loop.client, loop.pid):
+                continue  # it stood still for longer
+            stall = loop.stall_of(step)
+            assert wrong_times(stall, step) == ""
+            if stall["durationMicros"][1] < 1.5 * stall["hostLateMicros"]:
+                assert stall["cause"] == "host"
+                return
+    pytest.skip("this test was late itself, each time")
 
 
 def test_a_loop_that_gets_no_processor_is_starved():
     with stall_loop() as loop:
-        _step, stall = loop.stalled("starve:100")
+        _step, stall = loop.stalled("starve:30")
         assert stall["cause"] in {"starved", "host"}, stall
         assert stall["runnableMicros"] > stall["runningMicros"]
 
@@ -279,7 +285,7 @@ def steps_printed(service, count: int) -> list[Step]:
 
 
 def test_a_forked_child_has_loops_of_its_own():
-    words = ["busy:500", "fork", "wait:2000", "render:900"]
+    words = ["busy:500", "fork", *["wait:20"] * 20, "render:900"]
     with service_of([workload("stall_loop"), *words], "--quiet", stdout=-1) as service:
         steps = steps_printed(service, 3)
         assert len({step.pid for step in steps}) == 2
@@ -321,25 +327,30 @@ def test_a_client_that_goes_while_a_stall_is_told_harms_nobody(tmp_path):
         assert loop.stalled("busy:600")
 
 
-def test_unwatchable_waits_are_told(compiled):
-    program = compiled("raw", r"""
-        #define _GNU_SOURCE
-        #include <sys/epoll.h>
-        #include <sys/syscall.h>
-        #include <unistd.h>
-        int main(void)
-        {
-            struct epoll_event event;
-            int epoll = epoll_create1(0);
-            for (int i = 0; i < 30000; i++)
-                syscall(SYS_epoll_pwait, epoll, &event, 1, 2, (void *)0, 8);
-            return 0;
-        }""")
-    with service_of([program], "--quiet") as service, Client(service.uri) as client:
+RAW = r"""
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+int main(void)
+{
+    struct epoll_event event;
+    int epoll = epoll_create1(0);
+    for (int i = 0; i < 100000; i++) {
+        register long timeout __asm__("r10") = 2, mask __asm__("r8") = 0, size __asm__("r9") = 8;
+        long result;
+        __asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_epoll_pwait), "D"((long)epoll), "S"(&event),
+                         "d"(1L), "r"(timeout), "r"(mask), "r"(size) : "rcx", "r11", "memory");
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the program is written for x86-64")
+def test_a_thread_that_waits_by_system_calls_of_its_own_is_told_as_not_watched(compiled):
+    with service_of([compiled("raw", RAW)], "--quiet") as service, Client(service.uri) as client:
         told = until(lambda: client.call("_getLoopStats")["unwatched"], "an unwatched thread")
         assert told[0]["systemCall"] == "epoll_pwait" and told[0]["tid"] == service.program()
         assert told_stalls(client, service.program()) == []
-
 
 
 def test_a_saved_session_has_the_same_stalls(tmp_path):

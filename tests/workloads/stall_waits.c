@@ -27,7 +27,8 @@ static void must(int succeeded, const char *what)
     exit(1);
 }
 
-static void nap(const char *ms)
+/* In its caller: that one is whose wait it is. */
+__attribute__((always_inline)) static inline void nap(const char *ms)
 {
     double left = atof(ms) / 1e3;
     struct timespec time = { (time_t)left, (long)((left - (double)(time_t)left) * 1e9) };
