@@ -156,9 +156,9 @@ const PREFIX_TOLD = 5; // the innermost: what is farther out is in the stacks
 
 function prefixText(prefix: string[]): string {
   if (!prefix.length) return "differently";
-  const told = prefix.slice(-PREFIX_TOLD).join(" › ");
   const more = prefix.length - PREFIX_TOLD;
-  return more > 0 ? `${grouped(more)} outer functions › ${told}` : told;
+  if (more <= 1) return prefix.join(" › ");
+  return `${grouped(more)} outer functions › ${prefix.slice(-PREFIX_TOLD).join(" › ")}`;
 }
 
 function Rows({ of }: { of: [string, string][] }) {
