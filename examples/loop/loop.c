@@ -107,10 +107,12 @@ __attribute__((noinline)) static void write_page(struct page *page)
 
 static void *write_pages(void *unused)
 {
-    struct isoscope_loop *loop = isoscope_loop_register("pages", NULL);
     unsigned long sum = 0;
 
     (void)unused;
+    pthread_setname_np(pthread_self(), "writer");
+
+    struct isoscope_loop *loop = isoscope_loop_register("pages", NULL);
     for (struct page *page; (page = take());) { /* waiting is no part of a turn */
         isoscope_loop_begin(loop);
         write_page(page);
@@ -132,7 +134,6 @@ int main(int argc, char **argv)
         slow_ms = atol(argv[1]);
     if (pthread_create(&writer, NULL, write_pages, NULL) != 0)
         return 1;
-    pthread_setname_np(writer, "writer");
     for (int number = 0; number < PAGES; number++) {
         struct page *page = calloc(1, sizeof(*page));
 

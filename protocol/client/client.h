@@ -65,7 +65,7 @@ struct service {
     struct loss_log *loss_log;
     uint64_t log_records; /* of Logging, until now */
     struct stall_events *stall_events;
-    struct metrics *metrics; /* NULL: nobody asked yet */
+    struct metrics *metrics;       /* NULL: nobody asked yet */
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     bool saved;                /* the profile is of session files: saved.h */

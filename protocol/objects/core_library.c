@@ -164,15 +164,20 @@ json_t *core_full_value(json_t *reference)
     return value;
 }
 
+/* NULL: nobody logs by that id. */
+static json_t *logger_of(const char *id)
+{
+    char known[64];
+
+    for (int i = 0; i < LOGGER_COUNT; i++) {
+        snprintf(known, sizeof(known), LOGGERS "%s", loggers[i]);
+        if (!strcmp(id, known))
+            return core_logger(loggers[i]);
+    }
+    return strcmp(id, LOGGER_ID) ? NULL : core_logger(NULL);
+}
+
 json_t *core_constant(const char *id)
 {
-    if (!strcmp(id, NULL_ID))
-        return core_full_value(core_null());
-    if (!strcmp(id, LOGGER_ID))
-        return core_full_value(core_logger(NULL));
-    for (int i = 0; i < LOGGER_COUNT; i++)
-        if (!strncmp(id, LOGGERS, sizeof(LOGGERS) - 1) &&
-            !strcmp(id + sizeof(LOGGERS) - 1, loggers[i]))
-            return core_full_value(core_logger(loggers[i]));
-    return NULL;
+    return core_full_value(strcmp(id, NULL_ID) ? logger_of(id) : core_null());
 }

@@ -1,7 +1,8 @@
 /*
  * stall_text.h - a stall in sentences, for people.
  *
- *   "it waited in futex for thread 12 'worker', which stood in flush_log"
+ *   "spin (12): loop 'main' took 300 ms, in write_log (20 of 21 looks): it waited in futex for thread 13
+ *   'worker', which stood in flush_log"
  *
  * Any bytes may be in it that names of threads, functions and files have.
  */

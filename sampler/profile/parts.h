@@ -14,10 +14,10 @@
 #include "wall/rounds.h"
 
 struct bell;
-struct stall_log;
-struct teller;
 struct watcher;
 struct kept_loops;
+struct stall_log;
+struct teller;
 struct event_store;
 struct streams;
 struct follow_tables;

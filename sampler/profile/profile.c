@@ -23,6 +23,23 @@ static void look_now(void *context)
     collector_wake(profile->collector);
 }
 
+/* A program has rung: perhaps for its loops. */
+static void rung(void *context)
+{
+    const struct profile *profile = context;
+
+    watcher_wake(profile->watcher);
+    look_now(context);
+}
+
+static int make_watcher(struct profile *profile)
+{
+    const struct loop_reports reports = stall_log_reports(profile->stalls);
+    const struct watcher_options watcher = { .reports = &reports };
+
+    return watcher_new(&profile->watcher, &watcher);
+}
+
 static int make_teller(struct profile *profile, const struct profile_options *options)
 {
     const struct teller_options teller = { .profile = profile,
@@ -33,20 +50,10 @@ static int make_teller(struct profile *profile, const struct profile_options *op
     return teller_new(&profile->teller, &teller);
 }
 
-/* A program has rung: perhaps for its loops. */
-static void rung(void *context)
-{
-    const struct profile *profile = context;
-
-    watcher_wake(profile->watcher);
-    look_now(context);
-}
-
 static int make_intake(struct profile *profile, const struct profile_options *options)
 {
     struct collector_options collector = { .changed = options->changed,
                                            .context = options->context };
-    const struct loop_reports reports = stall_log_reports(profile->stalls);
     int error;
 
     if (options->tables_path &&
@@ -55,8 +62,7 @@ static int make_intake(struct profile *profile, const struct profile_options *op
         profile->tables_problem = errno;
     }
     if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
-        (error = watcher_new(&profile->watcher, &(struct watcher_options){ .reports = &reports })) <
-            0)
+        (error = make_watcher(profile)) < 0)
         return error;
     collector.processes = profile->processes;
     collector.stores = &profile->stores;

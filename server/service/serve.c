@@ -12,6 +12,7 @@
 #include "link.h"
 #include "notices.h"
 #include "service_info.h"
+#include "stall_settle.h"
 #include "stall_watch.h"
 #include "stats.h"
 
@@ -35,9 +36,11 @@ struct serving {
     struct recording *recording; /* NULL: nothing is */
     struct heard_output *output; /* NULL: it is not captured */
     struct stall_watch *stalls;  /* NULL: nothing is to be done about them */
+    struct stall_settle *settle; /* the program's end */
     struct delay *notice;        /* every second */
     struct timer_notices notices;
     bool ended;   /* the program */
+    bool failed;  /* it, by itself */
     bool leaving; /* the service was told to end */
 };
 
@@ -89,6 +92,18 @@ static void leave_after_end(void *context)
         shutdown_begin(serving->shutdown, "the program has ended", false);
 }
 
+/* All that the program did is told. */
+static void end_settled(void *context)
+{
+    struct serving *serving = context;
+
+    stall_watch_finish(serving->stalls, serving->failed);
+    if (serving->recording)
+        recording_finish(serving->recording, true);
+    else
+        leave_after_end(serving);
+}
+
 static void look_at_stalls(void *context)
 {
     struct serving *serving = context;
@@ -106,13 +121,13 @@ static void program_ended(struct serving *serving, const struct profile_exit *en
     if (feed_socket_hellos(serving->host.feed) == 0)
         no_hello(serving, end->pid);
     feed_socket_say_unsampled(serving->host.feed);
-    stall_watch_finish(serving->stalls, end->wait_status != 0);
     if (serving->options->stats)
         stats_say(serving->host.profile);
     if (serving->options->keep && !serving->options->quiet)
         say_kept(end->wait_status);
-    if (serving->recording)
-        recording_finish(serving->recording, true);
+    serving->failed = end->wait_status != 0;
+    if (serving->recording || serving->stalls)
+        stall_settle_begin(serving->settle, serving->stalls != NULL);
     else
         leave_after_end(serving);
 }
@@ -120,6 +135,7 @@ static void program_ended(struct serving *serving, const struct profile_exit *en
 static void leave_now(struct serving *serving, const char *reason)
 {
     serving->leaving = true;
+    stall_settle_stop(serving->settle);
     stall_watch_stop(serving->stalls);
     shutdown_begin(serving->shutdown, reason, true);
     if (recording_runs(serving->recording))
@@ -225,6 +241,10 @@ static int watch_stalls(struct serving *serving)
 
     host->changed = look_at_stalls;
     host->context = serving;
+    if (stall_settle_new(&serving->settle, host->loop, host->profile, end_settled, serving) < 0) {
+        log_line("cannot watch for stalls: no memory or descriptor is free");
+        return -ISOSCOPE_SYSTEM;
+    }
     return stall_watch_new(&serving->stalls, &serving->options->host.stalls, host->profile,
                            host->loop, serving->options->host.deaf ? "" : host->address.uri);
 }
@@ -236,6 +256,7 @@ static void close_all(struct serving *serving)
     service_host_close(&serving->host);
     heard_output_free(serving->output);
     delay_free(serving->notice);
+    stall_settle_free(serving->settle);
     stall_watch_free(serving->stalls);
     shutdown_free(serving->shutdown);
 }

@@ -1,7 +1,6 @@
 #include "stall_watch.h"
 
 #include "../console/log_line.h"
-#include "../net/delay.h"
 #include "stall_command.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -16,10 +15,6 @@
 enum {
     SAID_MAX = 10,
     TEXT_BYTES = 1024,
-    /* After the program's end: how often it is looked whether all is told, the first time after the watcher's last
-     * look at its loops; and how often at most. Names may be waited for. */
-    SETTLE_MS = 50,
-    SETTLE_LOOKS = 80,
 };
 
 /* What is known of a stall, by its number. */
@@ -39,15 +34,41 @@ struct stall_watch {
     const struct stall_options *options;
     struct profile *profile;
     struct stall_command *command; /* NULL: none is wanted */
-    struct delay *settle;
-    unsigned settle_looks; /* left, while the end is awaited */
-    bool failed;           /* the program, by itself */
-    uint64_t seen;         /* changes up to it */
-    uint8_t *known;        /* by number; they begin at 1 and have no gaps */
+    uint64_t seen;                 /* changes up to it */
+    uint8_t *known;                /* by number; they begin at 1 and have no gaps */
     size_t known_count;
     uint64_t counting, excused;
     struct said said[SAID_MAX]; /* of those that count, as they were told last */
 };
+
+int stall_watch_new(struct stall_watch **out, const struct stall_options *options,
+                    struct profile *profile, struct loop *loop, const char *uri)
+{
+    if (!options->fail_ms && !options->command)
+        return 0;
+
+    struct stall_watch *watch = *out = calloc(1, sizeof(*watch));
+    int status = watch ? 0 : -ISOSCOPE_NO_MEMORY;
+
+    if (watch) {
+        watch->options = options;
+        watch->profile = profile;
+    }
+    if (status == 0 && options->command)
+        status = stall_command_new(&watch->command, loop, options->command, uri);
+    if (status < 0)
+        log_line("cannot watch for stalls: no memory or descriptor is free");
+    return status;
+}
+
+void stall_watch_free(struct stall_watch *watch)
+{
+    if (!watch)
+        return;
+    stall_command_free(watch->command);
+    free(watch->known);
+    free(watch);
+}
 
 /* NULL: no memory. */
 static uint8_t *known_of(struct stall_watch *watch, uint64_t number)
@@ -203,70 +224,19 @@ static void say_counting(const struct stall_watch *watch, bool failed)
              failed ? "the program's own" : "3");
 }
 
-/* All is told that will be. */
-static void conclude(struct stall_watch *watch)
-{
-    watch->settle_looks = 0;
-    if (watch->counting)
-        say_counting(watch, watch->failed);
-    if (watch->excused)
-        log_line("not counted by --fail-on-stall: %" PRIu64
-                 " more, in which the whole machine was late, or the program was stopped",
-                 watch->excused);
-    if (watch->command)
-        stall_command_finish(watch->command);
-}
-
-static void settle(void *context)
-{
-    struct stall_watch *watch = context;
-
-    if (!watch->settle_looks)
-        return;
-    stall_watch_look(watch);
-    if (--watch->settle_looks && profile_stalls_open(watch->profile))
-        delay_set(watch->settle, SETTLE_MS);
-    else
-        conclude(watch);
-}
-
-int stall_watch_new(struct stall_watch **out, const struct stall_options *options,
-                    struct profile *profile, struct loop *loop, const char *uri)
-{
-    if (!options->fail_ms && !options->command)
-        return 0;
-
-    struct stall_watch *watch = *out = calloc(1, sizeof(*watch));
-    int status = watch ? delay_new(&watch->settle, loop, settle, watch) : -ISOSCOPE_NO_MEMORY;
-
-    if (watch) {
-        watch->options = options;
-        watch->profile = profile;
-    }
-    if (status == 0 && options->command)
-        status = stall_command_new(&watch->command, loop, options->command, uri);
-    if (status < 0)
-        log_line("cannot watch for stalls: no memory or descriptor is free");
-    return status;
-}
-
-void stall_watch_free(struct stall_watch *watch)
-{
-    if (!watch)
-        return;
-    stall_command_free(watch->command);
-    delay_free(watch->settle);
-    free(watch->known);
-    free(watch);
-}
-
 void stall_watch_finish(struct stall_watch *watch, bool failed)
 {
     if (!watch)
         return;
-    watch->failed = failed;
-    watch->settle_looks = SETTLE_LOOKS;
-    delay_set(watch->settle, SETTLE_MS);
+    stall_watch_look(watch);
+    if (watch->counting)
+        say_counting(watch, failed);
+    if (watch->excused)
+        log_line("not counted by --fail-on-stall: %" PRIu64
+                 " stall%s in which the whole machine was late, or the program was stopped",
+                 watch->excused, watch->excused == 1 ? "" : "s");
+    if (watch->command)
+        stall_command_finish(watch->command);
 }
 
 bool stall_watch_fails(const struct stall_watch *watch)
@@ -276,14 +246,11 @@ bool stall_watch_fails(const struct stall_watch *watch)
 
 bool stall_watch_runs(const struct stall_watch *watch)
 {
-    return watch && (watch->settle_looks || (watch->command && stall_command_runs(watch->command)));
+    return watch && watch->command && stall_command_runs(watch->command);
 }
 
 void stall_watch_stop(struct stall_watch *watch)
 {
-    if (!watch)
-        return;
-    watch->settle_looks = 0;
-    if (watch->command)
+    if (watch && watch->command)
         stall_command_stop(watch->command);
 }

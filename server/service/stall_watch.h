@@ -28,14 +28,14 @@ void stall_watch_free(struct stall_watch *watch);
 /* Something in the profile has changed. */
 void stall_watch_look(struct stall_watch *watch);
 
-/* The program has ended; failed: by itself not well. Once all of its stalls are told, which takes some seconds at most,
- * says which of them count, and no more commands come. */
+/* The program has ended, and all of its stalls are told; failed: it ended not well by itself. Says which of them count.
+ * No more commands come. */
 void stall_watch_finish(struct stall_watch *watch, bool failed);
-/* That goes on, or a command runs. */
-bool stall_watch_runs(const struct stall_watch *watch);
-/* Then: a stall counts, and the run is to fail. */
+/* A stall counts: the run is to fail. */
 bool stall_watch_fails(const struct stall_watch *watch);
-/* All of it goes now. */
+/* A command runs, or waits. */
+bool stall_watch_runs(const struct stall_watch *watch);
+/* Commands go now. */
 void stall_watch_stop(struct stall_watch *watch);
 
 #endif

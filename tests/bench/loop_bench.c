@@ -6,7 +6,7 @@
  *                                 learned, beside libc's own and one between two reads of the clock
  *     loop_bench others SECONDS   the same for poll on one descriptor, which teaches nothing
  *
- * All ways in turn, in slices of about a millisecond, so that what the machine does besides meets all of them;
+ * All ways in turn, in slices of a tenth of a millisecond, so that what the machine does besides meets all of them;
  * medians, as one line of JSON. The program is not linked with isoscope: preloaded, its calls are wrapped, and
  * libc's own are asked for by name.
  */
@@ -22,7 +22,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-enum { ROUNDS = 3000, SLICES_MAX = 8192, NS_PER_S = 1000000000 };
+enum { ROUNDS = 200, SLICES_MAX = 16384, NS_PER_S = 1000000000 };
 
 /* A step that the compiler can neither drop nor fold. */
 #define STEP(state) __asm__ volatile("" : "+r"(state))

@@ -20,6 +20,18 @@ from wire_client import WireClient  # noqa: E402
 SPIN = [workload("spin_two_to_one"), "1000"]
 # What pyenv, npm and their like do: a shell asks other programs, then becomes the one that is meant.
 WRAPPER = "v=$(for i in 1 2 3; do echo $i; done | sort | tail -1); exec " + " ".join(SPIN)
+# A loop that is late, again and again.
+LATE = """
+import asyncio, time
+
+async def main():
+    while True:
+        for _ in range(50):
+            await asyncio.sleep(0.005)
+        time.sleep(0.4)
+
+asyncio.run(main())
+"""
 # A script that starts many programs, which leave next to no samples, and waits.
 SCRIPT = f"for i in $(seq 40); do ls / | sort >/dev/null; done; {' '.join(SPIN)} & wait"
 
@@ -66,6 +78,27 @@ def test_the_java_client_finds_what_it_reads_and_every_id_answers(client, comman
         walked = java_client.walk(service.uri)
         assert not walked.wrong
         assert len(walked.known) > 10
+
+
+def test_clients_that_know_no_stalls_show_them_with_their_stack(client):
+    """DevTools' log and Dart-Code's console show the message and the text that error has."""
+    with service_of([sys.executable, "-c", LATE]) as service:
+        one = client(service.uri)
+        until(lambda: one.ask("_getStalls")["stalls"], "a stall")
+        adapter = dart_code.DartCode(service.uri)
+        adapter.attach()
+        assert any("loop '" in message for message in adapter.log_messages())
+        told = [params["event"] for params in adapter.client.events if params["streamId"] == "Logging"]
+        record = next(event["logRecord"] for event in told
+                      if event["logRecord"]["loggerName"]["valueAsString"] == "isoscope.stall")
+        assert record["level"] == 1000
+        assert len(record["error"]["valueAsString"].splitlines()) > 3
+        isolate = told[-1]["isolate"]["id"]
+        for member in ("message", "error", "loggerName"):
+            whole = one.ask("getObject", isolateId=isolate, objectId=record[member]["id"])
+            assert whole["valueAsString"] == record[member]["valueAsString"]
+        adapter.disconnect()
+        assert not java_client.walk(service.uri).wrong
 
 
 def test_every_url_of_a_function_is_a_script_of_its_isolate(client):

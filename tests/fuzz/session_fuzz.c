@@ -8,6 +8,7 @@
 #include "sampler/profile/recorder.h"
 #include "sampler/profile/saved.h"
 #include "sampler/profile/session/format/blocks.h"
+#include "sampler/profile/stalls.h"
 #include "sampler/profile/timeline.h"
 
 #include <stdio.h>
@@ -126,6 +127,38 @@ static size_t look_at_timeline(struct profile *profile)
     return sum;
 }
 
+static size_t look_at_stall(const struct stall *stall)
+{
+    size_t sum = strlen(stall->name) + strlen(stall->thread_name) + strlen(stall->evidence.path) +
+                 strlen(stall->culprit.function) + strlen(stall->caller.library) +
+                 (stall->tag ? strlen(stall->tag) : 0);
+
+    for (uint32_t i = 0; i < stall->prefix_count; i++)
+        sum += strlen(stall->prefix[i]);
+    for (uint32_t i = 0; i < stall->run_count; i++)
+        sum += strlen(stall->runs[i].function);
+    for (uint32_t i = 0; i < stall->stack_count; i++)
+        for (uint32_t frame = 0; frame < stall->stacks[i].depth; frame++)
+            sum += strlen(stall->stacks[i].functions[frame]);
+    return sum;
+}
+
+static size_t look_at_stalls(struct profile *profile)
+{
+    struct loop_info loops[NAMES];
+    size_t count = profile_loops(profile, 0, loops, NAMES), sum = 0;
+    struct stalls *stalls;
+
+    for (size_t i = 0; i < count && i < NAMES; i++)
+        sum += strlen(loops[i].name) + strlen(loops[i].thread_name);
+    if (stalls_take(&stalls, profile, &(struct stalls_window){ 0 }) < 0)
+        return sum;
+    for (size_t i = 0; i < stalls_count(stalls); i++)
+        sum += look_at_stall(stalls_at(stalls, i));
+    stalls_free(stalls);
+    return sum;
+}
+
 static void look_at_processes(struct profile *profile)
 {
     struct process_info infos[PROCESSES];
@@ -169,6 +202,7 @@ static void look(struct profile *profile)
     look_at_snapshot(profile);
     look_at_follow(profile);
     look_at_timeline(profile);
+    look_at_stalls(profile);
     look_at_processes(profile);
     profile_function(profile, "functions/1/1000", &function);
     profile_library(profile, "libraries/1", &library);

@@ -74,7 +74,7 @@ def file(*blocks: Block) -> bytes:
         content = told if isinstance(told, bytes) else json.dumps(told).encode()
         if kind == "PIEC" and json.loads(content).get("begins") is True:
             chunk = Frame()
-        if kind in ("SRCE", "NEXT", "EVTS", "EVNT"):
+        if kind in ("SRCE", "NEXT", "EVTS", "EVNT", "STLS", "LOOP"):
             out.append(block(kind, zstandard.ZstdCompressor().compress(content), len(content)))
         else:
             out.append((chunk if kind == "SMPL" else tables).pack(kind, content))

@@ -333,3 +333,11 @@ def test_the_committed_file_is_the_small_one():
         ])  # fmt: skip
     assert told[0] == told[1]
     assert stacks(formats.open(path)) == stacks(formats.parse(small()))
+
+
+def test_stalls_and_loops_are_passed_over():
+    stall = {"number": 1, "process": 41, "texts": ["walk"], "culprit": [1, 0, 0, 30]}
+    loop = {"loops": [{"number": 1, "process": 41, "kind": "epoll"}]}
+    *blocks, end = files.small_blocks()
+    profile = formats.parse(files.file(*blocks, ("LOOP", loop), ("STLS", stall), end))
+    assert len(profile) == files.COUNT and not profile.notes

@@ -147,9 +147,21 @@ def test_one_in_full_has_its_story_its_stack_and_how_to_look_closer(run):
     assert re.split(r"  +", story[0]) == ["0 us", "21 ms", "#", "parse", "1"]
     assert re.split(r"  +", story[1]) == ["21 ms", "590 ms", "#" * 24, "pthread_mutex_lock", "29"]
     assert lines[lines.index("all its stacks begin with") + 1] == "main > run_loop > on_request"
-    stack = lines[lines.index("stack at 600 ms, Lock") + 1 :]
+    stack = lines[lines.index("stack at 600 ms: Lock") + 1 :]
     assert stack[:5] == ["pthread_mutex_lock", "write_log", "on_request", "run_loop", "main"]
     assert lines[-1] == "isoscope tree --from 2.100 --to 2.711 SOURCE"
+
+
+def test_stacks_that_are_the_same_are_printed_once(run):
+    (stack,) = stall()["stacks"]
+    times = [BASE_US + 2_100_000 + ms * 1000 for ms in (400, 500, 600)]
+    other = {**stack, "functions": ["read", "main"]}
+    stacks = [{**one, "micros": micros} for one, micros in zip((other, stack, stack), times)]
+    _, out, _ = run(service(stall(stacks=stacks)), "1")
+    assert [line for line in out.splitlines() if line.startswith("stack at")] == [
+        "stack at 400 ms: Lock", "stack at 500 ms, 600 ms: Lock",
+    ]  # fmt: skip
+    assert out.count("  on_request\n") == 1
 
 
 def test_the_window_is_one_that_tree_takes(run, monkeypatch, capsys):

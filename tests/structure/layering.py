@@ -186,7 +186,7 @@ FORBIDDEN_SYSTEM: dict[str, str] = {
 
 # The same for the page's TypeScript, below clients/web/src. A folder named here is without those in
 # it, which have rules of their own; what names no folder is a package.
-DATA = ("data", "data/layouts", "data/sums", "data/timeline", "data/files", "data/saved")
+DATA = ("data", "data/layouts", "data/sums", "data/timeline", "data/stalls", "data/files", "data/saved")
 BELOW_VIEWS = ("wire", *DATA, "worker", "state")
 VIEW_PARTS = (*BELOW_VIEWS, "views/parts")
 ALLOWED_WEB: dict[str, tuple[str, ...]] = {
@@ -195,7 +195,8 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "data/layouts": ("data",),
     "data/sums": ("data",),
     "data/timeline": ("data", "data/layouts", "data/sums", "wire/protocol"),
-    "data/files": ("data", "data/timeline", "wire/protocol"),
+    "data/stalls": ("data", "data/sums", "wire/protocol"),
+    "data/files": ("data", "data/timeline", "data/stalls", "wire/protocol"),
     "data/saved": ("data", "data/files", "wire/protocol"),
     "worker": ("wire", *DATA),
     "state": ("wire", *DATA, "worker"),
@@ -203,7 +204,8 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "views/boxes": VIEW_PARTS,
     "views/time": VIEW_PARTS,
     "views/rows": VIEW_PARTS,
-    "views/overview": (*VIEW_PARTS, "views/time"),
+    "views/stalls": (*VIEW_PARTS, "views/time"),
+    "views/overview": (*VIEW_PARTS, "views/time", "views/stalls"),
     "views/heat": (*VIEW_PARTS, "views/time"),
     "views/timeline": (*VIEW_PARTS, "views/boxes", "views/time"),
     "views/flame": (*VIEW_PARTS, "views/boxes", "views/time", "views/timeline"),
@@ -211,7 +213,8 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "views/files": (*VIEW_PARTS, "views/flame"),
     "views/compare": (*VIEW_PARTS, "views/boxes", "views/flame", "views/files"),
     "views/frame": (*VIEW_PARTS, "views/time", "views/rows", "views/overview", "views/flame",
-                    "views/files", "views/compare", "views/heat", "views/sandwich", "views/timeline"),
+                    "views/files", "views/compare", "views/heat", "views/sandwich", "views/timeline",
+                    "views/stalls"),
 }
 WEB_PACKAGES: dict[str, str] = {
     "data": r"fzstd$",  # in the second file: only session files need it

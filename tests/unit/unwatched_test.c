@@ -117,6 +117,8 @@ static void begin_unwatched(struct unwatched_scene *it, void (*run)(struct scene
         rest_ms(1);
     assert_int_equal(unwatched_new(&it->unwatched, it->scene.subject, 7), 0);
     it->now_ns = now_ns();
+    assert_false(unwatched_look(it->unwatched, it->now_ns)); /* it is new */
+    it->now_ns += SECOND_NS;
 }
 
 static void end_unwatched(struct unwatched_scene *it)
@@ -223,9 +225,9 @@ static void looks_become_rare(void **state)
     (void)state;
     begin_unwatched(&it, wait_by_itself);
     began_ns = it.now_ns;
-    for (int64_t ms = 0; ms < 3000; ms += 10)
+    for (int64_t ms = 0; ms < 6000; ms += 10)
         assert_false(unwatched_look(it.unwatched, began_ns + ms * (SECOND_NS / 1000)));
-    assert_true(unwatched_look(it.unwatched, began_ns + 3 * SECOND_NS));
+    assert_true(unwatched_look(it.unwatched, began_ns + 6 * SECOND_NS));
     end_unwatched(&it);
 }
 

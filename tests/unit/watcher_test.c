@@ -28,6 +28,7 @@ struct watch {
     struct loop_subject *subject;
     struct feed_loop *loop;
     int64_t now_ns, slept_ns, next_ns;
+    int64_t stands_ns; /* we stand still for so long between two looks at clocks */
     uint32_t armed, reached, looked, ended, dismissed, highs, turns;
     struct late_dispatch last;
     struct stall_evidence evidence;
@@ -43,8 +44,12 @@ static int64_t clock_ns(void *context)
 static int64_t boot_clock_ns(void *context)
 {
     struct watch *watch = context;
+    int64_t boot_ns;
 
-    return watch->now_ns + watch->slept_ns;
+    watch->now_ns += watch->stands_ns;
+    boot_ns = watch->now_ns + watch->slept_ns;
+    watch->now_ns += watch->stands_ns;
+    return boot_ns;
 }
 
 static void keep(struct watch *watch, const struct late_dispatch *late)
@@ -405,6 +410,25 @@ static void a_machine_that_slept_makes_no_stall(void **state)
     end(&watch);
 }
 
+static void standing_still_between_two_clocks_is_no_sleep(void **state)
+{
+    struct watch watch;
+
+    (void)state;
+    begin_with_loop(&watch);
+    begin_dispatch(&watch, watch.loop);
+    pass(&watch, 220);
+    assert_int_equal(watch.armed, 1);
+    watch.stands_ns = 3000 * MS;
+    turn(&watch);
+    watch.stands_ns = 0;
+    turn(&watch);
+    pass(&watch, 100);
+    assert_int_equal(watch.dismissed, 0);
+    assert_int_equal(watch.reached, STALL_LEVEL_DEAD);
+    end(&watch);
+}
+
 static void a_watcher_that_was_away_for_long_begins_anew(void **state)
 {
     struct watch watch;
@@ -628,6 +652,7 @@ int main(void)
         cmocka_unit_test(settings_reach_programs_that_are_there_and_those_to_come),
         cmocka_unit_test(the_watcher_was_late_itself),
         cmocka_unit_test(a_machine_that_slept_makes_no_stall),
+        cmocka_unit_test(standing_still_between_two_clocks_is_no_sleep),
         cmocka_unit_test(a_watcher_that_was_away_for_long_begins_anew),
         cmocka_unit_test(what_is_late_when_its_program_ends_has_ended),
         cmocka_unit_test(below_its_limit_it_is_dismissed_when_its_program_ends),

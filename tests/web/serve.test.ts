@@ -226,23 +226,20 @@ scene("of more stalls than one reply has the next ones are asked for at once", a
   assert.deepEqual(one.socket.asked("_getStalls").map(({ since }) => since), ["c1"]);
 });
 
-scene("a clear has all stalls asked for anew: no reply says that they are gone", async (one) => {
+scene("a clear forgets stalls as well, and what a reset tells takes the place of what was", async (one) => {
   await one.open();
   await stallsAreAsked(one);
   one.socket.answer("_getStalls", listOf("c7", 2));
-  await one.until(2000);
   one.say({ say: "command", command: { set: "clear" } });
   await one.until(2000);
   one.socket.answer("getVM", { isolates: [], _endedIsolates: [] });
   await one.until(2000);
   one.socket.answer("clearVMTimeline", {});
   await one.until(2000);
-  one.socket.answer("_clearStalls", {});
-  await one.until(2100);
-  for (const wanted of ["getVM", "getFlagList"]) one.socket.refuse(wanted, -32000, "not now");
-  await one.until(2100);
-  assert.deepEqual(one.socket.asked("_getStalls").map(({ since }) => since), [undefined]);
-  one.socket.answer("_getStalls", listOf("c0", 0));
-  await one.until(2200);
-  assert.equal(lastData(one).stalls, 0);
+  assert.equal(one.socket.asks("_clearStalls"), 1);
+  one.socket.event("_StallsAvailable");
+  await one.until(4000);
+  one.socket.answer("_getStalls", { ...listOf("c9", 1), reset: true });
+  await one.until(4000);
+  assert.equal(lastData(one).stalls, 1);
 });

@@ -166,3 +166,70 @@ test("nothing that is put into the one page is taken for its end, or for a part"
       "<b a='&lt;/title&gt;&lt;script&gt;&quot;@PROFILE@' l='#search=&#x27;x&#x27;'><app.css> QUJD @mail@x</b>",
   );
 });
+
+/** content as a zstd frame of one block that is not compressed. */
+function frameOf(content: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(12 + content.length);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, 0xfd2fb528, true);
+  frame[4] = 0xa0; // one segment, its size in four bytes
+  view.setUint32(5, content.length, true);
+  view.setUint32(9, 1 | (content.length << 3), true); // 3 bytes: the last one, raw; the fourth is overwritten
+  frame.set(content, 12);
+  return frame;
+}
+
+/** With one more block behind the small file's. */
+function withTold(told: unknown): Uint8Array<ArrayBuffer> {
+  const content = new TextEncoder().encode(JSON.stringify(told));
+  return new Uint8Array([...small, ...withBlock("STLS", frameOf(content), content.length).subarray(16)]);
+}
+
+const LATE = {
+  ...{ number: 3, process: 100, loop: 1, name: "main", tid: 101, thread: "main", level: "hang", ongoing: false, told: true },
+  ...{ equals: 2, updates: 1, limitNs: 250_000_000, startNs: [7_000_000_500, 7_004_000_000], durationNs: [2_100_000_000, 2_104_000_500] },
+  ...{ cause: "lock", culpritNs: 2_000_000_000, culpritLooks: 9, looks: 12, culprit: [1, 2, 0, 0], caller: [3, 4, 5, 31], tag: 6, slice: 0 },
+  ...{ prefix: [7, 8], runs: [[1, 7_100_000_000, 9_100_000_000, 9]], stacks: [[7_200_000_000, 2, [1, 3, 8, 7]]] },
+  evidence: {
+    ...{ runningNs: 1_000_000, runnableNs: 0, sleepingNs: 2_099_000_000, faults: 0, hostLateNs: 0, systemCall: "futex" },
+    ...{ descriptor: -1, path: "", holderTid: 12, holder: "worker", holderFunction: "flush_log" },
+  },
+  texts: ["futex_wait", "libc.so.6", "save", "app", "/src/save.c", "saving", "main", "run_loop"],
+};
+
+test("a stall of a session is told as the service tells it", async () => {
+  const { stalls } = await openFile(withTold(LATE));
+  const one = stalls!.one(3)!;
+  assert.deepEqual([one.pid, one.tid, one.level, one.equals, one.isolateId], [100, 101, "hang", 2, "isolates/100"]);
+  assert.deepEqual([one.startMicros, one.durationMicros], [[7_000_000, 7_004_000], [2_100_000, 2_104_001]]);
+  assert.deepEqual([one.timeOriginMicros, one.timeExtentMicros], [7_000_000, 2_104_001]);
+  assert.deepEqual(one.culprit, { function: "futex_wait", library: "libc.so.6", file: undefined, line: undefined, micros: 2_000_000, looks: 9, share: 0.75 });
+  assert.deepEqual(one.caller, { function: "save", library: "app", file: "/src/save.c", line: 31 });
+  assert.deepEqual([one.tag, one.slice, one.prefix], ["saving", undefined, ["main", "run_loop"]]);
+  assert.deepEqual(one.story, [{ function: "futex_wait", fromMicros: 7_100_000, toMicros: 9_100_000, looks: 9 }]);
+  assert.deepEqual(one.stacks, [{ micros: 7_200_000, state: "Lock", functions: ["futex_wait", "save", "run_loop", "main"] }]);
+  assert.equal(one.causeText, "it waited in futex for thread 12 'worker', which stood in flush_log");
+  assert.deepEqual(one.holder, { tid: 12, thread: "worker", function: "flush_log" });
+});
+
+test("what is known of a stall's cause is its sentence, as the service's", async () => {
+  const said = async (cause: string, evidence: object) => {
+    const { stalls } = await openFile(withTold({ ...LATE, cause, evidence: { descriptor: -1, ...evidence } }));
+    return stalls!.one(3)!.causeText;
+  };
+  assert.equal(await said("busy", { runningNs: 1_900_400_000 }), "it computed for 1900 ms");
+  assert.equal(await said("io", { systemCall: "read", descriptor: 9, path: "/mnt/x" }), "it waited in read on descriptor 9 (/mnt/x)");
+  assert.equal(await said("io", { path: "/mnt/x" }), "it waited on /mnt/x");
+  assert.equal(await said("io", {}), "it waited for a descriptor or a disk");
+  assert.equal(await said("child", { systemCall: "wait4", holderTid: 77 }), "it waited in wait4 for process 77");
+  assert.equal(await said("lock", {}), "it waited for another thread");
+  assert.equal(await said("host", { hostLateNs: 300_000_000 }), "the whole machine was late: so was isoscope, by 300 ms");
+  assert.equal(await said("page-fault", { faults: 12 }), "it waited for pages: 12 major faults");
+  assert.equal(await said("sleep", { systemCall: "nanosleep" }), "it slept by its own wish in nanosleep");
+  assert.equal(await said("a later one", {}), "why is not known");
+});
+
+test("a stall that is told in another way is named with its place", async () => {
+  await assert.rejects(openFile(withTold({ ...LATE, startNs: 7 })), isBadFile(/at byte [\d,]+: block STLS: startNs is not a list/));
+  await assert.rejects(openFile(withTold({ ...LATE, number: "x" })), isBadFile(/number is not a number/));
+});

@@ -73,8 +73,11 @@ void loop_calls_thread_ends(void)
     loop_thread_forget();
 }
 
+/* Not by a child of vfork, which is about to lock itself in: the loops are its parent's. */
 void loop_calls_stop(void)
 {
+    if (!sampler_has_ticks())
+        return;
     loop_ping_stop();
     loop_table_end_all(0);
 }

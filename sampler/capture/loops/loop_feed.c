@@ -29,7 +29,8 @@ static SIGNAL_SAFE void take_entry(struct loop_place *place, struct feed_loop_st
     start->name = name ? feed_writer_name(&sampler.writer, name) : 0;
     place->entry = feed_loops_begin(&sampler.writer, start);
     place->control = &sampler.writer.header->control;
-    place->entered = place->entry ? ~epoch : 0;
+    /* Last: the thread for pings may enter a loop that its own thread marks. */
+    __atomic_store_n(&place->entered, place->entry ? ~epoch : 0, __ATOMIC_RELEASE);
 }
 
 bool loop_feed_claim(struct loop_place *place, struct feed_loop_start *start, const char *name)

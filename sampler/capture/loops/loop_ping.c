@@ -49,11 +49,13 @@ static void answer(struct isoscope_loop *loop)
     struct feed_loop *entry = loop->place.entry;
     uint32_t asked = atomic_load(&entry->ping_asked), before = atomic_load(&entry->ping_posted);
 
-    if (asked == before || before != atomic_load(&entry->ping_seen))
+    if (asked == before || asked == loop->refused || before != atomic_load(&entry->ping_seen))
         return;
     atomic_store(&entry->ping_posted, asked);
-    if (loop->post(run, (void *)token_of(loop), loop->context) != 0)
-        atomic_store(&entry->ping_posted, before);
+    if (loop->post(run, (void *)token_of(loop), loop->context) == 0)
+        return;
+    loop->refused = asked;
+    atomic_store(&entry->ping_posted, before);
 }
 
 static void answer_all(void)

@@ -56,6 +56,7 @@ static void fill_in(struct isoscope_loop *loop, const char *name,
     loop->place = (struct loop_place){ 0 };
     loop->depth = loop->idles = 0;
     loop->post = NULL;
+    loop->refused = 0;
     loop->tid = sys_gettid();
     loop->start = (struct feed_loop_start){ .kind = FEED_LOOP_REGISTERED, .tid = loop->tid };
     if (options) {

@@ -43,6 +43,7 @@ struct isoscope_loop {
     /* loop_ping.c, with its lock. */
     loop_post post;
     void *context;
+    uint32_t refused; /* the ping that post did not take: it waits for the next one */
 };
 
 /* Of the calling thread. NULL: there is no feed, or no room. options: checked. */

@@ -215,6 +215,20 @@ static bool is_watching(const struct round *round)
            atomic_load_explicit(&control->watch_loops, memory_order_relaxed) != FEED_WATCH_NONE;
 }
 
+/* Many programs live for less than the first of them. */
+static bool is_due(struct unwatched *unwatched, int64_t now_ns)
+{
+    bool began = unwatched->due_ns != 0;
+
+    if (now_ns < unwatched->due_ns)
+        return false;
+    unwatched->due_ns = now_ns + unwatched->period_ns;
+    unwatched->period_ns *= 2;
+    if (unwatched->period_ns > PERIOD_MAX_NS)
+        unwatched->period_ns = PERIOD_MAX_NS;
+    return began;
+}
+
 bool unwatched_look(struct unwatched *unwatched, int64_t now_ns)
 {
     struct unwatched_thread threads[UNWATCHED_MAX];
@@ -222,13 +236,8 @@ bool unwatched_look(struct unwatched *unwatched, int64_t now_ns)
     struct round *round;
     uint32_t count;
 
-    if (now_ns < unwatched->due_ns)
+    if (!is_due(unwatched, now_ns))
         return false;
-    unwatched->due_ns = now_ns + unwatched->period_ns;
-    if (unwatched->period_ns < PERIOD_MAX_NS)
-        unwatched->period_ns *= 2;
-    if (unwatched->period_ns > PERIOD_MAX_NS)
-        unwatched->period_ns = PERIOD_MAX_NS;
     round = rounds_begin_look(unwatched->subject, now_ns / 1000);
     if (!round)
         return false;

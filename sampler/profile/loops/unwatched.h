@@ -2,7 +2,7 @@
  * unwatched.h - threads that wait for descriptors by system calls of their own, past the wrapped calls: their loops
  * are not marked, and users are told.
  *
- *   watcher, while it is awake -> unwatched_look -> /proc/PID/task/TID/syscall of each thread without a loop
+ *   watcher_round, in each of the collector's -> unwatched_look -> /proc/PID/task/TID/syscall of each thread without a loop
  *     -> met so often in a row in a loop's wait, at code that no wrapper is before -> profile_unwatched
  *
  * A wait through libc, or liburing, has its pc in there. One by a system call instruction of the program's own has it
@@ -31,8 +31,8 @@ enum {
 int unwatched_new(struct unwatched **out, struct subject *subject, uint64_t process_id);
 void unwatched_free(struct unwatched *unwatched); /* NULL is fine */
 
-/* Looks if it is time: one, two, four, eight seconds after the look before, then each ten. True: threads came, or
- * went. */
+/* Looks if it is time: a second after the first call, two, four, eight seconds after the look before, then each ten.
+ * True: threads came, or went. */
 bool unwatched_look(struct unwatched *unwatched, int64_t now_ns);
 /* Returns how many there are; fills at most capacity. */
 size_t unwatched_list(struct unwatched *unwatched, struct unwatched_thread *out, size_t capacity);

@@ -11,8 +11,7 @@
 
 /* Timers fire a little late on any machine. Whoever sleeps for so long beyond was suspended, not late. */
 static const int64_t late_free_ns = 1000000, late_most_ns = 10000000000;
-/* That the machine slept; the two clocks are not read at one moment. */
-static const int64_t slept_ns = 500000000;
+static const int64_t slept_ns = 500000000; /* that the machine slept */
 
 struct watcher {
     struct punctual thread;
@@ -25,7 +24,7 @@ struct watcher {
     struct known_loops known;
     struct stall_settings settings;
     int64_t planned_ns; /* the next turn; 0, INT64_MAX: none was */
-    int64_t ahead_ns;   /* of the clock that goes on while the machine sleeps */
+    int64_t ahead_ns;   /* so much, at most, was the clock that goes on while the machine sleeps */
     bool turned;
 };
 
@@ -131,19 +130,27 @@ static struct loop_turn turn_at(struct watcher *watcher, int64_t now_ns)
                                .cpu_high = cpu_is_high };
 }
 
+/* Whether the machine has slept since the turn before. The clocks are read one after the other, and we may stand still
+ * between: what counts is certain. */
+static bool has_slept(struct watcher *watcher, int64_t now_ns)
+{
+    int64_t boot_ns = watcher->options.boot_clock_ns(watcher->options.clock_context);
+    int64_t least_ns = boot_ns - clock_of(watcher);
+    bool slept = watcher->turned && least_ns - watcher->ahead_ns > slept_ns;
+
+    watcher->ahead_ns = boot_ns - now_ns;
+    watcher->turned = true;
+    return slept;
+}
+
 /* What our own lateness says of the machine. */
 static void judge_lateness(struct watcher *watcher, struct loop_turn *turn)
 {
-    int64_t ahead_ns =
-        watcher->options.boot_clock_ns(watcher->options.clock_context) - clock_of(watcher);
     bool planned = watcher->planned_ns && watcher->planned_ns != INT64_MAX;
     int64_t late_ns = planned ? turn->now_ns - watcher->planned_ns : 0;
 
     turn->late_ns = late_ns > late_free_ns ? late_ns : 0;
-    turn->suspended =
-        late_ns > late_most_ns || (watcher->turned && ahead_ns - watcher->ahead_ns > slept_ns);
-    watcher->ahead_ns = ahead_ns;
-    watcher->turned = true;
+    turn->suspended = has_slept(watcher, turn->now_ns) || late_ns > late_most_ns;
 }
 
 static void tell_cpu_highs(struct watcher *watcher)

@@ -127,7 +127,7 @@ static struct gather_window window_of(const struct stall *stall, int64_t now_ns)
     int64_t end_ns;
 
     if (stall->ongoing ||
-        __builtin_add_overflow(stall->start_ns.max, stall->duration_ns.max, &end_ns))
+        __builtin_add_overflow(stall->start_ns.min, stall->duration_ns.max, &end_ns))
         end_ns = now_ns;
     return (struct gather_window){ stall->process_id, stall->tid, stall->start_ns.min, end_ns };
 }

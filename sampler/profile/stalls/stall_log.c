@@ -96,7 +96,8 @@ static void show(struct stall_log *log, struct listed *listed, struct kept_stall
 }
 
 /* With its end it is known for good whether it is told. */
-static void count_verdict(struct stall_log *log, struct open_stall *open)
+static void count_verdict(struct stall_log *log, struct open_stall *open,
+                          enum limits_verdict verdict)
 {
     uint64_t *counts[] = { [LIMITS_TOLD] = &log->counts.told,
                            [LIMITS_ANNEALED] = &log->counts.annealed,
@@ -104,12 +105,13 @@ static void count_verdict(struct stall_log *log, struct open_stall *open)
                            [LIMITS_LOOP_FULL] = &log->counts.over_loop };
 
     if (!open->counted)
-        ++*counts[open->notes.verdict];
+        ++*counts[verdict];
     open->counted = true;
 }
 
 /* With the lock. Takes over what is kept. */
-static int publish(struct stall_log *log, struct open_stall *open, struct kept_stall *kept)
+static int publish(struct stall_log *log, struct open_stall *open, const struct stall_notes *notes,
+                   struct kept_stall *kept)
 {
     if (!open->listed) {
         open->listed = calloc(1, sizeof(*open->listed));
@@ -122,12 +124,12 @@ static int publish(struct stall_log *log, struct open_stall *open, struct kept_s
         log->counts.seen++;
     }
     if (!kept->stall.ongoing)
-        count_verdict(log, open);
+        count_verdict(log, open, notes->verdict);
     kept->stall.number = open->stall.number;
     kept->stall.change = ++log->change;
-    kept->stall.told = open->notes.verdict == LIMITS_TOLD;
-    kept->stall.equals = open->notes.equals;
-    kept->stall.updates = open->notes.updates;
+    kept->stall.told = notes->verdict == LIMITS_TOLD;
+    kept->stall.equals = notes->equals;
+    kept->stall.updates = notes->updates;
     show(log, open->listed, kept);
     return 0;
 }
@@ -162,17 +164,13 @@ int stall_log_publish(struct stall_log *log, uint64_t id, const struct stall *st
 
     pthread_mutex_lock(&log->lock);
     open = stall_log_open(log, id);
-    if (open && kept) {
-        open->notes = *notes;
-        error = publish(log, open, kept);
-    }
-    if (error)
-        log->counts.lost++;
-    if (error || !open)
-        kept_stall_release(kept);
-    if (open)
+    if (open && !error)
+        error = publish(log, open, notes, kept);
+    if (open && !error)
         note(log, open, notes, due_ns);
     pthread_mutex_unlock(&log->lock);
+    if (error || !open)
+        kept_stall_release(kept);
     return error;
 }
 

@@ -60,7 +60,9 @@ struct stall_notes {
     uint32_t equals, updates;
     enum stall_level level_told;
     uint64_t stack_told; /* the newest whole stack, when it was last told */
-    int64_t seen_ns;     /* when this step was first tried */
+    bool trying;         /* a step: it waits for names */
+    enum stall_step tried;
+    int64_t tried_ns; /* when it was first tried */
     struct annealing annealing;
 };
 
@@ -80,7 +82,7 @@ bool stall_log_task(struct stall_log *log, int64_t now_ns, struct stall_task *ou
 void stall_log_put_off(struct stall_log *log, uint64_t id, const struct stall_notes *notes,
                        int64_t due_ns);
 /* The same, and stall is what readers see from now on. Its number and change are set here; told, equals and
- * updates come from the notes. */
+ * updates come from the notes. Without memory all is as it was. */
 int stall_log_publish(struct stall_log *log, uint64_t id, const struct stall *stall,
                       const struct stall_notes *notes, int64_t due_ns);
 /* Whether a task's stall is told, by the stack's key: foreseen while it goes on, counted when it has

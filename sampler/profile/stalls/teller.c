@@ -62,20 +62,23 @@ static void tell_readers(struct teller *teller)
         teller->options.changed(teller->options.context);
 }
 
-static int publish(struct teller *teller, const struct stall_task *task,
-                   const struct composition *made, const struct stall_notes *notes, int64_t due_ns)
-{
-    int error = stall_log_publish(teller->options.log, task->id, &made->stall, notes, due_ns);
-
-    if (!error)
-        tell_readers(teller);
-    return error;
-}
-
 static void put_off(struct teller *teller, const struct stall_task *task,
                     const struct stall_notes *notes, int64_t due_ns)
 {
     stall_log_put_off(teller->options.log, task->id, notes, due_ns);
+}
+
+/* False: no memory; it is tried again. */
+static bool publish(struct teller *teller, const struct stall_task *task,
+                    const struct composition *made, const struct stall_notes *notes, int64_t now_ns,
+                    int64_t due_ns)
+{
+    if (stall_log_publish(teller->options.log, task->id, &made->stall, notes, due_ns) < 0) {
+        put_off(teller, task, &task->notes, now_ns + period_ns);
+        return false;
+    }
+    tell_readers(teller);
+    return true;
 }
 
 /* Names are read as long as somebody asks: it is asked before it is known to be a stall. */
@@ -94,10 +97,9 @@ static void warm(struct teller *teller, const struct stall_task *task, int64_t n
 static bool is_ready(struct stall_notes *notes, const struct composition *made, int64_t now_ns,
                      int64_t most_ns)
 {
-    if (!notes->seen_ns)
-        notes->seen_ns = now_ns;
     notes->names_due = !made->complete;
-    return made->complete || now_ns - notes->seen_ns >= most_ns;
+    notes->trying = !made->complete && now_ns - notes->tried_ns < most_ns;
+    return !notes->trying;
 }
 
 /* A stack that was never seen: what all threads do meanwhile goes into the profile. */
@@ -121,11 +123,10 @@ static void begin(struct teller *teller, const struct stall_task *task,
     }
     stall_log_judge(teller->options.log, task, made->key, now_ns, &notes);
     look_at_all(teller, task, &notes);
-    notes.seen_ns = 0;
     notes.level_told = task->stall.level;
     notes.stack_told = made->newest;
     annealing_begin(&notes.annealing, now_ns);
-    publish(teller, task, made, &notes, again_ns);
+    publish(teller, task, made, &notes, now_ns, again_ns);
 }
 
 static void check(struct teller *teller, const struct stall_task *task,
@@ -143,7 +144,7 @@ static void check(struct teller *teller, const struct stall_task *task,
         notes.level_told = task->stall.level;
     }
     if (told || named)
-        publish(teller, task, made, &notes, again_ns);
+        publish(teller, task, made, &notes, now_ns, again_ns);
     else
         put_off(teller, task, &notes, again_ns);
 }
@@ -158,10 +159,10 @@ static void end(struct teller *teller, const struct stall_task *task,
         return;
     }
     stall_log_judge(teller->options.log, task, made->key, now_ns, &notes);
-    notes.seen_ns = now_ns;
     notes.end_told = true;
-    stall_slice_put(teller->options.profile, &made->stall);
-    publish(teller, task, made, &notes, made->complete ? INT64_MAX : now_ns + late_names_look_ns);
+    if (publish(teller, task, made, &notes, now_ns,
+                made->complete ? INT64_MAX : now_ns + late_names_look_ns))
+        stall_slice_put(teller->options.profile, &made->stall);
 }
 
 static void complete(struct teller *teller, const struct stall_task *task,
@@ -169,20 +170,32 @@ static void complete(struct teller *teller, const struct stall_task *task,
 {
     struct stall_notes notes = task->notes;
 
-    if (made->complete || now_ns - notes.seen_ns >= names_wait_ns)
-        publish(teller, task, made, &notes, INT64_MAX);
+    if (is_ready(&notes, made, now_ns, names_wait_ns))
+        publish(teller, task, made, &notes, now_ns, INT64_MAX);
     else
         put_off(teller, task, &notes, now_ns + late_names_look_ns);
 }
 
-static void tell(struct teller *teller, const struct stall_task *task, int64_t now_ns)
+/* What the program wrote before a step is first tried must be in. */
+static void prepare(struct teller *teller, struct stall_task *task, int64_t now_ns)
+{
+    struct stall_notes *notes = &task->notes;
+
+    if (notes->trying && notes->tried == task->step)
+        return;
+    notes->trying = false;
+    notes->tried = task->step;
+    notes->tried_ns = now_ns;
+    if (task->step != STALL_STEP_NAMES)
+        profile_sync(teller->options.profile);
+}
+
+static void tell(struct teller *teller, struct stall_task *task, int64_t now_ns)
 {
     int64_t before_ns = clock_ns(), cost_ns, again_ns;
     struct composition made;
 
-    /* What the program wrote before this moment must be in. */
-    if (!task->notes.seen_ns)
-        profile_sync(teller->options.profile);
+    prepare(teller, task, now_ns);
     if (task->step == STALL_STEP_WARM) {
         warm(teller, task, now_ns);
         return;

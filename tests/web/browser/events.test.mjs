@@ -91,6 +91,61 @@ visiting("slices by name have the counts that the service tells, and a search fi
   await visit.page.getByRole("option", { name: /event name: hand over/ }).waitFor();
 });
 
+visiting("frames one by one: sorted by what they dropped; a click tells of one, Enter selects its time", async (visit) => {
+  await visit.page.keyboard.press("x");
+  await visit.button("Frames").click();
+  await visit.when(() => document.querySelector(".frames .row .nth")?.innerText === "0");
+  assert.equal(await visit.page.getByRole("grid").getAttribute("aria-rowcount"), String(FRAMES + 1));
+  const [number, start, elapsed, build, raster] = await cells(rows(visit).nth(1));
+  assert.match([number, start, elapsed].join(" "), /^0 [\d.]+ s [\d.]+ (ms|s)$/);
+  assert.match(build, /[\d.]+ (µs|ms)/);
+  assert.match(raster, /[\d.]+ (µs|ms)/);
+  await visit.button("dropped").click();
+  await visit.when(() => Number(document.querySelector(".frames .row .dropped")?.innerText) > 0);
+  const [worst, , , , , dropped] = await cells(rows(visit).nth(1));
+  await rows(visit).nth(1).click();
+  await visit.page.locator("aside .given", { hasText: "dropped" }).waitFor();
+  const told = await visit.text("aside");
+  assert.match(told, new RegExp(`frame\\s+${worst}\\s`));
+  assert.match(told, new RegExp(`dropped\\s+${dropped}`));
+  const all = await visit.samples();
+  await visit.page.getByRole("grid").focus();
+  await visit.page.keyboard.press("Enter");
+  await visit.when((all) => window.shownSamples() >= 0 && window.shownSamples() < all, all);
+  await visit.when(() => document.querySelectorAll(".frames .body .row").length === 1); // those of that time
+  await visit.picture("events-frames");
+});
+
+visiting("the strip's legend says what colours mean, and goes to a frame of a level; a double click selects its time", async (visit) => {
+  await visit.page.keyboard.press("2");
+  const few = visit.page.getByRole("button", { name: /^[\d,]+ (late|normal|middle|high|frozen)/ }).first();
+  await few.click();
+  await visit.page.locator("aside h2", { hasText: "Frame" }).waitFor();
+  const all = await visit.samples();
+  const frames = strip(visit, "Frames of Frame");
+  const { width } = await visit.place(frames);
+  await frames.dblclick({ position: { x: width / 2, y: 40 } });
+  await visit.when((all) => window.shownSamples() >= 0 && window.shownSamples() < all, all);
+});
+
+visiting("slices that are too short to be told apart are zoomed to by a click", async (visit) => {
+  await visit.page.setViewportSize({ width: 500, height: 800 }); // some milliseconds a pixel
+  await visit.page.keyboard.press("2");
+  const box = await visit.place(chart(visit));
+  const joined = async () => {
+    for (let y = 10; y < Math.min(200, box.height); y += 20)
+      for (let x = 5; x < box.width; x += 9) {
+        await visit.page.mouse.move(box.x + x, box.y + y);
+        if (await visit.page.locator(".tip", { hasText: "too short to be told apart here" }).count()) return true;
+      }
+    return false;
+  };
+  assert.ok(await joined(), "none is joined");
+  await visit.page.mouse.down();
+  await visit.page.mouse.up();
+  await visit.page.locator(".bar-of-view", { hasText: "seen" }).waitFor();
+});
+
 visiting("a row of the table picks the longest of its slices, by hand and by keys", async (visit) => {
   await visit.page.keyboard.press("x");
   await rows(visit).filter({ hasText: "sort" }).first().click();

@@ -22,6 +22,7 @@ export class FakeService {
   #sockets = new Set();
   #asked = [];
   #change = 0;
+  #cleared = 0; // which change that was
   #changes = new Map(); // number: change
 
   constructor({ samples, stalls = [], loops = [], unwatched = [], watch = "auto", live = true }) {
@@ -132,8 +133,10 @@ export class FakeService {
     _getStalls: ({ since = "0", count }) => {
       const changed = [...this.#changes].filter(([, change]) => change > Number(since)).sort(([, a], [, b]) => a - b);
       const some = count ? changed.slice(0, count) : changed;
+      const isReset = Number(since) > 0 && Number(since) < this.#cleared;
       return {
-        ...{ type: "_StallList", next: String(some.at(-1)?.[1] ?? since) },
+        ...(isReset && { reset: true }),
+        ...{ type: "_StallList", next: String(some.at(-1)?.[1] ?? this.#change) },
         stalls: some.map(([number]) => this.stalls.get(number)),
       };
     },
@@ -144,6 +147,8 @@ export class FakeService {
     _clearStalls: () => {
       this.stalls.clear();
       this.#changes.clear();
+      this.#cleared = ++this.#change;
+      this.#event("_StallsAvailable");
       return { type: "Success" };
     },
   };

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { FakeService } from "./fake_service.mjs";
 import { openBrowser } from "./recording.mjs";
-import { LOOPS, NEAR, ongoing, ORIGIN_US, SAMPLES, STALLS, UNWATCHED } from "./stalls_told.mjs";
+import { Service, workload } from "./service.mjs";
+import { beyond, LOOPS, NEAR, ongoing, ORIGIN_US, SAMPLES, STALLS, UNWATCHED } from "./stalls_told.mjs";
 import { Visit } from "./visit.mjs";
 
 const { browser, visited } = await openBrowser();
@@ -128,7 +129,7 @@ visiting("loops have what their dispatches took, and why they stalled; a click s
   await rows(visit).nth(1).waitFor();
   const cells = await rows(visit).filter({ hasText: "poll" }).locator("span").allInnerTexts();
   assert.deepEqual(cells, [
-    ...["main", "main (4242)", "poll", "busy", "4,112", "64–127 µs", "4.1–8.2 ms", "262.1–310.0 ms", "1.90 s"],
+    ...["main", "4242", "poll", "busy", "4,112", "64–127 µs", "4.1–8.2 ms", "262.1–310.0 ms", "1.90 s"],
     ...["256–511 µs", "3.41 s", "8", "7 busy, 1 lock"],
   ]);
   await rows(visit).filter({ hasText: "poll" }).click();
@@ -170,7 +171,7 @@ at("a stall that goes on is marked up to now, grows, and ends", { stalls: STALLS
   assert.ok(Math.abs((await end()) - strip.x - strip.width) < 8, "which is now later");
   own.tell([ongoing(4)]);
   await mark.waitFor({ state: "detached" });
-  await rows(visit).filter({ hasText: "4.00 s" }).waitFor();
+  await rows(visit).filter({ hasText: "unlock_vault" }).filter({ hasText: "4.00 s" }).waitFor();
   assert.deepEqual(own.asked("_getStalls").map(({ since }) => since).filter(Boolean).slice(0, 3), ["9", "10", "11"]);
 });
 
@@ -187,13 +188,13 @@ at("a frozen view has the stalls of before", { stalls: STALLS }, async (visit, o
   await marks(visit).first().waitFor();
   await visit.button("Freeze").click();
   await visit.page.locator(".standing", { hasText: "frozen" }).waitFor();
-  own.tell([ongoing(4)]);
+  own.tell([beyond()]);
   await visit.when(() => window.isSettled());
   await visit.page.keyboard.press("l");
   await rows(visit).first().waitFor();
   assert.equal(await rows(visit).count(), STALLS.length);
   await visit.button("Go live").click();
-  await rows(visit).filter({ hasText: "unlock_vault" }).waitFor();
+  await rows(visit).filter({ hasText: "17.00 s" }).waitFor();
 });
 
 at("a clear takes the stalls away", { stalls: STALLS }, async (visit) => {
@@ -241,3 +242,35 @@ at(
     assert.equal(await visit.page.locator("section.stall img, section.stall script, .stalls img").count(), 0);
   },
 );
+
+const LATE = workload("stall_loop", "decode:100,render:900,compress:100", "wait:300");
+
+test("of a program that stalls the page says what the service says, live and as a session", () =>
+  visited(Service.ended(LATE), async (visit, late) => {
+    await visit.moreThan(0);
+    const { stalls } = await late.ask("_getStalls");
+    assert.ok(stalls.length > 0, "it took more than a second");
+    const told = stalls.map(({ number, culprit }) => `${number} ${culprit?.function ?? ""}`).sort();
+    const read = () =>
+      [...document.querySelectorAll(".stalls .body .row")].map((row) => `${row.querySelector(".nth").innerText} ${row.querySelector(".name").innerText}`.trim()).sort();
+    const isTold = async () => {
+      await visit.when((count) => document.querySelectorAll(".stalls .body .row").length === count, told.length);
+      assert.deepEqual(await visit.page.evaluate(read), told.map((one) => one.trim()));
+    };
+    await visit.page.keyboard.press("l");
+    await isTold();
+    const [longest] = [...stalls].sort((a, b) => b.durationMicros[1] - a.durationMicros[1]);
+    await visit.page.getByRole("button", { name: new RegExp(`^Stall ${longest.number} of `) }).click();
+    await stall(visit).getByText(longest.causeText).waitFor();
+    const runs = () => stall(visit).locator(".story button").count();
+    assert.equal(await runs(), longest.story.length);
+    const text = await visit.text("section.stall");
+    await visit.picture("stalls-real");
+    const { data } = await late.ask("_getSession");
+    await visit.drop({ name: "late.isoscope", content: Buffer.from(data, "base64") }, "shown");
+    await visit.page.locator("header", { hasText: "Saved session" }).waitFor();
+    await isTold();
+    await rows(visit).filter({ has: visit.page.locator(".nth", { hasText: new RegExp(`^${longest.number}$`) }) }).click();
+    await stall(visit).getByText(longest.causeText).waitFor();
+    assert.equal(await visit.text("section.stall"), text);
+  }));

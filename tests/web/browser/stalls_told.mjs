@@ -93,6 +93,13 @@ export const ongoing = (seconds) => ({
   ongoing: seconds < 4,
 });
 
+/** It begins behind all samples. */
+export const beyond = () =>
+  stallOf({
+    ...{ number: 11, at: 17, to: 17.5, runs: [["layout_text", 0.5]] },
+    culprit: { function: "layout_text" },
+  });
+
 /** Each millisecond of the loops' and a worker's CPU time, for 16 s. */
 export const SAMPLES = Array.from({ length: 16_000 }, (_, ms) => {
   const at = ORIGIN_US + ms * 1000;

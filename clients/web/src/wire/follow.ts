@@ -81,11 +81,6 @@ export class Follower<T extends Reply = SamplesTable> {
     });
   }
 
-  /** All is asked for once more. */
-  anew(): void {
-    this.#cursor = "";
-  }
-
   /** From now on the service tells when there are samples. */
   tells(): void {
     this.#tells = true;

@@ -263,7 +263,6 @@ class Server {
     const rpc = this.#rpc;
     if (!rpc) return this.#say({ say: "problem", problem: "not connected" });
     await command(rpc, wanted).catch(this.#failed);
-    if (wanted.set === "clear") this.#stallFollower.anew(); // no reply says that they are gone
     await this.#readInfo();
     void this.#now();
   }

@@ -29,7 +29,8 @@ _STATUSES = [
 _STATUSES_AFTER = """\
 \\fBisoscope run\\fR and \\fBrecord\\fR, and the commands with \\fB\\-\\- COMMAND\\fR where its profile was shown, return
 the program's own status (128 + N where signal N ended it); 125, 126 and 127 where it could not be
-sampled, executed or found. \\fBreplay\\fR returns 0 where all is the same, 1 where something differs, 2
+sampled, executed or found; 3 where it ended with 0, and a loop stalled for as long as \\fB\\-\\-fail\\-on\\-stall\\fR
+says. \\fBreplay\\fR returns 0 where all is the same, 1 where something differs, 2
 where it could not be run. Results go to standard output, everything else to standard error."""
 
 _ENVIRONMENT = [

@@ -5,7 +5,7 @@
                    -> events (session_events.py) -> Profile.timeline
 
 Names come behind the samples that they are of, and the last word holds: tables are read before the samples.
-Lost: how processes ended, modules without samples, texts of source files, files of lines that are not the function's.
+Lost: stalls and loops (`isoscope stalls FILE` has them), how processes ended, modules without samples, texts of source files, files of lines that are not the function's.
 
 Errors   BadFile, with where in the file it is. A recording that was cut off is read up to its last complete block, and
          Profile.notes says so.

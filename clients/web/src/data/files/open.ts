@@ -51,7 +51,7 @@ export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<Opened
   if (!content.length) throw new BadFile("the file is empty");
   const zipped = content[0] === 0x1f && content[1] === 0x8b;
   const opened = readBytes(zipped ? await unzipped(content) : content);
-  if (!opened.profile.samples.length && !opened.events?.timeline.length) throw new BadFile(`${opened.form} file without samples`);
+  if (!opened.profile.samples.length && !opened.events?.timeline.length && !opened.stalls?.length) throw new BadFile(`${opened.form} file without samples`);
   const timeless = opened.profile.samples.time_us.view().every((time) => time === 0);
   if (timeless) lineUp(opened.profile);
   return { session: null, ...opened, timeless };

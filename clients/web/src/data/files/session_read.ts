@@ -4,18 +4,21 @@
 //                  -> pieces of samples -> Profile
 //
 //                  -> blocks of events -> Events
+//                  -> blocks of stalls -> Stalls
 //
 // A recording that was cut off is read up to its last complete block. Left out: memory and mappings.
 // Errors  BadFile, with where in the file it is.
 import type { Exit, SavedFile, VM } from "../../wire/protocol";
 import { IntColumn } from "../columns";
 import type { Profile } from "../profile";
+import type { Stalls } from "../stalls/stalls";
 import type { Events } from "../timeline/events";
 import { Builder } from "./builder";
 import { type Json, list, numberOf, record, textOf } from "./json";
 import { BadFileAt, type Block, blocksOf, Unpacker, wrong } from "./session_blocks";
 import { columnsOf, Numbers } from "./session_columns";
 import { SessionEvents } from "./session_events";
+import { SessionStalls } from "./session_stalls";
 import { pidOf, Tables } from "./session_tables";
 
 /** A process of a session, which is over. */
@@ -46,12 +49,14 @@ export interface Session {
   session: SessionFacts;
   texts: ReadonlyMap<string, string>; // of source files, by their paths
   events: Events;
+  stalls: Stalls;
 }
 
 export function readSession(file: Uint8Array): Session {
   const builder = new Builder();
   const tables = new Tables(builder);
-  const pieces = readTables(file, tables);
+  const late = new SessionStalls();
+  const pieces = readTables(file, tables, late);
   builder.profile.period_us = Number(tables.settings.periodUs) || 0;
   const session = factsOf(tables);
   for (const { pid, name } of session.processes) builder.profile.processNames.set(pid, name);
@@ -62,7 +67,7 @@ export function readSession(file: Uint8Array): Session {
     else inBlock(block, () => told.add(piece, new Unpacker().read(block)));
   }
   told.events.timeline.settle();
-  return { profile: builder.profile, session, texts: tables.texts, events: told.events };
+  return { profile: builder.profile, session, texts: tables.texts, events: told.events, stalls: late.stalls };
 }
 
 interface Told {
@@ -71,7 +76,7 @@ interface Told {
 }
 
 /** All of them; the blocks of samples and events are left for later, each with what is said of it. */
-function readTables(file: Uint8Array, tables: Tables): Told[] {
+function readTables(file: Uint8Array, tables: Tables, late: SessionStalls): Told[] {
   const unpacker = new Unpacker(); // one frame for all
   const pieces: Told[] = [];
   let piece: Json = {};
@@ -79,6 +84,7 @@ function readTables(file: Uint8Array, tables: Tables): Told[] {
     inBlock(block, () => {
       if (block.type === "SMPL" || block.type === "EVNT") pieces.push({ piece, block });
       else if (block.type === "EVTS") piece = jsonOf(new Unpacker().read(block));
+      else if (block.type === "STLS") late.add(jsonOf(new Unpacker().read(block)));
       else if (block.type === "CHNS") tables.addChains(unpacker.read(block));
       else if (block.type === "SRCE") tables.addSource(new Unpacker().read(block));
       else if (JSONS.has(block.type)) {

@@ -28,11 +28,16 @@ export interface StallBrief {
 
 export const LEVELS: readonly Stall["level"][] = ["stall", "hang", "dead"];
 
+/** That its samples have: of pids that came twice, the service's number. */
+export function pidOf({ isolateId, pid }: Stall): number {
+  return Number(/\d+/.exec(isolateId)?.[0] ?? pid);
+}
+
 export function briefOf(stall: Stall): StallBrief {
-  const { number, pid, tid, thread, level, ongoing, told, equals, cause, culprit, caller } = stall;
+  const { number, tid, thread, level, ongoing, told, equals, cause, culprit, caller } = stall;
   const { startMicros: start, durationMicros: length, timeOriginMicros: from, timeExtentMicros: extent } = stall;
   return {
-    ...{ number, pid, tid, thread, level, ongoing, told, equals, cause },
+    ...{ number, pid: pidOf(stall), tid, thread, level, ongoing, told, equals, cause },
     loop: stall.name,
     culprit: culprit?.function ?? "",
     culpritKey: culprit?.function ? `${culprit.library}!${culprit.function}` : "",

@@ -4,10 +4,12 @@ import type { LoopStats, Stall, StallList } from "../../wire/protocol";
 import type { Profile } from "../profile";
 import type { LoopSort, StallSort } from "../sort";
 import type { Search } from "../sums/search";
-import { briefOf, stallRows, type StallBrief } from "./brief";
+import { briefOf, pidOf, stallRows, type StallBrief } from "./brief";
 import { type LoopTable, loopTable } from "./loops";
 
 const KEPT_MOST = 10_000; // the service keeps fewer; this bounds a page that is open for days
+
+const threadOf = (profile: Profile, stall: Stall) => profile.thread(pidOf(stall), stall.tid, stall.thread, false);
 
 export class Stalls {
   #byNumber = new Map<number, Stall>();
@@ -50,14 +52,14 @@ export class Stalls {
 
   /** Threads of stalls are threads of the profile, whether they have samples or not. */
   share(profile: Profile): void {
-    for (const { pid, tid, thread } of this.#byNumber.values()) profile.thread(pid, tid, thread, false);
+    for (const one of this.#byNumber.values()) threadOf(profile, one);
   }
 
   /** Threads of the profile that were late in the time from..to. */
   threadsIn(profile: Profile, [from, to]: [number, number]): number[] {
     const found = new Set<number>();
-    for (const { pid, tid, thread, timeOriginMicros: start, timeExtentMicros: extent } of this.#byNumber.values())
-      if (start < to && start + extent > from) found.add(profile.thread(pid, tid, thread, false));
+    for (const one of this.#byNumber.values())
+      if (one.timeOriginMicros < to && one.timeOriginMicros + one.timeExtentMicros > from) found.add(threadOf(profile, one));
     return [...found];
   }
 

@@ -21,9 +21,10 @@ export function Help() {
         and the wheel scroll. Arrows go from frame to frame, Enter zooms to one, + and - zoom.
         Dragging moves. A click selects, a double click zooms, a right click opens a menu. Heat map:
         dragging selects a range, from cell to cell; a click selects a cell. Arrows go from cell to
-        cell, Shift and arrows mark a range, Enter selects it. Back and Forward undo and redo. A
-        percentage
-        with ~ is of fewer than 30 samples.
+        cell, Shift and arrows mark a range, Enter selects it. A mark over a lane is a stall:
+        a click selects its time and its thread, arrows go from mark to mark, Enter opens one; marks that
+        are too near to be told apart are zoomed to. Back and Forward undo and redo. A percentage with ~
+        is of fewer than 30 samples.
       </p>
     </Sheet>
   );

@@ -25,19 +25,17 @@ const HEADINGS: Heading[] = [
   ["", "causes", "causes"],
 ];
 
-function select_({ tid }: Loop): void {
+function pickLoop({ tid }: Loop): void {
   const { processes: _, threads, ...filter } = selection.value.filter;
   const isPicked = threads?.length === 1 && threads[0] === tid;
   select({ filter: isPicked ? filter : { ...filter, threads: [tid] } });
 }
 
-export function LoopTable({ loops: table }: { loops: Table | null }) {
-  const rows = table?.loops ?? [];
+export function LoopTable({ loops: { loops: rows } }: { loops: Table }) {
   const id = useId();
   const sight = useRowsInSight(rows.length);
   const { threads } = selection.value.filter;
   const at = threads?.length === 1 ? rows.findIndex(({ tid }) => tid === threads[0]) : -1;
-  if (!table) return null;
   return (
     <Grid
       kind="loops"
@@ -51,7 +49,7 @@ export function LoopTable({ loops: table }: { loops: Table | null }) {
             key={one.number}
             class={`row${index === at ? " current" : ""}${one.ended || !one.watched ? " faint" : ""}`}
             {...rowOf(index, index === at ? id : undefined)}
-            onClick={() => select_(one)}
+            onClick={() => pickLoop(one)}
           >
             {cells.map((text, i) => (
               <span class={`${HEADINGS[i][1]}${HEADINGS[i][0] === "busy" && one.busy ? " warn" : ""}`}>
@@ -68,7 +66,7 @@ export function LoopTable({ loops: table }: { loops: Table | null }) {
       headings={HEADINGS}
       onKeyDown={(press) =>
         sight.onKey(press, at, (next) => {
-          select_(rows[next]);
+          pickLoop(rows[next]);
           sight.reveal(next);
         })
       }
@@ -90,7 +88,7 @@ function cellsOf(one: Loop): string[] {
   const why = Object.entries(causes).filter(([, count]) => count > 0);
   return [
     one.name || one.thread,
-    `${one.thread} (${one.tid})`,
+    one.thread === one.name ? String(one.tid) : `${one.thread} (${one.tid})`,
     one.kind,
     standing(one),
     grouped(one.dispatches),

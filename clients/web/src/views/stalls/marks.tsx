@@ -25,9 +25,10 @@ interface Props {
 
 export function StallMarks({ lanes, view, lane_px }: Props) {
   const { until_us } = look.value.filter;
-  const all = useAnswer("stalls", data.value?.stalls ? { sort: IN_TIME, search: null, until_us } : null);
+  const known = data.value?.stalls ?? 0;
+  const all = useAnswer("stalls", known ? { sort: IN_TIME, search: null, until_us } : null);
   const roving = useRoving();
-  if (!all?.length) return null;
+  if (!known || !all?.length) return null; // of what was cleared the answer is still there
   const now_us = data.value?.extent_us?.[1] ?? 0;
   return (
     <div

@@ -143,13 +143,22 @@ function Context({ stall }: { stall: Stall }) {
     ...(tag ? [["user tag", tag] as [string, string]] : []),
     ...(equals > 1 ? [["equal ones", `${grouped(equals)} of this loop so far${told ? "" : "; this one was not told"}`] as [string, string]] : []),
     ...(updates ? [["told again", grouped(updates)] as [string, string]] : []),
-    ["all stacks begin", prefix.join(" › ") || "differently"],
+    ["all stacks begin", prefixText(prefix)],
   ];
   return (
     <Part title="What it was about">
       <Rows of={rows} />
     </Part>
   );
+}
+
+const PREFIX_TOLD = 5; // the innermost: what is farther out is in the stacks
+
+function prefixText(prefix: string[]): string {
+  if (!prefix.length) return "differently";
+  const told = prefix.slice(-PREFIX_TOLD).join(" › ");
+  const more = prefix.length - PREFIX_TOLD;
+  return more > 0 ? `${grouped(more)} outer functions › ${told}` : told;
 }
 
 function Rows({ of }: { of: [string, string][] }) {
@@ -169,7 +178,7 @@ function Rows({ of }: { of: [string, string][] }) {
 function Stacks({ stall }: { stall: Stall }) {
   const groups = stackGroups(stall.stacks ?? []);
   if (!groups.length) return null;
-  const common = stall.prefix.length;
+  const common = groups.length > 1 ? stall.prefix.length : 0;
   return (
     <>
       <h3>Its last stacks, innermost function first</h3>

@@ -25,12 +25,16 @@ const HEADINGS: Heading[] = [
 ];
 
 export function StallTable() {
-  const { stallSort: sort, search, stall } = selection.value;
+  const { stallSort: sort, search } = selection.value;
   const { until_us } = look.value.filter;
   const rows = useAnswer("stalls", { sort, search: search.text ? search : null, until_us });
+  return rows && <Rows rows={rows} />;
+}
+
+function Rows({ rows }: { rows: StallBrief[] }) {
+  const { stall } = selection.value;
   const id = useId();
-  const sight = useRowsInSight(rows?.length ?? 0);
-  if (!rows) return null;
+  const sight = useRowsInSight(rows.length);
   const zero_us = data.value?.extent_us?.[0] ?? 0;
   const at = rows.findIndex(({ number }) => number === stall);
   return (
@@ -72,9 +76,9 @@ export function StallTable() {
 
 /** In the order of the headings. */
 function cellsOf(one: StallBrief, zero_us: number): string[] {
-  const { number, level, cause, culprit, caller, thread, tid, equals } = one;
+  const { number, level, cause, culprit, caller, loop, thread, tid, equals } = one;
   const numbers = [grouped(number), secondsText(one.start_us[0], zero_us, 2), lengthText(one)];
-  return [...numbers, level, cause, culprit, caller, nameOfLoop(one), `${thread} (${tid})`, grouped(equals)];
+  return [...numbers, level, cause, culprit, caller, nameOfLoop(one), thread === loop ? String(tid) : `${thread} (${tid})`, grouped(equals)];
 }
 
 function Cells({ one, zero_us }: { one: StallBrief; zero_us: number }) {

@@ -1,6 +1,8 @@
 // Loops that were late: a table of their stalls, the picked one in full below it; or a table of the loops.
+import type { LoopTable as Loops } from "../../data/stalls/loops";
 import { data } from "../../state/live";
 import { select, selection, STALL_TABLES } from "../../state/selection";
+import { canRecord } from "../../state/standing";
 import { grouped } from "../parts/format";
 import { useRoving } from "../parts/roving";
 import { LoopTable } from "./loop_table";
@@ -42,9 +44,22 @@ export function StallView() {
         )}
       </div>
       <div class="rest">
-        {stallTable === "loops" ? <LoopTable loops={loops} /> : count ? <StallTable /> : <NoStalls loops={loops} />}
+        <List loops={loops} />
       </div>
       {stallTable === "stalls" && stall > 0 && <StallDetail number={stall} />}
     </div>
+  );
+}
+
+function List({ loops }: { loops: Loops | null }) {
+  if (selection.value.stallTable === "loops") return loops ? <LoopTable loops={loops} /> : <NoLoops />;
+  return data.value?.stalls ? <StallTable /> : <NoStalls loops={loops} />;
+}
+
+function NoLoops() {
+  return (
+    <p class="empty" role="status">
+      {canRecord.value ? "Loading…" : "A saved profile has no figures of loops, but of their stalls."}
+    </p>
   );
 }

@@ -134,7 +134,7 @@ function FrameLegend({ of: { sums: { late, levels } }, go }: { of: FrameStrip; g
         const count = level ? levels[level] : few;
         if (!count) return null;
         return (
-          <button title={`Late frames with ${words}: the next one`} onClick={() => go(level)}>
+          <button title={`${level ? `Late frames of level ${words}` : "Late frames, fewer than 3 dropped"}: to the next one`} onClick={() => go(level)}>
             <i class="swatch" style={{ background: levelColour(level, true, ink.value) }} /> {grouped(count)} {words}
           </button>
         );

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
+from ...protocol import PrivateStallStack
 from ...stalls import Stall, words
 from ...text import Style, counted, fit_function, printable, shorten
 from ..terminal.page import Column, Page, Row, text_of
 
 _BAR = 24  # characters of the longest run
-_STACKS = 3  # that are printed: the last ones
+_STACKS = 3  # that are printed: the last different ones
+_TIMES = 6  # of looks that met one, the last ones
 _PREFIX = 8  # functions of the common beginning that are printed: the inner ones
 _RUNNING_US = 5_000  # that are worth a look at samples of CPU time
 
@@ -128,15 +130,24 @@ def _prefix(stall: Stall, style: Style) -> list[str]:
 
 
 def _stacks(stall: Stall, style: Style) -> list[str]:
-    stacks = stall.get("stacks", [])[-_STACKS:]
     lines: list[str] = []
-    begin, width = stall["timeOriginMicros"], _inner(style)
-    for stack in stacks:
-        at = words.time(max(0, stack["micros"] - begin))
-        lines.append(f"stack at {at}, {stack['state']}")
-        room = None if width is None else width
-        lines += [f"  {style.function(name or words.UNKNOWN, room)}" for name in stack["functions"]]
+    room = _inner(style)
+    for stacks in _alike(stall.get("stacks", []))[-_STACKS:]:
+        at = ", ".join(words.time(max(0, stack["micros"] - stall["timeOriginMicros"])) for stack in stacks[-_TIMES:])
+        lines.append(f"stack at {at}: {stacks[-1]['state']}")
+        lines += [f"  {style.function(name or words.UNKNOWN, room)}" for name in stacks[-1]["functions"]]
     return lines
+
+
+def _alike(stacks: Sequence[PrivateStallStack]) -> list[list[PrivateStallStack]]:
+    """Those that follow each other and are the same, in one."""
+    groups: list[list[PrivateStallStack]] = []
+    for stack in stacks:
+        if groups and groups[-1][-1]["functions"] == stack["functions"]:
+            groups[-1].append(stack)
+        else:
+            groups.append([stack])
+    return groups
 
 
 def _closer(stall: Stall, where: Where, style: Style) -> list[str]:
