@@ -80,8 +80,8 @@ def culprit(rounds: int, _seconds: float) -> None:
 
 
 def causes(rounds: int, _seconds: float) -> None:
-    from stall_loop import stall_loop
-    from test_stalls_causes import WAYS, places, was_disturbed
+    from stall_loop import stall_loop, was_disturbed
+    from test_stalls_causes import WAYS, places
 
     count = max(20, rounds)
     print(f"\ncauses: {count} of each; disturbed: the thread wanted a processor, or isoscope was late, for a quarter "

@@ -94,6 +94,12 @@ def wrong_times(stall: Stall, step: Step) -> str:
     return "; ".join(wrong)
 
 
+def was_disturbed(stall: Stall) -> bool:
+    """The machine had a good part in it, and that may be said as well."""
+    longest = stall["durationMicros"][1]
+    return stall["hostLateMicros"] > 0.25 * longest or stall["runnableMicros"] > 0.25 * longest
+
+
 def all_stalls(client: Client, **params: Any) -> list[Stall]:
     return list(client.call("_getStalls", **params)["stalls"])
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from harness import until, workload
-from stall_loop import Stall, StallLoop, stall_loop, wrong_times
+from stall_loop import Stall, StallLoop, stall_loop, was_disturbed, wrong_times
 
 EACH = 2  # ./dev bench stalls: 20
 TRIES = 10
@@ -36,12 +36,6 @@ WAYS = [
 def loop():
     with stall_loop() as loop:
         yield loop
-
-
-def was_disturbed(stall: Stall) -> bool:
-    """The machine had a good part in it, and that may be said as well."""
-    longest = stall["durationMicros"][1]
-    return stall["hostLateMicros"] > 0.25 * longest or stall["runnableMicros"] > 0.25 * longest
 
 
 def judged(loop: StallLoop, word: str) -> Stall:
