@@ -5,9 +5,10 @@
  *   server hands over memfds -> collector thread drains them -> store -> snapshot_take
  *                                             symbol worker names modules
  *
- * Threads    profile_start makes two: the collector and the symbol worker. Without it nothing runs
- *            by itself: profile_sync drains and snapshot_take symbolizes in the caller (tests do
- *            that). All calls are for any thread.
+ * Threads    profile_start makes them: the collector, the symbol worker, wall mode's rounds, the
+ *            watcher of loops and the teller of stalls. Without it nothing runs by itself:
+ *            profile_sync drains and snapshot_take symbolizes in the caller (tests do that). All
+ *            calls are for any thread.
  * Ownership  The profile owns memfds given to it.
  */
 #ifndef ISOSCOPE_PROFILE_H

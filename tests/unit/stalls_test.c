@@ -1,5 +1,6 @@
 #include "sampler/profile/stalls.h"
 
+#include "fake_events.h"
 #include "fake_stalls.h"
 #include "profile_fixture.h"
 #include "sampler/include/isoscope/isoscope.h"
@@ -501,6 +502,75 @@ static void an_ended_stall_is_a_slice_of_its_loops_thread(void **state)
     timeline_free(timeline);
 }
 
+static void look(struct fixture *fixture, uint32_t slot, int64_t at_ms, uint64_t offset)
+{
+    fake_feed_look(&fixture->feed, slot, at_ms * 1000, FEED_STATE_LOCK,
+                   FEED_FRAME(fixture->module, offset));
+}
+
+/* It ran in a, then waited in b for thread 9, which stood in a. */
+static void looks_from_outside_its_slice_and_who_it_waits_for_are_in_a_stall(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct stall_evidence evidence = { .descriptor = -1, .holder_tid = 9, .holder = "other" };
+    struct late_dispatch dispatch = late(fixture, 5, 1000, 300);
+    uint32_t other = fake_feed_thread(&fixture->feed, 9, "other");
+    const struct stall *stall;
+    struct stalls *stalls;
+
+    sample_for(fixture, 1000, 1040, A, 0);
+    fake_begin(&fixture->feed, fixture->slot, 900 * ms, "request");
+    fake_begin(&fixture->feed, fixture->slot, 1010 * ms, "draw");
+    for (int64_t at_ms = 1200; at_ms < 1300; at_ms += 5) {
+        look(fixture, fixture->slot, at_ms, B);
+        look(fixture, other, at_ms, A);
+    }
+    dispatch.cause = STALL_CAUSE_LOCK;
+    dispatch.evidence = &evidence;
+    arm_and_reach(fixture, &dispatch);
+    end(fixture, &dispatch);
+    tell(fixture, 1310);
+    stalls = take(fixture, 0);
+    stall = stalls_at(stalls, 0);
+    assert_string_equal(stall->culprit.function, "b");
+    assert_int_equal(stall->culprit_looks, 20);
+    assert_int_equal(stall->looks, 28);
+    assert_int_equal(stall->run_count, 2);
+    assert_int_equal(stall->runs[0].to_ns, 1045 * ms); /* what came behind nobody saw */
+    assert_int_equal(stall->runs[1].from_ns, 1200 * ms);
+    assert_int_equal(stall->stacks[STALL_STACKS_MAX - 1].state, FEED_STATE_LOCK);
+    assert_string_equal(stall->slice, "draw");
+    assert_string_equal(stall->evidence.holder, "other");
+    assert_string_equal(stall->evidence.holder_function, "a");
+    stalls_free(stalls);
+}
+
+/* As its thread said in the culprit's run. */
+static void what_the_program_said_is_in_a_stall(void **state)
+{
+    struct fixture *fixture = *state;
+    struct late_dispatch dispatch = late(fixture, 5, 1000, 300);
+    uint32_t tag = feed_writer_name(&fixture->feed.writer, "load");
+    const uint64_t frame = FEED_FRAME(fixture->module, B);
+    struct stalls *stalls;
+
+    sample_for(fixture, 1000, 1040, A, 0);
+    for (int64_t at_ms = 1040; at_ms < 1300; at_ms += 5)
+        fake_feed_write(&fixture->feed, fixture->slot,
+                        &(struct fake_sample){ .timestamp_us = at_ms * 1000,
+                                               .cpu_ns = 1000000,
+                                               .tag = tag,
+                                               .depth = 1,
+                                               .frames = &frame });
+    arm_and_reach(fixture, &dispatch);
+    end(fixture, &dispatch);
+    tell(fixture, 1310);
+    stalls = take(fixture, 0);
+    assert_string_equal(stalls_at(stalls, 0)->tag, "load");
+    assert_null(stalls_at(stalls, 0)->slice);
+    stalls_free(stalls);
+}
+
 static void count_change(void *context)
 {
     atomic_fetch_add((_Atomic int *)context, 1);
@@ -517,12 +587,11 @@ static void the_teller_tells_by_itself(void **state)
     bool ended = false;
 
     sample_for(fixture, 1000, 1300, B, A);
-    assert_int_equal(
-        teller_new(&teller, &(struct teller_options){ .profile = fixture->profile,
-                                                      .log = fixture->profile->stalls,
-                                                      .changed = count_change,
-                                                      .context = &changes }),
-        0);
+    assert_int_equal(teller_new(&teller, &(struct teller_options){ .profile = fixture->profile,
+                                                                   .log = fixture->profile->stalls,
+                                                                   .changed = count_change,
+                                                                   .context = &changes }),
+                     0);
     assert_int_equal(teller_start(teller), 0);
     arm_and_reach(fixture, &dispatch);
     end(fixture, &dispatch);
@@ -557,6 +626,8 @@ int main(void)
         TEST(the_list_is_bounded_and_counts_what_it_let_go),
         TEST(a_kept_stall_has_all_its_text_and_each_word_once),
         TEST(an_ended_stall_is_a_slice_of_its_loops_thread),
+        TEST(looks_from_outside_its_slice_and_who_it_waits_for_are_in_a_stall),
+        TEST(what_the_program_said_is_in_a_stall),
         TEST(the_teller_tells_by_itself),
     };
 
