@@ -117,6 +117,7 @@ def test_stalls_of_a_command_are_listed():
     assert done.returncode == 0, done.stderr
     (row, *_) = [line.split() for line in done.stdout.splitlines() if "pages (writer)" in line]
     assert {"compress", "write_page"} & set(row)
+    assert "so far" not in done.stdout  # the command has ended
 
 
 def test_stalls_of_a_session_have_a_story_and_a_window_with_samples(recorded):
