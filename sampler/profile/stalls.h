@@ -53,14 +53,14 @@ struct stall_range {
 /* What the kernel told of the loop's thread since the dispatch began. */
 struct stall_evidence {
     uint64_t running_ns, runnable_ns, sleeping_ns; /* schedstat's; together about the duration */
-    uint64_t faults;       /* major ones */
-    uint64_t host_late_ns; /* that the service's own looks came too late */
+    uint64_t faults;                               /* major ones */
+    uint64_t host_late_ns;                         /* that the service's own looks came too late */
     /* What it waited in most; of looks that met it asleep. */
-    char system_call[24]; /* ""; "futex", "read" */
-    int32_t descriptor;   /* -1: none */
-    char path[256];       /* the descriptor's; "" */
-    int32_t holder_tid;   /* of the lock, or the process that it waits for; 0: not known */
-    char holder[16];      /* that thread's name; "" */
+    char system_call[24];      /* ""; "futex", "read" */
+    int32_t descriptor;        /* -1: none */
+    char path[256];            /* the descriptor's; "" */
+    int32_t holder_tid;        /* of the lock, or the process that it waits for; 0: not known */
+    char holder[16];           /* that thread's name; "" */
     char holder_function[128]; /* where that one stands; "" */
 };
 
@@ -97,22 +97,23 @@ struct stall {
     const char *thread_name;
     enum stall_level level; /* the highest so far */
     bool ongoing;
-    bool told;             /* false: equal ones were told often enough (annealing.h): listed, no event */
-    uint32_t equals;       /* stalls of this loop with this culprit so far, this one too */
-    uint32_t updates;      /* so far */
-    int64_t limit_ns;      /* that it went over */
+    bool told;        /* false: equal ones were told often enough (annealing.h): listed, no event */
+    uint32_t equals;  /* stalls of this loop with this culprit so far, this one too */
+    uint32_t updates; /* so far */
+    int64_t limit_ns; /* that it went over */
     struct stall_range start_ns, duration_ns; /* ongoing: so far */
     enum stall_cause cause;
     struct stall_evidence evidence;
     /* The longest run of one function on top, the latest of equals. */
     struct stall_place culprit;
-    struct stall_place caller; /* the first frame of the program's own code, from the culprit on; may be it */
-    int64_t culprit_ns;        /* of that run */
-    uint32_t culprit_looks;    /* with it on top, in all runs */
-    uint32_t looks;            /* all */
-    const char *tag;           /* what the program said: its tag, NULL: none */
-    const char *slice;         /* the slice that stood open in its thread, NULL: none */
-    uint32_t prefix_count;     /* frames that all stacks begin with, outermost first */
+    struct stall_place
+        caller; /* the first frame of the program's own code, from the culprit on; may be it */
+    int64_t culprit_ns;     /* of that run */
+    uint32_t culprit_looks; /* with it on top, in all runs */
+    uint32_t looks;         /* all */
+    const char *tag;        /* what the program said: its tag, NULL: none */
+    const char *slice;      /* the slice that stood open in its thread, NULL: none */
+    uint32_t prefix_count;  /* frames that all stacks begin with, outermost first */
     const char *const *prefix;
     uint32_t run_count;
     const struct stall_run *runs;
@@ -121,12 +122,12 @@ struct stall {
 };
 
 struct stalls_window {
-    uint64_t process_id;         /* 0: every process */
-    int32_t tid;                 /* of that process; 0: every thread */
-    bool bounded;                /* false: origin and extent are not looked at */
+    uint64_t process_id;          /* 0: every process */
+    int32_t tid;                  /* of that process; 0: every thread */
+    bool bounded;                 /* false: origin and extent are not looked at */
     int64_t origin_us, extent_us; /* what overlaps it belongs to it */
-    uint64_t since;              /* only those whose change is greater; 0: all */
-    uint32_t count_max;          /* the first so many; 0: all */
+    uint64_t since;               /* only those whose change is greater; 0: all */
+    uint32_t count_max;           /* the first so many; 0: all */
 };
 
 /* By change. 0, -ISOSCOPE_NO_MEMORY or -ISOSCOPE_NOT_FOUND (no such process). */
@@ -175,16 +176,18 @@ struct loop_info {
     /* A dispatch that began and ended between two looks took less than the time between them: it is counted as
      * the mean of such, that is the part of looks that met the loop busy. */
     struct loop_times dispatch;
-    struct loop_times delay; /* from when it could run to when it ran: of pings, or the kernel's of its thread */
-    uint64_t blocking_ns;    /* of each dispatch over the jank limit, what it took more */
+    struct loop_times
+        delay; /* from when it could run to when it ran: of pings, or the kernel's of its thread */
+    uint64_t blocking_ns; /* of each dispatch over the jank limit, what it took more */
     uint64_t levels[STALL_LEVEL_COUNT]; /* dispatches that reached it and no more */
     uint64_t causes[STALL_CAUSE_COUNT]; /* stalls, by cause */
-    uint64_t dismissed; /* stalls that were none: suspended, stopped, traced */
+    uint64_t dismissed;                 /* stalls that were none: suspended, stopped, traced */
     uint32_t limits_ms[STALL_LEVEL_COUNT];
 };
 
 /* Returns how many there are; fills at most capacity. */
-size_t profile_loops(struct profile *profile, uint64_t process_id, struct loop_info *out, size_t capacity);
+size_t profile_loops(struct profile *profile, uint64_t process_id, struct loop_info *out,
+                     size_t capacity);
 
 /* A thread that waits for descriptors by system calls of its own: its loop is not marked. */
 struct unwatched_thread {
@@ -205,7 +208,8 @@ struct cpu_high {
     uint32_t permille; /* of one processor, on average */
 };
 /* Those with a number greater than since. */
-size_t profile_cpu_high(struct profile *profile, uint64_t since, struct cpu_high *out, size_t capacity);
+size_t profile_cpu_high(struct profile *profile, uint64_t since, struct cpu_high *out,
+                        size_t capacity);
 
 struct stall_settings {
     enum feed_watch watch;

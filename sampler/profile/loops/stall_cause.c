@@ -22,6 +22,13 @@ static enum stall_cause cause_of_sleep(const struct stall_looks *looks)
     return seen_ns ? causes[longest] : STALL_CAUSE_UNKNOWN;
 }
 
+/* It wanted no processor, so it does not matter that there was none, as long as a look saw what it slept in. */
+static bool slept_anyway(const struct stall_looks *looks, uint64_t duration_ns)
+{
+    return looks->sleeping_ns >= duration_ns / 4 * 3 &&
+           cause_of_sleep(looks) != STALL_CAUSE_UNKNOWN;
+}
+
 enum stall_cause stall_cause_of(const struct stall_looks *looks, int64_t duration_ns,
                                 uint64_t host_late_ns)
 {
@@ -30,7 +37,8 @@ enum stall_cause stall_cause_of(const struct stall_looks *looks, int64_t duratio
 
     if (looks->stopped_ns > all_ns / 2)
         return STALL_CAUSE_STOPPED;
-    if (duration_ns > 0 && host_late_ns >= (uint64_t)duration_ns / 2)
+    if (duration_ns > 0 && host_late_ns >= (uint64_t)duration_ns / 2 &&
+        !slept_anyway(looks, (uint64_t)duration_ns))
         return STALL_CAUSE_HOST;
     if (!all_ns)
         return STALL_CAUSE_UNKNOWN;

@@ -4,7 +4,8 @@
  *   late_thread (looks) -> stall_looks -> stall_cause_of
  *
  *   stopped  most of it the thread was stopped
- *   host     the watcher's looks came too late by half of it: the machine had no time for either
+ *   host     the watcher's looks came too late by half of it: the machine had no time for either; never where it
+ *            slept for three quarters of it, and was seen to
  *   starved  the thread waited for a processor longer than it ran, and longer than it slept
  *   busy     it ran longer than it slept; never when it waited for a processor as long
  *   sleeping longer than both: what it slept in longest: lock, io, page-fault, sleep, child
