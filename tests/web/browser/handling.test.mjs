@@ -143,7 +143,7 @@ visiting("few Tab presses lead to the view; arrows go within a row of controls",
   await visit.page.keyboard.press("ArrowRight");
   await visit.shows("Chart");
   await visit.page.keyboard.press("End");
-  await visit.shows("Events");
+  await visit.shows("Stalls");
   await visit.page.keyboard.press("Home");
   await visit.shows("Flame");
   await visit.button("Filter…").focus();
