@@ -64,7 +64,7 @@ def times(rounds: int, _seconds: float) -> None:
 def culprit(rounds: int, _seconds: float) -> None:
     from stall_loop import stall_loop
 
-    count = max(50, rounds)
+    count = 50 if rounds >= 20 else rounds
     print(f"\nculprit: decode 20, render 150, compress 30, store 110 ms; store runs when the limit has passed; {count}"
           " in which render took longest by 20 ms")
     said: Counter[str] = Counter()
@@ -83,7 +83,7 @@ def causes(rounds: int, _seconds: float) -> None:
     from stall_loop import stall_loop, was_disturbed
     from test_stalls_causes import WAYS, places
 
-    count = max(20, rounds)
+    count = rounds
     print(f"\ncauses: {count} of each; disturbed: the thread wanted a processor, or isoscope was late, for a quarter "
           "of it")
     with stall_loop() as loop:

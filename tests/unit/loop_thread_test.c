@@ -18,7 +18,7 @@ static bool enter(struct loop_wait wait)
 
 static bool wait_at(uintptr_t site, uintptr_t frame, enum feed_loop_kind kind)
 {
-    bool marks = enter((struct loop_wait){ site, frame, kind, true });
+    bool marks = enter((struct loop_wait){ site, frame, kind, true, 0 });
 
     if (marks)
         loop_thread_leave_wait();
@@ -46,7 +46,7 @@ static void a_loop_is_learned_by_its_third_epoll_wait(void **state)
     assert_false(wait_at(SITE, FRAME, FEED_LOOP_EPOLL));
     assert_false(wait_at(SITE, FRAME, FEED_LOOP_EPOLL));
     assert_int_equal(live_loop(), 0);
-    assert_true(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_EPOLL, true }));
+    assert_true(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_EPOLL, true, 0 }));
     assert_int_equal(marks_of(live_loop()).mark, 0);
     loop_thread_leave_wait();
     assert_int_equal(marks_of(live_loop()).mark, 1);
@@ -71,7 +71,7 @@ static void a_wait_that_does_not_teach_never_makes_a_loop(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++)
-        assert_false(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_POLL, false }));
+        assert_false(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_POLL, false, 0 }));
     assert_int_equal(live_loop(), 0);
 }
 
@@ -79,7 +79,7 @@ static void a_known_loop_waits_for_one_descriptor_too(void **state)
 {
     (void)state;
     learn();
-    assert_true(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_POLL, false }));
+    assert_true(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_POLL, false, 0 }));
     assert_int_equal(marks_of(live_loop()).mark, 2);
 }
 
@@ -143,10 +143,24 @@ static void the_same_call_deeper_is_idle(void **state)
     (void)state;
     learn();
     before = marks_of(live_loop()).mark;
-    assert_true(enter((struct loop_wait){ SITE, DEEPER, FEED_LOOP_EPOLL, true }));
+    assert_true(enter((struct loop_wait){ SITE, DEEPER, FEED_LOOP_EPOLL, true, 0 }));
     assert_int_equal(marks_of(live_loop()).mark, before + 1);
     loop_thread_leave_wait();
     assert_int_equal(marks_of(live_loop()).mark, before + 2);
+}
+
+/* node's execSync has a loop for the child that it waits for: libuv's one call, another epoll set. */
+static void the_same_call_for_another_set_is_in_the_dispatch(void **state)
+{
+    enum { OWN_SET = 4, ITS_SET = 9 };
+
+    (void)state;
+    for (int i = 0; i < LOOP_LEARNED_BY_EPOLL; i++)
+        if (enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_EPOLL, true, OWN_SET }))
+            loop_thread_leave_wait();
+    assert_int_not_equal(live_loop(), 0);
+    assert_false(enter((struct loop_wait){ SITE, DEEPER, FEED_LOOP_EPOLL, true, ITS_SET }));
+    assert_true(enter((struct loop_wait){ SITE, DEEPER, FEED_LOOP_EPOLL, true, OWN_SET }));
 }
 
 static void an_outer_wait_that_comes_again_is_the_loops(void **state)
@@ -176,7 +190,7 @@ static void a_wait_that_was_jumped_out_of_leaves_the_loop_idle(void **state)
 
     (void)state;
     learn();
-    enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_EPOLL, true });
+    enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_EPOLL, true, 0 });
     idle = marks_of(live_loop()).mark;
     wait_at(SITE, FRAME, FEED_LOOP_EPOLL);
     assert_int_equal(idle % 2, 0);
@@ -205,7 +219,7 @@ static void all_makes_a_loop_of_the_first_wait(void **state)
 {
     (void)state;
     feed_reader_watch_loops(reader, FEED_WATCH_ALL);
-    assert_true(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_POLL, false }));
+    assert_true(enter((struct loop_wait){ SITE, FRAME, FEED_LOOP_POLL, false, 0 }));
     assert_int_not_equal(live_loop(), 0);
 }
 
@@ -332,6 +346,7 @@ int main(void)
         TEST(a_loop_that_is_left_for_a_deeper_one_is_followed),
         TEST(a_wait_that_came_once_hides_no_loop),
         TEST(the_same_call_deeper_is_idle),
+        TEST(the_same_call_for_another_set_is_in_the_dispatch),
         TEST(an_outer_wait_that_comes_again_is_the_loops),
         TEST(each_wait_moves_the_mark_on_by_two),
         TEST(a_wait_that_was_jumped_out_of_leaves_the_loop_idle),

@@ -23,7 +23,8 @@ ISOSCOPE_API int epoll_wait(int fd, struct epoll_event *events, int max, int tim
     int result;
 
     FIND_NEXT(epoll_wait);
-    LOOP_WAIT_AROUND(result, EPOLL, true, NEXT(epoll_wait)(fd, events, max, timeout));
+    LOOP_WAIT_OF_SET_AROUND(result, EPOLL, LOOP_EPOLL_SET(fd), true,
+                            NEXT(epoll_wait)(fd, events, max, timeout));
     return result;
 }
 

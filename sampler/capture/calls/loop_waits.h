@@ -27,6 +27,9 @@
         .kind = FEED_LOOP_##which                                                                  \
     }
 
+/* An epoll descriptor, as a set. */
+#define LOOP_EPOLL_SET(fd) ((uint32_t)(fd) + 1)
+
 /* teaches: asked only when it matters. */
 #define LOOP_WAIT_ENTER(wait, teaches_when)                                                        \
     (loop_thread_is_at(&(wait)) ||                                                                 \
@@ -36,9 +39,14 @@
 
 /* The call, with the marks around it. */
 #define LOOP_WAIT_AROUND(result, which, teaches_when, call)                                        \
+    LOOP_WAIT_OF_SET_AROUND(result, which, 0, teaches_when, call)
+
+/* set: as struct loop_wait has it. */
+#define LOOP_WAIT_OF_SET_AROUND(result, which, of_set, teaches_when, call)                         \
     do {                                                                                           \
         struct loop_wait loop_wait_here = LOOP_WAIT(which);                                        \
-        bool loop_wait_marks = LOOP_WAIT_ENTER(loop_wait_here, teaches_when);                      \
+        bool loop_wait_marks =                                                                     \
+            LOOP_WAIT_ENTER(loop_wait_here, ((loop_wait_here).set = (of_set), teaches_when));      \
                                                                                                    \
         result = (call);                                                                           \
         if (loop_wait_marks)                                                                       \

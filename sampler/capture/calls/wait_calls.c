@@ -97,8 +97,8 @@ ISOSCOPE_API int epoll_pwait(int fd, struct epoll_event *events, int max, int ti
     int result;
 
     FIND_NEXT(epoll_pwait);
-    LOOP_WAIT_AROUND(result, EPOLL, true,
-                     NEXT(epoll_pwait)(fd, events, max, timeout, with_ticks(mask, &room)));
+    LOOP_WAIT_OF_SET_AROUND(result, EPOLL, LOOP_EPOLL_SET(fd), true,
+                            NEXT(epoll_pwait)(fd, events, max, timeout, with_ticks(mask, &room)));
     return result;
 }
 
@@ -116,8 +116,8 @@ ISOSCOPE_API int epoll_pwait2(int fd, struct epoll_event *events, int max,
         errno = ENOSYS;
         return -1;
     }
-    LOOP_WAIT_AROUND(result, EPOLL, true,
-                     NEXT(epoll_pwait2)(fd, events, max, timeout, with_ticks(mask, &room)));
+    LOOP_WAIT_OF_SET_AROUND(result, EPOLL, LOOP_EPOLL_SET(fd), true,
+                            NEXT(epoll_pwait2)(fd, events, max, timeout, with_ticks(mask, &room)));
     return result;
 }
 

@@ -73,6 +73,7 @@ static SIGNAL_SAFE void take_place(struct loop_thread *thread, const struct loop
 {
     thread->site = wait->site;
     thread->frame = wait->frame;
+    thread->set = wait->set;
     thread->learned = true;
     forget_seen(thread);
 }
@@ -105,12 +106,19 @@ static SIGNAL_SAFE bool consider_first(struct loop_thread *thread, const struct 
     return claim(thread, wait);
 }
 
+/* The loop's own wait, from another frame: a dialog's. Another set is another loop, as a library has one for a request
+ * that it waits for (node's execSync): that is inside of the dispatch. */
+static SIGNAL_SAFE bool is_same_call(const struct loop_thread *thread, const struct loop_wait *wait)
+{
+    return wait->site == thread->site && wait->set == thread->set;
+}
+
 /* Elsewhere than where it waits usually. One that is not deeper is outside of any dispatch. */
 static SIGNAL_SAFE bool consider_other(struct loop_thread *thread, const struct loop_wait *wait)
 {
-    if (wait->frame >= thread->frame || wait->site == thread->site) {
+    if (wait->frame >= thread->frame || is_same_call(thread, wait)) {
         if (wait->frame > thread->frame &&
-            (wait->site == thread->site ||
+            (is_same_call(thread, wait) ||
              (wait->teaches && see(&thread->outer, wait) >= enough(wait))))
             take_place(thread, wait);
         return true;

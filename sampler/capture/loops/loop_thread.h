@@ -34,6 +34,9 @@ struct loop_wait {
     uintptr_t site, frame;
     enum feed_loop_kind kind;
     bool teaches; /* false: it is a loop's only if the place is known as one's */
+    /* What it waits for: a set that the kernel keeps (epoll's); 0: descriptors that are given with the call. Not looked
+     * at where the loop comes back to its wait. */
+    uint32_t set;
 };
 
 struct loop_seen {
@@ -44,6 +47,7 @@ struct loop_seen {
 struct loop_thread {
     struct loop_place place;
     uintptr_t site, frame; /* of the loop's wait */
+    uint32_t set;
     bool learned;
     struct loop_seen outer, deeper; /* places that may become it */
     uint32_t skipped;
