@@ -42,12 +42,12 @@ struct tick {
     uint32_t slot;
     struct sampled_thread *sampled;
     const ucontext_t *context;
-    uint32_t sources;             /* of the thread */
-    struct cpu_times before, now; /* at the thread's tick before, and at this one */
-    uint64_t cpu_ns, since_ns;    /* of the thread; since its tick before */
-    uint32_t base_us;             /* between two of this clock's ticks */
-    bool user, system;            /* the time that its sample stands for */
-    bool roomy;                   /* on a stack of ours */
+    uint32_t sources;                /* of the thread */
+    struct cpu_times before, now;    /* at the thread's tick before, and at this one */
+    uint64_t cpu_ns, since_ns;       /* of the thread; since its tick before */
+    uint32_t base_us;                /* between two of this clock's ticks */
+    bool user, system;               /* the time that its sample stands for */
+    bool roomy;                      /* on a stack of ours */
     uint64_t weight_ns, leftover_ns; /* and what of it others left */
     uint32_t periods;                /* that it counts for */
     struct account unsampled;        /* the thread's, before that */

@@ -39,8 +39,7 @@ enum feed_record_is feed_record_check(const union feed_any *record, uint32_t rin
 {
     switch (record->head.type) {
     case FEED_RECORD_SAMPLE:
-        return good(ring != 0 && sample_is_good(record) &&
-                    record->sample.kind != FEED_KIND_STALL);
+        return good(ring != 0 && sample_is_good(record) && record->sample.kind != FEED_KIND_STALL);
     case FEED_RECORD_SAMPLE_OF:
         return good(ring == 0 && sample_is_good(record));
     case FEED_RECORD_AGAIN:

@@ -40,8 +40,8 @@ struct feed_timed {
 
 /* Why a sample was taken. */
 enum feed_kind {
-    FEED_KIND_CPU,  /* its thread has used a period of CPU time */
-    FEED_KIND_WALL, /* a round of wall mode saw its thread */
+    FEED_KIND_CPU,   /* its thread has used a period of CPU time */
+    FEED_KIND_WALL,  /* a round of wall mode saw its thread */
     FEED_KIND_STALL, /* its loop was late, or it was looked at because of one: of ring 0 only */
     FEED_KIND_COUNT,
 };

@@ -38,7 +38,7 @@ struct profile {
     struct table_store *tables; /* NULL: programs get none */
     int tables_problem;         /* then: the errno of why */
     struct rounds *rounds;
-    struct watcher *watcher; /* of loops; NULL: it is saved */
+    struct watcher *watcher;   /* of loops; NULL: it is saved */
     struct known_chains known; /* of these */
     char *source_root;         /* options.source_root */
     struct bell *bell;         /* NULL: nobody can ring */

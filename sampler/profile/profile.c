@@ -7,7 +7,6 @@
 #include "parts.h"
 #include "symbols/files/symbol_server.h"
 
-
 bool profile_has_tables(const struct profile *profile)
 {
     return profile->tables;

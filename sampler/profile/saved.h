@@ -65,11 +65,11 @@ struct saved_session {
     bool closed;                /* it has its last block; false: the recording was cut off */
     uint64_t cut_bytes;         /* of an incomplete last block, left out */
     uint64_t bytes, samples;
-    uint64_t missed;          /* samples that could not be recorded in time */
+    uint64_t missed;                /* samples that could not be recorded in time */
     uint64_t events, events_missed; /* of the timeline */
-    int64_t start_us, end_us; /* the recording's, aligned */
-    int64_t wall_start_us;    /* start_us by the machine's clock: microseconds since 1970 */
-    const char *state;        /* session_options.state of the last time; NULL: none */
+    int64_t start_us, end_us;       /* the recording's, aligned */
+    int64_t wall_start_us;          /* start_us by the machine's clock: microseconds since 1970 */
+    const char *state;              /* session_options.state of the last time; NULL: none */
 };
 
 /* Returns how many there are; fills at most capacity. A live profile has none. */

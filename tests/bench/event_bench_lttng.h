@@ -9,8 +9,7 @@
 
 #include <lttng/tracepoint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(isoscope_bench, begin, LTTNG_UST_TP_ARGS(),
-                           LTTNG_UST_TP_FIELDS())
+LTTNG_UST_TRACEPOINT_EVENT(isoscope_bench, begin, LTTNG_UST_TP_ARGS(), LTTNG_UST_TP_FIELDS())
 LTTNG_UST_TRACEPOINT_EVENT(isoscope_bench, end, LTTNG_UST_TP_ARGS(), LTTNG_UST_TP_FIELDS())
 
 #endif

@@ -244,7 +244,8 @@ static void what_the_store_let_go_is_in_the_file(void **state)
         add(fixture, 10000);
         wait_for_samples(recorder, samples);
     }
-    assert_true(store_counts(fixture->profile->stores.of[SAMPLES_OF_TIME], fixture->owner).evicted > 0);
+    assert_true(store_counts(fixture->profile->stores.of[SAMPLES_OF_TIME], fixture->owner).evicted >
+                0);
     assert_int_equal(status_of(recorder).missed, 0);
     recorder_free(recorder);
     assert_int_equal(samples_in(fixture->path, &closed), 60000);

@@ -64,9 +64,9 @@ enum isoscope_argument_type {
 /* One of up to four; of its values the one that its type says. */
 struct isoscope_argument {
     const char *name;
-    uint32_t type;   /* isoscope_argument_type */
-    int64_t integer; /* INT; UINT: the same bits */
-    double number;   /* DOUBLE */
+    uint32_t type;    /* isoscope_argument_type */
+    int64_t integer;  /* INT; UINT: the same bits */
+    double number;    /* DOUBLE */
     const char *text; /* TEXT: 0-terminated; NULL: "" */
 };
 /* Initializers of one, for the macros below. */
@@ -103,9 +103,9 @@ enum isoscope_event_kind {
 
 /* What an event is besides its site; what its kind does not need is not looked at. */
 struct isoscope_event {
-    uint32_t struct_size; /* sizeof(struct isoscope_event) */
-    uint32_t kind;        /* isoscope_event_kind */
-    uint64_t id;          /* ASYNC_*, FLOW_* */
+    uint32_t struct_size;           /* sizeof(struct isoscope_event) */
+    uint32_t kind;                  /* isoscope_event_kind */
+    uint64_t id;                    /* ASYNC_*, FLOW_* */
     uint64_t start_ns, duration_ns; /* COMPLETE */
     const struct isoscope_argument *arguments;
     uint32_t argument_count; /* those beyond the fourth are left out */
@@ -184,8 +184,7 @@ ISOSCOPE_API uint64_t isoscope_event_now_ns(void);
 #define ISOSCOPE_COMPLETE_WITH(stream, name, start_ns, duration_ns, ...)                           \
     ISOSCOPE_TELL_WITH_(stream, name, ISOSCOPE_EVENT_COMPLETE, 0, start_ns, duration_ns,           \
                         __VA_ARGS__)
-#define ISOSCOPE_INSTANT(stream, name)                                                             \
-    ISOSCOPE_TELL_(stream, name, ISOSCOPE_EVENT_INSTANT, 0, 0, 0)
+#define ISOSCOPE_INSTANT(stream, name) ISOSCOPE_TELL_(stream, name, ISOSCOPE_EVENT_INSTANT, 0, 0, 0)
 #define ISOSCOPE_INSTANT_WITH(stream, name, ...)                                                   \
     ISOSCOPE_TELL_WITH_(stream, name, ISOSCOPE_EVENT_INSTANT, 0, 0, 0, __VA_ARGS__)
 /* One to four series. */
@@ -248,10 +247,14 @@ ISOSCOPE_API uint64_t isoscope_event_now_ns(void);
                                                                                                    \
         if (ISOSCOPE_IS_ON(&isoscope_site_)) {                                                     \
             const struct isoscope_argument isoscope_arguments_[] = { __VA_ARGS__ };                \
-            const struct isoscope_event isoscope_event_ = {                                        \
-                sizeof isoscope_event_, kind, id, start_ns, duration_ns, isoscope_arguments_,      \
-                ISOSCOPE_COUNT_(isoscope_arguments_)                                               \
-            };                                                                                     \
+            const struct isoscope_event isoscope_event_ = { sizeof isoscope_event_,                \
+                                                            kind,                                  \
+                                                            id,                                    \
+                                                            start_ns,                              \
+                                                            duration_ns,                           \
+                                                            isoscope_arguments_,                   \
+                                                            ISOSCOPE_COUNT_(                       \
+                                                                isoscope_arguments_) };            \
                                                                                                    \
             isoscope_event_tell(&isoscope_site_, &isoscope_event_);                                \
         }                                                                                          \

@@ -18,8 +18,8 @@
 /* A dispatch that is, or was, late. */
 struct late_dispatch {
     uint64_t process_id;
-    uint32_t loop;  /* loop_info.number */
-    uint64_t mark;  /* of the feed: with the loop, it says which dispatch */
+    uint32_t loop; /* loop_info.number */
+    uint64_t mark; /* of the feed: with the loop, it says which dispatch */
     int32_t tid;
     const char *name, *thread_name;
     int64_t limit_ns;                         /* of STALL */

@@ -42,7 +42,8 @@ int piece_reader_end(struct session_reader *reader)
     building->outline.archive = &archive->chunk_archive;
     building->outline.archive_number = number;
     building->outline.base_us = building->outline.min_us;
-    error = store_add_archived(reader->profile->stores.of[SAMPLES_OF_TIME], &building->outline, building->states);
+    error = store_add_archived(reader->profile->stores.of[SAMPLES_OF_TIME], &building->outline,
+                               building->states);
     building->outline.sources = NULL; /* taken over */
     piece_reader_forget(reader);
     return error;
