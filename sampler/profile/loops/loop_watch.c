@@ -261,14 +261,26 @@ void loop_watch_rests(struct loop_watch *watch)
 
 void loop_watch_close(struct loop_watch *watch, int64_t now_ns)
 {
-    const struct loop_look look = { .before_ns = now_ns, .after_ns = now_ns };
+    /* now may be of a moment before the last look's words were read. */
+    const int64_t end_ns = larger(now_ns, watch->looked_ns);
+    const struct loop_look look = { .before_ns = end_ns, .after_ns = end_ns };
 
     if (!loop_watch_busy(watch))
         return;
     watch->dispatches++;
     end_dispatch(watch, &look);
     watch->mark++;
-    watch->looked_ns = now_ns;
+    watch->looked_ns = end_ns;
+}
+
+void loop_watch_began(struct loop_watch *watch, struct stall_range began)
+{
+    if (!loop_watch_busy(watch))
+        return;
+    watch->began_ns = (struct stall_range){ began.max, began.max }; /* the ping */
+    open_stretch(watch, watch->mark, began);
+    watch->open.looks = watch->looks;
+    watch->open.asked = true; /* all times of such a dispatch are known as well as they can be */
 }
 
 void loop_watch_reset(struct loop_watch *watch, int64_t now_ns)

@@ -85,6 +85,8 @@ enum loop_step loop_watch_step(struct loop_watch *watch, const struct loop_limit
 void loop_watch_rests(struct loop_watch *watch);
 /* The loop's thread or program is gone: what is open has ended, as a look at this moment sees it. */
 void loop_watch_close(struct loop_watch *watch, int64_t now_ns);
+/* What is open is no dispatch of the program's, but a ping: the job that keeps it waiting began between these. */
+void loop_watch_began(struct loop_watch *watch, struct stall_range began);
 /* Whoever could have run did not: limits count from now on, and nothing is armed. */
 void loop_watch_reset(struct loop_watch *watch, int64_t now_ns);
 

@@ -20,6 +20,8 @@ bool ping_is_due(struct ping *ping, const struct thread_clock *clock, int64_t no
     if (!ping->clocked)
         ping_rests(ping, clock);
     ping->due = !ping->out && has_run(&ping->rested, clock);
+    if (!ping->due && !ping->out)
+        ping->rested_ns = now_ns - (int64_t)tail_ns;
     return ping->due;
 }
 
@@ -37,13 +39,23 @@ void ping_rests(struct ping *ping, const struct thread_clock *clock)
     ping->clocked = true;
 }
 
-bool ping_answered(struct ping *ping, uint32_t asked, uint32_t posted, uint32_t seen)
+bool ping_answered(struct ping *ping, uint32_t asked, uint32_t posted, uint32_t seen,
+                   int64_t before_ns)
 {
     ping->posted |= posted == asked;
     if (!ping->out || seen != asked)
         return false;
     ping->out = false;
+    ping->rested_ns = before_ns;
     return true;
+}
+
+struct stall_range ping_began(const struct ping *ping, int64_t at_most_ns)
+{
+    int64_t least_ns =
+        ping->rested_ns && ping->rested_ns < at_most_ns ? ping->rested_ns : at_most_ns;
+
+    return (struct stall_range){ least_ns, at_most_ns };
 }
 
 uint64_t ping_mark(const struct ping *ping)

@@ -1,6 +1,6 @@
 /*
  * ping.h - a loop that does not tell its dispatches is asked for a sign now and then: a ping on its way is a dispatch
- * that began when it was asked for.
+ * whose job began between the thread's last rest or answer and when it was asked for.
  *
  *   watched_loop -> ping_look (the ping words, the thread's clock) -> ask, or a mark for loop_watch.h
  *
@@ -14,15 +14,17 @@
 #ifndef ISOSCOPE_PING_H
 #define ISOSCOPE_PING_H
 
+#include "../stalls.h"
 #include "../wall/shares.h"
 
 struct ping {
     uint64_t asked; /* pings so far */
     bool out;       /* the last one is on its way */
     bool posted;
-    bool due;                   /* its thread has run */
-    int64_t looked_ns;          /* it was asked, or its clock was read to see whether to */
-    bool clocked;               /* rested is known */
+    bool due;          /* its thread has run */
+    int64_t looked_ns; /* it was asked, or its clock was read to see whether to */
+    int64_t rested_ns; /* it rested then, or had not answered yet: what keeps it began later */
+    bool clocked;      /* rested is known */
     struct thread_clock rested; /* at its last answer */
 };
 
@@ -34,8 +36,11 @@ void ping_ask(struct ping *ping, int64_t now_ns);
 /* Its thread's clock, right behind its answer. */
 void ping_rests(struct ping *ping, const struct thread_clock *clock);
 /* What the words say of the one on its way: posted is what was handed over, seen what was answered. True: it has come
- * back. */
-bool ping_answered(struct ping *ping, uint32_t asked, uint32_t posted, uint32_t seen);
+ * back, since before_ns. */
+bool ping_answered(struct ping *ping, uint32_t asked, uint32_t posted, uint32_t seen,
+                   int64_t before_ns);
+/* When the job began that the one on its way waits for. */
+struct stall_range ping_began(const struct ping *ping, int64_t at_most_ns);
 /* As loop_watch.h wants it: odd while one is on its way. */
 uint64_t ping_mark(const struct ping *ping);
 

@@ -236,28 +236,26 @@ static void hear_ping(struct watched_loop *loop, const struct loop_round *round)
     struct loop_look look = { .before_ns = loop->before_ns, .after_ns = loop->after_ns };
     struct thread_clock clock;
 
-    if (ping_answered(&loop->ping, marks->ping_asked, marks->ping_posted, marks->ping_seen) &&
+    if (ping_answered(&loop->ping, marks->ping_asked, marks->ping_posted, marks->ping_seen,
+                      loop->watch.looked_ns) &&
         read_clock(loop, round, &clock))
         ping_rests(&loop->ping, &clock);
-    /* Times count from when it is with the loop. */
-    if (loop->ping.out && !loop->ping.posted)
-        loop_watch_reset(&loop->watch, loop->before_ns);
     look.mark = ping_mark(&loop->ping);
     take_look(loop, round, &look);
+    /* It is not with the loop yet. */
+    if (loop->ping.out && !loop->ping.posted)
+        loop_watch_began(&loop->watch, ping_began(&loop->ping, loop->before_ns));
 }
 
-/* It is known when a dispatch of this kind begins. */
 static void send_ping(struct watched_loop *loop, const struct loop_round *round)
 {
-    struct loop_look look = { .before_ns = round->now_ns,
-                              .after_ns = round->now_ns,
-                              .mark = ping_mark(&loop->ping) };
+    struct loop_look look = { .before_ns = loop->after_ns, .after_ns = loop->after_ns };
 
-    take_look(loop, round, &look);
     ping_ask(&loop->ping, round->now_ns);
     feed_reader_loop_ping(round->reader, loop->entry);
     look.mark = ping_mark(&loop->ping);
     take_look(loop, round, &look);
+    loop_watch_began(&loop->watch, ping_began(&loop->ping, loop->after_ns));
 }
 
 static int64_t look_at_ping(struct watched_loop *loop, const struct loop_round *round)
