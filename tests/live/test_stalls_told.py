@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import socket
 import subprocess
 import urllib.request
 from typing import Any
@@ -69,43 +66,6 @@ def test_metrics_count_stalls_by_loop_and_cause(loop):
 
     assert loop.stalled("busy:600")
     until(lambda: counted() == loop_of(loop.client, loop.pid)["causes"], "the same counts")
-
-
-PROMETHEUS = """
-global: {{ scrape_interval: 1s }}
-scrape_configs:
-  - job_name: isoscope
-    metrics_path: {path}
-    static_configs: [{{ targets: ["127.0.0.1:{port}"] }}]
-"""
-
-
-def test_prometheus_scrapes_them(loop, tmp_path):
-    if not shutil.which("prometheus"):
-        pytest.skip("there is no prometheus; its package is prometheus")
-    assert loop.stalled("busy:600")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    own, path = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/.*)", loop.service.uri).groups()
-    (tmp_path / "config.yml").write_text(PROMETHEUS.format(path=f"{path}metrics", port=own))
-    words = ["prometheus", f"--config.file={tmp_path / 'config.yml'}", f"--web.listen-address=127.0.0.1:{port}",
-             f"--storage.tsdb.path={tmp_path / 'data'}", "--log.level=error"]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        def asked() -> bool:
-            query = f"http://127.0.0.1:{port}/api/v1/query?query=sum(isoscope_stalls_total)"
-            try:
-                with urllib.request.urlopen(query, timeout=5) as reply:
-                    found = json.load(reply)["data"]["result"]
-            except OSError:
-                assert server.poll() is None, "prometheus has ended"
-                return False
-            return bool(found) and float(found[0]["value"][1]) >= 1
-
-        try:
-            until(asked, "prometheus has the stalls")
-        finally:
-            server.terminate()
 
 
 def test_the_timeline_has_told_stalls_as_slices_of_their_threads(loop):
