@@ -18,7 +18,7 @@ import pytest
 from harness import BUILD, end, until
 
 MAGIC = 0x31646565466F7349  # layout.h
-THREADS_AT = 72  # struct feed_header: threads_offset
+THREADS_AT = 88  # struct feed_header: threads_offset
 SLOT_BYTES, HEAD_AT = 128, 40  # struct feed_thread
 DEADLINE_S = 20
 

@@ -569,11 +569,11 @@ def test_a_new_period_reaches_working_and_sleeping_threads_within_100_ms():
                     "ten ticks of all six threads",
                 )
                 by_thread = ticks_after(client, asked_us)
-                # The first tick stands for what came before; all others are a period of CPU time
-                # apart, on a busy machine too.
+                # The first tick stands for what came before; the others are a period of CPU time apart, but where
+                # a virtual machine's host took the processor away: that time counts as the thread's.
                 weights_us = [w for ticks in by_thread.values() for _, w in ticks[1:]]
                 if exact:
-                    assert sum(w <= 2 * FAST_US for w in weights_us) >= 0.95 * len(weights_us)
+                    assert sum(w <= 2 * FAST_US for w in weights_us) >= 0.85 * len(weights_us)
                 waits = slowness(by_thread)
                 first = max(t[0][0] for name, t in by_thread.items() if "works" in name)
                 quicker.append(first / waits)
