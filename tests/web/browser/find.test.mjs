@@ -11,7 +11,7 @@ visiting("each view shows the recording, by its tab and by its key", async (visi
   const tabs = await visit.page.getByRole("tab").all();
   assert.ok(tabs.length >= 4);
   for (const [i, tab] of tabs.entries()) {
-    await visit.page.keyboard.press(i < 9 ? String(i + 1) : "wx"[i - 9]);
+    await visit.page.keyboard.press(i < 9 ? String(i + 1) : "wxl"[i - 9]);
     await visit.when((at) => document.querySelectorAll("[role=tab]")[at].ariaSelected === "true", i);
     await visit.page.locator(".view > *").first().waitFor();
   }
