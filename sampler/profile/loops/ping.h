@@ -2,7 +2,7 @@
  * ping.h - a loop that does not tell its dispatches is asked for a sign now and then: a ping on its way is a dispatch
  * whose job began between the thread's last rest or answer and when it was asked for.
  *
- *   watched_loop -> ping_look (the ping words, the thread's clock) -> ask, or a mark for loop_watch.h
+ *   watched_loop (the ping words, the thread's clock) -> ping -> to ask or not, and a mark for loop_watch.h
  *
  * While the thread has not run since its last answer it rests, and is left alone: else pings would keep it awake, and
  * be all that it does.
