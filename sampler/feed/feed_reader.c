@@ -37,6 +37,10 @@ static bool layout_believable(const struct feed_header *header, uint64_t file_by
            part_fits(header, header->modules_offset,
                      header->module_capacity * (uint64_t)sizeof(struct feed_module)) &&
            part_fits(header, header->names_offset, header->names_bytes) &&
+           header->codes_bytes <= FEED_CODES_BYTES && header->codes_bytes % FEED_CODE_ALIGN == 0 &&
+           part_fits(header, header->codes_offset, header->codes_bytes) &&
+           part_fits(header, header->runtimes_offset,
+                     FEED_RUNTIMES_MAX * sizeof(struct feed_runtime)) &&
            part_fits(header, header->rings_offset, threads * FEED_RING_BYTES) &&
            header->event_ring_bytes == FEED_EVENT_RING_BYTES &&
            header->event_ring_capacity <= FEED_EVENT_RINGS_MAX &&
@@ -71,6 +75,8 @@ static int map_feed(struct feed_reader *reader, int memfd)
     reader->loops = (struct feed_loop *)(base + reader->layout.loops_offset);
     reader->modules = (struct feed_module *)(base + reader->layout.modules_offset);
     reader->names = (const char *)(base + reader->layout.names_offset);
+    reader->runtimes = (struct feed_runtime *)(base + reader->layout.runtimes_offset);
+    reader->codes = base + reader->layout.codes_offset;
     reader->rings = base + reader->layout.rings_offset;
     reader->event_rings = base + reader->layout.event_rings_offset;
     return 0;

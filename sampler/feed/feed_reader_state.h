@@ -20,7 +20,9 @@ struct feed_reader {
     struct feed_thread *threads;
     struct feed_loop *loops;
     struct feed_module *modules;
+    struct feed_runtime *runtimes; /* ours to write */
     const char *names;
+    const uint8_t *codes;
     const uint8_t *rings, *event_rings;
     uint64_t corrupt, unknown;
     struct slot_tails *tails;        /* by slot */

@@ -24,6 +24,9 @@ enum {
     THREADS_OFFSET = 1280, /* the first threads stand in the header's page */
     /* Made-up names must not take the room that the modules' paths need. */
     NAMES_FOR_PATHS = FEED_NAMES_BYTES / 4,
+    CODE_INDEX_BYTES = FEED_CODE_INDEX_SLOTS * sizeof(uint32_t),
+    CODES_PART_OF_SPACE = 32, /* the address space that codes may take, where it is limited */
+    RUNTIMES_BYTES = FEED_RUNTIMES_MAX * sizeof(struct feed_runtime),
     LOOPS_BYTES = FEED_LOOPS_MAX * sizeof(struct feed_loop),
     MODULES_BYTES = FEED_MODULES_MAX * sizeof(struct feed_module),
 };
@@ -47,7 +50,8 @@ static SIGNAL_SAFE uint64_t name_index_offset(const struct feed_header *header)
 }
 
 static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t event_rings,
-                                                 int32_t pid, int64_t start_us)
+                                                 uint32_t codes_bytes, int32_t pid,
+                                                 int64_t start_us)
 {
     struct feed_header header = {
         .head = { .magic = FEED_MAGIC,
@@ -57,6 +61,7 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
                   .start_us = start_us },
         .thread_capacity = threads,
         .loop_capacity = FEED_LOOPS_MAX,
+        .codes_bytes = codes_bytes,
         .module_capacity = FEED_MODULES_MAX,
         .names_bytes = FEED_NAMES_BYTES,
         .ring_bytes = FEED_RING_BYTES,
@@ -67,9 +72,12 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
     header.threads_offset = THREADS_OFFSET;
     header.loops_offset =
         step_up(header.threads_offset + threads * (uint64_t)sizeof(struct feed_thread));
-    header.modules_offset = step_up(header.loops_offset + LOOPS_BYTES);
+    header.runtimes_offset = step_up(header.loops_offset + LOOPS_BYTES);
+    header.modules_offset = step_up(header.runtimes_offset + RUNTIMES_BYTES);
     header.names_offset = header.modules_offset + MODULES_BYTES + NAME_INDEX_BYTES;
-    header.rings_offset = header.names_offset + FEED_NAMES_BYTES;
+    header.code_index_offset = header.names_offset + FEED_NAMES_BYTES;
+    header.codes_offset = header.code_index_offset + (codes_bytes ? CODE_INDEX_BYTES : 0);
+    header.rings_offset = header.codes_offset + codes_bytes;
     header.event_rings_offset = header.rings_offset + threads * (uint64_t)FEED_RING_BYTES;
     header.feed_bytes = header.event_rings_offset + event_rings * (uint64_t)FEED_EVENT_RING_BYTES;
     /* Slot 0, loop 0 and module 0 are never handed out. */
@@ -77,6 +85,8 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
     header.status.modules_used = 1;
     header.status.loops_used = 1;
     header.status.names_used = 1; /* offset 0 is the empty name */
+    header.status.codes_used = FEED_CODE_ALIGN; /* id 0 is no code */
+    header.control.wants = FEED_WANT_RUNTIMES;
     header.status.streams_used = FEED_STREAM_COUNT;
     header.control.streams = ~UINT64_C(0);
     return header;
@@ -127,6 +137,9 @@ static SIGNAL_SAFE struct feed_writer view_of(const struct feed_header *header, 
         .modules = (struct feed_module *)(base + header->modules_offset),
         .name_index = (_Atomic uint32_t *)(base + name_index_offset(header)),
         .names = (char *)(base + header->names_offset),
+        .runtimes = (struct feed_runtime *)(base + header->runtimes_offset),
+        .code_index = (_Atomic uint32_t *)(base + header->code_index_offset),
+        .codes = base + header->codes_offset,
         .rings = { .bytes = ring_offset(header->thread_capacity),
                    .first_bytes = FIRST_RINGS * FEED_RING_BYTES },
         .event_rings = { .bytes = header->event_ring_capacity * (uint64_t)FEED_EVENT_RING_BYTES,
@@ -170,11 +183,14 @@ static SIGNAL_SAFE bool map_start(struct feed_writer *writer, const struct feed_
 bool feed_writer_over(struct feed_writer *out, void *base, const struct feed_header *layout)
 {
     struct feed_header usual =
-        header_for(layout->thread_capacity, layout->event_ring_capacity, 0, 0);
+        header_for(layout->thread_capacity, layout->event_ring_capacity, layout->codes_bytes, 0, 0);
 
     if (layout->threads_offset != usual.threads_offset ||
         layout->loops_offset != usual.loops_offset ||
+        layout->runtimes_offset != usual.runtimes_offset ||
         layout->modules_offset != usual.modules_offset ||
+        layout->code_index_offset != usual.code_index_offset ||
+        layout->codes_offset != usual.codes_offset ||
         layout->names_offset != usual.names_offset || layout->rings_offset != usual.rings_offset ||
         layout->event_rings_offset != usual.event_rings_offset)
         return false;
@@ -197,9 +213,11 @@ static SIGNAL_SAFE uint32_t event_rings_for(uint32_t threads, uint64_t room, uin
 static SIGNAL_SAFE int create_segment(struct feed_writer *out, uint32_t threads, int32_t pid,
                                       int64_t start_us)
 {
-    uint64_t room = bytes_max(), bare = header_for(threads, 0, pid, start_us).feed_bytes;
+    uint64_t room = bytes_max();
+    uint32_t codes = room / CODES_PART_OF_SPACE >= FEED_CODES_BYTES ? FEED_CODES_BYTES : 0;
+    uint64_t bare = header_for(threads, 0, codes, pid, start_us).feed_bytes;
     struct feed_header header =
-        header_for(threads, event_rings_for(threads, room, bare), pid, start_us);
+        header_for(threads, event_rings_for(threads, room, bare), codes, pid, start_us);
     int memfd = bare <= room ? new_memfd(header.feed_bytes) : -1;
 
     if (memfd < 0)

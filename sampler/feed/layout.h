@@ -6,8 +6,8 @@
  *
  * One feed per process, a sealed memfd made by the program (feed_writer.h):
  *
- *     header | thread table | loop table | module table | index of names | names | rings of samples |
- *     rings of events; what stands in rings: record.h
+ *     header | thread table | loop table | runtime table | module table | index of names | names |
+ *     index of codes | codes | rings of samples | rings of events; what stands in rings: record.h
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the feed's start.
  * Ownership  Every field says who stores it: P the program, S the service.
@@ -27,7 +27,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 9,
+    FEED_VERSION = 10,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
@@ -46,6 +46,17 @@ enum {
     FEED_DEPTH_MAX = 1024,
     FEED_DEPTH_DEFAULT = 512,
     FEED_BUILD_ID_MAX = 20,
+    FEED_RUNTIMES_MAX = 8,        /* interpreters and JITs in one process */
+    FEED_RUNTIME_RANGES_MAX = 16, /* pieces of code of each */
+    FEED_RUNTIME_WORDS_MAX = 128, /* of what its walker must know */
+    /* Names, files and line tables of the functions that runtimes run: feed_codes.h. None where
+     * address space is limited: then such functions have no names, which is counted. */
+    FEED_CODES_BYTES = 32 * 1024 * 1024,
+    FEED_CODE_ALIGN = 16,            /* an id is a place in codes, in these */
+    FEED_CODE_INDEX_SLOTS = 1 << 16, /* a power of two */
+    FEED_CODE_NAME_MAX = 1023,       /* bytes that are kept, of a function's full name */
+    FEED_CODE_FILE_MAX = 4095,
+    FEED_CODE_TABLE_MAX = 64 * 1024, /* a line table that is longer is left out */
     FEED_PERIOD_MIN_US = 50,
     FEED_PERIOD_MAX_US = 1000000,
     FEED_PERIOD_DEFAULT_US = 1000,
@@ -154,7 +165,32 @@ enum {
     X(RUNNABLE, "Runnable") /* wants a processor, and has none */                                  \
     X(LOCK, "Lock")         /* waits for another thread */                                         \
     X(IO, "IO")             /* waits for a descriptor, a disk or a page */                         \
-    X(SLEEP, "Sleep")       /* waits for time to pass, or for any of several things */
+    X(SLEEP, "Sleep")       /* waits for time to pass, or for any of several things */             \
+    /* Only where somebody asked (FEED_WANT_GIL): */                                               \
+    X(GIL_HELD, "GilHeld") /* RUNNING or RUNNABLE, and has the interpreter's lock */               \
+    X(GIL_WAIT, "GilWait") /* LOCK, and that is the interpreter's */
+
+/* Whose functions take the places of native frames. Words are for the wire. */
+#define FEED_RUNTIMES(X)                                                                           \
+    X(OTHER, "other") /* the program says what it runs: isoscope_code_provider_register */         \
+    X(CPYTHON, "python")                                                                           \
+    X(JVM, "java")                                                                                 \
+    X(V8, "javascript")                                                                            \
+    X(RUBY, "ruby")                                                                                \
+    X(PHP, "php")                                                                                  \
+    X(PERL, "perl")                                                                                \
+    X(LUA, "lua")
+
+/* What a code's line table is, and what the position in its frames counts. */
+#define FEED_CODE_LINES(X)                                                                         \
+    X(DIRECT)       /* no table: the position is the line; 0: not known */                         \
+    X(PAIRS)        /* uint32_t pairs: position from which on, line; ascending */                  \
+    X(CPYTHON_39)   /* co_lnotab; position: bytes of bytecode */                                   \
+    X(CPYTHON_310)  /* co_linetable of 3.10 */                                                     \
+    X(CPYTHON_311)  /* co_linetable from 3.11 on */                                                \
+    X(JVM)          /* compressed LineNumberTable of a ConstMethod; position: bci */               \
+    X(V8)           /* source position table; gives places in the file, not lines */               \
+    X(V8_CHARACTER) /* no table: the position is a place in the file */
 
 #define FEED_ENUM_MODE(name, ...)      FEED_MODE_##name,
 #define FEED_ENUM_STATE(name, ...)     FEED_STATE_##name,
@@ -167,6 +203,10 @@ enum feed_watch { FEED_WATCHES(FEED_ENUM_WATCH) FEED_WATCH_COUNT };
 enum feed_loop_kind { FEED_LOOP_KINDS(FEED_ENUM_LOOP_KIND) FEED_LOOP_KIND_COUNT };
 enum feed_mode { FEED_MODES(FEED_ENUM_MODE) FEED_MODE_COUNT };
 enum feed_state { FEED_STATES(FEED_ENUM_STATE) FEED_STATE_COUNT };
+#define FEED_ENUM_RUNTIME(name, ...) FEED_RUNTIME_##name,
+enum feed_runtime_kind { FEED_RUNTIMES(FEED_ENUM_RUNTIME) FEED_RUNTIME_KIND_COUNT };
+#define FEED_ENUM_LINES(name) FEED_LINES_##name,
+enum feed_code_lines { FEED_CODE_LINES(FEED_ENUM_LINES) FEED_LINES_COUNT };
 enum feed_loss { FEED_LOSSES(FEED_ENUM_LOSS) FEED_LOSS_COUNT };
 enum feed_end { FEED_ENDS(FEED_ENUM_END) FEED_END_COUNT };
 enum feed_timer { FEED_TIMERS(FEED_ENUM_TIMER) FEED_TIMER_COUNT };
@@ -256,6 +296,40 @@ struct feed_loop {
 };
 static_assert(sizeof(struct feed_loop) == 128, "layout");
 
+/* Code of a runtime: a native frame there stands for frames of the people's own. */
+struct feed_runtime_range {
+    uint64_t start, end; /* runtime addresses */
+    uint32_t what;       /* the walker's own: cpython.h and its like say */
+    uint32_t reserved;
+};
+
+/* What the service has found out of a runtime in this process, for the walkers of
+ * capture/runtimes/. All of it is the service's (S); the program obeys, and reads by guard only. */
+struct feed_runtime {
+    _Atomic uint32_t ready; /* 1: the rest is filled in, and stays */
+    uint32_t kind;          /* feed_runtime_kind */
+    uint32_t version;       /* as the runtime's own headers have it: PY_VERSION_HEX; ... */
+    uint32_t range_count;
+    struct feed_runtime_range ranges[FEED_RUNTIME_RANGES_MAX];
+    uint64_t words[FEED_RUNTIME_WORDS_MAX]; /* by the kind's own enum: addresses, offsets */
+};
+static_assert(sizeof(struct feed_runtime) == 1424, "layout");
+
+/* A function that a runtime runs, as it was when it was first met. Never changes. */
+struct feed_code {
+    uint32_t size_bytes; /* with what follows; a multiple of FEED_CODE_ALIGN */
+    uint32_t hash;       /* of all behind it */
+    uint8_t runtime;     /* feed_runtime_kind */
+    uint8_t lines;       /* feed_code_lines */
+    uint16_t name_bytes;
+    uint32_t first_line; /* of its definition; 0: not known */
+    uint32_t file_bytes;
+    uint32_t table_bytes;
+    uint64_t reserved;
+    char bytes[]; /* name, file, table; no ends */
+};
+static_assert(sizeof(struct feed_code) == 32, "layout");
+
 /* One file mapped with code, whatever address it has. Append-only; the same file mapped
  * again keeps its number, so a frame (module, offset) stays true after a dlclose. */
 struct feed_module {
@@ -300,8 +374,9 @@ struct feed_header {
     uint32_t event_ring_capacity; /* rings of events; 0: there was no room for them */
     uint32_t event_ring_bytes;
     uint32_t loop_capacity;
-    uint32_t reserved;
+    uint32_t codes_bytes; /* 0: there was no room for them */
     uint64_t loops_offset;
+    uint64_t runtimes_offset, code_index_offset, codes_offset;
     uint64_t threads_offset, modules_offset, names_offset, rings_offset, event_rings_offset;
     uint64_t named_code; /* P: address of its struct named_code; 0: there is none */
 
@@ -322,6 +397,8 @@ struct feed_header {
         _Atomic int64_t loops_woken_ns; /* P: CLOCK_MONOTONIC */
         _Atomic uint32_t
             pings; /* S: +1 with each ping_asked, and a FUTEX_WAKE: iso-ping sleeps here */
+        _Atomic uint32_t runtimes_used; /* entries of the runtime table to look at */
+        _Atomic uint32_t wants;         /* FEED_WANT_* */
         _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
@@ -346,6 +423,9 @@ struct feed_header {
         _Atomic uint32_t module_looks;    /* +1 each time that it has looked at what is mapped */
         _Atomic uint64_t ticks;           /* handler calls */
         _Atomic uint64_t delivered;       /* samples committed to a ring */
+        _Atomic uint32_t codes_used;      /* bytes of codes that are taken */
+        uint32_t reserved_codes;
+        _Atomic uint64_t codes_full;      /* times that a function found no room in codes */
         _Atomic uint64_t names_full;      /* tags and functions without room for their names */
         _Atomic uint64_t names_cut;       /* names of events that were longer than FEED_NAME_MAX */
         _Atomic uint64_t texts_cut;       /* texts that were longer than an event has room for */
@@ -367,9 +447,17 @@ static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16 &&
                   (int)FEED_EVENT_LOSS_COUNT <= 4,
               "layout");
 
-enum { FEED_MODULE_NAMED = 0xffff }; /* in place of a module's number */
+/* In control.wants. */
+enum {
+    FEED_WANT_RUNTIMES = 1, /* frames of runtimes; else the interpreter's own stand */
+    FEED_WANT_GIL = 2,      /* the states GIL_HELD and GIL_WAIT */
+    FEED_WANT_TASKS = 4,    /* a running asyncio task's name as the tag of a sample that has none */
+};
+
+/* In place of a module's number. */
+enum { FEED_MODULE_CODE = 0xfffe, FEED_MODULE_NAMED = 0xffff };
 enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };
-static_assert(2 * (int)FEED_MODULES_MAX <= (int)FEED_MODULE_NAMED, "layout");
+static_assert(2 * (int)FEED_MODULES_MAX <= (int)FEED_MODULE_CODE, "layout");
 
 /* Frames other than the leaf (and the one a signal interrupted) hold the return address
  * minus one: that byte lies in the call, so in the calling function. */
@@ -382,6 +470,15 @@ static_assert(2 * (int)FEED_MODULES_MAX <= (int)FEED_MODULE_NAMED, "layout");
     FEED_FRAME(FEED_MODULE_NAMED, (uint64_t)(kind) << 32 | (uint32_t)(name))
 #define FEED_FRAME_NAME(frame)      ((uint32_t)(frame))
 #define FEED_FRAME_NAME_KIND(frame) ((uint32_t)((frame) >> 32) & 0xffff)
+/* A function that a runtime runs. code: its place in codes / FEED_CODE_ALIGN, 24 bits; 0: there was
+ * no room for it. position: of the instruction that runs or calls, 24 bits (feed_code_lines says
+ * what it counts); FEED_NO_POSITION: not known, or too large. */
+enum { FEED_CODE_BITS = 24, FEED_NO_POSITION = 0xffffff };
+#define FEED_FRAME_CODE(code, position)                                                            \
+    FEED_FRAME(FEED_MODULE_CODE, (uint64_t)(code) << 24 | (uint32_t)(position))
+#define FEED_FRAME_CODE_ID(frame)       ((uint32_t)((frame) >> 24) & 0xffffff)
+#define FEED_FRAME_CODE_POSITION(frame) ((uint32_t)(frame)&0xffffff)
+static_assert(FEED_CODES_BYTES / FEED_CODE_ALIGN <= 1 << FEED_CODE_BITS, "layout");
 #define FEED_OFFSET_MASK            ((UINT64_C(1) << 48) - 1)
 #define FEED_FRAME_MODULE(frame)    ((uint32_t)((frame) >> 48))
 #define FEED_FRAME_OFFSET(frame)    ((frame)&FEED_OFFSET_MASK)

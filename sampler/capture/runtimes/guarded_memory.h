@@ -1,0 +1,49 @@
+/*
+ * guarded_memory.h - memory of a runtime, read where nothing promises that it is there.
+ *
+ *   a walker -> guarded_word, guarded_read -> memory, or "no"
+ *
+ * Of one's own process each page is probed once a sample, and then read as it is: another thread may
+ * take it away in between, which read_guard.h survives. Of another process it is copied by pages.
+ * What is read may be wrong in any way: a walker believes nothing that it has not checked, and ends.
+ *
+ * Signals    SIGNAL_SAFE. Nothing faults.
+ * Errors     False: not all of it is mapped, or the address is below 4,096.
+ */
+#ifndef ISOSCOPE_GUARDED_MEMORY_H
+#define ISOSCOPE_GUARDED_MEMORY_H
+
+#include "../../feed/signal_safe.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GUARDED_PAGES = 64, GUARDED_ADDRESS_MIN = 4096, GUARDED_COPIES = 16 };
+
+/* For one sample. Begin with guarded_memory_begin. */
+struct guarded_memory {
+    int32_t pid;                   /* 0: one's own */
+    uint64_t pages[GUARDED_PAGES]; /* by hash: page numbers that were found readable */
+    /* Of another process: pages and what is in them. NULL: one's own. Memory of the caller. */
+    struct guarded_copies *copies;
+};
+
+struct guarded_copies {
+    uint64_t page[GUARDED_COPIES]; /* 0: none */
+    uint32_t next;
+    uint8_t bytes[GUARDED_COPIES][4096];
+};
+
+/* pid 0: copies is NULL. */
+SIGNAL_SAFE void guarded_memory_begin(struct guarded_memory *memory, int32_t pid,
+                                      struct guarded_copies *copies);
+SIGNAL_SAFE bool guarded_read(struct guarded_memory *memory, void *out, uint64_t address,
+                              size_t bytes);
+
+SIGNAL_SAFE_INLINE bool guarded_word(struct guarded_memory *memory, uint64_t address, uint64_t *out)
+{
+    return guarded_read(memory, out, address, sizeof *out);
+}
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * runtime_scan.h - what a runtime runs, in the places of its own native frames.
+ *
+ *   unwind.c (a native frame of a runtime's ranges) -> runtime_scan_frames -> the walker of its
+ *   kind -> frames (code, position), innermost first
+ *
+ * A scan goes with one walk of one stack, leaf to root, of the thread that runs it or of one that sleeps in
+ * another process. A walker of a kind is a file here: cpython.h, ruby.h, ... It gets what the service
+ * has found out (feed_runtime.words, by profile/runtimes/), reads by guarded_memory.h alone, calls
+ * nothing of the runtime, and ends.
+ *
+ * A frame is (code, position). code_cache.h knows a code by what identifies it: address and contents that a
+ * reused address would not have again. Only for one that is new are its texts read.
+ *
+ * Signals    SIGNAL_SAFE.
+ * Errors     None: what cannot be read has no frames, and the native frame stands.
+ */
+#ifndef ISOSCOPE_RUNTIME_SCAN_H
+#define ISOSCOPE_RUNTIME_SCAN_H
+
+#include "code_cache.h"
+#include "guarded_memory.h"
+
+#include "../../feed/feed_codes.h"
+
+#include <ucontext.h>
+
+/* The native frame that the walk has come to. */
+struct runtime_native {
+    uint64_t pc; /* where it stands; of a caller, its return address - 1 */
+    uint64_t sp, fp;
+    bool fp_known;
+    /* All registers: of the leaf, and of what a signal interrupted. NULL: of a caller. */
+    const ucontext_t *context;
+};
+
+struct runtime_scan {
+    struct feed_writer *writer; /* whose runtimes and codes; of the program that is walked */
+    struct code_cache *cache;   /* NULL: texts are read each time */
+    struct guarded_memory memory;
+    int32_t tid;             /* as the program numbers it */
+    uint64_t thread_pointer; /* fs base, tpidr_el0; 0: not known */
+    uint32_t wants;          /* FEED_WANT_* */
+    /* By entry of the runtime table; the walkers' own, zero when a stack begins. */
+    struct runtime_cursor {
+        bool begun, ended;
+        uint64_t words[6];
+    } cursors[FEED_RUNTIMES_MAX];
+    /* Where the frames go. */
+    uint64_t *frames;
+    uint32_t put, room;
+    /* Said by a walker, of the thread as it is now. */
+    enum runtime_lock { RUNTIME_LOCK_UNKNOWN, RUNTIME_LOCK_HELD, RUNTIME_LOCK_WAIT } lock;
+    uint32_t task; /* in names: of what the thread runs (FEED_WANT_TASKS); 0: none */
+};
+
+/* Entries of the runtime table that are told; 0: a program without a runtime, which pays this load. */
+SIGNAL_SAFE_INLINE uint32_t runtimes_used(const struct feed_writer *writer)
+{
+    uint32_t used =
+        atomic_load_explicit(&writer->header->control.runtimes_used, memory_order_acquire);
+
+    return used < FEED_RUNTIMES_MAX ? used : FEED_RUNTIMES_MAX;
+}
+
+/* Puts the frames that stand for this native one at scan->frames. Returns how many there are (they may be
+ * more than room: those are not put); 0: it stands for itself. */
+SIGNAL_SAFE uint32_t runtime_scan_frames(struct runtime_scan *scan,
+                                         const struct runtime_native *native);
+
+/* The caller of code that a runtime made, where frame pointers do not lead to it. native: in and out, pc
+ * as a return address. False: the runtime does not say. */
+SIGNAL_SAFE bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native);
+
+/* For walkers. */
+
+/* Puts a frame. */
+SIGNAL_SAFE_INLINE void runtime_put(struct runtime_scan *scan, uint32_t code, uint32_t position)
+{
+    if (scan->put < scan->room)
+        scan->frames[scan->put] = FEED_FRAME_CODE(code, position);
+    scan->put++;
+}
+
+/* In words of the entry; 0: there is no such word. */
+SIGNAL_SAFE_INLINE uint64_t runtime_word(const struct feed_runtime *runtime, uint32_t word)
+{
+    return word < FEED_RUNTIME_WORDS_MAX ? runtime->words[word] : 0;
+}
+
+#endif
