@@ -189,6 +189,7 @@ enum {
     X(CPYTHON_310)  /* co_linetable of 3.10 */                                                     \
     X(CPYTHON_311)  /* co_linetable from 3.11 on */                                                \
     X(JVM)          /* compressed LineNumberTable of a ConstMethod; position: bci */               \
+    X(JVM_20)       /* the same, from JDK 20 on */                                                 \
     X(V8)           /* source position table; gives places in the file, not lines */               \
     X(V8_CHARACTER) /* no table: the position is a place in the file */
 
