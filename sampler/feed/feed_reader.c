@@ -37,7 +37,7 @@ static bool layout_believable(const struct feed_header *header, uint64_t file_by
            part_fits(header, header->modules_offset,
                      header->module_capacity * (uint64_t)sizeof(struct feed_module)) &&
            part_fits(header, header->names_offset, header->names_bytes) &&
-           header->codes_bytes <= FEED_CODES_BYTES && header->codes_bytes % FEED_CODE_ALIGN == 0 &&
+           header->codes_bytes <= FEED_CODES_BYTES &&
            part_fits(header, header->codes_offset, header->codes_bytes) &&
            part_fits(header, header->runtimes_offset,
                      FEED_RUNTIMES_MAX * sizeof(struct feed_runtime)) &&
@@ -236,6 +236,7 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .unloads = STATUS(unloads),
         .module_looks = STATUS(module_looks),
         .names_full = STATUS(names_full),
+        .codes_full = STATUS(codes_full),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),
