@@ -14,6 +14,7 @@
 
 /* Kinds that are known, by their finders: one line each. */
 static const struct runtime_kind known_kinds[] = {
+    { jvm_find, FEED_RUNTIME_JVM, "gHotSpotVMStructs", { "libjvm.so" } },
     { NULL, FEED_RUNTIME_OTHER, NULL, { NULL } },
 };
 
