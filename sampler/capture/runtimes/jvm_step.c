@@ -135,6 +135,20 @@ SIGNAL_SAFE_INLINE bool caller_in_registers(const struct jvm_frame *frame,
     return caller->sp >= frame->native->sp && caller->sp % 8 == 0;
 }
 
+/* A frame that is being made: its frame pointer stands, and perhaps the caller's stack pointer below. */
+SIGNAL_SAFE_INLINE bool caller_of_new(const struct jvm_frame *frame, struct jvm_caller *caller)
+{
+    const struct runtime_native *native = frame->native;
+
+    if (native->fp - native->sp >= frame->runtime->words[JVM_BCP_SLOT] * 8 ||
+        !caller_by_pointer(frame, caller))
+        return false;
+    caller->sp = arch_register(native->context, JVM_SENDER_SP);
+    if (native->fp > native->sp && !slot(frame, native->fp, SLOT_SENDER_SP, &caller->sp))
+        return false;
+    return caller->sp > native->fp && caller->sp % 8 == 0;
+}
+
 bool jvm_step_interpreted(const struct jvm_frame *frame, struct jvm_method *method, uint32_t *bci,
                           struct jvm_caller *caller)
 {
@@ -155,7 +169,8 @@ bool jvm_step_interpreted(const struct jvm_frame *frame, struct jvm_method *meth
         !jvm_method_read(frame->memory, frame->runtime, arch_register(context, JVM_METHOD), method))
         return false;
     *bci = method->bytecode_end > method->bytecode ? 0 : FEED_NO_POSITION;
-    return (caller_in_registers(frame, caller) && is_caller(frame, caller, true)) ||
+    return (caller_of_new(frame, caller) && is_caller(frame, caller, true)) ||
+           (caller_in_registers(frame, caller) && is_caller(frame, caller, true)) ||
            (caller_behind(frame, 0, caller) && is_caller(frame, caller, true));
 }
 
