@@ -85,6 +85,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                   f"{CAPTURE}/cfi", f"{CAPTURE}/unwind/unwind_table.h",
                                   "sampler/profile/base", "sampler/profile/symbols/files"),
     "sampler/profile/runtimes": ("sampler/include", "sampler/feed", f"{CAPTURE}/system/memory.h",
+                                 f"{CAPTURE}/cfi",
                                  f"{CAPTURE}/runtimes", "sampler/profile/base",
                                  "sampler/profile/symbols/files"),
     "sampler/profile/outside": ("sampler/include", "sampler/feed",
