@@ -51,6 +51,7 @@ SIGNAL_SAFE_INLINE bool find_scope(const struct jvm_frame *frame, struct jvm_sco
     const struct runtime_native *native = frame->native;
     const struct jvm_blob *blob = &frame->blob;
     uint64_t pc = native->context ? native->pc : native->pc + 1;
+    struct jvm_scope next;
     bool exact, found;
 
     if (!native->context) {
@@ -63,8 +64,9 @@ SIGNAL_SAFE_INLINE bool find_scope(const struct jvm_frame *frame, struct jvm_sco
     }
     found = jvm_code_scope(frame->memory, frame->runtime, blob, pc, out, &exact);
     /* What stands there may be what called; and it is what follows that runs. */
-    if (exact && jvm_step_called(frame))
-        found = jvm_code_scope(frame->memory, frame->runtime, blob, pc + 1, out, &exact);
+    if (exact && jvm_step_called(frame) &&
+        jvm_code_scope(frame->memory, frame->runtime, blob, pc + 1, &next, &exact))
+        *out = next;
     return found;
 }
 
