@@ -534,6 +534,8 @@ export interface ProcessMemoryUsage {
 export interface ProfileFunction {
   type: "ProfileFunction";
   kind: "Native" | "Stub" | "Tag";
+  /** As in _TableFunction. */
+  _runtime?: string;
   /** Samples whose stack holds it. */
   inclusiveTicks: number;
   /** Samples whose leaf it is. */
@@ -1037,6 +1039,8 @@ export interface PrivateFunction {
   /** With parameters, where that is another name. */
   fullName?: string;
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
+  /** As in _TableFunction. */
+  _runtime?: string;
   /** In its module. */
   offset?: number;
   /** Bytes from there on; missing: not known. */
@@ -1100,6 +1104,8 @@ export interface PrivateLibrary {
   buildId: string;
   /** Not the user's own code. */
   system: boolean;
+  /** It is a runtime itself (python3.11, libruby): its native code runs functions whose _runtime is this word. */
+  _runtime?: string;
   /** In the process that had it last. */
   loadBias: number;
   code?: PrivateLibraryCode;
@@ -1452,6 +1458,8 @@ export interface PrivateTableFunction {
   /** With parameters, where that is another name. */
   fullName?: string;
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
+  /** What runs it, where that is no processor: python, java, javascript, ruby, php, perl, lua, other. */
+  _runtime?: string;
   /** In its module. */
   offset?: number;
   /** Bytes from there on; missing: not known. */

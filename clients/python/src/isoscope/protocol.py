@@ -589,6 +589,7 @@ class _ProfileFunctionRequired(TypedDict):
 class ProfileFunction(_ProfileFunctionRequired, total=False):
     """A function, and in how many samples it is."""
 
+    _runtime: str
     _codes: List[int]
 
 
@@ -1094,6 +1095,7 @@ class PrivateFunction(_PrivateFunctionRequired, total=False):
 
     rawName: str
     fullName: str
+    _runtime: str
     offset: int
     size: int
     file: str
@@ -1156,6 +1158,7 @@ class _PrivateLibraryRequired(TypedDict):
 class PrivateLibrary(_PrivateLibraryRequired, total=False):
     """A module of the program."""
 
+    _runtime: str
     code: PrivateLibraryCode
     reason: str
     linesReason: str
@@ -1504,6 +1507,7 @@ class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
 
     rawName: str
     fullName: str
+    _runtime: str
     offset: int
     size: int
     file: str
