@@ -534,8 +534,6 @@ export interface ProcessMemoryUsage {
 export interface ProfileFunction {
   type: "ProfileFunction";
   kind: "Native" | "Stub" | "Tag";
-  /** As in _TableFunction. */
-  _runtime?: string;
   /** Samples whose stack holds it. */
   inclusiveTicks: number;
   /** Samples whose leaf it is. */
@@ -1039,8 +1037,7 @@ export interface PrivateFunction {
   /** With parameters, where that is another name. */
   fullName?: string;
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
-  /** As in _TableFunction. */
-  _runtime?: string;
+  runtime?: PrivateRuntime;
   /** In its module. */
   offset?: number;
   /** Bytes from there on; missing: not known. */
@@ -1094,7 +1091,7 @@ export interface PrivateInstruction {
   line?: number;
 }
 
-/** A module of the program. */
+/** A module of the program, or a file whose functions a runtime runs. */
 export interface PrivateLibrary {
   id: string;
   uri: string;
@@ -1104,10 +1101,11 @@ export interface PrivateLibrary {
   buildId: string;
   /** Not the user's own code. */
   system: boolean;
-  /** It is a runtime itself (python3.11, libruby): its native code runs functions whose _runtime is this word. */
-  _runtime?: string;
   /** In the process that had it last. */
   loadBias: number;
+  runtime?: PrivateRuntime;
+  /** It is a runtime itself (python3.11, libruby): its native code runs functions of that word. */
+  runs?: PrivateRuntime;
   code?: PrivateLibraryCode;
   /** Why names are missing. */
   reason?: string;
@@ -1248,6 +1246,9 @@ export interface PrivateProfileReport {
 export interface PrivateProfileReportMetadata {
   sampleCount: number;
 }
+
+/** What runs the function, or the functions of the file; missing: the processor. */
+export type PrivateRuntime = "other" | "python" | "java" | "javascript" | "ruby" | "php" | "perl" | "lua";
 
 /** A sample as a trace event. */
 export interface PrivateSampleEvent {
@@ -1458,8 +1459,7 @@ export interface PrivateTableFunction {
   /** With parameters, where that is another name. */
   fullName?: string;
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
-  /** What runs it, where that is no processor: python, java, javascript, ruby, php, perl, lua, other. */
-  _runtime?: string;
+  runtime?: PrivateRuntime;
   /** In its module. */
   offset?: number;
   /** Bytes from there on; missing: not known. */

@@ -52,8 +52,8 @@ export function functionOf(profile: Profile, word: string): number {
   let owner = profile.libraries.findIndex((known) => known.name === library);
   if (owner < 0) {
     const system = library.startsWith("lib");
-    const runtime = library === "python" ? library : undefined;
-    owner = profile.library({ name: library, path: `/${library}`, system, runtime });
+    const runs = library === "python" ? library : undefined;
+    owner = profile.library({ name: library, path: `/${library}`, system, runs });
   }
   const { functions } = profile;
   const known = functions.findIndex((fn) => fn.name === name && fn.library === owner);

@@ -45,7 +45,7 @@ class Library:
     system: bool = False  # not the user's own code
     build_id: str = ""  # in hexadecimal; "": it has none
     code: Optional[Code] = None  # None: not known
-    runtime: str = ""  # it is one itself: its native code runs functions of that word
+    runs: str = ""  # it is a runtime itself: its native code runs functions of that word
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,7 @@ def library_of(entry: PrivateLibrary) -> Library:
         system=system,
         build_id=str(entry.get("buildId") or ""),
         code=_code_of(entry),
-        runtime=str(entry.get("_runtime") or ""),
+        runs=str(entry.get("runs") or ""),
     )
 
 
@@ -204,7 +204,7 @@ def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Fun
         line=int(entry.get("line") or 0),
         offset=int(entry.get("offset", NO_OFFSET)),
         size=int(entry.get("size") or 0),
-        runtime=str(entry.get("_runtime") or ""),
+        runtime=str(entry.get("runtime") or ""),
     )
 
 

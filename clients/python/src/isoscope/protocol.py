@@ -24,6 +24,7 @@ ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
 PrivateMicrosRange = List[int]
+PrivateRuntime = Literal["other", "python", "java", "javascript", "ruby", "php", "perl", "lua"]
 PrivateStallCounts = Mapping[str, int]
 
 
@@ -589,7 +590,6 @@ class _ProfileFunctionRequired(TypedDict):
 class ProfileFunction(_ProfileFunctionRequired, total=False):
     """A function, and in how many samples it is."""
 
-    _runtime: str
     _codes: List[int]
 
 
@@ -1095,7 +1095,7 @@ class PrivateFunction(_PrivateFunctionRequired, total=False):
 
     rawName: str
     fullName: str
-    _runtime: str
+    runtime: PrivateRuntime
     offset: int
     size: int
     file: str
@@ -1156,9 +1156,10 @@ class _PrivateLibraryRequired(TypedDict):
 
 
 class PrivateLibrary(_PrivateLibraryRequired, total=False):
-    """A module of the program."""
+    """A module of the program, or a file whose functions a runtime runs."""
 
-    _runtime: str
+    runtime: PrivateRuntime
+    runs: PrivateRuntime
     code: PrivateLibraryCode
     reason: str
     linesReason: str
@@ -1507,7 +1508,7 @@ class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
 
     rawName: str
     fullName: str
-    _runtime: str
+    runtime: PrivateRuntime
     offset: int
     size: int
     file: str

@@ -25,8 +25,8 @@ def is_system(function: Function) -> bool:
 
 
 def is_of_runtime(function: Function) -> bool:
-    """Native code of a runtime, and no function that it runs."""
-    return bool(function.library and function.library.runtime and not function.runtime)
+    """Native code of a runtime."""
+    return bool(function.library and function.library.runs)
 
 
 def is_mine(function: Function) -> bool:

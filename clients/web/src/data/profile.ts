@@ -21,7 +21,7 @@ export interface LibraryInfo {
   name: string;
   path: string;
   system: boolean;
-  runtime?: string; // it is one itself: its native code runs functions of that word
+  runs?: string; // it is a runtime itself: its native code runs functions of that word
 }
 
 export interface FunctionInfo {
@@ -204,7 +204,7 @@ export class Profile {
   /** Of a runtime, one function more, that stands for all its native code where that is folded. */
   library(one: LibraryInfo): number {
     const number = this.libraries.push(one) - 1;
-    if (one.runtime) {
+    if (one.runs) {
       const folded = { name: `[${one.name}]`, library: number, file: "", line: 0, kind: FOLDED };
       this.#folded.set(number, this.functions.push(folded) - 1);
     }
@@ -215,10 +215,9 @@ export class Profile {
     return this.libraries[this.functions[fn].library]?.system ?? false;
   }
 
-  /** Native code of a runtime, and no function that it runs. */
+  /** Native code of a runtime. */
   isOfRuntime(fn: number): boolean {
-    const { library, runtime } = this.functions[fn];
-    return !runtime && Boolean(this.libraries[library]?.runtime);
+    return Boolean(this.libraries[this.functions[fn].library]?.runs);
   }
 
   isMine(fn: number): boolean {

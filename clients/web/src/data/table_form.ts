@@ -58,12 +58,12 @@ export class TableReader {
     goesOn("firstLibrary", wire.firstLibrary, libraries.length);
     goesOn("firstFunction", wire.firstFunction, this.#functions.length);
     goesOn("firstFrame", wire.firstFrame, this.#frames.length);
-    for (const { id, name, path, system, _runtime } of wire.libraries)
-      this.#libraries.set(id, this.profile.library({ name, path, system, runtime: _runtime }));
+    for (const { id, name, path, system, runs } of wire.libraries)
+      this.#libraries.set(id, this.profile.library({ name, path, system, runs }));
     for (const one of wire.functions) {
       const library = this.#libraries.get(one.owner.id);
       if (library === undefined) throw new Error(`${one.owner.id} was not among the libraries`);
-      const { name, file = "", line = 0, kind, id, _runtime: runtime } = one;
+      const { name, file = "", line = 0, kind, id, runtime } = one;
       this.#functions.push(functions.push({ name, library, file, line, kind, id, runtime }) - 1);
     }
     for (const frame of wire.frames) this.#frames.push(this.#places(frame));

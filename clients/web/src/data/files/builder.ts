@@ -44,11 +44,11 @@ export class Builder {
   #libraries = new Map<string, number>();
 
   /** By path, or by name where a file tells no path. system undefined: by where it lies. */
-  library(path: string, name = path.replace(/^.*\//, ""), system?: boolean, runtime?: string): number {
+  library(path: string, name = path.replace(/^.*\//, ""), system?: boolean, runs?: string): number {
     const key = `${path}\n${name}`;
     let number = this.#libraries.get(key);
     if (number === undefined) {
-      number = this.profile.library({ name, path, system: system ?? SYSTEM.test(path), runtime });
+      number = this.profile.library({ name, path, system: system ?? SYSTEM.test(path), runs });
       this.#libraries.set(key, number);
     }
     return number;

@@ -57,13 +57,13 @@ export function writeCpuSamples(chosen: Chosen): string {
       };
     }),
     functions: functionsOf(chosen),
-    libraries: profile.libraries.map(({ runtime, ...library }, i): WireLibrary => ({
+    libraries: profile.libraries.map(({ runs, ...library }, i): WireLibrary => ({
       id: `libraries/${i}`,
       uri: library.path ? `file://${library.path}` : "",
       buildId: "",
       loadBias: 0,
       ...library,
-      ...(runtime ? { _runtime: runtime } : {}),
+      ...(runs ? { runs: runs as WireLibrary["runs"] } : {}),
     })),
   };
   for (const stack of stacks.values())
@@ -94,7 +94,7 @@ function functionsOf({ profile, places }: Chosen): ListFunction[] {
     inclusiveTicks: total[fn],
     exclusiveTicks: own[fn],
     kind: (KINDS.includes(kind) ? kind : "Native") as ListFunction["kind"],
-    ...(runtime ? { _runtime: runtime } : {}),
+    ...(runtime ? { runtime: runtime as ListFunction["runtime"] } : {}),
     ...(file ? { file } : {}),
     ...(line ? { line } : {}),
   }));

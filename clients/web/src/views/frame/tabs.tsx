@@ -45,7 +45,7 @@ const FRAME_WORDS: Record<Frames, string> = {
 };
 
 /** Is anything in it run by an interpreter? Then frames can be told apart by that. */
-const hasRuntimes = () => data.value !== null && names.libraries.some(({ runtime }) => runtime);
+const hasRuntimes = () => data.value !== null && names.libraries.some(({ runs }) => runs);
 
 const FILTERS = ["processes", "threads", "tags", "states", "libraries", "packages", "kinds"] as const;
 
