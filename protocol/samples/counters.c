@@ -37,6 +37,7 @@ static void add_process(struct sums *sums, const struct process_info *process)
     sums->corrupt += process->corrupt;
     sums->unstored += process->unstored;
     sums->status.names_full += status->names_full;
+    sums->status.codes_full += status->codes_full;
     sums->status.ticks += status->ticks;
     sums->status.delivered += status->delivered;
     sums->status.upkeep_ns += status->upkeep_ns;
@@ -80,6 +81,8 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
         put_counter(object, loss_names[i], sums.status.lost[i]);
     for (size_t i = 0; i < FEED_END_COUNT; i++)
         put_counter(object, end_names[i], sums.status.ends[i]);
+    if (sums.status.codes_full)
+        put_counter(object, "codes_full", sums.status.codes_full);
     for (size_t i = 0; i < RUNTIME_COUNT; i++)
         if (sums.runtimes[i])
             put_counter(object, runtime_names[i], sums.runtimes[i]);

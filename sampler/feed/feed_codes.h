@@ -34,8 +34,13 @@ struct feed_code_text {
 SIGNAL_SAFE uint32_t feed_writer_code(struct feed_writer *writer,
                                       const struct feed_code_text *text);
 
-enum { FEED_CODE_BYTES_MAX = sizeof(struct feed_code) + FEED_CODE_NAME_MAX + FEED_CODE_FILE_MAX +
-                             FEED_CODE_TABLE_MAX + FEED_CODE_ALIGN };
+enum {
+    FEED_CODE_BYTES_MAX = sizeof(struct feed_code) + FEED_CODE_NAME_MAX + FEED_CODE_FILE_MAX +
+                          FEED_CODE_TABLE_MAX + FEED_CODE_ALIGN
+};
+
+/* Nothing of it was changed since it was written. bytes: what follows the head. */
+bool feed_code_is_whole(const struct feed_code *head, const char *bytes);
 
 /* buffer: FEED_CODE_BYTES_MAX; what out points to lies in it. False: there is no such code, or nonsense. */
 bool feed_reader_code(struct feed_reader *reader, uint32_t id, uint8_t *buffer,

@@ -37,7 +37,7 @@ static bool layout_believable(const struct feed_header *header, uint64_t file_by
            part_fits(header, header->modules_offset,
                      header->module_capacity * (uint64_t)sizeof(struct feed_module)) &&
            part_fits(header, header->names_offset, header->names_bytes) &&
-           header->codes_bytes <= FEED_CODES_BYTES && header->codes_bytes % FEED_CODE_ALIGN == 0 &&
+           header->codes_bytes <= FEED_CODES_BYTES &&
            part_fits(header, header->codes_offset, header->codes_bytes) &&
            part_fits(header, header->runtimes_offset,
                      FEED_RUNTIMES_MAX * sizeof(struct feed_runtime)) &&
@@ -156,6 +156,7 @@ void feed_reader_control(struct feed_reader *reader, const struct feed_settings 
     atomic_store_explicit(&control->depth_max, settings->depth_max, memory_order_relaxed);
     atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
     write_wall_threads(control, settings->wall_threads);
+    atomic_store_explicit(&control->wants, settings->wants, memory_order_relaxed);
     atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     tell(control);
 }
@@ -236,6 +237,7 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .unloads = STATUS(unloads),
         .module_looks = STATUS(module_looks),
         .names_full = STATUS(names_full),
+        .codes_full = STATUS(codes_full),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),

@@ -24,8 +24,7 @@ enum {
     THREADS_OFFSET = 1280, /* the first threads stand in the header's page */
     /* Made-up names must not take the room that the modules' paths need. */
     NAMES_FOR_PATHS = FEED_NAMES_BYTES / 4,
-    CODE_INDEX_BYTES = FEED_CODE_INDEX_SLOTS * sizeof(uint32_t),
-    CODES_PART_OF_SPACE = 32, /* the address space that codes may take, where it is limited */
+    CODES_PART_OF_ROOM = 4, /* of the feed's, where that is limited */
     RUNTIMES_BYTES = FEED_RUNTIMES_MAX * sizeof(struct feed_runtime),
     LOOPS_BYTES = FEED_LOOPS_MAX * sizeof(struct feed_loop),
     MODULES_BYTES = FEED_MODULES_MAX * sizeof(struct feed_module),
@@ -72,19 +71,20 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
     header.threads_offset = THREADS_OFFSET;
     header.loops_offset =
         step_up(header.threads_offset + threads * (uint64_t)sizeof(struct feed_thread));
-    header.runtimes_offset = step_up(header.loops_offset + LOOPS_BYTES);
+    header.runtimes_offset = header.loops_offset + LOOPS_BYTES;
     header.modules_offset = step_up(header.runtimes_offset + RUNTIMES_BYTES);
     header.names_offset = header.modules_offset + MODULES_BYTES + NAME_INDEX_BYTES;
-    header.code_index_offset = header.names_offset + FEED_NAMES_BYTES;
-    header.codes_offset = header.code_index_offset + (codes_bytes ? CODE_INDEX_BYTES : 0);
-    header.rings_offset = header.codes_offset + codes_bytes;
+    header.rings_offset = header.names_offset + FEED_NAMES_BYTES;
     header.event_rings_offset = header.rings_offset + threads * (uint64_t)FEED_RING_BYTES;
-    header.feed_bytes = header.event_rings_offset + event_rings * (uint64_t)FEED_EVENT_RING_BYTES;
+    header.code_index_offset =
+        header.event_rings_offset + event_rings * (uint64_t)FEED_EVENT_RING_BYTES;
+    header.codes_offset = header.code_index_offset + (codes_bytes ? FEED_CODE_INDEX_BYTES : 0);
+    header.feed_bytes = header.codes_offset + codes_bytes;
     /* Slot 0, loop 0 and module 0 are never handed out. */
     header.status.threads_used = 1;
     header.status.modules_used = 1;
     header.status.loops_used = 1;
-    header.status.names_used = 1; /* offset 0 is the empty name */
+    header.status.names_used = 1;               /* offset 0 is the empty name */
     header.status.codes_used = FEED_CODE_ALIGN; /* id 0 is no code */
     header.control.wants = FEED_WANT_RUNTIMES;
     header.status.streams_used = FEED_STREAM_COUNT;
@@ -138,28 +138,27 @@ static SIGNAL_SAFE struct feed_writer view_of(const struct feed_header *header, 
         .name_index = (_Atomic uint32_t *)(base + name_index_offset(header)),
         .names = (char *)(base + header->names_offset),
         .runtimes = (struct feed_runtime *)(base + header->runtimes_offset),
-        .code_index = (_Atomic uint32_t *)(base + header->code_index_offset),
-        .codes = base + header->codes_offset,
         .rings = { .bytes = ring_offset(header->thread_capacity),
                    .first_bytes = FIRST_RINGS * FEED_RING_BYTES },
         .event_rings = { .bytes = header->event_ring_capacity * (uint64_t)FEED_EVENT_RING_BYTES,
                          .first_bytes = FEED_EVENT_RING_BYTES },
+        .codes = { .bytes = header->feed_bytes - header->code_index_offset,
+                   .first_bytes = FEED_CODES_FIRST_BYTES },
     };
 }
 
-/* From there they are mapped later, when the descriptor is gone. The first threads' rings of samples
- * reach to there: the step is the last of those rings, and nobody uses it here. */
-static SIGNAL_SAFE void map_step_before_events(struct feed_writer *writer,
-                                               const struct feed_header *header, int memfd,
-                                               uint8_t *at)
+/* From there a part is mapped later, when the descriptor is gone. The step is the last of the rings
+ * that stand before it, and nobody uses it here. */
+static SIGNAL_SAFE void map_step_before(struct part *part, uint64_t part_offset, int memfd,
+                                        uint8_t *at)
 {
     long map = sys_call6(SYS_mmap, (long)at, PART_STEP_BYTES, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memfd,
-                         header->event_rings_offset - PART_STEP_BYTES);
+                         (long)(part_offset - PART_STEP_BYTES));
 
     if (map < 0 && map >= -ERRNO_MAX)
-        writer->event_rings.bytes = 0;
-    part_begin_behind(&writer->event_rings, at);
+        part->bytes = 0;
+    part_begin_behind(part, at);
 }
 
 /* All but the rings of threads to come, in one piece. */
@@ -167,16 +166,19 @@ static SIGNAL_SAFE bool map_start(struct feed_writer *writer, const struct feed_
                                   int memfd)
 {
     const uint64_t bytes = header->rings_offset + FIRST_RINGS * FEED_RING_BYTES;
-    const uint64_t with_step = bytes + PART_STEP_BYTES;
-    long map = sys_call6(SYS_mmap, own_area_next(with_step), (long)with_step,
+    const uint64_t with_steps = bytes + 2 * PART_STEP_BYTES;
+    long map = sys_call6(SYS_mmap, own_area_next(with_steps), (long)with_steps,
                          PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
 
     if (map < 0 && map >= -ERRNO_MAX)
         return false;
     *writer = view_of(header, (uint8_t *)map);
-    writer->start_bytes = with_step;
+    writer->start_bytes = with_steps;
     part_begin(&writer->rings, (uint8_t *)map + header->rings_offset);
-    map_step_before_events(writer, header, memfd, (uint8_t *)map + bytes);
+    map_step_before(&writer->event_rings, header->event_rings_offset, memfd,
+                    (uint8_t *)map + bytes);
+    map_step_before(&writer->codes, header->code_index_offset, memfd,
+                    (uint8_t *)map + bytes + PART_STEP_BYTES);
     return true;
 }
 
@@ -190,13 +192,14 @@ bool feed_writer_over(struct feed_writer *out, void *base, const struct feed_hea
         layout->runtimes_offset != usual.runtimes_offset ||
         layout->modules_offset != usual.modules_offset ||
         layout->code_index_offset != usual.code_index_offset ||
-        layout->codes_offset != usual.codes_offset ||
-        layout->names_offset != usual.names_offset || layout->rings_offset != usual.rings_offset ||
+        layout->codes_offset != usual.codes_offset || layout->names_offset != usual.names_offset ||
+        layout->rings_offset != usual.rings_offset ||
         layout->event_rings_offset != usual.event_rings_offset)
         return false;
     *out = view_of(layout, base);
     part_over(&out->rings, (uint8_t *)base + layout->rings_offset);
     part_over(&out->event_rings, (uint8_t *)base + layout->event_rings_offset);
+    part_over(&out->codes, (uint8_t *)base + layout->code_index_offset);
     return true;
 }
 
@@ -214,7 +217,7 @@ static SIGNAL_SAFE int create_segment(struct feed_writer *out, uint32_t threads,
                                       int64_t start_us)
 {
     uint64_t room = bytes_max();
-    uint32_t codes = room / CODES_PART_OF_SPACE >= FEED_CODES_BYTES ? FEED_CODES_BYTES : 0;
+    uint32_t codes = room / CODES_PART_OF_ROOM >= FEED_CODES_BYTES ? FEED_CODES_BYTES : 0;
     uint64_t bare = header_for(threads, 0, codes, pid, start_us).feed_bytes;
     struct feed_header header =
         header_for(threads, event_rings_for(threads, room, bare), codes, pid, start_us);
@@ -253,6 +256,7 @@ void feed_writer_destroy(struct feed_writer *writer)
     if (writer->header) {
         part_end(&writer->rings);
         part_end(&writer->event_rings);
+        part_end(&writer->codes);
         sys_call2(SYS_munmap, writer->header, writer->start_bytes);
     }
     memset(writer, 0, sizeof *writer);

@@ -28,16 +28,14 @@ struct feed_writer {
     _Atomic uint32_t *name_index; /* by hash: places in names; 0: free */
     char *names;
     const struct feed_runtime *runtimes;
-    _Atomic uint32_t *code_index; /* by hash: places in codes; 0: free */
-    uint8_t *codes;
     struct part rings, event_rings;
+    struct part codes;    /* their index, then they; no bytes: there is no room for them */
     uint64_t start_bytes; /* mapped from the start, in one piece */
 };
 
 /* Makes, seals and maps a feed; *memfd gets its descriptor. It takes as many thread slots as
  * the address space limit (ulimit -v) allows, FEED_THREADS_MAX at most. Mapped are the first two
- * rings and what stands before them, in one piece, for starts are many: less than 3 MiB, and addresses
- * for codes. */
+ * rings and what stands before them, in one piece, for starts are many: less than 3 MiB. */
 SIGNAL_SAFE int feed_writer_create(struct feed_writer *out, int *memfd, int32_t pid,
                                    int64_t start_us);
 SIGNAL_SAFE void feed_writer_destroy(struct feed_writer *writer);

@@ -7,7 +7,7 @@
  * One feed per process, a sealed memfd made by the program (feed_writer.h):
  *
  *     header | thread table | loop table | runtime table | module table | index of names | names |
- *     index of codes | codes | rings of samples | rings of events; what stands in rings: record.h
+ *     rings of samples | rings of events | index of codes | codes; what stands in rings: record.h
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the feed's start.
  * Ownership  Every field says who stores it: P the program, S the service.
@@ -51,10 +51,14 @@ enum {
     FEED_RUNTIME_WORDS_MAX = 128, /* of what its walker must know */
     /* Names, files and line tables of the functions that runtimes run: feed_codes.h. None where
      * address space is limited: then such functions have no names, which is counted. */
-    FEED_CODES_BYTES = 32 * 1024 * 1024,
     FEED_CODE_ALIGN = 16,            /* an id is a place in codes, in these */
     FEED_CODE_INDEX_SLOTS = 1 << 16, /* a power of two */
-    FEED_CODE_NAME_MAX = 1023,       /* bytes that are kept, of a function's full name */
+    FEED_CODE_INDEX_BYTES = FEED_CODE_INDEX_SLOTS * 4,
+    FEED_CODES_BYTES = 32 * 1024 * 1024 - FEED_CODE_INDEX_BYTES,
+    /* The program maps them with their index as they are used: this much at first, and then as much again
+     * as it has. No code lies across. */
+    FEED_CODES_FIRST_BYTES = 512 * 1024,
+    FEED_CODE_NAME_MAX = 1023, /* bytes that are kept, of a function's full name */
     FEED_CODE_FILE_MAX = 4095,
     FEED_CODE_TABLE_MAX = 64 * 1024, /* a line table that is longer is left out */
     FEED_PERIOD_MIN_US = 50,
@@ -186,9 +190,10 @@ enum {
     X(DIRECT)       /* no table: the position is the line; 0: not known */                         \
     X(PAIRS)        /* uint32_t pairs: position from which on, line; ascending */                  \
     X(CPYTHON_39)   /* co_lnotab; position: bytes of bytecode */                                   \
-    X(CPYTHON_310)  /* co_linetable of 3.10 */                                                     \
-    X(CPYTHON_311)  /* co_linetable from 3.11 on */                                                \
+    X(CPYTHON_310)  /* co_linetable of 3.10; the same */                                           \
+    X(CPYTHON_311)  /* co_linetable from 3.11 on; the same */                                      \
     X(JVM)          /* compressed LineNumberTable of a ConstMethod; position: bci */               \
+    X(JVM_20)       /* the same, as JDK 20 and later pack it */                                    \
     X(V8)           /* source position table; gives places in the file, not lines */               \
     X(V8_CHARACTER) /* no table: the position is a place in the file */
 
@@ -376,8 +381,8 @@ struct feed_header {
     uint32_t loop_capacity;
     uint32_t codes_bytes; /* 0: there was no room for them */
     uint64_t loops_offset;
-    uint64_t runtimes_offset, code_index_offset, codes_offset;
     uint64_t threads_offset, modules_offset, names_offset, rings_offset, event_rings_offset;
+    uint64_t runtimes_offset, code_index_offset, codes_offset;
     uint64_t named_code; /* P: address of its struct named_code; 0: there is none */
 
     /* Written by the service, and read at each tick by the program, which sleeps undisturbed. */
@@ -397,9 +402,9 @@ struct feed_header {
         _Atomic int64_t loops_woken_ns; /* P: CLOCK_MONOTONIC */
         _Atomic uint32_t
             pings; /* S: +1 with each ping_asked, and a FUTEX_WAKE: iso-ping sleeps here */
-        _Atomic uint32_t runtimes_used; /* entries of the runtime table to look at */
-        _Atomic uint32_t wants;         /* FEED_WANT_* */
-        _Atomic uint32_t wall_threads_seq;                  /* odd while the list is written */
+        _Atomic uint32_t runtimes_used;    /* entries of the runtime table to look at */
+        _Atomic uint32_t wants;            /* FEED_WANT_* */
+        _Atomic uint32_t wall_threads_seq; /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
 
@@ -425,10 +430,10 @@ struct feed_header {
         _Atomic uint64_t delivered;       /* samples committed to a ring */
         _Atomic uint32_t codes_used;      /* bytes of codes that are taken */
         uint32_t reserved_codes;
-        _Atomic uint64_t codes_full;      /* times that a function found no room in codes */
-        _Atomic uint64_t names_full;      /* tags and functions without room for their names */
-        _Atomic uint64_t names_cut;       /* names of events that were longer than FEED_NAME_MAX */
-        _Atomic uint64_t texts_cut;       /* texts that were longer than an event has room for */
+        _Atomic uint64_t codes_full; /* times that a function found no room in codes */
+        _Atomic uint64_t names_full; /* tags and functions without room for their names */
+        _Atomic uint64_t names_cut;  /* names of events that were longer than FEED_NAME_MAX */
+        _Atomic uint64_t texts_cut;  /* texts that were longer than an event has room for */
         _Atomic uint32_t event_rings_used;
         _Atomic uint32_t loops_used;                /* entries ever used: scan [1, loops_used) */
         _Atomic uint64_t loops_lost;                /* loops that found no entry */
@@ -479,8 +484,8 @@ enum { FEED_CODE_BITS = 24, FEED_NO_POSITION = 0xffffff };
 #define FEED_FRAME_CODE_ID(frame)       ((uint32_t)((frame) >> 24) & 0xffffff)
 #define FEED_FRAME_CODE_POSITION(frame) ((uint32_t)(frame)&0xffffff)
 static_assert(FEED_CODES_BYTES / FEED_CODE_ALIGN <= 1 << FEED_CODE_BITS, "layout");
-#define FEED_OFFSET_MASK            ((UINT64_C(1) << 48) - 1)
-#define FEED_FRAME_MODULE(frame)    ((uint32_t)((frame) >> 48))
-#define FEED_FRAME_OFFSET(frame)    ((frame)&FEED_OFFSET_MASK)
+#define FEED_OFFSET_MASK         ((UINT64_C(1) << 48) - 1)
+#define FEED_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
+#define FEED_FRAME_OFFSET(frame) ((frame)&FEED_OFFSET_MASK)
 
 #endif

@@ -92,6 +92,11 @@ bool part_reach(struct part *part, uint64_t offset)
     return true;
 }
 
+uint64_t part_left(const struct part *part, uint64_t offset)
+{
+    return (part->first_bytes << window_of(part, offset)) - offset;
+}
+
 uint8_t *part_at(const struct part *part, uint64_t offset)
 {
     uint32_t window = window_of(part, offset);

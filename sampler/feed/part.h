@@ -44,6 +44,8 @@ void part_over(struct part *part, uint8_t *whole);
 
 /* Maps the window that the byte lies in, unless it is. */
 SIGNAL_SAFE bool part_reach(struct part *part, uint64_t offset);
+/* Bytes from there to the end of its window: they stand in one piece. */
+SIGNAL_SAFE uint64_t part_left(const struct part *part, uint64_t offset);
 /* Where the byte is; NULL where part_reach has not been. */
 SIGNAL_SAFE uint8_t *part_at(const struct part *part, uint64_t offset);
 

@@ -15,7 +15,7 @@ export interface CodeRef {
   fixedId: true;
   id: string;
   name: string;
-  kind: "Native" | "Stub";
+  kind: "Dart" | "Native" | "Stub";
 }
 
 /** A function whose line is known, or that was asked for. The booleans are Dart's. */
@@ -192,7 +192,7 @@ export interface Code {
   fixedId: true;
   id: string;
   name: string;
-  kind: "Native" | "Stub";
+  kind: "Dart" | "Native" | "Stub";
   function: FunctionRef;
   /** In its module. */
   _offset?: number;
@@ -202,7 +202,7 @@ export interface Code {
 export interface CpuSample {
   tid: number;
   timestamp: Micros;
-  /** What the thread was doing: Running, Runnable, Lock, IO, Sleep. */
+  /** What the thread was doing: Running, Runnable, Lock, IO, Sleep, GilHeld, GilWait. */
   vmTag: string;
   /** What the program said it was doing, or the thread's name. */
   userTag: string;
@@ -309,6 +309,7 @@ export interface Function {
   location?: SourceLocation;
   code: CodeRef;
   signature: InstanceRef;
+  _runtime?: PrivateRuntime;
   /** As the linker knows it. */
   _rawName: string;
   /** With parameters. */
@@ -533,7 +534,8 @@ export interface ProcessMemoryUsage {
 /** A function, and in how many samples it is. */
 export interface ProfileFunction {
   type: "ProfileFunction";
-  kind: "Native" | "Stub" | "Tag";
+  /** Dart: what a runtime runs, as the VM says of what is written in its language. */
+  kind: "Dart" | "Native" | "Stub" | "Tag";
   /** Samples whose stack holds it. */
   inclusiveTicks: number;
   /** Samples whose leaf it is. */
@@ -873,7 +875,7 @@ export interface PrivateCpuProfile {
 
 /** A function's code, or a tag. */
 export interface PrivateCpuProfileCode {
-  kind: "Native" | "Stub" | "Tag";
+  kind: "Dart" | "Native" | "Stub" | "Tag";
   inclusiveTicks: number;
   exclusiveTicks: number;
   ticks: unknown[];
@@ -882,7 +884,7 @@ export interface PrivateCpuProfileCode {
 
 /** A function, or a tag. */
 export interface PrivateCpuProfileFunction {
-  kind: "Native" | "Stub" | "Tag";
+  kind: "Dart" | "Native" | "Stub" | "Tag";
   inclusiveTicks: number;
   exclusiveTicks: number;
   /** Its place in codes. */
@@ -1539,7 +1541,7 @@ export interface PrivateTagCode {
   fixedId: true;
   id: string;
   name: string;
-  kind: "Native" | "Stub" | "Tag";
+  kind: "Dart" | "Native" | "Stub" | "Tag";
 }
 
 /** Samples by VM tag, in two lists. */

@@ -39,8 +39,8 @@ SIGNAL_SAFE_INLINE uint64_t code_key_add(uint64_t key, uint64_t word)
 /* 0: not known. */
 SIGNAL_SAFE_INLINE uint32_t code_cache_find(const struct code_cache *cache, uint64_t key)
 {
-    uint64_t word = atomic_load_explicit(&cache->slots[key % CODE_CACHE_SLOTS],
-                                         memory_order_relaxed);
+    uint64_t word =
+        atomic_load_explicit(&cache->slots[key % CODE_CACHE_SLOTS], memory_order_relaxed);
 
     return word >> CODE_CACHE_ID_BITS == key >> CODE_CACHE_ID_BITS
                ? (uint32_t)(word & ((1 << CODE_CACHE_ID_BITS) - 1))

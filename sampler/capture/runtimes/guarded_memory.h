@@ -4,7 +4,8 @@
  *   a walker -> guarded_word, guarded_read -> memory, or "no"
  *
  * Of one's own process each page is probed once a sample, and then read as it is: another thread may
- * take it away in between, which read_guard.h survives. Of another process it is copied by pages.
+ * take it away in between, which read_guard.h survives. Where faults are not handled the kernel
+ * copies, which takes twenty times as long. Of another process it is copied by pages.
  * What is read may be wrong in any way: a walker believes nothing that it has not checked, and ends.
  *
  * Signals    SIGNAL_SAFE. Nothing faults.
@@ -15,29 +16,53 @@
 
 #include "../../feed/signal_safe.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GUARDED_PAGES = 64, GUARDED_ADDRESS_MIN = 4096, GUARDED_COPIES = 16 };
+enum {
+    GUARDED_PAGES = 64,
+    GUARDED_PAGE_BYTES = 4096, /* of a probe, whatever the kernel's are */
+    GUARDED_ADDRESS_MIN = 4096,
+    GUARDED_COPIES = 64,
+};
 
-/* For one sample. Begin with guarded_memory_begin. */
+/* How memory is read. */
+enum guarded_way {
+    GUARDED_BY_FAULT,  /* one's own; our handler of SIGSEGV and SIGBUS is in force */
+    GUARDED_BY_KERNEL, /* one's own */
+    GUARDED_BY_COPIES, /* another process's */
+};
+
+/* For one sample. All but way, pid and copies is guarded_memory.c's. */
 struct guarded_memory {
+    enum guarded_way way;
     int32_t pid;                   /* 0: one's own */
     uint64_t pages[GUARDED_PAGES]; /* by hash: page numbers that were found readable */
     /* Of another process: pages and what is in them. NULL: one's own. Memory of the caller. */
     struct guarded_copies *copies;
+    bool open;          /* faults are let through */
+    bool has_alternate; /* the thread has a stack for signals: */
+    stack_t alternate;
+    uint64_t blocked; /* signals that were blocked before */
 };
 
 struct guarded_copies {
     uint64_t page[GUARDED_COPIES]; /* 0: none */
-    uint32_t next;
-    uint8_t bytes[GUARDED_COPIES][4096];
+    uint8_t bytes[GUARDED_COPIES][GUARDED_PAGE_BYTES];
 };
 
-/* pid 0: copies is NULL. */
-SIGNAL_SAFE void guarded_memory_begin(struct guarded_memory *memory, int32_t pid,
-                                      struct guarded_copies *copies);
+/* One's own. by_fault: faults are handled. has_alternate: the thread has a stack for signals, and this
+ * does not run on it. */
+SIGNAL_SAFE void guarded_memory_begin(struct guarded_memory *memory, bool by_fault,
+                                      bool has_alternate);
+/* Another process's. */
+SIGNAL_SAFE void guarded_memory_begin_other(struct guarded_memory *memory, int32_t pid,
+                                            struct guarded_copies *copies);
+/* The thread's signals are as they were. */
+SIGNAL_SAFE void guarded_memory_end(struct guarded_memory *memory);
+
 SIGNAL_SAFE bool guarded_read(struct guarded_memory *memory, void *out, uint64_t address,
                               size_t bytes);
 

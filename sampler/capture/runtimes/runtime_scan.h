@@ -34,13 +34,25 @@ struct runtime_native {
     const ucontext_t *context;
 };
 
+/* Room for the texts of a code that is new, and for what they are made of. Any bytes at first. */
+struct runtime_texts {
+    char name[FEED_CODE_NAME_MAX + 1], file[FEED_CODE_FILE_MAX + 1];
+    uint8_t table[FEED_CODE_TABLE_MAX];
+    uint8_t raw[4 * (FEED_CODE_FILE_MAX + 1)];
+};
+
+enum { RUNTIME_SPILL = 32 }; /* the outermost frames that found no room: unwind.c joins them */
+
 struct runtime_scan {
-    struct feed_writer *writer; /* whose runtimes and codes; of the program that is walked */
-    struct code_cache *cache;   /* NULL: texts are read each time */
+    struct feed_writer *writer;  /* whose runtimes and codes; of the program that is walked */
+    struct code_cache *cache;    /* NULL: texts are read each time */
+    struct runtime_texts *texts; /* of this scan alone while it lasts */
     struct guarded_memory memory;
     int32_t tid;             /* as the program numbers it */
     uint64_t thread_pointer; /* fs base, tpidr_el0; 0: not known */
     uint32_t wants;          /* FEED_WANT_* */
+    uint32_t used;           /* entries of the runtime table, when it began */
+    uint64_t low, high;      /* all their ranges lie between */
     /* By entry of the runtime table; the walkers' own, zero when a stack begins. */
     struct runtime_cursor {
         bool begun, ended;
@@ -49,6 +61,7 @@ struct runtime_scan {
     /* Where the frames go. */
     uint64_t *frames;
     uint32_t put, room;
+    uint64_t spill[RUNTIME_SPILL];
     /* Said by a walker, of the thread as it is now. */
     enum runtime_lock { RUNTIME_LOCK_UNKNOWN, RUNTIME_LOCK_HELD, RUNTIME_LOCK_WAIT } lock;
     uint32_t task; /* in names: of what the thread runs (FEED_WANT_TASKS); 0: none */
@@ -63,8 +76,12 @@ SIGNAL_SAFE_INLINE uint32_t runtimes_used(const struct feed_writer *writer)
     return used < FEED_RUNTIMES_MAX ? used : FEED_RUNTIMES_MAX;
 }
 
+/* Writer, cache, texts, memory, tid, thread_pointer and wants are filled in; this zeroes the rest.
+ * False: the program has no runtime that is known. */
+SIGNAL_SAFE bool runtime_scan_begin(struct runtime_scan *scan);
+
 /* Puts the frames that stand for this native one at scan->frames. Returns how many there are (they may be
- * more than room: those are not put); 0: it stands for itself. */
+ * more than room: of those the last ones are in spill); 0: it stands for itself. */
 SIGNAL_SAFE uint32_t runtime_scan_frames(struct runtime_scan *scan,
                                          const struct runtime_native *native);
 
@@ -77,8 +94,13 @@ SIGNAL_SAFE bool runtime_scan_step(struct runtime_scan *scan, struct runtime_nat
 /* Puts a frame. */
 SIGNAL_SAFE_INLINE void runtime_put(struct runtime_scan *scan, uint32_t code, uint32_t position)
 {
+    const uint64_t frame =
+        FEED_FRAME_CODE(code, position < FEED_NO_POSITION ? position : FEED_NO_POSITION);
+
     if (scan->put < scan->room)
-        scan->frames[scan->put] = FEED_FRAME_CODE(code, position);
+        scan->frames[scan->put] = frame;
+    else
+        scan->spill[scan->put % RUNTIME_SPILL] = frame;
     scan->put++;
 }
 

@@ -32,6 +32,19 @@ SIGNAL_SAFE_INLINE uint64_t arch_pc(const ucontext_t *context)
     return context->uc_mcontext.pc;
 }
 
+SIGNAL_SAFE_INLINE void arch_set_pc(ucontext_t *context, uint64_t pc)
+{
+    context->uc_mcontext.pc = pc;
+}
+
+SIGNAL_SAFE_INLINE uint64_t arch_thread_pointer(void)
+{
+    uint64_t base;
+
+    __asm__("mrs %0, tpidr_el0" : "=r"(base));
+    return base;
+}
+
 SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dwarf)
 {
     return dwarf == ARCH_SP ? context->uc_mcontext.sp : context->uc_mcontext.regs[dwarf % 31];

@@ -8,7 +8,9 @@
 #define ISOSCOPE_ARCH_X86_64_H
 
 #include "../../feed/signal_safe.h"
+#include "../../feed/sys.h"
 
+#include <asm/prctl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -33,6 +35,20 @@ enum { ARCH_RA_OFFSET = -8 };
 SIGNAL_SAFE_INLINE uint64_t arch_pc(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+SIGNAL_SAFE_INLINE void arch_set_pc(ucontext_t *context, uint64_t pc)
+{
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+}
+
+/* The base of the calling thread's thread-local memory; by a system call, for a thread may have none. */
+SIGNAL_SAFE_INLINE uint64_t arch_thread_pointer(void)
+{
+    uint64_t base = 0;
+
+    sys_call2(SYS_arch_prctl, ARCH_GET_FS, &base);
+    return base;
 }
 
 SIGNAL_SAFE_INLINE uint64_t arch_register(const ucontext_t *context, unsigned dwarf)

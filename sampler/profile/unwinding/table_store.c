@@ -4,6 +4,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../base/map64.h"
 #include "../base/thread.h"
+#include "../symbols/files/module_key.h"
 #include "table_source.h"
 
 #include <assert.h>
@@ -18,13 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A build id, or device, inode, size and time of a file. */
-struct key {
-    uint8_t bytes[40];
-};
-
 struct entry {
-    struct key key;
+    struct module_key key;
     struct entry *next; /* in the queue */
     char *path;
     uint8_t build_id[FEED_BUILD_ID_MAX];
@@ -207,56 +203,7 @@ void table_store_free(struct table_store *store)
     free(store);
 }
 
-/* What the kernel says of the file, as the process sees it. Nothing (a deleted file, or one without
- * a name): it is this process's own. */
-static void identify(const struct module_file *module, struct key *out)
-{
-    char path[64 + sizeof("/proc//root")];
-    struct stat file;
-    uint64_t words[5] = { 0 };
-    char *whole = NULL;
-
-    snprintf(path, sizeof(path), "/proc/%d/root", module->pid);
-    if (module->path[0] == '/' && asprintf(&whole, "%s%s", path, module->path) >= 0 &&
-        stat(whole, &file) == 0) {
-        words[0] = file.st_dev;
-        words[1] = file.st_ino;
-        words[2] = (uint64_t)file.st_size;
-        words[3] = (uint64_t)file.st_mtim.tv_sec;
-        words[4] = (uint64_t)file.st_mtim.tv_nsec;
-    } else {
-        words[0] = UINT64_MAX;
-        words[1] = (uint64_t)module->pid;
-        words[2] = module->address;
-    }
-    free(whole);
-    memcpy(out->bytes, words, sizeof(words));
-}
-
-static struct key key_of(const struct module_file *module)
-{
-    struct key key = { { 0 } };
-
-    if (module->build_id_bytes) {
-        memcpy(key.bytes, module->build_id, module->build_id_bytes);
-        key.bytes[sizeof(key.bytes) - 1] = (uint8_t)module->build_id_bytes;
-    } else {
-        identify(module, &key);
-    }
-    return key;
-}
-
-/* FNV-1a. */
-static uint64_t hash_of(const struct key *key)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < sizeof(key->bytes); i++)
-        hash = (hash ^ key->bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static struct entry *entry_new(const struct module_file *module, const struct key *key)
+static struct entry *entry_new(const struct module_file *module, const struct module_key *key)
 {
     struct entry *entry = calloc(1, sizeof(*entry));
 
@@ -288,7 +235,7 @@ static void enqueue(struct table_store *store, struct entry *entry)
 
 /* NULL: no memory. */
 static struct entry *add_entry(struct table_store *store, const struct module_file *module,
-                               const struct key *key)
+                               const struct module_key *key)
 {
     struct entry *entry;
 
@@ -310,12 +257,12 @@ static struct entry *add_entry(struct table_store *store, const struct module_fi
 }
 
 /* With the lock. */
-static bool ask(struct table_store *store, const struct module_file *module, const struct key *key,
-                struct table_place *out)
+static bool ask(struct table_store *store, const struct module_file *module,
+                const struct module_key *key, struct table_place *out)
 {
     struct entry *entry = NULL;
     bool added = false;
-    uint32_t *number = map64_put(&store->numbers, hash_of(key), &added);
+    uint32_t *number = map64_put(&store->numbers, module_key_hash(key), &added);
 
     *out = (struct table_place){ .at = FEED_TABLE_NONE };
     if (!number)
@@ -341,7 +288,7 @@ static bool ask(struct table_store *store, const struct module_file *module, con
 bool table_store_ask(struct table_store *store, const struct module_file *module,
                      struct table_place *out)
 {
-    struct key key = key_of(module);
+    struct module_key key = module_key_of(module);
     bool had;
 
     pthread_mutex_lock(&store->asking);

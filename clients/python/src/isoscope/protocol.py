@@ -45,7 +45,7 @@ class CodeRef(TypedDict):
     fixedId: Literal[True]
     id: str
     name: str
-    kind: Literal["Native", "Stub"]
+    kind: Literal["Dart", "Native", "Stub"]
 
 
 class _FunctionRefRequired(TypedDict):
@@ -243,7 +243,7 @@ class _CodeRequired(TypedDict):
     fixedId: Literal[True]
     id: str
     name: str
-    kind: Literal["Native", "Stub"]
+    kind: Literal["Dart", "Native", "Stub"]
     function: FunctionRef
 
 
@@ -374,6 +374,7 @@ class Function(_FunctionRequired, total=False):
     """A function, with its other names."""
 
     location: SourceLocation
+    _runtime: PrivateRuntime
 
 
 class HeapSpace(TypedDict):
@@ -580,7 +581,7 @@ class _ProfileFunctionRequired(TypedDict):
     """What every ProfileFunction has."""
 
     type: Literal["ProfileFunction"]
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     resolvedUrl: str
@@ -925,7 +926,7 @@ class PrivateCpuProfile(TypedDict):
 class PrivateCpuProfileCode(TypedDict):
     """A function's code, or a tag."""
 
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     ticks: List[Any]
@@ -935,7 +936,7 @@ class PrivateCpuProfileCode(TypedDict):
 class PrivateCpuProfileFunction(TypedDict):
     """A function, or a tag."""
 
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     codes: List[int]
@@ -1577,7 +1578,7 @@ class PrivateTagCode(TypedDict):
     fixedId: Literal[True]
     id: str
     name: str
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
 
 
 class PrivateTagCounters(TypedDict):

@@ -14,7 +14,7 @@ const DROPPED_PART = 32;
 export const FOLDED = "Folded";
 
 // What wall mode's samples say of a thread that uses no CPU time.
-const WAITING = /^(Runnable|Lock|IO|Sleep|Blocked)$/;
+const WAITING = /^(Runnable|Lock|IO|Sleep|GilWait|Blocked)$/;
 export const isWaiting = (state: string) => WAITING.test(state);
 
 export interface LibraryInfo {

@@ -1,0 +1,21 @@
+/*
+ * cpython_code.h - CPython's code objects: known again by what they hold, told of once.
+ *
+ *   address of a PyCodeObject -> code_cache -> id; new: name, file and line table -> feed_writer_code
+ *
+ * An address alone is not enough: a program that makes codes, and frees them, uses addresses again. So its
+ * first line, its name (and that one's hash), its file and the beginning of its line table belong to the key.
+ *
+ * Texts      UTF-8. Of what is not ASCII 511 bytes of the name and 1,023 of the file are kept.
+ * Signals    SIGNAL_SAFE.
+ */
+#ifndef ISOSCOPE_CPYTHON_CODE_H
+#define ISOSCOPE_CPYTHON_CODE_H
+
+#include "cpython.h"
+
+/* False: there is no code object. *id 0: it is one, and there is no room for it. */
+SIGNAL_SAFE bool cpython_code(struct runtime_scan *scan, uint32_t entry, uint64_t code,
+                              uint32_t *id);
+
+#endif

@@ -1,0 +1,91 @@
+#include "runtime_scan.h"
+
+#include <string.h>
+
+/* The entry, once it is filled in. What the service wrote is bounded before it is believed. */
+SIGNAL_SAFE_INLINE const struct feed_runtime *entry_at(const struct runtime_scan *scan,
+                                                       uint32_t entry)
+{
+    const struct feed_runtime *runtime = &scan->writer->runtimes[entry];
+
+    return atomic_load_explicit(&runtime->ready, memory_order_acquire) ? runtime : NULL;
+}
+
+SIGNAL_SAFE_INLINE uint32_t ranges_of(const struct feed_runtime *runtime)
+{
+    return runtime->range_count < FEED_RUNTIME_RANGES_MAX ? runtime->range_count
+                                                          : FEED_RUNTIME_RANGES_MAX;
+}
+
+bool runtime_scan_begin(struct runtime_scan *scan)
+{
+    scan->used = runtimes_used(scan->writer);
+    scan->low = UINT64_MAX;
+    scan->high = 0;
+    scan->lock = RUNTIME_LOCK_UNKNOWN;
+    scan->task = 0;
+    memset(scan->cursors, 0, scan->used * sizeof scan->cursors[0]);
+    for (uint32_t entry = 0; entry < scan->used; entry++) {
+        const struct feed_runtime *runtime = entry_at(scan, entry);
+
+        for (uint32_t range = 0; runtime && range < ranges_of(runtime); range++) {
+            if (runtime->ranges[range].start < scan->low)
+                scan->low = runtime->ranges[range].start;
+            if (runtime->ranges[range].end > scan->high)
+                scan->high = runtime->ranges[range].end;
+        }
+    }
+    return scan->high != 0;
+}
+
+/* Its entry in the table, or scan->used. */
+SIGNAL_SAFE_INLINE uint32_t entry_of(const struct runtime_scan *scan, uint64_t pc)
+{
+    if (pc < scan->low || pc >= scan->high)
+        return scan->used;
+    for (uint32_t entry = 0; entry < scan->used; entry++) {
+        const struct feed_runtime *runtime = entry_at(scan, entry);
+
+        for (uint32_t range = 0; runtime && range < ranges_of(runtime); range++)
+            if (pc >= runtime->ranges[range].start && pc < runtime->ranges[range].end)
+                return entry;
+    }
+    return scan->used;
+}
+
+/* Each kind's walker. */
+SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t entry,
+                                           const struct runtime_native *native)
+{
+    (void)native;
+    switch (scan->writer->runtimes[entry].kind) {
+    default:
+        return 0;
+    }
+}
+
+/* Of kinds whose code frame pointers do not lead out of. */
+SIGNAL_SAFE_INLINE bool step_by_kind(struct runtime_scan *scan, uint32_t entry,
+                                     struct runtime_native *native)
+{
+    (void)native;
+    switch (scan->writer->runtimes[entry].kind) {
+    default:
+        return false;
+    }
+}
+
+uint32_t runtime_scan_frames(struct runtime_scan *scan, const struct runtime_native *native)
+{
+    uint32_t entry = entry_of(scan, native->pc);
+
+    scan->put = 0;
+    return entry < scan->used ? frames_by_kind(scan, entry, native) : 0;
+}
+
+bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native)
+{
+    uint32_t entry = entry_of(scan, native->pc - 1);
+
+    return entry < scan->used && step_by_kind(scan, entry, native);
+}
