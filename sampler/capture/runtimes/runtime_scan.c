@@ -71,6 +71,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
     switch (scan->writer->runtimes[entry].kind) {
     case FEED_RUNTIME_JVM:
         return jvm_frames(scan, entry, native);
+    case FEED_RUNTIME_V8:
+        return v8_frames(scan, entry, native);
     default:
         return 0;
     }
