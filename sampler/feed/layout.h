@@ -190,9 +190,10 @@ enum {
     X(DIRECT)       /* no table: the position is the line; 0: not known */                         \
     X(PAIRS)        /* uint32_t pairs: position from which on, line; ascending */                  \
     X(CPYTHON_39)   /* co_lnotab; position: bytes of bytecode */                                   \
-    X(CPYTHON_310)  /* co_linetable of 3.10 */                                                     \
-    X(CPYTHON_311)  /* co_linetable from 3.11 on */                                                \
+    X(CPYTHON_310)  /* co_linetable of 3.10; the same */                                           \
+    X(CPYTHON_311)  /* co_linetable from 3.11 on; the same */                                      \
     X(JVM)          /* compressed LineNumberTable of a ConstMethod; position: bci */               \
+    X(JVM_20)       /* the same, as JDK 20 and later pack it */                                    \
     X(V8)           /* source position table; gives places in the file, not lines */               \
     X(V8_CHARACTER) /* no table: the position is a place in the file */
 

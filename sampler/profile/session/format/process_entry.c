@@ -49,8 +49,8 @@ static json_t *write_modules(const struct module_set *met)
 static json_t *write_status(const struct feed_status_view *status)
 {
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "timer",
-        timer_words[status->timer], "timerReason", reason_words[status->timer_reason],
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}",
+        "timer", timer_words[status->timer], "timerReason", reason_words[status->timer_reason],
         "truePeriodUs", (json_int_t)status->true_period_us, "threads",
         (json_int_t)status->threads_used, "modulesUsed", (json_int_t)status->modules_used,
         "modulesLive", (json_int_t)status->modules_live, "ticks", (json_int_t)status->ticks,
