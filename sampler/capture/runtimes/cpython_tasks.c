@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* "Handle._run", and where names of codes are short "_run". */
-#define RUN_LONG  "Handle._run"
-#define RUN_FILE  "asyncio/events.py"
-#define TASK_TYPE "_asyncio.Task"
-#define TASK_NAME "Task-"
+#define RUN_LONG    "Handle._run"
+#define RUN_FILE    "asyncio/events.py"
+#define TASK_TYPE   "_asyncio.Task"
+#define TASK_NAME   "Task-"
 #define STRING_TYPE "str"
 #define NUMBER_TYPE "int"
 
@@ -50,11 +50,10 @@ static SIGNAL_SAFE bool is_handle_run(struct runtime_scan *scan, const uint64_t 
     if (!cpython_field(scan, code, words[CPYTHON_CODE_NAME], &name) ||
         !cpython_field(scan, name, words[CPYTHON_STRING_LENGTH], &length))
         return false;
-    if (length == sizeof RUN_LONG - 1
-            ? !ends_with(scan, words, name, RUN_LONG, sizeof RUN_LONG - 1)
-            : length != sizeof RUN_LONG - 1 - RUN_SHORT_AT ||
-                  !ends_with(scan, words, name, &RUN_LONG[RUN_SHORT_AT],
-                             sizeof RUN_LONG - 1 - RUN_SHORT_AT))
+    if (length == sizeof RUN_LONG - 1 ? !ends_with(scan, words, name, RUN_LONG, sizeof RUN_LONG - 1)
+                                      : length != sizeof RUN_LONG - 1 - RUN_SHORT_AT ||
+                                            !ends_with(scan, words, name, &RUN_LONG[RUN_SHORT_AT],
+                                                       sizeof RUN_LONG - 1 - RUN_SHORT_AT))
         return false;
     return cpython_field(scan, code, words[CPYTHON_CODE_FILE], &file) &&
            ends_with(scan, words, file, RUN_FILE, sizeof RUN_FILE - 1);
