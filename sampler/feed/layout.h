@@ -171,7 +171,7 @@ enum {
     X(IO, "IO")             /* waits for a descriptor, a disk or a page */                         \
     X(SLEEP, "Sleep")       /* waits for time to pass, or for any of several things */             \
     /* Only where somebody asked (FEED_WANT_GIL): */                                               \
-    X(GIL_HELD, "GilHeld") /* RUNNING or RUNNABLE, and has the interpreter's lock */               \
+    X(GIL_HELD, "GilHeld") /* has the interpreter's lock, whatever it does with it */              \
     X(GIL_WAIT, "GilWait") /* LOCK, and that is the interpreter's */
 
 /* Whose functions take the places of native frames. Words are for the wire. */
