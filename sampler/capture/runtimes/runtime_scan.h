@@ -30,6 +30,7 @@ struct runtime_native {
     uint64_t pc; /* where it stands; of a caller, its return address - 1 */
     uint64_t sp, fp;
     bool fp_known;
+    bool outside; /* of a JIT's code, in no module */
     /* All registers: of the leaf, and of what a signal interrupted. NULL: of a caller. */
     const ucontext_t *context;
 };

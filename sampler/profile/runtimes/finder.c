@@ -14,6 +14,7 @@
 
 /* Kinds that are known, by their finders: one line each. */
 static const struct runtime_kind known_kinds[] = {
+    { v8_find, FEED_RUNTIME_V8, "v8dbg_off_fp_function", { "node", "libnode" } },
     { NULL, FEED_RUNTIME_OTHER, NULL, { NULL } },
 };
 
