@@ -98,7 +98,8 @@ uint32_t runtime_scan_frames(struct runtime_scan *scan, const struct runtime_nat
 
 bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native)
 {
-    uint32_t entry = entry_of(scan, native->pc - 1, native->outside);
+    uint64_t pc = native->pc - (native->context ? 0 : 1);
+    uint32_t entry = entry_of(scan, pc, native->outside);
 
     return entry < scan->used && step_by_kind(scan, entry, native);
 }
