@@ -1,8 +1,9 @@
 #include "runtime_scan.h"
 
-#include "jvm.h"
 #include "cpython.h"
 #include "cpython_gil.h"
+#include "jvm.h"
+#include "v8.h"
 
 #include "../system/arch.h"
 
