@@ -14,6 +14,7 @@
 
 /* Kinds that are known, by their finders: one line each. */
 static const struct runtime_kind known_kinds[] = {
+    { ruby_find, FEED_RUNTIME_RUBY, "ruby_current_vm_ptr", { "libruby", "ruby" } },
     { NULL, FEED_RUNTIME_OTHER, NULL, { NULL } },
 };
 
