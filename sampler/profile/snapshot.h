@@ -185,6 +185,8 @@ struct snapshot_library {
     /* Then, of one that was installed with the runtime or as a package: where it stands among those,
      * "json/decoder.py", a part of path; NULL: it was not, or in no file. */
     const char *package;
+    const char
+        *runs; /* it is a runtime itself: the word of the functions that it runs; NULL: none */
 };
 
 /* The words are for the wire. */

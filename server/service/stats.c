@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 struct stats {
-    uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full, codes_full;
+    uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
+        codes_full;
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
     bool timers[FEED_TIMER_COUNT], reasons[FEED_TIMER_REASON_COUNT];

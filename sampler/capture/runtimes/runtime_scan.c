@@ -1,5 +1,6 @@
 #include "runtime_scan.h"
 
+#include "cpython.h"
 #include "ruby.h"
 
 #include <string.h>
@@ -60,6 +61,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
                                            const struct runtime_native *native)
 {
     switch (scan->writer->runtimes[entry].kind) {
+    case FEED_RUNTIME_CPYTHON:
+        return cpython_frames(scan, entry, native);
     case FEED_RUNTIME_RUBY:
         return ruby_frames(scan, entry, native);
     default:

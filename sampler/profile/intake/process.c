@@ -268,12 +268,30 @@ void process_tell_tables(struct process *process, struct table_store *tables)
         feed_reader_told(process->reader);
 }
 
-void process_find_runtimes(struct process *process, struct runtime_finder *finder,
-                           const struct feed_settings *settings, int64_t now_us)
+/* What its own code is there for. */
+static void show_runtime(struct process *process, const struct runtime_place *place,
+                         struct registry *registry)
 {
-    if (process->pid > 0 && settings->wants & FEED_WANT_RUNTIMES)
-        runtime_finder_look(finder, &process->looks, process->reader, process->pid, process->exe,
-                            now_us);
+    struct feed_module_view view;
+    uint32_t number;
+
+    if (!feed_reader_module(process->reader, place->module, &view))
+        return;
+    number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
+    if (number)
+        module_runs(registry_module(registry, number), place->kind);
+}
+
+void process_find_runtimes(struct process *process, struct runtime_finder *finder,
+                           struct registry *registry, const struct feed_settings *settings,
+                           int64_t now_us)
+{
+    if (process->pid <= 0 || !(settings->wants & FEED_WANT_RUNTIMES))
+        return;
+    runtime_finder_look(finder, &process->looks, process->reader, process->pid, process->exe,
+                        now_us);
+    for (; process->runtimes_shown < process->looks.place_count; process->runtimes_shown++)
+        show_runtime(process, &process->looks.places[process->runtimes_shown], registry);
 }
 
 static bool view_module(struct process *process, uint32_t number, struct feed_module_view *out)

@@ -98,6 +98,7 @@ struct process {
     struct map64 names;  /* feed's place -> profile's number */
     struct code_frames codes;
     struct runtime_looks looks;    /* for runtimes whose frames are to be shown */
+    uint32_t runtimes_shown;       /* so many of its places the registry knows */
     struct process_events *events; /* NULL: none came yet */
     struct sampling_told sampling; /* in events */
     struct perf_map *perf_map;     /* NULL: no pc was in no module yet */
@@ -137,7 +138,8 @@ void process_tell_tables(struct process *process, struct table_store *tables);
 /* Tells the program of the runtimes in it, as soon as they can be found; not before somebody wants their
  * frames. */
 void process_find_runtimes(struct process *process, struct runtime_finder *finder,
-                           const struct feed_settings *settings, int64_t now_us);
+                           struct registry *registry, const struct feed_settings *settings,
+                           int64_t now_us);
 
 /* The profile's number of a name in the feed; 0: none. */
 uint32_t process_name(struct process *process, uint32_t place, struct names *names);

@@ -304,6 +304,11 @@ void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_
     atomic_store_explicit(&module->pid, pid, memory_order_release);
 }
 
+void module_runs(struct module *module, enum feed_runtime_kind kind)
+{
+    atomic_store_explicit(&module->runs, (uint8_t)(kind + 1), memory_order_relaxed);
+}
+
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
 {
     uint32_t number = registry_number(registry, kind == FEED_NAME_JIT ? "[jit]" : "[interpreted]",

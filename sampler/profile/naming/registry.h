@@ -60,7 +60,8 @@ struct module {
     bool sampler;    /* libisoscope itself */
     bool script;     /* a file of a runtime's functions */
     uint8_t runtime; /* feed_runtime_kind; of a script */
-    _Atomic bool named; /* "[jit]" or "[interpreted]" */
+    _Atomic uint8_t runs; /* feed_runtime_kind + 1: it is that runtime itself; 0: it is none */
+    _Atomic bool named;   /* "[jit]" or "[interpreted]" */
     uint64_t hash;
     /* Where it ran last: any process's that may still live; 0: not known. */
     _Atomic int32_t pid;
@@ -98,6 +99,8 @@ uint32_t registry_end(const struct registry *registry);
 /* A process that has it, at the address, which lies bias above its offset in the module; of these
  * the last one is kept. */
 void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_t bias);
+/* Its own code is there to run functions of that kind. */
+void module_runs(struct module *module, enum feed_runtime_kind kind);
 /* Takes over the texts, also on failure, in place of what was said before. False: no memory. For
  * whoever puts modules in. */
 bool module_save(struct module *module, const struct module_saved *saved);

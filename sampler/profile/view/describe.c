@@ -48,6 +48,7 @@ static void describe_code(const struct elf_segment *code, struct snapshot_librar
 void describe_library(const struct module *module, struct snapshot_library *out)
 {
     const struct module_saved *saved = saved_of(module);
+    uint8_t runs;
 
     *out = (struct snapshot_library){
         .path = module->path,
@@ -57,6 +58,9 @@ void describe_library(const struct module *module, struct snapshot_library *out)
         .lines_reason = saved ? saved->lines_reason : NULL,
         .system = module->system,
     };
+    runs = atomic_load_explicit(&module->runs, memory_order_relaxed);
+    if (runs)
+        out->runs = runtime_words[runs - 1];
     if (module->script) {
         out->runtime = runtime_words[module->runtime];
         out->package = script_package((enum feed_runtime_kind)module->runtime, module->path);
@@ -99,6 +103,10 @@ void describe_function(const struct function *function, const struct module *mod
         .offset = function->start == FUNCTION_NO_START ? SNAPSHOT_NO_OFFSET : function->start,
         .size = function->size,
     };
+    if (module->script) { /* it lies nowhere: its numbers are our own */
+        out->offset = SNAPSHOT_NO_OFFSET;
+        out->size = 0;
+    }
     _Static_assert(sizeof(out->id) >= FUNCTION_ID_BYTES, "an id fits");
     memcpy(out->id, function->id, FUNCTION_ID_BYTES);
 }
@@ -115,7 +123,8 @@ static bool is_gap(const struct module *module, uint64_t offset)
 
 uint64_t describe_pc(const struct module *module, uint64_t offset)
 {
-    return is_named(module) || is_gap(module, offset) ? SNAPSHOT_NO_OFFSET : offset;
+    return is_named(module) || module->script || is_gap(module, offset) ? SNAPSHOT_NO_OFFSET
+                                                                        : offset;
 }
 
 void describe_offset(const struct module *module, uint64_t offset, const char *name,

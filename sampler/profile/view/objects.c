@@ -66,7 +66,9 @@ bool profile_function(struct profile *profile, const char *id, struct profile_fu
 static bool is_wanted(const struct module_set *met, uint64_t process_id,
                       const struct module *module)
 {
-    return (!module->system || module->script) && *module->path == '/' &&
+    bool has_file = *module->path == '/';
+
+    return (module->script ? has_file || !module->system : has_file && !module->system) &&
            (!process_id || module_set_has(met, module->number));
 }
 

@@ -33,7 +33,7 @@ def codes_in(code):
 def record(code):
     table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
     size = len(code.co_code)
-    print('code', code.co_name, code.co_firstlineno, table.hex() or '-')
+    print('code', code.co_name.replace(' ', '_'), code.co_firstlineno, table.hex() or '-')
     before = None
     for position in range(0, size, 2):
         line = max(line_at(code, position), 0)

@@ -12,7 +12,7 @@ export const NO_PC = -1;
 const DROPPED_PART = 32;
 
 // What wall mode's samples say of a thread that uses no CPU time.
-const WAITING = /^(Runnable|Lock|IO|Sleep|Blocked)$/;
+const WAITING = /^(Runnable|Lock|IO|Sleep|GilWait|Blocked)$/;
 export const isWaiting = (state: string) => WAITING.test(state);
 
 export interface LibraryInfo {
