@@ -3,6 +3,7 @@ import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
 import { processName } from "../../state/live";
 import { grouped, percent } from "../parts/format";
+import { stateWord } from "../parts/colours";
 import { threadsAtFull } from "./lanes";
 
 export function laneName({ kind, name, pid }: Lane): string {
@@ -44,7 +45,7 @@ export function laneTip(
   const shares = [...states.keys()]
     .map((state) => [state, lane.states[step * states.length + state]])
     .filter(([, threads]) => threads > 0)
-    .map(([state, threads]) => `${states[state]} ${percent(Math.min(threads, length), length)}`);
+    .map(([state, threads]) => `${stateWord(states[state])} ${percent(Math.min(threads, length), length)}`);
   const atFull = threadsAtFull(lane, steps);
   const scale = atFull < length ? [`full height: ${atFull} of ${grouped(length)} threads`] : [];
   return [whoIs(lane), time, ...(shares.length ? shares : ["no samples"]), ...scale];
