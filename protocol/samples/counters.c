@@ -38,6 +38,7 @@ static void add_process(struct sums *sums, const struct process_info *process)
     sums->unstored += process->unstored;
     sums->status.names_full += status->names_full;
     sums->status.codes_full += status->codes_full;
+    sums->status.loops_lost += status->loops_lost;
     sums->status.ticks += status->ticks;
     sums->status.delivered += status->delivered;
     sums->status.upkeep_ns += status->upkeep_ns;
@@ -74,6 +75,7 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     put_counter(object, "corrupt", sums.corrupt);
     put_counter(object, "unstored", sums.unstored);
     put_counter(object, "names_full", sums.status.names_full);
+    put_counter(object, "loops_lost", sums.status.loops_lost);
     put_counter(object, "true_period_us", sums.true_period_us);
     put_counter(object, "upkeep_ns", sums.status.upkeep_ns);
     put_counter(object, "not_sampled_ns", sums.not_sampled_ns);

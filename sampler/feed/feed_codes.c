@@ -1,6 +1,7 @@
 #include "feed_codes.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { CODE_PROBES_MAX = 64 };
@@ -54,21 +55,28 @@ bool feed_code_is_whole(const struct feed_code *head, const char *bytes)
     return head->hash == hash_of(head, bytes, file, (const uint8_t *)file + head->file_bytes);
 }
 
-SIGNAL_SAFE_INLINE struct feed_code head_of(const struct feed_code_text *text)
+/* text as it will be kept; its parts are not NULL then. */
+SIGNAL_SAFE_INLINE void make_head(struct feed_code *head, struct feed_code_text *text)
 {
-    struct feed_code head = {
-        .runtime = (uint8_t)text->runtime,
-        .lines = (uint8_t)text->lines,
-        .name_bytes = (uint16_t)kept_bytes(text->name, text->name_bytes, FEED_CODE_NAME_MAX),
-        .first_line = text->first_line,
-        .file_bytes = kept_bytes(text->file, text->file_bytes, FEED_CODE_FILE_MAX),
-        .table_bytes = text->table_bytes <= FEED_CODE_TABLE_MAX ? text->table_bytes : 0,
-    };
-    uint32_t bytes = (uint32_t)sizeof head + head.name_bytes + head.file_bytes + head.table_bytes;
+    uint32_t bytes;
 
-    head.size_bytes = (bytes + FEED_CODE_ALIGN - 1) & ~(uint32_t)(FEED_CODE_ALIGN - 1);
-    head.hash = hash_of(&head, text->name, text->file, text->table);
-    return head;
+    text->name_bytes = kept_bytes(text->name, text->name_bytes, FEED_CODE_NAME_MAX);
+    text->file_bytes = kept_bytes(text->file, text->file_bytes, FEED_CODE_FILE_MAX);
+    if (text->table_bytes > FEED_CODE_TABLE_MAX)
+        text->table_bytes = 0;
+    text->name = text->name_bytes ? text->name : "";
+    text->file = text->file_bytes ? text->file : "";
+    text->table = text->table_bytes ? text->table : (const uint8_t *)"";
+    memset(head, 0, sizeof *head);
+    head->runtime = (uint8_t)text->runtime;
+    head->lines = (uint8_t)text->lines;
+    head->name_bytes = (uint16_t)text->name_bytes;
+    head->first_line = text->first_line;
+    head->file_bytes = text->file_bytes;
+    head->table_bytes = text->table_bytes;
+    bytes = (uint32_t)sizeof *head + text->name_bytes + text->file_bytes + text->table_bytes;
+    head->size_bytes = (bytes + FEED_CODE_ALIGN - 1) & ~(uint32_t)(FEED_CODE_ALIGN - 1);
+    head->hash = hash_of(head, text->name, text->file, text->table);
 }
 
 /* So many bytes of codes, in one piece and mapped; NULL: they are not in codes. The service could
@@ -164,9 +172,12 @@ SIGNAL_SAFE_INLINE uint32_t code_id(struct feed_writer *writer, const struct fee
 
 uint32_t feed_writer_code(struct feed_writer *writer, const struct feed_code_text *text)
 {
-    const struct feed_code head = head_of(text);
-    uint32_t id = code_id(writer, &head, text);
+    struct feed_code_text kept = *text;
+    struct feed_code head;
+    uint32_t id;
 
+    make_head(&head, &kept);
+    id = code_id(writer, &head, &kept);
     if (!id)
         atomic_fetch_add_explicit(&writer->header->status.codes_full, 1, memory_order_relaxed);
     return id;

@@ -2,6 +2,7 @@
 #include "feed_reader_state.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 static bool is_believable(const struct feed_code *head)

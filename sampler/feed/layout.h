@@ -195,7 +195,8 @@ enum {
     X(JVM)          /* compressed LineNumberTable of a ConstMethod; position: bci */               \
     X(JVM_20)       /* the same, as JDK 20 and later pack it */                                    \
     X(V8)           /* source position table; gives places in the file, not lines */               \
-    X(V8_CHARACTER) /* no table: the position is a place in the file */
+    X(V8_CHARACTER) /* no table: the position is a place in the file */                            \
+    X(V8_OPTIMIZED) /* v8_optimized.h: inlined functions too; position: bytes of machine code */
 
 #define FEED_ENUM_MODE(name, ...)      FEED_MODE_##name,
 #define FEED_ENUM_STATE(name, ...)     FEED_STATE_##name,

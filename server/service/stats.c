@@ -9,7 +9,7 @@
 
 struct stats {
     uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
-        codes_full;
+        codes_full, loops_lost;
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
     bool timers[FEED_TIMER_COUNT], reasons[FEED_TIMER_REASON_COUNT];
@@ -30,6 +30,7 @@ static void add_process(struct stats *stats, const struct process_info *process)
     stats->unstored += process->unstored;
     stats->names_full += status->names_full;
     stats->codes_full += status->codes_full;
+    stats->loops_lost += status->loops_lost;
     stats->runtimes |= process->runtimes;
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         stats->lost[loss] += status->lost[loss];
@@ -150,6 +151,8 @@ void stats_say(struct profile *profile)
     if (stats.codes_full)
         log_line("  unnamed     %9" PRIu64 "  functions of runtimes without room for their names",
                  stats.codes_full);
+    if (stats.loops_lost)
+        log_line("  unwatched   %9" PRIu64 "  loops: there are too many", stats.loops_lost);
     say_cpu(&cpu);
     log_line("  upkeep      %9.1f  ms of CPU time, in the programs", (double)stats.upkeep_ns / 1e6);
     log_line("  tables      %9.1f  KiB of unwind data, in the largest process",

@@ -59,6 +59,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
 {
     (void)native;
     switch (scan->writer->runtimes[entry].kind) {
+    case FEED_RUNTIME_V8:
+        return v8_frames(scan, entry, native);
     default:
         return 0;
     }
