@@ -306,7 +306,7 @@ static_assert(sizeof(struct feed_loop) == 128, "layout");
 struct feed_runtime_range {
     uint64_t start, end; /* runtime addresses */
     uint32_t what;       /* the walker's own: cpython.h and its like say */
-    uint32_t reserved;
+    uint32_t outside;    /* 1: of it only what is in no module: a JIT's code, wherever it lies */
 };
 
 /* What the service has found out of a runtime in this process, for the walkers of

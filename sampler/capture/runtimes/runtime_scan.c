@@ -39,18 +39,27 @@ bool runtime_scan_begin(struct runtime_scan *scan)
 }
 
 /* Its entry in the table, or scan->used. */
-SIGNAL_SAFE_INLINE uint32_t entry_of(const struct runtime_scan *scan, uint64_t pc)
+SIGNAL_SAFE_INLINE uint32_t entry_of(const struct runtime_scan *scan, uint64_t pc, bool outside)
 {
+    uint32_t anywhere = scan->used;
+
     if (pc < scan->low || pc >= scan->high)
         return scan->used;
     for (uint32_t entry = 0; entry < scan->used; entry++) {
         const struct feed_runtime *runtime = entry_at(scan, entry);
 
-        for (uint32_t range = 0; runtime && range < ranges_of(runtime); range++)
-            if (pc >= runtime->ranges[range].start && pc < runtime->ranges[range].end)
+        for (uint32_t i = 0; runtime && i < ranges_of(runtime); i++) {
+            const struct feed_runtime_range *range = &runtime->ranges[i];
+
+            if (pc < range->start || pc >= range->end)
+                continue;
+            if (!range->outside)
                 return entry;
+            if (outside)
+                anywhere = entry;
+        }
     }
-    return scan->used;
+    return anywhere;
 }
 
 /* Each kind's walker. */
@@ -79,7 +88,7 @@ SIGNAL_SAFE_INLINE bool step_by_kind(struct runtime_scan *scan, uint32_t entry,
 
 uint32_t runtime_scan_frames(struct runtime_scan *scan, const struct runtime_native *native)
 {
-    uint32_t entry = entry_of(scan, native->pc);
+    uint32_t entry = entry_of(scan, native->pc, native->outside);
 
     scan->put = 0;
     return entry < scan->used ? frames_by_kind(scan, entry, native) : 0;
@@ -87,7 +96,8 @@ uint32_t runtime_scan_frames(struct runtime_scan *scan, const struct runtime_nat
 
 bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native)
 {
-    uint32_t entry = entry_of(scan, native->pc - 1);
+    uint64_t pc = native->pc - (native->context ? 0 : 1);
+    uint32_t entry = entry_of(scan, pc, native->outside);
 
     return entry < scan->used && step_by_kind(scan, entry, native);
 }

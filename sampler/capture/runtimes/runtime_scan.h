@@ -30,6 +30,7 @@ struct runtime_native {
     uint64_t pc; /* where it stands; of a caller, its return address - 1 */
     uint64_t sp, fp;
     bool fp_known;
+    bool outside; /* of a JIT's code, in no module */
     /* All registers: of the leaf, and of what a signal interrupted. NULL: of a caller. */
     const ucontext_t *context;
 };
@@ -85,8 +86,8 @@ SIGNAL_SAFE bool runtime_scan_begin(struct runtime_scan *scan);
 SIGNAL_SAFE uint32_t runtime_scan_frames(struct runtime_scan *scan,
                                          const struct runtime_native *native);
 
-/* The caller of code that a runtime made, where frame pointers do not lead to it. native: in and out, pc
- * as a return address. False: the runtime does not say. */
+/* The caller of code that a runtime made, where frame pointers do not lead to it. native: in and out, its
+ * pc as it is: of a caller the return address. False: the runtime does not say. */
 SIGNAL_SAFE bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native);
 
 /* For walkers. */
