@@ -38,13 +38,13 @@ enum cpython_word {
     CPYTHON_RUNTIME,   /* _PyRuntime */
     CPYTHON_CODE_TYPE, /* PyCode_Type */
     /* Facts of the build. */
-    CPYTHON_CHAIN,       /* enum cpython_chain */
-    CPYTHON_LINES,       /* enum feed_code_lines */
-    CPYTHON_EVAL_BYTES,  /* of stack that the eval function takes */
-    CPYTHON_EVAL_BEGINS, /* bytes of code in the main range before it has taken them */
+    CPYTHON_CHAIN,         /* enum cpython_chain */
+    CPYTHON_LINES,         /* enum feed_code_lines */
+    CPYTHON_EVAL_BYTES,    /* of stack that the eval function takes */
+    CPYTHON_EVAL_BEGINS,   /* bytes of code in the main range before it has taken them */
     CPYTHON_POSITION_UNIT, /* bytes of bytecode that a frame's position counts; 0: it is an address */
     CPYTHON_SHIM_OWNER,    /* from this value of a frame's owner on it has no code */
-    CPYTHON_STRING_SHIFT,  /* bits of a string's state before its kind */
+    CPYTHON_STRING_SHIFT, /* bits of a string's state before its kind */
     /* Offsets. */
     CPYTHON_INTERPRETERS, /* in _PyRuntime: the first */
     CPYTHON_INTERPRETER_NEXT,

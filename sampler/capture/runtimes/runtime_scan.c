@@ -1,5 +1,8 @@
 #include "runtime_scan.h"
 
+#include "cpython.h"
+#include "v8.h"
+
 #include <string.h>
 
 /* The entry, once it is filled in. What the service wrote is bounded before it is believed. */
@@ -66,10 +69,11 @@ SIGNAL_SAFE_INLINE uint32_t entry_of(const struct runtime_scan *scan, uint64_t p
 SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t entry,
                                            const struct runtime_native *native)
 {
-    (void)native;
     switch (scan->writer->runtimes[entry].kind) {
     case FEED_RUNTIME_V8:
         return v8_frames(scan, entry, native);
+    case FEED_RUNTIME_CPYTHON:
+        return cpython_frames(scan, entry, native);
     default:
         return 0;
     }
