@@ -2,6 +2,7 @@
 
 #include "cpython.h"
 #include "v8.h"
+#include "ruby.h"
 
 #include <string.h>
 
@@ -74,6 +75,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
         return v8_frames(scan, entry, native);
     case FEED_RUNTIME_CPYTHON:
         return cpython_frames(scan, entry, native);
+    case FEED_RUNTIME_RUBY:
+        return ruby_frames(scan, entry, native);
     default:
         return 0;
     }
