@@ -2,6 +2,7 @@
 
 #include "event_epoch.h"
 #include "sampler_state.h"
+#include "scan_memory.h"
 #include "system/clock.h"
 
 #include "../feed/sys.h"
@@ -26,6 +27,7 @@ int announce_feed(int *memfd, int64_t start_us, uint32_t period_us, bool enabled
     error = feed_writer_create(&sampler.writer, memfd, sampler.pid, start_us);
     if (error)
         return error;
+    scan_memory_forget();
     sampler.threads.writer = &sampler.writer;
     sampler.named.writer = &sampler.writer;
     sampler.writer.header->named_code = (uint64_t)&sampler.named;

@@ -1,6 +1,8 @@
 #include "capture.h"
 
+#include "fault_handler.h"
 #include "sampler_state.h"
+#include "scan_memory.h"
 #include "system/arch.h"
 #include "system/clock.h"
 #include "system/maps.h"
@@ -55,6 +57,46 @@ SIGNAL_SAFE_INLINE void find_stack(struct sampled_thread *sampled, uint32_t slot
     sampler_unlock();
 }
 
+/* Frames of runtimes are wanted, and there are runtimes. On a stack of ours alone. */
+SIGNAL_SAFE_INLINE bool wants_scan(const struct capture_registers *registers)
+{
+    const struct feed_control *control = &sampler.writer.header->control;
+
+    return runtimes_used(&sampler.writer) && registers->roomy &&
+           atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_RUNTIMES;
+}
+
+/* With its own room for the scan, which other walks need not have. */
+static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct capture *capture,
+                                                                struct unwind_request *request,
+                                                                struct unwind_result *result)
+{
+    struct scan_memory *memory = scan_memory();
+    struct runtime_scan scan;
+
+    if (memory) {
+        const struct feed_thread *thread = &sampler.writer.threads[capture->slot];
+        uint32_t number = tick_stack_number((uint64_t)&scan);
+
+        scan.writer = &sampler.writer;
+        scan.cache = &memory->cache;
+        scan.texts = &memory->texts[number % TICK_STACKS];
+        scan.tid = atomic_load_explicit(&thread->tid, memory_order_relaxed);
+        scan.thread_pointer = arch_thread_pointer();
+        scan.wants =
+            atomic_load_explicit(&sampler.writer.header->control.wants, memory_order_relaxed);
+        guarded_memory_begin(&scan.memory, fault_handler_take(),
+                             !(request->context->uc_stack.ss_flags & SS_DISABLE));
+        if (runtime_scan_begin(&scan))
+            request->scan = &scan;
+    }
+    unwind(request, capture->sample->frames, result);
+    if (request->scan) {
+        guarded_memory_end(&scan.memory);
+        fault_handler_send_held();
+    }
+}
+
 /* With the map that is in force. False: there is none yet. */
 SIGNAL_SAFE_INLINE bool walk_once(const struct capture *capture,
                                   const struct capture_registers *registers,
@@ -62,7 +104,7 @@ SIGNAL_SAFE_INLINE bool walk_once(const struct capture *capture,
 {
     uint32_t group;
     const struct code_map *map = code_map_enter(&sampler.modules.maps, &group);
-    const struct unwind_request request = {
+    struct unwind_request request = {
         .map = map,
         .stack = &capture->sampled->stack,
         .outer_frames = &capture->sampled->outer_frames,
@@ -73,7 +115,9 @@ SIGNAL_SAFE_INLINE bool walk_once(const struct capture *capture,
         .cramped = !registers->roomy,
     };
 
-    if (map)
+    if (map && wants_scan(registers))
+        walk_scanning(capture, &request, result);
+    else if (map)
         unwind(&request, capture->sample->frames, result);
     code_map_leave(&sampler.modules.maps, group);
     return map != NULL;
@@ -90,6 +134,18 @@ SIGNAL_SAFE_INLINE bool walk(const struct capture *capture,
            walk_once(capture, registers, result);
 }
 
+/* Of the interpreter's lock, where somebody asked. */
+SIGNAL_SAFE_INLINE enum feed_state state_of(enum feed_state state,
+                                            const struct unwind_result *result)
+{
+    const struct feed_control *control = &sampler.writer.header->control;
+
+    if (result->lock == RUNTIME_LOCK_UNKNOWN ||
+        !(atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_GIL))
+        return state;
+    return result->lock == RUNTIME_LOCK_HELD ? FEED_STATE_GIL_HELD : FEED_STATE_GIL_WAIT;
+}
+
 SIGNAL_SAFE_INLINE void fill(const struct capture *capture, enum feed_kind kind,
                              const struct sample_weight *weight, const char *tag,
                              const struct unwind_result *result)
@@ -100,8 +156,8 @@ SIGNAL_SAFE_INLINE void fill(const struct capture *capture, enum feed_kind kind,
     sample->cpu_ns = weight->cpu_ns;
     sample->depth = (uint16_t)result->depth;
     sample->end = (uint8_t)result->end;
-    sample->state = weight->state;
-    sample->tag = tag ? feed_writer_name(&sampler.writer, tag) : 0;
+    sample->state = (uint8_t)state_of(weight->state, result);
+    sample->tag = tag ? feed_writer_name(&sampler.writer, tag) : result->task;
     sample->more_running = weight->more_running;
     sample->more_runnable = weight->more_runnable;
     sample->generation = 0;

@@ -3,6 +3,7 @@
 #include "announce.h"
 #include "begin.h"
 #include "event_epoch.h"
+#include "fault_handler.h"
 #include "sampler_state.h"
 #include "system/clock.h"
 #include "threads/tasks.h"
@@ -24,6 +25,7 @@ static void forget_parent(void)
 {
     threads_forget_parent(&sampler.threads);
     tick_stacks_forget_parent();
+    fault_handler_forget_parent();
     /* Handlers of the parent's other threads were counted in when the memory was copied. */
     atomic_store(&sampler.modules.maps.readers[0], 0);
     atomic_store(&sampler.modules.maps.readers[1], 0);

@@ -7,7 +7,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-enum { ERRNO_MAX = 4095, RESERVE_BYTES = 384 * 1024 };
+enum { ERRNO_MAX = 4095, RESERVE_BYTES = 448 * 1024 };
 
 static _Atomic uint64_t next; /* 0: it has not begun */
 static uint64_t page_bytes;   /* of this kernel */

@@ -8,11 +8,15 @@
  * before. One that
  * asks for the default keeps our handler, which does what the default does: a tick that waits
  * (blocked, as between fork and exec in git) would end the program there.
+ *
+ * SIGSEGV and SIGBUS are the program's. Where our handler is in force for them (fault_handler.h) it
+ * takes over the flags and the mask of the program's own, which it calls, and which is what shows.
  */
 #include "preload.h"
 
 #include "../../feed/layout.h"
 #include "../../include/isoscope/isoscope.h"
+#include "../fault_handler.h"
 #include "../handler.h"
 #include "../forked.h"
 #include "../sampler_signals.h"
@@ -111,7 +115,8 @@ ISOSCOPE_API int signalfd(int fd, const sigset_t *mask, int flags)
 static bool is_our_handler(const struct sigaction *action)
 {
     return (action->sa_flags & SA_SIGINFO) &&
-           (action->sa_sigaction == handler_tick || action->sa_sigaction == handler_trap);
+           (action->sa_sigaction == handler_tick || action->sa_sigaction == handler_trap ||
+            action->sa_sigaction == handler_fault);
 }
 
 /* SIGURG does nothing by default, nor with our handler: ignored is no different. Whether the
@@ -143,6 +148,7 @@ enum course {
     PASS_ON,
     KEEP_OURS, /* our handler does what the default does */
     SHARE,     /* our handler calls the program's */
+    SHARE_AS,  /* it does, with the program's flags and mask */
 };
 
 static bool is_ours(int number)
@@ -156,6 +162,8 @@ static enum course course_of(int number, sighandler_t handler)
 {
     bool handles = handler != SIG_DFL && handler != SIG_IGN;
 
+    if (fault_handler_is_for(number))
+        return handles && is_sampled_process() && is_ours(number) ? SHARE_AS : PASS_ON;
     if (!tick_signal_may_be(number)) /* shells set all signals in each child */
         return PASS_ON;
     if (stays_ours(number, handler))
@@ -168,13 +176,36 @@ static enum course course_of(int number, sighandler_t handler)
     return sampler_has_ticks() && sampler_yield_signal(number) && handles ? SHARE : PASS_ON;
 }
 
+/* For the program's action, which is kept before it can be run. */
+static void share_as(int number, const struct sigaction *wanted)
+{
+    struct sigaction ours = *wanted;
+
+    program_action_set(number, wanted);
+    ours.sa_sigaction = handler_fault;
+    ours.sa_flags = (wanted->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
+    NEXT(sigaction)(number, &ours, NULL);
+}
+
+/* Of a signal that our handler is not in force for nothing is forgotten: a tick may put it there just
+ * now, and keep what it finds. */
+static void keep_fault_action(int number, const struct sigaction *wanted, enum course course)
+{
+    if (course == SHARE_AS)
+        share_as(number, wanted);
+    else
+        fault_handler_left();
+}
+
 static void keep_program_action(int number, const struct sigaction *wanted, enum course course)
 {
-    if (!tick_signal_may_be(number) || !is_sampled_process())
+    if (!is_sampled_process())
         return;
-    if (course == SHARE)
+    if (fault_handler_is_for(number))
+        keep_fault_action(number, wanted, course);
+    else if (course == SHARE)
         program_action_set(number, wanted);
-    else
+    else if (tick_signal_may_be(number))
         program_action_forget(number);
 }
 
@@ -192,7 +223,8 @@ static void follow_onto_alternate_stack(void)
     if (!tick_signal_leave_stack())
         return;
     for (int number = 1; number < NSIG; number++)
-        if (NEXT(sigaction)(number, NULL, &now) == 0 && is_our_handler(&now)) {
+        if (!fault_handler_is_for(number) && NEXT(sigaction)(number, NULL, &now) == 0 &&
+            is_our_handler(&now)) {
             now.sa_flags |= SA_ONSTACK;
             NEXT(sigaction)(number, &now, NULL);
         }

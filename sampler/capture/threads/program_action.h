@@ -5,10 +5,10 @@
  *
  * SIGTRAP says whose it is: the kernel gives our traps a code and a mark of their own. So a program
  * that handles it gets its own traps, and ticks go on. The same holds for the last signal that
- * ticks can come by, where the program handles all others.
+ * ticks can come by, where the program handles all others, and for faults (fault_handler.h).
  *
  * Threads    Any, at any time; the newest set holds.
- * Signals    All of it is lock-free. program_action_run is SIGNAL_SAFE; what it calls is the
+ * Signals    All of it is lock-free, what is marked is SIGNAL_SAFE; what program_action_run calls is the
  *            program's, with the mask that the program asked for.
  */
 #ifndef ISOSCOPE_PROGRAM_ACTION_H
@@ -20,8 +20,8 @@
 #include <stdbool.h>
 
 /* The default, and SIG_IGN, are not kept: then there is none. */
-void program_action_set(int number, const struct sigaction *action);
-void program_action_forget(int number);
+SIGNAL_SAFE void program_action_set(int number, const struct sigaction *action);
+SIGNAL_SAFE void program_action_forget(int number);
 /* False: there is none; *out stays as it was. */
 bool program_action_get(int number, struct sigaction *out);
 

@@ -40,6 +40,11 @@ void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction
     call_sigaction = call;
 }
 
+bool tick_signal_action(int number, const struct sigaction *action, struct sigaction *before)
+{
+    return call_sigaction(number, action, before) == 0;
+}
+
 static _Atomic bool on_alternate_stack;
 
 bool tick_signal_leave_stack(void)

@@ -25,6 +25,9 @@ void tick_signal_use(int (*call)(int, const struct sigaction *, struct sigaction
 /* Takes the first signal that the program leaves alone and that is not in blocked, a kernel's
  * signal set, and installs handler for it. */
 SIGNAL_SAFE int tick_signal_choose(void (*handler)(int, siginfo_t *, void *), uint64_t blocked);
+/* As sigaction; past our own wrapper of it. */
+SIGNAL_SAFE bool tick_signal_action(int number, const struct sigaction *action,
+                                    struct sigaction *before);
 /* The program's own handlers run on alternate stacks (its stacks may be small, as Go's and
  * OCaml's): so do those that are installed from now on. Where none does, nobody has to keep one
  * whole, and a tick on one that was freed would end the program. True: until now they did not. */

@@ -63,15 +63,59 @@ static SIGNAL_SAFE int read_for_provider(const struct isoscope_native_frame *nat
     return got == (long)size ? 0 : memory_is_refused(got) ? -ISOSCOPE_SYSTEM : -ISOSCOPE_NOT_FOUND;
 }
 
-/* What the interpreter runs in this frame stands in the frame's place. False: it has nothing to say
- * of it. */
-SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc)
+SIGNAL_SAFE_INLINE struct runtime_native native_of(const struct unwind_frame *frame, uint64_t pc,
+                                                   bool outside)
+{
+    return (struct runtime_native){ pc,      frame->sp,     frame->fp, !frame->fp_lost,
+                                    outside, frame->context };
+}
+
+/* By what the service knows of the runtime. Those that find no room are noted as others are. */
+static SIGNAL_SAFE __attribute__((noinline)) bool put_scanned(struct walk *walk, uint64_t pc,
+                                                              bool outside)
+{
+    const struct runtime_native native = native_of(&walk->frame, pc, outside);
+    struct runtime_scan *scan = walk->request->scan;
+    const uint32_t max = walk->request->frames_max;
+    uint32_t count;
+
+    scan->room = walk->depth < max ? max - walk->depth : 0;
+    scan->frames = walk->frames + walk->depth;
+    count = runtime_scan_frames(scan, &native);
+    for (uint32_t i = count < RUNTIME_SPILL ? 0 : count - RUNTIME_SPILL; i < count; i++)
+        outer_frames_note(walk->request->outer_frames, walk->depth + i, &walk->frame,
+                          i < scan->room ? scan->frames[i] : scan->spill[i % RUNTIME_SPILL]);
+    walk->depth += count;
+    return count;
+}
+
+/* Out of code that a runtime made, where it says how. */
+static SIGNAL_SAFE __attribute__((noinline)) bool step_scanned(struct walk *walk,
+                                                               enum feed_end *end)
+{
+    struct unwind_frame *frame = &walk->frame;
+    struct runtime_native native = native_of(frame, frame->pc, true);
+
+    if (!runtime_scan_step(walk->request->scan, &native))
+        return false;
+    frame->third_known = false;
+    frame->fp_lost = !native.fp_known;
+    frame->pc_at = 0;
+    *end = enter_caller(frame, native.sp, native.pc, native.fp);
+    return true;
+}
+
+/* What the interpreter runs in this frame stands in the frame's place. outside: pc is in no module.
+ * False: nobody has anything to say of it. */
+SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc, bool outside)
 {
     const struct provider_range *provider =
         walk->providers ? frame_providers_find(walk->providers, pc) : NULL;
     struct asked_frame asked = { { pc, walk->frame.sp, 0, read_for_provider },
                                  walk->frame.foreign ? 0 : walk->frame.stack->high };
 
+    if (walk->request->scan && put_scanned(walk, pc, outside))
+        return true;
     while (provider && walk->depth < walk->depth_max) {
         const char *name =
             provider->call(provider->context, &asked.native, &walk->cursors[provider->number]);
@@ -104,7 +148,8 @@ SIGNAL_SAFE_INLINE bool name_code(const struct walk *walk, uint64_t pc, uint64_t
 SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc,
                                                       bool by_frame_pointer, bool *unknown)
 {
-    bool interpreted = put_interpreted(walk, pc);
+    bool interpreted = put_interpreted(walk, pc, true);
+    enum feed_end end;
     uint64_t told;
 
     if (name_code(walk, pc, &told)) {
@@ -114,6 +159,8 @@ SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_
     }
     if (!interpreted)
         put_frame(walk, FEED_FRAME(0, pc));
+    if (walk->request->scan && step_scanned(walk, &end))
+        return end;
     if (by_frame_pointer)
         return step_jit(&walk->frame, walk->request->map);
     *unknown = true;
@@ -156,7 +203,7 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
 
         range = range_of(request->map, range, pc);
         if (range && !range->by_frame_pointer) {
-            if (!put_interpreted(&walk, pc))
+            if (!put_interpreted(&walk, pc, false))
                 put_frame(&walk, FEED_FRAME(range->number, pc - range->bias));
             end = step(&walk.frame, request->map, range, pc);
         } else {
@@ -168,6 +215,10 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
         outer_frames_keep(outer, walk.depth);
     if (walk.depth > request->frames_max)
         outer->walked = 1;
+    if (request->scan)
+        runtime_scan_end(request->scan);
+    result->lock = request->scan ? request->scan->lock : RUNTIME_LOCK_UNKNOWN;
+    result->task = request->scan ? request->scan->task : 0;
     result->end = end == GO_ON || walk.depth > request->frames_max ? FEED_END_DEPTH : end;
     result->depth = walk.depth < request->frames_max ? walk.depth : request->frames_max;
     if (result->end == FEED_END_DEPTH)
@@ -179,6 +230,8 @@ void unwind(const struct unwind_request *request, uint64_t *frames, struct unwin
     struct unwind_frame frame = { .stack = request->stack, .cramped = request->cramped };
 
     frame_from_context(&frame, request->context);
+    if (request->scan)
+        runtime_scan_interrupted(request->scan, request->context);
     walk_from(request, frame, frames, result);
 }
 
@@ -205,5 +258,7 @@ void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *
                                   .foreign = true };
 
     copy_top(sleeper);
+    if (request->scan)
+        request->scan->waits_at = sleeper->waits_at;
     walk_from(request, frame, frames, result);
 }

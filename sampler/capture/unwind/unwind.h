@@ -4,9 +4,9 @@
  *   handler.h -> unwind (code_map.h says how) -> frames into the thread's ring
  *
  * Reads the thread's own stack between its stack pointer and its end, and the sampler's tables; any
- * other stack (a coroutine's, an alternate one) through the kernel. So nothing can fault but a
- * frame provider that reads otherwise than by what it is given (isoscope.h). What the
- * tables cannot say ends the stack, with a reason.
+ * other stack (a coroutine's, an alternate one) through the kernel; and a runtime's memory by
+ * guarded_memory.h. So nothing can fault but a frame provider that reads otherwise than by what it is
+ * given (isoscope.h). What the tables cannot say ends the stack, with a reason.
  *
  * Signals    SIGNAL_SAFE; bounded by frames_max, but for one walk a thread (16,384 frames).
  */
@@ -16,6 +16,8 @@
 #include "code_map.h"
 #include "frame_providers.h"
 #include "named_code.h"
+
+#include "../runtimes/runtime_scan.h"
 
 #include "../../feed/layout.h"
 
@@ -52,12 +54,17 @@ struct unwind_request {
     const struct named_code *named;
     const struct frame_providers *providers;
     bool cramped; /* the walker has little stack itself: not by live_cfi.h, which takes a KB */
+    struct runtime_scan
+        *scan; /* begun for this walk; NULL: of runtimes nothing is known, or wanted */
 };
 
 struct unwind_result {
     uint32_t depth;
     enum feed_end end;
     bool unknown_code; /* a pc lay in no module of the map, or in one that may be gone */
+    /* Of the thread as it is now, by its scan. */
+    enum runtime_lock lock;
+    uint32_t task; /* in names; 0: none */
 };
 
 /* Fills frames, leaf first, as layout.h describes them; room for frames_max. */
@@ -72,6 +79,7 @@ struct unwind_sleeper {
     void *named_context;
     uint64_t pc, sp, fp;
     bool fp_known;
+    uint64_t waits_at; /* the word of its futex call; 0: it is in none */
     /* Scratch memory of the caller: a copy of the stack's top, so that few words need the kernel,
      * and of the registers that a signal handler on that stack interrupted. */
     uint64_t copy_low, copy_bytes;
@@ -80,7 +88,7 @@ struct unwind_sleeper {
 };
 
 /* As unwind, from outside. request->context, named and providers are not
- * looked at. The thread may wake
+ * looked at; its scan reads the other process. The thread may wake
  * meanwhile: nothing faults, and the caller finds out and throws the frames away. */
 SIGNAL_SAFE void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
                                uint64_t *frames, struct unwind_result *result);
