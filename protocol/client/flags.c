@@ -137,6 +137,38 @@ static enum flag_set set_mode(struct service *service, const char *value)
 
 _Static_assert((int)FLAG_TEXT_MAX >= (int)FEED_WALL_THREADS_BYTES, "it is a flag's text");
 
+static void get_want(struct service *service, uint32_t want, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%s",
+             profile_settings(service->options.profile).wants & want ? "true" : "false");
+}
+
+static enum flag_set set_want(struct service *service, uint32_t want, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+    bool wanted = !strcmp(value, "true");
+
+    if (!wanted && strcmp(value, "false"))
+        return FLAG_INVALID;
+    settings.wants = (settings.wants & ~want) | (wanted ? want : 0);
+    profile_apply_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
+#define WANT_FLAG(name, want)                                                                      \
+    static void get_##name(struct service *service, char out[FLAG_TEXT_MAX])                       \
+    {                                                                                              \
+        get_want(service, want, out);                                                              \
+    }                                                                                              \
+    static enum flag_set set_##name(struct service *service, const char *value)                    \
+    {                                                                                              \
+        return set_want(service, want, value);                                                     \
+    }
+WANT_FLAG(runtimes, FEED_WANT_RUNTIMES)
+WANT_FLAG(gil, FEED_WANT_GIL)
+WANT_FLAG(tasks, FEED_WANT_TASKS)
+#undef WANT_FLAG
+
 static void get_wall_threads(struct service *service, char out[FLAG_TEXT_MAX])
 {
     snprintf(out, FLAG_TEXT_MAX, "%s", profile_settings(service->options.profile).wall_threads);
@@ -227,6 +259,9 @@ static const struct flag flags[] = {
       "Int", "512", get_depth, set_depth },
     { "pause_isolates_on_exit", "Not possible here.", "Bool", "false", NULL, set_never },
     { "pause_isolates_on_start", "Not possible here.", "Bool", "false", NULL, set_never },
+    { "profile_gil",
+      "Tell who has Python's interpreter lock, and who waits for it: GilHeld and GilWait.", "Bool",
+      "false", get_gil, set_gil },
     { "profile_microtasks", "Not possible here.", "Bool", "false", NULL, set_never },
     { "profile_mode", "cpu: threads that run are sampled; wall: sleeping ones too.", "String",
       "cpu", get_mode, set_mode },
@@ -234,6 +269,11 @@ static const struct flag flags[] = {
       "Int", "1000", get_period, set_period },
     { "profile_period_effective", "The period that the sampler was given for profile_period.",
       "Int", "1000", get_effective_period, NULL },
+    { "profile_runtimes",
+      "Functions that interpreters and JITs run, in place of the interpreter's own.", "Bool",
+      "true", get_runtimes, set_runtimes },
+    { "profile_tasks", "Tag samples with the name of the asyncio task that runs.", "Bool", "false",
+      get_tasks, set_tasks },
     { "profile_timer", "What makes the ticks: sigtrap or cpu-timer.", "String", "none", get_timer,
       NULL },
     { "profile_wall_threads",

@@ -98,6 +98,8 @@ static json_t *function_object(struct client *client, const char *id)
     json_object_set_new(function, "code", ref_code("@Code", &found.function));
     json_object_set_new(function, "signature",
                         core_signature(found.function.id, found.function.full_name));
+    if (found.library.runtime)
+        json_object_set_new(function, "_runtime", json_string(found.library.runtime));
     json_object_set_new(function, "_rawName", any_text(found.function.raw_name));
     json_object_set_new(function, "_fullName", any_text(found.function.full_name));
     return function;
@@ -295,12 +297,12 @@ static int look_up_all(struct client *client, const json_t *uris, struct reply *
     return answer(client, reply, json_pack("{s:s, s:o}", "type", TYPE_URI_LIST, "uris", found));
 }
 
-/* DevTools asks with every resolvedUrl of a profile, which are package URIs already. */
+/* DevTools asks with every resolvedUrl of a profile. What is no file: URI is as it wants it. */
 static json_t *package_of(const struct scripts *scripts, const char *uri)
 {
     const struct profile_script *script;
 
-    if (begins_with(uri, "package:"))
+    if (begins_with(uri, "package:") || begins_with(uri, "script:"))
         return json_string(uri);
     script = scripts_of_file(scripts, uri);
     return script ? script_package_uri(script) : json_null();

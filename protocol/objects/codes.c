@@ -4,6 +4,8 @@
 
 const char *code_kind(const struct snapshot_function *function)
 {
+    if (function->kind == SNAPSHOT_INTERPRETED)
+        return "Dart"; /* as the VM says of what is written in the language that it runs */
     return function->kind == SNAPSHOT_STUB ? "Stub" : "Native";
 }
 

@@ -1,5 +1,6 @@
 #include "refs.h"
 
+#include "codes.h"
 #include "uris.h"
 #include "../text/any_text.h"
 
@@ -51,7 +52,7 @@ void ref_script(struct json_text *text, const char *type, const struct snapshot_
 bool ref_has_location(const struct snapshot_function *function,
                       const struct snapshot_library *library)
 {
-    return function->file && function->line && !library->system;
+    return function->file && function->line && (!library->system || library->runtime);
 }
 
 /* A line is its own token position: Script.tokenPosTable says so too. */
@@ -91,8 +92,7 @@ json_t *ref_code(const char *type, const struct snapshot_function *function)
 
     snprintf(id, sizeof(id), "code%s", rest ? rest : "");
     return json_pack("{s:s, s:b, s:s, s:o, s:s}", "type", type, "fixedId", 1, "id", id, "name",
-                     any_text(function->full_name), "kind",
-                     function->kind == SNAPSHOT_STUB ? "Stub" : "Native");
+                     any_text(function->full_name), "kind", code_kind(function));
 }
 
 json_t *ref_json(struct json_text *text)

@@ -83,38 +83,56 @@ void uri_package(struct json_text *text, const char *module)
     encoded(text, module, strlen(module));
 }
 
-/* "[vdso]", "[unknown]": brackets may not stand in a URI's path. */
-static void uri_of_no_file(struct json_text *text, const char *path)
-{
-    size_t length = strlen(path);
-
-    if (length >= 2 && path[0] == '[' && path[length - 1] == ']') {
-        path++;
-        length -= 2;
-    }
-    json_text_literal(text, "native:");
-    encoded(text, path, length);
-}
-
 void uri_file(struct json_text *text, const char *path)
 {
     json_text_literal(text, "file://");
     put_path(text, path);
 }
 
+/* "[vdso]", "[unknown]", "<string>": brackets may not stand in a URI's path. */
+static void put_bare(struct json_text *text, const char *path)
+{
+    size_t length = strlen(path);
+
+    if (length >= 2 && ((path[0] == '[' && path[length - 1] == ']') ||
+                        (path[0] == '<' && path[length - 1] == '>'))) {
+        path++;
+        length -= 2;
+    }
+    encoded(text, path, length);
+}
+
+/* A runtime's file is source itself. */
+static void uri_script(struct json_text *text, const struct snapshot_library *library)
+{
+    if (library->package) {
+        json_text_literal(text, "package:");
+        encoded(text, library->package, strlen(library->package));
+    } else if (library->path[0] == '/') {
+        uri_file(text, library->path);
+    } else {
+        json_text_literal(text, "script:");
+        put_bare(text, library->path);
+    }
+}
+
 void uri_library(struct json_text *text, const struct snapshot_library *library)
 {
-    if (library->path[0] != '/')
-        uri_of_no_file(text, library->path);
-    else if (!library->system)
+    if (library->runtime)
+        return uri_script(text, library);
+    if (library->path[0] != '/') {
+        json_text_literal(text, "native:");
+        put_bare(text, library->path);
+    } else if (!library->system) {
         uri_package(text, library->name);
-    else
+    } else {
         uri_file(text, library->path);
+    }
 }
 
 void uri_source(struct json_text *text, const struct snapshot_library *library, const char *file)
 {
-    if (!file)
+    if (!file || library->runtime)
         return uri_library(text, library);
     json_text_literal(text, "package:");
     encoded(text, library->name, strlen(library->name));
@@ -123,6 +141,7 @@ void uri_source(struct json_text *text, const struct snapshot_library *library, 
 
 void uri_resolved(struct json_text *text, const struct snapshot_library *library, const char *file)
 {
-    if (!library->system && library->path[0] == '/')
+    if (library->runtime ? !library->system || library->path[0] == '/'
+                         : !library->system && library->path[0] == '/')
         uri_source(text, library, file);
 }

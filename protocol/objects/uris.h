@@ -6,8 +6,15 @@
  *   of the system    file:///usr/lib/libc.so.6
  *   no file at all   native:vdso
  *
+ * A file whose functions a runtime runs is source itself:
+ *
+ *   the user's own   file:///home/u/app.py
+ *   packages         package:flask/app.py, package:python3.11/json/decoder.py
+ *   no file at all   script:string
+ *
  * DevTools hides the frames whose resolvedUrl is empty and charges them to their caller, by
- * default. So system libraries have none in getCpuSamples: uri_resolved writes nothing for them.
+ * default. So system libraries have none in getCpuSamples: uri_resolved writes nothing for them. Nor
+ * has what is built into a runtime; its library and packages have one, as Dart's own have.
  *
  * Output is plain ASCII, ready to stand inside a JSON string.
  */
@@ -21,7 +28,7 @@ void uri_package(struct json_text *text, const char *module);
 void uri_library(struct json_text *text, const struct snapshot_library *library);
 /* Of a source file; NULL: not known. */
 void uri_source(struct json_text *text, const struct snapshot_library *library, const char *file);
-/* The same, and nothing for what is not the user's own. */
+/* The same, and nothing for what is not source that people could read. */
 void uri_resolved(struct json_text *text, const struct snapshot_library *library, const char *file);
 /* file:///... of an absolute path. */
 void uri_file(struct json_text *text, const char *path);

@@ -59,6 +59,8 @@ void describe_function_json(struct json_text *text, const struct snapshot_functi
     put_other_name(text, ",\"rawName\":", function->raw_name, function->name);
     json_text_literal(text, ",\"kind\":");
     json_text_string(text, kind_names[function->kind]);
+    if (library->runtime)
+        put_id(text, ",\"runtime\":", library->runtime);
     put_origin(text, function);
 }
 
@@ -99,6 +101,10 @@ void describe_library_json(struct json_text *text, const struct snapshot_library
     json_text_literal(text, ",\"loadBias\":");
     json_text_uint(text, library->load_bias);
     put_code(text, library);
+    if (library->runtime)
+        put_id(text, ",\"runtime\":", library->runtime);
+    if (library->runs)
+        put_id(text, ",\"runs\":", library->runs);
     put_reason(text, ",\"reason\":", library->reason);
     put_reason(text, ",\"linesReason\":", library->lines_reason);
     if (library->system)

@@ -156,6 +156,7 @@ void feed_reader_control(struct feed_reader *reader, const struct feed_settings 
     atomic_store_explicit(&control->depth_max, settings->depth_max, memory_order_relaxed);
     atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
     write_wall_threads(control, settings->wall_threads);
+    atomic_store_explicit(&control->wants, settings->wants, memory_order_relaxed);
     atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     tell(control);
 }
@@ -237,6 +238,7 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .module_looks = STATUS(module_looks),
         .names_full = STATUS(names_full),
         .codes_full = STATUS(codes_full),
+        .loops_lost = STATUS(loops_lost),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),

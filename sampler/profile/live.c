@@ -5,6 +5,7 @@
 #include "loops/watcher.h"
 #include "outside/bell.h"
 #include "parts.h"
+#include "runtimes/finder.h"
 #include "stalls/teller.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ static int make_intake(struct profile *profile, const struct profile_options *op
         profile->tables = NULL;
         profile->tables_problem = errno;
     }
-    if ((error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
+    if ((error = runtime_finder_new(&profile->finder, NULL)) < 0 ||
+        (error = rounds_new(&profile->rounds, profile->tables, options->tables_path)) < 0 ||
         (error = make_watcher(profile)) < 0)
         return error;
     collector.processes = profile->processes;
@@ -65,6 +67,7 @@ static int make_intake(struct profile *profile, const struct profile_options *op
     collector.registry = profile->registry;
     collector.symbolizer = profile->symbolizer;
     collector.tables = profile->tables;
+    collector.finder = profile->finder;
     collector.rounds = profile->rounds;
     collector.watcher = profile->watcher;
     error = collector_new(&profile->collector, &collector);

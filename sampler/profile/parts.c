@@ -8,6 +8,7 @@
 #include "loops/watcher.h"
 #include "outside/bell.h"
 #include "profile.h"
+#include "runtimes/finder.h"
 #include "facts/kept_facts.h"
 #include "session/session_contents.h"
 #include "stalls/stall_log.h"
@@ -118,6 +119,7 @@ void profile_free(struct profile *profile)
     processes_free(profile->processes);
     watcher_free(profile->watcher);
     rounds_free(profile->rounds);
+    runtime_finder_free(profile->finder);
     stores_free(&profile->stores);
     event_store_free(profile->events);
     streams_free(profile->streams);

@@ -14,6 +14,7 @@
 #include "wall/rounds.h"
 
 struct bell;
+struct runtime_finder;
 struct watcher;
 struct kept_loops;
 struct stall_log;
@@ -37,6 +38,7 @@ struct profile {
     struct symbolizer *symbolizer;
     struct table_store *tables; /* NULL: programs get none */
     int tables_problem;         /* then: the errno of why */
+    struct runtime_finder *finder;
     struct rounds *rounds;
     struct watcher *watcher;   /* of loops; NULL: it is saved */
     struct known_chains known; /* of these */

@@ -44,7 +44,9 @@ struct process_info {
     uint64_t evicted;  /* samples that the bounded store let go */
     uint64_t corrupt;  /* records of the feed that could not be true */
     uint64_t unstored; /* samples that found no memory, or told of a thread too late */
-    uint32_t runtimes; /* that make code which ends stacks: runtimes.h */
+    uint32_t
+        runtimes; /* that make code which ends stacks, and whose frames are not shown: runtimes.h */
+    char unknown_runtime[128]; /* why the frames of one are not shown, with its name; "": of none */
     struct feed_status_view status;
 };
 
@@ -180,6 +182,13 @@ struct snapshot_library {
     const char *reason; /* why its functions have no names; NULL: they have, or nobody asked */
     const char *lines_reason; /* why they have no lines; NULL: they have, or nobody asked */
     bool system;              /* lies under /lib, /usr/lib, ... : not the user's own code */
+    /* Of a file whose functions a runtime runs: its word, "python"; NULL: machine code. */
+    const char *runtime;
+    /* Then, of one that was installed with the runtime or as a package: where it stands among those,
+     * "json/decoder.py", a part of path; NULL: it was not, or in no file. */
+    const char *package;
+    const char
+        *runs; /* it is a runtime itself: the word of the functions that it runs; NULL: none */
 };
 
 /* The words are for the wire. */
@@ -276,7 +285,7 @@ struct profile_script {
     struct snapshot_library library;
 };
 
-/* Those of the modules that are not the system's, in the order they became known: of one process
+/* Those of the modules that are not the system's, and of all that runtimes run, in the order they became known: of one process
  * (0: of all). Returns how many there are; fills at most capacity. */
 size_t profile_scripts(struct profile *profile, uint64_t process_id, struct profile_script *out,
                        size_t capacity);

@@ -15,7 +15,7 @@ export interface CodeRef {
   fixedId: true;
   id: string;
   name: string;
-  kind: "Native" | "Stub";
+  kind: "Dart" | "Native" | "Stub";
 }
 
 /** A function whose line is known, or that was asked for. The booleans are Dart's. */
@@ -192,7 +192,7 @@ export interface Code {
   fixedId: true;
   id: string;
   name: string;
-  kind: "Native" | "Stub";
+  kind: "Dart" | "Native" | "Stub";
   function: FunctionRef;
   /** In its module. */
   _offset?: number;
@@ -202,7 +202,7 @@ export interface Code {
 export interface CpuSample {
   tid: number;
   timestamp: Micros;
-  /** What the thread was doing: Running, Runnable, Lock, IO, Sleep. */
+  /** What the thread was doing: Running, Runnable, Lock, IO, Sleep, GilHeld, GilWait. */
   vmTag: string;
   /** What the program said it was doing, or the thread's name. */
   userTag: string;
@@ -309,6 +309,7 @@ export interface Function {
   location?: SourceLocation;
   code: CodeRef;
   signature: InstanceRef;
+  _runtime?: PrivateRuntime;
   /** As the linker knows it. */
   _rawName: string;
   /** With parameters. */
@@ -533,7 +534,8 @@ export interface ProcessMemoryUsage {
 /** A function, and in how many samples it is. */
 export interface ProfileFunction {
   type: "ProfileFunction";
-  kind: "Native" | "Stub" | "Tag";
+  /** Dart: what a runtime runs, as the VM says of what is written in its language. */
+  kind: "Dart" | "Native" | "Stub" | "Tag";
   /** Samples whose stack holds it. */
   inclusiveTicks: number;
   /** Samples whose leaf it is. */
@@ -873,7 +875,7 @@ export interface PrivateCpuProfile {
 
 /** A function's code, or a tag. */
 export interface PrivateCpuProfileCode {
-  kind: "Native" | "Stub" | "Tag";
+  kind: "Dart" | "Native" | "Stub" | "Tag";
   inclusiveTicks: number;
   exclusiveTicks: number;
   ticks: unknown[];
@@ -882,7 +884,7 @@ export interface PrivateCpuProfileCode {
 
 /** A function, or a tag. */
 export interface PrivateCpuProfileFunction {
-  kind: "Native" | "Stub" | "Tag";
+  kind: "Dart" | "Native" | "Stub" | "Tag";
   inclusiveTicks: number;
   exclusiveTicks: number;
   /** Its place in codes. */
@@ -1037,6 +1039,7 @@ export interface PrivateFunction {
   /** With parameters, where that is another name. */
   fullName?: string;
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
+  runtime?: PrivateRuntime;
   /** In its module. */
   offset?: number;
   /** Bytes from there on; missing: not known. */
@@ -1090,7 +1093,7 @@ export interface PrivateInstruction {
   line?: number;
 }
 
-/** A module of the program. */
+/** A module of the program, or a file whose functions a runtime runs. */
 export interface PrivateLibrary {
   id: string;
   uri: string;
@@ -1102,6 +1105,9 @@ export interface PrivateLibrary {
   system: boolean;
   /** In the process that had it last. */
   loadBias: number;
+  runtime?: PrivateRuntime;
+  /** It is a runtime itself (python3.11, libruby): its native code runs functions of that word. */
+  runs?: PrivateRuntime;
   code?: PrivateLibraryCode;
   /** Why names are missing. */
   reason?: string;
@@ -1242,6 +1248,9 @@ export interface PrivateProfileReport {
 export interface PrivateProfileReportMetadata {
   sampleCount: number;
 }
+
+/** What runs the function, or the functions of the file; missing: the processor. */
+export type PrivateRuntime = "other" | "python" | "java" | "javascript" | "ruby" | "php" | "perl" | "lua";
 
 /** A sample as a trace event. */
 export interface PrivateSampleEvent {
@@ -1452,6 +1461,7 @@ export interface PrivateTableFunction {
   /** With parameters, where that is another name. */
   fullName?: string;
   kind: "Native" | "Stub" | "Jit" | "Interpreted" | "Unnamed";
+  runtime?: PrivateRuntime;
   /** In its module. */
   offset?: number;
   /** Bytes from there on; missing: not known. */
@@ -1531,7 +1541,7 @@ export interface PrivateTagCode {
   fixedId: true;
   id: string;
   name: string;
-  kind: "Native" | "Stub" | "Tag";
+  kind: "Dart" | "Native" | "Stub" | "Tag";
 }
 
 /** Samples by VM tag, in two lists. */

@@ -46,6 +46,15 @@ static const struct option_row sampling[] = {
     { "mode", .kind = OPTION_CHOICE, SETTING(mode), .words = modes,
       .help = "cpu: sample threads while they run (default). wall: sample all threads, sleeping "
               "ones too; --period is wall time then, at least 1000" },
+    { "no-runtimes", .kind = OPTION_ON, AT(no_runtimes),
+      .help = "show the interpreter's own functions instead of those that it runs (Python's, "
+              "JavaScript's, Java's, Ruby's, PHP's)" },
+    { "gil", .kind = OPTION_ON, AT(gil),
+      .help = "tell which thread has Python's interpreter lock and which wait for it: the states "
+              "GilHeld and GilWait" },
+    { "tasks", .kind = OPTION_ON, AT(tasks),
+      .help = "tag samples with the name of the asyncio task that runs, where the program set no "
+              "tag itself" },
     { "timer", .kind = OPTION_WORD, AT(timer), .words = timers,
       .help = "auto: perf events in user mode, CPU-time timers for the rest (default). cpu: "
               "CPU-time timers only, at most 250 Hz on most kernels" },
@@ -158,6 +167,12 @@ static int name_recording(struct run_options *options, char *error, size_t error
     return -ISOSCOPE_INVALID;
 }
 
+static uint32_t wants_of(const struct run_options *options)
+{
+    return (options->no_runtimes ? 0 : FEED_WANT_RUNTIMES) | (options->gil ? FEED_WANT_GIL : 0) |
+           (options->tasks ? FEED_WANT_TASKS : 0);
+}
+
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
     bool record = is_record(argv[0]);
@@ -174,6 +189,7 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
                  argv[0]);
         return -ISOSCOPE_INVALID;
     }
+    out->serve.host.profile.settings.wants = wants_of(out);
     out->program = argv + first;
     out->serve.host.service.command = (const char *const *)out->program;
     out->serve.host.deaf = record;

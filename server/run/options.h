@@ -16,12 +16,13 @@
 #include <stdio.h>
 
 struct run_options {
-    struct serve_options serve; /* all that the service needs to know */
-    const char *timer;          /* a word of FEED_TIMER_WISHES */
-    bool capture_output;        /* clients get what the program writes */
-    bool help;                  /* only the help was asked for; program is NULL */
-    char output[NAME_MAX + 1];  /* that serve.recording.path points to, where none is given */
-    char **program;             /* PROGRAM ARGS... NULL */
+    struct serve_options serve;   /* all that the service needs to know */
+    const char *timer;            /* a word of FEED_TIMER_WISHES */
+    bool no_runtimes, gil, tasks; /* what becomes of the profile's settings.wants */
+    bool capture_output;          /* clients get what the program writes */
+    bool help;                    /* only the help was asked for; program is NULL */
+    char output[NAME_MAX + 1];    /* that serve.recording.path points to, where none is given */
+    char **program;               /* PROGRAM ARGS... NULL */
 };
 
 /* argv[0] is the command's own name: "run" or "record". */

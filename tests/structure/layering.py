@@ -134,7 +134,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                         "sampler/profile/events", "sampler/profile/naming", "sampler/profile/unwinding",
                         "sampler/profile/outside", "sampler/profile/wall", "sampler/profile/loops",
                         "sampler/profile/intake", "sampler/profile/view", "sampler/profile/stalls",
-                        "sampler/profile/facts/kept_facts.h",
+                        "sampler/profile/runtimes/finder.h", "sampler/profile/facts/kept_facts.h",
                         "sampler/profile/session/session_contents.h",
                         "sampler/profile/symbols/files/symbol_server.h"),
     # The tables name the handlers, and are read by the top.

@@ -90,8 +90,9 @@ static inline void tell_samples(struct profile *profile, FILE *out)
             functions[i].offset, functions[i].size, functions[i].exclusive, functions[i].inclusive);
     const struct snapshot_library *libraries = snapshot_libraries(snapshot, &count);
     for (uint32_t i = 0; i < count; i++)
-        fprintf(out, "library %s %s %s %" PRIx64 " code %" PRIx64 "+%" PRIx64 " %s %s\n",
-                libraries[i].id, libraries[i].path, libraries[i].build_id, libraries[i].load_bias,
+        fprintf(out, "library %s %s%s %s %s %" PRIx64 " code %" PRIx64 "+%" PRIx64 " %s %s\n",
+                libraries[i].id, libraries[i].path, libraries[i].system ? " (system)" : "",
+                libraries[i].runtime ? libraries[i].runtime : "-", libraries[i].build_id, libraries[i].load_bias,
                 libraries[i].code_offset, libraries[i].code_bytes,
                 libraries[i].reason ? libraries[i].reason : "named",
                 libraries[i].lines_reason ? libraries[i].lines_reason : "lines");

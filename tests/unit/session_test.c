@@ -4,6 +4,7 @@
 #include "profile_fixture.h"
 #include "session_craft.h"
 #include "session_files.h"
+#include "sampler/feed/feed_codes.h"
 #include "sampler/profile/code.h"
 #include "sampler/profile/parts.h"
 #include "sampler/profile/store/store_state.h"
@@ -26,7 +27,33 @@ static void add(struct fixture *fixture, uint32_t slot, uint32_t tag, const uint
                                                        .frames = frames }));
 }
 
-/* Of two threads, with and without a tag, in named and unnamed code, a JIT's, and in no module. */
+/* A runtime's function, at two lines of two files. */
+static void add_codes(struct fixture *fixture)
+{
+    struct feed_code_text code = { .runtime = FEED_RUNTIME_CPYTHON,
+                                   .lines = FEED_LINES_DIRECT,
+                                   .name = "Shape.area",
+                                   .file = "/srv/shapes.py",
+                                   .name_bytes = 10,
+                                   .file_bytes = 14,
+                                   .first_line = 7 };
+    uint32_t area = feed_writer_code(&fixture->feed.writer, &code), main;
+
+    code.name = "<module>";
+    code.name_bytes = 8;
+    code.file = "<string>";
+    code.file_bytes = 8;
+    main = feed_writer_code(&fixture->feed.writer, &code);
+    assert_true(area && main);
+    for (uint32_t line = 9; line < 11; line++) {
+        const uint64_t frames[] = { FEED_FRAME_CODE(area, line), FEED_FRAME_CODE(main, 1),
+                                    FEED_FRAME(fixture->module, B + 8) };
+
+        add(fixture, fixture->slot, 0, frames, 3);
+    }
+}
+
+/* Of two threads, with and without a tag, in named and unnamed code, a JIT's, a runtime's, and in no module. */
 static void add_samples(struct fixture *fixture)
 {
     uint32_t module = fixture->module;
@@ -43,6 +70,7 @@ static void add_samples(struct fixture *fixture)
         add(fixture, fixture->other_slot, i ? tag : 0, second, 3);
         add(fixture, fixture->slot, tag, third, 3);
     }
+    add_codes(fixture);
 }
 
 /* Of every kind, with arguments of every type, and what is not whole. */

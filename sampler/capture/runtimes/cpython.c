@@ -1,11 +1,13 @@
 #include "cpython.h"
 #include "cpython_code.h"
+#include "cpython_tasks.h"
 #include "cpython_thread.h"
 
 enum {
     CHUNKS_PASSED_MAX = 64,
-    CODELESS_MAX = 16, /* frames of one native frame whose code is gone */
-    STATES_MAX = 8, /* interpreters whose code one thread runs at a time */
+    CODELESS_MAX = 16,  /* frames of one native frame whose code is gone */
+    PUT_MAX = 4 * 1024, /* frames of one native frame: a quarter of a millisecond */
+    STATES_MAX = 8,     /* interpreters whose code one thread runs at a time */
     POP_REGISTER = 0x58,
     POP_WIDE = 0x41,
     RETURN = 0xc3
@@ -19,7 +21,8 @@ struct place {
 /* Those frames, as they were put. */
 struct chunk {
     struct place next;
-    uint64_t record; /* what the native frame holds of them; 0: the version has none, or it was not reached */
+    uint64_t
+        record; /* what the native frame holds of them; 0: the version has none, or it was not reached */
     bool believed;
 };
 
@@ -99,6 +102,8 @@ static SIGNAL_SAFE bool put_frame(const struct walk *walk, uint64_t frame)
     if (!cpython_code(walk->scan, walk->entry, code, &id))
         return false;
     runtime_put(walk->scan, id, position_of(walk, frame, code));
+    if (walk->scan->wants & FEED_WANT_TASKS)
+        cpython_task(walk->scan, walk->entry, frame, code);
     return true;
 }
 
@@ -107,17 +112,16 @@ static SIGNAL_SAFE struct chunk chunk_of_objects(const struct walk *walk, struct
 {
     struct chunk chunk = { .record = at.cframe };
 
-    chunk.believed = put_frame(walk, at.frame) &&
-                     field(walk, at.frame, CPYTHON_FRAME_PREVIOUS, &chunk.next.frame) &&
-                     (!at.cframe ||
-                      field(walk, at.cframe, CPYTHON_CFRAME_PREVIOUS, &chunk.next.cframe));
+    chunk.believed =
+        put_frame(walk, at.frame) &&
+        field(walk, at.frame, CPYTHON_FRAME_PREVIOUS, &chunk.next.frame) &&
+        (!at.cframe || field(walk, at.cframe, CPYTHON_CFRAME_PREVIOUS, &chunk.next.cframe));
     return chunk;
 }
 
 /* What the _PyCFrame before this one says of the frame that called: the same as the chain, or this one is
  * not filled in yet. */
-static SIGNAL_SAFE bool cframe_agrees(const struct walk *walk, uint64_t cframe,
-                                      struct chunk *chunk)
+static SIGNAL_SAFE bool cframe_agrees(const struct walk *walk, uint64_t cframe, struct chunk *chunk)
 {
     uint64_t caller;
 
@@ -126,16 +130,16 @@ static SIGNAL_SAFE bool cframe_agrees(const struct walk *walk, uint64_t cframe,
            caller == chunk->next.frame;
 }
 
-/* There is room for another frame; codeless: those that were not put. */
+/* codeless: frames that were not put. */
 static SIGNAL_SAFE bool goes_on(const struct walk *walk, uint64_t frame, uint32_t codeless)
 {
-    return frame && walk->scan->put <= walk->scan->room && codeless <= CODELESS_MAX;
+    return frame && walk->scan->put < PUT_MAX && codeless <= CODELESS_MAX;
 }
 
-/* The stack is full: what would follow is not asked for. */
+/* A recursion without end: what follows is not asked for. */
 static SIGNAL_SAFE struct chunk end_of_room(const struct walk *walk)
 {
-    return (struct chunk){ .believed = walk->scan->put > walk->scan->room };
+    return (struct chunk){ .believed = walk->scan->put >= PUT_MAX };
 }
 
 /* 3.11: up to the one that is_entry. A frame that is being cleared may be without its code. */

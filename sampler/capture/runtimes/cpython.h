@@ -38,13 +38,13 @@ enum cpython_word {
     CPYTHON_RUNTIME,   /* _PyRuntime */
     CPYTHON_CODE_TYPE, /* PyCode_Type */
     /* Facts of the build. */
-    CPYTHON_CHAIN,       /* enum cpython_chain */
-    CPYTHON_LINES,       /* enum feed_code_lines */
-    CPYTHON_EVAL_BYTES,  /* of stack that the eval function takes */
-    CPYTHON_EVAL_BEGINS, /* bytes of code in the main range before it has taken them */
+    CPYTHON_CHAIN,         /* enum cpython_chain */
+    CPYTHON_LINES,         /* enum feed_code_lines */
+    CPYTHON_EVAL_BYTES,    /* of stack that the eval function takes */
+    CPYTHON_EVAL_BEGINS,   /* bytes of code in the main range before it has taken them */
     CPYTHON_POSITION_UNIT, /* bytes of bytecode that a frame's position counts; 0: it is an address */
     CPYTHON_SHIM_OWNER,    /* from this value of a frame's owner on it has no code */
-    CPYTHON_STRING_SHIFT,  /* bits of a string's state before its kind */
+    CPYTHON_STRING_SHIFT, /* bits of a string's state before its kind */
     /* Offsets. */
     CPYTHON_INTERPRETERS, /* in _PyRuntime: the first */
     CPYTHON_INTERPRETER_NEXT,
@@ -61,8 +61,9 @@ enum cpython_word {
     CPYTHON_FRAME_PREVIOUS,
     CPYTHON_FRAME_CODE,
     CPYTHON_FRAME_POSITION,
-    CPYTHON_FRAME_OWNER, /* a byte; 3.11: is_entry */
-    CPYTHON_FRAME_TLBC,  /* which of a code's bytecodes it runs */
+    CPYTHON_FRAME_OWNER,  /* a byte; 3.11: is_entry */
+    CPYTHON_FRAME_TLBC,   /* which of a code's bytecodes it runs */
+    CPYTHON_FRAME_LOCALS, /* its first variable */
     CPYTHON_OBJECT_TYPE,
     CPYTHON_CODE_NAME, /* co_qualname where there is one */
     CPYTHON_CODE_FILE,
@@ -77,6 +78,7 @@ enum cpython_word {
     CPYTHON_STRING_STATE,
     CPYTHON_STRING_ASCII, /* the text of an ASCII string */
     CPYTHON_STRING_OTHER, /* the text of others */
+    CPYTHON_TASK_NAME,    /* of a Task of the module _asyncio */
     /* The lock. In _PyRuntime up to 3.11, else found by the interpreter. */
     CPYTHON_GIL,             /* in _PyRuntime */
     CPYTHON_INTERPRETER_GIL, /* a pointer to it */

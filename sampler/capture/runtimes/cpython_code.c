@@ -4,13 +4,10 @@
 #include <string.h>
 
 enum {
-    OWN_NAME_BYTES = 512, /* of the tick's stack, which may be small */
-    OWN_FILE_BYTES = 1024,
-    UNITS_AT_ONCE = 64,
-    PAGE_BYTES = 4096,
     STATE_COMPACT = 1 << 3, /* from the kind on: three bits, and two flags */
     STATE_ASCII = 1 << 4,
     STATE_KIND = 7,
+    UTF8_MAX = 4,
     REPLACEMENT = 0xfffd
 };
 
@@ -18,30 +15,6 @@ struct fields {
     uint64_t name, file, lines;
     uint32_t first_line;
 };
-
-/* Where texts go that cannot be taken from where they are. table NULL: that one can. */
-struct room {
-    char *name, *file;
-    uint8_t *table;
-    uint32_t name_bytes, file_bytes;
-};
-
-struct text {
-    const char *bytes;
-    uint32_t size;
-};
-
-/* All of it is mapped. */
-static SIGNAL_SAFE bool is_here(struct guarded_memory *memory, uint64_t address, uint64_t bytes)
-{
-    uint64_t last = address + bytes - 1;
-    char byte;
-
-    for (uint64_t at = address; bytes && at <= last; at = (at | (PAGE_BYTES - 1)) + 1)
-        if (!guarded_read(memory, &byte, at, 1))
-            return false;
-    return !bytes || guarded_read(memory, &byte, last, 1);
-}
 
 static SIGNAL_SAFE uint32_t put_utf8(char *out, uint32_t character)
 {
@@ -70,125 +43,75 @@ static SIGNAL_SAFE uint32_t put_utf8(char *out, uint32_t character)
     return 4;
 }
 
-/* Characters of unit bytes each. */
-static SIGNAL_SAFE bool read_wide(struct guarded_memory *memory, uint64_t address, uint64_t length,
-                                  uint32_t unit, char *out, uint32_t room, struct text *text)
+/* Of unit bytes each. Returns how many bytes were put. */
+static SIGNAL_SAFE uint32_t put_characters(const uint8_t *units, uint64_t length, uint32_t unit,
+                                           char *out, uint32_t room)
 {
-    uint8_t units[UNITS_AT_ONCE * 4];
-    uint32_t put = 0, character;
+    uint32_t put = 0;
 
-    for (uint64_t done = 0; done < length;) {
-        uint32_t count =
-            length - done < UNITS_AT_ONCE ? (uint32_t)(length - done) : (uint32_t)UNITS_AT_ONCE;
+    for (uint64_t i = 0; i < length && put + UTF8_MAX <= room; i++) {
+        uint32_t character = 0;
 
-        if (!guarded_read(memory, units, address + done * unit, (uint64_t)count * unit))
-            return false;
-        for (uint32_t i = 0; i < count; i++) {
-            character = 0;
-            memcpy(&character, &units[i * unit], unit);
-            if (put + 4 > room) {
-                *text = (struct text){ out, put };
-                return true;
-            }
-            put += put_utf8(&out[put], character);
-        }
-        done += count;
+        memcpy(&character, &units[i * unit], unit);
+        put += put_utf8(&out[put], character);
     }
-    *text = (struct text){ out, put };
-    return true;
+    return put;
 }
 
-/* max: bytes that are kept of an ASCII text. */
-static SIGNAL_SAFE bool read_string(struct runtime_scan *scan, const uint64_t *words,
-                                    uint64_t string, uint32_t max, char *out, uint32_t room,
-                                    struct text *text)
+/* What is longer is cut. Returns its bytes; 0: it cannot be read. */
+static SIGNAL_SAFE uint32_t read_string(struct runtime_scan *scan, const uint64_t *words,
+                                        uint64_t string, char *out, uint32_t room)
 {
-    uint64_t length, address;
+    uint64_t length;
     uint32_t state, kind;
 
     if (!cpython_field(scan, string, words[CPYTHON_STRING_LENGTH], &length) ||
         !guarded_read(&scan->memory, &state, string + words[CPYTHON_STRING_STATE], sizeof state))
-        return false;
+        return 0;
     state >>= words[CPYTHON_STRING_SHIFT] & 31;
     kind = state & STATE_KIND;
-    if (!(state & STATE_COMPACT) || (kind != 1 && kind != 2 && kind != 4) || length >> 32)
-        return false;
-    if (!(state & STATE_ASCII))
-        return read_wide(&scan->memory, string + words[CPYTHON_STRING_OTHER], length, kind, out,
-                         room, text);
-    address = string + words[CPYTHON_STRING_ASCII];
-    if (length > max)
-        length = max;
-    if (!scan->memory.pid) {
-        *text = (struct text){ (const char *)address, (uint32_t)length };
-        return is_here(&scan->memory, address, length);
-    }
+    if (!(state & STATE_COMPACT) || (kind != 1 && kind != 2 && kind != 4))
+        return 0;
     if (length > room)
         length = room;
-    *text = (struct text){ out, (uint32_t)length };
-    return guarded_read(&scan->memory, out, address, length);
+    if (state & STATE_ASCII)
+        return guarded_read(&scan->memory, out, string + words[CPYTHON_STRING_ASCII], length)
+                   ? (uint32_t)length
+                   : 0;
+    return guarded_read(&scan->memory, scan->texts->raw, string + words[CPYTHON_STRING_OTHER],
+                        length * kind)
+               ? put_characters(scan->texts->raw, length, kind, out, room)
+               : 0;
 }
 
-static SIGNAL_SAFE void read_table(struct runtime_scan *scan, const uint64_t *words,
-                                   uint64_t bytes, uint8_t *out, struct feed_code_text *text)
+static SIGNAL_SAFE uint32_t read_table(struct runtime_scan *scan, const uint64_t *words,
+                                       uint64_t table)
 {
-    uint64_t size, address = bytes + words[CPYTHON_BYTES_DATA];
+    uint64_t bytes;
 
-    if (!cpython_field(scan, bytes, words[CPYTHON_BYTES_SIZE], &size) || !size ||
-        size > FEED_CODE_TABLE_MAX)
-        return;
-    if (out) {
-        if (!guarded_read(&scan->memory, out, address, size))
-            return;
-        text->table = out;
-    } else {
-        if (!is_here(&scan->memory, address, size))
-            return;
-        text->table = (const uint8_t *)address;
-    }
-    text->table_bytes = (uint32_t)size;
+    return cpython_field(scan, table, words[CPYTHON_BYTES_SIZE], &bytes) &&
+                   bytes <= FEED_CODE_TABLE_MAX &&
+                   guarded_read(&scan->memory, scan->texts->table,
+                                table + words[CPYTHON_BYTES_DATA], bytes)
+               ? (uint32_t)bytes
+               : 0;
 }
 
 static SIGNAL_SAFE uint32_t tell(struct runtime_scan *scan, const uint64_t *words,
-                                 const struct fields *fields, const struct room *room)
+                                 const struct fields *fields)
 {
-    struct text name, file;
+    struct runtime_texts *texts = scan->texts;
     struct feed_code_text text = { .runtime = FEED_RUNTIME_CPYTHON,
                                    .lines = (enum feed_code_lines)words[CPYTHON_LINES],
+                                   .name = texts->name,
+                                   .file = texts->file,
+                                   .table = texts->table,
                                    .first_line = fields->first_line };
 
-    if (!read_string(scan, words, fields->name, FEED_CODE_NAME_MAX, room->name, room->name_bytes,
-                     &name))
-        name = (struct text){ "?", 1 };
-    if (!read_string(scan, words, fields->file, FEED_CODE_FILE_MAX, room->file, room->file_bytes,
-                     &file))
-        file = (struct text){ "?", 1 };
-    text.name = name.bytes;
-    text.name_bytes = name.size;
-    text.file = file.bytes;
-    text.file_bytes = file.size;
-    read_table(scan, words, fields->lines, room->table, &text);
+    text.name_bytes = read_string(scan, words, fields->name, texts->name, FEED_CODE_NAME_MAX);
+    text.file_bytes = read_string(scan, words, fields->file, texts->file, FEED_CODE_FILE_MAX);
+    text.table_bytes = read_table(scan, words, fields->lines);
     return feed_writer_code(scan->writer, &text);
-}
-
-static SIGNAL_SAFE __attribute__((noinline)) uint32_t
-tell_own(struct runtime_scan *scan, const uint64_t *words, const struct fields *fields)
-{
-    char name[OWN_NAME_BYTES], file[OWN_FILE_BYTES];
-    const struct room room = { name, file, NULL, sizeof name, sizeof file };
-
-    return tell(scan, words, fields, &room);
-}
-
-/* Of another process: on the service's stack, which is large. */
-static SIGNAL_SAFE __attribute__((noinline)) uint32_t
-tell_other(struct runtime_scan *scan, const uint64_t *words, const struct fields *fields)
-{
-    char name[FEED_CODE_NAME_MAX], file[FEED_CODE_FILE_MAX];
-    uint8_t table[FEED_CODE_TABLE_MAX];
-    const struct room room = { name, file, table, sizeof name, sizeof file };
-
-    return tell(scan, words, fields, &room);
 }
 
 /* 0: it is none. */
@@ -234,8 +157,17 @@ bool cpython_code(struct runtime_scan *scan, uint32_t entry, uint64_t code, uint
         *id = code_cache_find(scan->cache, key);
     if (*id)
         return true;
-    *id = scan->memory.pid ? tell_other(scan, words, &fields) : tell_own(scan, words, &fields);
+    *id = tell(scan, words, &fields);
     if (scan->cache)
         code_cache_put(scan->cache, key, *id);
     return true;
+}
+
+bool cpython_text(struct runtime_scan *scan, const uint64_t *words, uint64_t string, char *out,
+                  uint32_t room)
+{
+    uint32_t bytes = read_string(scan, words, string, out, room - 1);
+
+    out[bytes] = 0;
+    return bytes != 0;
 }

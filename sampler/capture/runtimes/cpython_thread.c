@@ -30,15 +30,20 @@ static SIGNAL_SAFE bool is_pthread(const struct runtime_scan *scan, uint64_t id)
 #endif
 }
 
+/* A sleeper of another process may be known by its number alone. Where states have none (up to 3.10), each is
+ * taken for its own: whose frames lie in its stack decides (cpython.c), if they leave a record there. */
 static SIGNAL_SAFE bool is_ours(struct runtime_scan *scan, const uint64_t *words, uint64_t state)
 {
     uint64_t id;
 
     if (cpython_field(scan, state, words[CPYTHON_THREAD_ID], &id) && is_pthread(scan, id))
         return true;
-    /* A child of fork may keep its parent's number here: it is only asked where there is no other. */
-    return !scan->thread_pointer &&
-           cpython_field(scan, state, words[CPYTHON_THREAD_NATIVE_ID], &id) &&
+    /* After a fork the number may be the parent's: it is asked where there is nothing better. */
+    if (scan->thread_pointer)
+        return false;
+    if (words[CPYTHON_THREAD_NATIVE_ID] == CPYTHON_NO_FIELD)
+        return words[CPYTHON_CHAIN] == CPYTHON_CHAIN_CFRAMES;
+    return cpython_field(scan, state, words[CPYTHON_THREAD_NATIVE_ID], &id) &&
            id == (uint64_t)scan->tid;
 }
 

@@ -138,6 +138,9 @@ static bool drain_and_update(struct collector *collector, struct process *proces
     }
     if (collector->options.tables)
         process_tell_tables(process, collector->options.tables);
+    if (!ended && collector->options.finder)
+        process_find_runtimes(process, collector->options.finder, collector->options.registry,
+                              settings, now_us);
     process_watch_loops(process, collector->options.watcher, ended, now_us);
     if (ended)
         rounds_finish(process->wall);

@@ -25,9 +25,10 @@ struct collector_options {
     struct streams *streams;
     struct registry *registry;
     struct symbolizer *symbolizer;
-    struct table_store *tables; /* NULL: no program gets any */
-    struct rounds *rounds;      /* NULL: there is no wall mode */
-    struct watcher *watcher;    /* NULL: loops are not watched */
+    struct table_store *tables;    /* NULL: no program gets any */
+    struct runtime_finder *finder; /* NULL: no runtime is looked for */
+    struct rounds *rounds;         /* NULL: there is no wall mode */
+    struct watcher *watcher;       /* NULL: loops are not watched */
     /* A process came or ended, losses grew, or (collector_follow) there are samples or events; NULL is fine.
      */
     void (*changed)(void *context);

@@ -100,6 +100,7 @@ void process_retire(struct process *process)
     process->perf_map = NULL;
     map64_free(&process->names);
     process->names = (struct map64){ 0 };
+    code_frames_free(&process->codes);
     module_set_free(&process->met_now);
     feed_reader_free(process->reader);
     process->reader = NULL;
@@ -267,6 +268,32 @@ void process_tell_tables(struct process *process, struct table_store *tables)
         feed_reader_told(process->reader);
 }
 
+/* What its own code is there for. */
+static void show_runtime(struct process *process, const struct runtime_place *place,
+                         struct registry *registry)
+{
+    struct feed_module_view view;
+    uint32_t number;
+
+    if (!feed_reader_module(process->reader, place->module, &view))
+        return;
+    number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
+    if (number)
+        module_runs(registry_module(registry, number), place->kind);
+}
+
+void process_find_runtimes(struct process *process, struct runtime_finder *finder,
+                           struct registry *registry, const struct feed_settings *settings,
+                           int64_t now_us)
+{
+    if (process->pid <= 0 || !(settings->wants & FEED_WANT_RUNTIMES))
+        return;
+    runtime_finder_look(finder, &process->looks, process->reader, process->pid, process->exe,
+                        now_us);
+    for (; process->runtimes_shown < process->looks.place_count; process->runtimes_shown++)
+        show_runtime(process, &process->looks.places[process->runtimes_shown], registry);
+}
+
 static bool view_module(struct process *process, uint32_t number, struct feed_module_view *out)
 {
     return number < FEED_MODULES_MAX ? feed_reader_module(process->reader, number, out)
@@ -356,6 +383,11 @@ bool process_frame(struct process *process, uint64_t feed_frame, struct registry
         *out = named_frame(process, feed_frame, registry);
         return true;
     }
+    if (FEED_FRAME_MODULE(feed_frame) == FEED_MODULE_CODE) {
+        *out = code_frame(&process->codes, process->reader, process->pid, feed_frame, registry,
+                          &process->met_now);
+        return true;
+    }
     /* The program met code before it knew the module: by now it may. */
     if (!FEED_FRAME_MODULE(feed_frame) && feed_frame != FEED_FRAME_GAP)
         feed_frame = module_places_find(&process->places, process->reader, feed_frame);
@@ -425,8 +457,9 @@ void process_describe(const struct process *process, struct owner_counts counts,
                                   .evicted = counts.evicted,
                                   .corrupt = process->corrupt,
                                   .unstored = owners_unstored(&process->owners),
-                                  .runtimes = process->runtimes,
+                                  .runtimes = process->runtimes & ~process->shown_runtimes,
                                   .status = process->status };
     snprintf(out->exe, sizeof(out->exe), "%s", process->exe);
+    snprintf(out->unknown_runtime, sizeof(out->unknown_runtime), "%s", process->unknown_runtime);
     snprintf(out->name, sizeof(out->name), "%.63s", last_part(process->exe));
 }

@@ -22,9 +22,11 @@
 #include "../outside/same_program.h"
 #include "../outside/thread_names.h"
 #include "../profile.h"
+#include "../runtimes/finder.h"
 #include "../store/stores.h"
 #include "../unwinding/table_store.h"
 #include "../wall/rounds.h"
+#include "code_frames.h"
 #include "module_places.h"
 #include "module_set.h"
 #include "sampling_events.h"
@@ -70,8 +72,10 @@ struct process {
     uint64_t unstored; /* the owners', when it was last updated */
     uint64_t losses;   /* round only: of all causes, when it was last looked at */
     struct feed_status_view status;
-    struct module_set met; /* modules that its samples met */
-    uint32_t runtimes;     /* runtimes.h */
+    struct module_set met;   /* modules that its samples met */
+    uint32_t runtimes;       /* runtimes.h */
+    uint32_t shown_runtimes; /* the same: frames of these are shown */
+    char unknown_runtime[RUNTIME_REASON_BYTES];
 
     /* round only */
     struct held_clock clock;
@@ -92,8 +96,11 @@ struct process {
     } modules[2]; /* the feed's numbers, and the rounds' -> profile's */
     bool *told;   /* by feed's number: the program knows where its table lies */
     uint32_t told_room;
-    uint32_t told_below;           /* all below are told */
-    struct map64 names;            /* feed's place -> profile's number */
+    uint32_t told_below; /* all below are told */
+    struct map64 names;  /* feed's place -> profile's number */
+    struct code_frames codes;
+    struct runtime_looks looks;    /* for runtimes whose frames are to be shown */
+    uint32_t runtimes_shown;       /* so many of its places the registry knows */
     struct process_events *events; /* NULL: none came yet */
     struct sampling_told sampling; /* in events */
     struct perf_map *perf_map;     /* NULL: no pc was in no module yet */
@@ -129,6 +136,12 @@ bool process_frame(struct process *process, uint64_t feed_frame, struct registry
 
 /* Tells the program where unwind tables lie that have been built since. */
 void process_tell_tables(struct process *process, struct table_store *tables);
+
+/* Tells the program of the runtimes in it, as soon as they can be found; not before somebody wants their
+ * frames. */
+void process_find_runtimes(struct process *process, struct runtime_finder *finder,
+                           struct registry *registry, const struct feed_settings *settings,
+                           int64_t now_us);
 
 /* The profile's number of a name in the feed; 0: none. */
 uint32_t process_name(struct process *process, uint32_t place, struct names *names);

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/index16.h"
+#include "script_places.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -15,7 +16,10 @@ struct registry {
     _Atomic uint32_t count;    /* stored by registry_number and registry_put */
     struct index16 index;      /* registry_number only */
     struct names *names;
+    struct codes *codes;
 };
+
+static const uint8_t no_build_id[1];
 
 static bool begins_with(const char *text, const char *prefix)
 {
@@ -111,14 +115,14 @@ static struct module *module_new(const char *path, size_t path_bytes, const uint
 int registry_new(struct registry **out)
 {
     struct registry *registry = calloc(1, sizeof(*registry));
-    static const uint8_t no_build_id[1];
 
     if (!registry)
         return -ISOSCOPE_NO_MEMORY;
     registry->by_number = calloc(MODULES_MAX + 1, sizeof(struct module *));
     if (registry->by_number)
         registry->by_number[0] = module_new("[unknown]", strlen("[unknown]"), no_build_id, 0);
-    if (!registry->by_number || !registry->by_number[0] || names_new(&registry->names) < 0) {
+    if (!registry->by_number || !registry->by_number[0] || names_new(&registry->names) < 0 ||
+        codes_new(&registry->codes) < 0) {
         registry_free(registry);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -136,30 +140,10 @@ void registry_free(struct registry *registry)
     for (uint32_t i = 0; registry->by_number && i < registry->count; i++)
         module_free(registry->by_number[i]);
     names_free(registry->names);
+    codes_free(registry->codes);
     free(registry->by_number);
     index16_free(&registry->index);
     free(registry);
-}
-
-static bool is_module(const struct module *module, const char *path, size_t path_bytes,
-                      const uint8_t *build_id, uint32_t build_id_bytes)
-{
-    return module->build_id_bytes == build_id_bytes &&
-           !memcmp(module->build_id, build_id, build_id_bytes) &&
-           !strncmp(module->path, path, path_bytes) && !module->path[path_bytes];
-}
-
-/* The kernel's mark on a mapping whose file is gone is no part of its name; without a build id it
- * tells the file from the one that has its place now. */
-static size_t bytes_of_path(const char *path, uint32_t build_id_bytes)
-{
-    static const char mark[] = " (deleted)";
-    size_t bytes = strnlen(path, PATH_MAX), mark_bytes = strlen(mark);
-
-    if (build_id_bytes && bytes > mark_bytes &&
-        !memcmp(path + bytes - mark_bytes, mark, mark_bytes))
-        return bytes - mark_bytes;
-    return bytes;
 }
 
 /* What a module is known by, and where it stands or belongs. */
@@ -168,27 +152,58 @@ struct module_key {
     size_t path_bytes;
     const uint8_t *build_id;
     uint32_t build_id_bytes;
+    uint32_t script; /* 1 + feed_runtime_kind; 0: none */
     uint64_t hash;
     struct index16_walk walk;
 };
 
-/* False: no memory. */
-static bool find_place(struct registry *registry, const char *path, const uint8_t *build_id,
-                       uint32_t build_id_bytes, struct module_key *key)
+static bool is_module(const struct module *module, const struct module_key *key)
 {
-    size_t bytes = bytes_of_path(path, build_id_bytes);
-    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), path, bytes);
+    return module->build_id_bytes == key->build_id_bytes &&
+           !memcmp(module->build_id, key->build_id, key->build_id_bytes) &&
+           (module->script ? 1u + module->runtime : 0) == key->script &&
+           !strncmp(module->path, key->path, key->path_bytes) && !module->path[key->path_bytes];
+}
 
-    assert(build_id_bytes <= FEED_BUILD_ID_MAX);
-    hash = index16_mix(hash_bytes(hash, build_id, build_id_bytes));
-    *key = (struct module_key){ path, bytes, build_id, build_id_bytes, hash, { 0 } };
+/* The kernel's mark on a mapping whose file is gone is no part of its name; without a build id it
+ * tells the file from the one that has its place now. */
+static size_t bytes_of_path(const char *path, uint32_t build_id_bytes)
+{
+    static const char mark[] = " (deleted)";
+    size_t bytes = strlen(path), mark_bytes = strlen(mark);
+
+    if (bytes > PATH_MAX)
+        bytes = PATH_MAX;
+    if (build_id_bytes && bytes > mark_bytes &&
+        !memcmp(path + bytes - mark_bytes, mark, mark_bytes))
+        return bytes - mark_bytes;
+    return bytes;
+}
+
+/* Of path to script the key is filled in. False: no memory. */
+static bool find_place(struct registry *registry, struct module_key *key)
+{
+    uint64_t hash =
+        hash_bytes(UINT64_C(0xcbf29ce484222325) ^ key->script, key->path, key->path_bytes);
+
+    assert(key->build_id_bytes <= FEED_BUILD_ID_MAX);
+    key->hash = index16_mix(hash_bytes(hash, key->build_id, key->build_id_bytes));
     if (index16_reserve(&registry->index, hash_number, registry->by_number) < 0)
         return false;
-    key->walk = index16_start(&registry->index, hash);
-    while (*key->walk.slot &&
-           !is_module(registry->by_number[*key->walk.slot], path, bytes, build_id, build_id_bytes))
+    key->walk = index16_start(&registry->index, key->hash);
+    while (*key->walk.slot && !is_module(registry->by_number[*key->walk.slot], key))
         index16_step(&registry->index, &key->walk);
     return true;
+}
+
+/* All that a script is there is in its frames: nobody reads its file for names. */
+static void make_script(struct module *module, enum feed_runtime_kind runtime)
+{
+    module->script = true;
+    module->runtime = (uint8_t)runtime;
+    module->sampler = false;
+    module->system = module->system || script_is_system(runtime, module->path);
+    atomic_init(&module->names, MODULE_NAMES_READ);
 }
 
 static bool add_module(struct registry *registry, uint32_t number, struct module_key *key)
@@ -200,6 +215,8 @@ static bool add_module(struct registry *registry, uint32_t number, struct module
         return false;
     module->hash = key->hash;
     module->number = number;
+    if (key->script)
+        make_script(module, (enum feed_runtime_kind)(key->script - 1));
     __atomic_store_n(&registry->by_number[number], module, __ATOMIC_RELEASE);
     if (number >= registry->count)
         registry->count = number + 1;
@@ -207,27 +224,70 @@ static bool add_module(struct registry *registry, uint32_t number, struct module
     return true;
 }
 
+static struct module_key key_of_file(const char *path, const uint8_t *build_id,
+                                     uint32_t build_id_bytes)
+{
+    return (struct module_key){ .path = path,
+                                .path_bytes = bytes_of_path(path, build_id_bytes),
+                                .build_id = build_id,
+                                .build_id_bytes = build_id_bytes };
+}
+
+static struct module_key key_of_script(enum feed_runtime_kind runtime, const char *path)
+{
+    struct module_key key = key_of_file(path, no_build_id, 0);
+
+    key.script = 1u + (uint32_t)runtime;
+    return key;
+}
+
+static uint32_t number_of(struct registry *registry, struct module_key *key)
+{
+    uint32_t number = registry->count;
+
+    if (!find_place(registry, key))
+        return 0;
+    if (*key->walk.slot)
+        return *key->walk.slot;
+    return number <= MODULES_MAX && add_module(registry, number, key) ? number : 0;
+}
+
+static bool put_module(struct registry *registry, uint32_t number, struct module_key *key)
+{
+    return number && number <= MODULES_MAX && !registry->by_number[number] &&
+           find_place(registry, key) && !*key->walk.slot && add_module(registry, number, key);
+}
+
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes)
 {
-    uint32_t number = registry->count;
-    struct module_key key;
+    struct module_key key = key_of_file(path, build_id, build_id_bytes);
 
-    if (!find_place(registry, path, build_id, build_id_bytes, &key))
-        return 0;
-    if (*key.walk.slot)
-        return *key.walk.slot;
-    return number <= MODULES_MAX && add_module(registry, number, &key) ? number : 0;
+    return number_of(registry, &key);
+}
+
+uint32_t registry_script(struct registry *registry, enum feed_runtime_kind runtime,
+                         const char *path)
+{
+    struct module_key key = key_of_script(runtime, path);
+
+    return number_of(registry, &key);
 }
 
 bool registry_put(struct registry *registry, uint32_t number, const char *path,
                   const uint8_t *build_id, uint32_t build_id_bytes)
 {
-    struct module_key key;
+    struct module_key key = key_of_file(path, build_id, build_id_bytes);
 
-    return number && number <= MODULES_MAX && !registry->by_number[number] &&
-           find_place(registry, path, build_id, build_id_bytes, &key) && !*key.walk.slot &&
-           add_module(registry, number, &key);
+    return put_module(registry, number, &key);
+}
+
+bool registry_put_script(struct registry *registry, uint32_t number, enum feed_runtime_kind runtime,
+                         const char *path)
+{
+    struct module_key key = key_of_script(runtime, path);
+
+    return put_module(registry, number, &key);
 }
 
 uint32_t registry_end(const struct registry *registry)
@@ -244,9 +304,13 @@ void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_
     atomic_store_explicit(&module->pid, pid, memory_order_release);
 }
 
+void module_runs(struct module *module, enum feed_runtime_kind kind)
+{
+    atomic_store_explicit(&module->runs, (uint8_t)(kind + 1), memory_order_relaxed);
+}
+
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
 {
-    static const uint8_t no_build_id[1];
     uint32_t number = registry_number(registry, kind == FEED_NAME_JIT ? "[jit]" : "[interpreted]",
                                       no_build_id, 0);
 
@@ -261,6 +325,11 @@ uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
 struct names *registry_names(const struct registry *registry)
 {
     return registry->names;
+}
+
+struct codes *registry_codes(const struct registry *registry)
+{
+    return registry->codes;
 }
 
 struct module *registry_module(const struct registry *registry, uint32_t number)

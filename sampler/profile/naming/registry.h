@@ -8,10 +8,11 @@
  * Number 0 is code in no module.
  *
  * Code that has a name and no file stands in two made-up modules, where a frame's offset is the
- * name's number in the names of the registry.
+ * name's number in the names of the registry. A file whose functions a runtime runs is a module, too, a
+ * script: there a frame's offset is codes.h's.
  *
- * Ownership  Modules live as long as the registry; so do their symbols.
- * Threads    registry_number, _put, _seen and _named: one at a time. The rest: any, also
+ * Ownership  Modules live as long as the registry; so do their symbols, names and codes.
+ * Threads    registry_number, _script, _put, _seen and _named: one at a time. The rest: any, also
  *            meanwhile.
  * Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
  */
@@ -21,6 +22,7 @@
 #include "../../feed/layout.h"
 #include "../store/names.h"
 #include "../symbols/symbols.h"
+#include "codes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,9 +56,12 @@ struct module {
     uint8_t build_id[FEED_BUILD_ID_MAX];
     uint32_t build_id_bytes;
     char build_id_hex[2 * FEED_BUILD_ID_MAX + 1];
-    bool system;        /* lies where the system keeps its libraries */
-    bool sampler;       /* libisoscope itself */
-    _Atomic bool named; /* "[jit]" or "[interpreted]" */
+    bool system;     /* lies where the system keeps its libraries; of a script: script_places.h */
+    bool sampler;    /* libisoscope itself */
+    bool script;     /* a file of a runtime's functions */
+    uint8_t runtime; /* feed_runtime_kind; of a script */
+    _Atomic uint8_t runs; /* feed_runtime_kind + 1: it is that runtime itself; 0: it is none */
+    _Atomic bool named;   /* "[jit]" or "[interpreted]" */
     uint64_t hash;
     /* Where it ran last: any process's that may still live; 0: not known. */
     _Atomic int32_t pid;
@@ -80,21 +85,30 @@ void registry_free(struct registry *registry); /* NULL is fine */
 /* Finds or adds; path may be anything the program wrote. 0 when there is no room. */
 uint32_t registry_number(struct registry *registry, const char *path, const uint8_t *build_id,
                          uint32_t build_id_bytes);
+/* The same of a file whose functions a runtime runs; path: or the runtime's word for what is in none. */
+uint32_t registry_script(struct registry *registry, enum feed_runtime_kind runtime,
+                         const char *path);
 /* Under the number that it had in another profile; others come behind it. False: it is taken, there
  * is one like it, or no room. */
 bool registry_put(struct registry *registry, uint32_t number, const char *path,
                   const uint8_t *build_id, uint32_t build_id_bytes);
+bool registry_put_script(struct registry *registry, uint32_t number, enum feed_runtime_kind runtime,
+                         const char *path);
 /* Numbers [0, registry_end) may have been given. */
 uint32_t registry_end(const struct registry *registry);
 /* A process that has it, at the address, which lies bias above its offset in the module; of these
  * the last one is kept. */
 void registry_seen(struct module *module, int32_t pid, uint64_t address, uint64_t bias);
+/* Its own code is there to run functions of that kind. */
+void module_runs(struct module *module, enum feed_runtime_kind kind);
 /* Takes over the texts, also on failure, in place of what was said before. False: no memory. For
  * whoever puts modules in. */
 bool module_save(struct module *module, const struct module_saved *saved);
 /* The module of the kind's code. */
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
 struct names *registry_names(const struct registry *registry);
+/* Of the frames of scripts. */
+struct codes *registry_codes(const struct registry *registry);
 /* number: one that registry_number gave, or 0. */
 struct module *registry_module(const struct registry *registry, uint32_t number);
 /* Any number: NULL when no module has it. */

@@ -14,6 +14,10 @@
 
 /* Kinds that are known, by their finders: one line each. */
 static const struct runtime_kind known_kinds[] = {
+    { jvm_find, FEED_RUNTIME_JVM, "gHotSpotVMStructs", { "libjvm.so" } },
+    { cpython_find, FEED_RUNTIME_CPYTHON, "_PyEval_EvalFrameDefault", { "libpython", "python" } },
+    { v8_find, FEED_RUNTIME_V8, "v8dbg_off_fp_function", { "node", "libnode" } },
+    { ruby_find, FEED_RUNTIME_RUBY, "ruby_current_vm_ptr", { "libruby", "ruby" } },
     { NULL, FEED_RUNTIME_OTHER, NULL, { NULL } },
 };
 
@@ -148,9 +152,16 @@ static void say_unknown(struct runtime_looks *looks, enum feed_runtime_kind kind
              reason);
 }
 
+static void note_told(struct runtime_looks *looks, uint32_t module, enum feed_runtime_kind kind)
+{
+    looks->told |= 1u << kind;
+    if (looks->place_count < FEED_RUNTIMES_MAX)
+        looks->places[looks->place_count++] = (struct runtime_place){ module, kind };
+}
+
 static enum runtime_found ask(const struct runtime_finder *finder, struct runtime_looks *looks,
                               struct feed_reader *reader, const struct runtime_module *module,
-                              uint32_t kind)
+                              uint32_t number, uint32_t kind)
 {
     const char *reason = "not known to this isoscope";
     struct feed_runtime runtime = { 0 };
@@ -159,7 +170,7 @@ static enum runtime_found ask(const struct runtime_finder *finder, struct runtim
     if (found == RUNTIME_FOUND) {
         runtime.kind = finder->kinds[kind].kind;
         if (feed_reader_runtime(reader, &runtime))
-            looks->told |= 1u << runtime.kind;
+            note_told(looks, number, runtime.kind);
         else
             say_unknown(looks, runtime.kind, runtime.version, "too many runtimes are in it");
     } else if (found == RUNTIME_UNKNOWN) {
@@ -209,7 +220,7 @@ static void look_at(struct runtime_finder *finder, struct runtime_looks *looks,
         const struct runtime_module module = module_of(build, &view, pid);
 
         if (build->kinds & 1u << kind &&
-            ask(finder, looks, reader, &module, kind) == RUNTIME_NOT_YET)
+            ask(finder, looks, reader, &module, number, kind) == RUNTIME_NOT_YET)
             wait_for(looks, number, kind, now_us);
     }
 }
@@ -232,7 +243,7 @@ static bool look_again(struct runtime_finder *finder, struct runtime_looks *look
     if (waiting->wait_us > WAIT_MAX_US)
         waiting->wait_us = WAIT_MAX_US;
     waiting->next_us = now_us + waiting->wait_us;
-    return ask(finder, looks, reader, &module, waiting->kind) == RUNTIME_NOT_YET;
+    return ask(finder, looks, reader, &module, waiting->module, waiting->kind) == RUNTIME_NOT_YET;
 }
 
 void runtime_finder_look(struct runtime_finder *finder, struct runtime_looks *looks,

@@ -76,8 +76,13 @@ void runtime_finder_free(struct runtime_finder *finder); /* NULL is fine */
 
 /* What was found in one process. All zeros at first. */
 struct runtime_looks {
-    uint32_t next;                     /* the feed's modules from here on were not looked at */
-    uint32_t told;                     /* kinds whose frames are shown: 1 << feed_runtime_kind */
+    uint32_t next; /* the feed's modules from here on were not looked at */
+    uint32_t told; /* kinds whose frames are shown: 1 << feed_runtime_kind */
+    struct runtime_place {
+        uint32_t module; /* the feed's number */
+        enum feed_runtime_kind kind;
+    } places[FEED_RUNTIMES_MAX]; /* where they are */
+    uint32_t place_count;
     uint32_t unknown;                  /* kinds that are there, and not known */
     char reason[RUNTIME_REASON_BYTES]; /* of the last of them: "python 3.15: ..." */
     struct runtime_waiting {

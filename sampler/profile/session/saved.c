@@ -122,6 +122,8 @@ static int read_file(struct opening *opening, size_t number)
 
     opening->problem->file = number;
     reader->end_us = start_us;
+    if (number) /* behind those of the files before */
+        part->archive.numbers.codes.last = part[-1].archive.numbers.codes.last;
     error = session_reader_read(reader);
     if (error)
         return error;

@@ -104,7 +104,8 @@ void session_archive_close(struct session_archive *archive)
     free(archive->pieces);
     free(archive->chunks);
     free(archive->numbers.modules);
-    free(archive->numbers.named);
+    free(archive->numbers.offsets);
+    code_numbers_free(&archive->numbers.codes);
     map64_free(&archive->numbers.names);
     for (uint32_t i = 0; i < archive->event_count; i++)
         event_outline_free(&archive->events[i].outline);

@@ -27,9 +27,11 @@ int session_reader_open(struct session_reader *reader, struct profile *profile,
         .budget = BUDGET_BASE + archive->file.bytes * BUDGET_PER_BYTE,
     };
     numbers->modules = calloc(MODULES_MAX + 1, sizeof(*numbers->modules));
-    numbers->named = calloc(MODULES_MAX + 1, sizeof(*numbers->named));
+    numbers->offsets = calloc(MODULES_MAX + 1, sizeof(*numbers->offsets));
     reader->functions.modules = numbers->modules;
-    if (!numbers->modules || !numbers->named || unpacker_new(&reader->tables) < 0)
+    reader->functions.offsets = numbers->offsets;
+    reader->functions.codes = &numbers->codes;
+    if (!numbers->modules || !numbers->offsets || unpacker_new(&reader->tables) < 0)
         return -ISOSCOPE_NO_MEMORY;
     return 0;
 }
@@ -316,7 +318,7 @@ int session_reader_read(struct session_reader *reader)
     struct block_place place;
     int result;
 
-    reader->functions.keep = reader->keep;
+    reader->functions.keep = reader->archive->numbers.codes.keep = reader->keep;
     loops_reader_begin(reader);
     while ((result = session_file_next(&reader->archive->file, &place, reader->problem)) > 0) {
         result = read_block(reader, &place);

@@ -103,6 +103,13 @@ void table_reader_processes(struct session_reader *reader, struct entry *entry)
     read_each(reader, entry, "processes", read_process);
 }
 
+static enum module_offsets offsets_of(const struct module *module)
+{
+    if (module->script)
+        return OFFSETS_CODES;
+    return atomic_load(&module->named) ? OFFSETS_NAMES : OFFSETS_ADDRESSES;
+}
+
 static void read_module(struct session_reader *reader, struct entry *entry)
 {
     struct frame_numbers *numbers = &reader->archive->numbers;
@@ -117,7 +124,7 @@ static void read_module(struct session_reader *reader, struct entry *entry)
         return;
     }
     numbers->modules[number] = (uint16_t)here;
-    numbers->named[number] = atomic_load(&registry_module(reader->profile->registry, here)->named);
+    numbers->offsets[number] = offsets_of(registry_module(reader->profile->registry, here));
 }
 
 void table_reader_modules(struct session_reader *reader, struct entry *entry)

@@ -86,7 +86,8 @@ static void fill_frames(struct address_symbolizer *symbolizer, const struct chai
         *frame = (struct symbolized_frame){ .line = chain[i].line,
                                             .file = chain[i].file,
                                             .inlined = chain[i].inlined };
-        describe_function(&function, &frame->function);
+        describe_function(&function, registry_module(symbolizer->registry, function.module),
+                          &frame->function);
         out->count++;
     }
 }

@@ -1,5 +1,6 @@
 #include "describe.h"
 
+#include "../naming/script_places.h"
 #include "../store/frame.h"
 
 #include <inttypes.h>
@@ -24,11 +25,15 @@ static const struct module_saved *saved_of(const struct module *module)
 
 static const char *names_reason(const struct module *module)
 {
-    if (!module->number || is_named(module) ||
+    if (!module->number || module->script || is_named(module) ||
         atomic_load_explicit(&module->names, memory_order_acquire) != MODULE_NAMES_READ)
         return NULL;
     return module->symbols ? symbols_reason(module->symbols) : "out of memory while reading it";
 }
+
+#define WORD_OF(name, word) word,
+static const char *const runtime_words[] = { FEED_RUNTIMES(WORD_OF) };
+#undef WORD_OF
 
 static void describe_code(const struct elf_segment *code, struct snapshot_library *out)
 {
@@ -43,6 +48,7 @@ static void describe_code(const struct elf_segment *code, struct snapshot_librar
 void describe_library(const struct module *module, struct snapshot_library *out)
 {
     const struct module_saved *saved = saved_of(module);
+    uint8_t runs;
 
     *out = (struct snapshot_library){
         .path = module->path,
@@ -52,6 +58,13 @@ void describe_library(const struct module *module, struct snapshot_library *out)
         .lines_reason = saved ? saved->lines_reason : NULL,
         .system = module->system,
     };
+    runs = atomic_load_explicit(&module->runs, memory_order_relaxed);
+    if (runs)
+        out->runs = runtime_words[runs - 1];
+    if (module->script) {
+        out->runtime = runtime_words[module->runtime];
+        out->package = script_package((enum feed_runtime_kind)module->runtime, module->path);
+    }
     if (saved)
         describe_code(saved->code.size ? &saved->code : NULL, out);
     else if (atomic_load_explicit(&module->names, memory_order_acquire) == MODULE_NAMES_READ)
@@ -69,7 +82,15 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && !strcmp(text + length - end_length, end);
 }
 
-void describe_function(const struct function *function, struct snapshot_function *out)
+static enum snapshot_kind kind_of(const struct function *function, const struct module *module)
+{
+    if (module->script)
+        return SNAPSHOT_INTERPRETED;
+    return ends_with(function->name, "@plt") ? SNAPSHOT_STUB : SNAPSHOT_NATIVE;
+}
+
+void describe_function(const struct function *function, const struct module *module,
+                       struct snapshot_function *out)
 {
     *out = (struct snapshot_function){
         .name = function->name,
@@ -78,10 +99,14 @@ void describe_function(const struct function *function, struct snapshot_function
         .file = function->file,
         .file_number = function->file_number,
         .line = function->line,
-        .kind = ends_with(function->name, "@plt") ? SNAPSHOT_STUB : SNAPSHOT_NATIVE,
+        .kind = kind_of(function, module),
         .offset = function->start == FUNCTION_NO_START ? SNAPSHOT_NO_OFFSET : function->start,
         .size = function->size,
     };
+    if (module->script) { /* it lies nowhere: its numbers are our own */
+        out->offset = SNAPSHOT_NO_OFFSET;
+        out->size = 0;
+    }
     _Static_assert(sizeof(out->id) >= FUNCTION_ID_BYTES, "an id fits");
     memcpy(out->id, function->id, FUNCTION_ID_BYTES);
 }
@@ -98,7 +123,8 @@ static bool is_gap(const struct module *module, uint64_t offset)
 
 uint64_t describe_pc(const struct module *module, uint64_t offset)
 {
-    return is_named(module) || is_gap(module, offset) ? SNAPSHOT_NO_OFFSET : offset;
+    return is_named(module) || module->script || is_gap(module, offset) ? SNAPSHOT_NO_OFFSET
+                                                                        : offset;
 }
 
 void describe_offset(const struct module *module, uint64_t offset, const char *name,

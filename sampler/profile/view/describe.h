@@ -14,7 +14,8 @@
 
 void describe_library(const struct module *module, struct snapshot_library *out);
 /* All but library, inclusive and exclusive, which are 0. */
-void describe_function(const struct function *function, struct snapshot_function *out);
+void describe_function(const struct function *function, const struct module *module,
+                       struct snapshot_function *out);
 
 /* The same for code that no symbol names, at an offset of the module. name: as describe_offset_name
  * gave it. */

@@ -58,15 +58,17 @@ bool profile_function(struct profile *profile, const char *id, struct profile_fu
     describe_library(module, &out->library);
     if (!functions_find(profile->functions, id, &function))
         return find_offset(profile, module, id, out);
-    describe_function(&function, &out->function);
+    describe_function(&function, module, &out->function);
     return true;
 }
 
-/* The user's own, and the process (0: any) has met it. */
+/* The user's own, or of a runtime's packages, and the process (0: any) has met it. */
 static bool is_wanted(const struct module_set *met, uint64_t process_id,
                       const struct module *module)
 {
-    return !module->system && *module->path == '/' &&
+    bool has_file = *module->path == '/';
+
+    return (module->script ? has_file || !module->system : has_file && !module->system) &&
            (!process_id || module_set_has(met, module->number));
 }
 

@@ -78,6 +78,7 @@ static int offset_function(struct tables *tables, uint64_t frame, uint32_t *out)
 static int numbered_function(struct tables *tables, uint32_t number, uint32_t *out)
 {
     struct snapshot_function *place;
+    const struct module *module;
     struct function function;
     uint32_t *index, library;
     bool added;
@@ -88,12 +89,12 @@ static int numbered_function(struct tables *tables, uint32_t number, uint32_t *o
     if (!index)
         return -ISOSCOPE_NO_MEMORY;
     if (added) {
-        place = add_function(tables, registry_module(tables->profile->registry, function.module),
-                             index);
+        module = registry_module(tables->profile->registry, function.module);
+        place = add_function(tables, module, index);
         if (!place)
             return -ISOSCOPE_NO_MEMORY;
         library = place->library;
-        describe_function(&function, place);
+        describe_function(&function, module, place);
         place->library = library;
     }
     *out = *index;

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CPU, SAMPLES = WEIGHTS = ("cpu", "samples")  # what shares may be of
 
 # What wall mode's samples say of a thread that uses no CPU time.
-_WAITING = frozenset(("Runnable", "Lock", "IO", "Sleep", "Blocked"))
+_WAITING = frozenset(("Runnable", "Lock", "IO", "Sleep", "GilWait", "Blocked"))
 
 
 @dataclass(frozen=True, eq=False)

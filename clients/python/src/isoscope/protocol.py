@@ -24,6 +24,7 @@ ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
 PrivateCounters = Mapping[str, int]
 PrivateMicrosRange = List[int]
+PrivateRuntime = Literal["other", "python", "java", "javascript", "ruby", "php", "perl", "lua"]
 PrivateStallCounts = Mapping[str, int]
 
 
@@ -44,7 +45,7 @@ class CodeRef(TypedDict):
     fixedId: Literal[True]
     id: str
     name: str
-    kind: Literal["Native", "Stub"]
+    kind: Literal["Dart", "Native", "Stub"]
 
 
 class _FunctionRefRequired(TypedDict):
@@ -242,7 +243,7 @@ class _CodeRequired(TypedDict):
     fixedId: Literal[True]
     id: str
     name: str
-    kind: Literal["Native", "Stub"]
+    kind: Literal["Dart", "Native", "Stub"]
     function: FunctionRef
 
 
@@ -373,6 +374,7 @@ class Function(_FunctionRequired, total=False):
     """A function, with its other names."""
 
     location: SourceLocation
+    _runtime: PrivateRuntime
 
 
 class HeapSpace(TypedDict):
@@ -579,7 +581,7 @@ class _ProfileFunctionRequired(TypedDict):
     """What every ProfileFunction has."""
 
     type: Literal["ProfileFunction"]
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     resolvedUrl: str
@@ -924,7 +926,7 @@ class PrivateCpuProfile(TypedDict):
 class PrivateCpuProfileCode(TypedDict):
     """A function's code, or a tag."""
 
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     ticks: List[Any]
@@ -934,7 +936,7 @@ class PrivateCpuProfileCode(TypedDict):
 class PrivateCpuProfileFunction(TypedDict):
     """A function, or a tag."""
 
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
     inclusiveTicks: int
     exclusiveTicks: int
     codes: List[int]
@@ -1094,6 +1096,7 @@ class PrivateFunction(_PrivateFunctionRequired, total=False):
 
     rawName: str
     fullName: str
+    runtime: PrivateRuntime
     offset: int
     size: int
     file: str
@@ -1154,8 +1157,10 @@ class _PrivateLibraryRequired(TypedDict):
 
 
 class PrivateLibrary(_PrivateLibraryRequired, total=False):
-    """A module of the program."""
+    """A module of the program, or a file whose functions a runtime runs."""
 
+    runtime: PrivateRuntime
+    runs: PrivateRuntime
     code: PrivateLibraryCode
     reason: str
     linesReason: str
@@ -1504,6 +1509,7 @@ class PrivateTableFunction(_PrivateTableFunctionRequired, total=False):
 
     rawName: str
     fullName: str
+    runtime: PrivateRuntime
     offset: int
     size: int
     file: str
@@ -1572,7 +1578,7 @@ class PrivateTagCode(TypedDict):
     fixedId: Literal[True]
     id: str
     name: str
-    kind: Literal["Native", "Stub", "Tag"]
+    kind: Literal["Dart", "Native", "Stub", "Tag"]
 
 
 class PrivateTagCounters(TypedDict):

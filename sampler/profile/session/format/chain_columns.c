@@ -157,6 +157,16 @@ static const char *read_place(struct chain_reading *reading, struct chain_frame 
     return NULL;
 }
 
+/* In the profile. */
+static uint64_t frame_of(const struct function_numbers *numbers, uint64_t module, int64_t offset)
+{
+    uint64_t here = (uint64_t)offset;
+
+    if (numbers->offsets[module] == OFFSETS_CODES)
+        here = code_numbers_learn(numbers->codes, here);
+    return FRAME_KEY(numbers->modules[module], here);
+}
+
 static const char *read_chain(struct chain_reading *reading, struct inline_chains *chains)
 {
     struct chain_frame places[INLINE_CHAIN_MAX];
@@ -172,10 +182,8 @@ static const char *read_chain(struct chain_reading *reading, struct inline_chain
         return "a chain's offset or length is out of range";
     for (uint64_t i = 0; i < length && !reason; i++)
         reason = read_place(reading, &places[i]);
-    if (!reason &&
-        inline_chains_put(chains,
-                          FRAME_KEY(reading->numbers->modules[module], (uint64_t)reading->offset),
-                          places, (uint32_t)length) < 0)
+    if (!reason && inline_chains_put(chains, frame_of(reading->numbers, module, reading->offset),
+                                     places, (uint32_t)length) < 0)
         reason = "out of memory";
     return reason;
 }

@@ -192,6 +192,8 @@ static void read_function(struct entry *entry, const json_t *const *lists, size_
         .file_number = map64_find(&numbers->files, file),
         .line = (uint32_t)number_at(entry, lists, LINE, at, UINT32_MAX),
     };
+    if (starts && numbers->offsets[module] == OFFSETS_CODES)
+        out->start = code_numbers_learn(numbers->codes, out->start);
     *by_number = number_at(entry, lists, BY_NUMBER, at, 1) || !starts;
     read_texts(entry, lists, at, out);
     if (!out->module)

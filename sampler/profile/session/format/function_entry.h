@@ -8,6 +8,7 @@
 
 #include "../../base/map64.h"
 #include "../../naming/functions.h"
+#include "code_numbers.h"
 #include "entry.h"
 
 enum { FUNCTIONS_AT_ONCE = 4096 };
@@ -29,8 +30,10 @@ json_t *function_entry_write(struct functions *functions, struct functions_told 
 struct function_numbers {
     bool keep;               /* they are the profile's */
     const uint16_t *modules; /* by the file's number; 0: there is none */
-    struct map64 functions;  /* file's -> profile's; not in use where they are kept */
-    struct map64 files;      /* file's -> profile's */
+    const uint8_t *offsets;  /* module_offsets, by the same */
+    struct code_numbers *codes;
+    struct map64 functions; /* file's -> profile's; not in use where they are kept */
+    struct map64 files;     /* file's -> profile's */
 };
 
 void function_entry_read(struct entry *entry, struct functions *functions,

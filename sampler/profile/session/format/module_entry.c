@@ -37,6 +37,12 @@ json_t *module_entry_write(const struct module *module)
     write_code(&library, object);
     if (library.reason)
         json_object_set_new(object, "reason", entry_text_of(library.reason));
+    if (library.runtime)
+        json_object_set_new(object, "runtime", json_string(library.runtime));
+    if (library.runtime && library.system) /* of modules their place tells it */
+        json_object_set_new(object, "system", json_true());
+    if (library.runs)
+        json_object_set_new(object, "runs", json_string(library.runs));
     if (library.lines_reason)
         json_object_set_new(object, "linesReason", entry_text_of(library.lines_reason));
     if (kind_of(module))
@@ -89,11 +95,36 @@ static void read_facts(struct entry *entry, struct module *module, bool open)
     registry_seen(module, 0, 0, entry_word(entry, "loadBias"));
 }
 
+/* A word of a later isoscope's is some other one. */
+static enum feed_runtime_kind runtime_of_word(const char *word)
+{
+    static const char *const words[] = {
+#define WORD(name, word) word,
+        FEED_RUNTIMES(WORD)
+#undef WORD
+    };
+    int runtime = FEED_RUNTIME_KIND_COUNT - 1;
+
+    while (runtime && strcmp(words[runtime], word) != 0)
+        runtime--;
+    return (enum feed_runtime_kind)runtime;
+}
+
+/* 0: there is no room. */
+static uint32_t find_script(struct registry *registry, enum module_keeping keeping, uint32_t wanted,
+                            enum feed_runtime_kind runtime, const char *path)
+{
+    if (keeping & MODULE_KEEP_NUMBER && registry_put_script(registry, wanted, runtime, path))
+        return wanted;
+    return registry_script(registry, runtime, path);
+}
+
 uint32_t module_entry_read(struct entry *entry, struct registry *registry,
                            enum module_keeping keeping, uint32_t *number)
 {
     uint32_t wanted = (uint32_t)entry_int(entry, "number", 1, MODULES_MAX), found;
     const char *path = entry_text(entry, "path"), *names = entry_text(entry, "names");
+    const char *runtime = entry_text(entry, "runtime"), *runs = entry_text(entry, "runs");
     uint8_t build_id[FEED_BUILD_ID_MAX];
     uint32_t build_id_bytes = read_build_id(entry, build_id);
 
@@ -101,8 +132,10 @@ uint32_t module_entry_read(struct entry *entry, struct registry *registry,
         entry_fail(entry, "'number' or 'path' is missing");
     if (entry->bad)
         return 0;
-    if (!(keeping & MODULE_KEEP_NUMBER) ||
-        !registry_put(registry, wanted, path, build_id, build_id_bytes))
+    if (runtime)
+        found = find_script(registry, keeping, wanted, runtime_of_word(runtime), path);
+    else if (!(keeping & MODULE_KEEP_NUMBER) ||
+             !registry_put(registry, wanted, path, build_id, build_id_bytes))
         found = registry_number(registry, path, build_id, build_id_bytes);
     else
         found = wanted;
@@ -112,6 +145,8 @@ uint32_t module_entry_read(struct entry *entry, struct registry *registry,
         return 0;
     }
     read_facts(entry, registry_module(registry, found), keeping & MODULE_OPEN);
+    if (runs)
+        module_runs(registry_module(registry, found), runtime_of_word(runs));
     if (names && (!strcmp(path, "[jit]") || !strcmp(path, "[interpreted]")))
         registry_named(registry, strcmp(path, "[jit]") ? FEED_NAME_INTERPRETED : FEED_NAME_JIT);
     return found;

@@ -150,8 +150,10 @@ static const char *read_frame(struct sample_reading *reading, uint64_t *out)
     if (reading->offset >> 48)
         return "a frame's offset is out of range";
     number = reading->offset;
-    if (module && reading->numbers->named[module])
+    if (module && reading->numbers->offsets[module] == OFFSETS_NAMES)
         number = map64_find(&reading->numbers->names, number);
+    if (module && reading->numbers->offsets[module] == OFFSETS_CODES)
+        number = code_numbers_find(&reading->numbers->codes, number);
     *out = FRAME_KEY(module ? reading->numbers->modules[module] : 0, number);
     return NULL;
 }

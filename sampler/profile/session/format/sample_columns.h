@@ -13,6 +13,7 @@
 
 #include "../../base/map64.h"
 #include "../../store/store.h"
+#include "code_numbers.h"
 #include "columns.h"
 #include "piece.h"
 #include "stack_numbers.h"
@@ -29,8 +30,9 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
 /* How the file's frames become the profile's. */
 struct frame_numbers {
     uint16_t *modules;  /* MODULES_MAX + 1, by the file's number; 0: there is none */
-    bool *named;        /* by the same: its offsets are names */
+    uint8_t *offsets;   /* module_offsets, by the same */
     struct map64 names; /* file's -> profile's */
+    struct code_numbers codes;
 };
 
 /* Into the chunk's arrays, at the piece's places; sources: how many the chunk has by then. */

@@ -99,19 +99,26 @@ static json_t *write_events(const struct timeline_history *events)
                      (json_int_t)events->backward);
 }
 
+static int is_wanted(const struct feed_settings *asked, uint32_t want)
+{
+    return (asked->wants & want) != 0;
+}
+
 json_t *settings_entry_write(const struct session_settings *settings)
 {
     const struct feed_settings *asked = &settings->settings;
     const struct profile_cpu *cpu = &settings->cpu;
 
     return json_pack(
-        "{s:b, s:I, s:I, s:s, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}", "enabled",
-        (int)asked->enabled, "periodUs", (json_int_t)asked->period_us, "depthMax",
+        "{s:b, s:I, s:I, s:s, s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}",
+        "enabled", (int)asked->enabled, "periodUs", (json_int_t)asked->period_us, "depthMax",
         (json_int_t)asked->depth_max, "mode", mode_words[asked->mode], "wallThreads",
-        entry_text_of(asked->wall_threads), "missed", (json_int_t)settings->missed, "eventsMissed",
-        (json_int_t)settings->events_missed, "events", write_events(&settings->events), "cpu",
-        "processes", (json_int_t)cpu->processes, "sampledNs", (json_int_t)cpu->sampled_ns,
-        "notSampledNs", (json_int_t)cpu->not_sampled_ns, "treeNs", (json_int_t)cpu->tree_ns);
+        entry_text_of(asked->wall_threads), "runtimes", is_wanted(asked, FEED_WANT_RUNTIMES), "gil",
+        is_wanted(asked, FEED_WANT_GIL), "tasks", is_wanted(asked, FEED_WANT_TASKS), "missed",
+        (json_int_t)settings->missed, "eventsMissed", (json_int_t)settings->events_missed, "events",
+        write_events(&settings->events), "cpu", "processes", (json_int_t)cpu->processes,
+        "sampledNs", (json_int_t)cpu->sampled_ns, "notSampledNs", (json_int_t)cpu->not_sampled_ns,
+        "treeNs", (json_int_t)cpu->tree_ns);
 }
 
 static void read_cpu(struct entry *around, struct profile_cpu *out)
@@ -157,6 +164,9 @@ void settings_entry_read(struct entry *entry, struct session_settings *out)
         if (!strcmp(mode, mode_words[i]))
             asked->mode = (enum feed_mode)i;
     copy_text(entry, "wallThreads", asked->wall_threads, sizeof(asked->wall_threads));
+    asked->wants = (entry_flag(entry, "runtimes") ? FEED_WANT_RUNTIMES : 0) |
+                   (entry_flag(entry, "gil") ? FEED_WANT_GIL : 0) |
+                   (entry_flag(entry, "tasks") ? FEED_WANT_TASKS : 0);
     out->missed = (uint64_t)entry_int(entry, "missed", 0, INT64_MAX);
     out->events_missed = (uint64_t)entry_int(entry, "eventsMissed", 0, INT64_MAX);
     read_events(entry, &out->events);

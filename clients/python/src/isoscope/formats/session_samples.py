@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterable, Sequence
 from ..profile import Profile, Rows
 from .session_columns import Columns, Samples, split
 
-_STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", *["Blocked"] * 11]
+_STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", "GilHeld", "GilWait", *["Blocked"] * 9]
 
 # Of frames, module << 48 | offset -> the profile's frames of each, outermost first.
 Chains = Callable[[list[int]], list[tuple[int, ...]]]

@@ -42,7 +42,7 @@ export interface SessionFacts {
 }
 
 const JSONS = new Set(["HEAD", "SETT", "PROC", "MODS", "THRD", "NAME", "FUNC", "PIEC", "FACT", "STAT", "ENDS"]);
-const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", "GilHeld", "GilWait"];
 
 export interface Session {
   profile: Profile;

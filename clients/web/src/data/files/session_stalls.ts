@@ -6,7 +6,7 @@ import { Stalls } from "../stalls/stalls";
 import { type Json, list, numberOf, record, textOf } from "./json";
 import { pidOf } from "./session_tables";
 
-const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", "GilHeld", "GilWait"];
 
 /** What it was late for, in words; protocol/stalls says the same of a service's. */
 const CAUSES: Record<Stall["cause"], string> = {
