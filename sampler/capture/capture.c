@@ -75,7 +75,7 @@ static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct cap
     struct runtime_scan scan;
 
     if (memory) {
-        const struct feed_thread *thread = &sampler.writer.threads[capture->slot];
+        struct feed_thread *thread = &sampler.writer.threads[capture->slot];
         uint32_t number = tick_stack_number((uint64_t)&scan);
 
         scan.writer = &sampler.writer;
@@ -83,6 +83,10 @@ static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct cap
         scan.texts = &memory->texts[number % TICK_STACKS];
         scan.tid = atomic_load_explicit(&thread->tid, memory_order_relaxed);
         scan.thread_pointer = arch_thread_pointer();
+        if (atomic_load_explicit(&thread->thread_pointer, memory_order_relaxed) !=
+            scan.thread_pointer)
+            atomic_store_explicit(&thread->thread_pointer, scan.thread_pointer,
+                                  memory_order_relaxed);
         scan.wants =
             atomic_load_explicit(&sampler.writer.header->control.wants, memory_order_relaxed);
         guarded_memory_begin(&scan.memory, fault_handler_take(),
