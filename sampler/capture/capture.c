@@ -57,13 +57,16 @@ SIGNAL_SAFE_INLINE void find_stack(struct sampled_thread *sampled, uint32_t slot
     sampler_unlock();
 }
 
-/* Frames of runtimes are wanted, and there are runtimes. On a stack of ours alone. */
+/* Frames of runtimes are wanted, and there are runtimes; or the program has providers of its own. On a
+ * stack of ours alone. */
 SIGNAL_SAFE_INLINE bool wants_scan(const struct capture_registers *registers)
 {
     const struct feed_control *control = &sampler.writer.header->control;
 
-    return runtimes_used(&sampler.writer) && registers->roomy &&
-           atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_RUNTIMES;
+    return registers->roomy &&
+           ((runtimes_used(&sampler.writer) &&
+             atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_RUNTIMES) ||
+            atomic_load_explicit(&sampler.providers.list, memory_order_relaxed));
 }
 
 /* With its own room for the scan, which other walks need not have. */
@@ -91,8 +94,8 @@ static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct cap
             atomic_load_explicit(&sampler.writer.header->control.wants, memory_order_relaxed);
         guarded_memory_begin(&scan.memory, fault_handler_take(),
                              !(request->context->uc_stack.ss_flags & SS_DISABLE));
-        if (runtime_scan_begin(&scan))
-            request->scan = &scan;
+        runtime_scan_begin(&scan);
+        request->scan = &scan;
     }
     unwind(request, capture->sample->frames, result);
     if (request->scan) {
