@@ -3,6 +3,7 @@
 #include "cpython.h"
 #include "cpython_gil.h"
 #include "jvm.h"
+#include "ruby.h"
 #include "v8.h"
 
 #include "../system/arch.h"
@@ -81,6 +82,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
         return v8_frames(scan, entry, native);
     case FEED_RUNTIME_CPYTHON:
         return cpython_frames(scan, entry, native);
+    case FEED_RUNTIME_RUBY:
+        return ruby_frames(scan, entry, native);
     default:
         return 0;
     }

@@ -244,6 +244,20 @@ uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct
     return 1 + count;
 }
 
+uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
+                             uint32_t room)
+{
+    const struct symbol *symbol = find_symbol(file, name);
+
+    if (!symbol || !room)
+        return 0;
+    const struct runtime_piece caller = { symbol->value, symbol->value + symbol->size };
+    read_all(file);
+    if (!cold_pieces_callee(file->file, &caller, &out[0]) || is_named(file, &out[0]))
+        return 0;
+    return 1 + pieces_by_unwind_data(file, &out[0], out + 1, room - 1);
+}
+
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes)
 {
     return elf_file_read(file->file, vaddr, out, bytes) == bytes;

@@ -41,6 +41,10 @@ struct runtime_piece {
 uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct runtime_piece *out,
                              uint32_t room);
 
+/* The same of a function that has no name: the largest of those that the named one calls directly. */
+uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
+                             uint32_t room);
+
 /* Bytes of the file's own image at a virtual address, as it was linked: constants. */
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes);
 
