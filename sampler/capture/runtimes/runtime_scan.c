@@ -1,6 +1,8 @@
 #include "runtime_scan.h"
 
 #include "cpython.h"
+#include "perl.h"
+#include "php.h"
 #include "ruby.h"
 
 #include <string.h>
@@ -72,6 +74,10 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
     switch (scan->writer->runtimes[entry].kind) {
     case FEED_RUNTIME_CPYTHON:
         return cpython_frames(scan, entry, native);
+    case FEED_RUNTIME_PERL:
+        return perl_frames(scan, entry, native);
+    case FEED_RUNTIME_PHP:
+        return php_frames(scan, entry, native);
     case FEED_RUNTIME_RUBY:
         return ruby_frames(scan, entry, native);
     default:
