@@ -311,18 +311,33 @@ static bool alone(void)
 }
 
 /* A child of fork knows the tag, and the code. */
+/* As spin, until there are so many. */
+__attribute__((noinline)) static bool gather(uint64_t samples)
+{
+    struct burn burn = { 88172645463325252 };
+    double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + 5;
+
+    while (isoscope_sample_count() < samples && cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+        burn_rounds(&burn, burn_draw(&burn));
+    return isoscope_sample_count() >= samples;
+}
+
+/* The child does not count its parent's samples. One of its own may come before it asks. */
 static bool forks(void)
 {
+    enum { OF_PARENT = 20, OF_CHILD = 10 };
     int status;
     pid_t child;
 
     isoscope_tag_push("before the fork");
+    if (!gather(OF_PARENT))
+        return false;
     child = fork();
     if (child == 0) {
         uint64_t before = isoscope_sample_count();
 
         spin(0.5);
-        _exit(before != 0 || isoscope_sample_count() < 10);
+        _exit(before >= OF_CHILD || isoscope_sample_count() < before + OF_CHILD);
     }
     return waitpid(child, &status, 0) == child && status == 0;
 }
