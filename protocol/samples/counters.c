@@ -24,7 +24,8 @@ struct sums {
     uint64_t samples, evicted, corrupt, unstored;
     uint64_t not_sampled_ns;
     uint32_t runtimes[RUNTIME_COUNT]; /* processes that have it */
-    uint32_t true_period_us;          /* the longest */
+    uint32_t unknown_runtimes;
+    uint32_t true_period_us; /* the longest */
     struct feed_status_view status;
 };
 
@@ -51,6 +52,7 @@ static void add_process(struct sums *sums, const struct process_info *process)
         sums->status.ends[i] += status->ends[i];
     for (size_t i = 0; i < RUNTIME_COUNT; i++)
         sums->runtimes[i] += process->runtimes >> i & 1;
+    sums->unknown_runtimes += *process->unknown_runtime != 0;
 }
 
 static void put_counter(json_t *object, const char *name, uint64_t value)
@@ -88,6 +90,8 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     for (size_t i = 0; i < RUNTIME_COUNT; i++)
         if (sums.runtimes[i])
             put_counter(object, runtime_names[i], sums.runtimes[i]);
+    if (sums.unknown_runtimes)
+        put_counter(object, "runtime_unknown", sums.unknown_runtimes);
     return object;
 }
 

@@ -171,7 +171,7 @@ enum {
     X(IO, "IO")             /* waits for a descriptor, a disk or a page */                         \
     X(SLEEP, "Sleep")       /* waits for time to pass, or for any of several things */             \
     /* Only where somebody asked (FEED_WANT_GIL): */                                               \
-    X(GIL_HELD, "GilHeld") /* RUNNING or RUNNABLE, and has the interpreter's lock */               \
+    X(GIL_HELD, "GilHeld") /* has the interpreter's lock, whatever it does with it */              \
     X(GIL_WAIT, "GilWait") /* LOCK, and that is the interpreter's */
 
 /* Whose functions take the places of native frames. Words are for the wire. */
@@ -196,7 +196,8 @@ enum {
     X(JVM_20)       /* the same, as JDK 20 and later pack it */                                    \
     X(V8)           /* source position table; gives places in the file, not lines */               \
     X(V8_CHARACTER) /* no table: the position is a place in the file */                            \
-    X(V8_OPTIMIZED) /* v8_optimized.h: inlined functions too; position: bytes of machine code */
+    X(V8_OPTIMIZED) /* v8_optimized.h: inlined functions too; position: bytes of machine code */   \
+    X(INLINED)      /* code_inlines.h: what the service makes of it */
 
 #define FEED_ENUM_MODE(name, ...)      FEED_MODE_##name,
 #define FEED_ENUM_STATE(name, ...)     FEED_STATE_##name,

@@ -6,12 +6,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct stats {
     uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
         codes_full, loops_lost;
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
+    char unknown_runtime[128]; /* of the last process that has one */
     bool timers[FEED_TIMER_COUNT], reasons[FEED_TIMER_REASON_COUNT];
 };
 
@@ -32,6 +34,8 @@ static void add_process(struct stats *stats, const struct process_info *process)
     stats->codes_full += status->codes_full;
     stats->loops_lost += status->loops_lost;
     stats->runtimes |= process->runtimes;
+    if (*process->unknown_runtime)
+        memcpy(stats->unknown_runtime, process->unknown_runtime, sizeof(stats->unknown_runtime));
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         stats->lost[loss] += status->lost[loss];
     for (int end = 0; end < FEED_END_COUNT; end++)
@@ -137,6 +141,8 @@ void stats_say(struct profile *profile)
     say_losses(&stats);
     say_ends(&stats);
     say_runtimes(&stats);
+    if (*stats.unknown_runtime)
+        log_line("  runtime               %s", stats.unknown_runtime);
     say_history(&history);
     if (stats.evicted)
         log_line("  evicted     %9" PRIu64 "  old samples dropped to make room", stats.evicted);

@@ -27,6 +27,7 @@ class Row(NamedTuple):
     refused: str = ""  # isoscope does not start it, and says this
     wall: float = 0.0  # run in wall mode too, where so many of the stacks are whole; 0: it is not
     long: bool = False  # not in the short form
+    callers: bool = False  # functions' names tell who calls them
 
 
 def program(name: str, *words: str) -> list[str]:

@@ -41,6 +41,7 @@ STATUS_NOT_HERE = 77  # the program says that this machine or user cannot run it
 PR_SET_CHILD_SUBREAPER = 36
 WALL_PERIOD_US = 1000  # the shortest there
 NOT_HERE = re.compile(r"^not here: (.+)$", re.MULTILINE)
+UNDER = re.compile(r"(?:^|\.)([^.]+)__under__([^.]+)$")
 ENDED = re.compile(r"^isoscope: the program (ended with status|was ended by signal) (\d+)",
                    re.MULTILINE)
 
@@ -329,6 +330,8 @@ def check_samples(row: Row, uri: str) -> str:
                           f"cut in: {cut_leaves(profile)}")
     if row.samples and len(tree.roots) < (1 if slow else row.processes):
         raise Failure(f"{figures}: fewer than {row.processes} processes")
+    if row.callers:
+        figures += f", {check_callers(profile)} callers as told"
     if not row.hot or not row.samples:
         return figures
     counts: Counter[str] = Counter()
@@ -339,6 +342,23 @@ def check_samples(row: Row, uri: str) -> str:
         raise ShareMissed(f"{figures}: {row.hot} has {100 * share:.1f} %, less than "
                           f"{100 * row.share:.0f} %; others: {counts.most_common(8)}")
     return f"{figures}, {row.hot} {100 * share:.1f} %"
+
+
+def check_callers(profile: list) -> int:
+    """Functions named a__under__b: the next such one further out is b. How many were looked at."""
+    checked = 0
+    for _, samples in profile:
+        for sample in samples.samples if samples else ():
+            told = [match.groups() for match in (UNDER.search(frame.name) for frame in sample.stack) if match]
+            for (_, caller), (outer, _) in zip(told, told[1:]):
+                checked += 1
+                if caller != outer:
+                    raise Failure(f"{caller} is {outer} in {[frame.name for frame in sample.stack]}")
+            if told and sample.whole and told[-1][1] != "root":
+                raise Failure(f"{told[-1][1]} is missing in {[frame.name for frame in sample.stack]}")
+    if not checked:
+        raise Failure("no function of the program was seen")
+    return checked
 
 
 def cut_leaves(profile: list) -> list[tuple[str, int]]:

@@ -19,6 +19,7 @@
 #include "sampler/profile/runtimes/finder.h"
 #include "tests/unit/own_tables.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -50,9 +51,9 @@ struct kept {
     uint32_t depth, dump_bytes;
     uint32_t eval_frames; /* native frames of the eval function, when no runtime is looked at */
     uint32_t natives_differ;
-    int32_t lock;      /* enum runtime_lock */
-    int32_t has_lock;  /* as CPython says */
-    uint32_t task;     /* in names */
+    int32_t lock;     /* enum runtime_lock */
+    int32_t has_lock; /* as CPython says */
+    uint32_t task;    /* in names */
 };
 
 typedef void (*signal_handler)(int, siginfo_t *, void *);
@@ -219,8 +220,8 @@ static void take(const ucontext_t *context)
     *kept = (struct kept){ .has_lock = oracle.gil_is_mine ? oracle.gil_is_mine() : -1 };
     if (!look(context, kept, frames) || !dump(kept, (char *)(frames + kept->depth)))
         return;
-    kept->bytes = (uint32_t)(sizeof(*kept) + kept->depth * sizeof(uint64_t) +
-                             ((kept->dump_bytes + 7) & ~7u));
+    kept->bytes =
+        (uint32_t)(sizeof(*kept) + kept->depth * sizeof(uint64_t) + ((kept->dump_bytes + 7) & ~7u));
     oracle.used += kept->bytes;
 }
 

@@ -1,5 +1,6 @@
 #include "cpython.h"
 #include "cpython_code.h"
+#include "cpython_tasks.h"
 #include "cpython_thread.h"
 
 enum {
@@ -101,6 +102,8 @@ static SIGNAL_SAFE bool put_frame(const struct walk *walk, uint64_t frame)
     if (!cpython_code(walk->scan, walk->entry, code, &id))
         return false;
     runtime_put(walk->scan, id, position_of(walk, frame, code));
+    if (walk->scan->wants & FEED_WANT_TASKS)
+        cpython_task(walk->scan, walk->entry, frame, code);
     return true;
 }
 

@@ -61,8 +61,9 @@ enum cpython_word {
     CPYTHON_FRAME_PREVIOUS,
     CPYTHON_FRAME_CODE,
     CPYTHON_FRAME_POSITION,
-    CPYTHON_FRAME_OWNER, /* a byte; 3.11: is_entry */
-    CPYTHON_FRAME_TLBC,  /* which of a code's bytecodes it runs */
+    CPYTHON_FRAME_OWNER,  /* a byte; 3.11: is_entry */
+    CPYTHON_FRAME_TLBC,   /* which of a code's bytecodes it runs */
+    CPYTHON_FRAME_LOCALS, /* its first variable */
     CPYTHON_OBJECT_TYPE,
     CPYTHON_CODE_NAME, /* co_qualname where there is one */
     CPYTHON_CODE_FILE,
@@ -77,6 +78,7 @@ enum cpython_word {
     CPYTHON_STRING_STATE,
     CPYTHON_STRING_ASCII, /* the text of an ASCII string */
     CPYTHON_STRING_OTHER, /* the text of others */
+    CPYTHON_TASK_NAME,    /* of a Task of the module _asyncio */
     /* The lock. In _PyRuntime up to 3.11, else found by the interpreter. */
     CPYTHON_GIL,             /* in _PyRuntime */
     CPYTHON_INTERPRETER_GIL, /* a pointer to it */

@@ -162,3 +162,12 @@ bool cpython_code(struct runtime_scan *scan, uint32_t entry, uint64_t code, uint
         code_cache_put(scan->cache, key, *id);
     return true;
 }
+
+bool cpython_text(struct runtime_scan *scan, const uint64_t *words, uint64_t string, char *out,
+                  uint32_t room)
+{
+    uint32_t bytes = read_string(scan, words, string, out, room - 1);
+
+    out[bytes] = 0;
+    return bytes != 0;
+}

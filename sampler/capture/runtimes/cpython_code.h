@@ -18,4 +18,8 @@
 SIGNAL_SAFE bool cpython_code(struct runtime_scan *scan, uint32_t entry, uint64_t code,
                               uint32_t *id);
 
+/* A string, with an end. What is longer is cut. False: it cannot be read. */
+SIGNAL_SAFE bool cpython_text(struct runtime_scan *scan, const uint64_t *words, uint64_t string,
+                              char *out, uint32_t room);
+
 #endif

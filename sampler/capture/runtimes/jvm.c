@@ -46,25 +46,38 @@ SIGNAL_SAFE_INLINE uint32_t code_of_scope(struct runtime_scan *scan, uint32_t en
 /* Frames inlined into one another; HotSpot's own limit is 15 by default. */
 enum { SCOPES_MAX = 128 };
 
-SIGNAL_SAFE_INLINE void put_compiled(struct runtime_scan *scan, uint32_t entry,
-                                     const struct jvm_frame *frame)
+SIGNAL_SAFE_INLINE bool find_scope(const struct jvm_frame *frame, struct jvm_scope *out)
 {
     const struct runtime_native *native = frame->native;
     const struct jvm_blob *blob = &frame->blob;
-    struct jvm_scope scope = { .bci = FEED_NO_POSITION };
     uint64_t pc = native->context ? native->pc : native->pc + 1;
-    bool exact;
+    struct jvm_scope next;
+    bool exact, found;
 
-    if (blob->kind == JVM_BLOB_COMPILED) {
-        if (!native->context)
-            jvm_code_deopt(frame->memory, frame->runtime, blob, native->sp, &pc);
-        if (native->context &&
-            (int64_t)(native->pc - blob->code) < (int64_t)blob->frame_complete) {
-            scope.bci = 0;
-        } else if (!jvm_code_scope(frame->memory, frame->runtime, blob, pc, &scope, &exact)) {
-            scope = (struct jvm_scope){ .bci = FEED_NO_POSITION };
-        }
+    if (!native->context) {
+        jvm_code_deopt(frame->memory, frame->runtime, blob, native->sp, &pc);
+        return jvm_code_scope(frame->memory, frame->runtime, blob, pc, out, &exact);
     }
+    if ((int64_t)(pc - blob->code) < (int64_t)blob->frame_complete) {
+        *out = (struct jvm_scope){ 0 };
+        return true;
+    }
+    found = jvm_code_scope(frame->memory, frame->runtime, blob, pc, out, &exact);
+    /* What stands there may be what called; and it is what follows that runs. */
+    if (exact && jvm_step_called(frame) &&
+        jvm_code_scope(frame->memory, frame->runtime, blob, pc + 1, &next, &exact))
+        *out = next;
+    return found;
+}
+
+SIGNAL_SAFE_INLINE void put_compiled(struct runtime_scan *scan, uint32_t entry,
+                                     const struct jvm_frame *frame)
+{
+    const struct jvm_blob *blob = &frame->blob;
+    struct jvm_scope scope = { .bci = FEED_NO_POSITION };
+
+    if (blob->kind == JVM_BLOB_COMPILED && !find_scope(frame, &scope))
+        scope = (struct jvm_scope){ .bci = FEED_NO_POSITION };
     for (uint32_t i = 0; i < SCOPES_MAX; i++) {
         uint32_t code = code_of_scope(scan, entry, frame, &scope);
 
@@ -76,60 +89,64 @@ SIGNAL_SAFE_INLINE void put_compiled(struct runtime_scan *scan, uint32_t entry,
     }
 }
 
-uint32_t jvm_frames(struct runtime_scan *scan, uint32_t entry, const struct runtime_native *native)
+/* show: its frames are put. Its caller is kept in any case. */
+SIGNAL_SAFE_INLINE void look(struct runtime_scan *scan, uint32_t entry,
+                             const struct runtime_native *native, bool show)
 {
-    struct runtime_cursor *cursor = &scan->cursors[entry];
     struct jvm_frame frame = { .memory = &scan->memory,
                                .runtime = &scan->writer->runtimes[entry],
                                .native = native };
     struct jvm_caller caller = { 0 };
-    uint32_t before = scan->put, code, bci;
     struct jvm_method method;
+    uint32_t code = 0, position = 0;
     bool known = false;
 
     if (!jvm_code_find(frame.memory, frame.runtime, native->pc, &frame.blob)) {
-        keep_caller(cursor, native, &caller, false);
-        return 0;
+        keep_caller(&scan->cursors[entry], native, &caller, false);
+        return;
     }
     if (frame.blob.kind == JVM_BLOB_COMPILED || frame.blob.kind == JVM_BLOB_NATIVE) {
-        put_compiled(scan, entry, &frame);
         known = jvm_step_compiled(&frame, &caller);
+        if (show)
+            put_compiled(scan, entry, &frame);
     } else if (frame.blob.kind == JVM_BLOB_INTERPRETER &&
-               jvm_step_interpreted(&frame, &method, &bci, &caller)) {
-        code = jvm_method_code(scan, entry, &method);
-        if (code)
-            runtime_put(scan, code, bci);
+               jvm_step_interpreted(&frame, &method, &position, &caller)) {
         known = true;
+        code = show ? jvm_method_code(scan, entry, &method) : 0;
     } else {
-        code = jvm_stub_code(scan, entry, frame.blob.name);
-        if (code)
-            runtime_put(scan, code, 0);
         known = frame.blob.kind == JVM_BLOB_STUB && jvm_step_stub(&frame, &caller);
+        position = 0;
+        code = show ? jvm_stub_code(scan, entry, frame.blob.name) : 0;
     }
-    keep_caller(cursor, native, &caller, known);
+    if (code)
+        runtime_put(scan, code, position);
+    keep_caller(&scan->cursors[entry], native, &caller, known);
+}
+
+uint32_t jvm_frames(struct runtime_scan *scan, uint32_t entry, const struct runtime_native *native)
+{
+    uint32_t before = scan->put;
+
+    look(scan, entry, native, true);
     return scan->put - before;
 }
 
 bool jvm_step(struct runtime_scan *scan, uint32_t entry, struct runtime_native *native)
 {
-    struct runtime_cursor *cursor = &scan->cursors[entry];
-    uint64_t sp = native->sp;
+    const uint64_t *words = scan->cursors[entry].words;
+    struct runtime_native asked = *native;
 
-    /* Where another walker has put the frames. */
-    if (cursor->words[CURSOR_PC] != native->pc || cursor->words[CURSOR_SP] != native->sp) {
-        uint32_t put = scan->put, room = scan->room;
-
-        scan->room = 0;
-        jvm_frames(scan, entry, native);
-        scan->put = put;
-        scan->room = room;
-    }
+    if (!native->context)
+        asked.pc--;
+    /* Else its frames were asked for just now. */
+    if (words[CURSOR_PC] != asked.pc || words[CURSOR_SP] != asked.sp)
+        look(scan, entry, &asked, false);
     /* A caller lies further out: so a walk ends. */
-    if (!cursor->words[CURSOR_KNOWN] || cursor->words[CURSOR_CALLER_SP] <= sp)
+    if (!words[CURSOR_KNOWN] || words[CURSOR_CALLER_SP] <= asked.sp)
         return false;
-    native->pc = cursor->words[CURSOR_CALLER_PC];
-    native->sp = cursor->words[CURSOR_CALLER_SP];
-    native->fp = cursor->words[CURSOR_CALLER_FP];
+    native->pc = words[CURSOR_CALLER_PC];
+    native->sp = words[CURSOR_CALLER_SP];
+    native->fp = words[CURSOR_CALLER_FP];
     native->fp_known = true;
     native->context = NULL;
     return true;

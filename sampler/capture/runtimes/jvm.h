@@ -97,7 +97,6 @@ enum jvm_section {
 /* entry: of the writer's runtimes. As runtime_scan_frames and runtime_scan_step have it. */
 SIGNAL_SAFE uint32_t jvm_frames(struct runtime_scan *scan, uint32_t entry,
                                 const struct runtime_native *native);
-SIGNAL_SAFE bool jvm_step(struct runtime_scan *scan, uint32_t entry,
-                          struct runtime_native *native);
+SIGNAL_SAFE bool jvm_step(struct runtime_scan *scan, uint32_t entry, struct runtime_native *native);
 
 #endif

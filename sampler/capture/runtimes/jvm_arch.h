@@ -48,7 +48,8 @@ SIGNAL_SAFE_INLINE bool jvm_arch_is_call(const uint8_t bytes[JVM_CALL_BYTES])
 /* Bytes of what may stand between the end of the frame and the return: the poll, vzeroupper. */
 SIGNAL_SAFE_INLINE uint32_t jvm_arch_skip(const uint8_t *at)
 {
-    if (!memcmp(at, "\x49\x3b\xa7", 3) || !memcmp(at, "\x4d\x8b\x97", 3)) /* cmp, mov: [r15 + 32 bits] */
+    if (!memcmp(at, "\x49\x3b\xa7", 3) ||
+        !memcmp(at, "\x4d\x8b\x97", 3)) /* cmp, mov: [r15 + 32 bits] */
         return 7;
     if (!memcmp(at, "\x49\x3b\x67", 3) || !memcmp(at, "\x4d\x8b\x57", 3)) /* the same, 8 bits */
         return 4;

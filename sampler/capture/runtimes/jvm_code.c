@@ -60,8 +60,8 @@ SIGNAL_SAFE_INLINE enum jvm_blob_kind kind_by_name(struct guarded_memory *memory
     return memcmp(word, "native n", 8) ? JVM_BLOB_STUB : JVM_BLOB_NATIVE;
 }
 
-SIGNAL_SAFE_INLINE bool read_code(struct guarded_memory *memory,
-                                  const struct feed_runtime *runtime, struct jvm_blob *blob)
+SIGNAL_SAFE_INLINE bool read_code(struct guarded_memory *memory, const struct feed_runtime *runtime,
+                                  struct jvm_blob *blob)
 {
     uint64_t at = blob->address + runtime->words[JVM_BLOB_CODE];
     int32_t offset;

@@ -8,11 +8,6 @@ enum {
     CONST_FIELDS_BYTES = 64,
     CONST_WORDS_MAX = 1 << 17,
     POOL_ENTRIES_MAX = UINT16_MAX,
-    SYMBOL_BYTES_MAX = UINT16_MAX,
-    /* Of texts; on the stack of ticks. */
-    NAME_BYTES = 512,
-    FILE_BYTES = 256,
-    TABLE_BYTES = 4096,
 };
 
 /* No symbol, no source file. */
@@ -147,8 +142,7 @@ SIGNAL_SAFE_INLINE uint32_t class_name(struct text *name)
     return package;
 }
 
-SIGNAL_SAFE_INLINE bool read_name(struct guarded_memory *memory,
-                                  const struct feed_runtime *runtime,
+SIGNAL_SAFE_INLINE bool read_name(struct guarded_memory *memory, const struct feed_runtime *runtime,
                                   const struct jvm_method *method, struct text *name,
                                   struct text *file)
 {
@@ -168,8 +162,7 @@ SIGNAL_SAFE_INLINE bool read_name(struct guarded_memory *memory,
 }
 
 /* file holds the package. */
-SIGNAL_SAFE_INLINE void read_file(struct guarded_memory *memory,
-                                  const struct feed_runtime *runtime,
+SIGNAL_SAFE_INLINE void read_file(struct guarded_memory *memory, const struct feed_runtime *runtime,
                                   const struct jvm_method *method, struct text *file)
 {
     uint64_t of = runtime->words[JVM_SOURCE_FILE_IN_KLASS] ? method->klass : method->pool, symbol;
@@ -187,17 +180,16 @@ SIGNAL_SAFE_INLINE void read_file(struct guarded_memory *memory,
 SIGNAL_SAFE_INLINE uint32_t read_lines(struct guarded_memory *memory,
                                        const struct feed_runtime *runtime,
                                        const struct jvm_method *method,
-                                       uint8_t table[TABLE_BYTES], uint32_t *first_line)
+                                       uint8_t table[FEED_CODE_TABLE_MAX], uint32_t *first_line)
 {
     uint64_t bytes = method->constant_end - method->bytecode_end;
-    struct jvm_packed packed = { table, table,
-                                 (uint32_t)runtime->words[JVM_PACKED_EXCLUDES] };
+    struct jvm_packed packed = { table, table, (uint32_t)runtime->words[JVM_PACKED_EXCLUDES] };
     int64_t bci = 0, line = 0;
 
     if (!(method->flags & runtime->words[JVM_CONST_FLAG_LINES]))
         return 0;
-    if (bytes > TABLE_BYTES)
-        bytes = TABLE_BYTES;
+    if (bytes > FEED_CODE_TABLE_MAX)
+        bytes = FEED_CODE_TABLE_MAX;
     if (!guarded_read(memory, table, method->bytecode_end, bytes))
         return 0;
     packed.end = table + bytes;
@@ -211,24 +203,24 @@ static SIGNAL_SAFE uint32_t write_method(struct runtime_scan *scan,
                                          const struct feed_runtime *runtime,
                                          const struct jvm_method *method)
 {
-    char names[NAME_BYTES], files[FILE_BYTES];
-    uint8_t table[TABLE_BYTES];
-    struct text name = { names, 0, sizeof names }, file = { files, 0, sizeof files };
+    struct runtime_texts *texts = scan->texts;
+    struct text name = { texts->name, 0, FEED_CODE_NAME_MAX };
+    struct text file = { texts->file, 0, FEED_CODE_FILE_MAX };
     uint32_t first_line = 0, table_bytes;
     struct feed_code_text text;
 
     if (!read_name(&scan->memory, runtime, method, &name, &file))
         return 0;
     read_file(&scan->memory, runtime, method, &file);
-    table_bytes = read_lines(&scan->memory, runtime, method, table, &first_line);
+    table_bytes = read_lines(&scan->memory, runtime, method, texts->table, &first_line);
     text = (struct feed_code_text){
         .runtime = FEED_RUNTIME_JVM,
         .lines = (enum feed_code_lines)runtime->words[JVM_LINES],
-        .name = names,
+        .name = name.bytes,
         .name_bytes = name.used,
-        .file = files,
+        .file = file.bytes,
         .file_bytes = file.used,
-        .table = table,
+        .table = texts->table,
         .table_bytes = table_bytes,
         .first_line = first_line,
     };

@@ -71,6 +71,23 @@ SIGNAL_SAFE_INLINE bool is_caller(const struct jvm_frame *frame, const struct jv
     return !strict && (blob.kind != JVM_BLOB_STUB || blob.frame_bytes) && follows_call(frame, pc);
 }
 
+/* Stubs are called by native code, too. */
+SIGNAL_SAFE_INLINE bool is_native_caller(const struct jvm_frame *frame,
+                                         const struct jvm_caller *caller)
+{
+    for (uint32_t i = 0; i < frame->runtime->range_count && i < FEED_RUNTIME_RANGES_MAX; i++)
+        if (caller->pc >= frame->runtime->ranges[i].start &&
+            caller->pc <= frame->runtime->ranges[i].end)
+            return false;
+    return follows_call(frame, caller->pc);
+}
+
+SIGNAL_SAFE_INLINE bool is_caller_of_stub(const struct jvm_frame *frame,
+                                          const struct jvm_caller *caller)
+{
+    return is_caller(frame, caller, false) || is_native_caller(frame, caller);
+}
+
 /* The return address lies behind `saved` words, of which the first is the frame pointer. */
 SIGNAL_SAFE_INLINE bool caller_behind(const struct jvm_frame *frame, uint32_t saved,
                                       struct jvm_caller *caller)
@@ -78,8 +95,8 @@ SIGNAL_SAFE_INLINE bool caller_behind(const struct jvm_frame *frame, uint32_t sa
     const struct runtime_native *native = frame->native;
 
     if (!JVM_RETURN_ON_STACK) {
-        *caller = (struct jvm_caller){ arch_register(native->context, ARCH_RA), native->sp,
-                                       native->fp };
+        *caller =
+            (struct jvm_caller){ arch_register(native->context, ARCH_RA), native->sp, native->fp };
         return true;
     }
     caller->sp = native->sp + (saved + 1) * UINT64_C(8);
@@ -118,6 +135,20 @@ SIGNAL_SAFE_INLINE bool caller_in_registers(const struct jvm_frame *frame,
     return caller->sp >= frame->native->sp && caller->sp % 8 == 0;
 }
 
+/* A frame that is being made: its frame pointer stands, and perhaps the caller's stack pointer below. */
+SIGNAL_SAFE_INLINE bool caller_of_new(const struct jvm_frame *frame, struct jvm_caller *caller)
+{
+    const struct runtime_native *native = frame->native;
+
+    if (native->fp - native->sp >= frame->runtime->words[JVM_BCP_SLOT] * 8 ||
+        !caller_by_pointer(frame, caller))
+        return false;
+    caller->sp = arch_register(native->context, JVM_SENDER_SP);
+    if (native->fp > native->sp && !slot(frame, native->fp, SLOT_SENDER_SP, &caller->sp))
+        return false;
+    return caller->sp > native->fp && caller->sp % 8 == 0;
+}
+
 bool jvm_step_interpreted(const struct jvm_frame *frame, struct jvm_method *method, uint32_t *bci,
                           struct jvm_caller *caller)
 {
@@ -134,11 +165,12 @@ bool jvm_step_interpreted(const struct jvm_frame *frame, struct jvm_method *meth
             *bci = (uint32_t)(bcp - method->bytecode);
         return true;
     }
-    if (!context || !jvm_method_read(frame->memory, frame->runtime,
-                                     arch_register(context, JVM_METHOD), method))
+    if (!context ||
+        !jvm_method_read(frame->memory, frame->runtime, arch_register(context, JVM_METHOD), method))
         return false;
     *bci = method->bytecode_end > method->bytecode ? 0 : FEED_NO_POSITION;
-    return (caller_in_registers(frame, caller) && is_caller(frame, caller, true)) ||
+    return (caller_of_new(frame, caller) && is_caller(frame, caller, true)) ||
+           (caller_in_registers(frame, caller) && is_caller(frame, caller, true)) ||
            (caller_behind(frame, 0, caller) && is_caller(frame, caller, true));
 }
 
@@ -166,10 +198,10 @@ bool jvm_step_compiled(const struct jvm_frame *frame, struct jvm_caller *caller)
         return caller_behind(frame, saved, caller);
     if (complete && caller_by_size(frame, caller) && is_caller(frame, caller, false))
         return true;
-    /* In the prologue; or where code moves the stack pointer for a while. */
+    /* In the prologue, or in what lies behind the method and is come to from its end. */
     return (caller_behind(frame, 0, caller) && is_caller(frame, caller, true)) ||
-           (caller_behind(frame, 1, caller) && is_caller(frame, caller, true)) ||
-           (caller_by_size(frame, caller) && is_caller(frame, caller, true));
+           (!complete && caller_behind(frame, 1, caller) && is_caller(frame, caller, true)) ||
+           (!complete && caller_by_size(frame, caller) && is_caller(frame, caller, true));
 }
 
 bool jvm_step_stub(const struct jvm_frame *frame, struct jvm_caller *caller)
@@ -183,14 +215,19 @@ bool jvm_step_stub(const struct jvm_frame *frame, struct jvm_caller *caller)
             return caller_by_pointer(frame, caller);
         if (blob->frame_bytes)
             return caller_by_size(frame, caller);
-        return caller_by_pointer(frame, caller) && is_caller(frame, caller, false);
+        return caller_by_pointer(frame, caller) && is_caller_of_stub(frame, caller);
     }
     if (blob->frame_bytes && blob->frame_complete >= 0 &&
         native->pc >= blob->code + (uint32_t)blob->frame_complete &&
         caller_by_size(frame, caller) && is_caller(frame, caller, false))
         return true;
-    return (caller_behind(frame, 0, caller) && is_caller(frame, caller, false)) ||
-           (caller_by_pointer(frame, caller) && is_caller(frame, caller, false)) ||
+    return (caller_behind(frame, 0, caller) && is_caller_of_stub(frame, caller)) ||
+           (caller_by_pointer(frame, caller) && is_caller_of_stub(frame, caller)) ||
            (caller_in_registers(frame, caller) && is_caller(frame, caller, true)) ||
-           (caller_behind(frame, 1, caller) && is_caller(frame, caller, false));
+           (caller_behind(frame, 1, caller) && is_caller_of_stub(frame, caller));
+}
+
+bool jvm_step_called(const struct jvm_frame *frame)
+{
+    return follows_call(frame, frame->native->pc);
 }

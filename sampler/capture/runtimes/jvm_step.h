@@ -23,12 +23,12 @@ struct jvm_caller {
     uint64_t pc, sp, fp; /* pc: a return address */
 };
 
-/* method and bci: FEED_NO_POSITION of a native one. caller_known: false, of a frame that is just made by a
- * caller that cannot be told. */
+/* bci: FEED_NO_POSITION of a native method. */
 SIGNAL_SAFE bool jvm_step_interpreted(const struct jvm_frame *frame, struct jvm_method *method,
                                       uint32_t *bci, struct jvm_caller *caller);
-/* standing: the frame is made, and not given up yet. */
 SIGNAL_SAFE bool jvm_step_compiled(const struct jvm_frame *frame, struct jvm_caller *caller);
 SIGNAL_SAFE bool jvm_step_stub(const struct jvm_frame *frame, struct jvm_caller *caller);
+/* A leaf that a call has just returned to. */
+SIGNAL_SAFE bool jvm_step_called(const struct jvm_frame *frame);
 
 #endif

@@ -1,8 +1,12 @@
 #include "runtime_scan.h"
 
 #include "cpython.h"
-#include "v8.h"
+#include "cpython_gil.h"
+#include "jvm.h"
 #include "ruby.h"
+#include "v8.h"
+
+#include "../system/arch.h"
 
 #include <string.h>
 
@@ -28,6 +32,7 @@ bool runtime_scan_begin(struct runtime_scan *scan)
     scan->high = 0;
     scan->lock = RUNTIME_LOCK_UNKNOWN;
     scan->task = 0;
+    scan->waits_at = 0;
     memset(scan->cursors, 0, scan->used * sizeof scan->cursors[0]);
     for (uint32_t entry = 0; entry < scan->used; entry++) {
         const struct feed_runtime *runtime = entry_at(scan, entry);
@@ -71,6 +76,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
                                            const struct runtime_native *native)
 {
     switch (scan->writer->runtimes[entry].kind) {
+    case FEED_RUNTIME_JVM:
+        return jvm_frames(scan, entry, native);
     case FEED_RUNTIME_V8:
         return v8_frames(scan, entry, native);
     case FEED_RUNTIME_CPYTHON:
@@ -86,8 +93,9 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
 SIGNAL_SAFE_INLINE bool step_by_kind(struct runtime_scan *scan, uint32_t entry,
                                      struct runtime_native *native)
 {
-    (void)native;
     switch (scan->writer->runtimes[entry].kind) {
+    case FEED_RUNTIME_JVM:
+        return jvm_step(scan, entry, native);
     default:
         return false;
     }
@@ -107,4 +115,32 @@ bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native)
     uint32_t entry = entry_of(scan, pc, native->outside);
 
     return entry < scan->used && step_by_kind(scan, entry, native);
+}
+
+void runtime_scan_interrupted(struct runtime_scan *scan, const ucontext_t *context)
+{
+#ifdef __x86_64__ /* elsewhere the result of a call stands where its first argument was */
+    enum { FIRST_ARGUMENT = 5 /* rdi */ };
+    uint8_t code[ARCH_SYSCALL_BYTES];
+
+    if (scan->wants & FEED_WANT_GIL &&
+        guarded_read(&scan->memory, code, arch_pc(context) - sizeof code, sizeof code) &&
+        arch_is_syscall(code))
+        scan->waits_at = arch_register(context, FIRST_ARGUMENT);
+#else
+    (void)scan;
+    (void)context;
+#endif
+}
+
+void runtime_scan_end(struct runtime_scan *scan)
+{
+    if (!(scan->wants & FEED_WANT_GIL))
+        return;
+    for (uint32_t entry = 0; entry < scan->used && scan->lock == RUNTIME_LOCK_UNKNOWN; entry++) {
+        const struct feed_runtime *runtime = entry_at(scan, entry);
+
+        if (runtime && runtime->kind == FEED_RUNTIME_CPYTHON)
+            cpython_gil(scan, entry);
+    }
 }

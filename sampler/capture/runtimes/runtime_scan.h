@@ -52,6 +52,7 @@ struct runtime_scan {
     int32_t tid;             /* as the program numbers it */
     uint64_t thread_pointer; /* fs base, tpidr_el0; 0: not known */
     uint32_t wants;          /* FEED_WANT_* */
+    uint64_t waits_at;       /* the word that its futex call sleeps at; 0: none, or not known */
     uint32_t used;           /* entries of the runtime table, when it began */
     uint64_t low, high;      /* all their ranges lie between */
     /* By entry of the runtime table; the walkers' own, zero when a stack begins. */
@@ -89,6 +90,11 @@ SIGNAL_SAFE uint32_t runtime_scan_frames(struct runtime_scan *scan,
 /* The caller of code that a runtime made, where frame pointers do not lead to it. native: in and out, its
  * pc as it is: of a caller the return address. False: the runtime does not say. */
 SIGNAL_SAFE bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native);
+
+/* Of one's own thread, before its walk: what its registers say of a system call that it comes from. */
+SIGNAL_SAFE void runtime_scan_interrupted(struct runtime_scan *scan, const ucontext_t *context);
+/* After the walk: what is wanted besides frames. */
+SIGNAL_SAFE void runtime_scan_end(struct runtime_scan *scan);
 
 /* For walkers. */
 

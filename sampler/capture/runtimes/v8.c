@@ -8,7 +8,14 @@
 #include <string.h>
 
 /* Below the frame pointer, from the lowest word on. */
-enum slot { SLOT_OFFSET, SLOT_BYTECODE, SLOT_COUNT_OF_ARGUMENTS, SLOT_FUNCTION, SLOT_CONTEXT, SLOTS };
+enum slot {
+    SLOT_OFFSET,
+    SLOT_BYTECODE,
+    SLOT_COUNT_OF_ARGUMENTS,
+    SLOT_FUNCTION,
+    SLOT_CONTEXT,
+    SLOTS
+};
 
 struct frame {
     uint64_t slots[SLOTS];
@@ -126,8 +133,7 @@ static SIGNAL_SAFE bool put_frame(const struct v8_walk *walk, const struct frame
         return false;
     if (elsewhere && v8_machine_find(walk, frame->pc, map, &machine))
         return put_machine(walk, &shared, frame, &machine);
-    if (v8_shared_bytecode(walk, shared_info, &bytecode) &&
-        bytecode == frame->slots[SLOT_BYTECODE])
+    if (v8_shared_bytecode(walk, shared_info, &bytecode) && bytecode == frame->slots[SLOT_BYTECODE])
         return put_bytecode(walk, &shared, bytecode, interpreted_offset(walk, frame, bytecode));
     return put_bytecode(walk, &shared, 0, 0);
 }

@@ -140,8 +140,7 @@ bool v8_shared_bytecode(const struct v8_walk *walk, uint64_t shared, uint64_t *o
 
     if (!v8_field(walk, shared, walk->words[V8_SHARED_DATA], &data))
         return false;
-    if (v8_is(walk, data, V8_TYPE_CODE) &&
-        !v8_field(walk, data, walk->words[V8_CODE_DATA], &data))
+    if (v8_is(walk, data, V8_TYPE_CODE) && !v8_field(walk, data, walk->words[V8_CODE_DATA], &data))
         return false;
     if (v8_is(walk, data, V8_TYPE_INTERPRETER_DATA) && !v8_field(walk, data, 8, &data))
         return false;
@@ -253,8 +252,8 @@ static SIGNAL_SAFE void read_table(const struct v8_walk *walk, const struct v8_s
     memcpy(out, &length, sizeof length);
     text->table = out;
     text->table_bytes = sizeof length;
-    if (table && v8_bytes(walk, table, out + sizeof length, FEED_CODE_TABLE_MAX - sizeof length,
-                          &bytes)) {
+    if (table &&
+        v8_bytes(walk, table, out + sizeof length, FEED_CODE_TABLE_MAX - sizeof length, &bytes)) {
         text->lines = FEED_LINES_V8;
         text->table_bytes += bytes;
     }

@@ -15,11 +15,11 @@
 /* What tells a function from others. */
 struct v8_shared {
     uint64_t shared;
-    uint64_t name;   /* String; 0: it has none */
-    uint64_t script; /* 0: it is built in */
-    uint64_t source; /* String; 0: it is not there */
+    uint64_t name;     /* String; 0: it has none */
+    uint64_t script;   /* 0: it is built in */
+    uint64_t source;   /* String; 0: it is not there */
     uint64_t identity; /* a hash of these, and of what they hold */
-    int32_t start;   /* place in the script; -1: not known */
+    int32_t start;     /* place in the script; -1: not known */
 };
 
 SIGNAL_SAFE bool v8_shared_read(const struct v8_walk *walk, uint64_t shared, struct v8_shared *out);

@@ -5,8 +5,8 @@
 
 enum {
     ALIGN = 64,
-    BLOCK = 1024,           /* read at a time */
-    BACK_MAX = 256 * 1024,  /* V8 keeps what is larger by itself */
+    BLOCK = 1024,          /* read at a time */
+    BACK_MAX = 256 * 1024, /* V8 keeps what is larger by itself */
     READ_ONLY_PAGE = 1 << 18,
     PLACE_TAG = 1 << 10,
     NOWHERE = 0xffffff, /* for a place in the cache */
@@ -20,6 +20,11 @@ enum {
     KIND_MASK = 15,
 };
 
+SIGNAL_SAFE_INLINE uint64_t aligned(uint64_t pc)
+{
+    return pc & ~(uint64_t)(ALIGN - 1);
+}
+
 /* What is at a head: is it one, and is pc in it? */
 static SIGNAL_SAFE bool read_head(const struct v8_walk *walk, uint64_t start, uint64_t pc,
                                   struct v8_machine *out)
@@ -28,7 +33,8 @@ static SIGNAL_SAFE bool read_head(const struct v8_walk *walk, uint64_t start, ui
     uint32_t bytes, flags;
 
     if (!v8_is(walk, stream, V8_TYPE_STREAM) ||
-        (walk->words[V8_STREAM_CODE] && !v8_field(walk, stream, walk->words[V8_STREAM_CODE], &code)) ||
+        (walk->words[V8_STREAM_CODE] &&
+         !v8_field(walk, stream, walk->words[V8_STREAM_CODE], &code)) ||
         !v8_is(walk, code, V8_TYPE_CODE) ||
         !guarded_read(&walk->scan->memory, &bytes, code - V8_TAG + walk->words[V8_CODE_BYTES],
                       sizeof bytes) ||
@@ -44,7 +50,7 @@ static SIGNAL_SAFE bool read_head(const struct v8_walk *walk, uint64_t start, ui
 static SIGNAL_SAFE uint64_t look_back(const struct v8_walk *walk, uint64_t pc, uint64_t near)
 {
     uint64_t words[BLOCK / 8], header = walk->words[V8_STREAM_HEADER];
-    uint64_t at = (pc & ~UINT64_C(ALIGN - 1)) - header, first = at - (BLOCK - ALIGN);
+    uint64_t at = aligned(pc) - header, first = at - (BLOCK - ALIGN);
     struct v8_machine ignored;
 
     for (uint32_t back = 0; back < BACK_MAX; back += BLOCK, first -= BLOCK) {
@@ -78,13 +84,11 @@ bool v8_machine_find(const struct v8_walk *walk, uint64_t pc, uint64_t near, str
 
     if (known == NOWHERE)
         return false;
-    if (known && read_head(walk, (pc & ~UINT64_C(ALIGN - 1)) - (known - 1) * UINT64_C(ALIGN), pc,
-                           out))
+    if (known && read_head(walk, aligned(pc) - (uint64_t)(known - 1) * ALIGN, pc, out))
         return true;
     start = look_back(walk, pc, near);
     if (cache)
-        code_cache_put(cache, key,
-                       start ? (uint32_t)((pc & ~UINT64_C(ALIGN - 1)) - start) / ALIGN + 1 : NOWHERE);
+        code_cache_put(cache, key, start ? (uint32_t)(aligned(pc) - start) / ALIGN + 1 : NOWHERE);
     return start && read_head(walk, start, pc, out);
 }
 

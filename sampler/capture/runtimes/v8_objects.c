@@ -76,10 +76,7 @@ struct text {
 static SIGNAL_SAFE bool put_character(struct text *text, uint32_t character)
 {
     char *out = text->out + text->bytes;
-    uint32_t bytes = character < 0x80      ? 1
-                     : character < 0x800   ? 2
-                     : character < 0x10000 ? 3
-                                           : 4;
+    uint32_t bytes = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
 
     if (bytes > text->room - text->bytes)
         return false;
@@ -185,8 +182,7 @@ static SIGNAL_SAFE bool open_piece(const struct v8_walk *walk, struct pieces *pi
     if ((type & SHAPE_MASK) == SHAPE_TWO)
         return push_two(walk, pieces, piece);
     if ((type & SHAPE_MASK) == SHAPE_EXTERNAL)
-        return !(type & WITHOUT_ADDRESS) &&
-               v8_field(walk, piece.string, STRING_OUTSIDE, &inner) &&
+        return !(type & WITHOUT_ADDRESS) && v8_field(walk, piece.string, STRING_OUTSIDE, &inner) &&
                put_flat(walk, text, inner, piece, !(type & ONE_BYTE));
     if ((type & SHAPE_MASK) == SHAPE_PART &&
         (!v8_number(walk, piece.string, STRING_OFFSET, &offset) || offset < 0))

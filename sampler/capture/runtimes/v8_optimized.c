@@ -40,7 +40,7 @@ static SIGNAL_SAFE bool element(const struct v8_walk *walk, uint64_t array, uint
         place >= (uint32_t)length || !v8_field(walk, array, V8_ARRAY_DATA + 8 * place, out))
         return false;
     if ((*out & V8_TAG_MASK) == (V8_TAG | WEAK))
-        *out &= ~UINT64_C(WEAK);
+        *out &= ~(uint64_t)WEAK;
     return true;
 }
 
@@ -53,8 +53,7 @@ static SIGNAL_SAFE bool put_function(const struct v8_walk *walk, struct table *t
 
     return v8_shared_read(walk, shared_info, &shared) && v8_shared_texts(walk, &shared, &text) &&
            put_word(table, text.name_bytes) && put_word(table, text.file_bytes) &&
-           put_word(table, text.first_line) &&
-           put_word(table, v8_source_length(walk, &shared)) &&
+           put_word(table, text.first_line) && put_word(table, v8_source_length(walk, &shared)) &&
            put(table, text.name, text.name_bytes) && put(table, text.file, text.file_bytes) &&
            put(table, zeros, -table->count & 3);
 }

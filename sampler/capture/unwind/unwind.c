@@ -215,6 +215,8 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
         outer_frames_keep(outer, walk.depth);
     if (walk.depth > request->frames_max)
         outer->walked = 1;
+    if (request->scan)
+        runtime_scan_end(request->scan);
     result->lock = request->scan ? request->scan->lock : RUNTIME_LOCK_UNKNOWN;
     result->task = request->scan ? request->scan->task : 0;
     result->end = end == GO_ON || walk.depth > request->frames_max ? FEED_END_DEPTH : end;
@@ -228,6 +230,8 @@ void unwind(const struct unwind_request *request, uint64_t *frames, struct unwin
     struct unwind_frame frame = { .stack = request->stack, .cramped = request->cramped };
 
     frame_from_context(&frame, request->context);
+    if (request->scan)
+        runtime_scan_interrupted(request->scan, request->context);
     walk_from(request, frame, frames, result);
 }
 
@@ -254,5 +258,7 @@ void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *
                                   .foreign = true };
 
     copy_top(sleeper);
+    if (request->scan)
+        request->scan->waits_at = sleeper->waits_at;
     walk_from(request, frame, frames, result);
 }

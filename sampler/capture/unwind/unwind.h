@@ -79,6 +79,7 @@ struct unwind_sleeper {
     void *named_context;
     uint64_t pc, sp, fp;
     bool fp_known;
+    uint64_t waits_at; /* the word of its futex call; 0: it is in none */
     /* Scratch memory of the caller: a copy of the stack's top, so that few words need the kernel,
      * and of the registers that a signal handler on that stack interrupted. */
     uint64_t copy_low, copy_bytes;

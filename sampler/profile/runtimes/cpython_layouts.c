@@ -30,6 +30,7 @@ enum { MINOR_FIRST = 9, MINOR_DEBUG = 13, MINOR_LAST = 14, NONE = -1 };
     X(FRAME_POSITION, 104, 96, 56, 56)                                                             \
     X(FRAME_OWNER, NONE, NONE, 68, 70)                                                             \
     X(FRAME_TLBC, NONE, NONE, NONE, NONE)                                                          \
+    X(FRAME_LOCALS, 360, 352, 72, 72)                                                              \
     X(OBJECT_TYPE, 8, 8, 8, 8)                                                                     \
     X(CODE_NAME, 112, 112, 128, 128)                                                               \
     X(CODE_FILE, 104, 104, 112, 112)                                                               \
@@ -44,6 +45,7 @@ enum { MINOR_FIRST = 9, MINOR_DEBUG = 13, MINOR_LAST = 14, NONE = -1 };
     X(STRING_STATE, 32, 32, 32, 32)                                                                \
     X(STRING_ASCII, 48, 48, 48, 40)                                                                \
     X(STRING_OTHER, 72, 72, 72, 56)                                                                \
+    X(TASK_NAME, 160, 168, 144, 144)                                                               \
     X(GIL, 352, 352, 360, NONE)                                                                    \
     X(INTERPRETER_GIL, NONE, NONE, NONE, 384)                                                      \
     X(GIL_LOCKED, 16, 16, 16, 16)                                                                  \
@@ -184,6 +186,10 @@ static bool by_debug_offsets(uint32_t minor, const uint64_t *debug, uint64_t wor
     words[CPYTHON_STRING_SHIFT] = tagged ? 8 : 2; /* there "interned" is a byte */
     words[CPYTHON_GIL_LOCKED] = debug[at[GIL_IS_LOCKED]] - debug[at[GIL_BEGINS]];
     words[CPYTHON_GIL_HOLDER] = debug[at[GIL_LAST_HOLDER]] - debug[at[GIL_BEGINS]];
+    if (minor == 13 && !free_threaded) { /* later ones were not at hand */
+        words[CPYTHON_FRAME_LOCALS] = 72;
+        words[CPYTHON_TASK_NAME] = 128;
+    }
     if (free_threaded)
         words[CPYTHON_GIL_ENABLED] = debug[at[GIL_IS_ENABLED]];
     if (tagged) {

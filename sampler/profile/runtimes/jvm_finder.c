@@ -175,8 +175,8 @@ static bool take_heap(struct finding *finding, uint64_t heap)
         !read_at(finding, memory + value(finding, JVM_FIELD_SPACE_LOW), &range.start, 8) ||
         !read_at(finding, memory + value(finding, JVM_FIELD_SPACE_HIGH), &range.end, 8) ||
         !read_at(finding, segments + value(finding, JVM_FIELD_SPACE_LOW), &map, 8) ||
-        !read_at(finding, heap + value(finding, JVM_FIELD_HEAP_LOG2), &log2, sizeof log2) ||
-        !map || log2 < 3 || log2 > 16 || !range.start || range.end <= range.start ||
+        !read_at(finding, heap + value(finding, JVM_FIELD_HEAP_LOG2), &log2, sizeof log2) || !map ||
+        log2 < 3 || log2 > 16 || !range.start || range.end <= range.start ||
         range.end - range.start > HEAP_BYTES_MAX)
         return false;
     out->words[JVM_SEGMENT_MAP_0 + out->range_count] = map;
@@ -189,8 +189,8 @@ static bool take_heaps(struct finding *finding)
 {
     uint64_t list, data, heap;
     int32_t count;
-    enum jvm_field length = has(finding, JVM_FIELD_LIST_LENGTH) ? JVM_FIELD_LIST_LENGTH
-                                                                : JVM_FIELD_LIST_LENGTH_GENERIC;
+    enum jvm_field length =
+        has(finding, JVM_FIELD_LIST_LENGTH) ? JVM_FIELD_LIST_LENGTH : JVM_FIELD_LIST_LENGTH_GENERIC;
 
     if (has(finding, JVM_FIELD_HEAP))
         return read_at(finding, value(finding, JVM_FIELD_HEAP), &heap, 8) && heap &&
@@ -229,18 +229,18 @@ static bool take_places(struct finding *finding)
 static bool has_places(const struct finding *finding)
 {
     static const enum jvm_field needed[] = {
-        JVM_FIELD_LIST_DATA,     JVM_FIELD_HEAP_MEMORY, JVM_FIELD_HEAP_SEGMENTS,
-        JVM_FIELD_HEAP_LOG2,     JVM_FIELD_SPACE_LOW,   JVM_FIELD_SPACE_HIGH,
-        JVM_FIELD_INTERPRETER,   JVM_FIELD_QUEUE_LIMIT, JVM_FIELD_QUEUE_BUFFER,
+        JVM_FIELD_LIST_DATA,     JVM_FIELD_HEAP_MEMORY,      JVM_FIELD_HEAP_SEGMENTS,
+        JVM_FIELD_HEAP_LOG2,     JVM_FIELD_SPACE_LOW,        JVM_FIELD_SPACE_HIGH,
+        JVM_FIELD_INTERPRETER,   JVM_FIELD_QUEUE_LIMIT,      JVM_FIELD_QUEUE_BUFFER,
         JVM_FIELD_VERSION_MAJOR, JVM_FIELD_CALL_STUB_RETURN,
     };
 
     for (uint32_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!has(finding, needed[i]))
             return false;
-    return has(finding, JVM_FIELD_HEAP) || (has(finding, JVM_FIELD_HEAPS) &&
-                                            (has(finding, JVM_FIELD_LIST_LENGTH) ||
-                                             has(finding, JVM_FIELD_LIST_LENGTH_GENERIC)));
+    return has(finding, JVM_FIELD_HEAP) ||
+           (has(finding, JVM_FIELD_HEAPS) &&
+            (has(finding, JVM_FIELD_LIST_LENGTH) || has(finding, JVM_FIELD_LIST_LENGTH_GENERIC)));
 }
 
 enum runtime_found jvm_find(const struct runtime_module *module, struct feed_runtime *out,
@@ -267,10 +267,10 @@ enum runtime_found jvm_find(const struct runtime_module *module, struct feed_run
     out->words[JVM_PACKED_EXCLUDES] = major >= VERSION_PACKED_WITHOUT_ZERO;
     out->words[JVM_LINES] =
         major >= VERSION_PACKED_WITHOUT_ZERO ? FEED_LINES_JVM_20 : FEED_LINES_JVM;
-    if (major < VERSION_MIN || finding.structs.constants[JVM_CONSTANT_SENDER_SP].value != UINT64_MAX ||
+    if (major < VERSION_MIN ||
+        finding.structs.constants[JVM_CONSTANT_SENDER_SP].value != UINT64_MAX ||
         finding.structs.sizes[JVM_SIZE_PC_DESC].value != PC_DESC_BYTES ||
-        !take_blob(&finding, (uint32_t)major) || !take_compiled(&finding) ||
-        !take_method(&finding))
+        !take_blob(&finding, (uint32_t)major) || !take_compiled(&finding) || !take_method(&finding))
         return RUNTIME_UNKNOWN;
     if (!take_places(&finding)) {
         out->range_count = 0;

@@ -40,8 +40,8 @@ struct table {
     uint8_t entry[STRIDE_MAX];
 };
 
-static bool table_begin(struct table *table, const struct runtime_module *module,
-                        const char *first, const char *stride)
+static bool table_begin(struct table *table, const struct runtime_module *module, const char *first,
+                        const char *stride)
 {
     *table = (struct table){ .module = module, .left = ENTRIES_MAX };
     return read_word(module, first, &table->next) && table->next &&
@@ -89,8 +89,7 @@ static bool is_wanted_type(const char *type)
     return false;
 }
 
-static void take_field(struct jvm_structs *out, const char *type, const char *field,
-                       uint64_t value)
+static void take_field(struct jvm_structs *out, const char *type, const char *field, uint64_t value)
 {
     for (uint32_t i = 0; i < JVM_FIELD_COUNT; i++)
         if (!strcmp(field_rows[i].type, type) && !strcmp(field_rows[i].field, field))
@@ -126,9 +125,9 @@ static bool read_fields(const struct runtime_module *module, struct jvm_structs 
             wanted = read_text(module, name, type) && is_wanted_type(type);
         last = name;
         if (wanted && read_text(module, entry_word(&table, at.field), field))
-            take_field(out, type, field,
-                       entry_word(&table,
-                                  entry_int(&table, at.is_static) ? at.address : at.offset));
+            take_field(
+                out, type, field,
+                entry_word(&table, entry_int(&table, at.is_static) ? at.address : at.offset));
     }
     return false;
 }

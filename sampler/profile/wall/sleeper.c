@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 enum { TEXT_BYTES = 256 };
 
@@ -157,6 +158,7 @@ static void walk(struct sleeper *thread, struct round *round, uint32_t slot,
     sleeper->pc = blocked->pc;
     sleeper->sp = blocked->sp;
     sleeper->fp_known = switches_fp(&thread->switches, sleeper->pc, sleeper->sp, &sleeper->fp);
+    sleeper->waits_at = blocked->number == SYS_futex ? blocked->arguments[0] : 0;
     unwind_asleep(&request, sleeper, frames, result);
 }
 
