@@ -20,6 +20,7 @@ def spin(ms):
     end = time.thread_time() + ms / 1000
     while time.thread_time() < end:
         sum(range(500))
+    return ms
 
 
 def numbers():
