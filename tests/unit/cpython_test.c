@@ -560,12 +560,15 @@ static void frames_of_two_interpreters_stand_in_their_own_places(void **unused)
     (void)unused;
     FOR_EACH_VERSION(&python, IN_310)
     {
-        uint64_t main = fake_interpreter(&python), other = fake_interpreter(&python);
-        uint64_t outer = fake_state(&python, main, POINTER, FAKE_TID),
-                 inner = fake_state(&python, other, POINTER, FAKE_TID);
+        uint64_t main = fake_interpreter(&python), other;
+        uint64_t outer = fake_state(&python, main, POINTER, FAKE_TID), inner;
 
         fake_enter(&python, outer, NATIVE(&python, 8));
         fake_call(&python, outer, fake_code(&python, "main", "/a.py", 1), 2, true);
+        fake_begin(&python, POINTER); /* when there is one only, it is remembered */
+        assert_string_equal(fake_frames(&python, NATIVE(&python, 8)), "main:2");
+        other = fake_interpreter(&python);
+        inner = fake_state(&python, other, POINTER, FAKE_TID);
         fake_enter(&python, inner, NATIVE(&python, 6));
         fake_call(&python, inner, fake_code(&python, "sub", "/s.py", 1), 4, true);
         fake_enter(&python, outer, NATIVE(&python, 4));

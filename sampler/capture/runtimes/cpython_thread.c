@@ -90,14 +90,19 @@ static SIGNAL_SAFE uint64_t look_through(struct runtime_scan *scan, const uint64
     return 0;
 }
 
-uint64_t cpython_thread_state(struct runtime_scan *scan, uint32_t entry, uint64_t after)
+uint64_t cpython_thread_next(struct runtime_scan *scan, uint32_t entry, uint64_t after)
+{
+    return look_through(scan, scan->writer->runtimes[entry].words, after);
+}
+
+uint64_t cpython_thread_state(struct runtime_scan *scan, uint32_t entry)
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
     _Atomic uint64_t *place;
     uint64_t state;
 
-    if (after || scan->memory.pid || !scan->cache)
-        return look_through(scan, words, after);
+    if (scan->memory.pid || !scan->cache)
+        return look_through(scan, words, 0);
     place = code_cache_state(scan->cache, scan->tid, entry);
     state = atomic_load_explicit(place, memory_order_relaxed);
     if (state && is_ours(scan, words, state) && is_linked(scan, words, state))
