@@ -27,7 +27,7 @@ wait_for_end() { # PID of isoscope
 report() { # URI
     say ""
     # Not as an argument: other users can read those.
-    ISOSCOPE_URI=$1 "$root/build/bin/isoscope" tree --hot 10 --path || true
+    ISOSCOPE_URI=$1 "$root/build/bin/isoscope" tree --hot 10 --path --frames folded || true
     say ""
     if [[ -t 1 ]]; then
         say "The whole call tree:  ISOSCOPE_URI='$1' build/bin/isoscope tree"
@@ -61,14 +61,23 @@ end_watch() { # PID FOLDER
     [[ -t 1 ]] || kill -TERM "$1" 2>/dev/null || true
 }
 
-# What it works on are this tree's own sources, which the page may show.
-demonstration=(build/examples/pack sampler protocol server schemas clients/python examples tests)
+# What they work on are this tree's own sources, which the page may show.
+native_demonstration=(build/examples/pack sampler protocol)
+demonstration=(python3 examples/spelling.py sampler protocol server schemas clients/python examples tests)
+
+# A native program is sampled as any other: it needs no server that stays.
+show_native() {
+    say "Running ${native_demonstration[*]}"
+    "$root/build/bin/isoscope" tree --hot 5 --path -- "${native_demonstration[@]}" || true
+    say ""
+}
 
 run() { # COMMAND...
     local folder options=()
     build_command
     if [[ $# -eq 0 ]]; then
         cd "$root"
+        show_native
         set -- "${demonstration[@]}"
         options=(--source-root "$root")
     fi

@@ -24,7 +24,8 @@ struct sums {
     uint64_t samples, evicted, corrupt, unstored;
     uint64_t not_sampled_ns;
     uint32_t runtimes[RUNTIME_COUNT]; /* processes that have it */
-    uint32_t true_period_us;          /* the longest */
+    uint32_t unknown_runtimes;
+    uint32_t true_period_us; /* the longest */
     struct feed_status_view status;
 };
 
@@ -38,6 +39,7 @@ static void add_process(struct sums *sums, const struct process_info *process)
     sums->unstored += process->unstored;
     sums->status.names_full += status->names_full;
     sums->status.codes_full += status->codes_full;
+    sums->status.loops_lost += status->loops_lost;
     sums->status.ticks += status->ticks;
     sums->status.delivered += status->delivered;
     sums->status.upkeep_ns += status->upkeep_ns;
@@ -50,6 +52,7 @@ static void add_process(struct sums *sums, const struct process_info *process)
         sums->status.ends[i] += status->ends[i];
     for (size_t i = 0; i < RUNTIME_COUNT; i++)
         sums->runtimes[i] += process->runtimes >> i & 1;
+    sums->unknown_runtimes += *process->unknown_runtime != 0;
 }
 
 static void put_counter(json_t *object, const char *name, uint64_t value)
@@ -74,6 +77,7 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     put_counter(object, "corrupt", sums.corrupt);
     put_counter(object, "unstored", sums.unstored);
     put_counter(object, "names_full", sums.status.names_full);
+    put_counter(object, "loops_lost", sums.status.loops_lost);
     put_counter(object, "true_period_us", sums.true_period_us);
     put_counter(object, "upkeep_ns", sums.status.upkeep_ns);
     put_counter(object, "not_sampled_ns", sums.not_sampled_ns);
@@ -86,6 +90,8 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
     for (size_t i = 0; i < RUNTIME_COUNT; i++)
         if (sums.runtimes[i])
             put_counter(object, runtime_names[i], sums.runtimes[i]);
+    if (sums.unknown_runtimes)
+        put_counter(object, "runtime_unknown", sums.unknown_runtimes);
     return object;
 }
 

@@ -238,6 +238,7 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .module_looks = STATUS(module_looks),
         .names_full = STATUS(names_full),
         .codes_full = STATUS(codes_full),
+        .loops_lost = STATUS(loops_lost),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),

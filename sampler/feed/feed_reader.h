@@ -62,6 +62,7 @@ struct feed_status_view {
     uint64_t cpu_ns, sampled_ns;   /* of the process; and of it in samples */
     uint64_t names_full;           /* times that a name found no room */
     uint64_t codes_full;           /* times that a runtime's function found none */
+    uint64_t loops_lost;           /* loops that found no entry */
     uint64_t names_cut, texts_cut; /* of events: they were too long */
     uint64_t events_lost[FEED_EVENT_LOSS_COUNT];
 };

@@ -76,11 +76,6 @@ bool feed_reader_loop_marks(const struct feed_reader *reader, uint32_t number,
     return true;
 }
 
-uint64_t feed_reader_loops_lost(const struct feed_reader *reader)
-{
-    return RELAXED(reader->shared->status.loops_lost);
-}
-
 void feed_reader_loop_ask_end(struct feed_reader *reader, uint32_t number, uint64_t mark)
 {
     struct feed_loop *loop = entry_at(reader, number);

@@ -48,8 +48,6 @@ bool feed_reader_loop(const struct feed_reader *reader, uint32_t number,
 /* The same of the words that change: a few loads. */
 bool feed_reader_loop_marks(const struct feed_reader *reader, uint32_t number,
                             struct feed_loop_marks *out);
-/* Loops that found no entry. */
-uint64_t feed_reader_loops_lost(const struct feed_reader *reader);
 
 /* The dispatch with that mark is late: the program is to say when it ends. */
 void feed_reader_loop_ask_end(struct feed_reader *reader, uint32_t number, uint64_t mark);

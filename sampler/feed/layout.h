@@ -195,7 +195,9 @@ enum {
     X(JVM)          /* compressed LineNumberTable of a ConstMethod; position: bci */               \
     X(JVM_20)       /* the same, as JDK 20 and later pack it */                                    \
     X(V8)           /* source position table; gives places in the file, not lines */               \
-    X(V8_CHARACTER) /* no table: the position is a place in the file */
+    X(V8_CHARACTER) /* no table: the position is a place in the file */                            \
+    X(V8_OPTIMIZED) /* v8_optimized.h: inlined functions too; position: bytes of machine code */   \
+    X(INLINED)      /* code_inlines.h: what the service makes of it */
 
 #define FEED_ENUM_MODE(name, ...)      FEED_MODE_##name,
 #define FEED_ENUM_STATE(name, ...)     FEED_STATE_##name,
@@ -253,7 +255,8 @@ struct feed_thread {
     _Atomic uint32_t owed; /* S adds FEED_OWED_*, P takes all of it with its next sample */
     uint32_t reserved_reader;
     _Atomic uint64_t event_tail; /* S: bytes ever read from it */
-    uint64_t reserved_end;
+    /* P, by the first tick that scans a runtime: where its thread-local memory is; 0: not known. */
+    _Atomic uint64_t thread_pointer;
 };
 
 /* In owed: rounds that the thread's next sample stands for. */

@@ -34,5 +34,7 @@ enum runtime { RUNTIMES(RUNTIME_ENUM) RUNTIME_COUNT };
 
 /* A set of them: bit n is runtime n. 0: none. */
 uint32_t runtime_of(const char *module_path);
+/* The same, of a set of feed_runtime_kind: those whose frames are shown, which need no advice. */
+uint32_t runtimes_of_kinds(uint32_t kinds);
 
 #endif

@@ -44,7 +44,9 @@ struct process_info {
     uint64_t evicted;  /* samples that the bounded store let go */
     uint64_t corrupt;  /* records of the feed that could not be true */
     uint64_t unstored; /* samples that found no memory, or told of a thread too late */
-    uint32_t runtimes; /* that make code which ends stacks: runtimes.h */
+    uint32_t
+        runtimes; /* that make code which ends stacks, and whose frames are not shown: runtimes.h */
+    char unknown_runtime[128]; /* why the frames of one are not shown, with its name; "": of none */
     struct feed_status_view status;
 };
 

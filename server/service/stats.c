@@ -6,12 +6,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct stats {
     uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
-        codes_full;
+        codes_full, loops_lost;
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
+    char unknown_runtime[128]; /* of the last process that has one */
     bool timers[FEED_TIMER_COUNT], reasons[FEED_TIMER_REASON_COUNT];
 };
 
@@ -30,7 +32,10 @@ static void add_process(struct stats *stats, const struct process_info *process)
     stats->unstored += process->unstored;
     stats->names_full += status->names_full;
     stats->codes_full += status->codes_full;
+    stats->loops_lost += status->loops_lost;
     stats->runtimes |= process->runtimes;
+    if (*process->unknown_runtime)
+        memcpy(stats->unknown_runtime, process->unknown_runtime, sizeof(stats->unknown_runtime));
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         stats->lost[loss] += status->lost[loss];
     for (int end = 0; end < FEED_END_COUNT; end++)
@@ -136,6 +141,8 @@ void stats_say(struct profile *profile)
     say_losses(&stats);
     say_ends(&stats);
     say_runtimes(&stats);
+    if (*stats.unknown_runtime)
+        log_line("  runtime               %s", stats.unknown_runtime);
     say_history(&history);
     if (stats.evicted)
         log_line("  evicted     %9" PRIu64 "  old samples dropped to make room", stats.evicted);
@@ -150,6 +157,8 @@ void stats_say(struct profile *profile)
     if (stats.codes_full)
         log_line("  unnamed     %9" PRIu64 "  functions of runtimes without room for their names",
                  stats.codes_full);
+    if (stats.loops_lost)
+        log_line("  unwatched   %9" PRIu64 "  loops: there are too many", stats.loops_lost);
     say_cpu(&cpu);
     log_line("  upkeep      %9.1f  ms of CPU time, in the programs", (double)stats.upkeep_ns / 1e6);
     log_line("  tables      %9.1f  KiB of unwind data, in the largest process",

@@ -79,6 +79,7 @@ def test_the_first_screen_has_names_and_no_addresses(command):
     assert len(rows) >= 10, result.stdout
     assert not [row for row in rows if "+0x" in row], result.stdout
     assert [row for row in rows if row.startswith("longest_match")]
+    assert [row for row in rows if row.startswith("distance")], result.stdout
     assert "service stays up" in result.stdout.splitlines()[-1]
 
 

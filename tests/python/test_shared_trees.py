@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from isoscope import Process, Profile, bottom_up, call_tree
+from isoscope import Process, Profile, bottom_up, call_tree, filters
 from isoscope.samples_table import SamplesTable
 from isoscope.trees import layout
 
@@ -22,7 +22,7 @@ def profile(case):
     processes = [Process(process["id"], process["name"]) for process in case["processes"]]
     for reply in case["replies"]:
         profile.add_update(table.add(reply), processes)
-    return profile
+    return filters.by_stack(profile, frames=case.get("frames", "all"))
 
 
 @pytest.fixture

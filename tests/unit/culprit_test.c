@@ -8,12 +8,43 @@
 
 #include <cmocka.h>
 
-enum { MAIN, LOOP, A, B, C, D, MEMCPY, FUNCTIONS };
+enum {
+    MAIN,
+    LOOP,
+    A,
+    B,
+    C,
+    D,
+    MEMCPY,
+    EVAL,
+    START,
+    RUN,
+    STEP,
+    PARSE,
+    HANDLER,
+    HELPER,
+    EXTENSION,
+    FUNCTIONS
+};
 enum { MS = 1000000, STACKS_MAX = 4096 };
 
 static const struct culprit_function functions[FUNCTIONS] = {
-    [MAIN] = { 100, true }, [LOOP] = { 101, true }, [A] = { 102, true },      [B] = { 103, true },
-    [C] = { 104, true },    [D] = { 105, true },    [MEMCPY] = { 106, false }
+    [MAIN] = { 100, true },
+    [LOOP] = { 101, true },
+    [A] = { 102, true },
+    [B] = { 103, true },
+    [C] = { 104, true },
+    [D] = { 105, true },
+    [MEMCPY] = { 106, false },
+    /* A program that an interpreter runs: its native code, and functions of the user's own and others'. */
+    [EVAL] = { .id = 107, .own = true, .native = true },
+    [START] = { .id = 108, .own = true, .script = true },
+    [RUN] = { .id = 109, .script = true, .loop = true },
+    [STEP] = { .id = 110, .script = true },
+    [PARSE] = { .id = 111, .script = true },
+    [HANDLER] = { .id = 112, .own = true, .script = true },
+    [HELPER] = { .id = 113, .own = true, .script = true },
+    [EXTENSION] = { .id = 114, .own = true },
 };
 
 /* Samples one after the other; each has its own stack. */
@@ -49,7 +80,8 @@ static struct culprit_stack *see(struct story *story, int64_t at_ms, const uint3
     assert_true(number < STACKS_MAX && depth <= 8);
     for (uint32_t i = 0; i < depth; i++)
         story->frames[number][i] = (struct culprit_frame){ stack[i], 10 * stack[i] };
-    story->stacks[number] = (struct culprit_stack){ story->frames[number], depth, true };
+    story->stacks[number] = (struct culprit_stack){ story->frames[number], depth, true, 0 };
+    story->stacks[number].top = culprit_top(functions, &story->stacks[number]);
     story->samples[number] = (struct culprit_sample){ at_ms * MS, INT64_MAX, number, 0 };
     return &story->stacks[number];
 }
@@ -205,6 +237,77 @@ static void a_tick_stands_for_no_more_than_it_may(void **state)
     assert_int_equal(culprit.runs[1].from_ns, 200 * MS);
 }
 
+/* That what it calls ends in the interpreter or the system is no news to who wrote it. */
+static void of_an_interpreted_program_it_is_the_users_own_function_and_its_line(void **state)
+{
+    struct story *story = *state;
+    struct culprit culprit;
+
+    SEE(story, 0, EVAL, HELPER, HANDLER, STEP, RUN, START, EVAL);
+    SEE(story, 5, MEMCPY, EVAL, PARSE, HANDLER, STEP, RUN, START, EVAL);
+    SEE(story, 60, EVAL, HANDLER, STEP, RUN, START, EVAL);
+    culprit = find(story, 65);
+    assert_int_equal(culprit.longest.function, HANDLER);
+    assert_int_equal(culprit.longest.looks, 2);
+    assert_int_equal(culprit.leaf.line, 10 * HANDLER);
+    assert_false(culprit.has_caller);
+    assert_int_equal(culprit.runs[0].function, HELPER);
+}
+
+static void who_called_it_is_of_the_same_dispatch(void **state)
+{
+    struct story *story = *state;
+    struct culprit culprit;
+
+    SEE(story, 0, MEMCPY, HELPER, EVAL, HANDLER, STEP, RUN, START);
+    culprit = find(story, 5);
+    assert_int_equal(culprit.longest.function, HELPER);
+    assert_true(culprit.has_caller);
+    assert_int_equal(culprit.caller.function, HANDLER);
+}
+
+/* START only ran the loop, whatever a library does in it. */
+static void without_a_function_of_ones_own_it_is_the_librarys(void **state)
+{
+    struct story *story = *state;
+
+    SEE(story, 0, MEMCPY, EVAL, PARSE, STEP, RUN, START);
+    assert_int_equal(find(story, 5).longest.function, PARSE);
+}
+
+static void an_extension_of_ones_own_is_the_culprit_itself(void **state)
+{
+    struct story *story = *state;
+    struct culprit culprit;
+
+    SEE(story, 0, MEMCPY, EXTENSION, EVAL, PARSE, HANDLER, RUN);
+    culprit = find(story, 5);
+    assert_int_equal(culprit.longest.function, EXTENSION);
+    assert_int_equal(culprit.caller.function, HANDLER);
+}
+
+/* An embedding program's own frames stand outside of the functions that it has run. */
+static void a_program_around_an_interpreter_is_not_taken_for_what_it_runs(void **state)
+{
+    struct story *story = *state;
+
+    SEE(story, 0, MEMCPY, EVAL, PARSE, EVAL, A, MAIN);
+    assert_int_equal(find(story, 5).longest.function, PARSE);
+}
+
+/* Two stalls with one culprit are alike, whatever it called. */
+static void what_an_interpreted_culprit_calls_plays_no_part_in_likeness(void **state)
+{
+    struct story *story = *state;
+    uint64_t key;
+
+    SEE(story, 0, MEMCPY, EVAL, HANDLER, STEP, RUN, START);
+    key = find(story, 5).key;
+    story->count = 0;
+    SEE(story, 0, EVAL, HANDLER, STEP, RUN, START);
+    assert_int_equal(find(story, 5).key, key);
+}
+
 static void the_prefix_is_what_all_whole_stacks_begin_with(void **state)
 {
     struct story *story = *state;
@@ -305,6 +408,12 @@ int main(void)
         TEST(a_run_shorter_by_more_than_a_look_is_not),
         TEST(samples_weigh_by_the_time_that_they_stand_for),
         TEST(a_tick_stands_for_no_more_than_it_may),
+        TEST(of_an_interpreted_program_it_is_the_users_own_function_and_its_line),
+        TEST(who_called_it_is_of_the_same_dispatch),
+        TEST(without_a_function_of_ones_own_it_is_the_librarys),
+        TEST(an_extension_of_ones_own_is_the_culprit_itself),
+        TEST(a_program_around_an_interpreter_is_not_taken_for_what_it_runs),
+        TEST(what_an_interpreted_culprit_calls_plays_no_part_in_likeness),
         TEST(the_prefix_is_what_all_whole_stacks_begin_with),
         TEST(a_story_of_many_runs_is_told_in_thirty_two),
         TEST(a_recursion_is_one_key_at_any_depth),

@@ -569,22 +569,6 @@ static void a_thread_without_a_slot_has_evidence_and_no_samples(void **state)
     end_late(&late);
 }
 
-/* Before it was looked at first it read for long; what the clocks said then is counted from there. */
-static void evidence_begins_where_the_clocks_were_read_before(void **state)
-{
-    const struct thread_clock nothing = { 0 };
-    struct late_scene late;
-
-    (void)state;
-    begin_late(&late, read_a_pipe);
-    late_thread_began_at(&late.late, &nothing, late.began_ns - 1000000000);
-    assert_true(look_until(&late, has_slept));
-    assert_true(evidence_of(&late)->sleeping_ns + evidence_of(&late)->running_ns +
-                    evidence_of(&late)->runnable_ns >=
-                1000000000);
-    end_late(&late);
-}
-
 static bool has_slept_in_both(const struct late_scene *late)
 {
     return has_slept(late) && late->others >= LOOKS;
@@ -675,7 +659,6 @@ int main(void)
         cmocka_unit_test(a_thread_that_has_ended_is_gone),
         cmocka_unit_test(a_thread_that_is_not_there_cannot_be_late),
         cmocka_unit_test(a_thread_without_a_slot_has_evidence_and_no_samples),
-        cmocka_unit_test(evidence_begins_where_the_clocks_were_read_before),
         cmocka_unit_test(a_late_thread_may_be_in_wall_mode),
         cmocka_unit_test(a_full_look_tells_each_thread_that_sleeps_once),
     };

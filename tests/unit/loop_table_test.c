@@ -186,6 +186,14 @@ static void a_loop_ends_once(void **state)
     assert_int_equal(mark(), 1);
 }
 
+static uint64_t loops_lost(void)
+{
+    struct feed_status_view status;
+
+    feed_reader_status(reader, &status);
+    return status.loops_lost;
+}
+
 /* Programs whose threads register loops and end never run out of them. */
 static void places_of_ended_loops_are_taken_again(void **state)
 {
@@ -196,7 +204,7 @@ static void places_of_ended_loops_are_taken_again(void **state)
         feed_reader_loop_recycle(reader, 1);
     }
     assert_int_equal(feed_reader_loops(reader), 2);
-    assert_int_equal(feed_reader_loops_lost(reader), 0);
+    assert_int_equal(loops_lost(), 0);
 }
 
 static void another_feed_gets_registered_loops_at_their_next_dispatch(void **state)

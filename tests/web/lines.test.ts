@@ -69,3 +69,16 @@ test("lines are of the samples that pass", () => {
   assert.deepEqual([...self], [2]);
   assert.deepEqual([...selfTime_ns], [2e6]);
 });
+
+test("of mine only, a line has what it called of the interpreter's and of the system's", () => {
+  const profile = profileOf([
+    { stack: "python!main a.py!run@a.py:3 python!add", times: 2 },
+    "python!main a.py!run@a.py:4 libjson.so!scan@scan.c:8",
+    "python!gc",
+  ]);
+  const mine = linesOf(profile, {}, -1, "a.py", [{ kind: "only-mine" }]);
+  assert.deepEqual([[...mine.lines], [...mine.self]], [[3, 4], [2, 1]]);
+  assert.equal(mine.whole.samples, 3);
+  assert.deepEqual(mine.files, [{ file: "a.py", samples: 3 }]);
+  assert.deepEqual([...linesOf(profile, {}, -1, "a.py").self], [0, 0]);
+});

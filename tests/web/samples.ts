@@ -2,7 +2,8 @@
 import { Profile } from "../../clients/web/src/data/profile";
 
 export interface Told {
-  stack: string; // names with blanks between; "libc.so!malloc" is in another library, "f@a.c:3" at that line
+  stack: string; // names with blanks between; "libc.so!malloc" is in another library, "f@a.c:3" at that line,
+  // "a.py!f" run by python, of which "python!eval" is native code
   time_us?: number;
   tid?: number;
   pid?: number;
@@ -51,10 +52,12 @@ export function functionOf(profile: Profile, word: string): number {
   let owner = profile.libraries.findIndex((known) => known.name === library);
   if (owner < 0) {
     const system = library.startsWith("lib");
-    owner = profile.libraries.push({ name: library, path: `/${library}`, system }) - 1;
+    const runs = library === "python" ? library : undefined;
+    owner = profile.library({ name: library, path: `/${library}`, system, runs });
   }
   const { functions } = profile;
   const known = functions.findIndex((fn) => fn.name === name && fn.library === owner);
   if (known >= 0) return known;
-  return functions.push({ name, library: owner, file: "", line: 0, kind: "Native" }) - 1;
+  const run = library.endsWith(".py") ? { kind: "Interpreted", runtime: "python" } : { kind: "Native" };
+  return functions.push({ name, library: owner, file: "", line: 0, ...run }) - 1;
 }

@@ -218,3 +218,38 @@ test("a stack that is 5,000 deep is a tree like others", () => {
   assert.equal(samples.total[1], 1);
   assert.equal(samples.self[5000], 1);
 });
+
+const SCRIPT = ["python!main a.py!run python!add python!long", "python!main a.py!run libjson.so!scan", "python!gc"];
+
+test("an interpreter's frames are folded by run; what the system does between stays", () => {
+  const fold: Transform[] = [{ kind: "fold-runtime" }];
+  const profile = profileOf(SCRIPT);
+  assert.equal(tree(profile, {}, fold), "[python] 1/3 (run 0/2 ([python] 1/1 scan 1/1))");
+  assert.equal(tree(profileOf(["main libc.so!qsort"]), {}, fold), "main 0/1 (qsort 1/1)");
+});
+
+test("of mine only there is neither interpreter nor system, nor a stack without me", () => {
+  const mine: Transform[] = [{ kind: "only-mine" }];
+  const profile = profileOf(SCRIPT);
+  assert.equal(tree(profile, {}, mine), "run 2/2");
+  assert.equal(counted(profile, {}, mine).samples.total[0], 2);
+});
+
+test("what stands for an interpreter can be focused, merged and left out as a function", () => {
+  const profile = profileOf(SCRIPT);
+  const fn = "python![python]";
+  const folded = (one: Transform) => tree(profile, {}, [{ kind: "fold-runtime" }, one]);
+  assert.equal(folded({ kind: "hide-function", fn }), "run 1/2 (scan 1/1)");
+  assert.equal(folded({ kind: "drop-function", fn }), "");
+  assert.equal(folded({ kind: "focus-function", fn: "a.py!run" }), "run 0/2 ([python] 1/1 scan 1/1)");
+  assert.equal(folded({ kind: "drop-function", fn: "python!add" }), "[python] 1/2 (run 0/1 (scan 1/1))");
+});
+
+test("a folded shape goes on where it was when a runtime comes later", () => {
+  const profile = profileOf(["main a"]);
+  const shaper = new Shaper(profile, [{ kind: "fold-runtime" }]);
+  shaper.shape();
+  const stack = profile.stack(0, profile.place(functionOf(profile, "python!eval"), "", 0));
+  const { nodeOf, calls } = shaper.shape();
+  assert.equal(profile.functions[calls.functions[nodeOf[profile.callOf[stack]]]].name, "[python]");
+});

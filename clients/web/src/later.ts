@@ -6,6 +6,7 @@ export { Events } from "./data/timeline/events";
 export { Compare } from "./views/compare/compare";
 export { HeatMap } from "./views/heat/heat_map";
 export { Save } from "./views/files/save";
+export { Filters } from "./views/frame/filters";
 export { Help } from "./views/frame/help";
 export { Source } from "./views/rows/source";
 export { Sandwich } from "./views/sandwich/sandwich";

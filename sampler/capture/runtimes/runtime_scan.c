@@ -2,6 +2,11 @@
 
 #include "cpython.h"
 #include "cpython_gil.h"
+#include "jvm.h"
+#include "perl.h"
+#include "php.h"
+#include "ruby.h"
+#include "v8.h"
 
 #include "../system/arch.h"
 
@@ -24,7 +29,7 @@ SIGNAL_SAFE_INLINE uint32_t ranges_of(const struct feed_runtime *runtime)
 
 bool runtime_scan_begin(struct runtime_scan *scan)
 {
-    scan->used = runtimes_used(scan->writer);
+    scan->used = scan->wants & FEED_WANT_RUNTIMES ? runtimes_used(scan->writer) : 0;
     scan->low = UINT64_MAX;
     scan->high = 0;
     scan->lock = RUNTIME_LOCK_UNKNOWN;
@@ -73,8 +78,18 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
                                            const struct runtime_native *native)
 {
     switch (scan->writer->runtimes[entry].kind) {
+    case FEED_RUNTIME_JVM:
+        return jvm_frames(scan, entry, native);
+    case FEED_RUNTIME_V8:
+        return v8_frames(scan, entry, native);
     case FEED_RUNTIME_CPYTHON:
         return cpython_frames(scan, entry, native);
+    case FEED_RUNTIME_PERL:
+        return perl_frames(scan, entry, native);
+    case FEED_RUNTIME_PHP:
+        return php_frames(scan, entry, native);
+    case FEED_RUNTIME_RUBY:
+        return ruby_frames(scan, entry, native);
     default:
         return 0;
     }
@@ -84,8 +99,9 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
 SIGNAL_SAFE_INLINE bool step_by_kind(struct runtime_scan *scan, uint32_t entry,
                                      struct runtime_native *native)
 {
-    (void)native;
     switch (scan->writer->runtimes[entry].kind) {
+    case FEED_RUNTIME_JVM:
+        return jvm_step(scan, entry, native);
     default:
         return false;
     }

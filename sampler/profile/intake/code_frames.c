@@ -18,6 +18,7 @@ void code_frames_free(struct code_frames *known)
     map64_free(&known->by_id);
     free(known->frames);
     free(known->buffer);
+    v8_lines_free(&known->v8);
     *known = (struct code_frames){ 0 };
 }
 
@@ -66,8 +67,8 @@ static uint64_t bare_name(const struct feed_code_text *code, struct registry *re
                      names_number(registry_names(registry), name));
 }
 
-static uint64_t frame_of(struct feed_code_text *code, int32_t pid, struct registry *registry,
-                         struct module_set *met)
+static uint64_t frame_of(struct code_frames *known, struct feed_code_text *code, int32_t pid,
+                         struct registry *registry, struct module_set *met)
 {
     char path[PATH_MAX];
     uint32_t module, number;
@@ -76,6 +77,7 @@ static uint64_t frame_of(struct feed_code_text *code, int32_t pid, struct regist
     find_file(path, pid);
     code->file = path;
     code->file_bytes = (uint32_t)strlen(path);
+    v8_lines_convert(&known->v8, pid, code, registry, met);
     number = codes_number(registry_codes(registry), code);
     if (!*path)
         snprintf(path, sizeof(path), "[%s]", runtime_words[code->runtime]);
@@ -100,7 +102,7 @@ static const uint64_t *learn(struct code_frames *known, struct feed_reader *read
         !GROW(known->frames, known->count, known->capacity) ||
         !(place = map64_put(&known->by_id, id, &added)))
         return NULL;
-    known->frames[known->count] = frame_of(&code, pid, registry, met);
+    known->frames[known->count] = frame_of(known, &code, pid, registry, met);
     *place = ++known->count;
     return &known->frames[*place - 1];
 }

@@ -19,12 +19,14 @@
 #include "../base/map64.h"
 #include "../naming/registry.h"
 #include "module_set.h"
+#include "v8_lines.h"
 
 struct code_frames {
     struct map64 by_id; /* id -> place in frames + 1 */
     uint64_t *frames;   /* of position 0 */
     uint32_t count, capacity;
     uint8_t *buffer; /* of feed_reader_code */
+    struct v8_lines v8;
 };
 
 /* pid: as it is here; 0: not known. met: the modules that are new to the process are added. */

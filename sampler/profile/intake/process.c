@@ -457,8 +457,9 @@ void process_describe(const struct process *process, struct owner_counts counts,
                                   .evicted = counts.evicted,
                                   .corrupt = process->corrupt,
                                   .unstored = owners_unstored(&process->owners),
-                                  .runtimes = process->runtimes,
+                                  .runtimes = process->runtimes & ~process->shown_runtimes,
                                   .status = process->status };
     snprintf(out->exe, sizeof(out->exe), "%s", process->exe);
+    snprintf(out->unknown_runtime, sizeof(out->unknown_runtime), "%s", process->unknown_runtime);
     snprintf(out->name, sizeof(out->name), "%.63s", last_part(process->exe));
 }

@@ -72,8 +72,10 @@ struct process {
     uint64_t unstored; /* the owners', when it was last updated */
     uint64_t losses;   /* round only: of all causes, when it was last looked at */
     struct feed_status_view status;
-    struct module_set met; /* modules that its samples met */
-    uint32_t runtimes;     /* runtimes.h */
+    struct module_set met;   /* modules that its samples met */
+    uint32_t runtimes;       /* runtimes.h */
+    uint32_t shown_runtimes; /* the same: frames of these are shown */
+    char unknown_runtime[RUNTIME_REASON_BYTES];
 
     /* round only */
     struct held_clock clock;

@@ -138,14 +138,17 @@ static bool copy_status(struct process *process)
 {
     const struct feed_status_view status = process->status;
     uint64_t corrupt = process->corrupt, unstored = process->unstored;
-    uint32_t runtimes = process->runtimes;
+    uint32_t runtimes = process->runtimes, shown = process->shown_runtimes;
 
     process_status(process, &process->status);
     process->corrupt = feed_reader_corrupt(process->reader) + process->impossible;
     process->unstored = owners_unstored(&process->owners);
     process->runtimes |= process->runtimes_now;
+    process->shown_runtimes = runtimes_of_kinds(process->looks.told);
+    memcpy(process->unknown_runtime, process->looks.reason, sizeof(process->unknown_runtime));
     return memcmp(&status, &process->status, sizeof(status)) != 0 || corrupt != process->corrupt ||
-           unstored != process->unstored || runtimes != process->runtimes;
+           unstored != process->unstored || runtimes != process->runtimes ||
+           shown != process->shown_runtimes;
 }
 
 void processes_update(struct processes *processes, struct process *process, bool ended)

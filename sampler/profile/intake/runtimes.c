@@ -1,5 +1,7 @@
 #include "../runtimes.h"
 
+#include "../../feed/layout.h"
+
 #include <string.h>
 
 uint32_t runtime_of(const char *module_path)
@@ -13,4 +15,9 @@ uint32_t runtime_of(const char *module_path)
         if (!strncmp(name, beginnings[runtime], strlen(beginnings[runtime])))
             return 1u << runtime;
     return 0;
+}
+
+uint32_t runtimes_of_kinds(uint32_t kinds)
+{
+    return kinds & 1u << FEED_RUNTIME_JVM ? 1u << RUNTIME_JAVA : 0;
 }

@@ -11,6 +11,7 @@ enum { LOSSES_EVERY_US = 1000000 };
 static const char *const modes[] = { FEED_MODES(WORD_OF) };
 static const char *const timers[] = { FEED_TIMERS(WORD_OF) };
 static const char *const losses[] = { FEED_LOSSES(NAME_OF) };
+static const char *const runtimes[] = { FEED_RUNTIMES(WORD_OF) };
 #undef NAME_OF
 #undef WORD_OF
 
@@ -101,6 +102,27 @@ static void tell_changes(struct process *process, const struct feed_settings *se
     tell_sampling(process, told, told->came ? now_us : process->start_us);
 }
 
+/* Whose frames are shown from now on, and whose are not. */
+static void tell_runtimes(struct process *process, int64_t now_us)
+{
+    const struct runtime_looks *looks = &process->looks;
+    struct sampling_told *told = &process->sampling;
+
+    for (int kind = 0; kind < FEED_RUNTIME_KIND_COUNT; kind++) {
+        const struct event_argument runtime = text("runtime", runtimes[kind]);
+
+        if ((looks->told & ~told->runtimes) >> kind & 1)
+            process_events_tell(process, SERVICE_STREAM, "Runtime found", now_us, &runtime, 1);
+    }
+    if (looks->unknown & ~told->unknown_runtimes) {
+        const struct event_argument reason = text("reason", looks->reason);
+
+        process_events_tell(process, SERVICE_STREAM, "Runtime not known", now_us, &reason, 1);
+    }
+    told->runtimes = looks->told;
+    told->unknown_runtimes = looks->unknown;
+}
+
 void sampling_events_tell(struct process *process, const struct feed_settings *settings, bool ended,
                           int64_t now_us)
 {
@@ -110,6 +132,7 @@ void sampling_events_tell(struct process *process, const struct feed_settings *s
     process_status(process, &status);
     library_events_tell(process, &status, now_us);
     tell_changes(process, settings, &status, now_us);
+    tell_runtimes(process, now_us);
     told->came = true;
     if (ended || now_us - told->lost_us >= LOSSES_EVERY_US)
         tell_losses(process, &status, now_us);

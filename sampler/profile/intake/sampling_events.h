@@ -23,7 +23,8 @@ struct sampling_told {
     enum feed_timer timer;
     uint32_t period_us;
     uint64_t lost[FEED_LOSS_COUNT];
-    int64_t lost_us; /* when losses were last told: once a second */
+    uint32_t runtimes, unknown_runtimes; /* 1 << feed_runtime_kind */
+    int64_t lost_us;                     /* when losses were last told: once a second */
 };
 
 /* That it is there; before all others. */

@@ -249,13 +249,6 @@ int late_thread_begin(struct late_thread *late, struct subject *subject, uint32_
     return -ISOSCOPE_NOT_FOUND;
 }
 
-void late_thread_began_at(struct late_thread *late, const struct thread_clock *clock,
-                          int64_t since_ns)
-{
-    if (late->clock.has_clock)
-        late_clock_begin(&late->clock, clock, since_ns);
-}
-
 const struct stall_evidence *late_thread_evidence(const struct late_thread *late)
 {
     return &late->evidence;

@@ -63,9 +63,6 @@ struct late_thread {
 /* slot: of its thread in the feed; 0: not known. tid: as the program numbers it. since_ns: now. */
 int late_thread_begin(struct late_thread *late, struct subject *subject, uint32_t slot, int32_t tid,
                       int64_t since_ns);
-/* Where its clocks were read before: evidence begins there. */
-void late_thread_began_at(struct late_thread *late, const struct thread_clock *clock,
-                          int64_t since_ns);
 enum late_sight late_thread_look(struct late_thread *late, int64_t now_ns);
 /* Until the next look. host_late_ns is 0: that is for who knows it. */
 const struct stall_evidence *late_thread_evidence(const struct late_thread *late);

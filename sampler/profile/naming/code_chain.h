@@ -17,8 +17,10 @@
 #include "inline_chains.h"
 #include "registry.h"
 
-/* False: there is no such code, or no room for its function. offset: CODE_OFFSET. */
-bool code_chain(const struct codes *codes, struct functions *functions, const struct module *module,
-                uint64_t offset, struct chain_frame *out);
+/* Innermost first; returns how many. 0: there is no such code, or no room for its function. offset:
+ * CODE_OFFSET. */
+uint32_t code_chain(const struct codes *codes, struct functions *functions,
+                    const struct module *module, uint64_t offset,
+                    struct chain_frame out[INLINE_CHAIN_MAX]);
 
 #endif

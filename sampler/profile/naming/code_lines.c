@@ -52,6 +52,8 @@ static int64_t line_of(const struct feed_code_text *code, uint32_t position)
         return line_in_jvm(table, 1, position);
     case FEED_LINES_V8:
         return place_in_v8(table, position);
+    case FEED_LINES_V8_OPTIMIZED: /* several functions' */
+    case FEED_LINES_INLINED:
     case FEED_LINES_COUNT:
         break;
     }

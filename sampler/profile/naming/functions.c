@@ -64,8 +64,7 @@ const char *functions_file(struct functions *functions, const char *path, uint32
     return kept;
 }
 
-/* Where the key's number stands, or belongs (0); NULL: no memory. */
-static uint32_t *place_of_key(struct functions *functions, const struct function_key *key)
+uint32_t *functions_place_of_key(struct functions *functions, const struct function_key *key)
 {
     for (uint64_t hash = function_key_hash(key);; hash++) {
         bool added;
@@ -177,7 +176,7 @@ static uint32_t find_or_add(struct functions *functions, const struct function_s
 static uint32_t number_of(struct functions *functions, const struct function_source *source)
 {
     struct function_key key = function_key_of(functions->texts, source);
-    uint32_t *of_key = key.name ? place_of_key(functions, &key) : NULL;
+    uint32_t *of_key = key.name ? functions_place_of_key(functions, &key) : NULL;
     uint32_t *of_start = NULL, number;
     struct record *record;
     bool added;

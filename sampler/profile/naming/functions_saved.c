@@ -4,6 +4,7 @@
 #include "functions_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t functions_changed(struct functions *functions, uint64_t version, uint32_t after,
                            struct function *out, uint32_t *root)
@@ -76,7 +77,27 @@ static bool put_texts(struct functions *functions, struct function *function)
            (function->file || !function->file_number);
 }
 
-/* Found again by where it starts. One that is put again says more. */
+/* So that another file's, which may start elsewhere, is found to be the same. */
+static void put_key(struct functions *functions, struct record *record)
+{
+    const struct function *function = &record->function;
+    const struct function_source source = {
+        .module = function->module,
+        .source_name = function->raw_name,
+        .mangled = !strncmp(function->raw_name, "_Z", 2) || !strncmp(function->raw_name, "_R", 2),
+        .file = function->file,
+        .line = function->line,
+    };
+    const struct function_key key = function_key_of(functions->texts, &source);
+    uint32_t *place = key.name ? functions_place_of_key(functions, &key) : NULL;
+
+    if (!place || *place)
+        return;
+    *place = function->number;
+    record->key = key;
+}
+
+/* Found again by where it starts, and by its name and place. One that is put again says more. */
 static bool put_record(struct functions *functions, const struct function *from)
 {
     struct record **block = &functions->blocks[from->number / BLOCK_RECORDS];
@@ -96,6 +117,7 @@ static bool put_record(struct functions *functions, const struct function *from)
     if (of_start && !*of_start)
         *of_start = function.number;
     record_at(functions, function.number)->function = function;
+    put_key(functions, record_at(functions, function.number));
     mark_changed(functions, record_at(functions, function.number));
     function_files_put(&functions->files, &function);
     if (function.number >= functions->count)

@@ -49,6 +49,9 @@ static inline struct record *find_record(const struct functions *functions, uint
     return record->function.number ? record : NULL;
 }
 
+/* Where the key's number stands, or belongs (0); NULL: no memory. */
+uint32_t *functions_place_of_key(struct functions *functions, const struct function_key *key);
+
 static inline void mark_changed(struct functions *functions, struct record *record)
 {
     record->version = ++functions->version;

@@ -20,11 +20,14 @@ static uint32_t script_chain(const struct known_chains *known, const struct modu
 
     if (count)
         return count;
-    if (!code_chain(registry_codes(known->registry), known->functions, module,
-                    FRAME_KEY_OFFSET(frame), out))
+    count = code_chain(registry_codes(known->registry), known->functions, module,
+                       FRAME_KEY_OFFSET(frame), out);
+    if (!count) {
         *out = (struct chain_frame){ 0 };
-    inline_chains_put(known->chains, frame, out, 1);
-    return 1;
+        count = 1;
+    }
+    inline_chains_put(known->chains, frame, out, count);
+    return count;
 }
 
 uint32_t known_symbol(const struct known_chains *known, uint64_t frame, struct chain_frame *out)

@@ -30,4 +30,12 @@ int64_t line_in_locations(struct line_table table, int64_t first_line, uint32_t 
 int64_t line_in_jvm(struct line_table table, uint32_t excludes, uint32_t position);
 int64_t place_in_v8(struct line_table table, uint32_t position);
 
+/* V8's entries, one after the other. All zeros before the first one. */
+struct v8_entry {
+    uint64_t offset, source;
+};
+bool v8_next_place(struct line_table *table, struct v8_entry *entry);
+/* place: in the script, + 1; call: by which it was inlined, + 1; 0: by none. False: it is in no script. */
+bool v8_source_place(uint64_t source, uint32_t *place, uint32_t *call);
+
 #endif

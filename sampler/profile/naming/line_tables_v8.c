@@ -5,9 +5,11 @@ enum {
     NUMBER_BITS = 7,
     NUMBER_MORE = 0x80,
     NUMBER_SHIFT_MAX = 63,
-    /* A source position: a bit that says that it is of another kind, then the place in the script + 1. */
+    /* A source position: a bit that says that it is of another kind, the place in the script + 1, and by which
+     * call it was inlined + 1. */
     POSITION_IS_EXTERNAL = 1,
     POSITION_PLACE_BITS = 30,
+    POSITION_CALL_BITS = 16,
 };
 
 /* 7 bits a byte, the lowest first; the lowest of all is the sign. False: the table ends. */
@@ -26,20 +28,33 @@ static bool number(struct line_table *table, int64_t *out)
     return true;
 }
 
+bool v8_next_place(struct line_table *table, struct v8_entry *entry)
+{
+    int64_t offset_on, source_on;
+
+    if (!number(table, &offset_on) || !number(table, &source_on))
+        return false;
+    /* Offsets only grow; below zero stands for an expression, not a statement. */
+    entry->offset += offset_on < 0 ? ~(uint64_t)offset_on : (uint64_t)offset_on;
+    entry->source += (uint64_t)source_on;
+    return true;
+}
+
+bool v8_source_place(uint64_t source, uint32_t *place, uint32_t *call)
+{
+    *place = (uint32_t)(source >> 1 & ((1u << POSITION_PLACE_BITS) - 1));
+    *call = (uint32_t)(source >> (1 + POSITION_PLACE_BITS) & ((1u << POSITION_CALL_BITS) - 1));
+    return !(source & POSITION_IS_EXTERNAL);
+}
+
 /* The last entry that is not behind the position. */
 int64_t place_in_v8(struct line_table table, uint32_t position)
 {
-    int64_t offset_on, source_on, place = 0;
-    uint64_t offset = 0, source = 0;
+    struct v8_entry entry = { 0 };
+    uint32_t place = 0, found, call;
 
-    while (number(&table, &offset_on) && number(&table, &source_on)) {
-        /* Offsets only grow; below zero stands for an expression, not a statement. */
-        offset += offset_on < 0 ? ~(uint64_t)offset_on : (uint64_t)offset_on;
-        source += (uint64_t)source_on;
-        if (offset > position)
-            break;
-        if (!(source & POSITION_IS_EXTERNAL))
-            place = (int64_t)(source >> 1 & ((1 << POSITION_PLACE_BITS) - 1));
-    }
+    while (v8_next_place(&table, &entry) && entry.offset <= position)
+        if (v8_source_place(entry.source, &found, &call))
+            place = found;
     return place;
 }

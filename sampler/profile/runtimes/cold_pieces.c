@@ -63,6 +63,18 @@ static int64_t signed_bits(uint32_t word, unsigned low, unsigned count)
     return (int64_t)((uint64_t)word << (64 - low - count)) >> (64 - count);
 }
 
+/* bl. */
+static bool call_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t *target)
+{
+    uint32_t word;
+
+    if (left < sizeof(word))
+        return false;
+    memcpy(&word, code, sizeof(word));
+    *target = vaddr + 4 * (uint64_t)signed_bits(word, 0, 26);
+    return (word & 0xfc000000) == 0x94000000;
+}
+
 /* b, b.cond, cbz and cbnz, tbz and tbnz. */
 static bool jump_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t *target)
 {
@@ -84,12 +96,9 @@ static bool jump_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t
     return true;
 }
 #else
-/* jmp and jcc with 32 bits: another section is never nearer. */
-static bool jump_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t *target)
+static bool relative_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t opcode_bytes,
+                        uint64_t *target)
 {
-    uint64_t opcode_bytes = code[0] == 0xe9 ? 1
-                            : left > 1 && code[0] == 0x0f && code[1] >> 4 == 0x8 ? 2
-                                                                                 : 0;
     int32_t relative;
 
     if (!opcode_bytes || left < opcode_bytes + sizeof(relative))
@@ -98,16 +107,33 @@ static bool jump_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t
     *target = vaddr + opcode_bytes + sizeof(relative) + (uint64_t)(int64_t)relative;
     return true;
 }
+
+static bool call_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t *target)
+{
+    return relative_at(code, left, vaddr, code[0] == 0xe8 ? 1 : 0, target);
+}
+
+/* jmp and jcc with 32 bits: another section is never nearer. */
+static bool jump_at(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t *target)
+{
+    uint64_t opcode_bytes = code[0] == 0xe9 ? 1
+                            : left > 1 && code[0] == 0x0f && code[1] >> 4 == 0x8 ? 2
+                                                                                 : 0;
+    return relative_at(code, left, vaddr, opcode_bytes, target);
+}
 #endif
+
+typedef bool (*branch_at)(const uint8_t *code, uint64_t left, uint64_t vaddr, uint64_t *target);
 
 static void free_bytes(uint8_t **bytes)
 {
     free(*bytes);
 }
 
-/* Calls each with the targets of what looks like jumps in the piece; ends early when it says false. */
-static void follow_jumps(struct elf_file *file, const struct runtime_piece *piece,
-                         bool (*each)(void *context, uint64_t target), void *context)
+/* Calls each with the targets of what looks like such branches in the piece; ends early when it says
+ * false. */
+static void follow(struct elf_file *file, const struct runtime_piece *piece, branch_at branch,
+                   bool (*each)(void *context, uint64_t target), void *context)
 {
     uint64_t bytes = piece->end - piece->start, target;
     CLEANUP(free_bytes) uint8_t *code = bytes <= CODE_BYTES_MAX ? malloc(bytes + 1) : NULL;
@@ -115,7 +141,7 @@ static void follow_jumps(struct elf_file *file, const struct runtime_piece *piec
     if (!code || elf_file_read(file, piece->start, code, bytes) != bytes)
         return;
     for (uint64_t at = 0; at < bytes; at += JUMP_STEP)
-        if (jump_at(code + at, bytes - at, piece->start + at, &target) && !each(context, target))
+        if (branch(code + at, bytes - at, piece->start + at, &target) && !each(context, target))
             return;
 }
 
@@ -137,7 +163,7 @@ static bool jumps_back(struct elf_file *file, const struct runtime_piece *piece,
 {
     struct back back = { whole, false };
 
-    follow_jumps(file, piece, leads_back, &back);
+    follow(file, piece, jump_at, leads_back, &back);
     return back.found;
 }
 
@@ -178,9 +204,34 @@ uint32_t cold_pieces_find(struct elf_file *file, struct runtime_piece *whole,
         return 0;
     if (whole->end == whole->start && find_entry(&unwind, whole->start, &program))
         whole->end = program.end;
-    follow_jumps(file, whole, take_target, &search);
+    follow(file, whole, jump_at, take_target, &search);
     for (uint32_t i = 0; i < search.count && count < room; i++)
         if (jumps_back(file, &search.found[i], whole))
             out[count++] = search.found[i];
     return count;
+}
+
+static bool take_larger(void *context, uint64_t target)
+{
+    struct search *search = context;
+    struct cfi_program program;
+
+    if (find_entry(search->unwind, target, &program) && program.start == target &&
+        target != search->whole->start &&
+        program.end - program.start > search->found[0].end - search->found[0].start)
+        search->found[0] = (struct runtime_piece){ program.start, program.end };
+    return true;
+}
+
+bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole,
+                        struct runtime_piece *out)
+{
+    struct unwind_data unwind = { 0 };
+    struct search search = { .unwind = &unwind, .whole = whole };
+
+    if (elf_file_machine(file) != MACHINE || !read_unwind_data(file, &unwind))
+        return false;
+    follow(file, whole, call_at, take_larger, &search);
+    *out = search.found[0];
+    return out->end > out->start;
 }

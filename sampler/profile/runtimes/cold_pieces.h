@@ -21,4 +21,8 @@
 uint32_t cold_pieces_find(struct elf_file *file, struct runtime_piece *whole,
                           struct runtime_piece *out, uint32_t room);
 
+/* The largest of the functions that it calls directly. False: none of those is in the unwind data. */
+bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole,
+                        struct runtime_piece *out);
+
 #endif

@@ -244,6 +244,37 @@ uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct
     return 1 + count;
 }
 
+uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
+                             uint32_t room)
+{
+    const struct symbol *symbol = find_symbol(file, name);
+
+    if (!symbol || !room)
+        return 0;
+    const struct runtime_piece caller = { symbol->value, symbol->value + symbol->size };
+    read_all(file);
+    if (!cold_pieces_callee(file->file, &caller, &out[0]) || is_named(file, &out[0]))
+        return 0;
+    return 1 + pieces_by_unwind_data(file, &out[0], out + 1, room - 1);
+}
+
+bool runtime_file_text(struct runtime_file *file, const char *beginning, char *out, size_t bytes)
+{
+    uint64_t size, vaddr;
+    const uint8_t *constants = elf_file_section(file->file, ".rodata", &size, &vaddr),
+                  *found = constants ? memmem(constants, size, beginning, strlen(beginning)) : NULL;
+    size_t length;
+
+    if (!found || !bytes)
+        return false;
+    length = strnlen((const char *)found, size - (size_t)(found - constants));
+    if (length > bytes - 1)
+        length = bytes - 1;
+    memcpy(out, found, length);
+    out[length] = '\0';
+    return true;
+}
+
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes)
 {
     return elf_file_read(file->file, vaddr, out, bytes) == bytes;

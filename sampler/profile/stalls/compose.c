@@ -105,7 +105,8 @@ static void find_holder(struct composition *made, struct profile *profile,
         return;
     made->complete &= holder.complete;
     if (culprit_find(&holder.facts, &culprit)) {
-        uint32_t function = culprit.has_caller ? culprit.caller.function : culprit.leaf.function;
+        bool called = culprit.has_caller && !culprit.script;
+        uint32_t function = called ? culprit.caller.function : culprit.leaf.function;
 
         snprintf(stall->evidence.holder_function, sizeof(stall->evidence.holder_function), "%s",
                  holder.functions[function].name);

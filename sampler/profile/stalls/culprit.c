@@ -7,9 +7,45 @@ static const struct culprit_stack *stack_of(const struct culprit_case *facts, ui
     return &facts->stacks[facts->samples[sample].stack];
 }
 
+static const struct culprit_function *function_at(const struct culprit_function *functions,
+                                                  const struct culprit_stack *stack, uint32_t frame)
+{
+    return &functions[stack->frames[frame].function];
+}
+
+uint32_t culprit_top(const struct culprit_function *functions, const struct culprit_stack *stack)
+{
+    uint32_t own = stack->depth, script = stack->depth;
+
+    for (uint32_t i = 0; i < stack->depth && own == stack->depth; i++) {
+        const struct culprit_function *function = function_at(functions, stack, i);
+
+        if (function->script && script == stack->depth)
+            script = i;
+        if (function->loop)
+            break;
+        /* Native code of one's own counts as well, where functions of the runtime call it. */
+        if (function->own && !function->native && (function->script || script == stack->depth))
+            own = i;
+    }
+    for (uint32_t i = own; i < stack->depth && script == stack->depth; i++)
+        if (function_at(functions, stack, i)->script)
+            script = i;
+    if (script == stack->depth)
+        return 0;
+    return own < stack->depth ? own : script;
+}
+
+static const struct culprit_frame *top_frame(const struct culprit_case *facts, uint32_t sample)
+{
+    const struct culprit_stack *stack = stack_of(facts, sample);
+
+    return &stack->frames[stack->top];
+}
+
 static uint32_t top(const struct culprit_case *facts, uint32_t sample)
 {
-    return stack_of(facts, sample)->frames[0].function;
+    return top_frame(facts, sample)->function;
 }
 
 /* How long a sample stands for what it saw. */
@@ -129,22 +165,24 @@ static uint32_t from_root(const struct culprit_stack *stack, uint32_t number)
     return stack->frames[stack->depth - 1 - number].function;
 }
 
-/* How many functions the whole stacks of [first, end) begin with; *one: one of these stacks. */
+/* How many functions the whole stacks of [first, end) begin with; *one: one of these stacks. to_top: what is
+ * above the frames on top does not count. */
 static uint32_t common_prefix(const struct culprit_case *facts, uint32_t first, uint32_t end,
-                              const struct culprit_stack **one)
+                              bool to_top, const struct culprit_stack **one)
 {
     const struct culprit_stack *before = NULL;
     uint32_t count = 0;
 
     for (uint32_t sample = first; sample < end; sample++) {
         const struct culprit_stack *stack = stack_of(facts, sample);
-        uint32_t same = 0, most = before && count < stack->depth ? count : stack->depth;
+        uint32_t depth = stack->depth - (to_top ? stack->top : 0);
+        uint32_t same = 0, most = before && count < depth ? count : depth;
 
         if (!stack->whole || stack == before)
             continue;
         while (before && same < most && from_root(stack, same) == from_root(before, same))
             same++;
-        count = before ? same : stack->depth;
+        count = before ? same : depth;
         before = stack;
     }
     *one = before;
@@ -177,25 +215,39 @@ static uint64_t key_of(const struct culprit_case *facts, const struct culprit_st
 static void find_prefixes(const struct culprit_case *facts, struct culprit *out)
 {
     const struct culprit_stack *stack;
-    uint32_t count = common_prefix(facts, 0, facts->count, &stack);
+    uint32_t count = common_prefix(facts, 0, facts->count, false, &stack);
 
     out->prefix_count = count < STALL_PREFIX_MAX ? count : STALL_PREFIX_MAX;
     for (uint32_t i = 0; i < out->prefix_count; i++)
         out->prefix[i] = from_root(stack, i);
-    count = common_prefix(facts, out->longest.first, out->longest.end, &stack);
+    count = common_prefix(facts, out->longest.first, out->longest.end, true, &stack);
     out->key = key_of(facts, stack, count, out->longest.function);
 }
 
-/* The frame of the program's own code nearest to the top. */
+static bool is_scripted(const struct culprit_case *facts, const struct culprit_stack *stack)
+{
+    for (uint32_t i = 0; i < stack->depth; i++)
+        if (function_at(facts->functions, stack, i)->script)
+            return true;
+    return false;
+}
+
+/* The frame of the program's own code nearest to the top; where a runtime runs it, below the top. */
 static bool own_frame(const struct culprit_case *facts, uint32_t sample, struct culprit_frame *out)
 {
     const struct culprit_stack *stack = stack_of(facts, sample);
+    bool scripted = is_scripted(facts, stack);
 
-    for (uint32_t i = 0; i < stack->depth; i++)
-        if (facts->functions[stack->frames[i].function].own) {
+    for (uint32_t i = scripted ? stack->top + 1 : 0; i < stack->depth; i++) {
+        const struct culprit_function *function = function_at(facts->functions, stack, i);
+
+        if (scripted && function->loop)
+            return false;
+        if (function->own && !(scripted && function->native)) {
             *out = stack->frames[i];
             return true;
         }
+    }
     return false;
 }
 
@@ -237,7 +289,8 @@ bool culprit_find(const struct culprit_case *facts, struct culprit *out)
     out->longest = find_longest(facts);
     for (uint32_t sample = 0; sample < facts->count; sample++)
         out->looks += top(facts, sample) == out->longest.function;
-    out->leaf = stack_of(facts, out->longest.end - 1)->frames[0];
+    out->leaf = *top_frame(facts, out->longest.end - 1);
+    out->script = is_scripted(facts, stack_of(facts, out->longest.end - 1));
     tell_story(facts, out);
     find_prefixes(facts, out);
     find_caller(facts, out);

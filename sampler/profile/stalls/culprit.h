@@ -8,6 +8,10 @@
  * the sum of theirs. The culprit is the function of the longest run, of equals the latest: runs are equal
  * that differ by less than one sample's time.
  *
+ * Where a runtime runs functions, the people's own one nearest to the top is taken for the top: that
+ * "time.sleep" ends in clock_nanosleep is no news to who wrote the call. What stands outside of the
+ * loop's own start is of no dispatch.
+ *
  * Units      *_ns: CLOCK_MONOTONIC nanoseconds.
  * Ownership  Everything is lent; the result points to nothing of it.
  */
@@ -26,6 +30,7 @@ struct culprit_stack {
     const struct culprit_frame *frames; /* leaf first */
     uint32_t depth;                     /* at least 1 */
     bool whole;                         /* down to the thread's first function */
+    uint32_t top;                       /* what counts as on top: culprit_top */
 };
 
 struct culprit_sample {
@@ -38,6 +43,9 @@ struct culprit_sample {
 struct culprit_function {
     uint64_t id; /* the same in each case */
     bool own;    /* the program's own code, not the system's */
+    bool script; /* a runtime runs it */
+    bool native; /* of a runtime itself */
+    bool loop;   /* it runs an event loop: asyncio's run_forever */
 };
 
 struct culprit_case {
@@ -63,7 +71,8 @@ struct culprit {
         runs[STALL_RUNS_MAX];   /* the shortest were merged into the ones before them */
     struct culprit_run longest; /* as it was before others were merged into it */
     uint32_t looks;             /* with its function on top, in all runs */
-    struct culprit_frame leaf;  /* of the run's last sample */
+    struct culprit_frame leaf;  /* on top in the run's last sample */
+    bool script;                /* and a runtime runs what its stack is of */
     bool has_caller;
     struct culprit_frame caller; /* the own code nearest to the top, of most samples in the run */
     uint32_t prefix_count;
@@ -73,6 +82,8 @@ struct culprit {
     uint64_t newest; /* of the newest whole stack; 0: there is none */
 };
 
+/* Which frame of the stack counts as on top. */
+uint32_t culprit_top(const struct culprit_function *functions, const struct culprit_stack *stack);
 /* False: there are no samples. */
 bool culprit_find(const struct culprit_case *facts, struct culprit *out);
 

@@ -37,6 +37,15 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
+/* asyncio's and uvloop's: what stands outside of it started the loop, and is of no dispatch. */
+static bool runs_loop(const char *name)
+{
+    static const char end[] = "run_forever";
+    size_t length = strlen(name);
+
+    return length >= sizeof(end) - 1 && !strcmp(name + length - (sizeof(end) - 1), end);
+}
+
 /* Its number; UINT32_MAX: no memory. Two kinds of samples have tables of their own. */
 static uint32_t function_number(struct builder *builder, const struct snapshot_function *function,
                                 const struct snapshot_library *library)
@@ -52,7 +61,9 @@ static uint32_t function_number(struct builder *builder, const struct snapshot_f
         return UINT32_MAX;
     if (added) {
         builder->functions[builder->function_count] =
-            (struct culprit_function){ id, !library->system };
+            (struct culprit_function){ id, !library->system, library->runtime != NULL,
+                                       library->runs != NULL,
+                                       library->runtime && runs_loop(function->name) };
         out->functions[builder->function_count] =
             (struct gathered_function){ function->name, library->name, function->file };
         *number = ++builder->function_count;
@@ -105,7 +116,7 @@ static bool add_stack(struct builder *builder, const struct snapshot_sample *sam
         !GROW(builder->stack_frames, builder->stack_count, builder->place_capacity))
         return false;
     builder->stacks[builder->stack_count] =
-        (struct culprit_stack){ NULL, sample->depth, sample->end == FEED_END_ROOT };
+        (struct culprit_stack){ NULL, sample->depth, sample->end == FEED_END_ROOT, 0 };
     builder->stack_frames[builder->stack_count] = builder->frame_count;
     for (uint32_t i = 0; i < sample->depth; i++) {
         if (!GROW(builder->frames, builder->frame_count, builder->frame_capacity))
@@ -248,8 +259,10 @@ static int sort(struct builder *builder)
 
 static void finish(struct builder *builder, const struct gather_window *window)
 {
-    for (uint32_t i = 0; i < builder->stack_count; i++)
+    for (uint32_t i = 0; i < builder->stack_count; i++) {
         builder->stacks[i].frames = &builder->frames[builder->stack_frames[i]];
+        builder->stacks[i].top = culprit_top(builder->functions, &builder->stacks[i]);
+    }
     builder->out->facts = (struct culprit_case){ .samples = builder->samples,
                                                  .count = builder->sample_count,
                                                  .stacks = builder->stacks,

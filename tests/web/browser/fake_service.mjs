@@ -2,6 +2,7 @@
 // It serves the page as it stands in the tree, and answers what the page asks of it over one WebSocket.
 //
 //   const service = await FakeService.of({ samples, stalls, loops });    service.tell(stalls): they changed
+//   table: a whole reply of _getCpuSamples, instead of samples
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -25,8 +26,8 @@ export class FakeService {
   #cleared = 0; // which change that was
   #changes = new Map(); // number: change
 
-  constructor({ samples, stalls = [], loops = [], unwatched = [], watch = "auto", live = true }) {
-    Object.assign(this, { samples, loops, unwatched, watch, live });
+  constructor({ samples = [], table, stalls = [], loops = [], unwatched = [], watch = "auto", live = true }) {
+    Object.assign(this, { samples, table, loops, unwatched, watch, live });
     this.stalls = new Map();
     this.#take(stalls);
   }
@@ -125,7 +126,10 @@ export class FakeService {
       if (name === "stall_watch") this.watch = value;
       return { type: "Success" };
     },
-    _getCpuSamples: ({ cursor }) => tableOf(cursor ? [] : this.samples, cursor ? this.samples : []),
+    _getCpuSamples: ({ cursor }) => {
+      if (this.table) return cursor ? nothingAfter(this.table) : this.table;
+      return tableOf(cursor ? [] : this.samples, cursor ? this.samples : []);
+    },
     _getTimeline: () => ({
       ...{ type: "_TimelineTable", kinds: [], blocks: [], open: [], eventCount: 0, openCount: 0, next: "1" },
       history: { lost: 0, unstored: 0, tooDeep: 0, evicted: 0 },
@@ -192,6 +196,12 @@ function send(socket, message) {
  * A reply of _getCpuSamples in the table form. samples: {at, tid, thread, stack}, in the order of time; stack has names
  * with blanks between, outermost first, "libc.so!read" in a library of the system. before: what came in earlier replies.
  */
+function nothingAfter(table) {
+  const { libraries, functions, frames } = table;
+  const first = { firstLibrary: libraries.length, firstFunction: functions.length, firstFrame: frames.length };
+  return { ...table, ...first, sampleCount: 0, libraries: [], functions: [], frames: [], renamed: [], trees: [] };
+}
+
 function tableOf(samples, before) {
   const known = { libraries: [], functions: [], nodes: [""], callers: [], threads: [] };
   const intern = (list, text) => (list.includes(text) ? list.indexOf(text) : list.push(text) - 1);

@@ -17,6 +17,7 @@ from typing import Iterable, Optional
 from .errors import IsoscopeError
 from .model import Function
 from .profile import Profile
+from .runtime_frames import ALL, FOLDED, MINE, Folding, is_mine, is_system
 
 _NEAR, _LISTED = 0.5, 8
 
@@ -67,10 +68,12 @@ def by_stack(
     hide: Optional[str] = None,
     system: bool = True,
     inline: bool = True,
+    frames: str = ALL,
 ) -> Profile:
     """focus: only samples with such a function anywhere on the stack. ignore: without those. hide:
     merges its frames into their callers. system False: hides the system's libraries.
     inline False: hides what is inlined, so that a row is what the compiler made a function of.
+    frames: of runtime_frames.FRAMES, by the rules there.
     Regular expressions, found anywhere in the function's name. A sample of which nothing is left
     is left out."""
     if focus is not None:
@@ -83,14 +86,12 @@ def by_stack(
     if hide is not None:
         hidden |= _matching(profile, "--hide", hide)
     if not system:
-        hidden |= {f.function for f in profile.frames if _is_system(f.function)}
+        hidden |= {f.function for f in profile.frames if is_system(f.function)}
+    if frames == MINE:
+        hidden |= {f.function for f in profile.frames if not is_mine(f.function)}
     if hidden or not inline:
-        return _without(profile, hidden, inline)
-    return profile
-
-
-def _is_system(function: Function) -> bool:
-    return function.library is not None and function.library.system
+        profile = _without(profile, hidden, inline)
+    return _folded(profile) if frames == FOLDED else profile
 
 
 def _matching(profile: Profile, option: str, text: str) -> set[Function]:
@@ -127,6 +128,29 @@ def _without(profile: Profile, hidden: set[Function], inline: bool) -> Profile:
         if frame is not None and not (folded[number] and caller):
             node = child(node, frame, frames, callers)
         nodes.append(node)
+    return _with_nodes(profile, trimmed, nodes)
+
+
+def _folded(profile: Profile) -> Profile:
+    changed, folding = Profile(pcs=profile.pcs), Folding()
+    shown = []
+    for f in profile.frames:
+        function = folding.shown(f.function)
+        place = (f.line, f.inlined, f.offset) if function is f.function else ()
+        shown.append(changed.frame(function, *place))
+    nodes = array("I", [0])
+    child, frames, callers = changed.ways().child, changed.node_frames, changed.callers
+    for caller, number in zip(profile.callers[1:], profile.node_frames[1:]):
+        node = nodes[caller]
+        outer = changed.frames[frames[node]].function if node else None
+        if not folding.goes_on(outer, profile.frames[number].function):
+            node = child(node, shown[number], frames, callers)
+        nodes.append(node)
+    return _with_nodes(profile, changed, nodes)
+
+
+def _with_nodes(profile: Profile, trimmed: Profile, nodes: array[int]) -> Profile:
+    """The profile's samples with other stacks. nodes: of the profile -> of trimmed; 0: nothing is left."""
     kept = profile.choose([i for i, node in enumerate(profile.nodes) if nodes[node]])
     # With what finds them by value, for who adds samples later.
     for table in ("frames", "callers", "node_frames", "_index", "_table"):

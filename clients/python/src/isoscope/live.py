@@ -19,6 +19,7 @@ from typing import Container, Iterable, Optional, Protocol
 
 from .model import Function, Process
 from .profile import CPU, Profile, Thread
+from .runtime_frames import ALL, FOLDED, MINE, Folding, is_mine
 from .samples_table import Update
 from .trees import call_tree
 
@@ -72,10 +73,15 @@ class Window(Protocol):
 class LiveWindow:
     """One viewer's. length_us None: from the first step on."""
 
-    def __init__(self, begin_us: int, length_us: Optional[int], *, inline: bool = True) -> None:
-        """inline False: what is inlined counts as what it is inlined into."""
+    def __init__(
+        self, begin_us: int, length_us: Optional[int], *, inline: bool = True, frames: str = ALL
+    ) -> None:
+        """inline False: what is inlined counts as what it is inlined into. frames: of
+        runtime_frames.FRAMES."""
         self.length_us = length_us
         self._inline = inline
+        self._frames = frames
+        self._folding = Folding()
         self.profile = Profile()  # its tables; samples do not stay in it
         self._steps: deque[_Step] = deque()
         self._end_us = begin_us
@@ -139,6 +145,8 @@ class LiveWindow:
             if thread is not None and number != thread:
                 continue
             functions = self._on_stack(node)
+            if not functions:
+                continue
             for function in functions:
                 row = rows.get(function)
                 if row is None:
@@ -159,9 +167,10 @@ class LiveWindow:
             row.count += count
             row.cpu_us += cpu_us
             weight = cpu_us if by_time else count
-            leaves.setdefault(number, Counter())[self._on_stack(node)[0]] += weight
-        for number, row in rows.items():
-            row.hottest = leaves[number].most_common(1)[0][0]
+            for leaf in self._on_stack(node)[:1]:
+                leaves.setdefault(number, Counter())[leaf] += weight
+        for number, hottest in leaves.items():
+            rows[number].hottest = hottest.most_common(1)[0][0]
         return list(rows.values())
 
     def _sums(self) -> Iterable[tuple[tuple[int, int], int, int]]:
@@ -173,13 +182,18 @@ class LiveWindow:
         return [(key, count, cpu_us[key]) for key, count in counts.items()]
 
     def _on_stack(self, node: int) -> tuple[Function, ...]:
-        """Each function once, the leaf first."""
+        """Each function once, the leaf first; (): none is shown."""
         known = self._functions.get(node)
         if known is None:
             frames = self.profile.stack(node)
             if not self._inline:
                 frames = tuple(frame for frame in frames if not frame.inlined) or frames[-1:]
-            known = tuple(dict.fromkeys([frame.function for frame in frames]))
+            functions = [frame.function for frame in frames]
+            if self._frames == MINE:
+                functions = [function for function in functions if is_mine(function)]
+            elif self._frames == FOLDED:
+                functions = self._folding.stack(functions)
+            known = tuple(dict.fromkeys(functions))
             self._functions[node] = known
         return known
 

@@ -45,6 +45,7 @@ class Library:
     system: bool = False  # not the user's own code
     build_id: str = ""  # in hexadecimal; "": it has none
     code: Optional[Code] = None  # None: not known
+    runs: str = ""  # it is a runtime itself: its native code runs functions of that word
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,7 @@ class Function:
     line: int = 0  # of its definition; 0: not known
     offset: int = NO_OFFSET  # where it begins in its module
     size: int = 0  # bytes from there on; 0: not known
+    runtime: str = ""  # what runs it, where that is no processor: "python", "java", ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,14 @@ def library_of(entry: PrivateLibrary) -> Library:
     name = str(entry.get("name") or "") or uri.rpartition("/")[2]
     path, system = str(entry.get("path") or ""), bool(entry.get("system"))
     return Library(
-        entry["id"], uri, name, path, system, str(entry.get("buildId") or ""), _code_of(entry)
+        id=entry["id"],
+        uri=uri,
+        name=name,
+        path=path,
+        system=system,
+        build_id=str(entry.get("buildId") or ""),
+        code=_code_of(entry),
+        runs=str(entry.get("runs") or ""),
     )
 
 
@@ -195,6 +204,7 @@ def function_of(entry: PrivateFunction, libraries: Mapping[str, Library]) -> Fun
         line=int(entry.get("line") or 0),
         offset=int(entry.get("offset", NO_OFFSET)),
         size=int(entry.get("size") or 0),
+        runtime=str(entry.get("runtime") or ""),
     )
 
 

@@ -11,14 +11,16 @@ export const HEAT_STEPS = 7;
 
 const KINDS: Record<string, string> = {
   Native: "native",
+  Folded: "native",
   Jit: "JIT",
   Interpreted: "interpreted",
   Stub: "stub",
   Unnamed: "without a name",
 };
 
-/** The outermost namespace (C++, Rust), the package (Go, D, Java); of what has none, its library. */
-export function packageOf({ name }: FunctionInfo, { name: library }: LibraryInfo): string {
+/** The outermost namespace (C++, Rust), the package (Go, D, Java); of what has none, its library: a script's file. */
+export function packageOf({ name, runtime }: FunctionInfo, { name: library }: LibraryInfo): string {
+  if (runtime && runtime !== "java") return library; // dots part classes from methods there
   if (name.startsWith("py::")) return "Python";
   const plain = plainName(name);
   const java = /^L?((?:[a-z_]\w*[./])+)[A-Z]\w*(?:;?::|\.)/.exec(plain);

@@ -10,6 +10,8 @@ import { FloatColumn, IntColumn, NumberIndex, PairIndex, TextIndex } from "./col
 
 export const NO_PC = -1;
 const DROPPED_PART = 32;
+/** The kind of functions that stand for a runtime's native code: no sample has them. */
+export const FOLDED = "Folded";
 
 // What wall mode's samples say of a thread that uses no CPU time.
 const WAITING = /^(Runnable|Lock|IO|Sleep|GilWait|Blocked)$/;
@@ -19,6 +21,7 @@ export interface LibraryInfo {
   name: string;
   path: string;
   system: boolean;
+  runs?: string; // it is a runtime itself: its native code runs functions of that word
 }
 
 export interface FunctionInfo {
@@ -28,6 +31,7 @@ export interface FunctionInfo {
   line: number; // 0: not known
   kind: string;
   id?: string; // the service's; of a file's it is not known
+  runtime?: string; // what runs it, where that is no processor: "python", ...
 }
 
 export interface ThreadInfo {
@@ -77,6 +81,7 @@ export class Profile {
   #stacks = new PairIndex(); // caller, place
   #callOf = new IntColumn();
   #threadOf = new Map<string, number>();
+  #folded = new Map<number, number>(); // by library: the function that stands for its native code
 
   constructor() {
     this.#beginStacks();
@@ -196,7 +201,31 @@ export class Profile {
     return numbers;
   }
 
+  /** Of a runtime, one function more, that stands for all its native code where that is folded. */
+  library(one: LibraryInfo): number {
+    const number = this.libraries.push(one) - 1;
+    if (one.runs) {
+      const folded = { name: `[${one.name}]`, library: number, file: "", line: 0, kind: FOLDED };
+      this.#folded.set(number, this.functions.push(folded) - 1);
+    }
+    return number;
+  }
+
   isSystem(fn: number): boolean {
     return this.libraries[this.functions[fn].library]?.system ?? false;
+  }
+
+  /** Native code of a runtime. */
+  isOfRuntime(fn: number): boolean {
+    return Boolean(this.libraries[this.functions[fn].library]?.runs);
+  }
+
+  isMine(fn: number): boolean {
+    return !this.isSystem(fn) && !this.isOfRuntime(fn);
+  }
+
+  /** What stands for it where runtimes are folded; -1: it is not folded. */
+  foldedOf(fn: number): number {
+    return this.isOfRuntime(fn) ? this.#folded.get(this.functions[fn].library)! : -1;
   }
 }

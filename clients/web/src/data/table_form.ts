@@ -14,6 +14,7 @@ export class TableReader {
   lost: Record<string, number> = {};
   missed_ns = 0;
   #libraries = new Map<string, number>();
+  #functions: number[] = []; // the profile's, by the service's number
   #frames: Int32Array[] = []; // the places of each, outermost first
   #tree = 0;
   #nodes = new IntColumn(); // stack node of each node of the tree
@@ -47,6 +48,7 @@ export class TableReader {
     this.#stacksLeft = 0;
     this.resets++;
     this.#libraries.clear();
+    this.#functions = [];
     this.#frames = [];
     this.#tree = 0;
   }
@@ -54,22 +56,23 @@ export class TableReader {
   #addTables(wire: SamplesTable): void {
     const { libraries, functions } = this.profile;
     goesOn("firstLibrary", wire.firstLibrary, libraries.length);
-    goesOn("firstFunction", wire.firstFunction, functions.length);
+    goesOn("firstFunction", wire.firstFunction, this.#functions.length);
     goesOn("firstFrame", wire.firstFrame, this.#frames.length);
-    for (const { id, name, path, system } of wire.libraries)
-      this.#libraries.set(id, libraries.push({ name, path, system }) - 1);
+    for (const { id, name, path, system, runs } of wire.libraries)
+      this.#libraries.set(id, this.profile.library({ name, path, system, runs }));
     for (const one of wire.functions) {
       const library = this.#libraries.get(one.owner.id);
       if (library === undefined) throw new Error(`${one.owner.id} was not among the libraries`);
-      const { name, file = "", line = 0, kind, id } = one;
-      functions.push({ name, library, file, line, kind, id });
+      const { name, file = "", line = 0, kind, id, runtime } = one;
+      this.#functions.push(functions.push({ name, library, file, line, kind, id, runtime }) - 1);
     }
     for (const frame of wire.frames) this.#frames.push(this.#places(frame));
   }
 
   #places({ functions, lines, files, offset }: WireFrame): Int32Array {
-    const places = functions.map((fn, i) => {
-      const info = within("function", this.profile.functions, fn);
+    const places = functions.map((number, i) => {
+      const fn = within("function", this.#functions, number);
+      const info = this.profile.functions[fn];
       const inlined = i + 1 < functions.length ? 1 : 0;
       return this.profile.place(fn, files?.[i] || info.file, lines[i] ?? 0, inlined, offset);
     });

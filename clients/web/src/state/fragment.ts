@@ -102,6 +102,8 @@ const transform: Read<Transform> = (value) => {
     "hide-function": fn,
     "hide-library": library,
     "hide-system": "",
+    "only-mine": "",
+    "fold-runtime": "",
     "focus-function": fn,
     "drop-function": fn,
     "join-function": fn,

@@ -214,3 +214,17 @@ function isFocus({ kind }: Transform): boolean {
 export const systemHidden = computed(() =>
   selection.value.transforms.some(({ kind }) => kind === "hide-system"),
 );
+
+/** What is seen besides the user's functions. */
+export const FRAMES = ["all", "only-mine", "fold-runtime", "hide-system"] as const;
+export type Frames = (typeof FRAMES)[number];
+
+export const framesShown = computed((): Frames => {
+  const kinds = selection.value.transforms.map(({ kind }) => kind);
+  return FRAMES.find((one) => one !== "all" && kinds.includes(one)) ?? "all";
+});
+
+export function showFrames(wanted: Frames): void {
+  const others = selection.value.transforms.filter(({ kind }) => !(FRAMES as readonly string[]).includes(kind));
+  select({ transforms: wanted === "all" ? others : [...others, { kind: wanted }], zoom: [] });
+}

@@ -40,7 +40,7 @@ import { type Calls, type CallTree, ROOT } from "../data/call_tree";
 import { comparison, cpuFromStart } from "./comparing";
 import { Kept } from "./kept";
 import { sandwich } from "./sandwiches";
-import type { FunctionTable, Kind, Look, Questions, SearchResult, Unit } from "./messages";
+import type { FunctionTable, Kind, Look, Questions, SearchResult, Summary, Unit } from "./messages";
 
 /** What is answered from profiles alone, and by the page's first file. */
 export type Computed = Exclude<Kind, "code" | "source" | "save" | "whole" | "loops">;
@@ -110,7 +110,7 @@ export class Answers {
     summary: (look) => {
       const { count, cpu_ns, cut, ...weights } = this.#weigh(look);
       const shown = this.count(look).samples.total[ROOT];
-      return { count, cpu_ns, cut, shown, system: ofSystem(this.profile, weights) };
+      return { count, cpu_ns, cut, shown, folded: foldedBy(this.profile, weights) };
     },
     overview: ({ range_us, maxSteps, maxLanes, choice, colour }) => {
       const range = range_us ?? this.extent_us();
@@ -227,7 +227,7 @@ export class Answers {
       return { ...sums, rows: threadRows(profile, sums, sort, find) };
     },
     pcs: ({ fn, ranges, filter }) => pcsOf(this.profile, filter, fn, ranges),
-    lines: ({ fn, file, filter }) => linesOf(this.profile, filter, fn, file),
+    lines: ({ fn, file, filter, transforms }) => linesOf(this.profile, filter, fn, file, transforms),
     search: ({ search, ...look }) => this.#search(look, search),
     compare: ({ before, ...look }) => comparison(this, this.other, look, before),
     facets: ({ filter }) => facets(this.profile, filter),
@@ -385,16 +385,23 @@ function bandSlots({ rows, bands, fn }: FlameRows, threads: readonly number[], s
   return ofBox;
 }
 
-/** What functions of system libraries have themselves: folded, it is their callers'. */
-function ofSystem(profile: Profile, weights: Pick<Weights, "samples" | "time_ns">) {
-  const sum = { samples: 0, time_ns: 0 };
-  const { functions } = profile.calls;
-  for (let node = ROOT + 1; node < weights.samples.length; node++) {
-    if (!profile.isSystem(functions[node])) continue;
-    sum.samples += weights.samples[node];
-    sum.time_ns += weights.time_ns[node];
-  }
-  return sum;
+/** What functions that each would fold have themselves. */
+function foldedBy(profile: Profile, weights: Pick<Weights, "samples" | "time_ns">): Summary["folded"] {
+  const sumOf = (isFolded: (fn: number) => boolean) => {
+    const sum = { samples: 0, time_ns: 0 };
+    const { functions } = profile.calls;
+    for (let node = ROOT + 1; node < weights.samples.length; node++) {
+      if (!isFolded(functions[node])) continue;
+      sum.samples += weights.samples[node];
+      sum.time_ns += weights.time_ns[node];
+    }
+    return sum;
+  };
+  return {
+    "hide-system": sumOf((fn) => profile.isSystem(fn)),
+    "only-mine": sumOf((fn) => !profile.isMine(fn)),
+    "fold-runtime": sumOf((fn) => profile.isOfRuntime(fn)),
+  };
 }
 
 function weightOf(counted: Counted, unit: Unit = "samples") {

@@ -47,6 +47,11 @@ export interface Look {
   unit?: Unit; // what sums and orders are of; samples
 }
 
+/** Transforms that fold many functions at once. */
+export const FOLDINGS = ["hide-system", "only-mine", "fold-runtime"] as const;
+export type Folding = (typeof FOLDINGS)[number];
+export const isFolding = (kind: string): kind is Folding => (FOLDINGS as readonly string[]).includes(kind);
+
 export type Unit = "samples" | "time";
 
 export interface Summary {
@@ -54,7 +59,7 @@ export interface Summary {
   shown: number; // of these, what the transforms leave in
   cpu_ns: number;
   cut: number; // samples whose outer end is missing
-  system: { samples: number; time_ns: number }; // what system libraries have themselves
+  folded: Record<Folding, { samples: number; time_ns: number }>; // what each would fold has itself
 }
 
 export interface FunctionTable {

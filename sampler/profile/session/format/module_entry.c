@@ -39,6 +39,8 @@ json_t *module_entry_write(const struct module *module)
         json_object_set_new(object, "reason", entry_text_of(library.reason));
     if (library.runtime)
         json_object_set_new(object, "runtime", json_string(library.runtime));
+    if (library.runtime && library.system) /* of modules their place tells it */
+        json_object_set_new(object, "system", json_true());
     if (library.runs)
         json_object_set_new(object, "runs", json_string(library.runs));
     if (library.lines_reason)

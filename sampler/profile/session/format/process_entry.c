@@ -60,7 +60,8 @@ static json_t *write_status(const struct feed_status_view *status)
         write_counts(status->ends, end_words, FEED_END_COUNT), "tableBytes",
         (json_int_t)status->table_bytes, "upkeepNs", (json_int_t)status->upkeep_ns, "cpuNs",
         (json_int_t)status->cpu_ns, "sampledNs", (json_int_t)status->sampled_ns, "namesFull",
-        (json_int_t)status->names_full, "codesFull", (json_int_t)status->codes_full);
+        (json_int_t)status->names_full, "codesFull", (json_int_t)status->codes_full, "loopsLost",
+        (json_int_t)status->loops_lost);
 }
 
 json_t *process_entry_write(const struct process_saved *process)
@@ -143,6 +144,7 @@ static void read_status(struct entry *around, struct feed_status_view *out)
         .sampled_ns = (uint64_t)entry_int(&status, "sampledNs", 0, INT64_MAX),
         .names_full = (uint64_t)entry_int(&status, "namesFull", 0, INT64_MAX),
         .codes_full = (uint64_t)entry_int(&status, "codesFull", 0, INT64_MAX),
+        .loops_lost = (uint64_t)entry_int(&status, "loopsLost", 0, INT64_MAX),
     };
     read_counts(&status, "lost", out->lost, loss_words, FEED_LOSS_COUNT);
     read_counts(&status, "eventsLost", out->events_lost, event_loss_words, FEED_EVENT_LOSS_COUNT);

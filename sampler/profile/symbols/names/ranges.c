@@ -7,7 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_LOCAL = 1, RANK_WEAK = 2, RANK_RESOLVER = 4, RANK_UNSIZED = 8, RANK_LABEL = 16 };
+enum {
+    RANK_LOCAL = 1,
+    RANK_WEAK = 2,
+    RANK_INNER = 4,
+    RANK_RESOLVER = 8,
+    RANK_UNSIZED = 16,
+    RANK_LABEL = 32
+};
+
+/* glibc's own calls of what it exports go by this alias: "__GI___wait4" is wait4. */
+static const char inner[] = "__GI_";
 
 /* Without its version: "write@@GLIBC_2.2.5" is called write. "write@plt" stays. */
 static size_t name_bytes(const struct elf_function *function)
@@ -74,6 +84,7 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
     symbol.rank =
         (uint8_t)((function->label ? RANK_LABEL : 0) | (size == 0 ? RANK_UNSIZED : 0) |
                   (function->resolver ? RANK_RESOLVER : 0) | (function->weak ? RANK_WEAK : 0) |
+                  (strncmp(function->name, inner, sizeof(inner) - 1) ? 0 : RANK_INNER) |
                   (function->weak || function->global ? 0 : RANK_LOCAL));
     if (size == 0)
         symbol.end = function->limit; /* ranges_build knows the next symbol */

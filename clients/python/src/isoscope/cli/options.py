@@ -12,6 +12,7 @@ import os
 import re
 from typing import Any, Callable, Optional
 
+from ..runtime_frames import ALL, FRAMES
 from . import place as places
 from .exits import UsageError, epilog
 
@@ -92,9 +93,17 @@ def add_filters(parser: Any) -> None:
                             "time grows by theirs. Samples of nothing else are left out")
     group.add_argument("--system", action=argparse.BooleanOptionalAction, default=True,
                        help="show or hide functions of system libraries (default: show)")
+    add_frames(group)
     add_inline(group)
     group.add_argument("--name-here", action="store_true",
                        help="resolve the names of a --no-symbols profile with this machine's files")
+
+
+def add_frames(parser: Any) -> None:
+    parser.add_argument("--frames", choices=FRAMES, default=ALL,
+                        help="of programs that an interpreter runs: mine: only functions of your own, neither "
+                             "the system's nor the interpreter's; folded: the interpreter's native code as one "
+                             "frame (default: all)")
 
 
 def add_inline(parser: Any) -> None:

@@ -26,6 +26,7 @@ from ..naming import named
 from ..operations import METHOD_NOT_FOUND
 from ..profile import Profile
 from ..protocol import VM, PrivateExit
+from ..runtime_frames import ALL
 from ..text import printable
 from ..timeline import Timeline
 from .ending import UNKNOWN
@@ -199,7 +200,7 @@ _FILTERS = ("process", "thread", "tag", "from_us", "to_us", "last_us", "focus", 
 def is_filtered(args: argparse.Namespace) -> bool:
     """The options leave something out of the source, or change it."""
     chosen = any(getattr(args, name) is not None for name in _FILTERS)
-    return chosen or not args.system or not args.inline or args.name_here
+    return chosen or not args.system or not args.inline or args.frames != ALL or args.name_here
 
 
 def filtered(args: argparse.Namespace, source: Source) -> Source:
@@ -228,6 +229,7 @@ def filtered(args: argparse.Namespace, source: Source) -> Source:
         hide=args.hide,
         system=args.system,
         inline=args.inline,
+        frames=args.frames,
     )
     why = "" if len(profile) else "no samples match the filters"
     return Source(profile, source.name, why_empty=why)

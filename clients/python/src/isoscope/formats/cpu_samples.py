@@ -105,6 +105,8 @@ class _Writer:
             "exclusiveTicks": own,
             "kind": function.kind if function.kind in _KINDS else "Native",
         }
+        if function.runtime:
+            entry["runtime"] = function.runtime
         if function.full_name and function.full_name != function.name:
             entry["fullName"] = function.full_name
         if function.offset != NO_OFFSET:
@@ -128,6 +130,8 @@ class _Writer:
                 "system": library.system if library else False,
                 "loadBias": 0,
             }
+            if library and library.runs:
+                entry["runs"] = library.runs
             if library and library.code:
                 entry["code"] = _code(library.code)
             self._libraries[library] = entry

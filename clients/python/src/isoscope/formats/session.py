@@ -89,6 +89,7 @@ class _Session:
         self._names: dict[int, str] = {}
         self._files: dict[int, str] = {}
         self._modules = {0: Library("libraries/0", "", "[unknown]", "[unknown]")}
+        self._runtimes: dict[int, str] = {}  # of modules whose functions one runs
         self._named: dict[int, str] = {}  # kinds of modules whose offsets are names
         self._rows: dict[int, tuple[Any, ...]] = {}
         self._same: dict[int, int] = {}
@@ -121,11 +122,15 @@ class _Session:
         code = None
         if one.get("codeBytes"):
             code = Code(one["codeOffset"], one["codeBytes"], one["codeFileOffset"], one.get("base", 0))
+        runtime = str(one.get("runtime") or "")
         system = path.startswith(_SYSTEM) or path == "[vdso]"
+        if runtime:  # whose code its file is depends on the runtime: it is said
+            system = bool(one.get("system"))
+            self._runtimes[one["number"]] = runtime
         name, build_id = path.rpartition("/")[2], str(one.get("buildId") or "")
         uri = f"file://{path}" if path.startswith("/") else path
         self._modules[one["number"]] = Library(
-            f"libraries/{one['number']}", uri, name, path, system, build_id, code
+            f"libraries/{one['number']}", uri, name, path, system, build_id, code, str(one.get("runs") or "")
         )
         self._named[one["number"]] = str(one.get("names") or "")
 
@@ -197,7 +202,8 @@ class _Session:
         chain = self._chains.get(key) or [(0, 0)]
         functions = tuple([self._function(*key, number) for number, _ in chain])
         inlined = (True,) * (len(chain) - 1) + (False,)
-        pc = NO_OFFSET if self._named.get(module) or key == (0, _GAP) else offset
+        told = self._named.get(module) or module in self._runtimes or key == (0, _GAP)
+        pc = NO_OFFSET if told else offset
         return TableFrame(functions, tuple([line for _, line in chain]), inlined, pc)
 
     def _function(self, module: int, offset: int, number: int) -> Function:
@@ -215,10 +221,13 @@ class _Session:
     def _named_function(self, number: int) -> Function:
         _, module, start, size, by_number, name, full_name, file, line = self._rows[number]
         id = f"functions/{module}/" + (f"i{number}" if by_number else f"{start:x}")
-        kind = "Stub" if name.endswith("@plt") else "Native"
+        runtime = self._runtimes.get(module, "")
+        kind = "Interpreted" if runtime else "Stub" if name.endswith("@plt") else "Native"
         path = self._files[file] if file else ""
-        offset = NO_OFFSET if start is None else start
-        return Function(id, name, self._modules[module], full_name or name, kind, path, line, offset, size)
+        offset = NO_OFFSET if start is None or runtime else start
+        return Function(
+            id, name, self._modules[module], full_name or name, kind, path, line, offset, size, runtime
+        )
 
     def _unnamed(self, module: int, offset: int) -> Function:
         library, named = self._modules[module], self._named.get(module, "")

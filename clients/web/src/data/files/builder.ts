@@ -25,6 +25,7 @@ export interface FunctionOf {
   file?: string;
   line?: number;
   kind?: string;
+  runtime?: string;
 }
 
 /** For files that tell no times: the samples of each thread one after another, as long as they weigh. */
@@ -43,21 +44,20 @@ export class Builder {
   #libraries = new Map<string, number>();
 
   /** By path, or by name where a file tells no path. system undefined: by where it lies. */
-  library(path: string, name = path.replace(/^.*\//, ""), system?: boolean): number {
+  library(path: string, name = path.replace(/^.*\//, ""), system?: boolean, runs?: string): number {
     const key = `${path}\n${name}`;
     let number = this.#libraries.get(key);
     if (number === undefined) {
-      const { libraries } = this.profile;
-      number = libraries.push({ name, path, system: system ?? SYSTEM.test(path) }) - 1;
+      number = this.profile.library({ name, path, system: system ?? SYSTEM.test(path), runs });
       this.#libraries.set(key, number);
     }
     return number;
   }
 
   /** A new one with each call. */
-  fn({ name, library, file = "", line = 0, kind = "Native" }: FunctionOf): number {
+  fn({ name, library, file = "", line = 0, kind = "Native", runtime }: FunctionOf): number {
     const owner = library ?? this.library("");
-    return this.profile.functions.push({ name, library: owner, file, line, kind }) - 1;
+    return this.profile.functions.push({ name, library: owner, file, line, kind, runtime }) - 1;
   }
 
   /** No file: that of the function. */

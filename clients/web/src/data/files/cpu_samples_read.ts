@@ -74,8 +74,9 @@ type StackOf = (stack: unknown[]) => number;
 function listStacks(builder: Builder, functions: Json[], value: Json): StackOf {
   const libraries = new Map<unknown, number>();
   for (const [i, one] of list("libraries", value.libraries ?? []).entries()) {
-    const { id, path, name, system } = record(`library ${i}`, one);
-    libraries.set(id, builder.library(textOf(path), textOf(name), system === true || undefined));
+    const { id, path, name, system, runs } = record(`library ${i}`, one);
+    const told = [textOf(path), textOf(name), system === true || undefined] as const;
+    libraries.set(id, builder.library(...told, textOf(runs) || undefined));
   }
   const numbers = new Map<unknown, number>();
   for (const one of functions) {
@@ -87,6 +88,7 @@ function listStacks(builder: Builder, functions: Json[], value: Json): StackOf {
       file: textOf(one.file),
       line,
       kind: textOf(one.kind),
+      runtime: textOf(one.runtime) || undefined,
     };
     numbers.set(one.id, builder.fn(told));
   }

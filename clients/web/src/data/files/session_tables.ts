@@ -131,12 +131,15 @@ export class Tables {
     if (fn === undefined) {
       const one = within("function", this.#functions, number);
       const name = textOf(one.name);
+      const module = numberOf("module", one.module);
+      const runtime = this.#runtime(module);
       fn = this.builder.fn({
         name,
-        library: this.#library(numberOf("module", one.module)),
+        library: this.#library(module),
+        runtime,
         file: one.file ? within("file", this.#files, numberOf("file", one.file)) : "",
         line: numberOf("line", one.line),
-        kind: name.endsWith("@plt") ? "Stub" : "Native",
+        kind: runtime ? "Interpreted" : name.endsWith("@plt") ? "Stub" : "Native",
       });
       this.#made.set(number, fn);
     }
@@ -149,7 +152,7 @@ export class Tables {
     let fn = this.#made.get(key);
     if (fn === undefined) {
       const library = this.#library(module);
-      const named = this.#isNamed(module);
+      const named = textOf(within("module", this.#modules, module).names) !== "";
       const place = `${this.builder.profile.libraries[library].name}+0x${offset.toString(16)}`;
       const given = named ? within("name", this.#names, offset) : key === `0/${GAP}` ? "[frames left out]" : place;
       const kind = KINDS[textOf(within("module", this.#modules, module).names)] ?? "Unnamed";
@@ -159,14 +162,24 @@ export class Tables {
     return fn;
   }
 
+  /** Offsets in it are no addresses. */
   #isNamed(module: number): boolean {
-    return textOf(within("module", this.#modules, module).names) !== "";
+    const { names, runtime } = within("module", this.#modules, module);
+    return textOf(names) !== "" || runtime !== undefined;
+  }
+
+  /** What runs its functions; undefined: the processor. */
+  #runtime(module: number): string | undefined {
+    return textOf(within("module", this.#modules, module).runtime) || undefined;
   }
 
   #library(module: number): number {
     let library = this.#libraries.get(module);
     if (library === undefined) {
-      library = this.builder.library(textOf(within("module", this.#modules, module).path));
+      const { path, runtime, system, runs } = within("module", this.#modules, module);
+      // Whose code a runtime's file is depends on the runtime: it is said.
+      const isSystem = runtime === undefined ? undefined : system === true;
+      library = this.builder.library(textOf(path), undefined, isSystem, textOf(runs) || undefined);
       this.#libraries.set(module, library);
     }
     return library;

@@ -3,24 +3,25 @@
 import type { ThreadInfo } from "../profile";
 
 export interface Lane {
-  kind: "process" | "group" | "thread";
-  key: string; // no other lane's: "4242", "4242/worker-*", "4242/4243"
-  pid: number;
+  kind: "process" | "group" | "thread" | "tag";
+  key: string; // no other lane's: "4242", "4242/worker-*", "4242/4243", "#parse"
+  pid: number; // of a tag: -1
   name: string; // of a group what the names of its threads have in common; of a process ""
-  threads: number[]; // of the profile
+  threads: number[]; // of the profile; of a tag: none
   tids: number[];
   depth: number; // how far it stands in
   isOpen: boolean; // a group whose threads stand below it
   samples: number;
 }
 
-export const LANE_ORDERS = ["start", "activity", "name"] as const;
+export const LANE_ORDERS = ["start", "activity", "name", "tag"] as const;
 export type LaneOrder = (typeof LANE_ORDERS)[number];
 
 /** Which lanes, and how they stand. */
 export interface LaneChoice {
   open: readonly string[]; // keys of groups
-  order: LaneOrder; // start: by pids and tids, mostly as they began; activity: most samples first
+  /** start: by pids and tids, mostly as they began; activity: most samples first; tag: no threads, but what they did. */
+  order: LaneOrder;
   find: string; // only threads whose name or tid has this, each in a lane of its own; "": all
 }
 
@@ -70,6 +71,22 @@ export function lanesOf(
     }
   }
   return lanes;
+}
+
+/**
+ * What threads were doing by their own word, such as asyncio's tasks: the busiest first, whatever thread it was.
+ *
+ * samples: by tag; find: as of threads
+ */
+export function tagLanes(tags: readonly string[], samples: Float64Array, find: string): Lane[] {
+  const wanted = find.toLowerCase();
+  return Array.from(tags.keys())
+    .filter((tag) => samples[tag] && tags[tag].toLowerCase().includes(wanted))
+    .sort((a, b) => samples[b] - samples[a])
+    .map((tag) => ({
+      ...{ kind: "tag", key: `#${tags[tag]}`, pid: -1, name: tags[tag], threads: [], tids: [] },
+      ...{ depth: 0, isOpen: false, samples: samples[tag] },
+    }));
 }
 
 /** So many with most samples, where they stood. No thread has more than its group or process. */

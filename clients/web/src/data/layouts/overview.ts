@@ -1,5 +1,5 @@
 // Time in steps: CPU use and samples of all, and the states of threads and of groups of them.
-import { busiest, type Lane, type LaneChoice, LANES_START, lanesOf } from "./lanes";
+import { busiest, type Lane, type LaneChoice, LANES_START, lanesOf, tagLanes } from "./lanes";
 import type { Profile } from "../profile";
 import { cpuUse, eachPart, stoodLength } from "../spread";
 
@@ -49,9 +49,14 @@ export function overview(
   const origin_us = Math.floor(range_us[0] / step_us) * step_us;
   const steps = Math.floor((range_us[1] - origin_us) / step_us) + 1;
   const states = [...profile.states.texts];
-  const byThread = samplesByThread(profile, origin_us, origin_us + steps * step_us);
-  for (const thread of late) byThread[thread] ||= Number.MIN_VALUE; // more than none
-  const all = lanesOf(profile.threads, byThread, { ...LANES_START, ...choice });
+  const chosen = { ...LANES_START, ...choice };
+  const isByTag = chosen.order === "tag";
+  const { texts } = profile.tags;
+  const keys = isByTag ? profile.samples.tag : profile.samples.thread;
+  const [from, to] = [origin_us, origin_us + steps * step_us];
+  const counts = countSamples(profile, keys.data, (isByTag ? texts : profile.threads).length, from, to);
+  if (!isByTag) for (const thread of late) counts[thread] ||= Number.MIN_VALUE; // more than none
+  const all = isByTag ? tagLanes(texts, counts, chosen.find) : lanesOf(profile.threads, counts, chosen);
   const shown = busiest(all, maxLanes);
   const length = steps * states.length;
   const threads = new Float32Array(shown.length * length); // of all in one: it is moved faster
@@ -62,14 +67,14 @@ export function overview(
     const ofSteps = slots.subarray(i * steps, (i + 1) * steps);
     return { ...lane, states: threads.subarray(from, to), slots: ofSteps };
   });
-  const lanesWith = profile.threads.map((): number[] => []);
-  lanes.forEach(({ threads }, i) => {
-    for (const one of threads) lanesWith[one].push(i);
+  const lanesWith = Array.from(counts, (): number[] => []);
+  lanes.forEach(({ threads, kind, name }, i) => {
+    for (const one of kind === "tag" ? [texts.indexOf(name)] : threads) lanesWith[one].push(i);
   });
   const running = states.indexOf(RUNNING);
   const samples = new Float64Array(steps);
   const stateSamples = new Float64Array(states.length);
-  const { time_us, thread, state } = profile.samples;
+  const { time_us, state } = profile.samples;
   for (let i = 0; i < profile.samples.length; i++) {
     const step = Math.floor((time_us.data[i] - origin_us) / step_us);
     if (step < 0 || step >= steps) continue;
@@ -80,7 +85,7 @@ export function overview(
   eachPart(profile, grid, stoodLength(profile), (i, step, part) => {
     const at = step * states.length + state.data[i];
     const slot = state.data[i] === running ? slotOf(i) : -1;
-    for (const lane of lanesWith[thread.data[i]]) {
+    for (const lane of lanesWith[keys.data[i]]) {
       threads[lane * length + at] += part;
       if (slot < 0) continue;
       const place = lane * steps + step;
@@ -103,10 +108,11 @@ export function overview(
   };
 }
 
-function samplesByThread(profile: Profile, from: number, to: number): Float64Array {
-  const samples = new Float64Array(profile.threads.length);
-  const { time_us, thread } = profile.samples;
+/** By key, of which there are count. */
+function countSamples(profile: Profile, keys: Int32Array, count: number, from: number, to: number): Float64Array {
+  const samples = new Float64Array(count);
+  const { time_us } = profile.samples;
   for (let i = 0; i < profile.samples.length; i++)
-    if (time_us.data[i] >= from && time_us.data[i] < to) samples[thread.data[i]]++;
+    if (time_us.data[i] >= from && time_us.data[i] < to) samples[keys[i]]++;
   return samples;
 }

@@ -3,7 +3,7 @@
 // `_processes` and `_threads` name what no reply does, because other methods tell it.
 // Lost: build ids, why names are missing.
 import type { SamplesList, ListFrame, ListFunction, WireLibrary } from "../../wire/protocol";
-import type { Profile } from "../profile";
+import { FOLDED, type Profile } from "../profile";
 import { type Chosen, functionSums, placesOf, spanOf } from "../files/chosen";
 
 interface Names {
@@ -57,12 +57,13 @@ export function writeCpuSamples(chosen: Chosen): string {
       };
     }),
     functions: functionsOf(chosen),
-    libraries: profile.libraries.map((library, i): WireLibrary => ({
+    libraries: profile.libraries.map(({ runs, ...library }, i): WireLibrary => ({
       id: `libraries/${i}`,
       uri: library.path ? `file://${library.path}` : "",
       buildId: "",
       loadBias: 0,
       ...library,
+      ...(runs ? { runs: runs as WireLibrary["runs"] } : {}),
     })),
   };
   for (const stack of stacks.values())
@@ -83,17 +84,19 @@ function frame(profile: Profile, place: number): ListFrame {
   };
 }
 
-/** All of the profile's, so that numbers stay; their ticks are of the chosen. */
+/** All of the profile's, by their numbers there; their ticks are of the chosen. */
 function functionsOf({ profile, places }: Chosen): ListFunction[] {
   const { own, total } = functionSums({ profile, places }, () => 1);
-  return profile.functions.map(({ name, library, file, line, kind }, fn) => ({
+  const entries = profile.functions.map(({ name, library, file, line, kind, runtime }, fn) => ({
     id: `functions/${fn}`,
     name,
     owner: { type: "@Library" as const, id: `libraries/${library}` },
     inclusiveTicks: total[fn],
     exclusiveTicks: own[fn],
     kind: (KINDS.includes(kind) ? kind : "Native") as ListFunction["kind"],
+    ...(runtime ? { runtime: runtime as ListFunction["runtime"] } : {}),
     ...(file ? { file } : {}),
     ...(line ? { line } : {}),
   }));
+  return entries.filter((_, fn) => profile.functions[fn].kind !== FOLDED);
 }

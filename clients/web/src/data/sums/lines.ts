@@ -1,8 +1,10 @@
 // What each line of a source file weighs. Lines are of the places in the stacks, so that what was
-// inlined counts where it was written. Transforms change functions, not lines: they play no part.
+// inlined counts where it was written. What transforms merge into its caller is the line's that called it;
+// else they change functions, not lines, and play no part.
 import { ROOT } from "../call_tree";
 import { type Filter, passing } from "../filter";
 import type { Profile } from "../profile";
+import { hiddenOf, type Transform } from "../shape";
 import { totalsOf } from "../totals";
 
 export interface FileWeight {
@@ -37,7 +39,8 @@ export interface StackWeights {
   time_ns: { self: Float64Array; total: Float64Array };
 }
 
-export function weighStacks(profile: Profile, filter: Filter): StackWeights {
+/** hidden: by function, 1: its samples are its caller's. */
+export function weighStacks(profile: Profile, filter: Filter, hidden?: Uint8Array): StackWeights {
   const { stackCount, stackParents } = profile;
   const counts = new Float64Array(stackCount);
   const times = new Float64Array(stackCount);
@@ -46,6 +49,13 @@ export function weighStacks(profile: Profile, filter: Filter): StackWeights {
     counts[stack.data[i]]++;
     times[stack.data[i]] += cpu_ns.data[i];
   });
+  for (let node = stackCount - 1; hidden && node > ROOT; node--) {
+    if (!hidden[profile.functionAt(profile.stackPlaces[node])]) continue;
+    for (const weights of [counts, times]) {
+      weights[stackParents[node]] += weights[node];
+      weights[node] = 0;
+    }
+  }
   const tree = { length: stackCount, parents: stackParents };
   return {
     parents: stackParents,
@@ -54,16 +64,17 @@ export function weighStacks(profile: Profile, filter: Filter): StackWeights {
   };
 }
 
-function weighLines(profile: Profile, filter: Filter): Stacks {
+function weighLines(profile: Profile, filter: Filter, hidden: Uint8Array): Stacks {
   const { stackCount, stackPlaces } = profile;
   const file = new Int32Array(stackCount).fill(UNKNOWN);
   const line = new Int32Array(stackCount);
   for (let node = ROOT + 1; node < stackCount; node++) {
+    if (hidden[profile.functionAt(stackPlaces[node])]) continue;
     const at = profile.linePlace(stackPlaces[node]);
     if (profile.files.texts[at.file]) file[node] = at.file;
     line[node] = at.line;
   }
-  return { ...weighStacks(profile, filter), file, line };
+  return { ...weighStacks(profile, filter, hidden), file, line };
 }
 
 function heaviest(weights: Map<number, number>): number {
@@ -112,9 +123,18 @@ function linesOfFunction(profile: Profile, stacks: Stacks, fn: number, file: num
 }
 
 /** fn: whose file is wanted where file is not known; -1: the file where most is spent. */
-export function linesOf(profile: Profile, filter: Filter, fn: number, file: string): Lines {
-  const stacks = weighLines(profile, filter);
+export function linesOf(
+  profile: Profile,
+  filter: Filter,
+  fn: number,
+  file: string,
+  transforms: Transform[] = [],
+): Lines {
+  const stacks = weighLines(profile, filter, hiddenOf(profile, transforms));
   const { samples, time_ns } = stacks;
+  // Stacks without anything of the user's are left out: what they weigh came down to the root.
+  const isMine = transforms.some(({ kind }) => kind === "only-mine");
+  const wholeOf = ({ self, total }: StackWeights["samples"]) => total[ROOT] - (isMine ? self[ROOT] : 0);
   const weights = selfByFile(stacks);
   let wanted = file ? profile.files.texts.indexOf(file) : UNKNOWN;
   if (wanted < 0) wanted = fn < 0 ? heaviest(weights) : fileOfFunction(profile, stacks, fn);
@@ -142,7 +162,7 @@ export function linesOf(profile: Profile, filter: Filter, fn: number, file: stri
     total: Float64Array.from(rows, ([, sums]) => sums[1]),
     selfTime_ns: Float64Array.from(rows, ([, sums]) => sums[2]),
     totalTime_ns: Float64Array.from(rows, ([, sums]) => sums[3]),
-    whole: { samples: samples.total[ROOT], time_ns: time_ns.total[ROOT] },
+    whole: { samples: wholeOf(samples), time_ns: wholeOf(time_ns) },
     files: files.slice(0, FILES_MOST),
     hottest: Int32Array.from([...own].sort(([, a], [, b]) => b[0] - a[0] || b[1] - a[1]), ([line]) => line),
   };

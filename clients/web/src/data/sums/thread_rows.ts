@@ -85,7 +85,8 @@ export function threadRows(
   const isWanted = ({ name, tid, pid }: (typeof threads)[number]) =>
     `${name} ${tid} ${pid}`.toLowerCase().includes(wanted);
   const kinds = profile.states.texts.length;
-  const running = profile.states.find("Running");
+  const running = ["Running", "GilHeld"].map((state) => profile.states.find(state));
+  const runs = (one: number) => running.reduce((sum, state) => sum + (sums.states[one * kinds + state] ?? 0), 0);
   const columns = {
     name: places(threads.map(({ name }) => name)),
     process: threads.map(({ pid }) => pid),
@@ -94,7 +95,7 @@ export function threadRows(
     samples: sums.samples,
     first: sums.first_us,
     last: sums.last_us,
-    states: sums.samples.map((all, one) => (sums.states[one * kinds + running] ?? 0) / (all || 1)),
+    states: sums.samples.map((all, one) => runs(one) / (all || 1)),
     busiest: Array.from(sums.busiest, (fn) => functions[fn]?.name ?? ""),
   };
   return Int32Array.from(threads.keys())

@@ -11,6 +11,7 @@ import {
   libraryOf,
   look,
   nameOf,
+  names,
   order,
   placeOfFunction,
 } from "../../state/live";
@@ -106,7 +107,9 @@ export function boxTip(
   const fn = boxes.fn[box];
   const self = boxes.self[box] > 0 ? [`self ${told(boxes.self[box])}`] : [];
   const lines = [nameOf(fn), told(boxes.width[box]), ...self];
-  return [...lines, libraryOf(fn).name, placeOfFunction(fn)].filter(Boolean);
+  const { runtime } = names.functions[fn] ?? {};
+  const owner = libraryOf(fn).name + (runtime ? ` · ${runtime}` : "");
+  return [...lines, owner, placeOfFunction(fn)].filter(Boolean);
 }
 
 export function Flame({ search }: { search: SearchResult | null }) {

@@ -7,7 +7,6 @@ import { selection } from "../../state/selection";
 import { BottomUpView } from "../rows/bottom_up_view";
 import { Chart } from "../flame/chart";
 import { Drop, FileBanner } from "../files/drop";
-import { Filters } from "./filters";
 import { Flame } from "../flame/flame";
 import { FrameMenu } from "./frame_menu";
 import { FunctionTable } from "../rows/function_table";
@@ -74,7 +73,7 @@ function View({ search }: { search: SearchResult | null }) {
 
 export function App() {
   const { search } = selection.value;
-  const { Help, Save, StallMarks } = later.value;
+  const { Filters, Help, Save, StallMarks } = later.value;
   const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
   const found = useMemo(
     () => (search.text && answer && !answer.error ? answer : null),
@@ -107,7 +106,7 @@ export function App() {
       </main>
       <Status />
       {Help && <Help />}
-      <Filters />
+      {Filters && <Filters />}
       {Save && <Save />}
       <Drop />
       <FrameMenu />

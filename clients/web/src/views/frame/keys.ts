@@ -1,7 +1,7 @@
 // What keys do, wherever the page is; rows of tables have the arrows for themselves.
 import { byUnit, held, hold, keyOfFunction } from "../../state/live";
 import { withHits } from "../../state/hits";
-import { select, selection, START, toggle, transform, VIEWS } from "../../state/selection";
+import { FRAMES, framesShown, select, selection, showFrames, START, toggle, transform, VIEWS } from "../../state/selection";
 import { filtersShown, helpShown, savingShown, zoomOverview } from "../../state/page";
 import { groupings } from "./frame_menu";
 import { later } from "./later";
@@ -76,6 +76,12 @@ export const KEYS: Key[] = [
       const next = (all.indexOf(selection.value.group) + 1) % all.length;
       select({ group: all[next], zoom: [] });
     },
+  },
+  {
+    keys: "a",
+    does: "all frames; only your own functions; the interpreter folded; the system folded",
+    match: one("a"),
+    act: () => showFrames(FRAMES[(FRAMES.indexOf(framesShown.value) + 1) % FRAMES.length]),
   },
   {
     keys: "j",

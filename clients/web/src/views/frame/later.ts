@@ -13,11 +13,13 @@ import type { StallView } from "../stalls/stall_view";
 import type { EventPanel } from "../timeline/event_panel";
 import type { EventTables } from "../timeline/event_tables";
 import type { Strips } from "../timeline/strips";
+import type { Filters } from "./filters";
 import type { Help } from "./help";
 
 export interface LaterViews {
   Compare: typeof Compare;
   EventPanel: typeof EventPanel;
+  Filters: typeof Filters;
   HeatMap: typeof HeatMap;
   Help: typeof Help;
   Save: typeof Save;

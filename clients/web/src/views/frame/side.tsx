@@ -12,6 +12,7 @@ import { Divider } from "../parts/divider";
 import { duration, grouped, percent } from "../parts/format";
 import { later } from "./later";
 
+const WORDS: Record<string, string> = { Folded: "its native code, one frame a run" };
 const SHOWN = 12;
 const NAME_MOST = 26; // letters
 
@@ -102,7 +103,7 @@ function Picked() {
   const table = useAnswer("functions", look.value);
   if (!picked) return table && <Hottest table={table} />;
   if (fn < 0) return <p class="faint">{picked} is not in this profile.</p>;
-  const { name, library, file, line, kind } = names.functions[fn];
+  const { name, library, file, line, kind, runtime } = names.functions[fn];
   const owner = names.libraries[library];
   const whole = table ? byUnit(table.whole.samples, table.whole.time_ns) : 0;
   const row = (title: string, samples: number, time_ns: number) => (
@@ -124,7 +125,7 @@ function Picked() {
       )}
       <p class="faint" title={owner.path} dir="auto">
         {owner.name}
-        {kind !== "Native" && ` · ${kind}`}
+        {(runtime || kind !== "Native") && ` · ${runtime ?? WORDS[kind] ?? kind}`}
       </p>
       {file && (
         <p dir="auto">

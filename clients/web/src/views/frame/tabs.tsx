@@ -9,9 +9,14 @@ import { arrange, room } from "../../state/room";
 import { percent } from "../parts/format";
 import { useRoving } from "../parts/roving";
 import { groupings } from "./frame_menu";
+import { isFolding } from "../../worker/messages";
 import {
+  FRAMES,
+  type Frames,
+  framesShown,
   select,
   selection,
+  showFrames,
   systemHidden,
   toggle,
   untransform,
@@ -32,6 +37,16 @@ const TABS: [View, string][] = [
   ["events", "Events"],
   ["stalls", "Stalls"],
 ];
+
+const FRAME_WORDS: Record<Frames, string> = {
+  all: "all frames",
+  "only-mine": "only mine",
+  "fold-runtime": "fold interpreter",
+  "hide-system": "fold system",
+};
+
+/** Is anything in it run by an interpreter? Then frames can be told apart by that. */
+const hasRuntimes = () => data.value !== null && names.libraries.some(({ runs }) => runs);
 
 const FILTERS = ["processes", "threads", "tags", "states", "libraries", "packages", "kinds"] as const;
 
@@ -60,18 +75,24 @@ function described(one: Transform): string {
       return "recursion collapsed";
     case "hide-system":
       return "system folded";
+    case "only-mine":
+      return "only mine; others folded";
+    case "fold-runtime":
+      return "interpreter folded";
   }
 }
 
-/** How much of the selection's self time is shown as its callers'. */
-function useFolded(): string {
+/** With how much of the selection's self time is shown as another function's. */
+function useTold(): (one: Transform) => string {
   const { transforms } = selection.value;
-  const summary = useAnswer("summary", systemHidden.value ? { filter: look.value.filter, transforms, group: "" } : null);
-  const text = described({ kind: "hide-system" });
-  if (!summary) return text;
-  const { system, count, cpu_ns } = summary;
-  const share = percent(byUnit(system.samples, system.time_ns), byUnit(count, cpu_ns));
-  return `${text}: ${share} of self`;
+  const isAny = transforms.some(({ kind }) => isFolding(kind));
+  const summary = useAnswer("summary", isAny ? { filter: look.value.filter, transforms, group: "" } : null);
+  return (one) => {
+    const text = described(one);
+    if (!summary || !isFolding(one.kind)) return text;
+    const { samples, time_ns } = summary.folded[one.kind];
+    return `${text}: ${percent(byUnit(samples, time_ns), byUnit(summary.count, summary.cpu_ns))} of self`;
+  };
 }
 
 function Crumbs() {
@@ -92,11 +113,8 @@ function Crumbs() {
     const text = length > LISTED ? `${length} ${name}` : `${name}: ${values.join(", ")}`;
     chips.push([text, without(name)]);
   }
-  const folded = useFolded();
-  for (const one of transforms) {
-    const text = one.kind === "hide-system" ? folded : described(one);
-    chips.push([text, () => untransform(one)]);
-  }
+  const told = useTold();
+  for (const one of transforms) chips.push([told(one), () => untransform(one)]);
   return (
     <nav class="crumbs" aria-label="Selection">
       {chips.map(([text, remove]) => (
@@ -132,6 +150,7 @@ function Crumbs() {
 export function Tabs() {
   const { view, group, inverted, rootBelow } = selection.value;
   const systems = data.value !== null && names.libraries.some(({ system }) => system);
+  const runtimes = hasRuntimes();
   return (
     <div class="tabs">
       <div role="tablist" aria-label="Views" {...useRoving(true)}>
@@ -187,7 +206,19 @@ export function Tabs() {
           <option value={by}>{text}</option>
         ))}
       </select>
-      {systems && (
+      {runtimes && (
+        <select
+          aria-label="Frames"
+          title="Your own functions, and what runs them (a)"
+          value={framesShown.value}
+          onChange={({ currentTarget }) => showFrames(currentTarget.value as Frames)}
+        >
+          {FRAMES.map((one) => (
+            <option value={one}>{FRAME_WORDS[one]}</option>
+          ))}
+        </select>
+      )}
+      {systems && !runtimes && (
         <button
           aria-pressed={systemHidden.value}
           title="System libraries are their callers' time"

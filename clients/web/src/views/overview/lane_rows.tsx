@@ -2,6 +2,7 @@
 // in sight are elements, and drawn.
 import type { CanvasHTMLAttributes } from "preact";
 import { useEffect } from "preact/hooks";
+import type { Filter } from "../../data/filter";
 import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
 import { select, selection, toggleOpen } from "../../state/selection";
@@ -10,7 +11,7 @@ import { legend } from "../../state/colouring";
 import { fill, ink } from "../parts/colours";
 import { grouped } from "../parts/format";
 import { laneName, whoIs } from "./lane_tip";
-import { drawLanes, isIn, LANE_PX, laneOf, noteOf, threadsOf } from "./lanes";
+import { drawLanes, isIn, LANE_PX, laneOf, noteOf, tagsOf, threadsOf } from "./lanes";
 import { useRowsInSight } from "../parts/rows_in_sight";
 import type { StallMarks } from "../stalls/marks";
 import type { TimeView } from "../time/time_axis";
@@ -39,14 +40,16 @@ interface Props extends Marks {
 
 type Press = Pick<MouseEvent, "shiftKey" | "ctrlKey" | "metaKey">;
 
-function pick({ tids }: Lane, { shiftKey, ctrlKey, metaKey }: Press): void {
-  select({ filter: threadsOf(selection.value.filter, tids, shiftKey || ctrlKey || metaKey) });
+function pick({ kind, name, tids }: Lane, { shiftKey, ctrlKey, metaKey }: Press): void {
+  const { filter } = selection.value;
+  const together = shiftKey || ctrlKey || metaKey;
+  select({ filter: kind === "tag" ? tagsOf(filter, name, together) : threadsOf(filter, tids, together) });
 }
 
 export function Lanes({ overview, view, edges, withTip, height, StallMarks }: Props) {
   const { lanes, laneCount } = overview;
-  const { threads } = selection.value.filter;
-  const picked = threads ? new Set(threads) : null;
+  const { filter } = selection.value;
+  const { threads } = filter;
   const { first, last, ...sight } = useRowsInSight(lanes.length, LANE_PX, BEYOND);
   const shown = lanes.slice(first, last);
   const by = legend.value?.by ?? "library";
@@ -79,15 +82,15 @@ export function Lanes({ overview, view, edges, withTip, height, StallMarks }: Pr
               if (scrollHeight <= clientHeight || event.ctrlKey) zoomTime(view, event);
             }}
             pixels={[width, shown.length * LANE_PX]}
-            of={[overview, first, threads, ink.value, legend.value?.by]}
-            draw={(context) => drawLanes(context, overview, shown, width, ink.value, picked, runs)}
+            of={[overview, first, filter, ink.value, legend.value?.by]}
+            draw={(context) => drawLanes(context, overview, shown, width, ink.value, (lane) => isIn(lane, filter), runs)}
           />
           {shown.map((lane) => (
             <Label
               key={lane.key}
               lane={lane}
               note={noteOf(lane, lanes)}
-              picked={picked}
+              filter={filter}
               isReached={lane === firstGroup}
             />
           ))}
@@ -110,14 +113,14 @@ export function Lanes({ overview, view, edges, withTip, height, StallMarks }: Pr
 interface LabelProps {
   lane: Lane;
   note: string;
-  picked: ReadonlySet<number> | null;
+  filter: Filter;
   isReached: boolean; // by Tab: arrows of the overview go to the others
 }
 
 /** Of a group it opens, of others it picks. */
-function Label({ lane, note, picked, isReached }: LabelProps) {
+function Label({ lane, note, filter, isReached }: LabelProps) {
   const isGroup = lane.kind === "group";
-  const isPicked = picked !== null && isIn(lane, picked);
+  const isPicked = Boolean(lane.kind === "tag" ? filter.tags : filter.threads) && isIn(lane, filter);
   return (
     <button
       class={isPicked ? "lane picked" : "lane"}

@@ -3,15 +3,18 @@ import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
 import { processName } from "../../state/live";
 import { grouped, percent } from "../parts/format";
+import { stateWord } from "../parts/colours";
 import { threadsAtFull } from "./lanes";
 
 export function laneName({ kind, name, pid }: Lane): string {
+  if (kind === "tag") return name || "(no tag)";
   return kind === "process" ? processName(pid) : name || "(no name)";
 }
 
 /** And which thread it is, or how many. */
 export function whoIs(lane: Lane): string {
   const { kind, tids } = lane;
+  if (kind === "tag") return `tag ${laneName(lane)}`;
   return `${laneName(lane)} (${kind === "thread" ? tids[0] : `${grouped(tids.length)} threads`})`;
 }
 
@@ -40,12 +43,12 @@ export function laneTip(
     const samples = Math.round((overview.samples[step] * step_us) / 1e6);
     return [time, `${processors} CPUs in use`, `${samples} samples`];
   }
-  const { length } = lane.tids;
+  const atFull = threadsAtFull(lane, steps);
+  const length = lane.tids.length || atFull;
   const shares = [...states.keys()]
     .map((state) => [state, lane.states[step * states.length + state]])
     .filter(([, threads]) => threads > 0)
-    .map(([state, threads]) => `${states[state]} ${percent(Math.min(threads, length), length)}`);
-  const atFull = threadsAtFull(lane, steps);
+    .map(([state, threads]) => `${stateWord(states[state])} ${percent(Math.min(threads, length), length)}`);
   const scale = atFull < length ? [`full height: ${atFull} of ${grouped(length)} threads`] : [];
   return [whoIs(lane), time, ...(shares.length ? shares : ["no samples"]), ...scale];
 }

@@ -9,6 +9,7 @@ import { threadsOf } from "./lanes";
 const FEW = 3; // threads: they need neither
 
 const WORDS: Record<LaneOrder, string> = {
+  tag: "user tags",
   start: "by start",
   activity: "by activity",
   name: "by name",
@@ -22,7 +23,8 @@ interface Props {
 export function LaneTools({ overview, bottom }: Props) {
   const { laneFind: text, laneOrder, filter } = selection.value;
   const all = data.value?.threads.length ?? 0;
-  if (all <= FEW && !text) return null;
+  const hasTags = data.value?.hasTags || laneOrder === "tag";
+  if (all <= FEW && !text && !hasTags) return null;
   const found = overview.lanes.filter(({ kind }) => kind === "thread");
   const pickAll = () => {
     const tids = found.flatMap((lane) => lane.tids);
@@ -33,13 +35,13 @@ export function LaneTools({ overview, bottom }: Props) {
     <div class="lane-tools" style={`bottom: ${bottom + 2}px`}>
       <select
         aria-label="Order of the lanes"
-        title="Order of the lanes"
+        title="Order of the lanes; user tags: what threads said that they did, such as asyncio's tasks"
         value={laneOrder}
         onChange={({ currentTarget }) => 
           select({ laneOrder: currentTarget.value as LaneOrder })
         }
       >
-        {LANE_ORDERS.map((order) => (
+        {LANE_ORDERS.filter((order) => order !== "tag" || hasTags).map((order) => (
           <option value={order}>{WORDS[order]}</option>
         ))}
       </select>

@@ -20,11 +20,22 @@ export function threadsOf(filter: Filter, tids: readonly number[], together: boo
   return next.length ? { ...rest, threads: next } : rest;
 }
 
+/** The filter with only this tag, or (together) with more; without it when it was that. */
+export function tagsOf(filter: Filter, tag: string, together: boolean): Filter {
+  const { tags = [], ...rest } = filter;
+  const others = together ? tags.filter((one) => one !== tag) : [];
+  const isOut = tags.includes(tag) && (together || tags.length === 1);
+  const next = isOut ? others : [...others, tag];
+  return next.length ? { ...rest, tags: next } : rest;
+}
+
+const isOfThreads = ({ kind }: Lane) => kind === "group" || kind === "thread";
+
 /** The number of the lane that has these threads and no others; -1: none has. */
 export function laneOf(lanes: readonly Lane[], threads: readonly number[]): number {
   const isThese = (tids: number[]) =>
     tids.length === threads.length && tids.every((tid) => threads.includes(tid));
-  return lanes.findIndex(({ kind, tids }) => kind !== "process" && isThese(tids));
+  return lanes.findIndex((lane) => isOfThreads(lane) && isThese(lane.tids));
 }
 
 /** The next of the groups and threads, from the picked one; undefined: there is none beyond. */
@@ -33,7 +44,7 @@ export function laneAfter(
   threads: readonly number[],
   direction: 1 | -1,
 ): Lane | undefined {
-  const list = lanes.filter(({ kind }) => kind !== "process");
+  const list = lanes.filter(isOfThreads);
   let at = laneOf(list, threads);
   if (at < 0) at = list.findIndex(({ tids }) => tids.includes(threads[threads.length - 1]));
   if (at < 0) return list[direction < 0 ? list.length - 1 : 0];
@@ -62,17 +73,17 @@ export function threadsAtFull(
     for (let state = 0; state < kinds; state++) sum += states[at + state];
     if (sum > most) most = sum;
   }
-  return Math.max(1, Math.min(tids.length, Math.ceil(most - ROUNDING)));
+  return Math.max(1, Math.min(tids.length || most, Math.ceil(most - ROUNDING)));
 }
 
-/** lanes: those that are drawn, from above; picked null: all threads. */
+/** lanes: those that are drawn, from above. */
 export function drawLanes(
   context: CanvasRenderingContext2D,
   { steps, states }: Overview,
   lanes: readonly LaneInTime[],
   width: number,
   ink: Ink,
-  picked: ReadonlySet<number> | null,
+  isPicked: (lane: Lane) => boolean,
   runs: (slot: number) => string, // the colour of what runs
 ): void {
   const pixels = (width - LABEL_PX) / steps;
@@ -84,7 +95,7 @@ export function drawLanes(
   const bottoms = new Float64Array(steps); // how far each step is filled, in pixels
   lanes.forEach((lane, i) => {
     const top = i * LANE_PX;
-    context.globalAlpha = isIn(lane, picked) ? 1 : 0.35;
+    context.globalAlpha = isPicked(lane) ? 1 : 0.35;
     const below = lane.slices ? drawSlices(context, lane.slices, steps, top + LANE_PX - 1, pixels) : 0;
     const each = (LANE_PX - 3 - below) / threadsAtFull(lane, steps);
     bottoms.fill(top + LANE_PX - 1 - below);
@@ -125,7 +136,8 @@ function drawSlices(
   return depths && depths * SLICE_PX + 1;
 }
 
-/** Is any thread of it picked? */
-export function isIn({ tids }: Lane, picked: ReadonlySet<number> | null): boolean {
-  return !picked || tids.some((tid) => picked.has(tid));
+/** Is any of it in the filter? */
+export function isIn({ kind, name, tids }: Lane, { threads, tags }: Filter): boolean {
+  if (kind === "tag") return !tags || tags.includes(name);
+  return !threads || tids.some((tid) => threads.includes(tid));
 }

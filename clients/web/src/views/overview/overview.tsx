@@ -6,7 +6,7 @@ import { data, functionOfKey, look } from "../../state/live";
 import { arrange, room } from "../../state/room";
 import { selection } from "../../state/selection";
 import { Canvas } from "../parts/canvas";
-import { ink, stateColour, STATES } from "../parts/colours";
+import { ink, stateColour, STATES, stateWord } from "../parts/colours";
 import { Divider } from "../parts/divider";
 import { BaselineMark, BaselineWord, useBaseline } from "./baseline";
 import { drawCurve } from "./cpu_curve";
@@ -111,7 +111,7 @@ function Told({ overview: { states: all, stateSamples } }: { overview: Data }) {
           {states.map((state) => (
             <>
               <i class="swatch" style={{ background: stateColour(state, ink.value) }} />{" "}
-              {state}{" "}
+              {stateWord(state)}{" "}
             </>
           ))}
         </span>

@@ -6,7 +6,7 @@ import { byUnit, data, look, processName } from "../../state/live";
 import { adjust, select, selection } from "../../state/selection";
 import type { SearchResult, ThreadTable as Table } from "../../worker/messages";
 import { FunctionName, Share } from "../parts/cells";
-import { ink, stateColour, STATES } from "../parts/colours";
+import { ink, stateColour, STATES, stateWord } from "../parts/colours";
 import { Empty } from "../parts/empty";
 import { duration, grouped, percent } from "../parts/format";
 import { Grid, rowOf } from "../parts/grid";
@@ -93,7 +93,7 @@ function Rows({ table, search }: { table: Table; search: SearchResult | null }) 
     states
       .map(([name, state]) => [name, table.states[one * data.value!.states.length + state]] as const)
       .filter(([, count]) => count > 0)
-      .map(([name, count]) => `${name} ${percent(count, table.samples[one], table.samples[one])}`)
+      .map(([name, count]) => `${stateWord(name)} ${percent(count, table.samples[one], table.samples[one])}`)
       .join(", ");
   const numbers = (one: number) => [
     processName(threads[one].pid),

@@ -49,7 +49,7 @@ export const ink = computed<Ink>(() =>
         pick: "#ffffff",
         hatch: "#5b626b",
         before: "#5cc98f",
-        states: ["#7fb2ff", "#4e86d8", "#b0763f", "#7a5730", "#363b42"],
+        states: ["#7fb2ff", "#a6e3b8", "#4e86d8", "#c8616f", "#b0763f", "#7a5730", "#363b42"],
       }
     : {
         text: "#1b1f24",
@@ -60,12 +60,18 @@ export const ink = computed<Ink>(() =>
         pick: "#000000",
         hatch: "#a9b0b9",
         before: "#1a8553",
-        states: ["#1f5fbf", "#5b93e0", "#b06a1f", "#dba266", "#ccd3da"],
+        states: ["#1f5fbf", "#145c38", "#5b93e0", "#b53a4c", "#b06a1f", "#dba266", "#ccd3da"],
       },
 );
 
 // In the order of the palette; what the service may add later is drawn as the last.
-export const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep"];
+export const STATES = ["Running", "GilHeld", "Runnable", "GilWait", "Lock", "IO", "Sleep"];
+
+const STATE_WORDS: Record<string, string> = {
+  GilHeld: "Running with the GIL",
+  GilWait: "Waiting for the GIL",
+};
+export const stateWord = (state: string) => STATE_WORDS[state] ?? state;
 
 export function stateColour(state: string, ink: Ink): string {
   const place = STATES.indexOf(state);

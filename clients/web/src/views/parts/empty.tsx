@@ -2,7 +2,8 @@
 import type { ComponentChildren } from "preact";
 import type { Command } from "../../wire/service";
 import { backend, data, held, hold, info, link, newest } from "../../state/live";
-import { select, selection, START } from "../../state/selection";
+import { framesShown, select, selection, START } from "../../state/selection";
+import { isFolding } from "../../worker/messages";
 
 const FEW = 20; // samples: less than the start of most programs
 
@@ -21,7 +22,7 @@ function Said({ children, act }: { children: ComponentChildren; act?: [string, (
 function NothingSelected() {
   const { filter, transforms } = selection.value;
   const { window_us, ...others } = filter;
-  const focused = transforms.some(({ kind }) => kind !== "hide-system");
+  const focused = transforms.some(({ kind }) => !isFolding(kind));
   const all = () => select({ filter: START.filter, transforms: START.transforms, zoom: [] });
   if (window_us && !Object.keys(others).length && !focused && info.value?.mode === "cpu")
     return (
@@ -32,7 +33,9 @@ function NothingSelected() {
     );
   return (
     <Said act={["Show all", all]}>
-      No samples match {focused ? "the focus and the filters" : "the filters"}.
+      {framesShown.value === "only-mine" && !focused
+        ? "None of the samples is of functions of your own: all are the system's or the interpreter's."
+        : `No samples match ${focused ? "the focus and the filters" : "the filters"}.`}
     </Said>
   );
 }
@@ -41,7 +44,7 @@ export function Empty() {
   const service = info.value;
   const { filter, transforms } = selection.value;
   const narrowed =
-    Object.keys(filter).length > 0 || transforms.some(({ kind }) => kind !== "hide-system");
+    Object.keys(filter).length > 0 || transforms.some(({ kind }) => kind !== "hide-system" && kind !== "fold-runtime");
   if (link.value.state === "refused") return <Said>The service refused: {link.value.reason}</Said>;
   if (data.value?.samples && narrowed) return <NothingSelected />;
   if (held.value)

@@ -45,6 +45,7 @@ _LOSSES = {
     "unstored": "samples without memory, or after their thread's end",
     "names_full": "tags and functions without room for their names",
     "codes_full": "functions of runtimes without room for their names",
+    "loops_lost": "loops that are not watched: there are too many",
 }
 _ALONE = {  # why there is no perf event
     "asked": " (--timer cpu)",
@@ -250,7 +251,7 @@ class _Report:
             lines.append(_row("lost", count, _LOSSES.get(name, name[5:]), self._rate(name)))
         missed = counters.get("not_sampled_ns", 0) / 1e6
         lines.append(f"  not sampled {missed:,.1f} ms of CPU time")
-        for name in ("evicted", "corrupt", "unstored", "names_full", "codes_full"):
+        for name in ("evicted", "corrupt", "unstored", "names_full", "codes_full", "loops_lost"):
             if counters.get(name):
                 lines.append(_row(name.replace("threads_", ""), counters[name], _LOSSES[name]))
         lines += self._ends()

@@ -67,6 +67,7 @@ def add(commands: Any) -> None:
                         help=f"rows to print without a terminal (default: {_ROWS})")
     shown.add_unit(parser)
     shown.add_shorten(parser)
+    options.add_frames(parser)
     options.add_inline(parser)
     parser.add_argument("--plain", action="store_true", help="print pages on a terminal too")
     parser.add_argument("--json", action="store_true", help="print one JSON object per interval and line")
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _of_file(args: argparse.Namespace, view: View) -> int:
-    profile = filters.by_stack(source.file_profile(args), inline=args.inline)
+    profile = filters.by_stack(source.file_profile(args), inline=args.inline, frames=args.frames)
     window = StillWindow(profile, args.window)
     if args.json:
         print(json.dumps(json_of(window, view)))
@@ -123,8 +124,9 @@ class _Look:
         # A program younger than the window has not used the CPU before it was there.
         begin_us = max(self._now_us() - min(args.window, _age_us(client)), 0)
         self._updates = client.samples_table(since_us=begin_us)
-        self._recent = LiveWindow(begin_us, args.window, inline=args.inline)
-        self._all = LiveWindow(begin_us, None, inline=args.inline)
+        shown = {"inline": args.inline, "frames": args.frames}
+        self._recent = LiveWindow(begin_us, args.window, **shown)
+        self._all = LiveWindow(begin_us, None, **shown)
         self.ended = ""  # why no more comes
 
     def _now_us(self) -> int:
