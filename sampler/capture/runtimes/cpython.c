@@ -212,7 +212,7 @@ static SIGNAL_SAFE bool put_chunk(const struct walk *walk, struct place *at, uin
     uint64_t bytes = walk->words[CPYTHON_EVAL_BYTES];
     uint32_t before = scan->put;
 
-    for (uint32_t passed = 0; at->frame && passed < CHUNKS_PASSED_MAX; passed++) {
+    for (uint32_t passed = 0; (at->frame || at->cframe) && passed < CHUNKS_PASSED_MAX; passed++) {
         struct chunk chunk = chunk_at(walk, *at);
 
         if (chunk.believed && (!chunk.record || chunk.record - sp < bytes)) {
