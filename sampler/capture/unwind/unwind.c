@@ -173,9 +173,9 @@ SIGNAL_SAFE_INLINE bool name_code(const struct walk *walk, uint64_t pc, uint64_t
     return range;
 }
 
-/* Of a pc in no module. by_frame_pointer: it is a JIT's. */
+/* Of a pc in no module. range: it is a JIT's; NULL: nobody's. */
 SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc,
-                                                      bool by_frame_pointer, bool *unknown)
+                                                      const struct code_range *range, bool *unknown)
 {
     bool interpreted = put_interpreted(walk, pc, true);
     enum feed_end end;
@@ -187,10 +187,11 @@ SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_
         return step_by_frame_pointer(&walk->frame);
     }
     if (!interpreted)
-        put_frame(walk, FEED_FRAME(0, pc));
+        put_frame(walk, range && range->number ? FEED_FRAME(range->number, pc - range->bias)
+                                               : FEED_FRAME(0, pc));
     if (walk->request->scan && step_scanned(walk, &end))
         return end;
-    if (by_frame_pointer)
+    if (range)
         return step_jit(&walk->frame, walk->request->map);
     *unknown = true;
     return step_live(&walk->frame, pc);
@@ -236,7 +237,7 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
                 put_frame(&walk, FEED_FRAME(range->number, pc - range->bias));
             end = step(&walk.frame, request->map, range, pc);
         } else {
-            end = put_and_step_outside(&walk, pc, range != NULL, &result->unknown_code);
+            end = put_and_step_outside(&walk, pc, range, &result->unknown_code);
         }
         end = at_root(&walk.frame, end);
     }
