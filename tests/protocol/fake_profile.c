@@ -159,7 +159,8 @@ void fake_profile_init(struct profile *profile)
     profile->settings = (struct feed_settings){ .enabled = true,
                                                 .period_us = FEED_PERIOD_DEFAULT_US,
                                                 .depth_max = FEED_DEPTH_DEFAULT,
-                                                .wall_threads = "*" };
+                                                .wall_threads = "*",
+                                                .wants = FEED_WANT_RUNTIMES };
 }
 
 static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t length)
