@@ -16,6 +16,7 @@
 #include "../symbols/files/module_file.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct runtime_file;
@@ -44,6 +45,10 @@ uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct
 /* The same of a function that has no name: the largest of those that the named one calls directly. */
 uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
                              uint32_t room);
+
+/* The first text among its constants that begins so: out is filled up to the text's end, bytes - 1 at
+ * most. False: there is none. */
+bool runtime_file_text(struct runtime_file *file, const char *beginning, char *out, size_t bytes);
 
 /* Bytes of the file's own image at a virtual address, as it was linked: constants. */
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes);
