@@ -45,6 +45,9 @@ uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct
 uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
                              uint32_t room);
 
+/* The largest stretch of code that the unwind data tells nothing of. False: there is none. */
+bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out);
+
 /* Bytes of the file's own image at a virtual address, as it was linked: constants. */
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes);
 
