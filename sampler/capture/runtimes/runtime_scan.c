@@ -3,6 +3,8 @@
 #include "cpython.h"
 #include "cpython_gil.h"
 #include "jvm.h"
+#include "perl.h"
+#include "php.h"
 #include "ruby.h"
 #include "v8.h"
 
@@ -27,7 +29,7 @@ SIGNAL_SAFE_INLINE uint32_t ranges_of(const struct feed_runtime *runtime)
 
 bool runtime_scan_begin(struct runtime_scan *scan)
 {
-    scan->used = runtimes_used(scan->writer);
+    scan->used = scan->wants & FEED_WANT_RUNTIMES ? runtimes_used(scan->writer) : 0;
     scan->low = UINT64_MAX;
     scan->high = 0;
     scan->lock = RUNTIME_LOCK_UNKNOWN;
@@ -82,6 +84,10 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
         return v8_frames(scan, entry, native);
     case FEED_RUNTIME_CPYTHON:
         return cpython_frames(scan, entry, native);
+    case FEED_RUNTIME_PERL:
+        return perl_frames(scan, entry, native);
+    case FEED_RUNTIME_PHP:
+        return php_frames(scan, entry, native);
     case FEED_RUNTIME_RUBY:
         return ruby_frames(scan, entry, native);
     default:

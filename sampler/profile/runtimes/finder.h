@@ -53,6 +53,8 @@ enum runtime_found v8_find(const struct runtime_module *module, struct feed_runt
                            const char **reason);
 enum runtime_found ruby_find(const struct runtime_module *module, struct feed_runtime *out,
                              const char **reason);
+enum runtime_found perl_find(const struct runtime_module *module, struct feed_runtime *out,
+                             const char **reason);
 enum runtime_found php_find(const struct runtime_module *module, struct feed_runtime *out,
                             const char **reason);
 

@@ -263,6 +263,23 @@ bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out)
     return code_gap_find(file->file, out);
 }
 
+bool runtime_file_text(struct runtime_file *file, const char *beginning, char *out, size_t bytes)
+{
+    uint64_t size, vaddr;
+    const uint8_t *constants = elf_file_section(file->file, ".rodata", &size, &vaddr),
+                  *found = constants ? memmem(constants, size, beginning, strlen(beginning)) : NULL;
+    size_t length;
+
+    if (!found || !bytes)
+        return false;
+    length = strnlen((const char *)found, size - (size_t)(found - constants));
+    if (length > bytes - 1)
+        length = bytes - 1;
+    memcpy(out, found, length);
+    out[length] = '\0';
+    return true;
+}
+
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes)
 {
     return elf_file_read(file->file, vaddr, out, bytes) == bytes;

@@ -16,6 +16,7 @@
 #include "../symbols/files/module_file.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct runtime_file;
@@ -47,6 +48,10 @@ uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct
 
 /* The largest stretch of code that the unwind data tells nothing of. False: there is none. */
 bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out);
+
+/* The first text among its constants that begins so: out is filled up to the text's end, bytes - 1 at
+ * most. False: there is none. */
+bool runtime_file_text(struct runtime_file *file, const char *beginning, char *out, size_t bytes);
 
 /* Bytes of the file's own image at a virtual address, as it was linked: constants. */
 bool runtime_file_bytes(struct runtime_file *file, uint64_t vaddr, void *out, uint64_t bytes);
