@@ -101,6 +101,12 @@ uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct
     return runtime_file_pieces(file, name, out, room);
 }
 
+bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out)
+{
+    (void)file, (void)out;
+    return false;
+}
+
 bool runtime_file_exports(struct runtime_file *file, const char *name)
 {
     return find(file->symbols, name) != NULL;
