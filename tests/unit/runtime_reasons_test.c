@@ -237,7 +237,7 @@ static void a_node_that_cannot_be_read_says_why(void **state)
            "not one of the versions in node 18, 20, 22 and 24");
     expect(v8_find, (struct runtime_file){ usual, NULL, false },
            "it does not tell its layout, or has another one");
-    expect(v8_find, (struct runtime_file){ usual, NULL, true }, "its file has no symbols");
+    expect(v8_find, (struct runtime_file){ usual, NULL, true }, "its built-in code is not found");
 }
 
 int main(void)
