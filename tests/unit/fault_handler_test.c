@@ -338,7 +338,9 @@ static int status_of(void (*crash)(void), bool guarded)
 
 static void write_to_nothing(void)
 {
-    *(volatile int *)(uintptr_t)8 = 1;
+    volatile int *volatile nowhere = (volatile int *)(uintptr_t)8;
+
+    *nowhere = 1;
 }
 
 static void kill_oneself(void)
@@ -361,10 +363,11 @@ static void read_behind_the_file(void)
 
 static void crash_at_once_in_a_scan(struct guarded_memory *memory)
 {
+    volatile int *volatile nowhere = NULL;
     uint64_t word;
 
     guarded_word(memory, (uint64_t)&word, &word);
-    *(volatile int *)(uintptr_t)8 = 1;
+    *nowhere = 1;
 }
 
 /* Of ours: it is not taken for a guarded read. */
