@@ -1,7 +1,7 @@
 /*
  * jvm_packed.h - HotSpot's packed numbers, and its line tables that are made of them.
  *
- *   scopes of compiled code (jvm_code.c), line tables (jvm_method.c; naming/code_lines) -> numbers
+ *   scopes of compiled code (jvm_code.c), line tables (jvm_method.c, for their end) -> numbers
  *
  * A number takes 1 to 5 bytes, the low ones first; bytes below 192 end it. From JDK 20 on no byte of one is 0
  * (excludes is 1): 0 ends a stream.

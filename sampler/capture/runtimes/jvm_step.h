@@ -23,9 +23,11 @@ struct jvm_caller {
     uint64_t pc, sp, fp; /* pc: a return address */
 };
 
-/* bci: FEED_NO_POSITION of a native method. */
+/* By its frame pointer; of a leaf whose frame is being made, by what its entry has done. bci: FEED_NO_POSITION of
+ * a native method. */
 SIGNAL_SAFE bool jvm_step_interpreted(const struct jvm_frame *frame, struct jvm_method *method,
                                       uint32_t *bci, struct jvm_caller *caller);
+/* By its size; of a leaf, by what its prologue or epilogue has done. */
 SIGNAL_SAFE bool jvm_step_compiled(const struct jvm_frame *frame, struct jvm_caller *caller);
 SIGNAL_SAFE bool jvm_step_stub(const struct jvm_frame *frame, struct jvm_caller *caller);
 /* A leaf that a call has just returned to. */
