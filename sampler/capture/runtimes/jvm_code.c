@@ -174,7 +174,6 @@ SIGNAL_SAFE_INLINE bool section(struct guarded_memory *memory, const struct feed
 
 enum {
     PC_DESC_BYTES = 16,
-    PC_DESC_SCOPE = 4,
     PC_DESCS_MAX = 1 << 20,
     SCOPE_BYTES = 3 * JVM_PACKED_BYTES_MAX,
 };
@@ -228,7 +227,7 @@ bool jvm_code_scope(struct guarded_memory *memory, const struct feed_runtime *ru
 {
     enum jvm_section is = (enum jvm_section)runtime->words[JVM_SCOPES_PCS_IS];
     uint64_t first, end, at;
-    int32_t found[PC_DESC_SCOPE / 2], offset = (int32_t)(pc - blob->code);
+    int32_t found[2], offset = (int32_t)(pc - blob->code);
 
     *exact = false;
     if (!section(memory, runtime, blob, JVM_SCOPES_PCS, is, &first) ||
