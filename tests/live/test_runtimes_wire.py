@@ -178,7 +178,6 @@ def test_a_script_has_its_frames_soon_after_its_start(service, app):
     what it ran."""
     with profiled([PYTHON, str(app), "0.1"]) as short, Client(short.uri) as client:
         (process,) = client.processes()
-        bare = [stack for stack in stacks(samples(client, process.id))
-                if any(name == "_PyEval_EvalFrameDefault" for name, _ in stack)]
-        print(len(bare), samples(client, process.id)["sampleCount"])
-        assert len(bare) <= 40, len(bare)
+        told = stacks(samples(client, process.id))
+        bare = [stack for stack in told if any(name == "_PyEval_EvalFrameDefault" for name, _ in stack)]
+        assert len(bare) < len(told) / 4, (len(bare), len(told))
