@@ -239,7 +239,7 @@ static void describe_third(void *context, const struct isoscope_native_frame *na
     text->lines[1].line = 12;
 }
 
-static bool interpret_third(void)
+__attribute__((noinline)) static bool interpret_third(void)
 {
     size_t bytes = (size_t)(__stop_third_interpreter - __start_third_interpreter);
     bool ok = isoscope_code_provider_register(__start_third_interpreter, bytes, third_function,
