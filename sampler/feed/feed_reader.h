@@ -27,7 +27,7 @@ struct feed_settings {
     uint32_t depth_max;
     enum feed_mode mode;
     char wall_threads[FEED_WALL_THREADS_BYTES]; /* names and tids that wall mode samples; "": all */
-    uint32_t wants; /* FEED_WANT_* */
+    uint32_t wants;                             /* FEED_WANT_* */
 };
 
 struct feed_thread_view {

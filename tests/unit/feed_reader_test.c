@@ -395,9 +395,8 @@ static void control_reaches_the_program(void **state)
     struct both *both = *state;
     uint32_t changes = both->writer.header->control.changes;
 
-    feed_reader_control(both->reader,
-                        &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL, "*",
-                                                 FEED_WANT_TASKS });
+    feed_reader_control(both->reader, &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL, "*",
+                                                               FEED_WANT_TASKS });
     assert_int_equal(both->writer.header->control.enabled, 1);
     assert_int_equal(both->writer.header->control.period_us, 250);
     assert_int_equal(feed_writer_depth_max(&both->writer), 64);

@@ -1,5 +1,6 @@
 #include "sampler/profile/runtimes/runtime_file.h"
 
+#include "fake_module.h"
 #include "sampler/feed/cleanup.h"
 #include "skip_because.h"
 
@@ -88,6 +89,59 @@ static void a_cold_part_is_found_without_its_symbol(void **state)
     assert_int_equal(runtime_file_pieces(stripped, "mostly", found, 1), 1);
 }
 
+static size_t read_bytes(const char *from, unsigned char *bytes, size_t room)
+{
+    FILE *file = fopen(from, "r");
+    size_t count;
+
+    assert_non_null(file);
+    count = fread(bytes, 1, room, file);
+    fclose(file);
+    return count;
+}
+
+static void ask_all(const unsigned char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "w");
+    struct runtime_piece pieces[ROOM];
+    struct runtime_file *opened;
+    unsigned char byte;
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+    opened = runtime_file_open(&(struct module_file){ .path = path });
+    if (opened) {
+        runtime_file_exports(opened, "mostly");
+        runtime_file_bytes(opened, 0x1000, &byte, 1);
+        assert_in_range(runtime_file_pieces(opened, "mostly", pieces, ROOM), 0, ROOM);
+    }
+    runtime_file_close(opened);
+}
+
+/* What it says then does not matter: it ends, and reads nothing that is not there. */
+static void a_file_that_is_cut_off_or_lies_does_no_harm(void **state)
+{
+    static unsigned char bytes[1 << 16];
+    size_t count = read_bytes(COLD_FUNCTION_STRIPPED, bytes, sizeof(bytes));
+    uint32_t chance = 1;
+
+    (void)state;
+    for (size_t cut = 0; cut < count; cut += count / 64)
+        ask_all(bytes, cut);
+    for (int i = 0; i < 400; i++) {
+        unsigned char before;
+        size_t at;
+
+        chance = chance * 1664525 + 1013904223;
+        at = chance % count;
+        before = bytes[at];
+        bytes[at] = (unsigned char)(chance >> 24);
+        ask_all(bytes, count);
+        bytes[at] = before;
+    }
+}
+
 /* As the distribution ships it: without symbols but those that extensions need. */
 static void python_has_its_loop_in_pieces_that_do_not_overlap(void **state)
 {
@@ -120,6 +174,8 @@ int main(void)
         cmocka_unit_test(bytes_of_the_file_are_what_it_has_there),
         cmocka_unit_test(a_function_in_one_piece_is_one),
         cmocka_unit_test(a_cold_part_is_found_without_its_symbol),
+        cmocka_unit_test_setup_teardown(a_file_that_is_cut_off_or_lies_does_no_harm, make_directory,
+                                        remove_directory),
         cmocka_unit_test(python_has_its_loop_in_pieces_that_do_not_overlap),
     };
 

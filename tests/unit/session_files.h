@@ -92,8 +92,8 @@ static inline void tell_samples(struct profile *profile, FILE *out)
     for (uint32_t i = 0; i < count; i++)
         fprintf(out, "library %s %s%s %s %s %" PRIx64 " code %" PRIx64 "+%" PRIx64 " %s %s\n",
                 libraries[i].id, libraries[i].path, libraries[i].system ? " (system)" : "",
-                libraries[i].runtime ? libraries[i].runtime : "-", libraries[i].build_id, libraries[i].load_bias,
-                libraries[i].code_offset, libraries[i].code_bytes,
+                libraries[i].runtime ? libraries[i].runtime : "-", libraries[i].build_id,
+                libraries[i].load_bias, libraries[i].code_offset, libraries[i].code_bytes,
                 libraries[i].reason ? libraries[i].reason : "named",
                 libraries[i].lines_reason ? libraries[i].lines_reason : "lines");
     const struct snapshot_frame *frames = snapshot_frames(snapshot, &count);
