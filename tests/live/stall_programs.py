@@ -8,7 +8,8 @@
                 stall = program.late(case)
 
 A case is right when its stall has one of its causes and one of its functions is the culprit, its caller or (where the
-program's own is deeper, in an interpreter) on the culprit's stack.
+program's own is deeper, in an interpreter) on the culprit's stack. Where a runtime runs the program, it is its own function, and
+the line that stands there.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Case(NamedTuple):
     act: Callable[[], None]  # returns when it is over
     causes: set[str]
     names: str  # a pattern
+    line: str = ""  # a text in the line of it that is told
 
 
 def functions(stall: Stall) -> list[str]:
@@ -48,15 +50,19 @@ def functions(stall: Stall) -> list[str]:
     return found
 
 
-def is_right(stall: Stall, case: Case) -> bool:
+def is_right(stall: Stall, case: Case, source: str) -> bool:
     causes = case.causes | ({"starved", "host"} if was_disturbed(stall) else set())
+    if case.line:
+        culprit = stall.get("culprit", {})
+        told = source.splitlines()[culprit.get("line", 0) - 1 :][:1]
+        return stall["cause"] in causes and culprit.get("function") == case.names and case.line in "".join(told)
     return stall["cause"] in causes and any(re.search(case.names, name) for name in functions(stall))
 
 
 def brief(stall: Stall) -> str:
     culprit, caller = stall.get("culprit", {}), stall.get("caller", {})
     return (f"{stall['cause']}: {stall['durationMicros'][0] / 1e3:.0f} ms, {culprit.get('function')} "
-            f"in {culprit.get('library')}, called by {caller.get('function')}, '{stall['causeText']}'")
+            f"({culprit.get('line')}) in {culprit.get('library')}, called by {caller.get('function')}, '{stall['causeText']}'")
 
 
 class Program(ABC):
@@ -80,6 +86,10 @@ class Program(ABC):
 
     @abstractmethod
     def cases(self) -> list[Case]: ...
+
+    def source(self) -> str:
+        """Of what a runtime runs."""
+        return ""
 
     def turn(self) -> None:
         """Lets its loop go round, where it does not do so by itself."""
@@ -110,7 +120,7 @@ class Program(ABC):
             end = time.monotonic() + DEADLINE_S / 4
             while time.monotonic() < end:
                 new = [s for s in all_stalls(self.client, since=cursor) if not s["ongoing"]]
-                right = [stall for stall in new if is_right(stall, case)]
+                right = [stall for stall in new if is_right(stall, case, self.source())]
                 if right:
                     return right[0]
                 last = new[-1] if new else last
@@ -129,5 +139,5 @@ class Talking(Program):
             pass
         assert line, f"{self.name} has ended"
 
-    def case(self, word: str, causes: set[str], names: str) -> Case:
-        return Case(word, lambda: self.say(word), causes, names)
+    def case(self, word: str, causes: set[str], names: str, line: str = "") -> Case:
+        return Case(word, lambda: self.say(word), causes, names, line)

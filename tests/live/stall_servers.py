@@ -6,9 +6,12 @@ import os
 import socket
 import sys
 import textwrap
+import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Iterator
 
 from harness import DEADLINE_S, ROOT
 from stall_programs import LATE_MS, PYTHON, Case, Program, Talking
@@ -55,40 +58,80 @@ class Redis(Program):
         ]
 
 
+@contextmanager
+def late_writer(pipe: Path) -> Iterator[None]:
+    """A pipe that who reads it waits for."""
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with open(pipe, "w") as out:  # once somebody reads
+            time.sleep(LATE_MS / 1e3)
+            out.write("late")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        pipe.unlink()
+
+
 class Node(Talking):
-    """The three kinds of elastic/kibana's issue 292147."""
+    """The three kinds of elastic/kibana's issue 292147, and two that are as usual."""
 
     name, package, needs = "node", "nodejs", ["node"]
     SCRIPT = """
-        const crypto = require('crypto'), { execSync } = require('child_process');
+        const crypto = require('crypto'), fs = require('fs'), { execSync } = require('child_process');
         function compute() {
             const end = Date.now() + LATE;
             let n = 0;
             while (Date.now() < end) n += Math.sqrt(n + 1);
             return n;
         }
-        const ways = {
-            loop: compute,
-            execSync: () => execSync('sleep ' + LATE / 1000),
-            pbkdf2Sync: () => { const end = Date.now() + LATE;
-                                while (Date.now() < end) crypto.pbkdf2Sync('a', 'b', 100000, 64, 'sha512'); },
-        };
+        function waitForProcess() {
+            execSync('sleep ' + LATE / 1000);
+        }
+        function hash() {
+            const end = Date.now() + LATE;
+            while (Date.now() < end)
+                crypto.pbkdf2Sync('a', 'b', 100000, 64, 'sha512');
+        }
+        const text = JSON.stringify(Array.from({ length: 20000 }, (_, i) => ({ id: i, name: 'item ' + i })));
+        function parse() {
+            const end = Date.now() + LATE;
+            while (Date.now() < end)
+                JSON.parse(text);
+        }
+        function read() {
+            fs.readFileSync(PIPE);
+        }
+        const ways = { compute, waitForProcess, hash, parse, read };
         require('readline').createInterface({ input: process.stdin }).on('line', (word) => {
             setTimeout(() => { ways[word](); console.log('done'); }, 1);
         });
         setInterval(() => {}, 10);
     """
 
+    def source(self) -> str:
+        return self.SCRIPT.replace("LATE", str(LATE_MS)).replace("PIPE", f"'{self.folder}/pipe'")
+
     def command(self) -> list[str]:
         script = self.folder / "script.js"
-        script.write_text(self.SCRIPT.replace("LATE", str(LATE_MS)))
-        return ["node", "--interpreted-frames-native-stack", str(script)]
+        script.write_text(self.source())
+        return ["node", str(script)]
+
+    def read(self) -> None:
+        with late_writer(self.folder / "pipe"):
+            self.say("read")
 
     def cases(self) -> list[Case]:
         return [
-            self.case("loop", {"busy"}, "."),
-            self.case("execSync", {"child", "io"}, "SyncProcessRunner|uv_|epoll"),
-            self.case("pbkdf2Sync", {"busy"}, "(?i)sha512|pbkdf2|hmac"),
+            self.case("compute", {"busy"}, "compute", "Date.now()"),
+            self.case("waitForProcess", {"child", "io"}, "waitForProcess", "execSync"),
+            self.case("hash", {"busy"}, "hash", "pbkdf2Sync"),
+            self.case("parse", {"busy"}, "parse", "JSON.parse"),
+            Case("read", self.read, {"io"}, "read", "readFileSync"),
         ]
 
 
@@ -104,6 +147,14 @@ class Asyncio(Talking):
             ours, theirs = socket.socketpair()
             threading.Timer(LATE, theirs.send, (b"x",)).start()
             ours.recv(1)
+
+        def computed():
+            end = time.monotonic() + LATE
+            while time.monotonic() < end:
+                pass
+
+        def read():
+            open("PIPE").read()
 
         async def ticks():
             while True:
@@ -121,12 +172,24 @@ class Asyncio(Talking):
         asyncio.run(main())
     """
 
+    def source(self) -> str:
+        script = textwrap.dedent(self.SCRIPT).replace("LATE", str(LATE_MS / 1e3))
+        return script.replace("PIPE", str(self.folder / "pipe"))
+
     def command(self) -> list[str]:
-        return [PYTHON, "-S", "-c", textwrap.dedent(self.SCRIPT).replace("LATE", str(LATE_MS / 1e3))]
+        return [PYTHON, "-S", "-c", self.source()]
+
+    def read(self) -> None:
+        with late_writer(self.folder / "pipe"):
+            self.say("read")
 
     def cases(self) -> list[Case]:
-        return [self.case("slept", {"sleep"}, "nanosleep|time_sleep|pysleep|select"),
-                self.case("blocked", {"io"}, "recv")]
+        return [
+            self.case("slept", {"sleep"}, "slept", "time.sleep"),
+            self.case("blocked", {"io"}, "blocked", "recv"),
+            self.case("computed", {"busy"}, "computed", "time.monotonic"),
+            Case("read", self.read, {"io"}, "read", "open("),
+        ]
 
 
 class Nginx(Program):
@@ -182,8 +245,8 @@ class Nginx(Program):
             time.sleep(0.01)
 
     def cases(self) -> list[Case]:
-        return [Case("sleep in Perl", lambda: self.get("/sleeps"), {"sleep"}, "nanosleep|Perl_pp_sleep|^sleep$"),
-                Case("a loop in Perl", lambda: self.get("/computes"), {"busy"}, "^Perl_")]
+        return [Case("sleep in Perl", lambda: self.get("/sleeps"), {"sleep"}, "nanosleep|Perl_pp_sleep|^sleep$|__ANON__"),
+                Case("a loop in Perl", lambda: self.get("/computes"), {"busy"}, "^Perl_|__ANON__")]
 
 
 SERVERS: list[type[Program]] = [Redis, Node, Asyncio, Nginx]

@@ -10,6 +10,7 @@ export { Filters } from "./views/frame/filters";
 export { Help } from "./views/frame/help";
 export { Source } from "./views/rows/source";
 export { Sandwich } from "./views/sandwich/sandwich";
+export { LaneTools } from "./views/overview/lane_tools";
 export { ThreadTable } from "./views/overview/thread_table";
 export { StallMarks } from "./views/stalls/marks";
 export { stepStall } from "./views/stalls/pick";

@@ -20,6 +20,7 @@ const WORD = /\w+/y;
 const QUALIFIERS = /^(?: (?:const|volatile|noexcept|&&?))+/;
 const CLOSURE = /^(?:\{.*\}|'lambda.*|\$_\d+|func\d+|gowrap\d+|\d+|__(?:func|dg)?(?:lambda|literal).*)$/s;
 const LAMBDA_CALL = /((?:^|::)(?:\{lambda[^{}]*\}|'lambda[^']*'|\$_\d+))::operator\(\)$/;
+const INSIDE = /\.<locals>\.|(?:^|\.)<\w+>$/; // a function, a lambda and so on inside of a Python function
 const PYTHON = /^py::(.+):(?:.*\/)?([^/:]*)$/;
 
 /** Behind the bracket that belongs to the one at i; 0: there is none. */
@@ -167,11 +168,20 @@ export function plainName(name: string): string {
   return list ? joined(withoutParameters(list)) : plain;
 }
 
+/** What has no name of its own keeps the function that it stands in. */
+function insideForms(name: string): string[] {
+  const parts = name.replaceAll(".<locals>", "").split(".").slice(-PARTS_MOST);
+  let least = parts.length - 1;
+  while (least > 0 && parts[least].startsWith("<")) least--;
+  return [...new Set([name, ...parts.slice(0, least + 1).map((_, start) => parts.slice(start).join("."))])];
+}
+
 function made(name: string): string[] {
   if (/^\w+$/.test(name)) return [name]; // C
   const python = PYTHON.exec(name);
   if (python) return [name, `${python[1]} (${python[2]})`, python[1]];
   if (/^[-+]?\[/.test(name)) return [name];
+  if (INSIDE.test(name)) return insideForms(name);
   const plain = name.replace(ADDED, "") || name;
   const sep = separator(plain);
   const list = tokens(plain, sep);

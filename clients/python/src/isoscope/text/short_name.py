@@ -34,6 +34,7 @@ _CLOSURE = re.compile(
 _LAMBDA_CALL = re.compile(
     r"((?:^|::)(?:\{lambda[^{}]*\}|'lambda[^']*'|\$_[0-9]+))::operator\(\)$"
 )
+_INSIDE = re.compile(r"\.<locals>\.|(?:^|\.)<\w+>$", re.ASCII)  # a lambda and so on inside of a Python function
 _PYTHON = re.compile(r"py::(.+):(?:.*/)?([^/:]*)")
 _WORD = re.compile(r"\w", re.ASCII)
 _NAME_END = re.compile(r"[^\s*&(!]$")
@@ -68,6 +69,8 @@ def _made(name: str) -> list[str]:
         return [name, f"{python[1]} ({python[2]})", python[1]]
     if re.match(r"[-+]?\[", name):
         return [name]
+    if _INSIDE.search(name):
+        return _inside_forms(name)
     plain = _ADDED.sub("", name) or name
     sep = _separator(plain)
     tokens = _tokens(plain, sep)
@@ -86,6 +89,15 @@ def _made(name: str) -> list[str]:
         rest = re.sub(r"^[^ (\[{<]*/", "", rest)
         forms.append(rest)
     return forms + _without_namespaces(rest, sep)
+
+
+def _inside_forms(name: str) -> list[str]:
+    """What has no name of its own keeps the function that it stands in."""
+    parts = name.replace(".<locals>", "").split(".")[-_PARTS_MOST:]
+    least = len(parts) - 1
+    while least > 0 and parts[least].startswith("<"):
+        least -= 1
+    return [name, *[".".join(parts[start:]) for start in range(least + 1)]]
 
 
 def _without_namespaces(rest: str, sep: str) -> list[str]:

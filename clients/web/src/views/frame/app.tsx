@@ -73,7 +73,7 @@ function View({ search }: { search: SearchResult | null }) {
 
 export function App() {
   const { search } = selection.value;
-  const { Filters, Help, Save, StallMarks } = later.value;
+  const { Filters, Help, LaneTools, Save, StallMarks } = later.value;
   const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
   const found = useMemo(
     () => (search.text && answer && !answer.error ? answer : null),
@@ -95,7 +95,7 @@ export function App() {
       <LossBanner />
       <Few />
       <FileBanner />
-      <Overview StallMarks={StallMarks} />
+      <Overview StallMarks={StallMarks} LaneTools={LaneTools} />
       <Tabs />
       <LegendBar />
       <main>

@@ -7,6 +7,7 @@ import type { Save } from "../files/save";
 import type { Source } from "../rows/source";
 import type { Sandwich } from "../sandwich/sandwich";
 import type { ThreadTable } from "../overview/thread_table";
+import type { LaneTools } from "../overview/lane_tools";
 import type { StallMarks } from "../stalls/marks";
 import type { stepStall } from "../stalls/pick";
 import type { StallView } from "../stalls/stall_view";
@@ -26,6 +27,7 @@ export interface LaterViews {
   Source: typeof Source;
   Sandwich: typeof Sandwich;
   EventTables: typeof EventTables;
+  LaneTools: typeof LaneTools;
   StallMarks: typeof StallMarks;
   StallView: typeof StallView;
   stepStall: typeof stepStall;

@@ -13,7 +13,7 @@ import { drawCurve } from "./cpu_curve";
 import { duration, grouped, percent } from "../parts/format";
 import { laneTip, stepAt } from "./lane_tip";
 import { Lanes, type Marks, type WithTip } from "./lane_rows";
-import { LaneTools } from "./lane_tools";
+import type { LaneTools } from "./lane_tools";
 import { LABEL_PX, LANE_PX } from "./lanes";
 import { timeAt, type TimeView, xOf } from "../time/time_axis";
 import { setWindow, useTimeDrag, zoomedSpan, zoomTime } from "../time/time_drag";
@@ -49,7 +49,12 @@ function heightsOf(lanes: number): Heights {
   return { curve: Math.round(height - shown), lanes: Math.round(shown) };
 }
 
-export function Overview({ StallMarks }: Marks) {
+/** Of the page's second file, too: there is little to order at once. */
+interface Parts extends Marks {
+  LaneTools?: typeof LaneTools;
+}
+
+export function Overview({ StallMarks, LaneTools }: Parts) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const maxSteps = Math.max(100, Math.floor((width - LABEL_PX) / 2));
@@ -75,7 +80,7 @@ export function Overview({ StallMarks }: Marks) {
           <>
             <Strip overview={overview} width={width} height={height} StallMarks={StallMarks} />
             <Told overview={overview} />
-            <LaneTools overview={overview} bottom={height.lanes} />
+            {LaneTools && <LaneTools overview={overview} bottom={height.lanes} />}
           </>
         )}
       </div>
