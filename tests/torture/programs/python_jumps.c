@@ -5,7 +5,7 @@ typedef int (*callback)(int depth);
 
 static _Thread_local jmp_buf out;
 
-int jump_after(callback call, int depth);
+__attribute__((visibility("default"))) int jump_after(callback call, int depth);
 
 static __attribute__((noinline)) int down(callback call, int depth, int left)
 {

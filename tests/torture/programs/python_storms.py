@@ -133,7 +133,7 @@ def deep__under__root():
         busy()
 
     while not is_over():
-        for depth in (5, 40, 90, 300):
+        for depth in (5, 40, 90, 150):
             top__under__deep(depth)
 
 
@@ -263,7 +263,7 @@ def forks__under__root():
     def child__under__forks():
         made("inner__under__child", "    return [busy() for _ in range(100)]")()
 
-    while not is_over():
+    for _ in range(int(100 * float(sys.argv[1]))):  # its own CPU time is next to nothing
         pid = os.fork()
         if pid == 0:
             child__under__forks()
@@ -281,7 +281,7 @@ def interpreters__under__root():
             import _xxsubinterpreters as interpreters
         except ImportError:
             not_here("there are no interpreters within interpreters")
-    text = ("def busy():\n    return sum(i * i for i in range(3000))\n"
+    text = ("def busy():\n    return sum(i * i for i in range(30000))\n"
             "def within__under__interpreters():\n    return busy() + busy()\n"
             "within__under__interpreters()\n")
     while not is_over():
