@@ -173,7 +173,8 @@ outer();
 def test_stacks_of_node_reach_the_root_through_its_just_in_time_code(tmp_path):
     script = tmp_path / "script.js"
     script.write_text(NODE_SCRIPT)
-    with profiled(["/usr/bin/node", "--perf-basic-prof", str(script)], cwd=tmp_path) as service:
+    command = ["/usr/bin/node", "--perf-basic-prof", str(script)]
+    with profiled(command, "--no-runtimes", cwd=tmp_path) as service:
         processes = service.profile()
     for process, _ in processes:
         Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
