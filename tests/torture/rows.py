@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from harness import BUILD
 PERIOD_US = 200
 EXEC_US = 3000  # what a program uses at most that starts, spins for a millisecond, and execs
 PROGRAMS = BUILD / "tests" / "torture"
+# Another one, of 3.9 or later, may have libraries that Debian's has not.
+PYTHON = os.environ.get("ISOSCOPE_TORTURE_PYTHON", "/usr/bin/python3")
 
 
 class Row(NamedTuple):
@@ -36,6 +39,10 @@ def program(name: str, *words: str) -> list[str]:
 
 def limited(*limits: str) -> list[str]:
     return ["/usr/bin/prlimit", *limits, *program("limited")]
+
+
+def storms(seconds: float, *kinds: str) -> list[str]:
+    return [PYTHON, *program("python_storms.py", str(seconds), *kinds)]
 
 
 def own_signal(number: signal.Signals, when: str) -> Row:
@@ -190,6 +197,27 @@ ENVIRONMENT = [
     Row("user dispatch of system calls", program("dispatch"), 200, "spin", 0.5),
 ]
 
+# Each kind is a thread. That no frame is a wrong one is seen by the callers.
+PYTHONS = [
+    Row("python: exec, eval, generators, __del__", storms(0.8, "execs", "evals", "generators", "deletions"),
+        400, whole=0.98, wall=0.9, callers=True),
+    Row("python: collections, recursion, exceptions, threads",
+        storms(0.8, "cycles", "deep", "raises", "threads"), 400, whole=0.95, callers=True),
+    Row("python: asyncio, longjmp", storms(0.5, "tasks", "jumps"), 200, whole=0.98, callers=True),
+    Row("python: fork", storms(0.3, "forks"), 100, whole=0.98, processes=2, callers=True),
+    Row("python: interpreters in it", storms(0.3, "interpreters"), 50, whole=0.98, callers=True),
+    Row("python: ends while threads run", storms(0.3, "ends"), 100, whole=0.95, processes=2),
+    *[Row(f"python: {' '.join(kinds)}, long", storms(12, *kinds), 10000, whole=0.95, callers=True, long=True)
+      for kinds in (("execs", "evals", "generators", "deletions"), ("cycles", "deep", "raises", "threads"),
+                    ("tasks", "jumps", "execs", "deep"))],
+    *[Row(f"python: {kind}, long", storms(6, kind), 1000, whole=0.9, processes=2, callers=kind != "ends",
+          long=True) for kind in ("forks", "ends")],
+    Row("python: interpreters, long", storms(6, "interpreters"), 1000, whole=0.95, callers=True, long=True),
+    # A greenlet's stack begins where it was switched to first, on the stack of others.
+    *[Row(f"python: {kind}, long", storms(8, kind), 1000, whole=0.0, callers=True, long=True)
+      for kind in ("greenlets", "gevents")],
+]
+
 # The server, its load and the script that checks the answers: all of them are sampled.
 SERVERS = [
     Row(f"{name} under load", ["/usr/bin/python3", "-B", str(Path(__file__).with_name("servers.py")),
@@ -198,4 +226,4 @@ SERVERS = [
                         ("javac", 0.2))
 ]
 
-ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + SERVERS
+ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + PYTHONS + SERVERS

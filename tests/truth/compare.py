@@ -14,6 +14,7 @@ from typing import Iterator, NamedTuple
 
 DUMPED_MAX = 100  # frames; the dump leaves out the rest
 FRAME = re.compile(r'^  File (?:"(.*)"|(\?\?\?)), line (\d+|\?\?\?) in (.*)$')
+TRAMPOLINE = "<interpreter trampoline>"  # 3.12: a frame that is no function's
 CUT = 490  # characters of a text in the dump, about; then "..."
 
 
@@ -93,7 +94,11 @@ def samples(path: Path) -> Iterator[Sample]:
                     break
                 text.append(line)
             whole = "".join(text)
-            yield Sample(ours, dumped(whole), int(words[1]), left, at_leaf, words[2] == "1", words[3], int(words[4]),
+            theirs = dumped(whole)
+            if theirs and theirs[0].name == TRAMPOLINE:  # 3.12: the eval function is being entered
+                at_leaf = max(at_leaf, min(left, 1))
+            theirs = [frame for frame in theirs if frame.name != TRAMPOLINE]
+            yield Sample(ours, theirs, int(words[1]), left, at_leaf, words[2] == "1", words[3], int(words[4]),
                          words[5] if len(words) > 5 else "", whole)
 
 

@@ -8,6 +8,7 @@
 #include "sampler/capture/tick_stack.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -112,12 +113,14 @@ static void read_places(struct guarded_memory *memory)
     atomic_fetch_add(&ticks, 1);
     for (int i = 0; i < STORM_PAGES; i++)
         at[i] = (uint64_t)atomic_load(&places[i]);
-    for (int round = 0; round < 20; round++)
+    for (int round = 0; round < 20; round++) {
         for (int i = 0; i < STORM_PAGES; i++) {
             atomic_fetch_add(&reads, 1);
             if (at[i] && !guarded_word(memory, at[i] + 8 * (uint64_t)round, &word))
                 atomic_fetch_add(&refused, 1);
         }
+        sched_yield(); /* pages go behind their probe */
+    }
 }
 
 static void *tick_and_work(void *unused)
@@ -338,7 +341,9 @@ static int status_of(void (*crash)(void), bool guarded)
 
 static void write_to_nothing(void)
 {
-    *(volatile int *)(uintptr_t)8 = 1;
+    volatile int *volatile nowhere = (volatile int *)(uintptr_t)8;
+
+    *nowhere = 1;
 }
 
 static void kill_oneself(void)
@@ -361,10 +366,11 @@ static void read_behind_the_file(void)
 
 static void crash_at_once_in_a_scan(struct guarded_memory *memory)
 {
+    volatile int *volatile nowhere = NULL;
     uint64_t word;
 
     guarded_word(memory, (uint64_t)&word, &word);
-    *(volatile int *)(uintptr_t)8 = 1;
+    *nowhere = 1;
 }
 
 /* Of ours: it is not taken for a guarded read. */

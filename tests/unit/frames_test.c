@@ -83,6 +83,30 @@ static void a_frame_that_breaks_the_rules_is_broken_and_a_reason_tells_which(voi
     }
 }
 
+static void what_comes_between_the_pieces_of_a_message_is_broken(void **state)
+{
+    static const struct {
+        uint8_t second[6];
+        const char *reason;
+    } cases[] = {
+        { { 0x81, 0x80 }, "a message begins within another one" },
+        { { 0xc0, 0x80 }, "only a message's first frame says that it is packed" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct frames frames = { .may_be_packed = true };
+        struct frames_piece piece;
+        uint8_t bytes[13] = { 0x01, 0x81, 0, 0, 0, 0, 'H' }, *at = bytes;
+        size_t size = sizeof(bytes);
+
+        memcpy(bytes + 7, cases[i].second, sizeof(cases[i].second));
+        assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_PIECE);
+        assert_int_equal(frames_next(&frames, &at, &size, &piece), FRAMES_BROKEN);
+        assert_string_equal(piece.reason, cases[i].reason);
+    }
+}
+
 static void an_announced_length_is_told_with_the_first_piece(void **state)
 {
     struct frames frames = { 0 };
@@ -116,6 +140,7 @@ int main(void)
         cmocka_unit_test(a_masked_frame_is_unmasked),
         cmocka_unit_test(a_frame_may_come_byte_by_byte),
         cmocka_unit_test(a_frame_that_breaks_the_rules_is_broken_and_a_reason_tells_which),
+        cmocka_unit_test(what_comes_between_the_pieces_of_a_message_is_broken),
         cmocka_unit_test(an_announced_length_is_told_with_the_first_piece),
         cmocka_unit_test(a_length_takes_as_few_bytes_as_it_can),
     };

@@ -43,11 +43,46 @@ static void nothing_leads_above_the_package(void **state)
     assert_uri("/../a/../../x y.c", "package:python3/x%20y.c", "file:///x%20y.c");
 }
 
+static void assert_script(const char *path, const char *package, bool system, const char *uri,
+                          const char *resolved_uri)
+{
+    struct snapshot_library library = {
+        .path = path, .name = path, .runtime = "python", .package = package, .system = system
+    };
+    struct json_text source = { 0 }, resolved = { 0 };
+
+    uri_source(&source, &library, path);
+    uri_resolved(&resolved, &library, path);
+    assert_int_equal(source.length, strlen(uri));
+    assert_memory_equal(source.data, uri, source.length);
+    assert_int_equal(resolved.length, strlen(resolved_uri));
+    if (resolved.length)
+        assert_memory_equal(resolved.data, resolved_uri, resolved.length);
+    json_text_free(&source);
+    json_text_free(&resolved);
+}
+
+/* What is built into the runtime is hidden, as system libraries are. */
+static void a_runtimes_file_is_itself_or_a_packages(void **state)
+{
+    (void)state;
+    assert_script("/home/u/my app.py", NULL, false, "file:///home/u/my%20app.py",
+                  "file:///home/u/my%20app.py");
+    assert_script("/v/site-packages/flask/app.py", "flask/app.py", true, "package:flask/app.py",
+                  "package:flask/app.py");
+    assert_script("/usr/lib/tool/main.py", NULL, true, "file:///usr/lib/tool/main.py",
+                  "file:///usr/lib/tool/main.py");
+    assert_script("<string>", NULL, false, "script:string", "script:string");
+    assert_script("<frozen importlib._bootstrap>", NULL, true,
+                  "script:frozen%20importlib._bootstrap", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_lose_what_only_a_compiler_wanted),
         cmocka_unit_test(nothing_leads_above_the_package),
+        cmocka_unit_test(a_runtimes_file_is_itself_or_a_packages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,7 +261,7 @@ static SIGNAL_SAFE bool put_of_other_state(const struct walk *walk, struct runti
     struct place at;
 
     for (uint32_t tried = 0; tried < STATES_MAX; tried++) {
-        state = cpython_thread_state(walk->scan, walk->entry, state);
+        state = cpython_thread_next(walk->scan, walk->entry, state);
         if (!state)
             return false;
         if (state == cursor->words[CPYTHON_AT_THREAD] || !first_place(walk, state, &at) ||
@@ -275,9 +275,34 @@ static SIGNAL_SAFE bool put_of_other_state(const struct walk *walk, struct runti
     return false;
 }
 
+static SIGNAL_SAFE bool has_subinterpreters(const struct walk *walk)
+{
+    uint64_t first, next;
+
+    return field(walk, walk->words[CPYTHON_RUNTIME], CPYTHON_INTERPRETERS, &first) && first &&
+           field(walk, first, CPYTHON_INTERPRETER_NEXT, &next) && next;
+}
+
+/* Whose frames come first is seen by their records. Without any (3.9) they are those of the newest
+ * interpreter that runs something: the lists begin with it. */
+static SIGNAL_SAFE uint64_t first_state(const struct walk *walk)
+{
+    uint64_t state = 0;
+    struct place at;
+
+    if (walk->words[CPYTHON_CHAIN] != CPYTHON_CHAIN_OBJECTS || !has_subinterpreters(walk))
+        return cpython_thread_state(walk->scan, walk->entry);
+    for (uint32_t tried = 0; tried < STATES_MAX; tried++) {
+        state = cpython_thread_next(walk->scan, walk->entry, state);
+        if (!state || (first_place(walk, state, &at) && at.frame))
+            return state;
+    }
+    return 0;
+}
+
 static SIGNAL_SAFE bool begin(const struct walk *walk, struct runtime_cursor *cursor)
 {
-    uint64_t state = cpython_thread_state(walk->scan, walk->entry, 0);
+    uint64_t state = first_state(walk);
     struct place at;
 
     cursor->begun = true;

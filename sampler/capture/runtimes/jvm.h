@@ -31,6 +31,7 @@ enum jvm_word {
     JVM_BLOCK_BYTES = JVM_SEGMENT_LOG2_0 + FEED_RUNTIME_RANGES_MAX, /* of its header */
     JVM_BLOCK_USED,
     /* CodeBlob */
+    JVM_BLOB_BYTES, /* of the struct */
     JVM_BLOB_NAME,
     JVM_BLOB_SIZE,
     JVM_BLOB_FRAME_SIZE,
@@ -84,6 +85,9 @@ enum jvm_word {
     JVM_WORDS,
 };
 static_assert((int)JVM_WORDS <= (int)FEED_RUNTIME_WORDS_MAX, "layout");
+
+/* Larger than any CodeBlob. */
+enum { JVM_BLOB_BYTES_MAX = 128 };
 
 /* What a section's field holds. */
 enum jvm_section {

@@ -60,39 +60,46 @@ SIGNAL_SAFE_INLINE enum jvm_blob_kind kind_by_name(struct guarded_memory *memory
     return memcmp(word, "native n", 8) ? JVM_BLOB_STUB : JVM_BLOB_NATIVE;
 }
 
-SIGNAL_SAFE_INLINE bool read_code(struct guarded_memory *memory, const struct feed_runtime *runtime,
-                                  struct jvm_blob *blob)
-{
-    uint64_t at = blob->address + runtime->words[JVM_BLOB_CODE];
-    int32_t offset;
+/* What all blobs begin with, read in one. */
+struct blob_head {
+    uint8_t bytes[JVM_BLOB_BYTES_MAX];
+};
 
-    if (!runtime->words[JVM_BLOB_CODE_IS_OFFSET])
-        return guarded_word(memory, at, &blob->code);
-    if (!read_int(memory, at, &offset) || offset < 0)
-        return false;
-    blob->code = blob->address + (uint64_t)offset;
-    return true;
+SIGNAL_SAFE_INLINE void head_field(const struct blob_head *head, uint64_t offset, void *out,
+                                   size_t bytes)
+{
+    memcpy(out, head->bytes + (offset < JVM_BLOB_BYTES_MAX - 8 ? offset : 0), bytes);
 }
 
-SIGNAL_SAFE_INLINE bool read_frame(struct guarded_memory *memory,
-                                   const struct feed_runtime *runtime, struct jvm_blob *blob)
+SIGNAL_SAFE_INLINE int32_t head_int(const struct blob_head *head, uint64_t offset)
 {
-    uint64_t complete = blob->address + runtime->words[JVM_BLOB_FRAME_COMPLETE];
-    int32_t words, offset;
+    int32_t number;
 
-    if (!read_int(memory, blob->address + runtime->words[JVM_BLOB_FRAME_SIZE], &words))
-        return false;
-    if (runtime->words[JVM_BLOB_FRAME_COMPLETE_BYTES] == 2) {
-        if (!read_short(memory, complete, &offset))
-            return false;
-        offset = (int16_t)offset;
-    } else if (!read_int(memory, complete, &offset)) {
-        return false;
-    }
+    head_field(head, offset, &number, sizeof number);
+    return number;
+}
+
+SIGNAL_SAFE_INLINE uint64_t head_code(const struct feed_runtime *runtime,
+                                      const struct blob_head *head, uint64_t address)
+{
+    uint64_t code;
+
+    if (runtime->words[JVM_BLOB_CODE_IS_OFFSET])
+        return address + (uint32_t)head_int(head, runtime->words[JVM_BLOB_CODE]);
+    head_field(head, runtime->words[JVM_BLOB_CODE], &code, sizeof code);
+    return code;
+}
+
+SIGNAL_SAFE_INLINE void take_frame(const struct feed_runtime *runtime, const struct blob_head *head,
+                                   struct jvm_blob *blob)
+{
+    int32_t words = head_int(head, runtime->words[JVM_BLOB_FRAME_SIZE]);
+
+    blob->frame_complete = head_int(head, runtime->words[JVM_BLOB_FRAME_COMPLETE]);
+    if (runtime->words[JVM_BLOB_FRAME_COMPLETE_BYTES] == 2)
+        blob->frame_complete = (int16_t)blob->frame_complete;
     /* A frame of 1 MiB: larger ones there are none. */
     blob->frame_bytes = words > 1 && words < 1 << 17 ? (uint64_t)words * 8 : 0;
-    blob->frame_complete = offset;
-    return true;
 }
 
 bool jvm_code_find(struct guarded_memory *memory, const struct feed_runtime *runtime, uint64_t pc,
@@ -100,6 +107,7 @@ bool jvm_code_find(struct guarded_memory *memory, const struct feed_runtime *run
 {
     const uint64_t *words = runtime->words;
     uint64_t block;
+    struct blob_head head = { { 0 } };
     uint8_t used;
     int32_t size, compile_id;
 
@@ -108,12 +116,15 @@ bool jvm_code_find(struct guarded_memory *memory, const struct feed_runtime *run
         return false;
     memset(out, 0, sizeof *out);
     out->address = block + words[JVM_BLOCK_BYTES];
-    if (!read_int(memory, out->address + words[JVM_BLOB_SIZE], &size) || size <= 0 ||
-        !read_code(memory, runtime, out) || !read_frame(memory, runtime, out) ||
-        !guarded_word(memory, out->address + words[JVM_BLOB_NAME], &out->name))
+    if (words[JVM_BLOB_BYTES] > sizeof head.bytes ||
+        !guarded_read(memory, head.bytes, out->address, words[JVM_BLOB_BYTES]))
         return false;
+    size = head_int(&head, words[JVM_BLOB_SIZE]);
+    out->code = head_code(runtime, &head, out->address);
+    take_frame(runtime, &head, out);
+    head_field(&head, words[JVM_BLOB_NAME], &out->name, sizeof out->name);
     out->end = out->address + (uint32_t)size;
-    if (pc < out->code || pc >= out->end || out->code < out->address)
+    if (size <= 0 || pc < out->code || pc >= out->end || out->code < out->address)
         return false;
     if (pc >= words[JVM_INTERPRETER_LOW] && pc < words[JVM_INTERPRETER_HIGH]) {
         out->kind = JVM_BLOB_INTERPRETER;
@@ -163,14 +174,13 @@ SIGNAL_SAFE_INLINE bool section(struct guarded_memory *memory, const struct feed
 
 enum {
     PC_DESC_BYTES = 16,
-    PC_DESC_SCOPE = 4,
     PC_DESCS_MAX = 1 << 20,
     SCOPE_BYTES = 3 * JVM_PACKED_BYTES_MAX,
 };
 
 /* The first description that stands for pc or for what follows it. They ascend; the last one is a sentinel. */
 SIGNAL_SAFE_INLINE bool find_pc_desc(struct guarded_memory *memory, uint64_t first, uint32_t count,
-                                     int32_t offset, int32_t out[2])
+                                     int32_t offset, uint64_t *at, int32_t out[2])
 {
     uint32_t low = 0, high = count;
 
@@ -185,6 +195,7 @@ SIGNAL_SAFE_INLINE bool find_pc_desc(struct guarded_memory *memory, uint64_t fir
         else
             high = middle;
     }
+    *at = low;
     return low < count &&
            guarded_read(memory, out, first + (uint64_t)low * PC_DESC_BYTES, 2 * sizeof *out);
 }
@@ -215,17 +226,22 @@ bool jvm_code_scope(struct guarded_memory *memory, const struct feed_runtime *ru
                     const struct jvm_blob *blob, uint64_t pc, struct jvm_scope *out, bool *exact)
 {
     enum jvm_section is = (enum jvm_section)runtime->words[JVM_SCOPES_PCS_IS];
-    uint64_t first, end;
-    int32_t found[PC_DESC_SCOPE / 2], offset = (int32_t)(pc - blob->code);
+    uint64_t first, end, at;
+    int32_t found[2], offset = (int32_t)(pc - blob->code);
 
     *exact = false;
     if (!section(memory, runtime, blob, JVM_SCOPES_PCS, is, &first) ||
         !section(memory, runtime, blob, JVM_SCOPES_PCS_END, is, &end) || end < first ||
         (end - first) / PC_DESC_BYTES > PC_DESCS_MAX ||
-        !find_pc_desc(memory, first, (uint32_t)((end - first) / PC_DESC_BYTES), offset, found))
+        !find_pc_desc(memory, first, (uint32_t)((end - first) / PC_DESC_BYTES), offset, &at, found))
         return false;
     *exact = found[0] == offset;
-    return found[1] > 0 && read_scope(memory, runtime, blob, (uint32_t)found[1], out);
+    if (found[1] > 0)
+        return read_scope(memory, runtime, blob, (uint32_t)found[1], out);
+    /* Behind the last one: what that says of the method itself is near, of an inlined one it is not. */
+    return at && guarded_read(memory, found, first + (at - 1) * PC_DESC_BYTES, sizeof found) &&
+           found[1] > 0 && read_scope(memory, runtime, blob, (uint32_t)found[1], out) &&
+           !out->outer;
 }
 
 bool jvm_scope_next(struct guarded_memory *memory, const struct feed_runtime *runtime,

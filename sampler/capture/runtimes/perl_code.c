@@ -9,7 +9,7 @@ enum {
 };
 
 static const char program_name[] = "(main program)", require_name[] = "require",
-                  eval_name[] = "eval";
+                  eval_name[] = "eval", evaluated_file[] = "(eval)";
 
 static SIGNAL_SAFE bool word_at(struct runtime_scan *scan, uint64_t address, uint64_t offset,
                                 uint64_t *out)
@@ -36,6 +36,19 @@ static SIGNAL_SAFE uint32_t put_c_string(struct runtime_scan *scan, uint64_t tex
         bytes += piece;
     }
     return bytes;
+}
+
+/* Each text that is evaluated has a number in Perl, and so would each be a file of its own: "(eval 12)". */
+static SIGNAL_SAFE uint32_t put_file(struct runtime_scan *scan, uint64_t file)
+{
+    char *out = scan->texts->file;
+    uint32_t bytes = put_c_string(scan, file, out, FEED_CODE_FILE_MAX);
+
+    if (bytes < sizeof evaluated_file ||
+        memcmp(out, evaluated_file, sizeof evaluated_file - 2) != 0)
+        return bytes;
+    memcpy(out, evaluated_file, sizeof evaluated_file - 1);
+    return sizeof evaluated_file - 1;
 }
 
 /* A HEK. */
@@ -157,8 +170,7 @@ void perl_put_sub(struct runtime_scan *scan, uint32_t entry, uint64_t code, uint
         name[bytes++] = ':';
     }
     bytes += put_name(scan, sub.name, &name[bytes], FEED_CODE_NAME_MAX - bytes);
-    put_known(scan, key, line, bytes,
-              put_c_string(scan, sub.file, scan->texts->file, FEED_CODE_FILE_MAX));
+    put_known(scan, key, line, bytes, put_file(scan, sub.file));
 }
 
 void perl_put_eval(struct runtime_scan *scan, uint32_t entry, bool required, uint64_t code,
@@ -168,13 +180,13 @@ void perl_put_eval(struct runtime_scan *scan, uint32_t entry, bool required, uin
     const uint32_t line = line_of(scan, words, statement),
                    bytes = required ? sizeof require_name - 1 : sizeof eval_name - 1;
     uint64_t key = code_key_begin(entry), file, beginning[FILE_KEY_WORDS] = { 0 };
-    char *text = scan->texts->file;
     uint32_t file_bytes;
 
     if (!word_at(scan, statement, words[PERL_STATEMENT_FILE], &file))
         return;
-    file_bytes = put_c_string(scan, file, text, FEED_CODE_FILE_MAX);
-    memcpy(beginning, text, file_bytes < sizeof beginning ? file_bytes : sizeof beginning);
+    file_bytes = put_file(scan, file);
+    memcpy(beginning, scan->texts->file,
+           file_bytes < sizeof beginning ? file_bytes : sizeof beginning);
     key = code_key_add(key, code);
     key = code_key_add(key, required);
     key = code_key_add(key, file_bytes);
@@ -199,6 +211,5 @@ void perl_put_program(struct runtime_scan *scan, uint32_t entry, uint64_t interp
     if (put_cached(scan, key, line))
         return;
     memcpy(scan->texts->name, program_name, sizeof program_name - 1);
-    put_known(scan, key, line, sizeof program_name - 1,
-              put_c_string(scan, file, scan->texts->file, FEED_CODE_FILE_MAX));
+    put_known(scan, key, line, sizeof program_name - 1, put_file(scan, file));
 }

@@ -59,6 +59,13 @@ static SIGNAL_SAFE bool runs_iseq(uint64_t magic)
            magic == MAGIC_TOP || magic == MAGIC_EVAL || magic == MAGIC_RESCUE;
 }
 
+static SIGNAL_SAFE bool read_frame(struct runtime_scan *scan, uint64_t at,
+                                   struct control_frame *frame, struct environment *environment)
+{
+    return guarded_read(&scan->memory, frame, at, sizeof *frame) &&
+           read_environment(scan, frame->environment, environment);
+}
+
 /* pc: of the loop's own register, which runs ahead of the frame's; 0: not known. False: it is no frame. */
 static SIGNAL_SAFE bool put_frame(struct runtime_scan *scan, uint32_t entry, uint64_t at,
                                   uint64_t pc, bool *last)
@@ -67,8 +74,7 @@ static SIGNAL_SAFE bool put_frame(struct runtime_scan *scan, uint32_t entry, uin
     struct environment environment;
     uint64_t magic;
 
-    if (!guarded_read(&scan->memory, &frame, at, sizeof frame) ||
-        !read_environment(scan, frame.environment, &environment))
+    if (!read_frame(scan, at, &frame, &environment))
         return false;
     magic = environment.flags & MAGIC;
     *last = environment.flags & FINISH;
@@ -107,15 +113,66 @@ static SIGNAL_SAFE enum ruby_range range_of(const struct feed_runtime *runtime, 
     return RUBY_EXEC;
 }
 
-/* The loop holds its pc in a register, where the compiler is GNU's and the machine x86-64. */
-static SIGNAL_SAFE uint64_t loop_pc(const struct runtime_native *native)
+/* What the loop holds in registers, where the compiler is GNU's and the machine x86-64. */
+struct registers {
+    uint64_t pc, frame; /* 0: not known */
+};
+
+static SIGNAL_SAFE struct registers read_registers(const struct runtime_native *native,
+                                                   enum ruby_range range)
 {
+    struct registers registers = { 0 };
+
 #ifdef __x86_64__
-    return native->context ? (uint64_t)native->context->uc_mcontext.gregs[REG_R14] : 0;
+    if (native->context && range == RUBY_LOOP) {
+        registers.pc = (uint64_t)native->context->uc_mcontext.gregs[REG_R14];
+        registers.frame = (uint64_t)native->context->uc_mcontext.gregs[REG_R15];
+    }
 #else
     (void)native;
-    return 0;
+    (void)range;
 #endif
+    return registers;
+}
+
+/* The interpreter itself is interrupted, and has given up the frame that it was entered with: what runs C
+ * or nothing is not its own, and a frame that was the last one is gone when the next one is the newest. */
+static SIGNAL_SAFE bool is_leaving(struct runtime_scan *scan, const uint64_t *words,
+                                   uint64_t newest, uint64_t held)
+{
+    struct control_frame frame;
+    struct environment environment;
+
+    if (!read_frame(scan, newest, &frame, &environment) || !runs_iseq(environment.flags & MAGIC))
+        return true;
+    return held + words[RUBY_FRAME_BYTES] == newest &&
+           read_frame(scan, held, &frame, &environment) && environment.flags & FINISH;
+}
+
+/* The newest frame waits for an interpreter that is not entered yet: what runs calls from a loop further
+ * out. Each instruction stores where the next one is before it calls anything. */
+static SIGNAL_SAFE bool is_coming(struct runtime_scan *scan, const uint64_t *words, uint64_t newest)
+{
+    struct control_frame frame;
+    struct environment environment;
+
+    return read_frame(scan, newest, &frame, &environment) && environment.flags & FINISH &&
+           runs_iseq(environment.flags & MAGIC) &&
+           ruby_is_at_start(scan, words, frame.iseq, frame.pc);
+}
+
+/* Frames and native frames change one after the other. False: this native frame has no frames. */
+static SIGNAL_SAFE bool is_joined(struct runtime_scan *scan, const uint64_t *words,
+                                  struct runtime_cursor *cursor,
+                                  const struct runtime_native *native, enum ruby_range range)
+{
+    const uint64_t newest = cursor->words[RUBY_AT_FRAME];
+
+    if (native->context)
+        return !is_leaving(scan, words, newest, read_registers(native, range).frame);
+    if (range == RUBY_LOOP && is_coming(scan, words, newest))
+        cursor->words[RUBY_AT_FRAME] = newest + words[RUBY_FRAME_BYTES];
+    return true;
 }
 
 static SIGNAL_SAFE void put_frames(struct runtime_scan *scan, uint32_t entry,
@@ -139,7 +196,9 @@ static SIGNAL_SAFE void put_frames(struct runtime_scan *scan, uint32_t entry,
 uint32_t ruby_frames(struct runtime_scan *scan, uint32_t entry, const struct runtime_native *native)
 {
     struct runtime_cursor *cursor = &scan->cursors[entry];
-    const enum ruby_range range = range_of(&scan->writer->runtimes[entry], native->pc);
+    const struct feed_runtime *runtime = &scan->writer->runtimes[entry];
+    const enum ruby_range range = range_of(runtime, native->pc);
+    const bool first = !cursor->begun;
     uint32_t before = scan->put;
 
     if (range == RUBY_EXEC && cursor->words[RUBY_SERVED]) {
@@ -148,7 +207,8 @@ uint32_t ruby_frames(struct runtime_scan *scan, uint32_t entry, const struct run
     }
     if (cursor->ended || (!cursor->begun && !begin(scan, entry, cursor)))
         return 0;
-    put_frames(scan, entry, cursor, range == RUBY_LOOP ? loop_pc(native) : 0);
     cursor->words[RUBY_SERVED] = range == RUBY_LOOP;
+    if (!first || is_joined(scan, runtime->words, cursor, native, range))
+        put_frames(scan, entry, cursor, read_registers(native, range).pc);
     return scan->put - before;
 }

@@ -21,6 +21,14 @@ static SIGNAL_SAFE bool word_at(struct runtime_scan *scan, uint64_t address, uin
     return guarded_word(&scan->memory, address + offset, out);
 }
 
+bool ruby_is_at_start(struct runtime_scan *scan, const uint64_t *words, uint64_t iseq, uint64_t pc)
+{
+    uint64_t body, code;
+
+    return word_at(scan, iseq, words[RUBY_ISEQ_BODY], &body) &&
+           word_at(scan, body, words[RUBY_BODY_CODE], &code) && pc == code;
+}
+
 static SIGNAL_SAFE bool read_fields(struct runtime_scan *scan, const uint64_t *words, uint64_t iseq,
                                     struct fields *out)
 {

@@ -22,6 +22,9 @@ struct ruby_code {
     uint64_t newer_pc; /* to be believed where it lies in this code; 0: not known */
 };
 
+/* The iseq's first instruction is the next one. */
+SIGNAL_SAFE bool ruby_is_at_start(struct runtime_scan *scan, const uint64_t *words, uint64_t iseq,
+                                  uint64_t pc);
 SIGNAL_SAFE void ruby_put_code(struct runtime_scan *scan, uint32_t entry,
                                const struct ruby_code *code);
 SIGNAL_SAFE void ruby_put_cfunc(struct runtime_scan *scan, uint32_t entry, uint64_t method);

@@ -20,6 +20,8 @@ static void take_over(struct process *process, const struct process_saved *saved
     process->corrupt = info->corrupt;
     process->status = info->status;
     process->runtimes = info->runtimes;
+    snprintf(process->unknown_runtime, sizeof(process->unknown_runtime), "%s",
+             info->unknown_runtime);
     process->owners.of[SAMPLES_OF_TIME]->evicted = info->evicted;
     atomic_store(&process->owners.of[SAMPLES_OF_TIME]->unstored, info->unstored);
     module_set_merge(&process->met, &saved->met);

@@ -235,3 +235,25 @@ bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole
     *out = search.found[0];
     return out->end > out->start;
 }
+
+bool code_gap_find(struct elf_file *file, struct runtime_piece *out)
+{
+    struct unwind_data unwind = { 0 };
+    struct cfi_program program;
+    uint64_t end = 0;
+
+    *out = (struct runtime_piece){ 0 };
+    if (elf_file_machine(file) != MACHINE || !read_unwind_data(file, &unwind))
+        return false;
+    for (uint64_t i = 0; i < unwind.header.fde_count; i++) {
+        uint64_t at = cfi_header_fde_vaddr(&unwind.header, i);
+
+        if (!cfi_program_at(&program, &unwind.frames, at - unwind.frames.vaddr))
+            continue;
+        if (end && program.start > end && program.start - end > out->end - out->start)
+            *out = (struct runtime_piece){ end, program.start };
+        if (program.end > end)
+            end = program.end;
+    }
+    return out->end > out->start;
+}

@@ -25,4 +25,8 @@ uint32_t cold_pieces_find(struct elf_file *file, struct runtime_piece *whole,
 bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole,
                         struct runtime_piece *out);
 
+/* The largest stretch between functions that .eh_frame tells of, of which it tells nothing: code that no compiler
+ * made for the linker. False: there is none. */
+bool code_gap_find(struct elf_file *file, struct runtime_piece *out);
+
 #endif

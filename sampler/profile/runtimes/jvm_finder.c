@@ -64,6 +64,9 @@ static bool take_blob(struct finding *finding, uint32_t major)
     if (!finding->structs.sizes[JVM_SIZE_BLOCK].there || !has(finding, JVM_FIELD_BLOCK_HEADER) ||
         !take(finding, JVM_BLOCK_USED, JVM_FIELD_BLOCK_USED))
         return false;
+    words[JVM_BLOB_BYTES] = finding->structs.sizes[JVM_SIZE_BLOB].value;
+    if (!words[JVM_BLOB_BYTES] || words[JVM_BLOB_BYTES] > JVM_BLOB_BYTES_MAX)
+        return false;
     words[JVM_BLOCK_BYTES] = finding->structs.sizes[JVM_SIZE_BLOCK].value;
     words[JVM_BLOCK_USED] += value(finding, JVM_FIELD_BLOCK_HEADER);
     words[JVM_BLOB_CODE_IS_OFFSET] = !by_address;

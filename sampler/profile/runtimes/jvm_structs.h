@@ -78,6 +78,7 @@
 
 #define JVM_SIZES(X)                                                                               \
     X(BLOCK, "HeapBlock")                                                                          \
+    X(BLOB, "CodeBlob")                                                                            \
     X(CONST_METHOD, "ConstMethod")                                                                 \
     X(POOL, "ConstantPool")                                                                        \
     X(PC_DESC, "PcDesc")

@@ -258,6 +258,11 @@ uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct
     return 1 + pieces_by_unwind_data(file, &out[0], out + 1, room - 1);
 }
 
+bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out)
+{
+    return code_gap_find(file->file, out);
+}
+
 bool runtime_file_text(struct runtime_file *file, const char *beginning, char *out, size_t bytes)
 {
     uint64_t size, vaddr;

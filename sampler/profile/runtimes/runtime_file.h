@@ -46,6 +46,9 @@ uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct
 uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
                              uint32_t room);
 
+/* The largest stretch of code that the unwind data tells nothing of. False: there is none. */
+bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out);
+
 /* The first text among its constants that begins so: out is filled up to the text's end, bytes - 1 at
  * most. False: there is none. */
 bool runtime_file_text(struct runtime_file *file, const char *beginning, char *out, size_t bytes);

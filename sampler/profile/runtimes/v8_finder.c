@@ -12,6 +12,7 @@ enum {
     BYTECODE_SCALES = 3,
     SCRIPT_ID_AFTER = 8, /* behind line_ends */
     ADDRESS_END_BITS = 47,
+    BUILTINS_BYTES_MIN = 512 * 1024,
 };
 
 /* What v8dbg_ constants say, by their names; the first one that is there. */
@@ -203,18 +204,28 @@ static void find_bytecodes(const struct runtime_module *module, uint64_t words[V
     words[V8_BYTECODE_KINDS] = bytes / BYTECODE_SCALES;
 }
 
-/* Built-in code where the file has it. Up to 10.x the first symbol is a pointer to the second. */
-static bool find_ranges(const struct runtime_module *module, struct feed_runtime *out)
+/* Built-in code where the file has it. Up to 10.x the first symbol is a pointer to the second. A stripped
+ * file (Debian's) has neither: of no other code that large it has no unwind data. */
+static bool find_builtins(struct runtime_file *file, struct runtime_piece *out)
 {
-    uint64_t vaddr;
     int32_t bytes;
 
-    if (!number_at(module->file, "v8_Default_embedded_blob_code_size_", &bytes) || bytes <= 0 ||
-        (!runtime_file_symbol(module->file, "v8_Default_embedded_blob_code_data_", &vaddr, NULL) &&
-         !runtime_file_symbol(module->file, "v8_Default_embedded_blob_code_", &vaddr, NULL)))
+    if (!number_at(file, "v8_Default_embedded_blob_code_size_", &bytes) || bytes <= 0 ||
+        (!runtime_file_symbol(file, "v8_Default_embedded_blob_code_data_", &out->start, NULL) &&
+         !runtime_file_symbol(file, "v8_Default_embedded_blob_code_", &out->start, NULL)))
+        return runtime_file_gap(file, out) && out->end - out->start >= BUILTINS_BYTES_MIN;
+    out->end = out->start + (uint64_t)bytes;
+    return true;
+}
+
+static bool find_ranges(const struct runtime_module *module, struct feed_runtime *out)
+{
+    struct runtime_piece builtins;
+
+    if (!find_builtins(module->file, &builtins))
         return false;
-    out->ranges[0] = (struct feed_runtime_range){ .start = vaddr + module->bias,
-                                                  .end = vaddr + module->bias + (uint64_t)bytes,
+    out->ranges[0] = (struct feed_runtime_range){ .start = builtins.start + module->bias,
+                                                  .end = builtins.end + module->bias,
                                                   .what = V8_BUILTINS };
     out->ranges[1] = (struct feed_runtime_range){
         .start = 1, .end = UINT64_C(1) << ADDRESS_END_BITS, .what = V8_ELSEWHERE, .outside = 1
@@ -240,7 +251,7 @@ enum runtime_found v8_find(const struct runtime_module *module, struct feed_runt
     *reason = "it does not tell its layout, or has another one";
     if (!is_usual(module->file) || !read_constants(module->file, out->words))
         return RUNTIME_UNKNOWN;
-    *reason = "its file has no symbols";
+    *reason = "its built-in code is not found";
     if (!find_ranges(module, out))
         return RUNTIME_UNKNOWN;
     find_bytecodes(module, out->words);

@@ -76,6 +76,8 @@ json_t *process_entry_write(const struct process_saved *process)
                   (json_int_t)info->unstored, "runtimes", write_runtimes(info->runtimes), "modules",
                   write_modules(&process->met), "status", write_status(&info->status));
 
+    if (object && *info->unknown_runtime)
+        json_object_set_new(object, "unknownRuntime", entry_text_of(info->unknown_runtime));
     if (object && !info->live) {
         json_object_set_new(object, "endUs", json_integer(info->end_us));
         json_object_set_new(object, "endNumber", entry_uint_of(info->end_number));
@@ -155,7 +157,7 @@ static void read_status(struct entry *around, struct feed_status_view *out)
 void process_entry_read(struct entry *entry, struct process_saved *out)
 {
     struct process_info *info = &out->info;
-    const char *exe = entry_text(entry, "exe");
+    const char *exe = entry_text(entry, "exe"), *unknown = entry_text(entry, "unknownRuntime");
 
     info->id = (uint64_t)entry_int(entry, "id", 0, INT64_MAX / 2);
     if (!info->id)
@@ -174,5 +176,6 @@ void process_entry_read(struct entry *entry, struct process_saved *out)
     info->corrupt = (uint64_t)entry_int(entry, "corrupt", 0, INT64_MAX);
     info->unstored = (uint64_t)entry_int(entry, "unstored", 0, INT64_MAX);
     info->runtimes = read_runtimes(entry);
+    snprintf(info->unknown_runtime, sizeof(info->unknown_runtime), "%s", unknown ? unknown : "");
     read_status(entry, &info->status);
 }

@@ -1,0 +1,75 @@
+"""Ruby's, PHP's and Perl's frames: programs that say on each line what runs there (marked.py)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import NamedTuple
+
+import pytest
+from harness import ROOT, measured, profiled
+from marked import Marks, judge, stacks_of
+
+PROGRAMS = ROOT / "tests" / "workloads" / "runtimes"
+SECONDS = "1.5"
+WRONG_MAX = 0.01  # of frames: ticks between a call's two halves, in programs that do nothing but call
+
+
+class Case(NamedTuple):
+    runtime: str
+    command: str
+    program: str
+    version: list[str]  # which prints it
+    supported: str
+    roots: set[str]
+
+
+CASES = [
+    Case("ruby", "ruby", "frames.rb", ["-e", "print RUBY_VERSION"], "3.1.",
+         {"<main>", "block in Object#in_fiber", "block in Object#in_thread"}),
+    Case("php", "php", "frames.php", ["-r", "echo PHP_VERSION;"], "8.2.", {"{main}", "{closure}"}),
+    Case("perl", "perl", "frames.pl", ["-e", 'printf "%vd", $^V'], "5.36.", {"(main program)"}),
+]
+
+
+def installed(case: Case) -> str:
+    """Its interpreter; skips where there is none, or none whose layout is known."""
+    command = shutil.which(case.command) or pytest.skip(f"needs {case.command}")
+    version = subprocess.run([command, *case.version], capture_output=True, text=True).stdout
+    if not version.startswith(case.supported):
+        pytest.skip(f"{case.command} is {version}, not {case.supported}x")
+    return command
+
+
+by_runtime = pytest.mark.parametrize("case", CASES, ids=[case.runtime for case in CASES])
+
+
+@by_runtime
+@measured
+def test_each_frame_has_its_name_its_caller_and_its_line(case):
+    program = PROGRAMS / case.program
+    with profiled([installed(case), str(program), SECONDS]) as service:
+        stacks = stacks_of(service, case.runtime)
+    verdict = judge(Marks(program), stacks)
+    assert len(stacks) > 50
+    assert not verdict.wrong_names
+    assert verdict.share(verdict.wrong_callers) <= WRONG_MAX, verdict.wrong_callers
+    assert verdict.share(verdict.wrong_lines) <= WRONG_MAX, verdict.wrong_lines
+    assert sum(verdict.roots[root] for root in case.roots) >= (1 - WRONG_MAX) * len(stacks), verdict.roots
+
+
+SLEEPERS = {
+    "ruby": ["-e", "def waits\n  sleep 1\nend\nwaits"],
+    "php": ["-r", "function waits() {\n  usleep(1000000);\n}\nwaits();"],
+    "perl": ["-e", "sub waits {\n  select(undef, undef, undef, 1);\n}\nwaits();"],
+}
+
+
+@by_runtime
+def test_a_thread_that_sleeps_has_its_frames(case):
+    """The service reads them from outside."""
+    command = [installed(case), *SLEEPERS[case.runtime]]
+    with profiled(command, "--mode", "wall", "--period", "5000") as service:
+        stacks = stacks_of(service, case.runtime)
+    assert sum(any(frame.name.endswith("waits") and frame.line == 2 for frame in stack)
+               for stack in stacks) > 20
