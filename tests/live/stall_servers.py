@@ -78,11 +78,11 @@ def late_writer(pipe: Path) -> Iterator[None]:
 
 
 class Node(Talking):
-    """The three kinds of elastic/kibana's issue 292147, and two that are as usual."""
+    """The three kinds of elastic/kibana's issue 292147, and one that is as usual."""
 
     name, package, needs = "node", "nodejs", ["node"]
     SCRIPT = """
-        const crypto = require('crypto'), fs = require('fs'), { execSync } = require('child_process');
+        const crypto = require('crypto'), { execSync } = require('child_process');
         function compute() {
             const end = Date.now() + LATE;
             let n = 0;
@@ -103,10 +103,7 @@ class Node(Talking):
             while (Date.now() < end)
                 JSON.parse(text);
         }
-        function read() {
-            fs.readFileSync(PIPE);
-        }
-        const ways = { compute, waitForProcess, hash, parse, read };
+        const ways = { compute, waitForProcess, hash, parse };
         require('readline').createInterface({ input: process.stdin }).on('line', (word) => {
             setTimeout(() => { ways[word](); console.log('done'); }, 1);
         });
@@ -114,16 +111,12 @@ class Node(Talking):
     """
 
     def source(self) -> str:
-        return self.SCRIPT.replace("LATE", str(LATE_MS)).replace("PIPE", f"'{self.folder}/pipe'")
+        return self.SCRIPT.replace("LATE", str(LATE_MS))
 
     def command(self) -> list[str]:
         script = self.folder / "script.js"
         script.write_text(self.source())
         return ["node", str(script)]
-
-    def read(self) -> None:
-        with late_writer(self.folder / "pipe"):
-            self.say("read")
 
     def cases(self) -> list[Case]:
         return [
@@ -131,7 +124,6 @@ class Node(Talking):
             self.case("waitForProcess", {"child", "io"}, "waitForProcess", "execSync"),
             self.case("hash", {"busy"}, "hash", "pbkdf2Sync"),
             self.case("parse", {"busy"}, "parse", "JSON.parse"),
-            Case("read", self.read, {"io"}, "read", "readFileSync"),
         ]
 
 

@@ -117,11 +117,15 @@ static void of_many_names_for_one_address_the_plainest_is_taken(void **state)
                                          { "a", 0x1040, 16, STB_GLOBAL, STT_FUNC },
                                          { "__GI___wait4", 0x1060, 16, STB_LOCAL, STT_FUNC },
                                          { "__wait4", 0x1060, 16, STB_LOCAL, STT_FUNC },
-                                         { "wait4", 0x1060, 16, STB_WEAK, STT_FUNC } } };
+                                         { "wait4", 0x1060, 16, STB_WEAK, STT_FUNC },
+                                         { "__GI___libc_read", 0x1070, 16, STB_LOCAL, STT_FUNC },
+                                         { "__libc_read", 0x1070, 16, STB_GLOBAL, STT_FUNC },
+                                         { "read", 0x1070, 16, STB_WEAK, STT_FUNC } } };
     CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
 
     (void)state;
     assert_string_equal(name_at(symbols, 0x1060), "wait4");
+    assert_string_equal(name_at(symbols, 0x1070), "read");
     assert_string_equal(name_at(symbols, 0x1000), "_global");
     assert_string_equal(name_at(symbols, 0x1020), "local");
     assert_string_equal(name_at(symbols, 0x1040), "a");

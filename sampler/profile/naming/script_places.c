@@ -17,8 +17,8 @@ static const struct places {
                                { "<frozen " } },
     [FEED_RUNTIME_JVM] = { { NULL }, { "java/", "javax/", "jdk/", "sun/", "com/sun/" } },
     [FEED_RUNTIME_V8] = { { "/node_modules/" }, { "node:", "internal/" } },
-    [FEED_RUNTIME_RUBY] = { { "/gems/", "/lib/ruby/" }, { "<internal:" } },
-    [FEED_RUNTIME_PHP] = { { "/vendor/", "/share/php/" }, { NULL } },
+    [FEED_RUNTIME_RUBY] = { { "/gems/", "/lib/ruby/" }, { "<internal:", "<cfunc>" } },
+    [FEED_RUNTIME_PHP] = { { "/vendor/", "/share/php/" }, { "[internal function]" } },
     [FEED_RUNTIME_PERL] = { { "/share/perl/", "/share/perl5/", "/lib/perl5/" }, { NULL } },
     [FEED_RUNTIME_LUA] = { { "/share/lua/" }, { NULL } },
 };

@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_LOCAL = 1, RANK_WEAK = 2, RANK_RESOLVER = 4, RANK_UNSIZED = 8, RANK_LABEL = 16 };
+/* INNER: it begins with two underscores, as names do that are not for those who call. */
+enum {
+    RANK_LOCAL = 1,
+    RANK_WEAK = 2,
+    RANK_INNER = 4,
+    RANK_RESOLVER = 8,
+    RANK_UNSIZED = 16,
+    RANK_LABEL = 32
+};
 
 /* Without its version: "write@@GLIBC_2.2.5" is called write. "write@plt" stays. */
 static size_t name_bytes(const struct elf_function *function)
@@ -57,6 +65,11 @@ static int reserve_symbol(struct ranges *ranges)
     return 0;
 }
 
+static size_t underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
 int ranges_add(struct ranges *ranges, const struct elf_function *function)
 {
     uint64_t room = function->limit - function->start;
@@ -74,6 +87,7 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
     symbol.rank =
         (uint8_t)((function->label ? RANK_LABEL : 0) | (size == 0 ? RANK_UNSIZED : 0) |
                   (function->resolver ? RANK_RESOLVER : 0) | (function->weak ? RANK_WEAK : 0) |
+                  (underscores(function->name) >= 2 ? RANK_INNER : 0) |
                   (function->weak || function->global ? 0 : RANK_LOCAL));
     if (size == 0)
         symbol.end = function->limit; /* ranges_build knows the next symbol */
@@ -82,11 +96,6 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
         return -ISOSCOPE_NO_MEMORY;
     ranges->symbols[ranges->symbol_count++] = symbol;
     return 0;
-}
-
-static size_t underscores(const char *name)
-{
-    return strspn(name, "_");
 }
 
 /* What is behind that which marks aliases: "wait4" of "__wait4" and of "__GI___wait4", by which glibc calls
