@@ -57,13 +57,16 @@ SIGNAL_SAFE_INLINE void find_stack(struct sampled_thread *sampled, uint32_t slot
     sampler_unlock();
 }
 
-/* Frames of runtimes are wanted, and there are runtimes. On a stack of ours alone. */
+/* Frames of runtimes are wanted, and there are runtimes; or the program has providers of its own. On a
+ * stack of ours alone. */
 SIGNAL_SAFE_INLINE bool wants_scan(const struct capture_registers *registers)
 {
     const struct feed_control *control = &sampler.writer.header->control;
 
-    return runtimes_used(&sampler.writer) && registers->roomy &&
-           atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_RUNTIMES;
+    return registers->roomy &&
+           ((runtimes_used(&sampler.writer) &&
+             atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_RUNTIMES) ||
+            atomic_load_explicit(&sampler.providers.list, memory_order_relaxed));
 }
 
 /* With its own room for the scan, which other walks need not have. */
@@ -75,7 +78,7 @@ static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct cap
     struct runtime_scan scan;
 
     if (memory) {
-        const struct feed_thread *thread = &sampler.writer.threads[capture->slot];
+        struct feed_thread *thread = &sampler.writer.threads[capture->slot];
         uint32_t number = tick_stack_number((uint64_t)&scan);
 
         scan.writer = &sampler.writer;
@@ -83,12 +86,16 @@ static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct cap
         scan.texts = &memory->texts[number % TICK_STACKS];
         scan.tid = atomic_load_explicit(&thread->tid, memory_order_relaxed);
         scan.thread_pointer = arch_thread_pointer();
+        if (atomic_load_explicit(&thread->thread_pointer, memory_order_relaxed) !=
+            scan.thread_pointer)
+            atomic_store_explicit(&thread->thread_pointer, scan.thread_pointer,
+                                  memory_order_relaxed);
         scan.wants =
             atomic_load_explicit(&sampler.writer.header->control.wants, memory_order_relaxed);
         guarded_memory_begin(&scan.memory, fault_handler_take(),
                              !(request->context->uc_stack.ss_flags & SS_DISABLE));
-        if (runtime_scan_begin(&scan))
-            request->scan = &scan;
+        runtime_scan_begin(&scan);
+        request->scan = &scan;
     }
     unwind(request, capture->sample->frames, result);
     if (request->scan) {

@@ -296,6 +296,7 @@ bool feed_writer_thread_claim_slot(struct feed_writer *writer, uint32_t slot, in
     atomic_store_explicit(&thread->named, 0, memory_order_relaxed);
     thread->start_us = start_us;
     atomic_store_explicit(&thread->own, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread->thread_pointer, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->owed, 0, memory_order_relaxed);
     feed_writer_thread_stack(writer, slot, 0, 0, 0);
     atomic_raise(&writer->header->status.threads_used, slot + 1);

@@ -255,7 +255,8 @@ struct feed_thread {
     _Atomic uint32_t owed; /* S adds FEED_OWED_*, P takes all of it with its next sample */
     uint32_t reserved_reader;
     _Atomic uint64_t event_tail; /* S: bytes ever read from it */
-    uint64_t reserved_end;
+    /* P, by the first tick that scans a runtime: where its thread-local memory is; 0: not known. */
+    _Atomic uint64_t thread_pointer;
 };
 
 /* In owed: rounds that the thread's next sample stands for. */

@@ -92,6 +92,18 @@ def test_each_interpreter_is_asked_by_its_own_provider_while_another_comes_and_g
     assert {s.stack[names(s).index("first")].library.name for s in first} == {"[interpreted]"}
 
 
+def test_a_provider_of_codes_shows_functions_with_their_files_and_lines():
+    samples = samples_of(COOPERATES, "providers", "1")
+    third = [s for s in samples if "Shape.area" in names(s)]
+    assert len(third) >= 100 * default_timer().kept
+    assert not any("third_interprets" in names(s) for s in samples)
+    for sample in third:
+        at = names(sample).index("Shape.area")
+        assert names(sample)[at + 1 : at + 3] == ["main", "interpret_third"]
+        assert sample.lines[at : at + 2] == (12, 10)
+        assert {f.file for f in sample.stack[at : at + 2]} == {"/app/shapes.lang"}
+
+
 def test_a_provider_reads_nothing_where_the_kernel_refuses_it_and_the_program_goes_on(run):
     command = [REFUSE, "reads", "EPERM", COOPERATES, "providers", "0.5"]
     result = run(command)

@@ -157,6 +157,7 @@ void fake_profile_init(struct profile *profile)
     profile->sample_count = sizeof(script) / sizeof(*script);
     profile_apply_stall_settings(profile, &(struct stall_settings){ .watch = FEED_WATCH_AUTO });
     profile->settings = (struct feed_settings){ .enabled = true,
+                                                .wants = FEED_WANT_RUNTIMES,
                                                 .period_us = FEED_PERIOD_DEFAULT_US,
                                                 .depth_max = FEED_DEPTH_DEFAULT,
                                                 .wall_threads = "*" };

@@ -27,6 +27,7 @@ class Sample(NamedTuple):
     theirs: list[Frame]
     eval_frames: int  # that the native stack has
     eval_left: int  # that stand for themselves
+    eval_at_leaf: int  # of those, the innermost: it has no frame yet, or has it no more
     natives_differ: bool
     lock: str
     has_lock: int
@@ -42,6 +43,7 @@ class Compared(NamedTuple):
     lines: int  # of those, with its line
     eval_frames: int
     eval_left: int
+    eval_at_leaf: int  # of those, innermost: on its way in or out, without a frame of its own
     natives_differ: int
     faults: int  # dumps that ended with a fault: these samples are left out
     differences: list[str]
@@ -49,8 +51,9 @@ class Compared(NamedTuple):
     def __str__(self) -> str:
         return (f"{self.samples} samples, {self.whole / max(self.samples, 1):.4%} whole; {self.frames} frames: names "
                 f"{self.names / max(self.frames, 1):.4%}, lines {self.lines / max(self.names, 1):.4%}; native frames "
-                f"without partner {self.eval_left} of {self.eval_frames} "
-                f"({self.eval_left / max(self.eval_frames, 1):.4%}); natives differ in {self.natives_differ}; "
+                f"without partner {self.eval_left - self.eval_at_leaf} of {self.eval_frames} "
+                f"({(self.eval_left - self.eval_at_leaf) / max(self.eval_frames, 1):.4%}), and {self.eval_at_leaf} on the way "
+                f"in or out; natives differ in {self.natives_differ}; "
                 f"dumps that faulted {self.faults}")
 
 
@@ -73,12 +76,14 @@ def samples(path: Path) -> Iterator[Sample]:
         next(file)
         for line in file:
             words = line.rstrip("\n").split(" ", 5)
-            ours, left = [], 0
+            ours, left, at_leaf, first = [], 0, 0, True
             for line in file:
                 kind = line.split(" ", 1)[0].strip()
                 if kind == "dump":
                     break
                 left += kind == "eval"
+                at_leaf += first and kind == "eval"
+                first = False
                 if kind == "python":
                     _, number, rest = line.rstrip("\n").split(" ", 2)
                     ours.append(Frame(rest.partition("\t")[0], int(number)))
@@ -88,7 +93,7 @@ def samples(path: Path) -> Iterator[Sample]:
                     break
                 text.append(line)
             whole = "".join(text)
-            yield Sample(ours, dumped(whole), int(words[1]), left, words[2] == "1", words[3], int(words[4]),
+            yield Sample(ours, dumped(whole), int(words[1]), left, at_leaf, words[2] == "1", words[3], int(words[4]),
                          words[5] if len(words) > 5 else "", whole)
 
 
@@ -115,11 +120,11 @@ def compared(path: Path, differences_max: int = 10) -> Compared:
         whole = len(named) == len(ours) == len(theirs)
         lined = sum(a.line == b.line for a, b in named)
         counts.update(samples=1, whole=whole, frames=max(len(ours), len(theirs)), names=len(named), lines=lined,
-                      eval_frames=sample.eval_frames, eval_left=sample.eval_left,
+                      eval_frames=sample.eval_frames, eval_left=sample.eval_left, eval_at_leaf=sample.eval_at_leaf,
                       natives_differ=sample.natives_differ)
         if (not whole or lined != len(named)) and len(differences) < differences_max:
             differences.append(shown(sample))
-    return Compared(*(counts[name] for name in Compared._fields[:8]), faults, differences)
+    return Compared(*(counts[name] for name in Compared._fields[:9]), faults, differences)
 
 
 def shown(sample: Sample) -> str:

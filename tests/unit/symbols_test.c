@@ -116,7 +116,7 @@ static void of_many_names_for_one_address_the_plainest_is_taken(void **state)
                                          { "b", 0x1040, 16, STB_GLOBAL, STT_FUNC },
                                          { "a", 0x1040, 16, STB_GLOBAL, STT_FUNC },
                                          { "__GI___wait4", 0x1060, 16, STB_LOCAL, STT_FUNC },
-                                         { "__wait4", 0x1060, 16, STB_WEAK, STT_FUNC },
+                                         { "__wait4", 0x1060, 16, STB_LOCAL, STT_FUNC },
                                          { "wait4", 0x1060, 16, STB_WEAK, STT_FUNC } } };
     CLEANUP(free_symbols) struct symbols *symbols = symbols_of(&elf);
 

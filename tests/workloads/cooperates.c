@@ -119,10 +119,11 @@ static bool reuse(void)
     return code != NULL;
 }
 
-/* ---- interpreters: two of them, one of which comes and goes ---- */
+/* ---- interpreters: three of them, one of which comes and goes, and one of which has lines ---- */
 
 extern const char __start_first_interpreter[], __stop_first_interpreter[];
 extern const char __start_second_interpreter[], __stop_second_interpreter[];
+extern const char __start_third_interpreter[], __stop_third_interpreter[];
 
 static _Atomic uint64_t asked, misread;
 
@@ -193,6 +194,64 @@ static bool come_and_go(void)
     return ok;
 }
 
+__attribute__((section("third_interpreter"), noinline)) static void third_interprets(void)
+{
+    spin(0.3);
+    __asm__ volatile(""); /* no tail call */
+}
+
+/* As it stands in the interpreter's memory. */
+struct function {
+    const char *name;
+    uint32_t position;
+};
+
+static const struct function area = { "Shape.area", 6 }, caller = { "main", 2 };
+static _Atomic uint32_t described;
+
+/* Two functions for the native frame, the inner one first. */
+static int third_function(void *context, const struct isoscope_native_frame *native, void **cursor,
+                          struct isoscope_code *code)
+{
+    const struct function *function = native->shown ? &caller : &area;
+    struct function copy;
+
+    (void)context, (void)cursor;
+    misread += native->read(native, &copy, (uintptr_t)function, sizeof copy) != 0;
+    code->key[0] = (uintptr_t)function;
+    code->position = copy.position;
+    return native->shown < 2;
+}
+
+static void describe_third(void *context, const struct isoscope_native_frame *native,
+                           const struct isoscope_code *code, struct isoscope_code_text *text)
+{
+    struct function copy;
+
+    described++;
+    if (native->read(native, &copy, code->key[0], sizeof copy) == 0)
+        strcpy(text->name, copy.name);
+    strcpy(text->file, context);
+    text->first_line = 9;
+    text->line_count = 2;
+    text->lines[0].line = 10;
+    text->lines[1].position = 5;
+    text->lines[1].line = 12;
+}
+
+static bool interpret_third(void)
+{
+    size_t bytes = (size_t)(__stop_third_interpreter - __start_third_interpreter);
+    bool ok = isoscope_code_provider_register(__start_third_interpreter, bytes, third_function,
+                                              NULL, NULL) == -ISOSCOPE_INVALID &&
+              isoscope_code_provider_register(__start_third_interpreter, bytes, third_function,
+                                              describe_third, "/app/shapes.lang") == 0;
+
+    third_interprets();
+    return ok && described == 2 &&
+           isoscope_frame_provider_unregister(__start_third_interpreter) == 0;
+}
+
 static bool providers(void)
 {
     _Atomic bool over = false;
@@ -204,6 +263,7 @@ static bool providers(void)
         ok = come_and_go();
     pthread_join(thread, NULL);
     first_interprets();
+    ok = ok && interpret_third();
     return ok && asked && !misread &&
            isoscope_frame_provider_unregister(__start_first_interpreter) == 0;
 }

@@ -237,21 +237,36 @@ int isoscope_code_unregister(const void *start)
 
 /* ---- interpreters ---- */
 
-int isoscope_frame_provider_register(const void *start, size_t size,
-                                     isoscope_frame_provider provider, void *context)
+static int add_provider(const void *start, size_t size, struct provider_range range)
 {
-    const struct provider_range range = { .start = (uintptr_t)start,
-                                          .end = (uintptr_t)start + size,
-                                          .call = provider,
-                                          .context = context };
     int error;
 
-    if (!is_range(start, size) || !provider)
+    if (!is_range(start, size))
         return -ISOSCOPE_INVALID;
+    range.start = (uintptr_t)start;
+    range.end = (uintptr_t)start + size;
     pthread_mutex_lock(&code_lock);
     error = frame_providers_add(&sampler.providers, &sampler.modules.maps, &range);
     pthread_mutex_unlock(&code_lock);
     return error;
+}
+
+int isoscope_frame_provider_register(const void *start, size_t size,
+                                     isoscope_frame_provider provider, void *context)
+{
+    const struct provider_range range = { .call = provider, .context = context };
+
+    return provider ? add_provider(start, size, range) : -ISOSCOPE_INVALID;
+}
+
+int isoscope_code_provider_register(const void *start, size_t size, isoscope_code_provider provider,
+                                    isoscope_code_describe describe, void *context)
+{
+    const struct provider_range range = { .code = provider,
+                                          .describe = describe,
+                                          .context = context };
+
+    return provider && describe ? add_provider(start, size, range) : -ISOSCOPE_INVALID;
 }
 
 /* Of those that may have found what is no longer there. Without the lock: one may be long. */

@@ -66,10 +66,13 @@ void jit_areas_take(struct jit_areas *areas, const struct maps_line *line)
 
     if (!strcmp(line->path, "[vsyscall]") || (!line->executable && !set_aside(line)))
         return;
-    if (last && last->end == line->start)
+    if (last && last->end == line->start && !last->inode && !line->inode)
         last->end = line->end;
-    else if (line->executable && areas->count < JIT_AREAS_MAX && has_memory(areas))
-        areas->areas[areas->count++] = (struct jit_area){ line->start, line->end };
+    else if ((line->executable || (last && last->end == line->start)) &&
+             areas->count < JIT_AREAS_MAX && has_memory(areas))
+        areas->areas[areas->count++] =
+            (struct jit_area){ line->start,  line->end,       line->inode,
+                               line->offset, line->dev_major, line->dev_minor };
 }
 
 bool jit_areas_equal(const struct jit_areas *left, const struct jit_areas *right)

@@ -8,7 +8,8 @@
  * code; and some always do (runtimes.h). So executable memory of no module is walked by them, and
  * only then. Such memory is
  * anonymous, or a piece of a file put to another place, as V8 does with its built-in code; where
- * that stands in a module, it has no unwind data, and is walked in the same way.
+ * that stands in a module, it has no unwind data, and is walked in the same way. Such a piece has the names
+ * of its file.
  *
  * Threads    One at a time.
  * Errors     None. Code beyond JIT_AREAS_MAX areas stays unknown: stacks end there and say so.
@@ -26,6 +27,9 @@ enum { JIT_AREAS_MAX = 512 };
 
 struct jit_area {
     uint64_t start, end;
+    /* Of a piece of a file; inode 0: of none. */
+    uint64_t inode, offset;
+    uint32_t dev_major, dev_minor;
 };
 
 struct jit_areas {

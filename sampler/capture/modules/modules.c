@@ -177,6 +177,7 @@ static SIGNAL_SAFE void take_line(struct module_image *image, const struct maps_
         return;
     image->ranges[image->range_count].start = line->start;
     image->ranges[image->range_count].end = line->end;
+    image->ranges[image->range_count].offset = line->offset;
     image->range_count++;
 }
 
@@ -346,15 +347,50 @@ static bool any_is(const struct modules *modules, bool (*is)(const char *path))
     return false;
 }
 
-/* Those below an address, from *next on. A dlclose takes nothing from them. */
-static SIGNAL_SAFE void put_areas(struct code_map *map, const struct jit_areas *jit, uint32_t *next,
-                                  uint64_t below)
+static SIGNAL_SAFE uint32_t number_in_map(const struct modules *modules,
+                                          const struct module_image *image)
 {
-    for (; *next < jit->count && jit->areas[*next].start < below; (*next)++)
-        map->ranges[map->count++] = (struct code_range){ .start = jit->areas[*next].start,
-                                                         .end = jit->areas[*next].end,
-                                                         .permanent = true,
-                                                         .by_frame_pointer = true };
+    return image->number ? image->number + modules->target.numbers_from : 0;
+}
+
+/* A piece of a file that is put elsewhere is that file's, too. */
+static SIGNAL_SAFE void name_piece(const struct modules *modules, const struct jit_area *area,
+                                   struct code_range *out)
+{
+    for (uint32_t i = 0; area->inode && i < modules->image_count; i++) {
+        const struct module_image *image = &modules->images.items[i];
+
+        if (image->inode != area->inode || image->dev_major != area->dev_major ||
+            image->dev_minor != area->dev_minor)
+            continue;
+        for (uint32_t r = 0; r < image->range_count; r++) {
+            uint64_t in_range = area->offset - image->ranges[r].offset;
+
+            if (area->offset < image->ranges[r].offset ||
+                in_range >= image->ranges[r].end - image->ranges[r].start)
+                continue;
+            out->bias = image->bias + area->start - (image->ranges[r].start + in_range);
+            out->number = number_in_map(modules, image);
+            return;
+        }
+    }
+}
+
+/* Those below an address, from *next on. A dlclose takes nothing from them. */
+static SIGNAL_SAFE void put_areas(const struct modules *modules, struct code_map *map,
+                                  uint32_t *next, uint64_t below)
+{
+    const struct jit_areas *jit = &modules->jit;
+
+    for (; *next < jit->count && jit->areas[*next].start < below; (*next)++) {
+        struct code_range *range = &map->ranges[map->count++];
+
+        *range = (struct code_range){ .start = jit->areas[*next].start,
+                                      .end = jit->areas[*next].end,
+                                      .permanent = true,
+                                      .by_frame_pointer = true };
+        name_piece(modules, &jit->areas[*next], range);
+    }
 }
 
 bool modules_publish(struct modules *modules)
@@ -375,19 +411,18 @@ bool modules_publish(struct modules *modules)
         const struct loaded_file *file = image->number ? &modules->files[image->number] : NULL;
 
         for (uint32_t r = 0; r < image->range_count; r++) {
-            put_areas(map, &modules->jit, &area, image->ranges[r].start);
-            map->ranges[map->count++] = (struct code_range){
-                .start = image->ranges[r].start,
-                .end = image->ranges[r].end,
-                .bias = image->bias,
-                .number = image->number ? image->number + modules->target.numbers_from : 0,
-                .permanent = image->permanent,
-                .table_to_come = file && !file->table_known,
-                .table = file ? file->table : NULL
-            };
+            put_areas(modules, map, &area, image->ranges[r].start);
+            map->ranges[map->count++] =
+                (struct code_range){ .start = image->ranges[r].start,
+                                     .end = image->ranges[r].end,
+                                     .bias = image->bias,
+                                     .number = number_in_map(modules, image),
+                                     .permanent = image->permanent,
+                                     .table_to_come = file && !file->table_known,
+                                     .table = file ? file->table : NULL };
         }
     }
-    put_areas(map, &modules->jit, &area, UINT64_MAX);
+    put_areas(modules, map, &area, UINT64_MAX);
     code_map_publish(&modules->maps, map);
     return true;
 }

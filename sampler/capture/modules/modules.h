@@ -48,7 +48,7 @@ struct module_image {
     uint32_t number; /* of its file */
     bool permanent;
     struct {
-        uint64_t start, end;
+        uint64_t start, end, offset;
     } ranges[MODULE_RANGES_MAX]; /* executable ones */
     uint32_t range_count;
 };

@@ -17,12 +17,21 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { CODE_CACHE_SLOTS = 1 << 14, CODE_CACHE_ID_BITS = 24 };
+enum { CODE_CACHE_SLOTS = 1 << 14, CODE_CACHE_ID_BITS = 24, CODE_CACHE_THREADS = 512 };
 
-/* All zeros at first; 128 KiB, of which a program touches what it uses. */
+/* Of one process. All zeros at first; 132 KiB, of which a program touches what it uses. */
 struct code_cache {
     _Atomic uint64_t slots[CODE_CACHE_SLOTS];
+    _Atomic uint64_t states[CODE_CACHE_THREADS];
 };
+
+/* Where a walker remembers a thread's state in its runtime. What it finds there may be another
+ * thread's, or gone: it is checked as any word. */
+SIGNAL_SAFE_INLINE _Atomic uint64_t *code_cache_state(struct code_cache *cache, int32_t tid,
+                                                      uint32_t entry)
+{
+    return &cache->states[((uint32_t)tid * 2 + entry) % CODE_CACHE_THREADS];
+}
 
 /* Of all words that identify a code: code_key_begin, then code_key_add for each. */
 SIGNAL_SAFE_INLINE uint64_t code_key_begin(uint32_t runtime)

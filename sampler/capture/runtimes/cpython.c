@@ -212,7 +212,7 @@ static SIGNAL_SAFE bool put_chunk(const struct walk *walk, struct place *at, uin
     uint64_t bytes = walk->words[CPYTHON_EVAL_BYTES];
     uint32_t before = scan->put;
 
-    for (uint32_t passed = 0; at->frame && passed < CHUNKS_PASSED_MAX; passed++) {
+    for (uint32_t passed = 0; (at->frame || at->cframe) && passed < CHUNKS_PASSED_MAX; passed++) {
         struct chunk chunk = chunk_at(walk, *at);
 
         if (chunk.believed && (!chunk.record || chunk.record - sp < bytes)) {
@@ -261,7 +261,7 @@ static SIGNAL_SAFE bool put_of_other_state(const struct walk *walk, struct runti
     struct place at;
 
     for (uint32_t tried = 0; tried < STATES_MAX; tried++) {
-        state = cpython_thread_state(walk->scan, walk->entry, state);
+        state = cpython_thread_next(walk->scan, walk->entry, state);
         if (!state)
             return false;
         if (state == cursor->words[CPYTHON_AT_THREAD] || !first_place(walk, state, &at) ||
@@ -277,7 +277,7 @@ static SIGNAL_SAFE bool put_of_other_state(const struct walk *walk, struct runti
 
 static SIGNAL_SAFE bool begin(const struct walk *walk, struct runtime_cursor *cursor)
 {
-    uint64_t state = cpython_thread_state(walk->scan, walk->entry, 0);
+    uint64_t state = cpython_thread_state(walk->scan, walk->entry);
     struct place at;
 
     cursor->begun = true;

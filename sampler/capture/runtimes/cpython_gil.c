@@ -51,7 +51,7 @@ static SIGNAL_SAFE bool of_one_thread(struct runtime_scan *scan, const uint64_t 
 void cpython_gil(struct runtime_scan *scan, uint32_t entry)
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
-    uint64_t state = cpython_thread_state(scan, entry, 0);
+    uint64_t state = cpython_thread_state(scan, entry);
     struct gil gil = { 0 };
 
     if (!find_gil(scan, words, state, &gil))

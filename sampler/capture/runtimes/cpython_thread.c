@@ -3,21 +3,12 @@
 #include <stdatomic.h>
 
 enum {
-    REMEMBERED = 512,
     INTERPRETERS_MAX = 64,
     THREADS_MAX = 4096,
     /* With aarch64's glibc a thread's descriptor, which pthread_self() is, lies below where its
      * thread pointer leads, and nothing else of another thread is as near. */
     DESCRIPTOR_BYTES_MAX = 4096
 };
-
-/* Of one's own process. A word that was written by another thread's tick is checked as any. */
-static _Atomic uint64_t remembered[REMEMBERED];
-
-static SIGNAL_SAFE _Atomic uint64_t *place_of(const struct runtime_scan *scan, uint32_t entry)
-{
-    return &remembered[((uint32_t)scan->tid * 2 + entry) % REMEMBERED];
-}
 
 static SIGNAL_SAFE bool is_pthread(const struct runtime_scan *scan, uint64_t id)
 {
@@ -99,14 +90,20 @@ static SIGNAL_SAFE uint64_t look_through(struct runtime_scan *scan, const uint64
     return 0;
 }
 
-uint64_t cpython_thread_state(struct runtime_scan *scan, uint32_t entry, uint64_t after)
+uint64_t cpython_thread_next(struct runtime_scan *scan, uint32_t entry, uint64_t after)
+{
+    return look_through(scan, scan->writer->runtimes[entry].words, after);
+}
+
+uint64_t cpython_thread_state(struct runtime_scan *scan, uint32_t entry)
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
-    _Atomic uint64_t *place = place_of(scan, entry);
+    _Atomic uint64_t *place;
     uint64_t state;
 
-    if (after || scan->memory.pid)
-        return look_through(scan, words, after);
+    if (scan->memory.pid || !scan->cache)
+        return look_through(scan, words, 0);
+    place = code_cache_state(scan->cache, scan->tid, entry);
     state = atomic_load_explicit(place, memory_order_relaxed);
     if (state && is_ours(scan, words, state) && is_linked(scan, words, state))
         return state;

@@ -3,8 +3,8 @@
  *
  *   _PyRuntime -> interpreters -> their threads -> the one whose thread_id or native_thread_id it is
  *
- * A thread may have several, one for each interpreter that it runs code of. The first one that fits
- * is remembered by the thread's number; that it is still linked is checked each time.
+ * A thread may have several, one for each interpreter that it runs code of. One is remembered by the thread's
+ * number; that it is still linked is checked each time.
  *
  * Signals    SIGNAL_SAFE.
  * Errors     0: it has none, or the lists are being changed.
@@ -14,9 +14,10 @@
 
 #include "cpython.h"
 
-/* after: 0, or the state that was found before. */
-SIGNAL_SAFE uint64_t cpython_thread_state(struct runtime_scan *scan, uint32_t entry,
-                                          uint64_t after);
+/* One of them, most often the only one. */
+SIGNAL_SAFE uint64_t cpython_thread_state(struct runtime_scan *scan, uint32_t entry);
+/* All of them in turn. after: 0, or the one before. */
+SIGNAL_SAFE uint64_t cpython_thread_next(struct runtime_scan *scan, uint32_t entry, uint64_t after);
 
 /* A field of something in the program; false: not there, or the version has none. */
 SIGNAL_SAFE_INLINE bool cpython_field(struct runtime_scan *scan, uint64_t address, uint64_t offset,

@@ -3,16 +3,12 @@
 #include <stdatomic.h>
 
 enum {
-    REMEMBERED = 512,
     RACTORS_MAX = 64,
     THREADS_MAX = 4096,
     /* With aarch64's glibc a thread's descriptor, which pthread_self() is, lies below where its
      * thread pointer leads, and nothing else of another thread is as near. */
     DESCRIPTOR_BYTES_MAX = 4096
 };
-
-/* Of one's own process. A word that was written by another thread's tick is checked as any. */
-static _Atomic uint64_t remembered[REMEMBERED];
 
 static SIGNAL_SAFE bool is_ours(struct runtime_scan *scan, const uint64_t *words, uint64_t thread)
 {
@@ -76,14 +72,13 @@ static SIGNAL_SAFE uint64_t look_through(struct runtime_scan *scan, const uint64
 uint64_t ruby_thread_ec(struct runtime_scan *scan, uint32_t entry)
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
-    _Atomic uint64_t *place = &remembered[((uint32_t)scan->tid * 2 + entry) % REMEMBERED];
-    uint64_t thread = 0, ec;
+    _Atomic uint64_t *place =
+        scan->cache ? code_cache_state(scan->cache, scan->tid, entry) : NULL;
+    uint64_t thread = place ? atomic_load_explicit(place, memory_order_relaxed) : 0, ec;
 
-    if (!scan->memory.pid)
-        thread = atomic_load_explicit(place, memory_order_relaxed);
     if (!thread || !is_ours(scan, words, thread) || !is_linked(scan, thread)) {
         thread = look_through(scan, words);
-        if (!scan->memory.pid)
+        if (place)
             atomic_store_explicit(place, thread, memory_order_relaxed);
     }
     return thread && guarded_word(&scan->memory, thread + words[RUBY_THREAD_EC], &ec) ? ec : 0;

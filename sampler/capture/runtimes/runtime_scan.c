@@ -29,7 +29,7 @@ SIGNAL_SAFE_INLINE uint32_t ranges_of(const struct feed_runtime *runtime)
 
 bool runtime_scan_begin(struct runtime_scan *scan)
 {
-    scan->used = runtimes_used(scan->writer);
+    scan->used = scan->wants & FEED_WANT_RUNTIMES ? runtimes_used(scan->writer) : 0;
     scan->low = UINT64_MAX;
     scan->high = 0;
     scan->lock = RUNTIME_LOCK_UNKNOWN;

@@ -30,7 +30,7 @@ struct code_range {
     bool permanent;                   /* the program was started with it: nothing unloads it */
     bool table_to_come;               /* until then: live_cfi.h */
     const struct unwind_table *table; /* NULL: no unwind data */
-    bool by_frame_pointer;            /* a JIT's code, of no module: jit_areas.h */
+    bool by_frame_pointer;            /* a JIT's code: jit_areas.h. number: whose piece it is */
 };
 
 /* First in what is replaced: it waits until no handler can hold it. */

@@ -54,7 +54,8 @@ static uint32_t number_for(const struct provider_list *list, const struct provid
     for (uint32_t i = 0; list && i < list->count; i++) {
         const struct provider_range *other = &list->ranges[i];
 
-        if (other->call == range->call && other->context == range->context)
+        if (other->call == range->call && other->code == range->code &&
+            other->context == range->context)
             return other->number;
         used |= 1u << other->number;
     }

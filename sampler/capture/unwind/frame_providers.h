@@ -25,7 +25,9 @@ enum { FRAME_PROVIDERS_MAX = 8 };
 
 struct provider_range {
     uint64_t start, end;
-    isoscope_frame_provider call;
+    isoscope_frame_provider call; /* names; NULL: codes */
+    isoscope_code_provider code;
+    isoscope_code_describe describe;
     void *context;
     uint32_t number; /* of the provider, below FRAME_PROVIDERS_MAX */
 };

@@ -3,6 +3,7 @@
 #include "frame.h"
 #include "outer_frames.h"
 #include "step.h"
+#include "told_code.h"
 
 #include <string.h>
 
@@ -46,6 +47,7 @@ SIGNAL_SAFE_INLINE void put_frame(struct walk *walk, uint64_t encoded)
 struct asked_frame {
     struct isoscope_native_frame native; /* first: it comes back by its address */
     uint64_t stack_high; /* what lies between its stack pointer and here is readable; 0: unknown */
+    struct guarded_memory *memory; /* NULL: the kernel reads */
 };
 
 static SIGNAL_SAFE int read_for_provider(const struct isoscope_native_frame *native, void *out,
@@ -59,6 +61,8 @@ static SIGNAL_SAFE int read_for_provider(const struct isoscope_native_frame *nat
         memcpy(out, (const void *)address, size);
         return 0;
     }
+    if (asked->memory && asked->memory->way == GUARDED_BY_FAULT)
+        return guarded_read(asked->memory, out, address, size) ? 0 : -ISOSCOPE_NOT_FOUND;
     got = memory_copy(0, out, address, size);
     return got == (long)size ? 0 : memory_is_refused(got) ? -ISOSCOPE_SYSTEM : -ISOSCOPE_NOT_FOUND;
 }
@@ -105,28 +109,53 @@ static SIGNAL_SAFE __attribute__((noinline)) bool step_scanned(struct walk *walk
     return true;
 }
 
+/* The next frame that the provider has for this native one. False: no more. */
+SIGNAL_SAFE_INLINE bool ask_provider(struct walk *walk, const struct provider_range *provider,
+                                     const struct isoscope_native_frame *native, uint64_t *frame)
+{
+    void **cursor = &walk->cursors[provider->number];
+    struct isoscope_code code = { .position = 0 };
+    const char *name;
+
+    if (provider->call) {
+        name = provider->call(provider->context, native, cursor);
+        if (name)
+            *frame = FEED_FRAME_NAMED(FEED_NAME_INTERPRETED,
+                                      feed_writer_name(walk->request->named->writer, name));
+        return name != NULL;
+    }
+    if (!walk->request->scan || !provider->code(provider->context, native, cursor, &code))
+        return false;
+    *frame = told_code_frame(walk->request->scan, provider, native, &code);
+    return true;
+}
+
+static SIGNAL_SAFE __attribute__((noinline)) bool
+put_told(struct walk *walk, const struct provider_range *provider, uint64_t pc)
+{
+    struct runtime_scan *scan = walk->request->scan;
+    struct asked_frame asked = { { pc, walk->frame.sp, 0, read_for_provider },
+                                 walk->frame.foreign ? 0 : walk->frame.stack->high,
+                                 scan ? &scan->memory : NULL };
+    uint64_t frame;
+
+    while (walk->depth < walk->depth_max && ask_provider(walk, provider, &asked.native, &frame)) {
+        put_frame(walk, frame);
+        asked.native.shown++;
+    }
+    return asked.native.shown;
+}
+
 /* What the interpreter runs in this frame stands in the frame's place. outside: pc is in no module.
  * False: nobody has anything to say of it. */
 SIGNAL_SAFE_INLINE bool put_interpreted(struct walk *walk, uint64_t pc, bool outside)
 {
-    const struct provider_range *provider =
-        walk->providers ? frame_providers_find(walk->providers, pc) : NULL;
-    struct asked_frame asked = { { pc, walk->frame.sp, 0, read_for_provider },
-                                 walk->frame.foreign ? 0 : walk->frame.stack->high };
+    const struct provider_range *provider;
 
     if (walk->request->scan && put_scanned(walk, pc, outside))
         return true;
-    while (provider && walk->depth < walk->depth_max) {
-        const char *name =
-            provider->call(provider->context, &asked.native, &walk->cursors[provider->number]);
-
-        if (!name)
-            break;
-        put_frame(walk, FEED_FRAME_NAMED(FEED_NAME_INTERPRETED,
-                                         feed_writer_name(walk->request->named->writer, name)));
-        asked.native.shown++;
-    }
-    return asked.native.shown;
+    provider = walk->providers ? frame_providers_find(walk->providers, pc) : NULL;
+    return provider && put_told(walk, provider, pc);
 }
 
 /* What the program told of the code at pc. */
@@ -144,9 +173,9 @@ SIGNAL_SAFE_INLINE bool name_code(const struct walk *walk, uint64_t pc, uint64_t
     return range;
 }
 
-/* Of a pc in no module. by_frame_pointer: it is a JIT's. */
+/* Of a pc in no module. range: it is a JIT's; NULL: nobody's. */
 SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_t pc,
-                                                      bool by_frame_pointer, bool *unknown)
+                                                      const struct code_range *range, bool *unknown)
 {
     bool interpreted = put_interpreted(walk, pc, true);
     enum feed_end end;
@@ -158,10 +187,11 @@ SIGNAL_SAFE_INLINE enum feed_end put_and_step_outside(struct walk *walk, uint64_
         return step_by_frame_pointer(&walk->frame);
     }
     if (!interpreted)
-        put_frame(walk, FEED_FRAME(0, pc));
+        put_frame(walk, range && range->number ? FEED_FRAME(range->number, pc - range->bias)
+                                               : FEED_FRAME(0, pc));
     if (walk->request->scan && step_scanned(walk, &end))
         return end;
-    if (by_frame_pointer)
+    if (range)
         return step_jit(&walk->frame, walk->request->map);
     *unknown = true;
     return step_live(&walk->frame, pc);
@@ -207,7 +237,7 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
                 put_frame(&walk, FEED_FRAME(range->number, pc - range->bias));
             end = step(&walk.frame, request->map, range, pc);
         } else {
-            end = put_and_step_outside(&walk, pc, range != NULL, &result->unknown_code);
+            end = put_and_step_outside(&walk, pc, range, &result->unknown_code);
         }
         end = at_root(&walk.frame, end);
     }

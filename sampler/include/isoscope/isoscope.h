@@ -125,9 +125,11 @@ struct isoscope_native_frame {
     uintptr_t pc;   /* where it stands, or will return to */
     uintptr_t sp;   /* its stack pointer: what it called lies below */
     uint32_t shown; /* how many frames the provider has given for it so far */
-    /* Copies the program's memory at address, which may be any: nothing faults. A system call (1 to 2 us), but
-     * for what lies on this thread's stack, from sp up. 0, or -ISOSCOPE_NOT_FOUND: not all of it is
-     * readable; -ISOSCOPE_SYSTEM: this kernel or container refuses it (process_vm_readv). */
+    /* Copies the program's memory at address, which may be any: nothing faults. Of each page the first
+     * read in a sample takes a system call of 0.1 us, and what lies on this thread's stack, from sp up,
+     * takes none. Where the program ignores SIGSEGV or SIGBUS each read is a call of 1 to 2 us. 0, or
+     * -ISOSCOPE_NOT_FOUND: not all of it is readable; -ISOSCOPE_SYSTEM: this kernel or container refuses
+     * that call (process_vm_readv). */
     int (*read)(const struct isoscope_native_frame *native, void *out, uintptr_t address,
                 size_t size);
 };
@@ -169,6 +171,51 @@ typedef const char *(*isoscope_frame_provider)(void *context,
  */
 ISOSCOPE_API int isoscope_frame_provider_register(const void *start, size_t size,
                                                   isoscope_frame_provider provider, void *context);
+
+/* A function as it is in a native frame. */
+struct isoscope_code {
+    /* What tells it from all other functions of this provider: its address, and words of it that another one
+     * made at the same address later would not have. Those that are not used are 0. */
+    uint64_t key[4];
+    /* Where in it: in what lines count. Below 16,777,215, which is "not known". */
+    uint32_t position;
+};
+
+enum { ISOSCOPE_CODE_LINES_MAX = 4096 };
+
+/* What a function is called, and where it is written. All zeros at first; texts end with 0. */
+struct isoscope_code_text {
+    char name[1024];     /* in full, as people of that language write it; UTF-8 */
+    char file[4096];     /* an absolute path, or any other word */
+    uint32_t first_line; /* of its definition; 0: not known */
+    uint32_t line_count; /* 0: a position is a line itself */
+    struct {
+        uint32_t position, line; /* from which position on; ascending */
+    } lines[ISOSCOPE_CODE_LINES_MAX];
+};
+
+/*
+ * As isoscope_frame_provider, but it says which function a native frame runs, and where in it, not what it
+ * is called: it fills in code (all zeros before) and returns 1; 0: no more. So a sample copies no names.
+ * What it must keep to is the same.
+ */
+typedef int (*isoscope_code_provider)(void *context, const struct isoscope_native_frame *native,
+                                      void **cursor, struct isoscope_code *code);
+
+/* Fills in what is known of a function that the provider has just given and that is new; native: to read by.
+ * In the same signal handler. It is asked once for each key, and seldom again. */
+typedef void (*isoscope_code_describe)(void *context, const struct isoscope_native_frame *native,
+                                       const struct isoscope_code *code,
+                                       struct isoscope_code_text *text);
+
+/*
+ * As isoscope_frame_provider_register, with which it shares the eight providers; taken back by
+ * isoscope_frame_provider_unregister. The functions stand in the library of their file, with lines.
+ * Stacks of threads that sleep are read from outside in wall mode: there the native frames stand.
+ */
+ISOSCOPE_API int isoscope_code_provider_register(const void *start, size_t size,
+                                                 isoscope_code_provider provider,
+                                                 isoscope_code_describe describe, void *context);
 
 /*
  * Takes one range back. start: as it was registered; -ISOSCOPE_NOT_FOUND when none begins there.

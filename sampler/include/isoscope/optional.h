@@ -42,6 +42,7 @@
 #pragma weak isoscope_code_unregister
 #pragma weak isoscope_frame_provider_register
 #pragma weak isoscope_frame_provider_unregister
+#pragma weak isoscope_code_provider_register
 #pragma weak isoscope_streams
 #pragma weak isoscope_event_begin
 #pragma weak isoscope_event_end
@@ -149,6 +150,17 @@ static inline int isoscope_optional_frame_provider_register(const void *start, s
         ISOSCOPE_IF_LOADED(isoscope_frame_provider_register);
 
     return call ? call(start, size, provider, context) : -ISOSCOPE_NO_SERVICE;
+}
+
+static inline int isoscope_optional_code_provider_register(const void *start, size_t size,
+                                                           isoscope_code_provider provider,
+                                                           isoscope_code_describe describe,
+                                                           void *context)
+{
+    __typeof__(&isoscope_code_provider_register) call =
+        ISOSCOPE_IF_LOADED(isoscope_code_provider_register);
+
+    return call ? call(start, size, provider, describe, context) : -ISOSCOPE_NO_SERVICE;
 }
 
 static inline int isoscope_optional_frame_provider_unregister(const void *start)
@@ -297,6 +309,8 @@ static inline int isoscope_optional_loop_set_ping(struct isoscope_loop *loop,
 #define isoscope_code_unregister           isoscope_optional_code_unregister
 #define isoscope_frame_provider_register   isoscope_optional_frame_provider_register
 #define isoscope_frame_provider_unregister isoscope_optional_frame_provider_unregister
+#define isoscope_code_provider_register    isoscope_optional_code_provider_register
+#define isoscope_code_provider_register    isoscope_optional_code_provider_register
 #define isoscope_event_begin               isoscope_optional_event_begin
 #define isoscope_event_end                 isoscope_optional_event_end
 #define isoscope_event_tell                isoscope_optional_event_tell

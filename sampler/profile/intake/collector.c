@@ -118,6 +118,14 @@ static bool is_over(struct process *process, struct process_hints hints, int64_t
                                  now_us - process->ended_us >= EXIT_WAIT_US);
 }
 
+static void find_runtimes(struct collector *collector, struct process *process,
+                          struct feed_settings settings, int64_t now_us)
+{
+    if (collector->options.finder)
+        process_find_runtimes(process, collector->options.finder, collector->options.registry,
+                              &settings, now_us);
+}
+
 /* Returns whether it has ended. That is asked first: then what is in the feed is all there will
  * ever be. */
 static bool drain_and_update(struct collector *collector, struct process *process,
@@ -138,9 +146,8 @@ static bool drain_and_update(struct collector *collector, struct process *proces
     }
     if (collector->options.tables)
         process_tell_tables(process, collector->options.tables);
-    if (!ended && collector->options.finder)
-        process_find_runtimes(process, collector->options.finder, collector->options.registry,
-                              settings, now_us);
+    if (!ended)
+        find_runtimes(collector, process, *settings, now_us);
     process_watch_loops(process, collector->options.watcher, ended, now_us);
     if (ended)
         rounds_finish(process->wall);
@@ -315,6 +322,9 @@ int collector_attach(struct collector *collector, int memfd, const struct profil
                                        process->pid, process->wall);
     if (!error && process_id)
         *process_id = process->id;
+    /* Now, not in the next round: a script's first moments are of interest. */
+    if (!error)
+        find_runtimes(collector, process, processes_settings(processes), clock_us());
     collector->came = true;
     pthread_mutex_unlock(&collector->round);
     /* Now they know what is wanted of it. */

@@ -22,7 +22,6 @@ static struct chain_frame frame_of(struct functions *functions, uint32_t module,
 {
     const struct function_source source = { .module = module,
                                             .start = CODE_OFFSET(number, 0),
-                                            .size = 1 << 24,
                                             .source_name =
                                                 code->name_bytes ? code->name : "<unnamed>",
                                             .file = file_of(code),

@@ -62,7 +62,12 @@ static int64_t line_of(const struct feed_code_text *code, uint32_t position)
 
 uint32_t code_line(const struct feed_code_text *code, uint32_t position)
 {
-    int64_t line = position == FEED_NO_POSITION ? 0 : line_of(code, position);
+    bool of_cpython = code->lines >= FEED_LINES_CPYTHON_39 && code->lines <= FEED_LINES_CPYTHON_311;
+    int64_t line;
 
+    if (position == FEED_NO_POSITION) /* CPython's word for a frame that has not begun, too */
+        line = of_cpython ? code->first_line : 0;
+    else
+        line = line_of(code, position);
     return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }

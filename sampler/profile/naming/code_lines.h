@@ -17,7 +17,8 @@
 #include "../../feed/feed_codes.h"
 
 /* 0: not known, or the runtime itself says that there is none. FEED_LINES_V8*: the place in the file instead
- * (characters from its start, + 1). */
+ * (characters from its start, + 1). position: FEED_NO_POSITION: the line of a definition in Python, which
+ * has none for a frame that has not begun. */
 uint32_t code_line(const struct feed_code_text *code, uint32_t position);
 
 #endif

@@ -33,6 +33,7 @@ struct round {
     bool unknown_code; /* a stack led into code that is not known */
     int64_t next_us;   /* the first of its threads is looked at again */
     struct unwind_sleeper sleeper;
+    struct sleeper_scan *scan; /* NULL: frames of runtimes are not to be had */
     struct batch {
         int64_t first_us;
         uint32_t rounds, count;

@@ -1,5 +1,7 @@
 #include "sleeper.h"
 
+#include "sleeper_scan.h"
+
 #include "../../capture/system/memory.h"
 #include "../../capture/threads/thread_annotations.h"
 
@@ -149,6 +151,7 @@ static void walk(struct sleeper *thread, struct round *round, uint32_t slot,
         .stack = &stack,
         .outer_frames = &thread->outer_frames,
         .frames_max = feed_writer_depth_max(round->writer),
+        .scan = sleeper_scan_begin(round->scan, round->pid, slot),
     };
     struct unwind_sleeper *sleeper = &round->sleeper;
 
@@ -162,20 +165,34 @@ static void walk(struct sleeper *thread, struct round *round, uint32_t slot,
     unwind_asleep(&request, sleeper, frames, result);
 }
 
+/* Of the interpreter's lock, where somebody asked. A sleeper that holds it sleeps all the same. */
+static enum feed_state state_of(enum feed_state state, const struct round *round,
+                                const struct unwind_result *result)
+{
+    const struct feed_control *control = &round->writer->header->control;
+
+    return result->lock == RUNTIME_LOCK_WAIT &&
+                   atomic_load_explicit(&control->wants, memory_order_relaxed) & FEED_WANT_GIL
+               ? FEED_STATE_GIL_WAIT
+               : state;
+}
+
 void sleeper_sample(struct sleeper *thread, struct round *round, uint32_t slot,
                     const struct blocked *blocked, struct feed_sample *sample, bool *unknown_code)
 {
     struct unwind_result result;
+    uint32_t tag;
 
     walk(thread, round, slot, blocked, sample->frames, &result);
+    tag = tag_of(round, slot);
     *sample = (struct feed_sample){
         .head = { .size_bytes = (uint32_t)(sizeof(*sample) + result.depth * sizeof(uint64_t)),
                   .type = FEED_RECORD_SAMPLE_OF,
                   .slot = (uint16_t)slot },
         .depth = (uint16_t)result.depth,
         .end = (uint8_t)result.end,
-        .state = (uint8_t)sleeper_state(thread, round, blocked),
-        .tag = tag_of(round, slot),
+        .state = (uint8_t)state_of(sleeper_state(thread, round, blocked), round, &result),
+        .tag = tag ? tag : result.task,
         .generation = thread->generation,
     };
     *unknown_code = result.unknown_code;

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../outside/same_program.h"
+#include "sleeper_scan.h"
 #include "watched.h"
 
 #include <stdatomic.h>
@@ -32,6 +33,7 @@ void subject_free(struct subject *subject)
     subject_forget(subject);
     by_slot_free(&subject->watched, sizeof(struct watched));
     thread_choice_free(&subject->choice);
+    sleeper_scan_free(subject->scan);
     program_code_free(&subject->code);
     free(subject);
 }
@@ -126,6 +128,7 @@ static void begin_look(struct subject *subject, struct round *round, int64_t now
     round->map = program_code_map(&subject->code);
     round->named = &subject->named;
     round->no_switches = &subject->no_switches;
+    round->scan = sleeper_scan_of(&subject->scan, &subject->writer);
     round->unknown_code = false;
     round->next_us = INT64_MAX;
     round->batch.count = 0;
@@ -144,12 +147,25 @@ static bool is_another(const struct subject *subject)
     return subject->pid && same_program_at(subject->pid, &subject->head) == PROGRAM_ANOTHER;
 }
 
+/* Another runtime is known, or other frames are wanted. */
+static bool scans_otherwise(struct subject *subject)
+{
+    bool scans = sleeper_scan_of(&subject->scan, &subject->writer) != NULL;
+    uint32_t runtimes = runtimes_used(&subject->writer);
+    bool changed = scans != subject->scanned || (scans && runtimes != subject->runtimes);
+
+    subject->scanned = scans;
+    subject->runtimes = runtimes;
+    return changed;
+}
+
 static void follow_code(struct subject *subject, int64_t now_us)
 {
     const struct feed_status *status = &subject->writer.header->status;
     uint32_t unloads = atomic_load_explicit(&status->unloads, memory_order_acquire);
+    bool otherwise = scans_otherwise(subject);
 
-    if (program_code_follow(&subject->code, unloads, now_us))
+    if (program_code_follow(&subject->code, unloads, now_us) || otherwise)
         look_again(subject, round_slots(&subject->writer));
 }
 

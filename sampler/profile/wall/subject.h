@@ -27,7 +27,10 @@ struct subject {
     struct far_code named;
     struct thread_choice choice;
     struct by_slot watched;
-    _Atomic bool paused; /* any thread says so */
+    struct sleeper_scan *scan; /* NULL: none was needed yet */
+    bool scanned;              /* at the last look */
+    uint32_t runtimes;         /* that were known then */
+    _Atomic bool paused;       /* any thread says so */
     bool no_switches;
     bool begun;               /* some thread was looked at */
     int64_t held_us;          /* the last one; 0: none */

@@ -215,8 +215,8 @@ export const systemHidden = computed(() =>
   selection.value.transforms.some(({ kind }) => kind === "hide-system"),
 );
 
-/** Of programs that a runtime runs: what is seen besides the user's functions. */
-export const FRAMES = ["all", "only-mine", "fold-runtime"] as const;
+/** What is seen besides the user's functions. */
+export const FRAMES = ["all", "only-mine", "fold-runtime", "hide-system"] as const;
 export type Frames = (typeof FRAMES)[number];
 
 export const framesShown = computed((): Frames => {

@@ -7,17 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    RANK_LOCAL = 1,
-    RANK_WEAK = 2,
-    RANK_INNER = 4,
-    RANK_RESOLVER = 8,
-    RANK_UNSIZED = 16,
-    RANK_LABEL = 32
-};
-
-/* glibc's own calls of what it exports go by this alias: "__GI___wait4" is wait4. */
-static const char inner[] = "__GI_";
+enum { RANK_LOCAL = 1, RANK_WEAK = 2, RANK_RESOLVER = 4, RANK_UNSIZED = 8, RANK_LABEL = 16 };
 
 /* Without its version: "write@@GLIBC_2.2.5" is called write. "write@plt" stays. */
 static size_t name_bytes(const struct elf_function *function)
@@ -84,7 +74,6 @@ int ranges_add(struct ranges *ranges, const struct elf_function *function)
     symbol.rank =
         (uint8_t)((function->label ? RANK_LABEL : 0) | (size == 0 ? RANK_UNSIZED : 0) |
                   (function->resolver ? RANK_RESOLVER : 0) | (function->weak ? RANK_WEAK : 0) |
-                  (strncmp(function->name, inner, sizeof(inner) - 1) ? 0 : RANK_INNER) |
                   (function->weak || function->global ? 0 : RANK_LOCAL));
     if (size == 0)
         symbol.end = function->limit; /* ranges_build knows the next symbol */
@@ -100,12 +89,26 @@ static size_t underscores(const char *name)
     return strspn(name, "_");
 }
 
+/* What is behind that which marks aliases: "wait4" of "__wait4" and of "__GI___wait4", by which glibc calls
+ * what it exports. */
+static const char *plain(const char *name)
+{
+    static const char inner[] = "__GI_";
+
+    if (!strncmp(name, inner, sizeof(inner) - 1))
+        name += sizeof(inner) - 1;
+    return name + underscores(name);
+}
+
 /* Of two that start at the same address. */
 static bool is_better(const struct ranges *ranges, const struct range_symbol *a,
                       const struct range_symbol *b)
 {
     const char *a_name = ranges->texts + a->name, *b_name = ranges->texts + b->name;
 
+    /* Aliases of one name: the plain one, though a weak one. */
+    if (a->rank < RANK_RESOLVER && b->rank < RANK_RESOLVER && !strcmp(plain(a_name), plain(b_name)))
+        return strlen(a_name) < strlen(b_name);
     if (a->rank != b->rank)
         return a->rank < b->rank;
     if (underscores(a_name) != underscores(b_name))

@@ -79,7 +79,7 @@ export const KEYS: Key[] = [
   },
   {
     keys: "a",
-    does: "of an interpreter's program: all frames, only your own functions, the interpreter folded",
+    does: "all frames; only your own functions; the interpreter folded; the system folded",
     match: one("a"),
     act: () => showFrames(FRAMES[(FRAMES.indexOf(framesShown.value) + 1) % FRAMES.length]),
   },

@@ -39,9 +39,10 @@ const TABS: [View, string][] = [
 ];
 
 const FRAME_WORDS: Record<Frames, string> = {
-  all: "All frames",
-  "only-mine": "Only mine",
-  "fold-runtime": "Interpreter folded",
+  all: "all frames",
+  "only-mine": "only mine",
+  "fold-runtime": "fold interpreter",
+  "hide-system": "fold system",
 };
 
 /** Is anything in it run by an interpreter? Then frames can be told apart by that. */
@@ -149,7 +150,7 @@ function Crumbs() {
 export function Tabs() {
   const { view, group, inverted, rootBelow } = selection.value;
   const systems = data.value !== null && names.libraries.some(({ system }) => system);
-  const runtimes = framesShown.value !== "all" || hasRuntimes();
+  const runtimes = hasRuntimes();
   return (
     <div class="tabs">
       <div role="tablist" aria-label="Views" {...useRoving(true)}>
@@ -217,7 +218,7 @@ export function Tabs() {
           ))}
         </select>
       )}
-      {systems && (
+      {systems && !runtimes && (
         <button
           aria-pressed={systemHidden.value}
           title="System libraries are their callers' time"
