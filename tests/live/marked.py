@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from harness import Service
 
+from isoscope.model import Function
+
 
 class Frame(NamedTuple):
     name: str
@@ -71,12 +73,20 @@ def judge(marks: Marks, stacks: list[list[Frame]]) -> Verdict:
     return verdict
 
 
-def stacks_of(service: Service, runtime: str) -> list[list[Frame]]:
-    """What that runtime runs in all samples, innermost first."""
+def other_file(function: Function, program: Path) -> bool:
+    """Of what the runtime itself, or an extension, is written in that language."""
+    return bool(function.runtime) and function.library.path.startswith("/") and \
+        not function.library.path.startswith(str(program))
+
+
+def stacks_of(service: Service, runtime: str, program: Path) -> list[list[Frame]]:
+    """What that runtime runs in all samples, innermost first. Lines are those of the program's file."""
     found = []
     for _, profile in service.profile():
         for sample in profile.samples:
+            if any(other_file(function, program) for function in sample.stack):
+                continue
             lines = sample.lines or (0,) * len(sample.stack)
-            found.append([Frame(function.name, line) for function, line in zip(sample.stack, lines)
-                          if function.runtime == runtime])
+            found.append([Frame(function.name, line if function.library.path == str(program) else 0)
+                          for function, line in zip(sample.stack, lines) if function.runtime == runtime])
     return [stack for stack in found if stack]

@@ -5,6 +5,7 @@ enum {
     PUT_MAX = 4 * 1024, /* frames of one native frame */
     PASSED_MAX = 64 * 1024,
     TOP = 1 << 17,
+    GENERATOR = 1 << 24,
 };
 
 struct frame {
@@ -61,6 +62,34 @@ static SIGNAL_SAFE bool begin(struct runtime_scan *scan, uint32_t entry,
     return !cursor->ended;
 }
 
+/* The newest frame waits for an execute_ex that is not entered yet; a generator's may have left it. */
+static SIGNAL_SAFE void pass_waiting(struct runtime_scan *scan, const uint64_t *words,
+                                     struct runtime_cursor *cursor)
+{
+    const uint64_t newest = cursor->words[PHP_AT_FRAME];
+    uint32_t arguments;
+    uint64_t opcodes;
+    struct frame frame;
+
+    if (!read_frame(scan, words, newest, &frame) || !(frame.flags & TOP) ||
+        !php_opcodes(scan, words, frame.function, &opcodes) ||
+        !guarded_read(&scan->memory, &arguments, newest + words[PHP_FRAME_ARGUMENTS],
+                      sizeof arguments))
+        return;
+    /* What receives arguments is passed by where they have no types. */
+    if (frame.flags & GENERATOR ||
+        frame.opcode - opcodes <= (uint64_t)arguments * words[PHP_OPCODE_BYTES])
+        cursor->words[PHP_AT_FRAME] = frame.previous;
+}
+
+static SIGNAL_SAFE enum php_range range_of(const struct feed_runtime *runtime, uint64_t pc)
+{
+    for (uint32_t i = 0; i < runtime->range_count && i < FEED_RUNTIME_RANGES_MAX; i++)
+        if (pc >= runtime->ranges[i].start && pc < runtime->ranges[i].end)
+            return (enum php_range)runtime->ranges[i].what;
+    return PHP_EXECUTES;
+}
+
 /* Which stand between frames of functions, and lead on: of fibers and generators. */
 static SIGNAL_SAFE bool is_fake(const struct frame *frame)
 {
@@ -71,13 +100,21 @@ uint32_t php_frames(struct runtime_scan *scan, uint32_t entry, const struct runt
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
     struct runtime_cursor *cursor = &scan->cursors[entry];
-    uint64_t held, opcode;
+    const bool enters = range_of(&scan->writer->runtimes[entry], native->pc) == PHP_ENTERS;
+    uint64_t held = 0, opcode = 0;
     uint32_t before = scan->put;
     struct frame frame;
 
-    read_registers(native, &held, &opcode);
+    if (enters && cursor->begun)
+        return 0;
+    if (!enters)
+        read_registers(native, &held, &opcode);
     if (cursor->ended || (!cursor->begun && !begin(scan, entry, cursor, held)))
         return 0;
+    if (enters) {
+        pass_waiting(scan, words, cursor);
+        return 0;
+    }
     for (uint32_t passed = 0; passed < PASSED_MAX; passed++) {
         cursor->ended = !cursor->words[PHP_AT_FRAME] || scan->put - before >= PUT_MAX ||
                         !read_frame(scan, words, cursor->words[PHP_AT_FRAME], &frame);

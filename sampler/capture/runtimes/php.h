@@ -24,7 +24,8 @@ enum php_word {
     PHP_CURRENT, /* address in the process of executor_globals.current_execute_data */
     /* Offsets. */
     PHP_FRAME_FUNCTION,
-    PHP_FRAME_FLAGS, /* uint32_t */
+    PHP_FRAME_FLAGS,     /* uint32_t */
+    PHP_FRAME_ARGUMENTS, /* how many: uint32_t */
     PHP_FRAME_PREVIOUS,
     PHP_FUNCTION_NAME,
     PHP_FUNCTION_SCOPE,
@@ -38,6 +39,12 @@ enum php_word {
     PHP_WORDS
 };
 static_assert((int)PHP_WORDS <= (int)FEED_RUNTIME_WORDS_MAX, "layout");
+
+/* In feed_runtime_range.what. */
+enum php_range {
+    PHP_EXECUTES, /* execute_ex */
+    PHP_ENTERS,   /* what makes a frame, and calls execute_ex for it */
+};
 
 /* In runtime_cursor.words. */
 enum php_cursor { PHP_AT_FRAME };

@@ -40,6 +40,16 @@ static SIGNAL_SAFE bool read_fields(struct runtime_scan *scan, const uint64_t *w
                          sizeof out->first_line));
 }
 
+bool php_opcodes(struct runtime_scan *scan, const uint64_t *words, uint64_t function, uint64_t *out)
+{
+    struct fields fields = { 0 };
+
+    if (!function || !read_fields(scan, words, function, &fields) || fields.type == PHP_INTERNAL)
+        return false;
+    *out = fields.opcodes;
+    return true;
+}
+
 /* Hash, length and first bytes of what it is called by: functions are made anew at the addresses of
  * those that are gone. 0: it cannot be read. */
 static SIGNAL_SAFE uint64_t key_of(struct runtime_scan *scan, uint32_t entry,

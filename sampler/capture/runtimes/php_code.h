@@ -21,6 +21,9 @@ struct php_code {
     bool outermost;        /* nothing called it */
 };
 
+/* Where its code begins. False: it has none. */
+SIGNAL_SAFE bool php_opcodes(struct runtime_scan *scan, const uint64_t *words, uint64_t function,
+                             uint64_t *out);
 /* The type of the function; 0: it is none. */
 SIGNAL_SAFE uint8_t php_put_code(struct runtime_scan *scan, uint32_t entry,
                                  const struct php_code *code);

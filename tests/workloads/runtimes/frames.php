@@ -3,7 +3,7 @@ class Shape
 {
     public int $n = 0;
 
-    function area(int $n): int
+    function area(int $n): int                   #: Shape::area
     {
         $x = 0;                                  #: Shape::area
         for ($i = 0; $i < $n; $i++) {            #: Shape::area
@@ -13,36 +13,36 @@ class Shape
         return $x;                               #: Shape::area
     }                                            #: Shape::area
 
-    static function make(int $n): array
+    static function make(int $n): array          #: Shape::make
     {
         return array_map(function ($k) use ($n) {  #: Shape::make > array_map | Shape::{closure}
             return (new Shape)->area($n);        #: Shape::{closure} > Shape::area
         }, [1, 2]);                              #: Shape::make > array_map | Shape::{closure}
     }                                            #: Shape::make
 
-    function __toString(): string
+    function __toString(): string                #: Shape::__toString
     {
         return implode(",", range(1, 40));       #: Shape::__toString > implode, range
     }                                            #: Shape::__toString
 
-    function __get($name)
+    function __get($name)                        #: Shape::__get
     {
         return $this->area(200);                 #: Shape::__get > Shape::area
     }                                            #: Shape::__get
 }
 
-function numbers(int $n)
+function numbers(int $n)                         #: numbers
 {
     for ($i = 0; $i < 3; $i++)                   #: numbers
         yield Shape::make($n);                   #: numbers > Shape::make
 }                                                #: numbers
 
-function outer(int $n)
+function outer(int $n)                           #: outer
 {
     yield from numbers($n);                      #: outer > numbers
 }                                                #: outer
 
-function thrower(int $n)
+function thrower(int $n)                         #: thrower
 {
     try {
         throw new RuntimeException("never mind");  #: thrower > Exception::__construct
@@ -55,7 +55,7 @@ function thrower(int $n)
     }                                            #: thrower
 }                                                #: thrower
 
-function again(int $n, int $depth): void
+function again(int $n, int $depth): void         #: again
 {
     if ($depth == 0)                             #: again
         thrower($n);                             #: again > thrower
@@ -63,7 +63,7 @@ function again(int $n, int $depth): void
         again($n, $depth - 1);                   #: again > again
 }                                                #: again
 
-function in_fiber(int $n): void
+function in_fiber(int $n): void                  #: in_fiber
 {
     $fiber = new Fiber(function () use ($n) {    #: in_fiber > Fiber::__construct | {closure}
         again($n, 1);                            #: {closure} > again

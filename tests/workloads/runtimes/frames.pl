@@ -26,9 +26,9 @@ sub plus {
 
 sub make {
     my ($class, $n) = @_;                               #: Shape::make
-    my @sorted = sort { by_work($n) || $a <=> $b } 3, 1, 2; #: Shape::make > Shape::by_work
-    my $sum = Shape->new + $n;                          #: Shape::make > Shape::new, Shape::plus
-    return Shape->new->area($n);                        #: Shape::make > Shape::new, Shape::area
+    my @sorted = sort { by_work($n) || $a <=> $b } 3, 1, 2; #: Shape::make > Shape::by_work, Shape::DESTROY
+    my $sum = Shape->new + $n;                          #: Shape::make > Shape::new, Shape::plus, Shape::DESTROY
+    return Shape->new->area($n);                        #: Shape::make > Shape::new, Shape::area, Shape::DESTROY
 }
 
 sub by_work {
@@ -62,3 +62,5 @@ while (time < $ends) {                                  #: (main program)
     catching(300);                                      #: (main program) > main::catching
 }
 #: eval > main::again, Shape::DESTROY
+#: main::BEGIN > require
+#: require > main::BEGIN

@@ -26,7 +26,7 @@ module Tools
   def self.work(n)
     begin
       raise "never mind"                       #: Tools.work > Kernel#raise
-    rescue RuntimeError                        #: rescue in Tools.work > Module#===, Exception#===
+    rescue RuntimeError                        #: Tools.work > rescue in Tools.work | rescue in Tools.work > Module#===, Exception#===
       Shape.make(n)                            #: rescue in Tools.work > Shape.make
     ensure
       "#{Shape.new}"                           #: Tools.work > Class#new, Shape#to_s
@@ -80,5 +80,7 @@ end
 #: Kernel#catch > block in Tool#method_missing
 #: Kernel#send > block in <module:Tools>
 #: Kernel#eval > Object#evaluated
-#: Class#new > BasicObject#initialize, Thread#initialize
+#: Class#new > BasicObject#initialize
+#: Array#join > Integer#to_s
+#: Thread.new > Thread#initialize
 #: Kernel#raise > Exception.exception, Exception#exception, Exception#initialize, Exception#backtrace, Exception.new, Class#new
