@@ -44,6 +44,11 @@ SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/recording.h", "server/service/serve_words.h",
                   "server/service/stall_options.h")
 
+# What reads one runtime's frames: by what all of them share.
+WALKER = (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/runtimes/runtime_scan.h",
+          f"{CAPTURE}/runtimes/guarded_memory.h", f"{CAPTURE}/runtimes/code_cache.h")
+WALKERS = ("cpython", "jvm", "perl", "php", "ruby", "v8")
+
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -51,7 +56,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/feed": ("sampler/include",),
     f"{CAPTURE}/system": BELOW_CAPTURE,
     f"{CAPTURE}/cfi": (*BELOW_CAPTURE, f"{CAPTURE}/system"),
-    f"{CAPTURE}/runtimes": (*BELOW_CAPTURE, f"{CAPTURE}/system"),
+    **{f"{CAPTURE}/runtimes/{kind}": WALKER for kind in WALKERS},
+    f"{CAPTURE}/runtimes": (*BELOW_CAPTURE, f"{CAPTURE}/system",
+                            *(f"{CAPTURE}/runtimes/{kind}" for kind in WALKERS)),
     f"{CAPTURE}/unwind": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/cfi", f"{CAPTURE}/runtimes"),
     f"{CAPTURE}/modules": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/cfi",
                            f"{CAPTURE}/unwind"),
@@ -77,7 +84,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                               "sampler/profile/snapshot.h"),
     "sampler/profile/events": ("sampler/include", "sampler/feed", "sampler/profile/base",
                                "sampler/profile/store/owner.h", "sampler/profile/timeline.h"),
-    "sampler/profile/naming": ("sampler/include", "sampler/feed", f"{CAPTURE}/runtimes/jvm_packed.h",
+    "sampler/profile/naming": ("sampler/include", "sampler/feed", f"{CAPTURE}/runtimes/jvm/jvm_packed.h",
                                "sampler/profile/base",
                                "sampler/profile/code.h",
                                "sampler/profile/store/frame.h", "sampler/profile/store/names.h",

@@ -15,7 +15,7 @@
 
 #include "fake_feed.h"
 
-#include "sampler/capture/runtimes/cpython.h"
+#include "sampler/capture/runtimes/cpython/cpython.h"
 #include "sampler/feed/feed_reader.h"
 #include "sampler/profile/runtimes/cpython_layouts.h"
 

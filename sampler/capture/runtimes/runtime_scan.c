@@ -1,12 +1,12 @@
 #include "runtime_scan.h"
 
-#include "cpython.h"
-#include "cpython_gil.h"
-#include "jvm.h"
-#include "perl.h"
-#include "php.h"
-#include "ruby.h"
-#include "v8.h"
+#include "cpython/cpython.h"
+#include "cpython/cpython_gil.h"
+#include "jvm/jvm.h"
+#include "perl/perl.h"
+#include "php/php.h"
+#include "ruby/ruby.h"
+#include "v8/v8.h"
 
 #include "../system/arch.h"
 

@@ -1,6 +1,6 @@
 #include "line_tables.h"
 
-#include "../../capture/runtimes/jvm_packed.h"
+#include "../../capture/runtimes/jvm/jvm_packed.h"
 
 /* Pairs stand in the order of the class file, which need not ascend. */
 int64_t line_in_jvm(struct line_table table, uint32_t excludes, uint32_t position)

@@ -1,7 +1,7 @@
 /*
  * cpython_layouts.h - where CPython keeps what its walker reads, by version.
  *
- *   version, _Py_DebugOffsets -> cpython_layout -> words (capture/runtimes/cpython.h)
+ *   version, _Py_DebugOffsets -> cpython_layout -> words (capture/runtimes/cpython/cpython.h)
  *
  * Up to 3.12 by tables: within a minor version the fields used here have not moved. From 3.13 on a build
  * tells its offsets itself, at _PyRuntime; their order is another in each minor version.
@@ -13,7 +13,7 @@
 #ifndef ISOSCOPE_CPYTHON_LAYOUTS_H
 #define ISOSCOPE_CPYTHON_LAYOUTS_H
 
-#include "../../capture/runtimes/cpython.h"
+#include "../../capture/runtimes/cpython/cpython.h"
 
 #include <stdbool.h>
 #include <stdint.h>

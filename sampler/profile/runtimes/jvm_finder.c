@@ -1,7 +1,7 @@
 #include "jvm_structs.h"
 #include "runtime_file.h"
 
-#include "../../capture/runtimes/jvm.h"
+#include "../../capture/runtimes/jvm/jvm.h"
 #include "../../capture/system/memory.h"
 
 #include <string.h>

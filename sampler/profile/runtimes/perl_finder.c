@@ -1,6 +1,6 @@
 #include "finder.h"
 
-#include "../../capture/runtimes/perl.h"
+#include "../../capture/runtimes/perl/perl.h"
 #include "runtime_file.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "finder.h"
 
-#include "../../capture/runtimes/php.h"
+#include "../../capture/runtimes/php/php.h"
 #include "runtime_file.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "finder.h"
 
-#include "../../capture/runtimes/ruby.h"
+#include "../../capture/runtimes/ruby/ruby.h"
 #include "runtime_file.h"
 
 #include <string.h>

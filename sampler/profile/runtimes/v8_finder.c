@@ -2,7 +2,7 @@
 
 #include "runtime_file.h"
 
-#include "../../capture/runtimes/v8.h"
+#include "../../capture/runtimes/v8/v8.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #ifndef ISOSCOPE_PERL_H
 #define ISOSCOPE_PERL_H
 
-#include "runtime_scan.h"
+#include "../runtime_scan.h"
 
 /* Words of the entry. */
 enum perl_word {

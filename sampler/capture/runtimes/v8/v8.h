@@ -22,7 +22,7 @@
 #ifndef ISOSCOPE_V8_H
 #define ISOSCOPE_V8_H
 
-#include "runtime_scan.h"
+#include "../runtime_scan.h"
 
 /* Words of the entry. Offsets are from an object's first byte, not from its tagged pointer. */
 enum v8_word {

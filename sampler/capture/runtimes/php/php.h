@@ -17,7 +17,7 @@
 #ifndef ISOSCOPE_PHP_H
 #define ISOSCOPE_PHP_H
 
-#include "runtime_scan.h"
+#include "../runtime_scan.h"
 
 /* Words of the entry. */
 enum php_word {

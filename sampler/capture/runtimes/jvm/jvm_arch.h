@@ -9,8 +9,8 @@
 #ifndef ISOSCOPE_JVM_ARCH_H
 #define ISOSCOPE_JVM_ARCH_H
 
-#include "../../feed/signal_safe.h"
-#include "../system/arch.h"
+#include "../../../feed/signal_safe.h"
+#include "../../system/arch.h"
 
 #include <string.h>
 

@@ -20,7 +20,7 @@
 #ifndef ISOSCOPE_JVM_H
 #define ISOSCOPE_JVM_H
 
-#include "runtime_scan.h"
+#include "../runtime_scan.h"
 
 /* Offsets in bytes, where nothing else is said. profile/runtimes/jvm_finder.c fills them. */
 enum jvm_word {

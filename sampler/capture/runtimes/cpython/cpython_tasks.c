@@ -3,7 +3,7 @@
 #include "cpython_code.h"
 #include "cpython_thread.h"
 
-#include "../../feed/feed_writer.h"
+#include "../../../feed/feed_writer.h"
 
 #include <string.h>
 

@@ -21,7 +21,7 @@
 #ifndef ISOSCOPE_CPYTHON_H
 #define ISOSCOPE_CPYTHON_H
 
-#include "runtime_scan.h"
+#include "../runtime_scan.h"
 
 /* How a version chains its frames. */
 enum cpython_chain {

@@ -20,7 +20,7 @@
 #ifndef ISOSCOPE_RUBY_H
 #define ISOSCOPE_RUBY_H
 
-#include "runtime_scan.h"
+#include "../runtime_scan.h"
 
 /* Words of the entry. */
 enum ruby_word {

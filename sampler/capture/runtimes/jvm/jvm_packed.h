@@ -15,7 +15,7 @@
 #ifndef ISOSCOPE_JVM_PACKED_H
 #define ISOSCOPE_JVM_PACKED_H
 
-#include "../../feed/signal_safe.h"
+#include "../../../feed/signal_safe.h"
 
 #include <stdbool.h>
 #include <stdint.h>

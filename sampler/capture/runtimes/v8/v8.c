@@ -3,7 +3,7 @@
 #include "v8_machine.h"
 #include "v8_optimized.h"
 
-#include "../system/arch.h"
+#include "../../system/arch.h"
 
 #include <string.h>
 
