@@ -244,7 +244,8 @@ static inline void fake_begin(struct fake_cpython *python, uint64_t pointer)
                                           .cache = &python->cache,
                                           .texts = &python->texts,
                                           .tid = FAKE_TID,
-                                          .thread_pointer = pointer };
+                                          .thread_pointer = pointer,
+                                          .wants = FEED_WANT_RUNTIMES };
     guarded_memory_begin(&python->scan.memory, false, false);
     runtime_scan_begin(&python->scan);
     python->scan.frames = python->frames;
