@@ -22,13 +22,13 @@ PROGRAM = textwrap.dedent("""\
         def area(self):
             return leaf(20000)
 
-    def main(seconds):
+    def drive(seconds):
         end = time.process_time() + seconds
         while time.process_time() < end:
             Shape().area()
             json.loads(json.dumps(list(range(200))))
 
-    main(float(sys.argv[1]))
+    drive(float(sys.argv[1]))
     """)
 LEAF, AREA, MAIN = 3, 10, 13  # the lines that they are defined in
 WHOLE = {"timeOriginMicros": 0, "timeExtentMicros": 2**53 - 1}
@@ -74,7 +74,7 @@ def test_functions_are_what_people_wrote(service, app):
     client, isolate = service
     told = samples(client, isolate)
     libraries = {library["id"]: library for library in told["libraries"]}
-    for name, line in ("leaf", LEAF), ("Shape.area", AREA), ("main", MAIN):
+    for name, line in ("leaf", LEAF), ("Shape.area", AREA), ("drive", MAIN):
         function = named(told["functions"], name)
         assert (function["kind"], function["runtime"]) == ("Interpreted", "python")
         assert (function["file"], function["line"]) == (str(app), line)
@@ -92,11 +92,11 @@ def test_frames_stand_in_the_order_of_calls_with_their_lines(service):
     client, isolate = service
     seen = 0
     for stack in stacks(samples(client, isolate)):
-        own = [frame for frame in stack if frame[0] in ("leaf", "Shape.area", "main")]
+        own = [frame for frame in stack if frame[0] in ("leaf", "Shape.area", "drive")]
         if not own or own[0][0] != "leaf":
             continue
         seen += 1
-        assert [name for name, _ in own] == ["leaf", "Shape.area", "main"], stack
+        assert [name for name, _ in own] == ["leaf", "Shape.area", "drive"], stack
         assert own[0][1] in range(LEAF, LEAF + 5), stack
         assert own[1][1] == AREA + 1 and own[2][1] == MAIN + 3, stack
     assert seen > 50
