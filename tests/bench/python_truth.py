@@ -28,7 +28,7 @@ from compare import Compared, compared  # noqa: E402
 NAMES_MIN, LINES_MIN, PARTNERLESS_MAX, DIFFER_MAX = 0.999, 0.995, 0.001, 0.001
 WORKLOADS = ROOT / "tests" / "truth" / "workloads"
 SUITE = ["test_generators", "test_exceptions", "test_compile", "test_coroutines", "test_contextlib", "test_descr",
-         "test_functools", "test_threading", "test_json", "test_gc", "test_yield_from", "test_asyncgen"]
+         "test_functools", "test_json", "test_gc", "test_yield_from", "test_asyncgen"]
 PACKAGES = ["flask", "numpy", "pandas", "pytest"]
 
 

@@ -9,6 +9,7 @@
  * lies between the two looks. Signals come by CPU time (ITIMER_PROF), to one thread at a time.
  *
  * The dump trusts what it reads, and may fault where a frame is being freed: then the sample is left out, and counted.
+ * faulthandler gives none from then on; so where CPython exports what it calls, that is called instead.
  */
 #include "sampler/capture/modules/modules.h"
 #include "sampler/capture/runtimes/read_guard.h"
@@ -66,6 +67,8 @@ static struct {
     struct runtime_texts texts;
     int (*gil_is_mine)(void);
     void (*dump)(int);
+    void (*dump_state)(int, void *); /* NULL: it is not exported */
+    void *(*own_state)(void);
     int dump_fd;
     uint8_t *kept;
     uint64_t used;
@@ -189,8 +192,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 static bool dump(struct kept *kept, char *text)
 {
+    void *state = oracle.own_state ? oracle.own_state() : NULL;
     ssize_t bytes;
 
+    if (oracle.dump_state && !state)
+        return false;
     if (ftruncate(oracle.dump_fd, 0) != 0 || lseek(oracle.dump_fd, 0, SEEK_SET) != 0)
         return false;
     if (sigsetjmp(dump_ends, 1)) {
@@ -199,7 +205,10 @@ static bool dump(struct kept *kept, char *text)
         return false;
     }
     dumping = 1;
-    oracle.dump(SIGPROF);
+    if (oracle.dump_state)
+        oracle.dump_state(oracle.dump_fd, state);
+    else
+        oracle.dump(SIGPROF);
     dumping = 0;
     bytes = pread(oracle.dump_fd, text, DUMP_MAX, 0);
     if (bytes <= 0) {
@@ -312,6 +321,8 @@ int oracle_start(int dump_fd, long period_us)
         return 1;
     oracle.dump = of_faulthandler.sa_handler;
     oracle.dump_fd = dump_fd;
+    *(void **)&oracle.own_state = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+    *(void **)&oracle.dump_state = dlsym(RTLD_DEFAULT, "_Py_DumpTraceback");
     *(void **)&oracle.gil_is_mine = dlsym(RTLD_DEFAULT, "PyGILState_Check");
     modules_new(&oracle.modules);
     modules_refresh(&oracle.modules, &oracle.writer);

@@ -180,17 +180,21 @@ def threads__under__root():
 def tasks__under__root():
     import asyncio
 
-    async def awaited__under__task():
+    async def awaited__under__work():
         busy()
         await asyncio.sleep(0)
         return busy()
 
-    async def task__under__tasks():
+    async def work__under__tasks():
         for _ in range(20):
-            await awaited__under__task()
+            await awaited__under__work()
+
+    async def task():
+        """Called by main, which makes its coroutine, and run by the loop."""
+        await work__under__tasks()
 
     async def main__under__tasks():
-        await asyncio.gather(*(task__under__tasks() for _ in range(20)))
+        await asyncio.gather(*(task() for _ in range(20)))
 
     while not is_over():
         asyncio.run(main__under__tasks())
