@@ -80,7 +80,7 @@ end
 #: Kernel#catch > block in Tool#method_missing
 #: Kernel#send > block in <module:Tools>
 #: Kernel#eval > Object#evaluated
-#: Class#new > BasicObject#initialize
+#: Class#new > BasicObject#initialize, Fiber#initialize
 #: Array#join > Integer#to_s
 #: Thread.new > Thread#initialize
 #: Kernel#raise > Exception.exception, Exception#exception, Exception#initialize, Exception#backtrace, Exception.new, Class#new

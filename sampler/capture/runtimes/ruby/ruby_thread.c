@@ -72,8 +72,7 @@ static SIGNAL_SAFE uint64_t look_through(struct runtime_scan *scan, const uint64
 uint64_t ruby_thread_ec(struct runtime_scan *scan, uint32_t entry)
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
-    _Atomic uint64_t *place =
-        scan->cache ? code_cache_state(scan->cache, scan->tid, entry) : NULL;
+    _Atomic uint64_t *place = scan->cache ? code_cache_state(scan->cache, scan->tid, entry) : NULL;
     uint64_t thread = place ? atomic_load_explicit(place, memory_order_relaxed) : 0, ec;
 
     if (!thread || !is_ours(scan, words, thread) || !is_linked(scan, thread)) {
