@@ -17,7 +17,7 @@ from typing import Iterable, Optional
 from .errors import IsoscopeError
 from .model import Function
 from .profile import Profile
-from .runtime_frames import ALL, FOLDED, MINE, Folding, is_mine, is_system
+from .trees.runtime_frames import ALL, FOLDED, MINE, Folding, is_mine, is_system
 
 _NEAR, _LISTED = 0.5, 8
 
