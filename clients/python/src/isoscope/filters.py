@@ -17,7 +17,7 @@ from typing import Iterable, Optional
 from .errors import IsoscopeError
 from .model import Function
 from .profile import Profile
-from .runtime_frames import ALL, FOLDED, MINE, Folding, is_mine, is_system
+from .trees.runtime_frames import ALL, FOLDED, MINE, Folding, is_mine, is_system
 
 _NEAR, _LISTED = 0.5, 8
 
@@ -136,8 +136,8 @@ def _folded(profile: Profile) -> Profile:
     shown = []
     for f in profile.frames:
         function = folding.shown(f.function)
-        place = (f.line, f.inlined, f.offset) if function is f.function else ()
-        shown.append(changed.frame(function, *place))
+        is_one = function is not f.function
+        shown.append(changed.frame(function) if is_one else changed.frame(function, f.line, f.inlined, f.offset))
     nodes = array("I", [0])
     child, frames, callers = changed.ways().child, changed.node_frames, changed.callers
     for caller, number in zip(profile.callers[1:], profile.node_frames[1:]):

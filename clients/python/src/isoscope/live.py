@@ -19,9 +19,9 @@ from typing import Container, Iterable, Optional, Protocol
 
 from .model import Function, Process
 from .profile import CPU, Profile, Thread
-from .runtime_frames import ALL, FOLDED, MINE, Folding, is_mine
 from .samples_table import Update
 from .trees import call_tree
+from .trees.runtime_frames import ALL, FOLDED, MINE, Folding, is_mine
 
 _COLUMNS = ("times_us", "sample_threads", "nodes", "weights_us", "user_tags", "states")
 

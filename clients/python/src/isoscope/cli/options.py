@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any, Callable, Optional
 
-from ..runtime_frames import ALL, FRAMES
+from ..trees.runtime_frames import ALL, FRAMES
 from . import place as places
 from .exits import UsageError, epilog
 

@@ -26,9 +26,9 @@ from ..naming import named
 from ..operations import METHOD_NOT_FOUND
 from ..profile import Profile
 from ..protocol import VM, PrivateExit
-from ..runtime_frames import ALL
 from ..text import printable
 from ..timeline import Timeline
+from ..trees.runtime_frames import ALL
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
 from .place import VARIABLE, from_environment, is_uri

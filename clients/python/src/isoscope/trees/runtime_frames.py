@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Iterable, Optional
 
-from .model import Function, Library
+from ..model import Function, Library
 
 ALL, MINE, FOLDED = FRAMES = ("all", "mine", "folded")
 FOLDED_KIND = "Folded"  # of functions that stand for the native code of a runtime
