@@ -210,11 +210,11 @@ PYTHONS = [
     *[Row(f"python: {' '.join(kinds)}, long", storms(12, *kinds), 2000, whole=0.95, wall=0.9, callers=True, long=True)
       for kinds in (("execs", "evals", "generators", "deletions"), ("cycles", "deep", "raises", "threads"),
                     ("tasks", "jumps", "execs", "deep"))],
-    *[Row(f"python: {kind}, long", storms(6, kind), 1000, whole=0.9, processes=2, callers=kind != "ends",
+    *[Row(f"python: {kind}, long", storms(2, kind), 1000, whole=0.9, processes=2, callers=kind != "ends",
           long=True) for kind in ("forks", "ends")],
-    Row("python: interpreters, long", storms(6, "interpreters"), 1000, whole=0.95, callers=True, long=True),
+    Row("python: interpreters, long", storms(3, "interpreters"), 1000, whole=0.95, callers=True, long=True),
     # A greenlet's stack begins where it was switched to first, on the stack of others.
-    *[Row(f"python: {kind}, long", storms(8, kind), 1000, whole=0.0, callers=True, long=True)
+    *[Row(f"python: {kind}, long", storms(4, kind), 1000, whole=0.0, callers=True, long=True)
       for kind in ("greenlets", "gevents")],
 ]
 
