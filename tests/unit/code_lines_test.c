@@ -193,7 +193,7 @@ static void a_table_of_java_has_small_steps_in_a_byte(void **state)
  * and of an expression the offset's difference is -1 - it. Places are stored with 1 more, and a bit below. */
 static void a_table_of_v8_has_places_of_statements_and_expressions(void **state)
 {
-    static const uint8_t table[] = { 0,    0xf4, 0x01, /* 0, 122 */
+    static const uint8_t table[] = { 2,    0xf4, 0x01, /* 1, 122: a function's entry is at -1 */
                                      7,    40,         /* -4, 20 */
                                      0x90, 0x03, 0xef, 0x01 /* 200, -120 */ };
 

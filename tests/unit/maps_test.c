@@ -75,11 +75,16 @@ static void executable_memory_of_no_module_is_a_jits_with_what_is_set_aside_behi
     take("22000-23000 ---p 00000000 00:00 0 ");
     take("30000-31000 r-xp 00000000 00:00 0           [anon:code]");
     take("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0           [vsyscall]");
-    assert_int_equal(areas.count, 2);
+    assert_int_equal(areas.count, 3);
     assert_int_equal(areas.areas[0].start, 0x11000);
-    assert_int_equal(areas.areas[0].end, 0x21000);
-    assert_int_equal(areas.areas[1].start, 0x30000);
-    assert_int_equal(areas.areas[1].end, 0x31000);
+    assert_int_equal(areas.areas[0].end, 0x20000);
+    /* A piece of a file has its names. */
+    assert_int_equal(areas.areas[1].start, 0x20000);
+    assert_int_equal(areas.areas[1].end, 0x21000);
+    assert_int_equal(areas.areas[1].inode, 1312);
+    assert_int_equal(areas.areas[1].offset, 0x42000);
+    assert_int_equal(areas.areas[2].start, 0x30000);
+    assert_int_equal(areas.areas[2].end, 0x31000);
 }
 
 static void without_a_perf_map_of_its_own_no_memory_of_a_process_is_a_jits(void **state)

@@ -37,6 +37,12 @@ static bool put(struct v8_lines *lines, const void *bytes, uint32_t count)
     return true;
 }
 
+/* The entry of a function counts as its first instruction. */
+static uint32_t offset_of(const struct v8_entry *entry)
+{
+    return entry->offset ? (uint32_t)(entry->offset - 1) : 0;
+}
+
 static bool put_pair(struct v8_lines *lines, uint32_t position, uint32_t line)
 {
     const uint32_t pair[] = { position, line };
@@ -77,7 +83,7 @@ static void convert_places(const struct conversion *conversion, struct feed_code
         if (!v8_source_place(entry.source, &place, &call))
             continue;
         line = line_at(conversion, conversion->script, place);
-        if (line != before && !put_pair(conversion->lines, (uint32_t)entry.offset, line))
+        if (line != before && !put_pair(conversion->lines, offset_of(&entry), line))
             break;
         before = line;
     }
@@ -212,7 +218,7 @@ static uint32_t put_chains(const struct conversion *conversion, const struct opt
         chain_of(conversion, optimized, entry.source, &chain);
         if (same_chain(&chain, &before))
             continue;
-        const struct code_inline_row row = { (uint32_t)entry.offset, first, chain.count };
+        const struct code_inline_row row = { offset_of(&entry), first, chain.count };
         if (frames ? !put(conversion->lines, chain.frames,
                           chain.count * (uint32_t)sizeof(chain.frames[0]))
                    : !put(conversion->lines, &row, sizeof(row)))

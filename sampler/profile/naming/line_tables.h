@@ -30,7 +30,8 @@ int64_t line_in_locations(struct line_table table, int64_t first_line, uint32_t 
 int64_t line_in_jvm(struct line_table table, uint32_t excludes, uint32_t position);
 int64_t place_in_v8(struct line_table table, uint32_t position);
 
-/* V8's entries, one after the other. All zeros before the first one. */
+/* V8's entries, one after the other. All zeros before the first one. offset: + 1, for the function's entry is
+ * at -1. */
 struct v8_entry {
     uint64_t offset, source;
 };

@@ -53,7 +53,7 @@ int64_t place_in_v8(struct line_table table, uint32_t position)
     struct v8_entry entry = { 0 };
     uint32_t place = 0, found, call;
 
-    while (v8_next_place(&table, &entry) && entry.offset <= position)
+    while (v8_next_place(&table, &entry) && entry.offset <= (uint64_t)position + 1)
         if (v8_source_place(entry.source, &found, &call))
             place = found;
     return place;
