@@ -834,7 +834,7 @@ export type ZoneBuffer = "Ring";
 /** Whether an object that is met again has the id it had. */
 export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 
-/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; runtime_: processes with a runtime whose code ends stacks, as it was started. */
+/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; runtime_: processes with a runtime whose code ends stacks, as it was started; runtime_unknown: with one whose frames are not shown, for its version is not known. */
 export type PrivateCounters = Record<string, number>;
 
 /** A process or thread that used more than 80 % of a processor for 60 seconds on average. */
