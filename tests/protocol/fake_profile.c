@@ -163,6 +163,15 @@ void fake_profile_init(struct profile *profile)
                                                 .wall_threads = "*" };
 }
 
+void fake_script(struct profile *profile)
+{
+    profile->libraries[0].path = "/home/user/spin.py";
+    profile->libraries[0].name = "spin.py";
+    profile->libraries[0].runtime = "python";
+    for (uint32_t i = 0; i < 2; i++)
+        profile->functions[i].kind = SNAPSHOT_INTERPRETED;
+}
+
 static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     for (const unsigned char *at = bytes; length--; at++)

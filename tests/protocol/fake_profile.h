@@ -64,6 +64,8 @@ struct profile {
 };
 
 void fake_profile_init(struct profile *profile);
+/* The first library is a file whose functions Python runs. */
+void fake_script(struct profile *profile);
 /* The script of fake_timeline.c. */
 void fake_events(struct profile *profile);
 /* The script of fake_stalls.c. */

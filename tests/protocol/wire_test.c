@@ -278,6 +278,8 @@ static void act(struct talk *talk, const char *what)
         profile->damaged = true;
     else if (!strcmp(what, "the_profiler_is_off"))
         profile->settings.enabled = false;
+    else if (!strcmp(what, "python_runs_what_spin_is"))
+        fake_script(profile);
     else if (!strcmp(what, "samples_are_gone"))
         profile_clear(profile, 0);
     else
