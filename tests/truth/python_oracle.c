@@ -253,8 +253,14 @@ static void on_tick(int number, siginfo_t *info, void *context)
 
 /* ---- beginning ---- */
 
+static bool view_module(void *reader, uint32_t number, struct feed_module_view *out)
+{
+    return number < FEED_MODULES_MAX && feed_reader_module(reader, number, out);
+}
+
 static void find_runtime(void)
 {
+    const struct runtime_modules modules = { oracle.reader, view_module, oracle.reader };
     char executable[4096];
     ssize_t bytes = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
     struct runtime_finder *finder;
@@ -264,7 +270,7 @@ static void find_runtime(void)
     if (runtime_finder_new(&finder, NULL))
         return;
     for (int64_t i = 0; i < FIND_LOOKS && !looks.told && !looks.unknown; i++)
-        runtime_finder_look(finder, &looks, oracle.reader, getpid(), executable, i * 1000000);
+        runtime_finder_look(finder, &looks, &modules, getpid(), executable, i * 1000000);
     if (!looks.told)
         fprintf(stderr, "oracle: no CPython that is known: %s\n", looks.reason);
     runtime_finder_free(finder);

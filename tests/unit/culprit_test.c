@@ -29,13 +29,13 @@ enum {
 enum { MS = 1000000, STACKS_MAX = 4096 };
 
 static const struct culprit_function functions[FUNCTIONS] = {
-    [MAIN] = { 100, true },
-    [LOOP] = { 101, true },
-    [A] = { 102, true },
-    [B] = { 103, true },
-    [C] = { 104, true },
-    [D] = { 105, true },
-    [MEMCPY] = { 106, false },
+    [MAIN] = { .id = 100, .own = true },
+    [LOOP] = { .id = 101, .own = true },
+    [A] = { .id = 102, .own = true },
+    [B] = { .id = 103, .own = true },
+    [C] = { .id = 104, .own = true },
+    [D] = { .id = 105, .own = true },
+    [MEMCPY] = { .id = 106 },
     /* A program that an interpreter runs: its native code, and functions of the user's own and others'. */
     [EVAL] = { .id = 107, .own = true, .native = true },
     [START] = { .id = 108, .own = true, .script = true },

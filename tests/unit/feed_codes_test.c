@@ -256,7 +256,7 @@ static void where_address_space_is_limited_all_codes_are_counted_as_lost(void **
     struct rlimit before, little;
     struct feed_writer small;
     const struct feed_code_text text = code_of("Shape.area");
-    int memfd;
+    int memfd = -1;
 
     (void)state;
     getrlimit(RLIMIT_AS, &before);

@@ -41,6 +41,7 @@ struct scene {
     struct runtime_looks looks;
     struct fake_feed feed;
     struct feed_reader *reader;
+    uint32_t outside; /* modules that are seen from outside */
 };
 
 static void write_module(const char *symbol, uint8_t id)
@@ -80,9 +81,26 @@ static uint32_t add_module(struct scene *scene, const char *where, uint8_t id)
     return number;
 }
 
+/* One is seen from outside, too. */
+static bool view(void *context, uint32_t number, struct feed_module_view *out)
+{
+    struct scene *scene = context;
+
+    if (number < FEED_MODULES_MAX)
+        return feed_reader_module(scene->reader, number, out);
+    if (number > FEED_MODULES_MAX + scene->outside)
+        return false;
+    *out = (struct feed_module_view){
+        .bias = 0x5000, .path = path, .build_id = { 7, 1 }, .build_id_bytes = 20
+    };
+    return true;
+}
+
 static void look(struct scene *scene, int64_t now_us)
 {
-    runtime_finder_look(scene->finder, &scene->looks, scene->reader, getpid(), "/usr/bin/program",
+    const struct runtime_modules modules = { scene->reader, view, scene };
+
+    runtime_finder_look(scene->finder, &scene->looks, &modules, getpid(), "/usr/bin/program",
                         now_us);
 }
 
@@ -107,6 +125,24 @@ static void what_is_found_is_told_the_program_once(void **state)
     assert_int_equal(scene.feed.writer.runtimes[0].kind, FEED_RUNTIME_CPYTHON);
     assert_int_equal(scene.feed.writer.runtimes[0].ranges[0].start, 0x6010);
     assert_int_equal(scene.looks.told, 1u << FEED_RUNTIME_CPYTHON);
+    close_scene(&scene);
+}
+
+/* The program has slept since before its first tick; then it tells of the same. */
+static void what_is_seen_from_outside_is_found(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, RUNTIME_FOUND);
+    write_module("the_loop", 7);
+    scene.outside = 1;
+    look(&scene, 0);
+    assert_int_equal(told(&scene), 1);
+    assert_int_equal(scene.looks.places[0].module, FEED_MODULES_MAX + 1);
+    add_module(&scene, path, 7);
+    look(&scene, 10000);
+    assert_int_equal(told(&scene), 1);
     close_scene(&scene);
 }
 
@@ -207,7 +243,7 @@ static void a_ninth_runtime_is_one_too_many(void **state)
     open_scene(&scene, RUNTIME_FOUND);
     for (uint8_t id = 1; id <= FEED_RUNTIMES_MAX + 1; id++) {
         write_module("the_loop", id);
-        add_module(&scene, path, id);
+        fake_feed_entry(&scene.feed, add_module(&scene, path, id))->bias = id * 0x100000;
         look(&scene, 0);
     }
     assert_int_equal(told(&scene), FEED_RUNTIMES_MAX);
@@ -221,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_found_is_told_the_program_once),
+        TEST(what_is_seen_from_outside_is_found),
         TEST(what_is_not_ready_is_asked_again),
         TEST(one_that_never_begins_is_asked_seldom),
         TEST(an_unknown_version_is_said),

@@ -268,6 +268,14 @@ void process_tell_tables(struct process *process, struct table_store *tables)
         feed_reader_told(process->reader);
 }
 
+static bool view_module(void *context, uint32_t number, struct feed_module_view *out)
+{
+    struct process *process = context;
+
+    return number < FEED_MODULES_MAX ? feed_reader_module(process->reader, number, out)
+                                     : rounds_module(process->wall, number, out);
+}
+
 /* What its own code is there for. */
 static void show_runtime(struct process *process, const struct runtime_place *place,
                          struct registry *registry)
@@ -275,7 +283,7 @@ static void show_runtime(struct process *process, const struct runtime_place *pl
     struct feed_module_view view;
     uint32_t number;
 
-    if (!feed_reader_module(process->reader, place->module, &view))
+    if (!view_module(process, place->module, &view))
         return;
     number = registry_number(registry, view.path, view.build_id, view.build_id_bytes);
     if (number)
@@ -286,18 +294,13 @@ void process_find_runtimes(struct process *process, struct runtime_finder *finde
                            struct registry *registry, const struct feed_settings *settings,
                            int64_t now_us)
 {
+    const struct runtime_modules modules = { process->reader, view_module, process };
+
     if (process->pid <= 0 || !(settings->wants & FEED_WANT_RUNTIMES))
         return;
-    runtime_finder_look(finder, &process->looks, process->reader, process->pid, process->exe,
-                        now_us);
+    runtime_finder_look(finder, &process->looks, &modules, process->pid, process->exe, now_us);
     for (; process->runtimes_shown < process->looks.place_count; process->runtimes_shown++)
         show_runtime(process, &process->looks.places[process->runtimes_shown], registry);
-}
-
-static bool view_module(struct process *process, uint32_t number, struct feed_module_view *out)
-{
-    return number < FEED_MODULES_MAX ? feed_reader_module(process->reader, number, out)
-                                     : rounds_module(process->wall, number, out);
 }
 
 /* NULL: there is no memory, or that is no number. */

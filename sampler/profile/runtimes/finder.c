@@ -154,11 +154,21 @@ static void say_unknown(struct runtime_looks *looks, enum feed_runtime_kind kind
              reason);
 }
 
-static void note_told(struct runtime_looks *looks, uint32_t module, enum feed_runtime_kind kind)
+static void note_told(struct runtime_looks *looks, uint32_t number, enum feed_runtime_kind kind,
+                      uint64_t bias)
 {
     looks->told |= 1u << kind;
     if (looks->place_count < FEED_RUNTIMES_MAX)
-        looks->places[looks->place_count++] = (struct runtime_place){ module, kind };
+        looks->places[looks->place_count++] = (struct runtime_place){ number, kind, bias };
+}
+
+/* The same module by another number. */
+static bool is_told(const struct runtime_looks *looks, enum feed_runtime_kind kind, uint64_t bias)
+{
+    for (uint32_t i = 0; i < looks->place_count; i++)
+        if (looks->places[i].kind == kind && looks->places[i].bias == bias)
+            return true;
+    return false;
 }
 
 static enum runtime_found ask(const struct runtime_finder *finder, struct runtime_looks *looks,
@@ -167,12 +177,15 @@ static enum runtime_found ask(const struct runtime_finder *finder, struct runtim
 {
     const char *reason = "not known to this isoscope";
     struct feed_runtime runtime = { 0 };
-    enum runtime_found found = finder->kinds[kind].find(module, &runtime, &reason);
+    enum runtime_found found;
 
+    if (is_told(looks, finder->kinds[kind].kind, module->bias))
+        return RUNTIME_FOUND;
+    found = finder->kinds[kind].find(module, &runtime, &reason);
     if (found == RUNTIME_FOUND) {
         runtime.kind = finder->kinds[kind].kind;
         if (feed_reader_runtime(reader, &runtime))
-            note_told(looks, number, runtime.kind);
+            note_told(looks, number, runtime.kind, module->bias);
         else
             say_unknown(looks, runtime.kind, runtime.version, "too many runtimes are in it");
     } else if (found == RUNTIME_UNKNOWN) {
@@ -194,13 +207,14 @@ static void wait_for(struct runtime_looks *looks, uint32_t module, uint32_t kind
             (struct runtime_waiting){ module, kind, now_us + WAIT_FIRST_US, WAIT_FIRST_US };
 }
 
-static const struct build *build_at(struct runtime_finder *finder, struct feed_reader *reader,
-                                    uint32_t number, int32_t pid, const char *executable,
+static const struct build *build_at(struct runtime_finder *finder,
+                                    const struct runtime_modules *modules, uint32_t number,
+                                    int32_t pid, const char *executable,
                                     struct feed_module_view *view)
 {
     uint32_t likely;
 
-    if (!feed_reader_module(reader, number, view))
+    if (!modules->view(modules->context, number, view))
         return NULL;
     likely = likely_kinds(finder, view->path, executable);
     const struct module_file module = { .path = view->path,
@@ -212,32 +226,32 @@ static const struct build *build_at(struct runtime_finder *finder, struct feed_r
 }
 
 static void look_at(struct runtime_finder *finder, struct runtime_looks *looks,
-                    struct feed_reader *reader, uint32_t number, int32_t pid,
+                    const struct runtime_modules *modules, uint32_t number, int32_t pid,
                     const char *executable, int64_t now_us)
 {
     struct feed_module_view view;
-    const struct build *build = build_at(finder, reader, number, pid, executable, &view);
+    const struct build *build = build_at(finder, modules, number, pid, executable, &view);
 
     for (uint32_t kind = 0; build && build->kinds >> kind; kind++) {
         const struct runtime_module module = module_of(build, &view, pid);
 
         if (build->kinds & 1u << kind &&
-            ask(finder, looks, reader, &module, number, kind) == RUNTIME_NOT_YET)
+            ask(finder, looks, modules->reader, &module, number, kind) == RUNTIME_NOT_YET)
             wait_for(looks, number, kind, now_us);
     }
 }
 
 /* Returns whether it is to be asked again. */
 static bool look_again(struct runtime_finder *finder, struct runtime_looks *looks,
-                       struct feed_reader *reader, struct runtime_waiting *waiting, int32_t pid,
-                       const char *executable, int64_t now_us)
+                       const struct runtime_modules *modules, struct runtime_waiting *waiting,
+                       int32_t pid, const char *executable, int64_t now_us)
 {
     struct feed_module_view view;
     const struct build *build;
 
     if (now_us < waiting->next_us)
         return true;
-    build = build_at(finder, reader, waiting->module, pid, executable, &view);
+    build = build_at(finder, modules, waiting->module, pid, executable, &view);
     if (!build)
         return false;
     const struct runtime_module module = module_of(build, &view, pid);
@@ -245,21 +259,33 @@ static bool look_again(struct runtime_finder *finder, struct runtime_looks *look
     if (waiting->wait_us > WAIT_MAX_US)
         waiting->wait_us = WAIT_MAX_US;
     waiting->next_us = now_us + waiting->wait_us;
-    return ask(finder, looks, reader, &module, waiting->module, waiting->kind) == RUNTIME_NOT_YET;
+    return ask(finder, looks, modules->reader, &module, waiting->module, waiting->kind) ==
+           RUNTIME_NOT_YET;
+}
+
+static bool is_there(const struct runtime_modules *modules, uint32_t number)
+{
+    struct feed_module_view view;
+
+    return modules->view(modules->context, number, &view);
 }
 
 void runtime_finder_look(struct runtime_finder *finder, struct runtime_looks *looks,
-                         struct feed_reader *reader, int32_t pid, const char *executable,
+                         const struct runtime_modules *modules, int32_t pid, const char *executable,
                          int64_t now_us)
 {
-    uint32_t count = feed_reader_modules(reader), left = 0;
+    uint32_t count = feed_reader_modules(modules->reader), left = 0;
 
     for (uint32_t i = 0; i < looks->waiting_count; i++)
-        if (look_again(finder, looks, reader, &looks->waiting[i], pid, executable, now_us))
+        if (look_again(finder, looks, modules, &looks->waiting[i], pid, executable, now_us))
             looks->waiting[left++] = looks->waiting[i];
     looks->waiting_count = left;
-    if (!looks->next)
+    if (!looks->next) {
         looks->next = 1;
+        looks->next_outside = FEED_MODULES_MAX + 1;
+    }
     for (; looks->next < count; looks->next++)
-        look_at(finder, looks, reader, looks->next, pid, executable, now_us);
+        look_at(finder, looks, modules, looks->next, pid, executable, now_us);
+    for (; is_there(modules, looks->next_outside); looks->next_outside++)
+        look_at(finder, looks, modules, looks->next_outside, pid, executable, now_us);
 }

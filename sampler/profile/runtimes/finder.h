@@ -16,7 +16,7 @@
 #ifndef ISOSCOPE_RUNTIME_FINDER_H
 #define ISOSCOPE_RUNTIME_FINDER_H
 
-#include "../../feed/layout.h"
+#include "../../feed/feed_reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,19 +76,28 @@ struct runtime_finder;
 int runtime_finder_new(struct runtime_finder **out, const struct runtime_kind *kinds);
 void runtime_finder_free(struct runtime_finder *finder); /* NULL is fine */
 
+/* The modules of a process: those that its feed tells, numbered from 1 on, and those that wall mode's rounds
+ * see from outside, from FEED_MODULES_MAX + 1 on: a program that sleeps before its first tick tells none. */
+struct runtime_modules {
+    struct feed_reader *reader;
+    bool (*view)(void *context, uint32_t number, struct feed_module_view *out);
+    void *context;
+};
+
 /* What was found in one process. All zeros at first. */
 struct runtime_looks {
-    uint32_t next; /* the feed's modules from here on were not looked at */
-    uint32_t told; /* kinds whose frames are shown: 1 << feed_runtime_kind */
+    uint32_t next, next_outside; /* modules from here on were not looked at */
+    uint32_t told;               /* kinds whose frames are shown: 1 << feed_runtime_kind */
     struct runtime_place {
-        uint32_t module; /* the feed's number */
+        uint32_t module;
         enum feed_runtime_kind kind;
+        uint64_t bias;
     } places[FEED_RUNTIMES_MAX]; /* where they are */
     uint32_t place_count;
     uint32_t unknown;                  /* kinds that are there, and not known */
     char reason[RUNTIME_REASON_BYTES]; /* of the last of them: "python 3.15: ..." */
     struct runtime_waiting {
-        uint32_t module, kind; /* the feed's number, place in the list of kinds */
+        uint32_t module, kind; /* kind: place in the list of kinds */
         int64_t next_us, wait_us;
     } waiting[RUNTIMES_WAITING_MAX];
     uint32_t waiting_count;
@@ -97,7 +106,7 @@ struct runtime_looks {
 /* Modules that are new, and those that have not begun themselves. executable: the program's path. In
  * each round: it costs a load where there is nothing new. */
 void runtime_finder_look(struct runtime_finder *finder, struct runtime_looks *looks,
-                         struct feed_reader *reader, int32_t pid, const char *executable,
+                         const struct runtime_modules *modules, int32_t pid, const char *executable,
                          int64_t now_us);
 
 #endif

@@ -7,16 +7,20 @@ static _Thread_local jmp_buf out;
 
 __attribute__((visibility("default"))) int jump_after(callback call, int depth);
 
+static int land(callback call, int depth)
+{
+    int said = call(depth);
+
+    longjmp(out, said > 0 ? depth + 1 : depth + 2);
+}
+
+/* It does not come back. Who knows that takes down for an endless recursion. */
+static int (*volatile lands)(callback call, int depth) = land;
+
 static __attribute__((noinline)) int down(callback call, int depth, int left)
 {
-    volatile int result;
+    volatile int result = left == 0 ? lands(call, depth) : down(call, depth, left - 1);
 
-    if (left == 0) {
-        int said = call(depth);
-
-        longjmp(out, said > 0 ? depth + 1 : depth + 2);
-    }
-    result = down(call, depth, left - 1);
     return result + 1;
 }
 
