@@ -66,11 +66,23 @@ def add_source(parser: Any, *, files: bool) -> None:
     )
 
 
+RUN_FLAGS = ("gil", "tasks", "no-runtimes")
+
+
 def add_run_options(parser: Any) -> None:
     parser.set_defaults(takes_command=True)
     run = parser.add_argument_group("with -- COMMAND ARGS instead of SOURCE")
     run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period")
     run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode")
+    for name in RUN_FLAGS:
+        run.add_argument(f"--{name}", action="store_true", help=f"see isoscope run --{name}")
+
+
+def run_options(args: argparse.Namespace) -> list[str]:
+    """Those of `isoscope run` that were given."""
+    words = [word for name in ("period", "mode") if getattr(args, name)
+             for word in (f"--{name}", str(getattr(args, name)))]
+    return words + [f"--{name}" for name in RUN_FLAGS if getattr(args, name.replace("-", "_"))]
 
 
 def add_filters(parser: Any) -> None:

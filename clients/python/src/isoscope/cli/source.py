@@ -31,6 +31,7 @@ from ..timeline import Timeline
 from ..trees.runtime_frames import ALL
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
+from .options import run_options
 from .place import VARIABLE, from_environment, is_uri
 from .recording import Recording
 from .terminal.progress import working
@@ -56,8 +57,9 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError(
             f"{args.word} needs a URI, a file, `-- COMMAND` or ${VARIABLE} in the environment{both}"
         )
-    if args.command is None and (args.period or args.mode):
-        raise UsageError("--period and --mode need `-- COMMAND`; a running service has its own")
+    given = run_options(args)
+    if args.command is None and given:
+        raise UsageError(f"{given[0]} needs `-- COMMAND`; a running service has its own")
     if "last_us" not in args:
         return
     if args.last_us is not None and (args.from_us is not None or args.to_us is not None):
@@ -104,9 +106,7 @@ def record(
     args: argparse.Namespace, output: Optional[IO[bytes]] = None, more: Sequence[str] = ()
 ) -> Recording:
     """output: where what the command writes goes; None: where ours does. more: options of run."""
-    options = ["--period", str(args.period)] if args.period else []
-    options += ["--mode", args.mode] if args.mode else []
-    return Recording(args.command, [*options, *more], output)
+    return Recording(args.command, [*run_options(args), *more], output)
 
 
 def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Source:

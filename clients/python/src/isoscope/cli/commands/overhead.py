@@ -95,9 +95,7 @@ class Impact:
 def run(args: argparse.Namespace) -> int:
     if args.command is None:
         raise UsageError("overhead needs `-- COMMAND`: it runs it itself")
-    prefix = [isoscope(), "run", "--quiet"]
-    prefix += ["--period", str(args.period)] if args.period else []
-    prefix += ["--mode", args.mode] if args.mode else []
+    prefix = [isoscope(), "run", "--quiet", *options.run_options(args)]
     words = {BASE: args.command, AGAIN: args.command, SAMPLED: [*prefix, "--", *args.command]}
     runs: dict[str, list[Run]] = {BASE: [], SAMPLED: [], AGAIN: []}
     # The first run of all warms the caches, and tells whether the command runs at all.
