@@ -27,7 +27,7 @@ wait_for_end() { # PID of isoscope
 report() { # URI
     say ""
     # Not as an argument: other users can read those.
-    ISOSCOPE_URI=$1 "$root/build/bin/isoscope" tree --hot 10 --path --frames folded || true
+    ISOSCOPE_URI=$1 "$root/build/bin/isoscope" tree --hot 10 --path --frames "$frames" || true
     say ""
     if [[ -t 1 ]]; then
         say "The whole call tree:  ISOSCOPE_URI='$1' build/bin/isoscope tree"
@@ -73,12 +73,13 @@ show_native() {
 }
 
 run() { # COMMAND...
-    local folder options=()
+    local folder options=() frames=folded
     build_command
     if [[ $# -eq 0 ]]; then
         cd "$root"
         show_native
         set -- "${demonstration[@]}"
+        frames=mine # libraries without debug information have few names
         options=(--source-root "$root")
     fi
     folder=$(mktemp -d)

@@ -121,13 +121,14 @@ class Gtk(Displayed):
         works = subprocess.run([PYTHON, "-c", have], capture_output=True).returncode == 0
         return super().missing() or ("" if works else f"no GTK for Python; its packages are {cls.package}")
 
+    def source(self) -> str:
+        return textwrap.dedent(self.SCRIPT).replace("LATE_MS", str(LATE_MS)).replace("LATE", str(LATE_MS / 1e3))
+
     def command(self) -> list[str]:
-        text = textwrap.dedent(self.SCRIPT).replace("LATE_MS", str(LATE_MS)).replace("LATE", str(LATE_MS / 1e3))
-        return [PYTHON, "-c", text]
+        return [PYTHON, "-c", self.source()]
 
     def cases(self) -> list[Case]:
-        return [self.case("slept", {"sleep"}, "nanosleep|time_sleep|select"),
-                self.case("filled", {"busy"}, "gtk_|Py|pango|malloc|mem")]
+        return [self.case("slept", {"sleep"}, "slept", "time.sleep"), self.case("filled", {"busy"}, "filled", "words")]
 
 
 class Compiled(Talking):

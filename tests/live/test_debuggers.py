@@ -20,7 +20,8 @@ TRACER = r"""
 static void on_alarm(int number) { (void)number; }
 int main(int count, char **words)
 {
-    const struct itimerval third = { { 0, 0 }, { 0, 333333 } };
+    /* Again and again: one may come when nobody waits. */
+    const struct itimerval third = { { 0, 333333 }, { 0, 333333 } }, none = { { 0, 0 }, { 0, 0 } };
     struct sigaction action = { .sa_handler = on_alarm };
     int pid = atoi(words[1]), status, traps = 0;
     if (count < 2 || sigaction(SIGALRM, &action, NULL) < 0 ||
@@ -34,6 +35,7 @@ int main(int count, char **words)
         }
         ptrace(PTRACE_CONT, pid, NULL, (void *)(long)(status >> 16 ? 0 : WSTOPSIG(status)));
     }
+    setitimer(ITIMER_REAL, &none, NULL);
     ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
     do
         waitpid(pid, &status, 0);

@@ -280,7 +280,7 @@ def may_mount() -> bool:
 def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path):
     disk, copy = tmp_path / "disk", tmp_path / "copy.isoscope"
     disk.mkdir()
-    script = ('mount -t tmpfs -o size=48k tmpfs "$1" && out=$1/x.isoscope copy=$2 && shift 2 && '
+    script = ('mount -t tmpfs -o size=96k tmpfs "$1" && out=$1/x.isoscope copy=$2 && shift 2 && '
               'status=0; "$@" || status=$?; cp "$out" "$copy"; exit $status')
     command = [ISOSCOPE, "record", "--period", "100", "-o", str(disk / "x.isoscope"), "--"]
     words = ["unshare", "-m", "sh", "-c", script, "sh", str(disk), str(copy)]
