@@ -190,9 +190,11 @@ def test_lines_of_the_leaf_are_where_the_time_goes(profile):
 
 
 def test_the_interpreters_own_function_is_nowhere(profile):
+    """Once the service has found the runtime, which on a busy machine takes a while."""
     _, samples, functions = profile
+    begun = min(s["timestamp"] for s in samples if python_chain(s, functions))
     stands = sum(functions[f["function"]["id"]]["name"] == "_PyEval_EvalFrameDefault"
-                 for s in samples for f in s["stack"])
+                 for s in samples if s["timestamp"] >= begun for f in s["stack"])
     frames = sum(len(python_chain(s, functions)) for s in samples)
     assert frames and stands <= 0.005 * frames
 

@@ -252,7 +252,9 @@ def load():
     plugin.plugin_spin(0.2)
     return plugin
 for step in sys.stdin:
-    if step == "load\\n":
+    if step == "work\\n":
+        sum(range(10 ** 7))
+    elif step == "load\\n":
         plugin = load()
     else:
         _ctypes.dlclose(plugin._handle)
@@ -269,10 +271,20 @@ def test_a_library_is_told_when_it_comes_when_it_goes_and_when_it_comes_again():
             events = client.timeline().events()
             return [e.name for e in events if str(e.arguments.get("path", "")).endswith("spin_plugin.so")]
 
+        def say(step: str) -> None:
+            service.process.stdin.write(f"{step}\n".encode())
+            service.process.stdin.flush()
+
+        def ticks() -> int:
+            return sum(client.call("getIsolate", isolateId=process.id)["_process"]["counters"]["ticks"]
+                       for process in client.processes())
+
+        # What it begins with is known then, and not told.
+        say("work")
+        until(lambda: ticks() > 20, "ticks")
         expected: list[str] = []
         for step, name in (("load", "Library loaded"), ("unload", "Library unloaded"),
                            ("load", "Library loaded"), ("unload", "Library unloaded")):  # fmt: skip
             expected.append(name)
-            service.process.stdin.write(f"{step}\n".encode())
-            service.process.stdin.flush()
+            say(step)
             until(lambda: told() == expected, f"{len(expected)} events")

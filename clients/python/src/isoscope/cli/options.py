@@ -79,10 +79,11 @@ def add_run_options(parser: Any) -> None:
 
 
 def run_options(args: argparse.Namespace) -> list[str]:
-    """Those of `isoscope run` that were given."""
-    words = [word for name in ("period", "mode") if getattr(args, name)
-             for word in (f"--{name}", str(getattr(args, name)))]
-    return words + [f"--{name}" for name in RUN_FLAGS if getattr(args, name.replace("-", "_"))]
+    """Those of `isoscope run` that were given; none to a command that has none."""
+    given = vars(args)
+    words = [word for name in ("period", "mode") if given.get(name)
+             for word in (f"--{name}", str(given[name]))]
+    return words + [f"--{name}" for name in RUN_FLAGS if given.get(name.replace("-", "_"))]
 
 
 def add_filters(parser: Any) -> None:
