@@ -52,10 +52,7 @@ void ref_script(struct json_text *text, const char *type, const struct snapshot_
 bool ref_has_location(const struct snapshot_function *function,
                       const struct snapshot_library *library)
 {
-    /* As profile_scripts has them. */
-    bool has_script = !library->system || (library->runtime && library->path[0] == '/');
-
-    return function->file && function->line && has_script;
+    return function->file && function->line && uri_has_scripts(library);
 }
 
 /* A line is its own token position: Script.tokenPosTable says so too. */

@@ -139,9 +139,15 @@ void uri_source(struct json_text *text, const struct snapshot_library *library, 
     put_path(text, file);
 }
 
+bool uri_has_scripts(const struct snapshot_library *library)
+{
+    const bool has_file = library->path[0] == '/';
+
+    return library->runtime ? !library->system || has_file : !library->system && has_file;
+}
+
 void uri_resolved(struct json_text *text, const struct snapshot_library *library, const char *file)
 {
-    if (library->runtime ? !library->system || library->path[0] == '/'
-                         : !library->system && library->path[0] == '/')
+    if (uri_has_scripts(library))
         uri_source(text, library, file);
 }

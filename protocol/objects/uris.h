@@ -28,7 +28,9 @@ void uri_package(struct json_text *text, const char *module);
 void uri_library(struct json_text *text, const struct snapshot_library *library);
 /* Of a source file; NULL: not known. */
 void uri_source(struct json_text *text, const struct snapshot_library *library, const char *file);
-/* The same, and nothing for what is not source that people could read. */
+/* Its functions have source that people could read, and so scripts: those that profile_scripts tells. */
+bool uri_has_scripts(const struct snapshot_library *library);
+/* As uri_source, and nothing for what is not source that people could read. */
 void uri_resolved(struct json_text *text, const struct snapshot_library *library, const char *file);
 /* file:///... of an absolute path. */
 void uri_file(struct json_text *text, const char *path);

@@ -1,5 +1,6 @@
 #include "sampler/profile/intake/code_frames.h"
 
+#include "fake_elf.h"
 #include "fake_feed.h"
 #include "sampler/feed/feed_codes.h"
 #include "sampler/profile/store/frame.h"
@@ -117,12 +118,12 @@ static void an_id_that_means_nothing_is_code_in_no_module(void **state)
 static void a_relative_file_is_where_the_process_works(void **state)
 {
     struct scene *scene = *state;
-    char folder[] = "/tmp/isoscope-XXXXXX", before[512], wanted[600];
+    char folder[64], before[512], wanted[600];
     uint64_t found, missing, word;
     FILE *file;
 
     assert_non_null(getcwd(before, sizeof(before)));
-    assert_non_null(mkdtemp(folder));
+    fake_directory(folder);
     assert_int_equal(chdir(folder), 0);
     file = fopen("app.py", "w");
     assert_non_null(file);
@@ -131,9 +132,8 @@ static void a_relative_file_is_where_the_process_works(void **state)
     missing = frame_of(scene, FEED_FRAME_CODE(tell(scene, "main", "gone.py"), 1));
     word = frame_of(scene, FEED_FRAME_CODE(tell(scene, "main", "<string>"), 1));
     snprintf(wanted, sizeof(wanted), "%s/app.py", folder);
-    unlink("app.py");
     assert_int_equal(chdir(before), 0);
-    rmdir(folder);
+    fake_directory_remove(folder);
     assert_string_equal(module_of(scene, found)->path, wanted);
     assert_string_equal(module_of(scene, missing)->path, "gone.py");
     assert_string_equal(module_of(scene, word)->path, "<string>");
