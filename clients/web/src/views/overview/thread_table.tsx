@@ -136,7 +136,6 @@ function Rows({ table, search }: { table: Table; search: SearchResult | null }) 
             {...rowOf(index, index === at ? id : undefined)}
             aria-selected={isNarrowed && isPicked(one)}
             onClick={({ shiftKey, ctrlKey, metaKey }) => pick(one, shiftKey || ctrlKey || metaKey)}
-            onDblClick={clear}
           >
             <span class="name">
               <bdi title={threads[one].name}>{threads[one].name || "(no name)"}</bdi>
@@ -173,6 +172,7 @@ function Rows({ table, search }: { table: Table; search: SearchResult | null }) 
       sorted="threadSort"
       headings={headings}
       onKeyDown={(event) => sight.onKey(event, at, go)}
+      onDblClick={clear}
       text={() => [
         ["process", "tid", "CPU time", "share", "samples", "first", "last", "thread"],
         ...Array.from(rows, (one) => [...numbers(one), `${threads[one].name}  ${statesText(one)}`]),

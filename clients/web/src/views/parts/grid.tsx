@@ -16,6 +16,7 @@ interface Props {
   sorted: Sorted;
   headings: Heading[];
   onKeyDown(event: KeyboardEvent): void;
+  onDblClick?(): void; // in any row, or below them: the first click may have moved the table
   text(): string[][];
 }
 
@@ -34,7 +35,13 @@ export function Grid({ sight, count, row, kind = "", role = "grid", ...props }: 
       onCopy={(event) => copyTable(event, props.text)}
     >
       <Head sorted={props.sorted} headings={props.headings} />
-      <div class="body" ref={sight.body} role="rowgroup" onScroll={sight.onScroll}>
+      <div
+        class="body"
+        ref={sight.body}
+        role="rowgroup"
+        onScroll={sight.onScroll}
+        onDblClick={props.onDblClick}
+      >
         <div style={{ height: `${count * ROW_PX}px` }}>{inSight}</div>
         {!count && <p class="empty">{props.empty ?? "No matching functions."}</p>}
       </div>
