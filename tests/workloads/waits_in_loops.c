@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -25,7 +26,7 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
                 const sigset_t *mask, size_t bytes);
 
-enum { WAIT_MS = 20 };
+enum { WAIT_MS = 20, PAGE = 4096 };
 
 static int ready[2], epoll;
 static const struct timespec moment = { 0, WAIT_MS * 1000 * 1000 };
@@ -84,17 +85,25 @@ __attribute__((noinline)) static int loop(const char *call, int times)
     return 0;
 }
 
-/* What each says of a descriptor that is none; and errno of before stays through a call that does not fail. */
+/* What each says of a descriptor that is none, and of sets that are nowhere, or only half there; and errno of before stays
+ * through a call that does not fail. */
 static int errors(void)
 {
     struct pollfd polled[2] = { { 999, POLLIN, 0 }, { 998, POLLIN, 0 } };
     struct epoll_event events[2];
-    int good = 1;
+    fd_set *nowhere = (fd_set *)sizeof(fd_set);
+    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fd_set *half = (fd_set *)(pages + PAGE - sizeof(fd_set) / 2);
+    struct timeval instant = { 0, 1 };
+    int good = munmap(pages + PAGE, PAGE) == 0;
 
     for (int i = 0; i < 20; i++) {
         good &= epoll_wait(999, events, 2, 0) == -1 && errno == EBADF;
         good &= poll(polled, 2, 0) == 2 && polled[0].revents == POLLNVAL;
         good &= select(-1, NULL, NULL, NULL, NULL) == -1 && errno == EINVAL;
+        good &= select(ready[1] + 1, nowhere, NULL, NULL, NULL) == -1 && errno == EFAULT;
+        /* The kernel reads no further than the descriptors that there may be. */
+        good &= select(FD_SETSIZE, NULL, half, NULL, &instant) <= 0;
         errno = 77;
         good &= wait_in("epoll_wait") == 2 && errno == 77;
         good &= wait_in("poll") == 2 && errno == 77;

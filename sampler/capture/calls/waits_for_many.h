@@ -5,18 +5,24 @@
 #define ISOSCOPE_WAITS_FOR_MANY_H
 
 #include "../loops/loop_thread.h"
+#include "is_readable.h"
 
 #include <stdbool.h>
 #include <sys/select.h>
 
-/* Sets end with the word that has the last descriptor, and may be larger than fd_set. */
+/* A set ends with the word that has the last descriptor, and may be larger than fd_set. Where it is not to be read,
+ * select says so. */
 static inline bool waits_for_many(int count, const fd_set *reads, const fd_set *writes,
                                   const fd_set *excepts)
 {
     const fd_set *sets[] = { reads, writes, excepts };
+    size_t words = count > 0 ? ((size_t)count + NFDBITS - 1) / NFDBITS : 0;
     int found = 0;
 
-    for (int word = 0; word * NFDBITS < count && found < LOOP_DESCRIPTORS_MIN; word++) {
+    for (int i = 0; words && i < 3; i++)
+        if (sets[i] && !is_readable(sets[i], words * READABLE_WORD))
+            return false;
+    for (size_t word = 0; word < words && found < LOOP_DESCRIPTORS_MIN; word++) {
         unsigned long any = 0;
 
         for (int i = 0; i < 3; i++)
