@@ -8,6 +8,7 @@
 #include "../console/status.h"
 #include "../run/inherited.h"
 #include "../run/run.h"
+#include "dump.h"
 #include "page_file.h"
 #include "python.h"
 #include "../service/serve_files.h"
@@ -52,7 +53,7 @@ static const struct command python_commands[] = {
     { "flame", NULL, "draw a flame graph" },
     { "view", NULL, "open a profile in the browser page" },
     { "save", NULL, "save a service's profile as a session file" },
-    { "dump", NULL, "print the newest stack of each thread" },
+    { "dump", NULL, "print a stack of each thread: of a profile, a process or a core file" },
     { "stats", NULL, "print counters and cost of the sampling itself" },
     { "watch", NULL, "print events as they come" },
     { "transcript", NULL, "record what clients and a service say, as a file" },
@@ -146,6 +147,8 @@ int main(int argc, char **argv)
     }
 
     const struct command *command = find_command(commands, COMMANDS, argv[1]);
+    if (!strcmp(argv[1], "dump") && dump_is_of_process(argc - 1, argv + 1))
+        return dump_command(argc - 1, argv + 1, NULL);
     if (!command)
         return find_command(python_commands, PYTHON_COMMANDS, argv[1]) ? python_command(argv + 1)
                                                                        : refuse_word(argv[1]);

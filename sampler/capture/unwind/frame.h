@@ -59,8 +59,12 @@ SIGNAL_SAFE_INLINE void frame_from_context(struct unwind_frame *frame, const uco
 SIGNAL_SAFE_INLINE long frame_read_foreign(const struct unwind_frame *frame, uint64_t address,
                                            void *out, uint64_t bytes)
 {
-    if (frame->sleeper)
-        return memory_read_some(frame->sleeper->pid, out, address, bytes);
+    const struct unwind_sleeper *sleeper = frame->sleeper;
+
+    if (sleeper && sleeper->read)
+        return sleeper->read(sleeper->read_context, out, address, bytes);
+    if (sleeper)
+        return memory_read_some(sleeper->pid, out, address, bytes);
     return memory_copy(0, out, address, bytes);
 }
 

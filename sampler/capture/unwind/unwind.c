@@ -210,13 +210,14 @@ SIGNAL_SAFE_INLINE uint32_t walk_max(const struct unwind_request *request,
     return far && request->frames_max < WALK_TO_ROOT_MAX ? WALK_TO_ROOT_MAX : request->frames_max;
 }
 
-SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct unwind_frame frame,
+/* frame: becomes the last one. */
+SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct unwind_frame *frame,
                                   uint64_t *frames, struct unwind_result *result)
 {
     struct outer_frames *outer = request->outer_frames;
     struct walk walk = {
         .request = request,
-        .frame = frame,
+        .frame = *frame,
         .frames = frames,
     };
     const struct code_range *range = NULL;
@@ -224,7 +225,7 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
 
     walk.depth_max = walk_max(request, &walk.frame);
     /* A provider is for the thread whose frame it is. */
-    if (request->providers && !frame.sleeper)
+    if (request->providers && !frame->sleeper)
         walk.providers = frame_providers_list(request->providers);
     result->unknown_code = false;
     while (end == GO_ON && walk.depth < walk.depth_max) {
@@ -253,6 +254,7 @@ SIGNAL_SAFE_INLINE void walk_from(const struct unwind_request *request, struct u
     result->depth = walk.depth < request->frames_max ? walk.depth : request->frames_max;
     if (result->end == FEED_END_DEPTH)
         outer_frames_join(outer, &walk.frame, frames, request->frames_max);
+    *frame = walk.frame;
 }
 
 void unwind(const struct unwind_request *request, uint64_t *frames, struct unwind_result *result)
@@ -262,7 +264,7 @@ void unwind(const struct unwind_request *request, uint64_t *frames, struct unwin
     frame_from_context(&frame, request->context);
     if (request->scan)
         runtime_scan_interrupted(request->scan, request->context);
-    walk_from(request, frame, frames, result);
+    walk_from(request, &frame, frames, result);
 }
 
 /* Less than asked for where the stack ends before. */
@@ -287,8 +289,17 @@ void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *
                                   .sleeper = sleeper,
                                   .foreign = true };
 
+    if (sleeper->registers) {
+        frame_from_context(&frame, sleeper->registers);
+        sleeper->sp = frame.sp;
+    }
     copy_top(sleeper);
     if (request->scan)
         request->scan->waits_at = sleeper->waits_at;
-    walk_from(request, frame, frames, result);
+    walk_from(request, &frame, frames, result);
+    sleeper->pc = frame.pc;
+    sleeper->sp = frame.sp;
+    sleeper->fp = frame.fp;
+    sleeper->fp_known = !frame.fp_lost;
+    sleeper->registers = NULL;
 }

@@ -71,9 +71,14 @@ struct unwind_result {
 SIGNAL_SAFE void unwind(const struct unwind_request *request, uint64_t *frames,
                         struct unwind_result *result);
 
-/* Another process's thread, asleep in the kernel. What else was in its registers is not known. */
+/* Another process's thread: asleep in the kernel, or as it was when it was stopped. */
 struct unwind_sleeper {
     int32_t pid;
+    /* Where its memory is, as memory_read_some gives it; NULL: the kernel reads it, of pid. */
+    long (*read)(const void *context, void *out, uint64_t address, uint64_t bytes);
+    const void *read_context;
+    /* All of its registers, and pc, sp and fp are not looked at; NULL: no more is known than those. */
+    const ucontext_t *registers;
     /* The frame of code that the program told of; false: it told of none at pc. */
     bool (*named)(void *context, uint64_t pc, uint64_t *frame);
     void *named_context;
@@ -87,8 +92,8 @@ struct unwind_sleeper {
     ucontext_t context;
 };
 
-/* As unwind, from outside. request->context, named and providers are not
- * looked at; its scan reads the other process. The thread may wake
+/* As unwind, from outside. request->context, named and providers are not looked at; its scan reads the
+ * other process. sleeper->pc, sp and fp become the last frame's, registers NULL. The thread may wake
  * meanwhile: nothing faults, and the caller finds out and throws the frames away. */
 SIGNAL_SAFE void unwind_asleep(const struct unwind_request *request, struct unwind_sleeper *sleeper,
                                uint64_t *frames, struct unwind_result *result);

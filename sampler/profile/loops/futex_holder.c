@@ -1,14 +1,8 @@
 #include "futex_holder.h"
 
-#include "../../capture/system/memory.h"
-#include "../wall/task_files.h"
-
-#include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
@@ -32,74 +26,62 @@ enum {
                               offsetof(pthread_rwlock_t, __data.__writers_futex),
 };
 
-int32_t late_tid_here(const struct late_program *program, int32_t tid)
+static int32_t if_it_lives(const struct futex_view *view, int32_t tid)
 {
-    char path[64];
-
-    if (tid <= 0)
-        return 0;
-    if (!program->numbers_here)
-        return task_number_here(program->pid, tid);
-    snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%" PRId32, program->pid, tid);
-    return access(path, F_OK) == 0 ? tid : 0;
+    return tid > 0 && view->lives(view->context, tid) ? tid : 0;
 }
 
-static int32_t if_it_lives(const struct late_program *program, int32_t tid)
-{
-    return late_tid_here(program, tid) ? tid : 0;
-}
-
-static int32_t word_at(const struct late_program *program, uint64_t address)
+static int32_t word_at(const struct futex_view *view, uint64_t address)
 {
     int32_t word;
 
-    return memory_read(program->pid, &word, address, sizeof(word)) ? word : 0;
+    return view->read(view->context, address, &word, sizeof(word)) ? word : 0;
 }
 
-static int32_t mutex_owner(const struct late_program *program, uint64_t futex)
+static int32_t mutex_owner(const struct futex_view *view, uint64_t futex)
 {
-    if (word_at(program, futex + MUTEX_KIND_AT) & ~(int32_t)MUTEX_KINDS)
+    if (word_at(view, futex + MUTEX_KIND_AT) & ~(int32_t)MUTEX_KINDS)
         return 0;
-    return if_it_lives(program, word_at(program, futex + MUTEX_OWNER_AT));
+    return if_it_lives(view, word_at(view, futex + MUTEX_OWNER_AT));
 }
 
 /* The lock begins at a multiple of eight: that tells its two futexes from each other. */
-static int32_t rwlock_writer(const struct late_program *program, uint64_t futex)
+static int32_t rwlock_writer(const struct futex_view *view, uint64_t futex)
 {
     uint64_t behind = futex % 8 ? RWLOCK_WRITER_TO_WRITER : RWLOCK_READER_TO_WRITER;
 
-    return if_it_lives(program, word_at(program, futex + behind));
+    return if_it_lives(view, word_at(view, futex + behind));
 }
 
 /* A thread that is joined: the kernel clears the word at its end, and so wakes as of a shared one. */
-static int32_t joined(const struct late_program *program, const struct blocked *blocked,
+static int32_t joined(const struct futex_view *view, const struct blocked *blocked,
                       uint32_t word)
 {
     bool is_private = blocked->arguments[1] & FUTEX_PRIVATE_FLAG;
 
-    return is_private ? 0 : if_it_lives(program, (int32_t)word);
+    return is_private ? 0 : if_it_lives(view, (int32_t)word);
 }
 
-int32_t futex_holder(const struct late_program *program, const struct blocked *blocked)
+int32_t futex_holder(const struct futex_view *view, const struct blocked *blocked)
 {
     uint64_t futex = blocked->arguments[0];
     uint32_t expected = (uint32_t)blocked->arguments[2], word;
 
-    if (!memory_read(program->pid, &word, futex, sizeof(word)))
+    if (!view->read(view->context, futex, &word, sizeof(word)))
         return 0;
     switch (blocked->arguments[1] & FUTEX_CMD_MASK) {
     case FUTEX_LOCK_PI:
     case FUTEX_LOCK_PI2:
-        return if_it_lives(program, word & FUTEX_TID_MASK);
+        return if_it_lives(view, word & FUTEX_TID_MASK);
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
         if (word & FUTEX_WAITERS)
-            return if_it_lives(program, word & FUTEX_TID_MASK);
+            return if_it_lives(view, word & FUTEX_TID_MASK);
         if (expected == MUTEX_CONTENDED)
-            return mutex_owner(program, futex);
+            return mutex_owner(view, futex);
         if (expected == RWLOCK_WRITTEN)
-            return rwlock_writer(program, futex);
-        return joined(program, blocked, word);
+            return rwlock_writer(view, futex);
+        return joined(view, blocked, word);
     default:
         return 0;
     }

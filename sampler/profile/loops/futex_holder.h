@@ -1,7 +1,7 @@
 /*
  * futex_holder.h - who has the lock that a thread waits for, where the words of the lock tell.
  *
- *   the futex' address and word, in the program's memory -> futex_holder -> a tid
+ *   the futex' address and word, in the memory of a program or a core file -> futex_holder -> a tid
  *
  *   FUTEX_LOCK_PI, and robust mutexes: the word holds the owner's tid.
  *   glibc's other mutexes: the word is pthread_mutex_t.__lock, the owner stands two words behind it.
@@ -18,17 +18,16 @@
 
 #include "../wall/blocked.h"
 
-/* Whom the numbers belong to. */
-struct late_program {
-    int32_t pid; /* here */
-    bool
-        numbers_here; /* its tids and pids are the same here; false: it has a namespace of its own */
+#include <stddef.h>
+
+/* A program's memory and its threads, by its own numbers. */
+struct futex_view {
+    bool (*read)(const void *context, uint64_t address, void *out, size_t bytes); /* all of it */
+    bool (*lives)(const void *context, int32_t tid);
+    const void *context;
 };
 
-/* The thread by its number here; 0: there is none. */
-int32_t late_tid_here(const struct late_program *program, int32_t tid);
-
 /* As the program numbers it; 0: not known. */
-int32_t futex_holder(const struct late_program *program, const struct blocked *blocked);
+int32_t futex_holder(const struct futex_view *view, const struct blocked *blocked);
 
 #endif

@@ -57,16 +57,42 @@ static void note_child(struct late_wait *wait, const struct late_program *progra
         thread_name_read(wait->holder_tid, wait->holder_tid, wait->holder);
 }
 
+/* The thread by its number here; 0: there is none. */
+static int32_t tid_here(const struct late_program *program, int32_t tid)
+{
+    char path[64];
+
+    if (tid <= 0)
+        return 0;
+    if (!program->numbers_here)
+        return task_number_here(program->pid, tid);
+    snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%" PRId32, program->pid, tid);
+    return access(path, F_OK) == 0 ? tid : 0;
+}
+
+static bool read_memory(const void *context, uint64_t address, void *out, size_t bytes)
+{
+    const struct late_program *program = context;
+
+    return memory_read(program->pid, out, address, bytes);
+}
+
+static bool has_thread(const void *context, int32_t tid)
+{
+    return tid_here(context, tid);
+}
+
 static void note_holder(struct late_wait *wait, const struct late_program *program,
                         const struct blocked *blocked)
 {
-    int32_t tid = futex_holder(program, blocked), here;
+    const struct futex_view view = { read_memory, has_thread, program };
+    int32_t tid = futex_holder(&view, blocked), here;
 
     if (tid == wait->holder_tid)
         return;
     wait->holder_tid = tid;
     wait->holder[0] = 0;
-    here = late_tid_here(program, tid);
+    here = tid_here(program, tid);
     if (here)
         thread_name_read(program->pid, here, wait->holder);
 }

@@ -12,6 +12,13 @@
 #include "futex_holder.h"
 #include "system_calls.h"
 
+/* Whom the numbers belong to. */
+struct late_program {
+    int32_t pid; /* here */
+    bool
+        numbers_here; /* its tids and pids are the same here; false: it has a namespace of its own */
+};
+
 enum { LATE_WAITS_MAX = 8 }; /* different ones; of more the shortest is forgotten */
 
 struct late_waits {

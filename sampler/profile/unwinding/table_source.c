@@ -112,7 +112,21 @@ static struct unwind_table *table_of(const struct source *source, const Elf64_Ph
     return table_build(&header, &(struct cfi_bytes){ frames, bytes, header.eh_frame_vaddr }, go);
 }
 
-static bool build_table(struct source *source, const struct go_frames *go,
+/* Linked statically, a program may have no header; its file says where its unwind data is. Go's has none at
+ * all for its own code. */
+static struct unwind_table *table_without_header(struct elf_file *file, const struct go_frames *go)
+{
+    struct cfi_bytes frames = { NULL, 0, 0 };
+
+    frames.bytes = elf_file_section(file, ".eh_frame", &frames.size, &frames.vaddr);
+    if (!frames.bytes)
+        frames = (struct cfi_bytes){ NULL, 0, 0 };
+    if (!frames.bytes && !go)
+        return NULL;
+    return table_build(&(struct cfi_header){ .eh_frame_vaddr = frames.vaddr }, &frames, go);
+}
+
+static bool build_table(struct source *source, struct elf_file *file, const struct go_frames *go,
                         struct unwind_table **out)
 {
     *out = NULL;
@@ -121,6 +135,8 @@ static bool build_table(struct source *source, const struct go_frames *go,
     for (unsigned i = 0; i < source->count && !*out; i++)
         if (source->phdrs[i].p_type == PT_GNU_EH_FRAME)
             *out = table_of(source, &source->phdrs[i], go);
+    if (!*out && file)
+        *out = table_without_header(file, go);
     return true;
 }
 
@@ -146,5 +162,5 @@ bool table_source_build(const struct module_file *module, struct unwind_table **
     if (file)
         found = go_frames_read(&go, file);
     *stripped_go = found == GO_STRIPPED;
-    return build_table(&source, found == GO_READ ? &go : NULL, out);
+    return build_table(&source, file, found == GO_READ ? &go : NULL, out);
 }

@@ -1,0 +1,75 @@
+#include "thread_stop.h"
+
+#include "../../capture/system/clock.h"
+#include "../../capture/system/memory.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum {
+    STOP_MS_MAX = 200, /* a thread that the kernel keeps longer is in an uninterruptible sleep */
+    EVENT_SHIFT = 16,
+};
+
+/* Returns the signal that is to be handed on (0: none), or -errno. */
+static int wait_for_stop(pid_t tid)
+{
+    const struct timespec moment = { 0, 20 * 1000 };
+    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + STOP_MS_MAX * INT64_C(1000000);
+    int status;
+
+    do {
+        pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+
+        if (got == tid && !WIFSTOPPED(status))
+            return -ESRCH;
+        if (got == tid)
+            return status >> EVENT_SHIFT ? 0 : WSTOPSIG(status);
+        if (got < 0 && errno != EINTR)
+            return -ESRCH;
+        nanosleep(&moment, NULL);
+    } while ((int64_t)clock_ns(CLOCK_MONOTONIC) < until_ns);
+    return -ETIMEDOUT;
+}
+
+static void copy_stack(pid_t pid, const struct stack_registers *registers, struct stack_copy *copy)
+{
+    long got;
+
+    copy->at = (registers->value[STACK_SP] - STACK_RED_ZONE) & ~UINT64_C(7);
+    got = memory_read_some(pid, copy->bytes, copy->at, copy->room);
+    copy->count = got > 0 ? (uint64_t)got : 0;
+}
+
+int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_copy *copy,
+                uint64_t *stopped_ns)
+{
+    struct user_regs_struct registers;
+    struct iovec room = { &registers, sizeof(registers) };
+    uint64_t began_ns;
+    int signal, problem = 0;
+
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
+        return errno;
+    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+        return errno; /* it has ended: nothing is to be detached */
+    signal = wait_for_stop(tid);
+    if (signal < 0)
+        return -signal;
+    began_ns = clock_ns(CLOCK_MONOTONIC);
+    if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &room) < 0)
+        problem = errno;
+    else {
+        stack_registers_take(&registers, out->value, &out->call, out->arguments);
+        out->known = (UINT64_C(1) << STACK_REGISTERS) - 1;
+        copy_stack(pid, out, copy);
+    }
+    ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal);
+    *stopped_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+    return problem;
+}
