@@ -115,7 +115,8 @@ static int dump(const char *source, const struct dump_shown *shown)
     struct thread_stacks *stacks;
     int status;
 
-    if (pid ? !thread_stacks_of_process(&stacks, pid, &why) : !thread_stacks_of_core(&stacks, source, &why))
+    if (pid ? !thread_stacks_of_process(&stacks, pid, &why)
+            : !thread_stacks_of_core(&stacks, source, &why))
         return refuse(&why);
     status = dump_show(stacks, shown);
     thread_stacks_free(stacks);

@@ -230,9 +230,10 @@ static void put_frame(struct dump *dump, struct json_text *text, const struct st
     char bare[PLACE_BYTES];
 
     bare_name(dump, frame, bare);
-    put_text(text, "{\"name\":", named ? named->function.full_name : bare);
+    put_text(text, "{\"function\":", named ? named->function.full_name : bare);
     if (frame->module != STACKS_NO_MODULE) {
-        put_text(text, ",\"module\":", dump->stacks->modules[frame->module].path);
+        put_text(text, ",\"library\":", name_of_path(dump->stacks->modules[frame->module].path));
+        put_text(text, ",\"path\":", dump->stacks->modules[frame->module].path);
         json_text_member(text, ",\"offset\":", (int64_t)frame->offset);
     }
     if (named && !dump->shown->no_lines) {
@@ -252,14 +253,14 @@ static void put_thread(struct dump *dump, struct json_text *text, const struct s
     bool any = false;
 
     json_text_member(text, "{\"tid\":", thread->tid);
-    put_text(text, ",\"name\":", thread->name);
+    put_text(text, ",\"thread\":", thread->name);
     put_text(text, ",\"state\":", state);
     put_text(text, ",\"waits\":", thread->waits);
     if (thread->lock_owner)
         json_text_member(text, ",\"lockOwner\":", thread->lock_owner);
     if (thread->stopped_ns)
         json_text_member(text, ",\"stoppedMicros\":", (int64_t)(thread->stopped_ns + 999) / 1000);
-    put_bool(text, ",\"complete\":", thread->complete);
+    put_bool(text, ",\"whole\":", thread->complete);
     put_text(text, ",\"why\":", thread->why);
     json_text_literal(text, ",\"frames\":[");
     for (uint32_t i = 0; i < thread->depth; i++) {
@@ -298,7 +299,7 @@ static int print_json(struct dump *dump)
     struct json_text text = { 0 };
     bool any = false, good;
 
-    json_text_member(&text, "{\"pid\":", stacks->pid);
+    json_text_member(&text, "{\"type\":\"isoscope.dump\",\"pid\":", stacks->pid);
     put_text(&text, ",\"executable\":", stacks->exe);
     if (stacks->signal)
         json_text_member(&text, ",\"signal\":", stacks->signal);

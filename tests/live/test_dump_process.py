@@ -29,11 +29,12 @@ def dumped(source, *words):
 
 
 def names_of(thread):
-    return [frame["name"] for frame in thread["frames"]]
+    return [frame["function"] for frame in thread["frames"]]
 
 
 def by_name(stacks):
-    return {thread["name"]: thread for thread in stacks["threads"]}
+    assert stacks["type"] == "isoscope.dump"
+    return {thread["thread"]: thread for thread in stacks["threads"]}
 
 
 def is_at_rest(pid: int) -> bool:
@@ -79,7 +80,7 @@ def test_two_threads_that_wait_for_each_other_are_named_and_so_is_what_others_wa
 def test_every_stack_reaches_its_threads_start(kind):
     with at_rest(kind) as process:
         threads = by_name(dumped(process.pid))
-    assert all(thread["complete"] for thread in threads.values()), threads
+    assert all(thread["whole"] for thread in threads.values()), threads
     assert not any("found" in frame for thread in threads.values() for frame in thread["frames"])
     assert names_of(threads["spinner"])[0] == "spin"
     assert "lock_second_mutex" in names_of(threads["first"])
@@ -107,7 +108,7 @@ def test_a_stopped_program_stays_stopped():
         assert '"spinner": is stopped' in dump("--thread", "spinner", process.pid).stdout
         assert state_of(process.pid) == "T"
         assert names_of(threads["spinner"])[0] == "spin"
-        assert all(thread["complete"] for thread in threads.values())
+        assert all(thread["whole"] for thread in threads.values())
         os.kill(process.pid, signal.SIGCONT)
         until(lambda: state_of(process.pid) != "T", "it goes on")
 
@@ -126,7 +127,7 @@ def test_a_thread_that_cannot_be_stopped_is_shown_as_far_as_it_can_be_read(compi
         os.killpg(process.pid, signal.SIGKILL)
     assert "sleeps uninterruptibly in vfork" in text
     assert names_of(thread)[0] == "vfork" and "stoppedMicros" not in thread
-    if not thread["complete"]:
+    if not thread["whole"]:
         assert thread["why"] == "it cannot be stopped: it sleeps uninterruptibly"
 
 
@@ -141,7 +142,7 @@ def test_a_deleted_program_keeps_its_names(tmp_path):
         copy.unlink()
         until(lambda: is_at_rest(process.pid), "all threads are where they stay")
         spinner = by_name(dumped(process.pid))["spinner"]
-    assert names_of(spinner)[0] == "spin" and spinner["complete"]
+    assert names_of(spinner)[0] == "spin" and spinner["whole"]
 
 
 def test_a_program_in_another_root_and_network_keeps_its_names(tmp_path):
@@ -189,7 +190,7 @@ def test_a_core_file_tells_the_same(cores, kind):
     stacks = dumped(cores[kind])
     threads = stacks["threads"]
     assert stacks["signal"] == signal.SIGABRT and len(threads) == 7
-    assert all(thread["complete"] for thread in threads), threads
+    assert all(thread["whole"] for thread in threads), threads
     ring, = stacks["deadlocks"]
     of_ring = [thread for thread in threads if thread["tid"] in ring]
     assert {name for thread in of_ring for name in names_of(thread)} >= {"run_first", "run_second"}

@@ -54,8 +54,7 @@ static int32_t rwlock_writer(const struct futex_view *view, uint64_t futex)
 }
 
 /* A thread that is joined: the kernel clears the word at its end, and so wakes as of a shared one. */
-static int32_t joined(const struct futex_view *view, const struct blocked *blocked,
-                      uint32_t word)
+static int32_t joined(const struct futex_view *view, const struct blocked *blocked, uint32_t word)
 {
     bool is_private = blocked->arguments[1] & FUTEX_PRIVATE_FLAG;
 

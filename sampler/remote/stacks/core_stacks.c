@@ -301,10 +301,11 @@ static bool walk_threads(struct core *core)
         if (!i)
             snprintf(thread->name, sizeof(thread->name), "%.15s", core->stacks->exe);
         good = stack_walk(walker, registers, thread);
-        thread_waits(&waits, thread, &(struct blocked){ .number = registers->call,
-                                                        .arguments = { registers->arguments[0],
-                                                                       registers->arguments[1],
-                                                                       registers->arguments[2] } });
+        thread_waits(
+            &waits, thread,
+            &(struct blocked){ .number = registers->call,
+                               .arguments = { registers->arguments[0], registers->arguments[1],
+                                              registers->arguments[2] } });
     }
     stack_walker_free(walker);
     return good;

@@ -20,7 +20,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4200, TEXT_BYTES = 4096, COPY_BYTES = 1024 * 1024, ROUND = 64, LOOKS_MAX = 3 };
+/* Copied while a thread is stopped: frames further out change too seldom to be held for. */
+enum { COPY_BYTES = 128 * 1024 };
+enum { PATH_BYTES = 4200, TEXT_BYTES = 4096, ROUND = 64, LOOKS_MAX = 3 };
 
 struct process {
     pid_t pid;
@@ -290,6 +292,9 @@ static bool open_process(struct process *process, struct thread_stacks *stacks)
     *process = (struct process){ .pid = stacks->pid, .stacks = stacks };
     process->copy.bytes = malloc(COPY_BYTES);
     process->copy.room = COPY_BYTES;
+    if (process->copy.bytes)
+        memset(process->copy.bytes, 1,
+               COPY_BYTES); /* its pages are there before anybody is stopped */
     if (process->copy.bytes && stack_memory_new(&process->memory, read_memory, &process->pid))
         process->walker = stack_walker_new(stacks, &process->memory);
     process->waits = (struct waits_target){ stacks, &process->memory, stacks->pid };

@@ -11,7 +11,7 @@ struct stack_dwarf {
     const struct thread_stacks *stacks;
     struct stack_memory *memory;
     const struct stack_registers *registers;
-    bool bare; /* this step met code without unwind data */
+    bool bare;       /* this step met code without unwind data */
     uint64_t unread; /* memory that this step could not read; 0: none */
     char why[128];
 };

@@ -13,7 +13,8 @@
 #include "stack_place.h"
 
 /* NULL: there is no memory. */
-struct stack_dwarf *stack_dwarf_new(const struct thread_stacks *stacks, struct stack_memory *memory);
+struct stack_dwarf *stack_dwarf_new(const struct thread_stacks *stacks,
+                                    struct stack_memory *memory);
 void stack_dwarf_free(struct stack_dwarf *dwarf); /* NULL is fine */
 
 /* Adds the place's callers to the thread's frames. place: becomes the last of them. */

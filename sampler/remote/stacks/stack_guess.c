@@ -51,7 +51,8 @@ static bool by_return_address(struct stack_memory *memory, struct stack_place *p
         if (!is_return_address(memory, word, &callee))
             continue;
         if (!callee || (callee <= pc && pc - callee < FUNCTION_BYTES_MAX)) {
-            become(place, word, word_at + 8, at.value[STACK_FP], stack_registers_know(&at, STACK_FP));
+            become(place, word, word_at + 8, at.value[STACK_FP],
+                   stack_registers_know(&at, STACK_FP));
             return true;
         }
         if (!other_at) {

@@ -27,7 +27,8 @@ bool stack_memory_new(struct stack_memory *memory,
                       size_t (*read)(const void *, uint64_t, void *, size_t), const void *context);
 void stack_memory_free(struct stack_memory *memory);
 /* Returns how many bytes there were. */
-size_t stack_memory_get_some(struct stack_memory *memory, uint64_t address, void *out, size_t bytes);
+size_t stack_memory_get_some(struct stack_memory *memory, uint64_t address, void *out,
+                             size_t bytes);
 bool stack_memory_get(struct stack_memory *memory, uint64_t address, void *out, size_t bytes);
 /* Pages of before are read again: threads have run since. */
 void stack_memory_forget(struct stack_memory *memory);

@@ -2,8 +2,8 @@
 
 #include "stack_modules.h"
 
-bool stack_put(const struct thread_stacks *stacks, struct stack_thread *thread, uint64_t pc, bool exact,
-               enum stack_found found)
+bool stack_put(const struct thread_stacks *stacks, struct stack_thread *thread, uint64_t pc,
+               bool exact, enum stack_found found)
 {
     uint64_t at = exact ? pc : pc - 1;
     const struct stack_module *module = stack_module_at(stacks, at);

@@ -23,7 +23,7 @@ enum stack_stop {
 };
 
 /* False: there is no room for more. */
-bool stack_put(const struct thread_stacks *stacks, struct stack_thread *thread, uint64_t pc, bool exact,
-               enum stack_found found);
+bool stack_put(const struct thread_stacks *stacks, struct stack_thread *thread, uint64_t pc,
+               bool exact, enum stack_found found);
 
 #endif

@@ -37,7 +37,8 @@ static inline bool stack_registers_know(const struct stack_registers *registers,
 /* All that is known but for the call. */
 static inline struct stack_registers stack_registers_few(uint64_t pc, uint64_t sp)
 {
-    struct stack_registers out = { .known = stack_register_bit(STACK_PC) | stack_register_bit(STACK_SP),
+    struct stack_registers out = { .known =
+                                       stack_register_bit(STACK_PC) | stack_register_bit(STACK_SP),
                                    .call = -1 };
 
     out.value[STACK_PC] = pc;
@@ -45,7 +46,8 @@ static inline struct stack_registers stack_registers_few(uint64_t pc, uint64_t s
     return out;
 }
 
-static inline void stack_registers_put(struct stack_registers *registers, int number, uint64_t value)
+static inline void stack_registers_put(struct stack_registers *registers, int number,
+                                       uint64_t value)
 {
     registers->value[number] = value;
     registers->known |= stack_register_bit(number);

@@ -30,9 +30,10 @@ static inline void stack_registers_take(const struct user_regs_struct *from,
 
 static inline void stack_registers_context(const uint64_t value[STACK_REGISTERS], ucontext_t *out)
 {
-    static const int places[STACK_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+    static const int places[STACK_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
+                                                 REG_RDI, REG_RBP, REG_RSP, REG_R8,  REG_R9,
+                                                 REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+                                                 REG_R15, REG_RIP };
 
     for (int i = 0; i < STACK_REGISTERS; i++)
         out->uc_mcontext.gregs[places[i]] = (greg_t)value[i];

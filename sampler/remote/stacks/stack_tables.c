@@ -19,7 +19,8 @@ struct stack_tables {
     uint64_t frames[STACKS_DEPTH_MAX];
 };
 
-struct stack_tables *stack_tables_new(const struct thread_stacks *stacks, struct stack_memory *memory)
+struct stack_tables *stack_tables_new(const struct thread_stacks *stacks,
+                                      struct stack_memory *memory)
 {
     struct stack_tables *tables = calloc(1, sizeof(*tables));
 

@@ -16,7 +16,8 @@
 #include "stack_place.h"
 
 /* NULL: there is no memory. */
-struct stack_tables *stack_tables_new(const struct thread_stacks *stacks, struct stack_memory *memory);
+struct stack_tables *stack_tables_new(const struct thread_stacks *stacks,
+                                      struct stack_memory *memory);
 void stack_tables_free(struct stack_tables *tables); /* NULL is fine */
 
 /* As stack_dwarf_walk. before: what it gives where the place has no table. */

@@ -17,7 +17,8 @@ struct stack_walker {
     struct stack_tables *tables;
 };
 
-struct stack_walker *stack_walker_new(const struct thread_stacks *stacks, struct stack_memory *memory)
+struct stack_walker *stack_walker_new(const struct thread_stacks *stacks,
+                                      struct stack_memory *memory)
 {
     struct stack_walker *walker = calloc(1, sizeof(*walker));
 
@@ -62,6 +63,12 @@ static void say_why(const struct stack_walker *walker, struct stack_thread *thre
         snprintf(thread->why, sizeof(thread->why), "%s", stack_dwarf_why(walker->dwarf));
 }
 
+/* By the processors' ABIs, a thread begins with a frame pointer of 0. */
+static bool is_marked_root(const struct stack_place *place)
+{
+    return stack_registers_know(&place->registers, STACK_FP) && !place->registers.value[STACK_FP];
+}
+
 /* One caller by guessing; from there on it is known again, maybe. */
 static enum stack_stop guess_on(struct stack_walker *walker, struct stack_place *place,
                                 struct stack_thread *thread, enum stack_stop stop)
@@ -71,7 +78,7 @@ static enum stack_stop guess_on(struct stack_walker *walker, struct stack_place 
     if (is_entry(walker, place))
         return STACK_ROOT;
     if (!stack_guess(walker->memory, place, &found))
-        return stop;
+        return is_marked_root(place) ? STACK_ROOT : stop;
     return stack_put(walker->stacks, thread, place->registers.value[STACK_PC], false, found)
                ? stack_dwarf_walk(walker->dwarf, place, thread)
                : STACK_DEEP;
@@ -80,7 +87,8 @@ static enum stack_stop guess_on(struct stack_walker *walker, struct stack_place 
 /* A register that the kernel does not tell of a sleeping thread is worth a stop of it, not a guess. */
 static bool is_worth_a_guess(const struct stack_place *place, enum stack_stop stop)
 {
-    return stop == STACK_BARE || (stop == STACK_CUT && stack_registers_know(&place->registers, STACK_FP));
+    return stop == STACK_BARE ||
+           (stop == STACK_CUT && stack_registers_know(&place->registers, STACK_FP));
 }
 
 static enum stack_stop walk(struct stack_walker *walker, struct stack_place *place,

@@ -17,7 +17,8 @@
 struct stack_walker;
 
 /* NULL: there is no memory. Both are borrowed. */
-struct stack_walker *stack_walker_new(const struct thread_stacks *stacks, struct stack_memory *memory);
+struct stack_walker *stack_walker_new(const struct thread_stacks *stacks,
+                                      struct stack_memory *memory);
 void stack_walker_free(struct stack_walker *walker); /* NULL is fine */
 
 /* Fills in frames, depth, complete and why. False: there is no memory. */

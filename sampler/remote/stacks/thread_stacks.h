@@ -28,8 +28,8 @@ enum {
 };
 
 enum stack_found {
-    STACK_FOUND,          /* the leaf, or by its callee's unwind data */
-    STACK_FRAME_POINTER,  /* its callee has none; where its frame pointer led */
+    STACK_FOUND,         /* the leaf, or by its callee's unwind data */
+    STACK_FRAME_POINTER, /* its callee has none; where its frame pointer led */
     STACK_RETURN_ADDRESS, /* ... no frame pointer either: the next return address on the stack, which may be an old one */
 };
 
@@ -57,10 +57,11 @@ struct stack_thread {
     char name[16];
     char state;      /* as /proc has it: R S D T t Z X; of a core file '\0' */
     char waits[192]; /* "epoll_wait(5: ...)"; "": it is in no system call */
-    pid_t lock_owner; /* tid of the thread that holds the lock it waits for, or that it joins; 0: not known */
+    pid_t
+        lock_owner; /* tid of the thread that holds the lock it waits for, or that it joins; 0: not known */
     uint64_t stopped_ns; /* 0: it was not stopped */
     bool complete;       /* the stack reaches the thread's start */
-    char why[160]; /* why it is not complete; "" */
+    char why[160];       /* why it is not complete; "" */
     struct stack_frame *frames;
     uint32_t depth;
 };

@@ -13,17 +13,19 @@
 
 enum {
     STOP_MS_MAX = 200, /* a thread that the kernel keeps longer is in an uninterruptible sleep */
+    ASK_US = 200,      /* ... without a pause */
     EVENT_SHIFT = 16,
 };
 
-/* Returns the signal that is to be handed on (0: none), or -errno. */
-static int wait_for_stop(pid_t tid)
+/* Returns the signal that is to be handed on (0: none), or -errno. A thread that runs stops within microseconds, and is held until
+ * that is noticed: so it is asked again and again at first. */
+static int wait_for_stop(pid_t tid, int64_t began_ns)
 {
-    const struct timespec moment = { 0, 20 * 1000 };
-    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + STOP_MS_MAX * INT64_C(1000000);
+    const struct timespec moment = { 0, 100 * 1000 };
+    int64_t waited_ns = 0;
     int status;
 
-    do {
+    while (waited_ns < STOP_MS_MAX * INT64_C(1000000)) {
         pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
 
         if (got == tid && !WIFSTOPPED(status))
@@ -32,8 +34,10 @@ static int wait_for_stop(pid_t tid)
             return status >> EVENT_SHIFT ? 0 : WSTOPSIG(status);
         if (got < 0 && errno != EINTR)
             return -ESRCH;
-        nanosleep(&moment, NULL);
-    } while ((int64_t)clock_ns(CLOCK_MONOTONIC) < until_ns);
+        waited_ns = (int64_t)clock_ns(CLOCK_MONOTONIC) - began_ns;
+        if (waited_ns > ASK_US * INT64_C(1000))
+            nanosleep(&moment, NULL);
+    }
     return -ETIMEDOUT;
 }
 
@@ -51,17 +55,17 @@ int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_
 {
     struct user_regs_struct registers;
     struct iovec room = { &registers, sizeof(registers) };
-    uint64_t began_ns;
+    int64_t began_ns;
     int signal, problem = 0;
 
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
         return errno;
+    began_ns = (int64_t)clock_ns(CLOCK_MONOTONIC);
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
         return errno; /* it has ended: nothing is to be detached */
-    signal = wait_for_stop(tid);
+    signal = wait_for_stop(tid, began_ns);
     if (signal < 0)
         return -signal;
-    began_ns = clock_ns(CLOCK_MONOTONIC);
     if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &room) < 0)
         problem = errno;
     else {
@@ -70,6 +74,6 @@ int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_
         copy_stack(pid, out, copy);
     }
     ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal);
-    *stopped_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+    *stopped_ns = clock_ns(CLOCK_MONOTONIC) - (uint64_t)began_ns;
     return problem;
 }

@@ -113,7 +113,8 @@ static void say_futex(const struct waits_target *target, struct stack_thread *th
     if (!holder)
         snprintf(thread->waits, sizeof(thread->waits), "futex(0x%llx)", at);
     else if (holder == thread)
-        snprintf(thread->waits, sizeof(thread->waits), "a lock at 0x%llx, which it holds itself", at);
+        snprintf(thread->waits, sizeof(thread->waits), "a lock at 0x%llx, which it holds itself",
+                 at);
     else
         snprintf(thread->waits, sizeof(thread->waits), "%s at 0x%llx, %s thread %d%s%s%s",
                  is_join(blocked) ? "a join" : "a lock", at, is_join(blocked) ? "of" : "held by",

@@ -23,15 +23,19 @@ def add(commands: Any) -> None:
         commands,
         "dump",
         run,
-        help="print the newest stack of each thread",
+        help="print a stack of each thread: of a profile, a process or a core file",
         description="Print each thread's newest stack, leaf first. The program is not stopped: the stack "
                     "comes from the newest sample of the last second. Sleeping threads have a stack in "
                     "wall mode only (isoscope run --mode wall). For a file or a command that has ended, "
-                    "the last stacks are printed.",
+                    "the last stacks are printed. With the number of a process, or a core file, instead of "
+                    "SOURCE: one stack of every thread now, read from outside, of a program that isoscope "
+                    "does not profile; `isoscope dump --help PID` lists the options for that.",
         examples=[
             "isoscope dump here.json",
             "isoscope dump --thread worker-3 here.json",
             "isoscope dump --age 10 --json here.json",
+            "isoscope dump 4711",
+            "isoscope dump core",
         ],
     )
     options.add_options(parser, shares=False)
