@@ -224,8 +224,10 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
 {
     const struct feed_status *status = &reader->shared->status;
     enum feed_timer_reason reason = reason_in(status);
-    enum feed_timer timer =
-        reason == FEED_TIMER_REASON_NONE ? FEED_TIMER_PERF_TRAP : FEED_TIMER_CPU_CLOCK;
+    uint32_t outside = STATUS(outside_timer);
+    enum feed_timer timer = outside > 0 && outside < FEED_TIMER_COUNT ? (enum feed_timer)outside
+                            : reason == FEED_TIMER_REASON_NONE        ? FEED_TIMER_PERF_TRAP
+                                                                      : FEED_TIMER_CPU_CLOCK;
 
     *out = (struct feed_status_view){
         .timer = timer,

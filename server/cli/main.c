@@ -3,6 +3,7 @@
  *
  * The other commands are the Python client's.
  */
+#include "../attach/attach.h"
 #include "../console/nearest.h"
 #include "../console/log_line.h"
 #include "../console/status.h"
@@ -29,6 +30,7 @@ static int version_command(int argc, char **argv, const struct inherited *inheri
 static const struct command commands[] = {
     { "run", run_command, "run a program with the sampler and serve its profile" },
     { "record", run_command, "run a program with the sampler and write its profile to a file" },
+    { "attach", attach_command, "sample a program that runs already and serve its profile" },
     { "serve", serve_files_command, "serve saved profiles" },
     { "symbolize", symbolize_command, "give a saved profile its names, or resolve addresses" },
     { "help", help_command, "show this list, or the options of a command: help COMMAND" },

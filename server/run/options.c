@@ -24,28 +24,13 @@ static const char record_usage[] =
     "\n";
 
 #define FEED_WORD(name, word) word,
-static const char *const modes[] = { FEED_MODES(FEED_WORD) NULL };
 static const char *const timers[] = { FEED_TIMER_WISHES(FEED_WORD) NULL };
 #undef FEED_WORD
-
-_Static_assert(sizeof(enum feed_mode) == sizeof(unsigned), "an OPTION_CHOICE sets it");
 
 #define AT(field)      .offset = offsetof(struct run_options, field)
 #define SETTING(field) AT(serve.host.profile.settings.field)
 
 static const struct option_row sampling[] = {
-    { "period", .kind = OPTION_UINT32, SETTING(period_us), .group = "Sampling",
-      .least = FEED_PERIOD_MIN_US, .most = FEED_PERIOD_MAX_US, .initial = FEED_PERIOD_DEFAULT_US,
-      .value = "US", .means = "a number of microseconds",
-      .help = "CPU time between two samples of a thread, {range} microseconds "
-              "(default: {default})" },
-    { "depth", .kind = OPTION_UINT32, SETTING(depth_max), .least = FEED_DEPTH_MIN,
-      .most = FEED_DEPTH_MAX, .initial = FEED_DEPTH_DEFAULT, .value = "N",
-      .means = "a number of frames",
-      .help = "frames kept per stack, {range} (default: {default})" },
-    { "mode", .kind = OPTION_CHOICE, SETTING(mode), .words = modes,
-      .help = "cpu: sample threads while they run (default). wall: sample all threads, sleeping "
-              "ones too; --period is wall time then, at least 1000" },
     { "no-runtimes", .kind = OPTION_ON, AT(no_runtimes),
       .help = "show the interpreter's own functions instead of those that it runs (Python's, "
               "JavaScript's, Java's, Ruby's, PHP's)" },
@@ -67,21 +52,6 @@ static const struct option_row sampling[] = {
     { "stats", .kind = OPTION_ON, AT(serve.stats),
       .help = "print counters and cost of the sampling when the program has ended" },
 
-};
-
-static const struct option_row naming[] = {
-    { "debuginfod", .kind = OPTION_ON, AT(serve.host.profile.debuginfod),
-      .group = "Names and source",
-      .help = "download missing debug data from the servers in $DEBUGINFOD_URLS. Without this "
-              "option no network is used" },
-    { "no-symbols", .kind = OPTION_ON, AT(serve.host.profile.no_symbols),
-      .help = "do not resolve names: functions are build ids and offsets. `isoscope symbolize` "
-              "resolves them on a machine that has the files" },
-    { "source-root", .kind = OPTION_TAKEN, AT(serve), .take = serve_take_source_root,
-      .value = "DIR",
-      .help =
-          "let clients read the source files in DIR and below; a recording has the text of those "
-          "that were sampled" },
 };
 
 #define KEPT                                                                                       \
@@ -120,21 +90,22 @@ static const struct option_row helping[] = {
     {                                                                                              \
         list, sizeof(list) / sizeof(*(list))                                                       \
     }
-static const struct option_rows sampling_words = ROWS(sampling), naming_words = ROWS(naming),
-                                running_words = ROWS(running), serving_words = ROWS(serving),
+static const struct option_rows sampling_words = ROWS(sampling), running_words = ROWS(running), serving_words = ROWS(serving),
                                 record_words = ROWS(recording), help_words = ROWS(helping);
 
 #define SERVE offsetof(struct run_options, serve)
 
 static const struct option_part run_parts[] = {
-    { &sampling_words, 0 },      { &naming_words, 0 },     { &stall_words, SERVE },
+    { &clock_words, SERVE },     { &sampling_words, 0 },   { &naming_words, SERVE },
+    { &stall_words, SERVE },
     { &recording_words, SERVE }, { &running_words, 0 },    { &listen_words, SERVE },
     { &serving_words, 0 },       { &client_words, SERVE }, { &help_words, 0 },
 };
 
 static const struct option_part record_parts[] = {
-    { &recording_words, SERVE }, { &record_words, 0 },    { &sampling_words, 0 },
-    { &naming_words, 0 },        { &stall_words, SERVE }, { &help_words, 0 },
+    { &recording_words, SERVE }, { &record_words, 0 },     { &clock_words, SERVE },
+    { &sampling_words, 0 },      { &naming_words, SERVE }, { &stall_words, SERVE },
+    { &help_words, 0 },
 };
 
 static const struct option_table tables[] = {

@@ -4,6 +4,7 @@
 #include "../console/option_table.h"
 #include "../console/status.h"
 #include "../net/loop.h"
+#include "ending_signals.h"
 #include "serve.h"
 #include "serve_words.h"
 #include "service_info.h"
@@ -99,22 +100,6 @@ static bool signal_came(void *context)
     return true;
 }
 
-/* A hangup that our caller has ignored (nohup) stays so. */
-static int take_signals(void)
-{
-    static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    struct sigaction action;
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-        if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(&set, ending[i]);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-        return -1;
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int watch(struct serving *serving)
 {
     static const struct io_watch_events events = { .ready = signal_came };
@@ -151,7 +136,7 @@ static int run_loop(struct serving *serving)
 
 static int serve_files(const struct serve_options *options)
 {
-    struct serving serving = { .signals = take_signals() };
+    struct serving serving = { .signals = ending_signals() };
     int status = STATUS_FAILED, opened;
 
     prctl(PR_SET_NAME, SERVE_NAME);

@@ -2,6 +2,7 @@
 
 #include "serve.h"
 
+#include "../../sampler/feed/layout.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 
 #include <errno.h>
@@ -129,6 +130,42 @@ static int take_protocol_version(void *field, const char *text, char *error, siz
 
 #define AT(field) .offset = offsetof(struct serve_options, field)
 
+#define FEED_WORD(name, word) word,
+static const char *const modes[] = { FEED_MODES(FEED_WORD) NULL };
+#undef FEED_WORD
+
+_Static_assert(sizeof(enum feed_mode) == sizeof(unsigned), "an OPTION_CHOICE sets it");
+
+static const struct option_row clock_rows[] = {
+    { "period", .kind = OPTION_UINT32, AT(host.profile.settings.period_us), .group = "Sampling",
+      .least = FEED_PERIOD_MIN_US, .most = FEED_PERIOD_MAX_US, .initial = FEED_PERIOD_DEFAULT_US,
+      .value = "US", .means = "a number of microseconds",
+      .help = "CPU time between two samples of a thread, {range} microseconds "
+              "(default: {default})" },
+    { "depth", .kind = OPTION_UINT32, AT(host.profile.settings.depth_max), .least = FEED_DEPTH_MIN,
+      .most = FEED_DEPTH_MAX, .initial = FEED_DEPTH_DEFAULT, .value = "N",
+      .means = "a number of frames",
+      .help = "frames kept per stack, {range} (default: {default})" },
+    { "mode", .kind = OPTION_CHOICE, AT(host.profile.settings.mode), .words = modes,
+      .help = "cpu: sample threads while they run (default). wall: sample all threads, sleeping "
+              "ones too; --period is wall time then, at least 1000" },
+};
+
+static const struct option_row naming_rows[] = {
+    { "debuginfod", .kind = OPTION_ON, AT(host.profile.debuginfod),
+      .group = "Names and source",
+      .help = "download missing debug data from the servers in $DEBUGINFOD_URLS. Without this "
+              "option no network is used" },
+    { "no-symbols", .kind = OPTION_ON, AT(host.profile.no_symbols),
+      .help = "do not resolve names: functions are build ids and offsets. `isoscope symbolize` "
+              "resolves them on a machine that has the files" },
+    { "source-root", .kind = OPTION_TAKEN, .take = serve_take_source_root,
+      .value = "DIR",
+      .help =
+          "let clients read the source files in DIR and below; a recording has the text of those "
+          "that were sampled" },
+};
+
 static const struct option_row listen_rows[] = {
     { "port", .kind = OPTION_UINT16, AT(host.port), .most = 65535, .group = "Service", .value = "N",
       .means = "a port number", .help = "listen on 127.0.0.1:N (default: a free port)" },
@@ -185,6 +222,8 @@ static const struct option_row recording_rows[] = {
       .help = "begin a new file after TIME (60s, 5m, 1h), with its date and time in the name. Each "
               "is complete in itself" },
 };
+const struct option_rows clock_words = { clock_rows, sizeof(clock_rows) / sizeof(*clock_rows) };
+const struct option_rows naming_words = { naming_rows, sizeof(naming_rows) / sizeof(*naming_rows) };
 const struct option_rows recording_words = { recording_rows,
                                              sizeof(recording_rows) / sizeof(*recording_rows) };
 

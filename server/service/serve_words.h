@@ -8,6 +8,8 @@
 
 #include "../console/option_table.h"
 
+extern const struct option_rows clock_words;     /* how often is sampled, and what */
+extern const struct option_rows naming_words;    /* where names and source come from */
 extern const struct option_rows listen_words;    /* where the service listens */
 extern const struct option_rows client_words;    /* who may come in, and what he may do */
 extern const struct option_rows recording_words; /* a session file, and how it is rotated */

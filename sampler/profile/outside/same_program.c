@@ -14,7 +14,11 @@ enum {
 enum same_program same_program_at(int32_t pid, const struct feed_head *known)
 {
     struct feed_head head;
-    long got = memory_read_some(pid, &head, known->mapped_at, sizeof(head));
+    long got;
+
+    if (!known->mapped_at)
+        return PROGRAM_HIDDEN; /* written from outside, by who will say when it has ended */
+    got = memory_read_some(pid, &head, known->mapped_at, sizeof(head));
 
     if (got == (long)sizeof(head))
         return memcmp(&head, known, sizeof(head)) == 0 ? PROGRAM_SAME : PROGRAM_ANOTHER;

@@ -1,0 +1,498 @@
+/*
+ * perf_session.c - the scheme of perf: what the kernel wrote into the rings becomes samples, threads and programs.
+ */
+#include "perf_events.h"
+#include "perf_registers.h"
+
+#include "../scheme.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define COUNT_NS INT64_C(1000000000) /* between two looks which threads there are: a record of their end may be lost */
+
+enum {
+    WORK_US = 20 * 1000,
+    READY_US = 1000,
+    RECORDS_FIRST = 1024,
+    JUDGED_SAMPLES = 200, /* before the copy of the stack is made larger */
+    CUT_PARTS = 100,      /* one of so many stacks may be cut */
+    MEMBERS_MAX = 4096,
+};
+
+struct member {
+    pid_t pid;
+    struct target *target;
+};
+
+struct place {
+    uint64_t at_ns;
+    const struct perf_event_header *record;
+};
+
+struct perf_session {
+    struct perf_events events;
+    struct scheme_family family;
+    struct member *members; /* the first one is who was attached to */
+    size_t member_count;
+    bool enabled;
+    struct scheme_cost cost;
+    uint64_t judged, judged_cut; /* since the copy has this size */
+    struct place *places;
+    size_t place_count, place_room;
+    int64_t counted_ns;
+    int problem; /* of the last thread that could not be added */
+};
+
+/* Bodies of records, as these events are asked for. sample_id_all is off. */
+struct task_body {
+    uint32_t pid, parent, tid, parent_tid;
+    uint64_t at_ns;
+};
+struct comm_body {
+    uint32_t pid, tid;
+    char name[];
+};
+struct sample_body {
+    uint32_t pid, tid;
+    uint64_t at_ns;
+    uint64_t abi; /* 0: no registers, and then none follow */
+    uint64_t registers[PERF_REGISTERS];
+    uint64_t stack_bytes; /* that follow, and a word behind them: how many are good */
+};
+struct lost_body {
+    uint64_t id, lost;
+};
+
+static struct member *find(struct perf_session *session, pid_t pid)
+{
+    for (size_t i = 0; i < session->member_count; i++)
+        if (session->members[i].pid == pid)
+            return &session->members[i];
+    return NULL;
+}
+
+static struct member *enter(struct perf_session *session, pid_t pid, struct target *target)
+{
+    struct member *grown;
+
+    if (!target || session->member_count == MEMBERS_MAX)
+        return NULL;
+    grown = reallocarray(session->members, session->member_count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    session->members = grown;
+    session->members[session->member_count] = (struct member){ pid, target };
+    return &session->members[session->member_count++];
+}
+
+static void leave(struct perf_session *session, struct member *member)
+{
+    struct target *target = member->target;
+
+    *member = session->members[--session->member_count];
+    session->family.went(session->family.context, target);
+}
+
+static void add_thread(void *context, pid_t tid)
+{
+    struct perf_session *session = context;
+    int problem = perf_events_add(&session->events, tid);
+
+    if (problem && problem != ESRCH)
+        session->problem = problem;
+}
+
+/* All members' threads, with the period and the copy that are wanted now. Those that come meanwhile inherit their clocks. */
+static int open_events(struct perf_session *session, uint32_t period_us, uint32_t stack_bytes)
+{
+    int problem;
+
+    perf_events_close(&session->events);
+    session->problem = 0;
+    session->judged = session->judged_cut = 0;
+    session->cost.stack_bytes = stack_bytes;
+    problem = perf_events_open(&session->events, period_us, stack_bytes);
+    for (size_t i = 0; !problem && i < session->member_count; i++)
+        target_follow_threads(session->members[i].target, add_thread, session);
+    session->cost.no_kernel = session->events.no_kernel;
+    return problem ? problem : session->events.fd_count ? 0 : session->problem;
+}
+
+static bool refuse(struct refusal *why, pid_t pid, int problem)
+{
+    char paranoid[16] = "?";
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+
+    if (file) {
+        if (!fgets(paranoid, sizeof(paranoid), file))
+            paranoid[0] = '\0';
+        paranoid[strcspn(paranoid, "\n")] = '\0';
+        fclose(file);
+    }
+    if (problem == EMFILE)
+        return refusal_say(why, "process %d has more threads than there are descriptors for: raise `ulimit -n`",
+                           (int)pid);
+    if (problem == EACCES || problem == EPERM)
+        return refusal_say(why,
+                           "the kernel refused perf events for process %d (kernel.perf_event_paranoid is "
+                           "%s, and ordinary users need 2 or less)",
+                           (int)pid, paranoid);
+    return refusal_say(why, "perf events for process %d: %s", (int)pid, strerror(problem));
+}
+
+/* Descriptors are for each thread and processor: as many as this process may have. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void perf_close(void *context)
+{
+    struct perf_session *session = context;
+
+    perf_events_close(&session->events);
+    free(session->members);
+    free(session->places);
+    free(session);
+}
+
+static void *perf_open(pid_t pid, struct target *target, const struct scheme_family *family,
+                       struct refusal *why)
+{
+    struct perf_session *session = calloc(1, sizeof(*session));
+    struct target_wishes wishes = target_wishes(target);
+    int problem;
+
+    if (!session || !enter(session, pid, target)) {
+        free(session);
+        refusal_say(why, "there is no memory");
+        return NULL;
+    }
+    session->family = *family;
+    session->enabled = wishes.enabled;
+    raise_descriptors();
+    problem = open_events(session, wishes.period_us, PERF_STACK_FIRST);
+    if (!problem)
+        return session;
+    refuse(why, pid, problem);
+    perf_close(session);
+    return NULL;
+}
+
+static bool note(struct perf_session *session, const struct perf_event_header *record, uint64_t at_ns)
+{
+    if (session->place_count == session->place_room) {
+        size_t room = session->place_room ? 2 * session->place_room : RECORDS_FIRST;
+        struct place *grown = reallocarray(session->places, room, sizeof(*grown));
+
+        if (!grown)
+            return false;
+        session->places = grown;
+        session->place_room = room;
+    }
+    session->places[session->place_count++] = (struct place){ at_ns, record };
+    return true;
+}
+
+/* Records that have no time of their own stand where their ring has them. */
+static uint64_t time_of(const struct perf_event_header *record, uint64_t before_ns)
+{
+    if (record->type == PERF_RECORD_SAMPLE)
+        return ((const struct sample_body *)(record + 1))->at_ns;
+    if (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT)
+        return ((const struct task_body *)(record + 1))->at_ns;
+    return before_ns;
+}
+
+static void gather(struct perf_session *session)
+{
+    session->place_count = 0;
+    for (uint32_t i = 0; i < session->events.processors; i++) {
+        struct perf_ring *ring = &session->events.rings[i];
+        const struct perf_event_header *record;
+        uint64_t at_ns = 0;
+
+        if (!ring->head_page)
+            continue;
+        perf_ring_begin(ring);
+        while ((record = perf_ring_next(ring))) {
+            at_ns = time_of(record, at_ns);
+            if (!note(session, record, at_ns))
+                session->cost.lost++;
+        }
+    }
+}
+
+static int by_time(const void *one, const void *other)
+{
+    const struct place *a = one, *b = other;
+
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    return (a->record > b->record) - (a->record < b->record); /* one after the other in their ring */
+}
+
+static void expect(struct perf_session *session)
+{
+    for (size_t i = 0; i < session->member_count; i++)
+        target_begin_heap(session->members[i].target);
+    for (size_t i = 0; i < session->place_count; i++) {
+        const struct sample_body *body = (const void *)(session->places[i].record + 1);
+        struct member *member;
+
+        if (session->places[i].record->type != PERF_RECORD_SAMPLE)
+            continue;
+        member = find(session, (pid_t)body->pid);
+        if (member && body->abi)
+            target_expect(member->target, (pid_t)body->tid);
+    }
+}
+
+/* False: the record is shorter than it says. */
+static bool read_stack(const struct perf_event_header *record, struct target_sample *out)
+{
+    const struct sample_body *body = (const void *)(record + 1);
+    const uint8_t *end = (const uint8_t *)record + record->size, *stack = (const uint8_t *)(body + 1);
+    uint64_t good = 0;
+
+    if (stack > end || body->stack_bytes > (uint64_t)(end - stack))
+        return false;
+    if (body->stack_bytes + sizeof(good) <= (uint64_t)(end - stack))
+        memcpy(&good, stack + body->stack_bytes, sizeof(good));
+    out->stack = stack;
+    out->stack_bytes = good < body->stack_bytes ? good & ~UINT64_C(7) : body->stack_bytes;
+    return true;
+}
+
+static void take_sample(struct perf_session *session, const struct perf_event_header *record)
+{
+    const struct sample_body *body = (const void *)(record + 1);
+    struct member *member = find(session, (pid_t)body->pid);
+    ucontext_t registers;
+    struct target_sample sample = { .tid = (pid_t)body->tid,
+                                    .at_ns = (int64_t)body->at_ns,
+                                    .registers = &registers };
+    enum target_outcome outcome;
+
+    if (!member || !body->abi || !read_stack(record, &sample))
+        return;
+    memset(&registers, 0, sizeof(registers));
+    perf_registers_take(body->registers, &registers);
+    sample.stack_at = target_stack_pointer(&registers);
+    outcome = target_sample(member->target, &sample);
+    session->cost.samples++;
+    session->cost.whole += outcome == TARGET_WHOLE;
+    session->cost.cut += outcome == TARGET_CUT;
+    session->cost.lost += outcome == TARGET_LOST;
+    session->judged++;
+    session->judged_cut += outcome == TARGET_CUT;
+}
+
+static void take_fork(struct perf_session *session, const struct perf_event_header *record)
+{
+    const struct task_body *body = (const void *)(record + 1);
+    struct member *member = find(session, (pid_t)body->pid);
+
+    if (!member && body->pid != body->parent && find(session, (pid_t)body->parent))
+        member = enter(session, (pid_t)body->pid,
+                       session->family.came(session->family.context, (pid_t)body->pid,
+                                            (pid_t)body->parent));
+    if (member)
+        target_thread(member->target, (pid_t)body->tid);
+}
+
+static void take_exit(struct perf_session *session, const struct perf_event_header *record)
+{
+    const struct task_body *body = (const void *)(record + 1);
+    struct member *member = find(session, (pid_t)body->pid);
+
+    if (!member)
+        return;
+    target_thread_end(member->target, (pid_t)body->tid);
+    if (!target_thread_count(member->target))
+        leave(session, member);
+}
+
+/* It runs another program from here on. */
+static void take_exec(struct perf_session *session, struct member *member)
+{
+    pid_t pid = member->pid;
+
+    leave(session, member);
+    enter(session, pid, session->family.came(session->family.context, pid, 0));
+}
+
+static void take_comm(struct perf_session *session, const struct perf_event_header *record)
+{
+    const struct comm_body *body = (const void *)(record + 1);
+    struct member *member = find(session, (pid_t)body->pid);
+    char name[16] = "";
+
+    if (!member)
+        return;
+    if (record->misc & PERF_RECORD_MISC_COMM_EXEC) {
+        take_exec(session, member);
+        return;
+    }
+    snprintf(name, sizeof(name), "%.15s", body->name);
+    target_thread_name(member->target, (pid_t)body->tid, name);
+}
+
+static void take_lost(struct perf_session *session, const struct perf_event_header *record)
+{
+    const struct lost_body *body = (const void *)(record + 1);
+
+    session->cost.lost += body->lost;
+    if (session->member_count)
+        target_count_lost(session->members[0].target, FEED_LOSS_RING_FULL, body->lost);
+}
+
+static void take(struct perf_session *session, const struct perf_event_header *record)
+{
+    struct member *member;
+
+    switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+        if (session->enabled)
+            take_sample(session, record);
+        break;
+    case PERF_RECORD_FORK:
+        take_fork(session, record);
+        break;
+    case PERF_RECORD_EXIT:
+        take_exit(session, record);
+        break;
+    case PERF_RECORD_COMM:
+        take_comm(session, record);
+        break;
+    case PERF_RECORD_LOST:
+        take_lost(session, record);
+        break;
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        member = find(session, *(const pid_t *)(record + 1));
+        if (member)
+            target_code_changed(member->target);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Code is looked at before the samples that lie in it: mappings are told in other rings, maybe. */
+static void follow(struct perf_session *session, int64_t now_ns)
+{
+    for (size_t i = 0; i < session->place_count; i++) {
+        uint32_t type = session->places[i].record->type;
+
+        if (type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2)
+            take(session, session->places[i].record);
+    }
+    for (size_t i = 0; i < session->member_count; i++)
+        target_follow(session->members[i].target, now_ns);
+}
+
+static bool all_ready(const struct perf_session *session, int64_t now_ns)
+{
+    for (size_t i = 0; i < session->member_count; i++)
+        if (!target_is_ready(session->members[i].target, now_ns))
+            return false;
+    return true;
+}
+
+static void drain(struct perf_session *session, int64_t now_ns)
+{
+    gather(session);
+    follow(session, now_ns);
+    qsort(session->places, session->place_count, sizeof(*session->places), by_time);
+    expect(session);
+    for (size_t i = 0; i < session->place_count; i++)
+        take(session, session->places[i].record);
+    for (uint32_t i = 0; i < session->events.processors; i++)
+        if (session->events.rings[i].head_page)
+            perf_ring_release(&session->events.rings[i]);
+}
+
+/* Stacks that are cut too often ask for a longer copy; and the service may want another period. */
+static void follow_wishes(struct perf_session *session)
+{
+    struct target_wishes wishes;
+    uint32_t stack_bytes = session->events.stack_bytes;
+
+    if (!session->member_count)
+        return;
+    wishes = target_wishes(session->members[0].target);
+    session->enabled = wishes.enabled;
+    if (session->judged >= JUDGED_SAMPLES) {
+        if (session->judged_cut * CUT_PARTS > session->judged && stack_bytes < PERF_STACK_MOST)
+            stack_bytes = 2 * stack_bytes < PERF_STACK_MOST ? 2 * stack_bytes : PERF_STACK_MOST;
+        session->judged = session->judged_cut = 0;
+    }
+    if (stack_bytes != session->events.stack_bytes || wishes.period_us != session->events.period_us)
+        open_events(session, wishes.period_us, stack_bytes);
+}
+
+static void count_members(struct perf_session *session, int64_t now_ns)
+{
+    if (now_ns - session->counted_ns < COUNT_NS)
+        return;
+    session->counted_ns = now_ns;
+    for (size_t i = session->member_count; i > 0; i--) {
+        target_follow_threads(session->members[i - 1].target, NULL, NULL);
+        if (!target_thread_count(session->members[i - 1].target))
+            leave(session, &session->members[i - 1]);
+    }
+}
+
+/* Until the first tables are there, the kernel keeps the samples. */
+static int64_t perf_work(void *context, int64_t now_ns)
+{
+    struct perf_session *session = context;
+
+    if (!all_ready(session, now_ns)) {
+        session->place_count = 0;
+        follow(session, now_ns);
+        return READY_US;
+    }
+    drain(session, now_ns);
+    count_members(session, now_ns);
+    follow_wishes(session);
+    return session->member_count ? WORK_US : SCHEME_OVER;
+}
+
+static size_t perf_descriptors(const void *context, int *out, size_t room)
+{
+    const struct perf_session *session = context;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < session->events.processors && count < room; i++)
+        if (session->events.ring_fds[i] >= 0)
+            out[count++] = session->events.ring_fds[i];
+    return count;
+}
+
+static void perf_cost(const void *context, struct scheme_cost *out)
+{
+    const struct perf_session *session = context;
+
+    *out = session->cost;
+}
+
+const struct scheme scheme_perf = {
+    .word = "perf",
+    .timer = FEED_TIMER_PERF,
+    .open = perf_open,
+    .work = perf_work,
+    .descriptors = perf_descriptors,
+    .cost = perf_cost,
+    .close = perf_close,
+};

@@ -1,0 +1,279 @@
+#include "attach.h"
+
+#include "../console/log_line.h"
+#include "../console/status.h"
+#include "../net/delay.h"
+#include "../net/loop.h"
+#include "../net/wake.h"
+#include "../run/run_dir.h"
+#include "../service/ending_signals.h"
+#include "../service/recording.h"
+#include "../service/service_host.h"
+#include "../service/service_info.h"
+#include "../service/shutdown.h"
+#include "../service/stats.h"
+#include "attach_options.h"
+
+#include "../../sampler/feed/layout.h"
+#include "../../sampler/feed/message.h"
+#include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/remote/attached.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { ERROR_BYTES = 512, LOOK_MS = 1000, MS_PER_SECOND = 1000 };
+
+struct attaching {
+    const struct attach_options *options;
+    struct run_dir *dir;
+    char tables[PATH_MAX];
+    struct service_host host;
+    struct shutdown *shutdown;
+    struct recording *recording; /* NULL: nothing is */
+    struct delay *look;          /* every second */
+    struct delay *leave;         /* --for */
+    struct wake *over;           /* from the threads that sample */
+    int signals;                 /* the loop's */
+    struct attached *list[ATTACH_PIDS_MAX];
+    size_t count;
+    bool left; /* nothing is sampled any more */
+};
+
+static void finish(struct attaching *attaching, const char *reason, bool at_once)
+{
+    if (attaching->left)
+        return;
+    attaching->left = true;
+    for (size_t i = 0; i < attaching->count; i++)
+        attached_free(attaching->list[i]);
+    attaching->count = 0;
+    profile_sync(attaching->host.profile);
+    if (attaching->options->serve.stats)
+        stats_say(attaching->host.profile);
+    if (attaching->recording)
+        recording_finish(attaching->recording, !at_once);
+    if (!attaching->options->serve.keep || at_once)
+        shutdown_begin(attaching->shutdown, reason, at_once);
+}
+
+static bool all_over(const struct attaching *attaching)
+{
+    for (size_t i = 0; i < attaching->count; i++)
+        if (!attached_is_over(attaching->list[i]))
+            return false;
+    return true;
+}
+
+static void look_whether_over(void *context)
+{
+    struct attaching *attaching = context;
+
+    if (all_over(attaching))
+        finish(attaching, "the programs have ended", false);
+}
+
+static void look_each_second(void *context)
+{
+    struct attaching *attaching = context;
+
+    if (attaching->recording)
+        recording_look(attaching->recording);
+    delay_set(attaching->look, LOOK_MS);
+}
+
+static void time_is_over(void *context)
+{
+    finish(context, "the time that was asked for is over", false);
+}
+
+static bool signal_came(void *context)
+{
+    struct attaching *attaching = context;
+    struct signalfd_siginfo info;
+
+    if (read(attaching->signals, &info, sizeof(info)) != sizeof(info))
+        return true;
+    finish(attaching, "the service was told to end", true);
+    shutdown_begin(attaching->shutdown, "the service was told to end", true);
+    return true;
+}
+
+/* On a thread that samples. */
+static void joined(void *context, pid_t pid, pid_t parent, const char *exe, int memfd)
+{
+    struct attaching *attaching = context;
+    const struct profile_peer peer = { pid, parent, FEED_ORIGIN_EXEC, -1, exe };
+
+    profile_attach(attaching->host.profile, memfd, &peer, NULL);
+}
+
+static void ended(void *context)
+{
+    struct attaching *attaching = context;
+
+    wake_now(attaching->over);
+}
+
+static void say_attached(const struct attaching *attaching, pid_t pid,
+                         const struct attached *attached)
+{
+    const char *refused = attached_refused(attached);
+
+    if (refused[0])
+        log_line("%s. Threads that run are stopped for a moment instead (--via suspend)", refused);
+    else if (!attaching->options->serve.quiet)
+        log_line("attached to process %d by %s", (int)pid, attached_word(attached));
+}
+
+/* False: to none of them. */
+static bool attach_all(struct attaching *attaching)
+{
+    for (size_t i = 0; i < attaching->options->pid_count; i++) {
+        const struct attached_options options = {
+            .pid = attaching->options->pids[i],
+            .via = (enum attached_via)attaching->options->via,
+            .alone = attaching->options->alone,
+            .tables_path = profile_has_tables(attaching->host.profile) ? attaching->tables : NULL,
+            .joined = joined,
+            .ended = ended,
+            .context = attaching,
+        };
+        struct refusal why;
+
+        if (!attached_new(&attaching->list[attaching->count], &options, &why))
+            log_line("attach: %s", why.text);
+        else
+            say_attached(attaching, options.pid, attaching->list[attaching->count++]);
+    }
+    return attaching->count;
+}
+
+static int record(struct attaching *attaching)
+{
+    const struct serve_options *serve = &attaching->options->serve;
+    static const char *const command[] = { "attach", NULL };
+    const struct recording_plan plan = {
+        .options = &serve->recording,
+        .profile = attaching->host.profile,
+        .service = attaching->host.service,
+        .loop = attaching->host.loop,
+        .command = command,
+        .sources = serve->host.profile.source_root != NULL,
+        .quiet = serve->quiet,
+    };
+
+    return serve->recording.path ? recording_start(&attaching->recording, &plan) : 0;
+}
+
+static int watch(struct attaching *attaching)
+{
+    static const struct io_watch_events events = { .ready = signal_came };
+    struct loop *loop = attaching->host.loop;
+
+    if (loop_watch(loop, NULL, attaching->signals, &events, attaching) < 0 ||
+        shutdown_new(&attaching->shutdown, loop, attaching->host.web) < 0 ||
+        wake_new(&attaching->over) < 0 ||
+        wake_watch(attaching->over, loop, look_whether_over, attaching) < 0 ||
+        delay_new(&attaching->leave, loop, time_is_over, attaching) < 0 ||
+        delay_new(&attaching->look, loop, look_each_second, attaching) < 0) {
+        log_line("cannot wait for signals: %s", strerror(errno));
+        return -ISOSCOPE_SYSTEM;
+    }
+    delay_set(attaching->look, LOOK_MS);
+    delay_set(attaching->leave, attaching->options->seconds * MS_PER_SECOND);
+    return 0;
+}
+
+static int announce(const struct attaching *attaching)
+{
+    const struct serve_options *serve = &attaching->options->serve;
+    const char *uri = attaching->host.address.uri;
+
+    if (serve->service_info && service_info_write(serve->service_info, uri) < 0) {
+        log_line("cannot write %s: %s", serve->service_info, service_info_problem(errno));
+        return -ISOSCOPE_SYSTEM;
+    }
+    if (!serve->quiet)
+        log_line_plain("The Dart VM service is listening on %s", uri);
+    return 0;
+}
+
+static int run_loop(struct attaching *attaching)
+{
+    while (!shutdown_done(attaching->shutdown) || recording_runs(attaching->recording))
+        if (loop_step(attaching->host.loop) < 0) {
+            log_line("the service's loop failed: %s", strerror(errno));
+            return STATUS_FAILED;
+        }
+    return STATUS_OK;
+}
+
+static int open_host(struct attaching *attaching)
+{
+    struct service_host_options host = attaching->options->serve.host;
+    char problem[ERROR_BYTES];
+
+    if (run_dir_new(&attaching->dir, problem, sizeof(problem)) < 0) {
+        log_line("%s", problem);
+        return -ISOSCOPE_SYSTEM;
+    }
+    host.feed_path = run_dir_socket(attaching->dir);
+    snprintf(attaching->tables, sizeof(attaching->tables), "%s" FEED_TABLES_SUFFIX,
+             host.feed_path);
+    return service_host_open(&attaching->host, &host);
+}
+
+static int serve_attached(struct attaching *attaching)
+{
+    if (open_host(attaching) < 0 || watch(attaching) < 0 || record(attaching) < 0)
+        return STATUS_FAILED;
+    if (!attach_all(attaching))
+        return STATUS_NOTHING;
+    return announce(attaching) < 0 ? STATUS_FAILED : run_loop(attaching);
+}
+
+static void close_all(struct attaching *attaching)
+{
+    for (size_t i = 0; i < attaching->count; i++)
+        attached_free(attaching->list[i]);
+    recording_free(attaching->recording);
+    service_host_close(&attaching->host);
+    delay_free(attaching->look);
+    delay_free(attaching->leave);
+    wake_free(attaching->over);
+    shutdown_free(attaching->shutdown);
+    run_dir_free(attaching->dir);
+}
+
+int attach_command(int argc, char **argv, const struct inherited *inherited)
+{
+    static struct attach_options options; /* texts of its are pointed to */
+    static struct attaching attaching;
+    char error[ERROR_BYTES];
+    int status;
+
+    (void)inherited;
+    if (attach_options_parse(&options, argc, argv, error, sizeof(error)) < 0) {
+        log_line("%s", error);
+        log_line_plain("Try `isoscope attach --help`.");
+        return STATUS_USAGE;
+    }
+    if (options.help) {
+        attach_options_help(stdout);
+        return STATUS_OK;
+    }
+    attaching = (struct attaching){ .options = &options, .signals = ending_signals() };
+    if (attaching.signals < 0) {
+        log_line("cannot wait for signals: %s", strerror(errno));
+        return STATUS_FAILED;
+    }
+    status = serve_attached(&attaching);
+    close_all(&attaching);
+    return status;
+}

@@ -1,0 +1,144 @@
+#include "attach_options.h"
+
+#include "../console/option_table.h"
+#include "../service/serve_words.h"
+#include "processes_named.h"
+
+#include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/remote/attached.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "Usage: isoscope attach [OPTIONS] PID...\n"
+    "       isoscope attach [OPTIONS] --name PATTERN\n"
+    "\n"
+    "Samples programs that run already, and serves their profile over the Dart VM service protocol, "
+    "until\n"
+    "they have ended, or Ctrl-C. Nothing is put into them. What they do with the sampler inside "
+    "(loops, events,\n"
+    "functions of interpreters) is for `isoscope run`.\n"
+    "\n";
+
+static const char *const vias[] = { "auto", "perf", "suspend", NULL };
+_Static_assert(ATTACHED_AUTO == 0 && ATTACHED_PERF == 1 && ATTACHED_SUSPEND == 2,
+               "the words' order");
+
+#define AT(field) .offset = offsetof(struct attach_options, field)
+
+static int take_pattern(void *field, const char *text, char *error, size_t size)
+{
+    if (!text[0]) {
+        snprintf(error, size, "'' is no name");
+        return -ISOSCOPE_INVALID;
+    }
+    *(const char **)field = text;
+    return 0;
+}
+
+static const struct option_row attach_rows[] = {
+    { "name", .kind = OPTION_TAKEN, AT(name), .take = take_pattern, .group = "Programs",
+      .value = "PATTERN",
+      .help = "attach to every program of this name; * stands for any characters" },
+    { "no-children", .kind = OPTION_ON, AT(alone),
+      .help = "not to the processes that they start from now on" },
+    { "via", .kind = OPTION_CHOICE, AT(via), .words = vias,
+      .help = "perf: the kernel copies registers and stack at each tick. suspend: a thread that "
+              "runs is stopped for as long as that takes here; without the children. auto: perf, or where "
+              "the kernel refuses it suspend (default)" },
+    { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",
+      .means = "a number of seconds", .help = "leave them after SECONDS" },
+};
+static const struct option_row more_rows[] = {
+    { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
+      .initial = 64, .value = "MIB", .means = "a number of MiB",
+      .help = "memory for the samples, {range} MiB (default: {default}). The oldest are dropped "
+              "first" },
+    { "stats", .kind = OPTION_ON, AT(serve.stats),
+      .help = "print counters and cost of the sampling at the end" },
+};
+static const struct option_row end_rows[] = {
+    { "keep", .kind = OPTION_ON, AT(serve.keep),
+      .help = "serve on when the programs have ended, until Ctrl-C or SIGTERM" },
+    { "quiet", .kind = OPTION_ON, AT(serve.quiet),
+      .help = "print neither the listening line nor what was attached to" },
+};
+static const struct option_row help_rows[] = {
+    { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
+};
+#define ROWS(list)                                                                                 \
+    {                                                                                              \
+        list, sizeof(list) / sizeof(*(list))                                                       \
+    }
+static const struct option_rows attach_words = ROWS(attach_rows), more_words = ROWS(more_rows),
+                                end_words = ROWS(end_rows), help_words = ROWS(help_rows);
+
+#define SERVE offsetof(struct attach_options, serve)
+static const struct option_part parts[] = {
+    { &attach_words, 0 },     { &clock_words, SERVE },  { &more_words, 0 },
+    { &naming_words, SERVE }, { &recording_words, SERVE }, { &listen_words, SERVE },
+    { &end_words, 0 },        { &client_words, SERVE }, { &help_words, 0 },
+};
+static const struct option_table table = { "isoscope attach", parts, sizeof(parts) / sizeof(*parts),
+                                           true };
+
+void attach_options_help(FILE *out)
+{
+    fputs(usage, out);
+    option_table_help(&table, out);
+}
+
+static int take_pid(struct attach_options *options, const char *word, char *error, size_t size)
+{
+    char *end;
+    long number;
+
+    errno = 0;
+    number = strtol(word, &end, 10);
+    if (word[0] < '1' || word[0] > '9' || *end || errno || number > INT_MAX) {
+        snprintf(error, size, "'%s' is not the number of a process", word);
+        return -ISOSCOPE_INVALID;
+    }
+    if (options->pid_count == ATTACH_PIDS_MAX) {
+        snprintf(error, size, "more than %d processes", ATTACH_PIDS_MAX);
+        return -ISOSCOPE_INVALID;
+    }
+    options->pids[options->pid_count++] = (pid_t)number;
+    return 0;
+}
+
+static int take_named(struct attach_options *options, char *error, size_t size)
+{
+    options->pid_count = processes_named(options->name, options->pids, ATTACH_PIDS_MAX);
+    if (options->pid_count)
+        return 0;
+    snprintf(error, size, "no process that you may sample is called '%s'", options->name);
+    return -ISOSCOPE_INVALID;
+}
+
+int attach_options_parse(struct attach_options *out, int argc, char **argv, char *error,
+                         size_t error_size)
+{
+    int first;
+
+    *out = (struct attach_options){ .serve.host.profile.settings.enabled = true };
+    first = option_table_parse(&table, out, argc, argv, error, error_size);
+    if (first < 0 || out->help)
+        return first < 0 ? first : 0;
+    if (out->name && first < argc) {
+        snprintf(error, error_size, "--name and '%s' exclude each other", argv[first]);
+        return -ISOSCOPE_INVALID;
+    }
+    for (int i = first; i < argc; i++)
+        if (take_pid(out, argv[i], error, error_size) < 0)
+            return -ISOSCOPE_INVALID;
+    if (out->name && take_named(out, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
+    if (!out->pid_count) {
+        snprintf(error, error_size, "no process given: isoscope attach PID");
+        return -ISOSCOPE_INVALID;
+    }
+    return serve_words_agree(&out->serve, error, error_size);
+}
