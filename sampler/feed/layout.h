@@ -120,7 +120,7 @@ enum {
 #define FEED_TIMERS(X)                                                                             \
     X(NONE, "none")                                                                                \
     X(CPU_CLOCK, "cpu-timer") /* timer_create on the thread's CPU clock: the kernel's tick */      \
-    X(PERF_TRAP, "sigtrap") /* a perf task-clock event beside it, that traps in user mode */       \
+    X(PERF_TRAP, "sigtrap")   /* a perf task-clock event beside it, that traps in user mode */     \
     /* From outside (sampler/remote): */                                                           \
     X(PERF, "perf")       /* a perf task-clock event that copies registers and stack */            \
     X(SUSPEND, "suspend") /* threads that run are stopped by ptrace, one at a time */
@@ -435,7 +435,8 @@ struct feed_header {
         _Atomic uint64_t ticks;           /* handler calls */
         _Atomic uint64_t delivered;       /* samples committed to a ring */
         _Atomic uint32_t codes_used;      /* bytes of codes that are taken */
-        _Atomic uint32_t outside_timer; /* feed_timer of who writes it from outside; 0: the program does */
+        _Atomic uint32_t
+            outside_timer; /* feed_timer of who writes it from outside; 0: the program does */
         _Atomic uint64_t codes_full; /* times that a function found no room in codes */
         _Atomic uint64_t names_full; /* tags and functions without room for their names */
         _Atomic uint64_t names_cut;  /* names of events that were longer than FEED_NAME_MAX */

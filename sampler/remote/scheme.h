@@ -16,8 +16,8 @@
 struct scheme_cost {
     uint64_t samples, whole, cut, lost;
     uint64_t stops, stopped_ns, stopped_most_ns; /* of threads; 0: nothing is stopped */
-    uint32_t stack_bytes;                        /* perf: that are copied with each sample, at most */
-    bool no_kernel; /* perf: the kernel tells no samples of its own time */
+    uint32_t stack_bytes; /* perf: that are copied with each sample, at most */
+    bool no_kernel;       /* perf: the kernel tells no samples of its own time */
 };
 
 enum { SCHEME_OVER = -1 };

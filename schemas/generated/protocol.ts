@@ -1229,7 +1229,7 @@ export interface PrivateProcess {
   endTime?: Millis;
   exit?: PrivateExit;
   /** What makes the ticks. */
-  timer: "none" | "cpu-timer" | "sigtrap";
+  timer: "none" | "cpu-timer" | "sigtrap" | "perf" | "suspend";
   /** Why CPU-time timers tick alone: --timer cpu asked for it, the kernel refused perf events or is older than 5.18, a debugger is attached, the program ignores SIGTRAP or takes signals past libc, it switches so often that perf events would slow it, a seccomp filter forbids perf events, there are none that trap, no descriptor or memory was free for one, or isoscope may open none for this process. Absent where both clocks tick. */
   timerReason?: "asked" | "refused" | "kernel" | "traced" | "signal" | "switches" | "filtered" | "absent" | "no_room" | "rights";
   truePeriodMicros: Micros;

@@ -18,8 +18,10 @@
 #include "../../sampler/feed/message.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/remote/attached.h"
+#include "../../sampler/remote/scheme.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,17 +47,36 @@ struct attaching {
     bool left; /* nothing is sampled any more */
 };
 
+static void say_cost(struct attached *attached)
+{
+    struct scheme_cost cost;
+
+    attached_cost(attached, &cost);
+    if (cost.stops)
+        log_line("  stops            %7llu  of threads, of %.0f us on average and %.0f us at most",
+                 (unsigned long long)cost.stops, (double)cost.stopped_ns / 1e3 / (double)cost.stops,
+                 (double)cost.stopped_most_ns / 1e3);
+    if (cost.stack_bytes)
+        log_line("  copies           %7" PRIu32
+                 "  bytes of stack at most with each sample; %llu stacks were longer",
+                 cost.stack_bytes, (unsigned long long)cost.cut);
+}
+
 static void finish(struct attaching *attaching, const char *reason, bool at_once)
 {
     if (attaching->left)
         return;
     attaching->left = true;
-    for (size_t i = 0; i < attaching->count; i++)
-        attached_free(attaching->list[i]);
-    attaching->count = 0;
     profile_sync(attaching->host.profile);
     if (attaching->options->serve.stats)
         stats_say(attaching->host.profile);
+    for (size_t i = 0; i < attaching->count; i++) {
+        if (attaching->options->serve.stats)
+            say_cost(attaching->list[i]);
+        attached_free(attaching->list[i]);
+    }
+    attaching->count = 0;
+    profile_sync(attaching->host.profile);
     if (attaching->recording)
         recording_finish(attaching->recording, !at_once);
     if (!attaching->options->serve.keep || at_once)
@@ -74,8 +95,12 @@ static void look_whether_over(void *context)
 {
     struct attaching *attaching = context;
 
-    if (all_over(attaching))
-        finish(attaching, "the programs have ended", false);
+    if (attaching->left || !all_over(attaching))
+        return;
+    if (!attaching->options->serve.quiet)
+        log_line("process %d %s", (int)attaching->options->pids[0],
+                 attaching->options->pid_count == 1 ? "has ended" : "and the others have ended");
+    finish(attaching, "the programs have ended", false);
 }
 
 static void look_each_second(void *context)
@@ -224,8 +249,7 @@ static int open_host(struct attaching *attaching)
         return -ISOSCOPE_SYSTEM;
     }
     host.feed_path = run_dir_socket(attaching->dir);
-    snprintf(attaching->tables, sizeof(attaching->tables), "%s" FEED_TABLES_SUFFIX,
-             host.feed_path);
+    snprintf(attaching->tables, sizeof(attaching->tables), "%s" FEED_TABLES_SUFFIX, host.feed_path);
     return service_host_open(&attaching->host, &host);
 }
 

@@ -15,7 +15,8 @@ static const char usage[] =
     "Usage: isoscope attach [OPTIONS] PID...\n"
     "       isoscope attach [OPTIONS] --name PATTERN\n"
     "\n"
-    "Samples programs that run already, and serves their profile over the Dart VM service protocol, "
+    "Samples programs that run already, and serves their profile over the Dart VM service "
+    "protocol, "
     "until\n"
     "they have ended, or Ctrl-C. Nothing is put into them. What they do with the sampler inside "
     "(loops, events,\n"
@@ -46,7 +47,8 @@ static const struct option_row attach_rows[] = {
       .help = "not to the processes that they start from now on" },
     { "via", .kind = OPTION_CHOICE, AT(via), .words = vias,
       .help = "perf: the kernel copies registers and stack at each tick. suspend: a thread that "
-              "runs is stopped for as long as that takes here; without the children. auto: perf, or where "
+              "runs is stopped for as long as that takes here; without the children. auto: perf, "
+              "or where "
               "the kernel refuses it suspend (default)" },
     { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",
       .means = "a number of seconds", .help = "leave them after SECONDS" },
@@ -77,9 +79,9 @@ static const struct option_rows attach_words = ROWS(attach_rows), more_words = R
 
 #define SERVE offsetof(struct attach_options, serve)
 static const struct option_part parts[] = {
-    { &attach_words, 0 },     { &clock_words, SERVE },  { &more_words, 0 },
+    { &attach_words, 0 },     { &clock_words, SERVE },     { &more_words, 0 },
     { &naming_words, SERVE }, { &recording_words, SERVE }, { &listen_words, SERVE },
-    { &end_words, 0 },        { &client_words, SERVE }, { &help_words, 0 },
+    { &end_words, 0 },        { &client_words, SERVE },    { &help_words, 0 },
 };
 static const struct option_table table = { "isoscope attach", parts, sizeof(parts) / sizeof(*parts),
                                            true };

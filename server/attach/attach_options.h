@@ -18,10 +18,10 @@ enum { ATTACH_PIDS_MAX = 256 };
 
 struct attach_options {
     struct serve_options serve;
-    unsigned via;       /* enum attached_via */
-    const char *name;   /* pattern of programs' names; NULL: pids are given */
-    bool alone;         /* without children */
-    uint32_t seconds;   /* 0: until the programs end */
+    unsigned via;     /* enum attached_via */
+    const char *name; /* pattern of programs' names; NULL: pids are given */
+    bool alone;       /* without children */
+    uint32_t seconds; /* 0: until the programs end */
     bool help;
     pid_t pids[ATTACH_PIDS_MAX];
     size_t pid_count;

@@ -90,16 +90,17 @@ static const struct option_row helping[] = {
     {                                                                                              \
         list, sizeof(list) / sizeof(*(list))                                                       \
     }
-static const struct option_rows sampling_words = ROWS(sampling), running_words = ROWS(running), serving_words = ROWS(serving),
-                                record_words = ROWS(recording), help_words = ROWS(helping);
+static const struct option_rows sampling_words = ROWS(sampling), running_words = ROWS(running),
+                                serving_words = ROWS(serving), record_words = ROWS(recording),
+                                help_words = ROWS(helping);
 
 #define SERVE offsetof(struct run_options, serve)
 
 static const struct option_part run_parts[] = {
-    { &clock_words, SERVE },     { &sampling_words, 0 },   { &naming_words, SERVE },
-    { &stall_words, SERVE },
-    { &recording_words, SERVE }, { &running_words, 0 },    { &listen_words, SERVE },
-    { &serving_words, 0 },       { &client_words, SERVE }, { &help_words, 0 },
+    { &clock_words, SERVE },  { &sampling_words, 0 },      { &naming_words, SERVE },
+    { &stall_words, SERVE },  { &recording_words, SERVE }, { &running_words, 0 },
+    { &listen_words, SERVE }, { &serving_words, 0 },       { &client_words, SERVE },
+    { &help_words, 0 },
 };
 
 static const struct option_part record_parts[] = {

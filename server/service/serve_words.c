@@ -152,15 +152,13 @@ static const struct option_row clock_rows[] = {
 };
 
 static const struct option_row naming_rows[] = {
-    { "debuginfod", .kind = OPTION_ON, AT(host.profile.debuginfod),
-      .group = "Names and source",
+    { "debuginfod", .kind = OPTION_ON, AT(host.profile.debuginfod), .group = "Names and source",
       .help = "download missing debug data from the servers in $DEBUGINFOD_URLS. Without this "
               "option no network is used" },
     { "no-symbols", .kind = OPTION_ON, AT(host.profile.no_symbols),
       .help = "do not resolve names: functions are build ids and offsets. `isoscope symbolize` "
               "resolves them on a machine that has the files" },
-    { "source-root", .kind = OPTION_TAKEN, .take = serve_take_source_root,
-      .value = "DIR",
+    { "source-root", .kind = OPTION_TAKEN, .take = serve_take_source_root, .value = "DIR",
       .help =
           "let clients read the source files in DIR and below; a recording has the text of those "
           "that were sampled" },

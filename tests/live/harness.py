@@ -206,6 +206,11 @@ def serving(*words, **popen):
     return _listening(["serve"], map(str, words), popen)
 
 
+def attached(pid, *options, **popen):
+    """`isoscope attach`: a program that runs already."""
+    return _listening(["attach", "--keep"], [*options, str(pid)], popen)
+
+
 def record(file, command, *options, **popen) -> subprocess.CompletedProcess:
     words = [ISOSCOPE, "record", "-o", str(file), *options, "--", *command]
     return subprocess.run(words, **{"capture_output": True, "text": True, "timeout": 120, **popen})

@@ -97,7 +97,7 @@ def test_a_profile_without_samples_says_why(run, service, said):
 @pytest.mark.parametrize(
     "words, said",
     [
-        ([], "needs a URI, a file, `-- COMMAND`"),
+        ([], "needs a URI, a file, `-p PID`, `-- COMMAND`"),
         ([URI, "--", "ls"], "only one of them"),
         ([URI, "--"], "no command follows `--`"),
         ([URI, "--period", "100"], "--period needs `-- COMMAND`"),

@@ -44,6 +44,10 @@ SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/recording.h", "server/service/serve_words.h",
                   "server/service/stall_options.h")
 
+# A way to sample a process from outside.
+SCHEME = ("sampler/include", "sampler/feed", f"{CAPTURE}/system/clock.h", "sampler/remote/refusal.h",
+          "sampler/remote/scheme.h", "sampler/remote/target")
+
 # What reads one runtime's frames: by what all of them share.
 WALKER = (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/runtimes/runtime_scan.h",
           f"{CAPTURE}/runtimes/guarded_memory.h", f"{CAPTURE}/runtimes/code_cache.h")
@@ -150,7 +154,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                               "sampler/profile/unwinding", "sampler/profile/wall/blocked.h",
                               "sampler/profile/loops/futex_holder.h", "sampler/profile/loops/system_calls.h",
                               "sampler/remote/refusal.h"),
-    "sampler/remote": ("sampler/include",),
+    "sampler/remote/target": ("sampler/include", "sampler/feed", f"{CAPTURE}/system", f"{CAPTURE}/unwind",
+                              f"{CAPTURE}/modules", f"{CAPTURE}/wall/answer.h", "sampler/profile/base/map64.h",
+                              "sampler/remote/refusal.h"),
+    "sampler/remote/perf": (*SCHEME,),
+    "sampler/remote/suspend": (*SCHEME, "sampler/remote/stacks/thread_stop.h"),
+    "sampler/remote": ("sampler/include", "sampler/feed", f"{CAPTURE}/system/clock.h", "sampler/remote/target"),
     # The tables name the handlers, and are read by the top.
     f"{WIRE}/generated": (f"{WIRE}/methods.h", f"{WIRE}/params.h"),
     f"{WIRE}/text": (),
@@ -179,9 +188,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                        "protocol/service.h"),
     "server/run": (*FOR_SERVER, "server/console", "server/feeds/elf_header.h", "server/feeds/process_files.h",
                    *SERVICE_TO_RUN),
+    "server/attach": (*FOR_SERVER, "sampler/remote/attached.h", "sampler/remote/refusal.h", "sampler/remote/scheme.h",
+                      "sampler/remote/target/target.h", "server/console", "server/net", "server/service",
+                      "server/run/run_dir.h", "protocol/service.h"),
     "server/cli": (*FOR_SERVER, "sampler/profile/address_symbolizer.h", "sampler/remote/refusal.h",
                    "sampler/remote/stacks/thread_stacks.h", "server/http/page.h", "server/console",
                    "server/service/serve_files.h", "server/service/serve_words.h", "server/run",
+                   "server/attach/attach.h",
                    "protocol/text/json_writer.h"),
     "server": (),
 }

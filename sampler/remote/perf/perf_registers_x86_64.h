@@ -15,9 +15,10 @@ enum { PERF_REGISTERS = PERF_REG_X86_IP + 1 + 8 };
 
 static inline void perf_registers_take(const uint64_t values[PERF_REGISTERS], ucontext_t *out)
 {
-    static const int places[PERF_REGISTERS] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
-                                                REG_RBP, REG_RSP, REG_RIP, REG_R8,  REG_R9,  REG_R10,
-                                                REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+    static const int places[PERF_REGISTERS] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI,
+                                                REG_RDI, REG_RBP, REG_RSP, REG_RIP, REG_R8,
+                                                REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13,
+                                                REG_R14, REG_R15 };
 
     for (int i = 0; i < PERF_REGISTERS; i++)
         out->uc_mcontext.gregs[places[i]] = (greg_t)values[i];

@@ -19,7 +19,8 @@ int perf_ring_open(struct perf_ring *ring, int fd, size_t pages_max)
     if (!ring->wrapped)
         return ENOMEM;
     for (size_t pages = pages_max; pages >= PAGES_LEAST; pages /= 2) {
-        void *memory = mmap(NULL, (pages + 1) * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        void *memory =
+            mmap(NULL, (pages + 1) * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
         if (memory != MAP_FAILED) {
             ring->head_page = memory;

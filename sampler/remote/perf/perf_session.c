@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define COUNT_NS INT64_C(1000000000) /* between two looks which threads there are: a record of their end may be lost */
+#define COUNT_NS                                                                                   \
+    INT64_C(                                                                                       \
+        1000000000) /* between two looks which threads there are: a record of their end may be lost */
 
 enum {
     WORK_US = 20 * 1000,
@@ -134,13 +136,15 @@ static bool refuse(struct refusal *why, pid_t pid, int problem)
         fclose(file);
     }
     if (problem == EMFILE)
-        return refusal_say(why, "process %d has more threads than there are descriptors for: raise `ulimit -n`",
-                           (int)pid);
+        return refusal_say(
+            why, "process %d has more threads than there are descriptors for: raise `ulimit -n`",
+            (int)pid);
     if (problem == EACCES || problem == EPERM)
-        return refusal_say(why,
-                           "the kernel refused perf events for process %d (kernel.perf_event_paranoid is "
-                           "%s, and ordinary users need 2 or less)",
-                           (int)pid, paranoid);
+        return refusal_say(
+            why,
+            "the kernel refused perf events for process %d (kernel.perf_event_paranoid is "
+            "%s, and ordinary users need 2 or less)",
+            (int)pid, paranoid);
     return refusal_say(why, "perf events for process %d: %s", (int)pid, strerror(problem));
 }
 
@@ -188,7 +192,8 @@ static void *perf_open(pid_t pid, struct target *target, const struct scheme_fam
     return NULL;
 }
 
-static bool note(struct perf_session *session, const struct perf_event_header *record, uint64_t at_ns)
+static bool note(struct perf_session *session, const struct perf_event_header *record,
+                 uint64_t at_ns)
 {
     if (session->place_count == session->place_room) {
         size_t room = session->place_room ? 2 * session->place_room : RECORDS_FIRST;
@@ -238,7 +243,8 @@ static int by_time(const void *one, const void *other)
 
     if (a->at_ns != b->at_ns)
         return a->at_ns < b->at_ns ? -1 : 1;
-    return (a->record > b->record) - (a->record < b->record); /* one after the other in their ring */
+    return (a->record > b->record) -
+           (a->record < b->record); /* one after the other in their ring */
 }
 
 static void expect(struct perf_session *session)
@@ -261,7 +267,8 @@ static void expect(struct perf_session *session)
 static bool read_stack(const struct perf_event_header *record, struct target_sample *out)
 {
     const struct sample_body *body = (const void *)(record + 1);
-    const uint8_t *end = (const uint8_t *)record + record->size, *stack = (const uint8_t *)(body + 1);
+    const uint8_t *end = (const uint8_t *)record + record->size,
+                  *stack = (const uint8_t *)(body + 1);
     uint64_t good = 0;
 
     if (stack > end || body->stack_bytes > (uint64_t)(end - stack))
@@ -303,9 +310,9 @@ static void take_fork(struct perf_session *session, const struct perf_event_head
     struct member *member = find(session, (pid_t)body->pid);
 
     if (!member && body->pid != body->parent && find(session, (pid_t)body->parent))
-        member = enter(session, (pid_t)body->pid,
-                       session->family.came(session->family.context, (pid_t)body->pid,
-                                            (pid_t)body->parent));
+        member = enter(
+            session, (pid_t)body->pid,
+            session->family.came(session->family.context, (pid_t)body->pid, (pid_t)body->parent));
     if (member)
         target_thread(member->target, (pid_t)body->tid);
 }

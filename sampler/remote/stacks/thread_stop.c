@@ -18,24 +18,27 @@ enum {
 };
 
 /* Returns the signal that is to be handed on (0: none), or -errno. A thread that runs stops within microseconds, and is held until
- * that is noticed: so it is asked again and again at first. */
-static int wait_for_stop(pid_t tid, int64_t began_ns)
+ * that is noticed: so it is asked again and again at first. One that waits for a processor stops when it gets one. ran_ns: when it
+ * was last seen not to have stopped. */
+static int wait_for_stop(pid_t tid, int64_t *ran_ns)
 {
     const struct timespec moment = { 0, 100 * 1000 };
-    int64_t waited_ns = 0;
+    int64_t began_ns = (int64_t)clock_ns(CLOCK_MONOTONIC), now_ns = began_ns;
     int status;
 
-    while (waited_ns < STOP_MS_MAX * INT64_C(1000000)) {
-        pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+    while (now_ns - began_ns < STOP_MS_MAX * INT64_C(1000000)) {
+        pid_t got;
 
+        now_ns = (int64_t)clock_ns(CLOCK_MONOTONIC);
+        got = waitpid(tid, &status, __WALL | WNOHANG);
         if (got == tid && !WIFSTOPPED(status))
             return -ESRCH;
         if (got == tid)
             return status >> EVENT_SHIFT ? 0 : WSTOPSIG(status);
         if (got < 0 && errno != EINTR)
             return -ESRCH;
-        waited_ns = (int64_t)clock_ns(CLOCK_MONOTONIC) - began_ns;
-        if (waited_ns > ASK_US * INT64_C(1000))
+        *ran_ns = now_ns;
+        if (now_ns - began_ns > ASK_US * INT64_C(1000))
             nanosleep(&moment, NULL);
     }
     return -ETIMEDOUT;
@@ -55,15 +58,15 @@ int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_
 {
     struct user_regs_struct registers;
     struct iovec room = { &registers, sizeof(registers) };
-    int64_t began_ns;
+    int64_t ran_ns;
     int signal, problem = 0;
 
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
         return errno;
-    began_ns = (int64_t)clock_ns(CLOCK_MONOTONIC);
+    ran_ns = (int64_t)clock_ns(CLOCK_MONOTONIC);
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
         return errno; /* it has ended: nothing is to be detached */
-    signal = wait_for_stop(tid, began_ns);
+    signal = wait_for_stop(tid, &ran_ns);
     if (signal < 0)
         return -signal;
     if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &room) < 0)
@@ -74,6 +77,6 @@ int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_
         copy_stack(pid, out, copy);
     }
     ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal);
-    *stopped_ns = clock_ns(CLOCK_MONOTONIC) - (uint64_t)began_ns;
+    *stopped_ns = clock_ns(CLOCK_MONOTONIC) - (uint64_t)ran_ns;
     return problem;
 }

@@ -14,9 +14,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FOLLOW_NS INT64_C(50000000) /* between two looks which threads there are */
@@ -44,7 +47,7 @@ struct suspend_session {
     struct stack_copy copy;
     struct scheme_cost cost;
     int64_t followed_ns;
-    bool over;
+    int pidfd; /* readable when the process has ended; -1: there is none */
 };
 
 static void meet(void *context, pid_t tid)
@@ -84,7 +87,13 @@ static void follow(struct suspend_session *session, int64_t now_ns)
         if (session->threads[i].seen)
             session->threads[kept++] = session->threads[i];
     session->count = kept;
-    session->over = !target_thread_count(session->target);
+}
+
+static bool is_over(const struct suspend_session *session)
+{
+    struct pollfd ended = { .fd = session->pidfd, .events = POLLIN };
+
+    return !target_thread_count(session->target) || poll(&ended, 1, 0) > 0;
 }
 
 static bool runs_now(const struct suspend_session *session, pid_t tid)
@@ -151,7 +160,7 @@ static int64_t suspend_work(void *context, int64_t now_ns)
     int64_t round_ns, period_ns = wishes.period_us * INT64_C(1000);
 
     follow(session, now_ns);
-    if (session->over) {
+    if (is_over(session)) {
         session->family.went(session->family.context, session->target);
         return SCHEME_OVER;
     }
@@ -164,8 +173,7 @@ static int64_t suspend_work(void *context, int64_t now_ns)
             take(session, thread);
     }
     round_ns = (int64_t)clock_ns(CLOCK_MONOTONIC) - now_ns;
-    return (period_ns > OWN_PARTS * round_ns ? period_ns - round_ns
-                                             : (OWN_PARTS - 1) * round_ns) /
+    return (period_ns > OWN_PARTS * round_ns ? period_ns - round_ns : (OWN_PARTS - 1) * round_ns) /
            1000;
 }
 
@@ -173,6 +181,8 @@ static void suspend_close(void *context)
 {
     struct suspend_session *session = context;
 
+    if (session->pidfd >= 0)
+        close(session->pidfd);
     free(session->threads);
     free(session->copy.bytes);
     free(session);
@@ -190,9 +200,12 @@ static void *suspend_open(pid_t pid, struct target *target, const struct scheme_
         refusal_say(why, "there is no memory");
         return NULL;
     }
+    /* Where that is allowed: a thread is held until this one gets a processor. */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
     memset(session->copy.bytes, 1, COPY_BYTES); /* its pages are there before anybody is stopped */
     session->copy.room = COPY_BYTES;
     session->pid = pid;
+    session->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     session->target = target;
     session->family = *family;
     return session;
@@ -200,8 +213,12 @@ static void *suspend_open(pid_t pid, struct target *target, const struct scheme_
 
 static size_t suspend_descriptors(const void *context, int *out, size_t room)
 {
-    (void)context, (void)out, (void)room;
-    return 0;
+    const struct suspend_session *session = context;
+
+    if (!room || session->pidfd < 0)
+        return 0;
+    out[0] = session->pidfd;
+    return 1;
 }
 
 static void suspend_cost(const void *context, struct scheme_cost *out)

@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS_NS INT64_C(1000000)
-#define FIRST_TABLES_NS (500 * MS_NS)
+#define MS_NS                 INT64_C(1000000)
+#define FIRST_TABLES_NS       (500 * MS_NS)
 #define UNKNOWN_WAIT_LEAST_NS (5 * MS_NS)
-#define UNKNOWN_WAIT_MOST_NS (1000 * MS_NS)
+#define UNKNOWN_WAIT_MOST_NS  (1000 * MS_NS)
 
 enum { RED_ZONE_MAX = 512 };
 
@@ -34,7 +34,7 @@ struct target {
     const struct target_sample *walked; /* whose stack the walk reads */
     bool beyond;                        /* ... and it wanted more of it than there is */
     bool code_changed, unknown_code;
-    uint32_t heap; /* of samples that were read together */
+    uint32_t heap;      /* of samples that were read together */
     uint64_t before_ns; /* CPU time that it had used by then */
     int64_t opened_ns, looked_ns, unknown_wait_ns;
 };
@@ -320,8 +320,9 @@ enum target_outcome target_sample(struct target *target, const struct target_sam
         return TARGET_LOST;
     }
     feed_writer_ring(&target->writer, thread->slot, &ring);
-    sample = ring_reserve(&ring, (uint32_t)(sizeof(*sample) + feed_writer_depth_max(&target->writer) *
-                                                                  sizeof(uint64_t)));
+    sample =
+        ring_reserve(&ring, (uint32_t)(sizeof(*sample) +
+                                       feed_writer_depth_max(&target->writer) * sizeof(uint64_t)));
     if (!sample) {
         target_count_lost(target, FEED_LOSS_RING_FULL, 1);
         return TARGET_LOST;

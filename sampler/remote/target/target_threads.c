@@ -101,8 +101,8 @@ struct target_thread *target_threads_find(struct target_threads *threads, pid_t 
     return place ? &threads->list[place - 1] : NULL;
 }
 
-struct target_thread *target_threads_meet(struct target_threads *threads, struct feed_writer *writer,
-                                          pid_t pid, pid_t tid)
+struct target_thread *target_threads_meet(struct target_threads *threads,
+                                          struct feed_writer *writer, pid_t pid, pid_t tid)
 {
     struct target_thread *thread = target_threads_find(threads, tid);
     uint32_t *place;

@@ -21,11 +21,11 @@
 struct target_thread {
     pid_t tid; /* 0: the place is free */
     uint32_t slot;
-    bool seen;             /* at this look */
-    int clock_file;        /* + 1; its schedstat; 0: it is not open */
-    uint64_t used_ns;      /* when last asked */
-    uint64_t told_ns;      /* of that, what samples stand for */
-    uint64_t carry_ns;     /* periods that were not whole */
+    bool seen;               /* at this look */
+    int clock_file;          /* + 1; its schedstat; 0: it is not open */
+    uint64_t used_ns;        /* when last asked */
+    uint64_t told_ns;        /* of that, what samples stand for */
+    uint64_t carry_ns;       /* periods that were not whole */
     uint32_t heap, expected; /* samples to come in that heap, which share what it has used */
     struct outer_frames outer_frames;
 };
@@ -45,8 +45,8 @@ struct target_weight {
 };
 
 /* New ones get a slot and their name; what they used before they were met is nobody's. */
-struct target_thread *target_threads_meet(struct target_threads *threads, struct feed_writer *writer,
-                                          pid_t pid, pid_t tid);
+struct target_thread *target_threads_meet(struct target_threads *threads,
+                                          struct feed_writer *writer, pid_t pid, pid_t tid);
 /* NULL: it is not known. */
 struct target_thread *target_threads_find(struct target_threads *threads, pid_t tid);
 void target_threads_end(struct target_threads *threads, struct feed_writer *writer, pid_t tid);

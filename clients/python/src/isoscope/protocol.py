@@ -1270,7 +1270,7 @@ class _PrivateProcessRequired(TypedDict):
     ppid: int
     exe: str
     live: bool
-    timer: Literal["none", "cpu-timer", "sigtrap"]
+    timer: Literal["none", "cpu-timer", "sigtrap", "perf", "suspend"]
     truePeriodMicros: Micros
     counters: PrivateCounters
 

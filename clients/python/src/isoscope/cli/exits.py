@@ -34,10 +34,10 @@ class UsageError(IsoscopeError):
 
 
 class NotStarted(IsoscopeError):
-    """`isoscope run` has said itself why the command does not run."""
+    """`isoscope run`, or attach, has said itself why there is no profile."""
 
-    def __init__(self, status: int) -> None:
-        super().__init__(f"isoscope run ended with status {status}")
+    def __init__(self, status: int, word: str = "run") -> None:
+        super().__init__(f"isoscope {word} ended with status {status}")
         self.status = status
 
 

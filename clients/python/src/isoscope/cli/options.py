@@ -71,9 +71,12 @@ RUN_FLAGS = ("gil", "tasks", "no-runtimes")
 
 def add_run_options(parser: Any) -> None:
     parser.set_defaults(takes_command=True)
+    parser.add_argument("-p", "--pid", metavar="PID", type=positive,
+                        help="a process that runs already, instead of SOURCE: samples it from outside, for --last "
+                             "SECONDS (default: 5) where the command shows a whole profile")
     run = parser.add_argument_group("with -- COMMAND ARGS instead of SOURCE")
-    run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period")
-    run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode")
+    run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period; with -p too")
+    run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode; with -p too")
     for name in RUN_FLAGS:
         run.add_argument(f"--{name}", action="store_true", help=f"see isoscope run --{name}")
 

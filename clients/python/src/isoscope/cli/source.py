@@ -29,6 +29,7 @@ from ..protocol import VM, PrivateExit
 from ..text import printable
 from ..timeline import Timeline
 from ..trees.runtime_frames import ALL
+from . import attached
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
 from .options import run_options
@@ -45,8 +46,13 @@ class Source:
     why_empty: str = ""  # where empty_ok
 
 
-def check(args: argparse.Namespace) -> None:
-    """That there is one source, and the window is one. Without any, the environment's is taken."""
+def check(args: argparse.Namespace, *, live: bool = False) -> None:
+    """That there is one source, and the window is one. Without any, the environment's is taken. A process is attached
+    to, and is the source from then on; live: at once, else when it was sampled for as long as is asked."""
+    if getattr(args, "pid", None) is not None:
+        _check_window(args)
+        _attach(args, live)
+        return
     if args.source is None and args.command is None:
         try:
             args.source = from_environment()
@@ -55,11 +61,27 @@ def check(args: argparse.Namespace) -> None:
     if (args.source is None) == (args.command is None):
         both = "" if args.source is None else "; only one of them is possible"
         raise UsageError(
-            f"{args.word} needs a URI, a file, `-- COMMAND` or ${VARIABLE} in the environment{both}"
+            f"{args.word} needs a URI, a file, `-p PID`, `-- COMMAND` or ${VARIABLE} in the environment{both}"
         )
     given = run_options(args)
     if args.command is None and given:
         raise UsageError(f"{given[0]} needs `-- COMMAND`; a running service has its own")
+    _check_window(args)
+
+
+def _attach(args: argparse.Namespace, live: bool) -> None:
+    if args.source is not None or args.command is not None:
+        raise UsageError(f"--pid {args.pid} is a source: {args.word} takes no other one")
+    options = run_options(args)
+    for word in options:
+        if word.startswith("--") and word not in ("--period", "--mode"):
+            raise UsageError(f"{word} needs `-- COMMAND`: nothing of ours is in a process that runs already")
+    args.source = attached.begin(args.pid, options)
+    if not live:
+        attached.wait(args.pid, getattr(args, "last_us", None) or attached.DEFAULT_US)
+
+
+def _check_window(args: argparse.Namespace) -> None:
     if "last_us" not in args:
         return
     if args.last_us is not None and (args.from_us is not None or args.to_us is not None):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from typing import Any, NamedTuple
 
 from ...client import Client
+from ...command import isoscope
 from ...model import Process, is_thread
 from ...profile import Frame, Profile
 from ...text import duration, printable, shorten_left
@@ -56,6 +58,8 @@ class _Stack(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.pid is not None:
+        os.execv(isoscope(), ["isoscope", "dump", str(args.pid), *(["--json"] if args.json else [])])
     source.check(args)
     status, asleep = DONE, []
     if args.command is None and is_uri(args.source):

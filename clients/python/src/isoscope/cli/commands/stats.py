@@ -87,7 +87,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    source.check(args)
+    source.check(args, live=True)
     if args.command is None and not is_uri(args.source):
         return _of_file(args)
     if args.command is None:

@@ -74,7 +74,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    source.check(args)
+    source.check(args, live=True)
     view = _first_view(args)
     if args.command is None and not is_uri(args.source):
         return _of_file(args, view)

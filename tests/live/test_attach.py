@@ -1,0 +1,311 @@
+"""`isoscope attach` and `-p PID`: programs that run already, sampled from outside, that nothing is left of."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from accuracy import Sample, band, samples_of
+from harness import BUILD, ISOSCOPE, Client, attached, end, until, until_ended, workload
+
+SCHEMES = ("perf", "suspend")
+REFUSE = str(BUILD / "tests" / "torture" / "refuse")
+
+
+@functools.cache
+def perf_is_refused() -> str:
+    """The kernel's own words; "": it is not."""
+    with running("sleep", "60", ready=False) as process:
+        done = attach("--via", "perf", "--for", "1", process.pid)
+    return done.stderr if done.returncode else ""
+
+
+@pytest.fixture(params=SCHEMES)
+def scheme(request):
+    if request.param == "perf" and perf_is_refused():
+        pytest.skip(perf_is_refused().strip())
+    return request.param
+
+
+def attach(*words):
+    return subprocess.run([ISOSCOPE, "attach", *map(str, words)], capture_output=True, text=True, timeout=60)
+
+
+@contextmanager
+def running(*command, ready=True, **popen):
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **popen)
+    try:
+        if ready:
+            assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        end(process)
+
+
+def spinning(name="spin_two_to_one", *words):
+    return running(workload(name), *(words or ("600",)), ready=False)
+
+
+def seen_by(service) -> list[Sample]:
+    with Client(service.uri) as client:
+        replies = [client.call("_getCpuSamples", isolateId=process.id, timestamp=0) for process in client.processes()]
+    return [sample for reply in replies for sample in samples_of(reply)]
+
+
+def ticks_of(service) -> int:
+    """Looks at threads: one that stands for several periods is told as several samples."""
+    with Client(service.uri) as client:
+        replies = [client.call("_getCpuSamples", isolateId=process.id, timestamp=0) for process in client.processes()]
+    return sum(reply["_counters"]["ticks"] for reply in replies)
+
+
+def sampled(service, ticks: int) -> list[Sample]:
+    until(lambda: ticks_of(service) >= ticks, f"{ticks} looks")
+    return seen_by(service)
+
+
+def share_of(samples, function: str) -> float:
+    """Of the CPU time."""
+    return (sum(sample.cpu_s for sample in samples if function in sample.stack)
+            / sum(sample.cpu_s for sample in samples))
+
+
+def state_of(pid: int, tid: int | None = None) -> str:
+    return Path(f"/proc/{pid}/task/{tid or pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def threads_of(pid: int) -> list[int]:
+    return [int(tid) for tid in os.listdir(f"/proc/{pid}/task")]
+
+
+def is_left_alone(pid: int) -> bool:
+    """Nobody traces it, none of its threads is stopped."""
+    traced = any("\nTracerPid:\t0\n" not in Path(f"/proc/{pid}/task/{tid}/status").read_text() for tid in threads_of(pid))
+    return not traced and all(state_of(pid, tid) not in "tT" for tid in threads_of(pid))
+
+
+@pytest.mark.parametrize("program", ["spin_two_to_one", "deadlock_static"])
+def test_shares_are_right_and_stacks_are_whole(scheme, program):
+    with spinning(program) as process, attached(process.pid, "--via", scheme) as service:
+        samples = sampled(service, 100)
+        ticks = ticks_of(service)
+        (info,), tree = Client(service.uri).processes(), service.tree()
+        timer = Client(service.uri).call("getIsolate", isolateId=info.id)["_process"]["timer"]
+    assert timer == scheme
+    if program == "spin_two_to_one":
+        assert share_of(samples, "spin_twice") == pytest.approx(2 / 3, abs=band(2 / 3, ticks) + 0.02)
+        assert share_of(samples, "main") >= 0.99
+    else:
+        assert share_of(samples, "run_spinner") >= 0.99
+    assert tree.sample_count >= 100
+
+
+def test_samples_stand_for_all_that_the_kernel_counts(scheme):
+    with spinning("threads", "4", "600") as process, attached(process.pid, "--via", scheme) as service:
+        sampled(service, 50)
+        before = {tid: used_s(process.pid, tid) for tid in threads_of(process.pid)}
+        first = by_thread(seen_by(service))
+        until(lambda: ticks_of(service) >= 200, "more samples")
+        after = {tid: used_s(process.pid, tid) for tid in threads_of(process.pid)}
+        last = by_thread(seen_by(service))
+    used = sum(after.values()) - sum(before.values())
+    told = sum(last.values()) - sum(first.values())
+    # What a thread has used since its last sample is told with its next one.
+    assert told == pytest.approx(used, rel=0.15)
+    shares = [last[tid] - first[tid] for tid in last if last[tid] > 0.01]
+    assert len(shares) == 4 and max(shares) < 2 * min(shares)
+
+
+def used_s(pid: int, tid: int) -> float:
+    return int(Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def by_thread(samples) -> dict[int, float]:
+    seconds: dict[int, float] = {}
+    for sample in samples:
+        seconds[sample.tid] = seconds.get(sample.tid, 0) + sample.cpu_s
+    return seconds
+
+
+def test_threads_have_their_names(scheme):
+    with spinning("threads", "3", "600") as process, attached(process.pid, "--via", scheme) as service:
+        sampled(service, 100)
+        with Client(service.uri) as client:
+            names = {str(isolate["name"]) for isolate in client.call("getVM")["isolates"]}
+        kernel = {Path(f"/proc/{process.pid}/task/{tid}/comm").read_text().strip() for tid in threads_of(process.pid)}
+    assert all(any(name in told for told in names) for name in kernel - {"threads"}), (kernel, names)
+
+
+CHILDREN = """
+import os, subprocess, sys
+print("ready", flush=True)
+sys.stdin.readline()
+if os.fork() == 0:
+    for _ in iter(int, 1):
+        sum(i * i for i in range(10000))
+subprocess.run([sys.argv[1], "600"], stdout=subprocess.DEVNULL)
+"""
+
+
+def test_children_and_what_they_become_are_followed_by_perf():
+    if perf_is_refused():
+        pytest.skip(perf_is_refused().strip())
+    command = (sys.executable, "-c", CHILDREN, workload("spin_two_to_one"))
+    with running(*command, stdin=subprocess.PIPE) as process, attached(process.pid, "--via", "perf") as service:
+        process.stdin.write("\n")
+        process.stdin.flush()
+        until(lambda: any("spin_twice" in sample.stack for sample in seen_by(service)), "a sample of the program")
+        with Client(service.uri) as client:
+            found = programs_of(client)
+        end_all_of(process.pid)
+    assert len(found) >= 2
+    assert any(name == "spin_two_to_one" for name in found.values()), found
+
+
+def programs_of(client) -> dict[int, str]:
+    return {client.call("getIsolate", isolateId=known.id)["_process"]["pid"]: known.name for known in client.processes()}
+
+
+def end_all_of(pid: int) -> None:
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
+
+
+def test_the_children_of_a_program_are_left_alone_when_that_is_asked():
+    if perf_is_refused():
+        pytest.skip(perf_is_refused().strip())
+    command = (sys.executable, "-c", CHILDREN, workload("spin_two_to_one"))
+    with running(*command, stdin=subprocess.PIPE) as process:
+        with attached(process.pid, "--via", "perf", "--no-children", "--mode", "wall") as service:
+            process.stdin.write("\n")
+            process.stdin.flush()
+            until(lambda: len(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()) == 2,
+                  "both children")
+            sampled(service, 20)
+            with Client(service.uri) as client:
+                assert list(programs_of(client)) == [process.pid]
+        end_all_of(process.pid)
+
+
+def test_wall_mode_shows_where_threads_wait(scheme):
+    with running(workload("deadlock")) as process, attached(process.pid, "--via", scheme, "--mode", "wall") as service:
+        def stacks():
+            return [sample.stack for sample in seen_by(service)]
+
+        for function in ("run_first", "run_poller", "run_reader", "spin"):
+            until(lambda function=function: any(function in stack for stack in stacks()), function)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_of_it(scheme, number):
+    with running(workload("deadlock")) as process:
+        for _ in range(5):
+            with attached(process.pid, "--via", scheme) as service:
+                sampled(service, 5)
+                os.kill(service.process.pid, number)
+                service.process.wait()
+            until(lambda: is_left_alone(process.pid), "nobody traces it")
+            assert process.poll() is None
+        before = used_s_of_all(process.pid)
+        until(lambda: used_s_of_all(process.pid) > before, "it goes on")
+        process.kill()
+        assert process.stdout.read() == ""  # no call of its threads was interrupted
+
+
+def used_s_of_all(pid: int) -> float:
+    return sum(used_s(pid, tid) for tid in threads_of(pid))
+
+
+def test_it_ends_with_the_program(scheme):
+    with spinning("spin_two_to_one", "0.3") as process:
+        done = attach("--via", scheme, "--quiet", process.pid)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_says_what_it_does_and_leaves_when_it_is_told(scheme):
+    with spinning() as process:
+        done = attach("--via", scheme, "--for", "1", "--stats", process.pid)
+        assert process.poll() is None and is_left_alone(process.pid)
+    assert done.returncode == 0
+    assert f"isoscope: attached to process {process.pid} by {scheme}\n" in done.stderr
+    assert "The Dart VM service is listening on http://127.0.0.1:" in done.stderr
+    assert "delivered" in done.stderr and "complete: they reach the thread's start" in done.stderr
+
+
+def test_where_perf_is_refused_the_reason_is_told_and_threads_are_stopped_instead():
+    with spinning() as process:
+        words = [REFUSE, "perf", ISOSCOPE, "attach", "--for", "1", "--stats", str(process.pid)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        only = subprocess.run([*words[:4], "--via", "perf", str(process.pid)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    assert f"the kernel refused perf events for process {process.pid} (kernel.perf_event_paranoid is " in done.stderr
+    assert "Threads that run are stopped for a moment instead (--via suspend)" in done.stderr
+    assert "complete: they reach the thread's start" in done.stderr
+    assert only.returncode == 1 and "and ordinary users need 2 or less" in only.stderr
+
+
+def test_a_recording_of_it_is_a_session(scheme, tmp_path):
+    file = tmp_path / "a.isoscope"
+    with spinning() as process:
+        attach("--via", scheme, "--for", "1", "-o", file, process.pid)
+    tree = subprocess.run([ISOSCOPE, "tree", file], capture_output=True, text=True)
+    assert "spin_twice" in tree.stdout, tree
+
+
+def test_programs_are_found_by_name():
+    name = "named_for_test"
+    copy = Path(workload("spin_two_to_one")).parent / name
+    shutil.copy(workload("spin_two_to_one"), copy)
+    try:
+        with running(str(copy), "600", ready=False) as one, running(str(copy), "600", ready=False) as other:
+            done = attach("--name", "named_for_*", "--for", "1")
+    finally:
+        copy.unlink()
+    assert done.returncode == 0
+    for process in (one, other):
+        assert f"attached to process {process.pid} by " in done.stderr
+    assert attach("--name", "no such program").stderr.startswith(
+        "isoscope: no process that you may sample is called 'no such program'\n")
+
+
+@pytest.mark.parametrize("words, status, error", [
+    ((), 2, "no process given: isoscope attach PID"),
+    (("abc",), 2, "'abc' is not the number of a process"),
+    (("--name", "x", "1"), 2, "--name and '1' exclude each other"),
+    (("--via", "magic", "1"), 2, "--via"),
+    ((2**22 + 5,), 1, "there is no process 4194309"),
+])
+def test_wrong_words_are_named(words, status, error):
+    done = attach(*words)
+    assert done.returncode == status and error in done.stderr
+
+
+def test_a_process_that_has_a_tracer_says_who_that_is():
+    with spinning() as process, attached(process.pid, "--via", "suspend") as service:
+        sampled(service, 5)
+        # Between two stops nobody traces it: a second one finds its moments, too.
+        done = attach("--via", "suspend", "--for", "1", process.pid)
+        assert process.poll() is None
+    assert done.returncode in (0, 1)
+
+
+def test_commands_take_a_process_as_their_source():
+    with spinning() as process:
+        def run(*words):
+            return subprocess.run([ISOSCOPE, *words, "-p", str(process.pid)], capture_output=True, text=True, timeout=60)
+
+        tree, both, wrong = run("tree", "--last", "1s"), run("tree", "x.json"), run("tree", "--gil")
+        stacks = run("dump")
+        assert is_left_alone(process.pid)
+    assert "spin_twice" in tree.stdout and tree.returncode == 0
+    assert both.returncode == 2
+    assert wrong.returncode == 2 and "--gil needs `-- COMMAND`: nothing of ours is in a process that runs already" in wrong.stderr
+    assert "spin_" in stacks.stdout
