@@ -218,7 +218,7 @@ def test_what_names_no_service_is_said(run, monkeypatch, value, stdin, words, sa
         (["--bogus", "x"], "--bogus is not an option of isoscope tree\n"),
         (["--dept", "3", "x", "y"], "unexpected: 'y'"),
         (["--detph", "3"], "--detph is not an option of isoscope tree; did you mean --depth?"),
-        (["-p", "1"], "-p is not an option of isoscope tree\n"),
+        (["-q", "1"], "-q is not an option of isoscope tree\n"),
         (["foo", "bar"], "unexpected: 'bar'; put a command to run after `--`: isoscope tree -- foo bar"),
     ],
 )  # fmt: skip
