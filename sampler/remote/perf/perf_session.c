@@ -247,19 +247,22 @@ static int by_time(const void *one, const void *other)
            (a->record < b->record); /* one after the other in their ring */
 }
 
+/* Threads that begin in this heap, and samples that share their threads' time. */
 static void expect(struct perf_session *session)
 {
     for (size_t i = 0; i < session->member_count; i++)
         target_begin_heap(session->members[i].target);
     for (size_t i = 0; i < session->place_count; i++) {
-        const struct sample_body *body = (const void *)(session->places[i].record + 1);
-        struct member *member;
+        const struct perf_event_header *record = session->places[i].record;
+        const uint32_t *ids =
+            (const void *)(record + 1); /* a process, and what the record's body has */
+        struct member *member = find(session, (pid_t)ids[0]);
 
-        if (session->places[i].record->type != PERF_RECORD_SAMPLE)
-            continue;
-        member = find(session, (pid_t)body->pid);
-        if (member && body->abi)
-            target_expect(member->target, (pid_t)body->tid);
+        if (member && record->type == PERF_RECORD_FORK)
+            target_thread(member->target, (pid_t)((const struct task_body *)ids)->tid);
+        else if (member && record->type == PERF_RECORD_SAMPLE &&
+                 ((const struct sample_body *)ids)->abi)
+            target_expect(member->target, (pid_t)ids[1]);
     }
 }
 

@@ -34,6 +34,7 @@ struct target {
     const struct target_sample *walked; /* whose stack the walk reads */
     bool beyond;                        /* ... and it wanted more of it than there is */
     bool code_changed, unknown_code;
+    bool threads_known; /* they were looked at once */
     uint32_t heap;      /* of samples that were read together */
     uint64_t before_ns; /* CPU time that it had used by then */
     int64_t opened_ns, looked_ns, unknown_wait_ns;
@@ -147,7 +148,7 @@ struct target_wishes target_wishes(const struct target *target)
 uint32_t target_thread(struct target *target, pid_t tid)
 {
     struct target_thread *thread =
-        target_threads_meet(&target->threads, &target->writer, target->pid, tid);
+        target_threads_meet(&target->threads, &target->writer, target->pid, tid, true);
 
     return thread ? thread->slot : 0;
 }
@@ -183,7 +184,7 @@ void target_follow_threads(struct target *target, void (*found)(void *context, p
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
             continue;
         thread = target_threads_meet(&target->threads, &target->writer, target->pid,
-                                     (pid_t)atol(entry->d_name));
+                                     (pid_t)atol(entry->d_name), target->threads_known);
         if (thread)
             thread->seen = true;
         if (thread && found)
@@ -191,6 +192,7 @@ void target_follow_threads(struct target *target, void (*found)(void *context, p
     }
     closedir(tasks);
     target_threads_end_look(&target->threads, &target->writer);
+    target->threads_known = true;
 }
 
 uint32_t target_thread_count(const struct target *target)
@@ -308,7 +310,7 @@ static void fill(struct target *target, struct target_thread *thread,
 enum target_outcome target_sample(struct target *target, const struct target_sample *from)
 {
     struct target_thread *thread =
-        target_threads_meet(&target->threads, &target->writer, target->pid, from->tid);
+        target_threads_meet(&target->threads, &target->writer, target->pid, from->tid, false);
     struct unwind_result result;
     struct feed_sample *sample;
     struct ring_writer ring;
@@ -348,7 +350,7 @@ void target_begin_heap(struct target *target)
 void target_expect(struct target *target, pid_t tid)
 {
     struct target_thread *thread =
-        target_threads_meet(&target->threads, &target->writer, target->pid, tid);
+        target_threads_meet(&target->threads, &target->writer, target->pid, tid, false);
 
     if (thread && thread->slot)
         target_threads_expect(thread, target->pid, target->heap);

@@ -45,7 +45,7 @@ struct target_wishes {
 };
 struct target_wishes target_wishes(const struct target *target);
 
-/* The thread is known from now on; 0: there is no room for it, which is counted. Else its slot. */
+/* A thread has begun; 0: there is no room for it, which is counted. Else its slot. */
 uint32_t target_thread(struct target *target, pid_t tid);
 /* name: 16 bytes, as the kernel keeps it. */
 void target_thread_name(struct target *target, pid_t tid, const char name[16]);

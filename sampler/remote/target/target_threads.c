@@ -69,6 +69,7 @@ static void ask_used(struct target_thread *thread, pid_t pid)
         thread->clock_file = open(path, O_RDONLY | O_CLOEXEC) + 1;
     }
     got = thread->clock_file ? pread(thread->clock_file - 1, text, sizeof(text) - 1, 0) : -1;
+    thread->clock_gone = got <= 0;
     if (got <= 0)
         return;
     text[got] = '\0';
@@ -102,7 +103,8 @@ struct target_thread *target_threads_find(struct target_threads *threads, pid_t 
 }
 
 struct target_thread *target_threads_meet(struct target_threads *threads,
-                                          struct feed_writer *writer, pid_t pid, pid_t tid)
+                                          struct feed_writer *writer, pid_t pid, pid_t tid,
+                                          bool born)
 {
     struct target_thread *thread = target_threads_find(threads, tid);
     uint32_t *place;
@@ -118,7 +120,7 @@ struct target_thread *target_threads_meet(struct target_threads *threads,
     *place = (uint32_t)(thread - threads->list) + 1;
     threads->live++;
     ask_used(thread, pid);
-    thread->told_ns = thread->used_ns;
+    thread->told_ns = born ? 0 : thread->used_ns;
     return thread;
 }
 
@@ -179,7 +181,7 @@ void target_threads_free(struct target_threads *threads)
 uint64_t target_threads_used(struct target_thread *thread, pid_t pid)
 {
     ask_used(thread, pid);
-    return thread->used_ns - thread->told_ns;
+    return thread->clock_gone ? 0 : thread->used_ns - thread->told_ns;
 }
 
 void target_threads_expect(struct target_thread *thread, pid_t pid, uint32_t heap)
@@ -212,8 +214,11 @@ struct target_weight target_threads_weigh(struct target_thread *thread, struct f
 
     if (!thread->expected)
         target_threads_expect(thread, pid, thread->heap);
-    weight.cpu_ns = (thread->used_ns - thread->told_ns) / thread->expected--;
-    thread->told_ns += weight.cpu_ns;
+    weight.cpu_ns = thread->clock_gone ? period_us * UINT64_C(1000)
+                                       : (thread->used_ns - thread->told_ns) / thread->expected;
+    thread->expected--;
+    if (!thread->clock_gone)
+        thread->told_ns += weight.cpu_ns;
     if (wall) {
         wall_answer(&rounds, &writer->threads[thread->slot]);
         weight.kind = FEED_KIND_WALL;

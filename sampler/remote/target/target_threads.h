@@ -23,6 +23,7 @@ struct target_thread {
     uint32_t slot;
     bool seen;               /* at this look */
     int clock_file;          /* + 1; its schedstat; 0: it is not open */
+    bool clock_gone;         /* it ended before it could be asked: a sample stands for a period */
     uint64_t used_ns;        /* when last asked */
     uint64_t told_ns;        /* of that, what samples stand for */
     uint64_t carry_ns;       /* periods that were not whole */
@@ -44,9 +45,10 @@ struct target_weight {
     enum feed_kind kind;
 };
 
-/* New ones get a slot and their name; what they used before they were met is nobody's. */
+/* New ones get a slot and their name. born: it began since the others were met; else what it used before is nobody's. */
 struct target_thread *target_threads_meet(struct target_threads *threads,
-                                          struct feed_writer *writer, pid_t pid, pid_t tid);
+                                          struct feed_writer *writer, pid_t pid, pid_t tid,
+                                          bool born);
 /* NULL: it is not known. */
 struct target_thread *target_threads_find(struct target_threads *threads, pid_t tid);
 void target_threads_end(struct target_threads *threads, struct feed_writer *writer, pid_t tid);
