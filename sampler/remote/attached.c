@@ -35,6 +35,7 @@ struct attached {
     /* The thread's alone. */
     struct target **targets;
     size_t target_count;
+    bool by_time; /* descriptors do not tell any more when there is work */
     struct pollfd waits[DESCRIPTORS_MAX + 1];
 };
 
@@ -170,17 +171,29 @@ static void begin(struct attached *attached, bool refused)
     pthread_mutex_unlock(&attached->lock);
 }
 
+/* Descriptors of threads that have ended are ready for ever: then only time wakes us. */
+static bool any_hung(const struct pollfd *waits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (waits[i].revents & (POLLHUP | POLLERR))
+            return true;
+    return false;
+}
+
 /* False: it is to stop. */
 static bool rest(struct attached *attached, void *session, int64_t rest_us)
 {
     const struct timespec time = { rest_us / 1000000, rest_us % 1000000 * 1000 };
     int descriptors[DESCRIPTORS_MAX];
-    size_t count = attached->scheme->descriptors(session, descriptors, DESCRIPTORS_MAX);
+    size_t count = attached->by_time
+                       ? 0
+                       : attached->scheme->descriptors(session, descriptors, DESCRIPTORS_MAX);
 
     attached->waits[0] = (struct pollfd){ .fd = attached->stop, .events = POLLIN };
     for (size_t i = 0; i < count; i++)
         attached->waits[i + 1] = (struct pollfd){ .fd = descriptors[i], .events = POLLIN };
     ppoll(attached->waits, count + 1, &time, NULL);
+    attached->by_time = attached->by_time || any_hung(attached->waits + 1, count);
     return !attached->waits[0].revents;
 }
 
@@ -204,6 +217,8 @@ static void *run(void *context)
 
     pthread_setname_np(pthread_self(), "iso-attached");
     session = open_any(attached, &attached->why);
+    if (session)
+        attached->scheme->cost(session, &attached->cost);
     begin(attached, !session);
     if (!session)
         return NULL;

@@ -136,6 +136,11 @@ bool refusal_look(struct refusal *out, pid_t pid)
     if (read_proc(pid, "status", status, sizeof(status)) <= 0)
         return refusal_say(out, "there is no process %d", (int)pid);
     state = field(status, "\nState:");
+    if (state && *state == 'Z' && number_of(status, "\nThreads:") > 1)
+        return refusal_say(out,
+                           "the first thread of process %d has ended while others run on: the "
+                           "kernel shows nothing of such a process",
+                           (int)pid);
     if (state && (*state == 'Z' || *state == 'X'))
         return refusal_say(
             out, "process %d has ended; its parent (pid %ld) has not asked for its status yet",

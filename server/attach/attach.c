@@ -145,15 +145,20 @@ static void ended(void *context)
     wake_now(attaching->over);
 }
 
-static void say_attached(const struct attaching *attaching, pid_t pid,
-                         const struct attached *attached)
+static void say_attached(const struct attaching *attaching, pid_t pid, struct attached *attached)
 {
     const char *refused = attached_refused(attached);
+    struct scheme_cost cost;
 
     if (refused[0])
         log_line("%s. Threads that run are stopped for a moment instead (--via suspend)", refused);
     else if (!attaching->options->serve.quiet)
         log_line("attached to process %d by %s", (int)pid, attached_word(attached));
+    attached_cost(attached, &cost);
+    if (cost.no_kernel)
+        log_line("the kernel lets only root sample its own code: time there is told with the code of "
+                 "process %d that is sampled next",
+                 (int)pid);
 }
 
 /* False: to none of them. */

@@ -228,6 +228,22 @@ def test_a_process_that_has_ended_is_told_so():
                      "has not asked for its status yet\n")
 
 
+FIRST_ENDS = """
+#include <pthread.h>
+#include <unistd.h>
+static void *spin(void *context) { for (volatile int i = 0;; i++) ; return context; }
+int main(void) { pthread_t thread; pthread_create(&thread, 0, spin, 0); write(1, "ready\\n", 6); pthread_exit(0); }
+"""
+
+
+def test_a_process_without_its_first_thread_is_told_so(compiled):
+    with running(compiled("first_ends", FIRST_ENDS, "-pthread")) as process:
+        until(lambda: state_of(process.pid) == "Z", "its first thread has ended")
+        error = dump(process.pid, status=1).stderr
+    assert error == (f"isoscope: dump: the first thread of process {process.pid} has ended while others run on: the kernel "
+                     "shows nothing of such a process\n")
+
+
 def test_a_threads_number_leads_to_its_process():
     with at_rest() as process:
         tid = by_name(dumped(process.pid))["spinner"]["tid"]

@@ -157,7 +157,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/remote/target": ("sampler/include", "sampler/feed", f"{CAPTURE}/system", f"{CAPTURE}/unwind",
                               f"{CAPTURE}/modules", f"{CAPTURE}/wall/answer.h", "sampler/profile/base/map64.h",
                               "sampler/remote/refusal.h"),
-    "sampler/remote/perf": (*SCHEME,),
+    "sampler/remote/perf": (*SCHEME, "sampler/profile/base/map64.h"),
     "sampler/remote/suspend": (*SCHEME, "sampler/remote/stacks/thread_stop.h"),
     "sampler/remote": ("sampler/include", "sampler/feed", f"{CAPTURE}/system/clock.h", "sampler/remote/target"),
     # The tables name the handlers, and are read by the top.

@@ -6,6 +6,8 @@
 
 #include "../scheme.h"
 
+#include "../../profile/base/map64.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,7 @@ struct place {
 
 struct perf_session {
     struct perf_events events;
+    struct map64 clocked; /* tids, while events are opened */
     struct scheme_family family;
     struct member *members; /* the first one is who was attached to */
     size_t member_count;
@@ -99,16 +102,42 @@ static void leave(struct perf_session *session, struct member *member)
     session->family.went(session->family.context, target);
 }
 
+/* A record of this thread's beginning is there: it has inherited its clocks. */
+static bool has_inherited(struct perf_session *session, pid_t tid)
+{
+    const struct perf_event_header *record;
+
+    for (uint32_t i = 0; i < session->events.processors; i++) {
+        struct perf_ring *ring = &session->events.rings[i];
+
+        if (!ring->head_page)
+            continue;
+        perf_ring_begin(ring);
+        while ((record = perf_ring_next(ring)))
+            if (record->type == PERF_RECORD_FORK &&
+                ((const struct task_body *)(record + 1))->tid == (uint32_t)tid)
+                return true;
+    }
+    return false;
+}
+
 static void add_thread(void *context, pid_t tid)
 {
     struct perf_session *session = context;
-    int problem = perf_events_add(&session->events, tid);
+    uint32_t *place;
+    bool is_new;
+    int problem;
 
+    place = map64_put(&session->clocked, (uint64_t)tid, &is_new);
+    if (!place || !is_new || has_inherited(session, tid))
+        return;
+    problem = perf_events_add(&session->events, tid);
     if (problem && problem != ESRCH)
         session->problem = problem;
 }
 
-/* All members' threads, with the period and the copy that are wanted now. Those that come meanwhile inherit their clocks. */
+/* All members' threads, with the period and the copy that are wanted now. Those that come meanwhile inherit their clocks, but from
+ * threads that have none yet: so there is a second look. */
 static int open_events(struct perf_session *session, uint32_t period_us, uint32_t stack_bytes)
 {
     int problem;
@@ -118,8 +147,11 @@ static int open_events(struct perf_session *session, uint32_t period_us, uint32_
     session->judged = session->judged_cut = 0;
     session->cost.stack_bytes = stack_bytes;
     problem = perf_events_open(&session->events, period_us, stack_bytes);
-    for (size_t i = 0; !problem && i < session->member_count; i++)
-        target_follow_threads(session->members[i].target, add_thread, session);
+    for (size_t i = 0; !problem && i < 2 * session->member_count; i++)
+        target_follow_threads(session->members[i % session->member_count].target, add_thread,
+                              session);
+    map64_free(&session->clocked);
+    session->clocked = (struct map64){ 0 };
     session->cost.no_kernel = session->events.no_kernel;
     return problem ? problem : session->events.fd_count ? 0 : session->problem;
 }

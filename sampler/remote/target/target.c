@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,10 +213,28 @@ static bool look_is_due(struct target *target, int64_t now_ns)
            (target->unknown_code && now_ns - target->looked_ns >= target->unknown_wait_ns);
 }
 
+/* Once its first thread has ended, the kernel shows nothing of what others still run. */
+static bool has_first_thread(const struct target *target)
+{
+    char path[64], text[512], *end;
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)target->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, text, sizeof(text) - 1);
+        close(fd);
+    }
+    text[got > 0 ? got : 0] = '\0';
+    end = strrchr(text, ')');
+    return end && end[1] && end[2] != 'Z' && end[2] != 'X';
+}
+
 static void look_at_code(struct target *target, int64_t now_ns)
 {
     uint32_t files = target->modules.file_count;
-    bool changed = modules_refresh(&target->modules, &target->writer);
+    bool changed = has_first_thread(target) && modules_refresh(&target->modules, &target->writer);
 
     if (changed || target->modules.file_count != files)
         target->unknown_wait_ns = UNKNOWN_WAIT_LEAST_NS;
