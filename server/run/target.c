@@ -19,6 +19,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+/* Of programs that cannot have the sampler inside. */
+#define FROM_OUTSIDE ", or start it and sample it from outside: `isoscope attach PID`"
+
 enum {
     SCRIPT_DEPTH_MAX = 5,    /* the kernel's own limit for scripts that name scripts */
     SCRIPT_LINE_BYTES = 256, /* the kernel reads no more of a #! line */
@@ -198,16 +201,19 @@ static int check_elf(const char *path, const struct elf_header *elf,
     if (!elf->dynamic_loader)
         return refuse(refusal, STATUS_FAILED,
                       "%s is statically linked. Statically linked programs are not supported: link "
-                      "it dynamically (without -static)",
+                      "it dynamically (without -static)" FROM_OUTSIDE,
                       path);
     if (elf->musl)
-        return refuse(refusal, STATUS_FAILED,
-                      "%s uses musl, and isoscope's sampler needs glibc. Build it for glibc", path);
+        return refuse(
+            refusal, STATUS_FAILED,
+            "%s uses musl, and isoscope's sampler needs glibc. Build it for glibc" FROM_OUTSIDE,
+            path);
     if (elf->go_alone)
-        return refuse(refusal, STATUS_FAILED,
-                      "%s is a Go program without cgo, which does not use libc, and isoscope's "
-                      "sampler needs it. Build it with cgo (CGO_ENABLED=1 and import \"C\")",
-                      path);
+        return refuse(
+            refusal, STATUS_FAILED,
+            "%s is a Go program without cgo, which does not use libc, and isoscope's "
+            "sampler needs it. Build it with cgo (CGO_ENABLED=1 and import \"C\")" FROM_OUTSIDE,
+            path);
     if (raised)
         return refuse(refusal, STATUS_FAILED,
                       "%s is %s: the loader ignores LD_PRELOAD there. Run isoscope itself with the "

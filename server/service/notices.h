@@ -25,6 +25,8 @@ void notice_timers(struct timer_notices *notices, struct profile *profile, uint3
 /* No process of the run ever said hello: what to look at. */
 #define NO_HELLO_REASON                                                                            \
     "the preloaded sampler did not start in it. Does it clear LD_PRELOAD, start a statically "     \
-    "linked program, or limit its file sizes (ulimit -f) to a few MB?"
+    "linked program, or limit its file sizes (ulimit -f) to a few MB? `isoscope attach PID` "      \
+    "samples "                                                                                     \
+    "such a program from outside"
 
 #endif
