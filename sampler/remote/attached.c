@@ -150,10 +150,31 @@ static void *open_scheme(struct attached *attached, const struct scheme *scheme,
     return NULL;
 }
 
+/* Whose functions suspending shows, and perf does not. */
+static bool runs_interpreter(pid_t pid)
+{
+    static const char *const names[] = { "python", "node", "java", "ruby", "php", "perl" };
+    char exe[EXE_BYTES];
+    const char *slash, *name;
+
+    read_exe(pid, exe);
+    slash = strrchr(exe, '/');
+    name = slash ? slash + 1 : exe;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
 static void *open_any(struct attached *attached, struct refusal *why)
 {
     enum attached_via via = attached->options.via;
-    void *session = via == ATTACHED_SUSPEND ? NULL : open_scheme(attached, &scheme_perf, why);
+    void *session;
+
+    if (via == ATTACHED_AUTO && attached->options.interpreted &&
+        runs_interpreter(attached->options.pid))
+        via = ATTACHED_SUSPEND;
+    session = via == ATTACHED_SUSPEND ? NULL : open_scheme(attached, &scheme_perf, why);
 
     if (session || via == ATTACHED_PERF)
         return session;
@@ -300,6 +321,11 @@ void attached_free(struct attached *attached)
 const char *attached_word(const struct attached *attached)
 {
     return attached->scheme->word;
+}
+
+bool attached_holds(const struct attached *attached)
+{
+    return attached->scheme == &scheme_suspend;
 }
 
 const char *attached_refused(const struct attached *attached)

@@ -25,6 +25,7 @@ enum attached_via { ATTACHED_AUTO, ATTACHED_PERF, ATTACHED_SUSPEND };
 struct attached_options {
     pid_t pid;
     enum attached_via via;   /* AUTO: perf, and where the kernel refuses that, suspend */
+    bool interpreted;        /* AUTO: suspend for a known interpreter, whose functions are wanted */
     bool alone;              /* without the children that it makes */
     const char *tables_path; /* as in target.h */
     /* A program begins to be sampled: the process, a child of it, or what it became by exec. Takes over memfd. */
@@ -39,6 +40,8 @@ void attached_free(struct attached *attached); /* NULL is fine */
 
 /* "perf", "suspend". */
 const char *attached_word(const struct attached *attached);
+/* Its threads stand still while they are looked at. */
+bool attached_holds(const struct attached *attached);
 /* Why the way that is preferred was not taken; "": it was. */
 const char *attached_refused(const struct attached *attached);
 /* Whether all programs have ended. */

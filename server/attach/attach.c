@@ -17,6 +17,7 @@
 #include "../../sampler/feed/layout.h"
 #include "../../sampler/feed/message.h"
 #include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/profile/control.h"
 #include "../../sampler/remote/attached.h"
 #include "../../sampler/remote/scheme.h"
 
@@ -44,7 +45,8 @@ struct attaching {
     int signals;                 /* the loop's */
     struct attached *list[ATTACH_PIDS_MAX];
     size_t count;
-    bool left; /* nothing is sampled any more */
+    bool left;          /* nothing is sampled any more */
+    const char *reason; /* why, then */
 };
 
 static void say_cost(struct attached *attached)
@@ -62,6 +64,15 @@ static void say_cost(struct attached *attached)
                  cost.stack_bytes, (unsigned long long)cost.cut);
 }
 
+/* All that was sampled is where it belongs. */
+static void leave_after_end(void *context)
+{
+    struct attaching *attaching = context;
+
+    if (!attaching->options->serve.keep)
+        shutdown_begin(attaching->shutdown, attaching->reason, false);
+}
+
 static void finish(struct attaching *attaching, const char *reason, bool at_once)
 {
     if (attaching->left)
@@ -77,10 +88,13 @@ static void finish(struct attaching *attaching, const char *reason, bool at_once
     }
     attaching->count = 0;
     profile_sync(attaching->host.profile);
+    attaching->reason = reason;
+    if (at_once)
+        shutdown_begin(attaching->shutdown, reason, true);
     if (attaching->recording)
         recording_finish(attaching->recording, !at_once);
-    if (!attaching->options->serve.keep || at_once)
-        shutdown_begin(attaching->shutdown, reason, at_once);
+    else
+        leave_after_end(attaching);
 }
 
 static bool all_over(const struct attaching *attaching)
@@ -156,9 +170,10 @@ static void say_attached(const struct attaching *attaching, pid_t pid, struct at
         log_line("attached to process %d by %s", (int)pid, attached_word(attached));
     attached_cost(attached, &cost);
     if (cost.no_kernel)
-        log_line("the kernel lets only root sample its own code: time there is told with the code of "
-                 "process %d that is sampled next",
-                 (int)pid);
+        log_line(
+            "the kernel lets only root sample its own code: time there is told with the code of "
+            "process %d that is sampled next",
+            (int)pid);
 }
 
 /* False: to none of them. */
@@ -168,6 +183,7 @@ static bool attach_all(struct attaching *attaching)
         const struct attached_options options = {
             .pid = attaching->options->pids[i],
             .via = (enum attached_via)attaching->options->via,
+            .interpreted = !attaching->options->no_runtimes,
             .alone = attaching->options->alone,
             .tables_path = profile_has_tables(attaching->host.profile) ? attaching->tables : NULL,
             .joined = joined,
@@ -184,6 +200,18 @@ static bool attach_all(struct attaching *attaching)
     return attaching->count;
 }
 
+/* Frames of interpreters change while they run: they are read only of threads that stand still. */
+static void want_runtimes(struct attaching *attaching)
+{
+    struct feed_settings settings = attaching->options->serve.host.profile.settings;
+
+    for (size_t i = 0; i < attaching->count; i++)
+        if (!attached_holds(attaching->list[i]))
+            return;
+    settings.wants = attaching->options->no_runtimes ? 0 : FEED_WANT_RUNTIMES;
+    profile_apply_settings(attaching->host.profile, &settings);
+}
+
 static int record(struct attaching *attaching)
 {
     const struct serve_options *serve = &attaching->options->serve;
@@ -196,6 +224,8 @@ static int record(struct attaching *attaching)
         .command = command,
         .sources = serve->host.profile.source_root != NULL,
         .quiet = serve->quiet,
+        .ended = leave_after_end,
+        .context = attaching,
     };
 
     return serve->recording.path ? recording_start(&attaching->recording, &plan) : 0;
@@ -264,6 +294,7 @@ static int serve_attached(struct attaching *attaching)
         return STATUS_FAILED;
     if (!attach_all(attaching))
         return STATUS_NOTHING;
+    want_runtimes(attaching);
     return announce(attaching) < 0 ? STATUS_FAILED : run_loop(attaching);
 }
 

@@ -18,9 +18,9 @@ static const char usage[] =
     "Samples programs that run already, and serves their profile over the Dart VM service "
     "protocol, "
     "until\n"
-    "they have ended, or Ctrl-C. Nothing is put into them. What they do with the sampler inside "
-    "(loops, events,\n"
-    "functions of interpreters) is for `isoscope run`.\n"
+    "they have ended, or Ctrl-C. Nothing is put into them. What takes the sampler inside (loops, "
+    "events of the\n"
+    "timeline) is for `isoscope run`.\n"
     "\n";
 
 static const char *const vias[] = { "auto", "perf", "suspend", NULL };
@@ -47,13 +47,16 @@ static const struct option_row attach_rows[] = {
       .help = "not to the processes that they start from now on" },
     { "via", .kind = OPTION_CHOICE, AT(via), .words = vias,
       .help = "perf: the kernel copies registers and stack at each tick. suspend: a thread that "
-              "runs is stopped for as long as that takes here; without the children. auto: perf, "
-              "or where "
-              "the kernel refuses it suspend (default)" },
+              "runs is stopped for as long as that takes here; without the children. auto "
+              "(default): suspend for Python, node, Java, Ruby, PHP and Perl, whose functions it "
+              "shows; perf for the others, or where the kernel refuses it suspend" },
     { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",
       .means = "a number of seconds", .help = "leave them after SECONDS" },
 };
 static const struct option_row more_rows[] = {
+    { "no-runtimes", .kind = OPTION_ON, AT(no_runtimes),
+      .help = "show an interpreter's own functions instead of those that it runs; auto is perf for "
+              "it then, too" },
     { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
       .initial = 64, .value = "MIB", .means = "a number of MiB",
       .help = "memory for the samples, {range} MiB (default: {default}). The oldest are dropped "

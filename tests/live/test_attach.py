@@ -256,7 +256,12 @@ def test_where_perf_is_refused_the_reason_is_told_and_threads_are_stopped_instea
 def test_a_recording_of_it_is_a_session(scheme, tmp_path):
     file = tmp_path / "a.isoscope"
     with spinning() as process:
-        attach("--via", scheme, "--for", "1", "-o", file, process.pid)
+        done = attach("--via", scheme, "--for", "1", "-o", file, process.pid)
+        ending = subprocess.Popen([ISOSCOPE, "attach", "--quiet", "-o", tmp_path / "b.isoscope", str(process.pid)])
+        until(lambda: (tmp_path / "b.isoscope").exists(), "a recording")
+        ending.terminate()
+        assert ending.wait() == 0
+    assert done.returncode == 0 and f"{file}" in done.stderr, done
     tree = subprocess.run([ISOSCOPE, "tree", file], capture_output=True, text=True)
     assert "spin_twice" in tree.stdout, tree
 
@@ -310,3 +315,29 @@ def test_commands_take_a_process_as_their_source():
     assert both.returncode == 2
     assert wrong.returncode == 2 and "--gil needs `-- COMMAND`: nothing of ours is in a process that runs already" in wrong.stderr
     assert "spin_" in stacks.stdout
+
+
+PYTHON = """
+def inner(count):
+    return sum(i * i for i in range(count))
+def outer():
+    print("ready", flush=True)
+    while True:
+        inner(100_000)
+outer()
+"""
+
+
+def test_functions_of_an_interpreter_are_read_while_its_thread_stands_still(tmp_path):
+    """Debian's Python: which versions can be read is a matter of test_python_frames.py."""
+    script = tmp_path / "works.py"
+    script.write_text(PYTHON)
+    with running("/usr/bin/python3", str(script)) as process:
+        with attached(process.pid, "--via", "suspend") as service:
+            until(lambda: any("inner" in sample.stack for sample in seen_by(service)), "a Python function")
+            samples = [sample for sample in seen_by(service) if "inner" in sample.stack]
+            assert all("outer" in sample.stack and "<module>" in sample.stack for sample in samples)
+        assert f"attached to process {process.pid} by suspend" in attach("--for", "1", process.pid).stderr
+        with attached(process.pid, "--via", "suspend", "--no-runtimes") as service:
+            assert not any("inner" in sample.stack for sample in sampled(service, 20))
+        assert is_left_alone(process.pid)

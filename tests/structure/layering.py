@@ -156,6 +156,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                               "sampler/remote/refusal.h"),
     "sampler/remote/target": ("sampler/include", "sampler/feed", f"{CAPTURE}/system", f"{CAPTURE}/unwind",
                               f"{CAPTURE}/modules", f"{CAPTURE}/wall/answer.h", "sampler/profile/base/map64.h",
+                              "sampler/profile/wall/sleeper_scan.h",
                               "sampler/remote/refusal.h"),
     "sampler/remote/perf": (*SCHEME, "sampler/profile/base/map64.h"),
     "sampler/remote/suspend": (*SCHEME, "sampler/remote/stacks/thread_stop.h"),

@@ -207,8 +207,8 @@ static const char *why_not_stopped(int problem)
 static void walk_stopped(struct process *process, struct stack_thread *thread)
 {
     struct stack_registers registers;
-    int problem =
-        thread_stop(process->pid, thread->tid, &registers, &process->copy, &thread->stopped_ns);
+    int problem = thread_stop(process->pid, thread->tid, &registers, &process->copy, NULL,
+                              &thread->stopped_ns);
 
     if (problem) {
         snprintf(thread->why, sizeof(thread->why), "%s", why_not_stopped(problem));

@@ -19,8 +19,9 @@
 
 struct stack_registers {
     uint64_t value[STACK_REGISTERS];
-    uint64_t known; /* 1 << number */
-    long call;      /* of the system call that it is in; -1: none */
+    uint64_t known;          /* 1 << number */
+    uint64_t thread_pointer; /* where its thread-local memory is; 0: not known */
+    long call;               /* of the system call that it is in; -1: none */
     uint64_t arguments[6];
 };
 

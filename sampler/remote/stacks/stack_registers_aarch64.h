@@ -25,6 +25,13 @@ static inline void stack_registers_take(const struct user_regs_struct *from,
     *call = -1;
 }
 
+/* It is in another set of registers (NT_ARM_TLS). */
+static inline uint64_t stack_registers_thread_pointer(const struct user_regs_struct *from)
+{
+    (void)from;
+    return 0;
+}
+
 static inline void stack_registers_context(const uint64_t value[STACK_REGISTERS], ucontext_t *out)
 {
     for (int i = 0; i < 31; i++)

@@ -28,6 +28,11 @@ static inline void stack_registers_take(const struct user_regs_struct *from,
     *call = (long)from->orig_rax;
 }
 
+static inline uint64_t stack_registers_thread_pointer(const struct user_regs_struct *from)
+{
+    return from->fs_base;
+}
+
 static inline void stack_registers_context(const uint64_t value[STACK_REGISTERS], ucontext_t *out)
 {
     static const int places[STACK_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,

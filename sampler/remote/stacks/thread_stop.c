@@ -54,7 +54,7 @@ static void copy_stack(pid_t pid, const struct stack_registers *registers, struc
 }
 
 int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_copy *copy,
-                uint64_t *stopped_ns)
+                const struct stopped_look *look, uint64_t *stopped_ns)
 {
     struct user_regs_struct registers;
     struct iovec room = { &registers, sizeof(registers) };
@@ -74,7 +74,10 @@ int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_
     else {
         stack_registers_take(&registers, out->value, &out->call, out->arguments);
         out->known = (UINT64_C(1) << STACK_REGISTERS) - 1;
+        out->thread_pointer = stack_registers_thread_pointer(&registers);
         copy_stack(pid, out, copy);
+        if (look)
+            look->look(look->context, out, copy);
     }
     ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal);
     *stopped_ns = clock_ns(CLOCK_MONOTONIC) - (uint64_t)ran_ns;

@@ -21,8 +21,15 @@ struct stack_copy {
     uint64_t at, count; /* what was copied */
 };
 
+/* What is to be done while the thread stands still; it is held for as long. NULL: nothing. */
+struct stopped_look {
+    void (*look)(void *context, const struct stack_registers *registers,
+                 const struct stack_copy *copy);
+    void *context;
+};
+
 /* Returns 0, or an errno: ESRCH: it has ended; EPERM: the kernel refuses, or it has a tracer; ETIMEDOUT: it did not stop. */
 int thread_stop(pid_t pid, pid_t tid, struct stack_registers *out, struct stack_copy *copy,
-                uint64_t *stopped_ns);
+                const struct stopped_look *look, uint64_t *stopped_ns);
 
 #endif

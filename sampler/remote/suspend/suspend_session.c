@@ -121,16 +121,26 @@ static void count_stop(struct suspend_session *session, struct suspended *thread
     thread->due_ns = (int64_t)clock_ns(CLOCK_MONOTONIC) + (int64_t)stopped_ns * STOPPED_PARTS;
 }
 
-static void put_sample(struct suspend_session *session, struct suspended *thread,
-                       const struct stack_registers *registers, int64_t at_ns)
+/* A stop under way. */
+struct stop {
+    struct suspend_session *session;
+    struct suspended *thread;
+    int64_t at_ns;
+    bool still; /* the thread is */
+};
+
+static void put_sample(const struct stop *stop, const struct stack_registers *registers)
 {
+    struct suspend_session *session = stop->session;
     ucontext_t context;
-    const struct target_sample sample = { .tid = thread->tid,
-                                          .at_ns = at_ns,
+    const struct target_sample sample = { .tid = stop->thread->tid,
+                                          .at_ns = stop->at_ns,
                                           .registers = &context,
                                           .stack = session->copy.bytes,
                                           .stack_at = session->copy.at,
-                                          .stack_bytes = session->copy.count };
+                                          .stack_bytes = session->copy.count,
+                                          .still = stop->still,
+                                          .thread_pointer = registers->thread_pointer };
     enum target_outcome outcome;
 
     memset(&context, 0, sizeof(context));
@@ -142,14 +152,26 @@ static void put_sample(struct suspend_session *session, struct suspended *thread
     session->cost.lost += outcome == TARGET_LOST;
 }
 
+static void look(void *context, const struct stack_registers *registers,
+                 const struct stack_copy *copy)
+{
+    (void)copy;
+    put_sample(context, registers);
+}
+
+/* An interpreter's frames change while it runs: it is held until they are read. */
 static void take(struct suspend_session *session, struct suspended *thread)
 {
+    struct stop stop = { session, thread, (int64_t)clock_ns(CLOCK_MONOTONIC),
+                         target_has_runtimes(session->target) };
+    const struct stopped_look still = { look, &stop };
     struct stack_registers registers;
     uint64_t stopped_ns = 0;
-    int64_t at_ns = (int64_t)clock_ns(CLOCK_MONOTONIC);
+    int problem = thread_stop(session->pid, thread->tid, &registers, &session->copy,
+                              stop.still ? &still : NULL, &stopped_ns);
 
-    if (thread_stop(session->pid, thread->tid, &registers, &session->copy, &stopped_ns) == 0)
-        put_sample(session, thread, &registers, at_ns);
+    if (!problem && !stop.still)
+        put_sample(&stop, &registers);
     count_stop(session, thread, stopped_ns);
 }
 

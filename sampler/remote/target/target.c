@@ -9,6 +9,7 @@
 #include "../../capture/unwind/unwind.h"
 #include "../../feed/feed_count.h"
 #include "../../feed/feed_writer.h"
+#include "../../profile/wall/sleeper_scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,6 +33,7 @@ struct target {
     struct modules modules;
     struct target_threads threads;
     struct unwind_sleeper sleeper;
+    struct sleeper_scan *scan;          /* NULL: none was needed yet */
     const struct target_sample *walked; /* whose stack the walk reads */
     bool beyond;                        /* ... and it wanted more of it than there is */
     bool code_changed, unknown_code;
@@ -121,6 +123,7 @@ void target_close(struct target *target)
     target_threads_end_all(&target->threads, &target->writer);
     atomic_store_explicit(&status_of(target)->stopped, 1, memory_order_release);
     target_threads_free(&target->threads);
+    sleeper_scan_free(target->scan);
     modules_free(&target->modules);
     shared_tables_close(&target->modules.tables);
     feed_writer_destroy(&target->writer);
@@ -277,12 +280,29 @@ void target_count_lost(struct target *target, enum feed_loss loss, uint64_t samp
     feed_count(&status_of(target)->lost[loss], samples);
 }
 
+bool target_has_runtimes(const struct target *target)
+{
+    return runtimes_used(&target->writer) &&
+           atomic_load_explicit(&target->writer.header->control.wants, memory_order_relaxed) &
+               FEED_WANT_RUNTIMES;
+}
+
+static struct runtime_scan *begin_scan(struct target *target, uint32_t slot,
+                                       uint64_t thread_pointer)
+{
+    if (thread_pointer)
+        atomic_store_explicit(&target->writer.threads[slot].thread_pointer, thread_pointer,
+                              memory_order_relaxed);
+    return sleeper_scan_begin(sleeper_scan_of(&target->scan, &target->writer), target->pid, slot);
+}
+
 static void walk(struct target *target, struct target_thread *thread,
                  const struct target_sample *from, struct feed_sample *sample,
                  struct unwind_result *result)
 {
     const struct stack_range nowhere = { 0 };
     const struct unwind_request request = {
+        .scan = from->still ? begin_scan(target, thread->slot, from->thread_pointer) : NULL,
         .map = atomic_load_explicit(&target->modules.maps.current, memory_order_acquire),
         .stack = &nowhere,
         .outer_frames = &thread->outer_frames,

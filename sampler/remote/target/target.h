@@ -59,6 +59,8 @@ uint32_t target_thread_count(const struct target *target);
 void target_code_changed(struct target *target);
 /* Some times in a second: maps where they changed, tables that have come, CPU times. */
 void target_follow(struct target *target, int64_t now_ns);
+/* The program has an interpreter whose frames are wanted, and can be read of a thread that stands still. */
+bool target_has_runtimes(const struct target *target);
 /* Modules have their tables, or they take too long: samples are worth taking. */
 bool target_is_ready(const struct target *target, int64_t now_ns);
 
@@ -71,6 +73,8 @@ struct target_sample {
     /* The stack, from its pointer on, as it was; beyond it nothing is read, for by now it is another. */
     const uint8_t *stack;
     uint64_t stack_at, stack_bytes;
+    bool still; /* the thread stands still meanwhile: frames of interpreters can be read */
+    uint64_t thread_pointer; /* 0: not known */
 };
 
 uint64_t target_stack_pointer(const ucontext_t *registers);

@@ -51,8 +51,14 @@ def add_options(parser: Any, *, shares: bool = True) -> None:
 
 
 def add_place(parser: Any, *, files: bool = True) -> None:
-    """SOURCE, or `-- COMMAND` with what `isoscope run` takes."""
+    """SOURCE, a process, or `-- COMMAND` with what `isoscope run` takes."""
     add_source(parser, files=files)
+    parser.add_argument("-p", "--pid", metavar="PID", type=positive,
+                        help="a process that runs already, instead of SOURCE: samples it from outside, for --last "
+                             "SECONDS (default: 5) where the command shows a whole profile")
+    parser.add_argument("--via", choices=("auto", "perf", "suspend"),
+                        help="with -p: see isoscope attach --via; suspend also shows the functions that an "
+                             "interpreter runs")
     add_run_options(parser)
 
 
@@ -71,14 +77,16 @@ RUN_FLAGS = ("gil", "tasks", "no-runtimes")
 
 def add_run_options(parser: Any) -> None:
     parser.set_defaults(takes_command=True)
-    parser.add_argument("-p", "--pid", metavar="PID", type=positive,
-                        help="a process that runs already, instead of SOURCE: samples it from outside, for --last "
-                             "SECONDS (default: 5) where the command shows a whole profile")
-    run = parser.add_argument_group("with -- COMMAND ARGS instead of SOURCE")
-    run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period; with -p too")
-    run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode; with -p too")
+    run = parser.add_argument_group("with -- COMMAND ARGS instead of SOURCE; --period and --mode with -p, too")
+    run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period")
+    run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode")
     for name in RUN_FLAGS:
         run.add_argument(f"--{name}", action="store_true", help=f"see isoscope run --{name}")
+
+
+def attach_options(args: argparse.Namespace) -> list[str]:
+    """Those of `isoscope attach` that were given."""
+    return ["--via", args.via] if args.via else []
 
 
 def run_options(args: argparse.Namespace) -> list[str]:

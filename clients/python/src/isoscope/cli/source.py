@@ -32,7 +32,7 @@ from ..trees.runtime_frames import ALL
 from . import attached
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
-from .options import run_options
+from .options import attach_options, run_options
 from .place import VARIABLE, from_environment, is_uri
 from .recording import Recording
 from .terminal.progress import working
@@ -53,6 +53,8 @@ def check(args: argparse.Namespace, *, live: bool = False) -> None:
         _check_window(args)
         _attach(args, live)
         return
+    if getattr(args, "via", None) is not None:
+        raise UsageError("--via needs `-p PID`: it says how a process that runs already is sampled")
     if args.source is None and args.command is None:
         try:
             args.source = from_environment()
@@ -76,7 +78,7 @@ def _attach(args: argparse.Namespace, live: bool) -> None:
     for word in options:
         if word.startswith("--") and word not in ("--period", "--mode"):
             raise UsageError(f"{word} needs `-- COMMAND`: nothing of ours is in a process that runs already")
-    args.source = attached.begin(args.pid, options)
+    args.source = attached.begin(args.pid, [*options, *attach_options(args)])
     if not live:
         attached.wait(args.pid, getattr(args, "last_us", None) or attached.DEFAULT_US)
 

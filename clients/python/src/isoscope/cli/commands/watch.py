@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     words = list(args.words)
     has_source = args.command is None and words and _is_place(words[0])
     args.source = options.checked_uri(words.pop(0)) if has_source else None
-    source.check(args, live=True)
+    source.check(args)
     streams = words or _STREAMS
     if args.source is not None:
         return _follow(args, args.source, streams, None)
