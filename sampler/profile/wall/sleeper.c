@@ -156,6 +156,8 @@ static void walk(struct sleeper *thread, struct round *round, uint32_t slot,
     struct unwind_sleeper *sleeper = &round->sleeper;
 
     sleeper->pid = round->pid;
+    sleeper->read = NULL;
+    sleeper->registers = NULL;
     sleeper->named = far_code_name;
     sleeper->named_context = round->named;
     sleeper->pc = blocked->pc;
