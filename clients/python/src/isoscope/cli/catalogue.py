@@ -17,6 +17,7 @@ from ..command import isoscope
 IN_C = {
     "run": "run a program with the sampler and serve its profile",
     "record": "run a program with the sampler and write its profile to a file",
+    "attach": "sample a program that runs already and serve its profile",
     "serve": "serve saved profiles",
     "symbolize": "give a saved profile its names, or resolve addresses",
 }
@@ -90,8 +91,13 @@ def _of_c(name: str, help: str) -> Command:
     lines = help_of_c(name).splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("  -")), len(lines))
     words = first - 1 if lines[first - 1].endswith(":") else first  # before the first group's name
-    text = " ".join(lines[1:words]).split()
-    command = Command(name, help, " ".join(text), lines[0].partition(": ")[2])
+    usage = [lines[0].partition(": ")[2]]
+    for line in lines[1:words]:  # there may be a second way to say it
+        if not line.startswith("       isoscope "):
+            break
+        usage.append(line.strip())
+    text = " ".join(lines[len(usage) : words]).split()
+    command = Command(name, help, " ".join(text), ", or ".join(usage))
     for line in lines[first:]:
         found = _C_OPTION.match(line)
         if found:
