@@ -87,7 +87,7 @@ def started(isoscope: str, way: str, command: list[str], info: str) -> tuple[sub
     assert program.stdout.readline() == "ready\n"
     if way.startswith("none"):
         return program, None
-    attach = subprocess.Popen([isoscope, "attach", "--quiet", "--keep", "--via", way, "--write-service-info", info, str(program.pid)])
+    attach = subprocess.Popen([isoscope, "attach", "--quiet", "--keep", "--no-runtimes", "--via", way, "--write-service-info", info, str(program.pid)])
     while not os.path.exists(info):
         assert attach.poll() is None
         time.sleep(0.01)
