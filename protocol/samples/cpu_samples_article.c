@@ -49,6 +49,19 @@ static void put_end(struct json_text *text, enum feed_end end)
     json_text_string(text, sample_end_word(end));
 }
 
+static void put_weight(struct json_text *text, const struct cpu_samples_view *view,
+                       const struct snapshot_sample *sample)
+{
+    json_text_literal(text, ",\"cpuNanos\":");
+    json_text_uint(text, view->memory ? 0 : sample->weight);
+    if (!view->memory)
+        return;
+    json_text_literal(text, ",\"bytes\":");
+    json_text_uint(text, sample->weight);
+    json_text_literal(text, ",\"objects\":");
+    json_text_double(text, sample->objects);
+}
+
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,
                        const struct snapshot_sample *sample)
 {
@@ -62,8 +75,7 @@ static void put_sample(struct json_text *text, struct cpu_samples_view *view,
     json_text_string(text, sample_vm_tag(sample->state));
     json_text_literal(text, ",\"userTag\":");
     json_text_string(text, snapshot_user_tag(sample->tag, sample->thread_name));
-    json_text_literal(text, ",\"cpuNanos\":");
-    json_text_uint(text, sample->cpu_ns);
+    put_weight(text, view, sample);
     if (view->several) {
         json_text_literal(text, ",\"isolateId\":\"isolates/");
         json_text_uint(text, sample->process_id);

@@ -32,6 +32,7 @@ struct cpu_samples_options {
     struct profile_symbols symbols;
     bool codes;           /* "_codes" too; the public dialect's */
     bool pcs;             /* frames say where in their module they are; the article's */
+    bool memory;          /* samples stand for bytes and objects; the article's */
     bool several;         /* processes were asked for, so samples say whose they are */
     const char *user_tag; /* they are CachedCpuSamples of it; NULL: they are CpuSamples */
     bool evicted;         /* older ones of them may be gone */

@@ -20,6 +20,7 @@ struct table_writer {
     bool any;        /* the list has an entry already */
     bool any_tree;   /* there is a tree already */
     int64_t time_us; /* of the sample before */
+    bool memory;     /* samples stand for bytes and objects */
 };
 
 /* A list of the reply. What is before it closes the list before. */
@@ -29,6 +30,7 @@ struct list {
     void (*put)(struct table_writer *writer, struct json_text *text, uint32_t entry);
     void (*put_sample)(struct table_writer *writer, struct json_text *text,
                        const struct follow_sample *sample);
+    bool memory; /* only of such samples */
 };
 
 static struct chunk_delta part_of(const struct table_writer *writer)
@@ -200,8 +202,21 @@ static void put_time(struct table_writer *writer, struct json_text *text,
 SAMPLE_COLUMN(sample_thread, thread)
 SAMPLE_COLUMN(sample_caller, caller)
 SAMPLE_COLUMN(sample_frame, frame)
-SAMPLE_COLUMN(cpu, cpu_ns)
+SAMPLE_COLUMN(bytes, weight)
 #undef SAMPLE_COLUMN
+
+static void put_cpu(struct table_writer *writer, struct json_text *text,
+                    const struct follow_sample *sample)
+{
+    put_number(writer, text, writer->memory ? 0 : (int64_t)sample->weight);
+}
+
+static void put_objects(struct table_writer *writer, struct json_text *text,
+                        const struct follow_sample *sample)
+{
+    json_text_comma(text, &writer->any);
+    json_text_double(text, sample->objects);
+}
 
 /* The last of vmTags stands for all that has no word. */
 static void put_state(struct table_writer *writer, struct json_text *text,
@@ -229,21 +244,23 @@ static void put_end(struct table_writer *writer, struct json_text *text,
 }
 
 static const struct list lists[] = {
-    { ",\"libraries\":[", library_range, put_library, NULL },
-    { "],\"functions\":[", function_range, put_function, NULL },
-    { "],\"frames\":[", frame_range, put_frame, NULL },
-    { "],\"renamed\":[", renamed_range, put_renamed, NULL },
-    { NULL, node_range, put_node_caller, NULL },
-    { "],\"frames\":[", node_range, put_node_frame, NULL },
-    { "]},\"threads\":[", thread_range, put_thread, NULL },
-    { "],\"samples\":{\"timeDeltas\":[", sample_range, NULL, put_time },
-    { "],\"threads\":[", sample_range, NULL, put_sample_thread },
-    { "],\"callers\":[", sample_range, NULL, put_sample_caller },
-    { "],\"frames\":[", sample_range, NULL, put_sample_frame },
-    { "],\"cpuNanos\":[", sample_range, NULL, put_cpu },
-    { "],\"vmTags\":[", sample_range, NULL, put_state },
-    { "],\"incomplete\":[", sample_range, NULL, put_incomplete },
-    { "],\"ends\":[", sample_range, NULL, put_end },
+    { ",\"libraries\":[", library_range, put_library, NULL, false },
+    { "],\"functions\":[", function_range, put_function, NULL, false },
+    { "],\"frames\":[", frame_range, put_frame, NULL, false },
+    { "],\"renamed\":[", renamed_range, put_renamed, NULL, false },
+    { NULL, node_range, put_node_caller, NULL, false },
+    { "],\"frames\":[", node_range, put_node_frame, NULL, false },
+    { "]},\"threads\":[", thread_range, put_thread, NULL, false },
+    { "],\"samples\":{\"timeDeltas\":[", sample_range, NULL, put_time, false },
+    { "],\"threads\":[", sample_range, NULL, put_sample_thread, false },
+    { "],\"callers\":[", sample_range, NULL, put_sample_caller, false },
+    { "],\"frames\":[", sample_range, NULL, put_sample_frame, false },
+    { "],\"cpuNanos\":[", sample_range, NULL, put_cpu, false },
+    { "],\"vmTags\":[", sample_range, NULL, put_state, false },
+    { "],\"bytes\":[", sample_range, NULL, put_bytes, true },
+    { "],\"objects\":[", sample_range, NULL, put_objects, true },
+    { "],\"incomplete\":[", sample_range, NULL, put_incomplete, false },
+    { "],\"ends\":[", sample_range, NULL, put_end, false },
 };
 enum { LIST_COUNT = sizeof(lists) / sizeof(*lists), FIRST_OF_TREE = 4 };
 
@@ -322,7 +339,9 @@ static void begin_tree(struct table_writer *writer, struct json_text *text)
 static void close_list(struct table_writer *writer, struct json_text *text)
 {
     writer->opened = false;
-    writer->list++;
+    do
+        writer->list++;
+    while (writer->list < LIST_COUNT && lists[writer->list].memory && !writer->memory);
     if (writer->list == FIRST_OF_TREE) {
         json_text_literal(text, "],\"trees\":[");
         begin_tree(writer, text);
@@ -418,6 +437,7 @@ int table_writer_new(struct reply_stream **out, struct follow *follow,
     }
     writer->stream.kind = &kind;
     writer->follow = follow;
+    writer->memory = options->memory;
     put_head(&writer->stream.carry, follow, options);
     *out = &writer->stream;
     return 0;

@@ -1,5 +1,7 @@
 #include "json_writer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -159,4 +161,16 @@ void json_text_string(struct json_text *text, const char *string)
     json_text_literal(text, "\"");
     json_text_escaped(text, string, strlen(string));
     json_text_literal(text, "\"");
+}
+
+void json_text_double(struct json_text *text, double value)
+{
+    char digits[32];
+    uint64_t hundredths = (uint64_t)(value * 100 + 0.5);
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, hundredths / 100);
+
+    if (hundredths % 100)
+        length += snprintf(digits + length, sizeof(digits) - (size_t)length, ".%02" PRIu64,
+                           hundredths % 100);
+    json_text_raw(text, digits, (size_t)length);
 }

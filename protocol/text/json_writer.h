@@ -51,6 +51,8 @@ static inline void json_text_raw(struct json_text *text, const char *bytes, size
 #define json_text_literal(text, literal) json_text_raw(text, "" literal, sizeof(literal) - 1)
 void json_text_uint(struct json_text *text, uint64_t value);
 void json_text_int(struct json_text *text, int64_t value);
+/* In hundredths at most. */
+void json_text_double(struct json_text *text, double value);
 /* before: what stands there, ",\"pid\":". */
 static inline void json_text_member(struct json_text *text, const char *before, int64_t value)
 {

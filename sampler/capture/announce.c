@@ -1,5 +1,6 @@
 #include "announce.h"
 
+#include "allocation_rate.h"
 #include "event_epoch.h"
 #include "sampler_state.h"
 #include "scan_memory.h"
@@ -149,5 +150,6 @@ void announce_again(void)
     if (!atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON) || !moved)
         return;
     event_epoch_begin();
+    allocation_rate_begin();
     wake_sleepers(left.header);
 }

@@ -1,5 +1,6 @@
 #include "begin.h"
 
+#include "allocation_rate.h"
 #include "announce.h"
 #include "event_epoch.h"
 #include "sampler_state.h"
@@ -14,11 +15,13 @@ int begin_ticks(enum feed_origin origin, int memfd)
     error = announce_hello(-1, origin, memfd);
     if (error) {
         atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
+        allocation_rate_end();
         event_epoch_end(); /* a forked child's is the parent's */
         threads_stop(&sampler.threads);
         feed_writer_destroy(&sampler.writer);
         return error;
     }
     event_epoch_begin();
+    allocation_rate_begin();
     return 0;
 }

@@ -10,6 +10,8 @@
 #include "../feed/feed_count.h"
 #include "../feed/sys.h"
 
+#include <string.h>
+
 SIGNAL_SAFE_INLINE void count_lost(enum feed_loss loss)
 {
     feed_count(&sampler.writer.header->status.lost[loss], 1);
@@ -26,16 +28,30 @@ SIGNAL_SAFE_INLINE void open_ring(struct ring_writer *ring, uint32_t slot)
     ring->busy = &threads_at(&sampler.threads, slot)->ring_busy;
 }
 
-bool capture_begin(struct capture *capture, uint32_t slot)
+/* Allocations may be many, and a full ring would be without ticks. */
+SIGNAL_SAFE_INLINE bool leaves_room(const struct ring_writer *ring, enum feed_kind kind)
 {
+    return kind != FEED_KIND_ALLOCATION ||
+           atomic_load_explicit(ring->head, memory_order_relaxed) -
+                   atomic_load_explicit(ring->tail, memory_order_relaxed) <
+               ring->size_bytes / 2;
+}
+
+bool capture_begin(struct capture *capture, enum feed_kind kind, uint32_t slot)
+{
+    capture->kind = kind;
     capture->slot = slot;
     capture->sampled = threads_at(&sampler.threads, slot);
     capture->frames_max = feed_writer_depth_max(&sampler.writer);
     open_ring(&capture->ring, slot);
+    capture->sample = NULL;
+    if (!leaves_room(&capture->ring, kind))
+        return false;
     capture->sample =
         ring_reserve(&capture->ring,
-                     (uint32_t)(sizeof *capture->sample + capture->frames_max * sizeof(uint64_t)));
-    if (!capture->sample)
+                     (uint32_t)(sizeof *capture->sample + capture->frames_max * sizeof(uint64_t) +
+                                sizeof capture->allocation));
+    if (!capture->sample && kind != FEED_KIND_ALLOCATION)
         count_refused(&capture->ring);
     return capture->sample != NULL;
 }
@@ -153,9 +169,8 @@ SIGNAL_SAFE_INLINE enum feed_state state_of(enum feed_state state,
     return result->lock == RUNTIME_LOCK_HELD ? FEED_STATE_GIL_HELD : FEED_STATE_GIL_WAIT;
 }
 
-SIGNAL_SAFE_INLINE void fill(const struct capture *capture, enum feed_kind kind,
-                             const struct sample_weight *weight, const char *tag,
-                             const struct unwind_result *result)
+SIGNAL_SAFE_INLINE void fill(const struct capture *capture, const struct sample_weight *weight,
+                             const char *tag, const struct unwind_result *result)
 {
     struct feed_sample *sample = capture->sample;
 
@@ -168,11 +183,15 @@ SIGNAL_SAFE_INLINE void fill(const struct capture *capture, enum feed_kind kind,
     sample->more_running = weight->more_running;
     sample->more_runnable = weight->more_runnable;
     sample->generation = 0;
-    sample->kind = (uint16_t)kind;
+    sample->kind = (uint16_t)capture->kind;
     sample->head = (struct feed_record){
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
     };
+    if (capture->kind == FEED_KIND_ALLOCATION) {
+        memcpy(&sample->frames[sample->depth], &capture->allocation, sizeof capture->allocation);
+        sample->head.size_bytes += (uint32_t)sizeof capture->allocation;
+    }
 }
 
 SIGNAL_SAFE_INLINE void count_captured(const struct sample_weight *weight, enum feed_end end)
@@ -185,25 +204,30 @@ SIGNAL_SAFE_INLINE void count_captured(const struct sample_weight *weight, enum 
     feed_count(&status->delivered, samples);
 }
 
-bool capture(struct capture *capture, enum feed_kind kind, const struct sample_weight *weight,
+bool capture(struct capture *capture, const struct sample_weight *weight,
              const struct capture_registers *registers)
 {
     struct thread_annotations *own =
         atomic_load_explicit(&capture->sampled->own, memory_order_acquire);
+    bool stands_for_time = capture->kind != FEED_KIND_ALLOCATION;
     struct unwind_result result;
 
     find_stack(capture->sampled, capture->slot, registers->context);
     capture->began_ns = clock_ns(CLOCK_MONOTONIC);
     if (!walk(capture, registers, &result)) {
         ring_cancel(&capture->ring);
-        count_lost(FEED_LOSS_NO_TABLES);
+        if (stands_for_time)
+            count_lost(FEED_LOSS_NO_TABLES);
         return false;
     }
-    fill(capture, kind, weight, own ? thread_annotations_tag(own) : NULL, &result);
+    fill(capture, weight, own ? thread_annotations_tag(own) : NULL, &result);
     if (!ring_commit(&capture->ring)) {
-        count_lost(FEED_LOSS_BUSY);
+        if (stands_for_time)
+            count_lost(FEED_LOSS_BUSY);
         return false;
     }
+    if (!stands_for_time)
+        return true;
     count_captured(weight, result.end);
     if (own)
         own->samples = own->samples + 1;

@@ -31,20 +31,22 @@ struct capture_registers {
 
 /* A place in the ring, from capture_begin until capture or capture_cancel. */
 struct capture {
+    enum feed_kind kind;
     uint32_t slot, frames_max;
     struct sampled_thread *sampled;
     struct ring_writer ring;
     struct feed_sample *sample;
-    uint64_t began_ns; /* CLOCK_MONOTONIC: when its stack was walked */
+    uint64_t began_ns;                       /* CLOCK_MONOTONIC: when its stack was walked */
+    struct feed_allocation_words allocation; /* of FEED_KIND_ALLOCATION: the caller fills it in */
 };
 
 /* slot: the calling thread's. Whoever calls it is counted in sampler.handlers. False: there is no
- * room, which is counted. What the sample would have stood for is then the next one's. */
-SIGNAL_SAFE bool capture_begin(struct capture *capture, uint32_t slot);
+ * room, which is counted (as all losses here are, but those of FEED_KIND_ALLOCATION, which are the
+ * caller's to count). What the sample would have stood for is then the next one's. */
+SIGNAL_SAFE bool capture_begin(struct capture *capture, enum feed_kind kind, uint32_t slot);
 SIGNAL_SAFE void capture_cancel(struct capture *capture);
 /* False: it could not be taken, which is counted. */
-SIGNAL_SAFE bool capture(struct capture *capture, enum feed_kind kind,
-                         const struct sample_weight *weight,
+SIGNAL_SAFE bool capture(struct capture *capture, const struct sample_weight *weight,
                          const struct capture_registers *registers);
 
 /* From the thread's own code, at any time. The record begins like feed_timed, and its time is

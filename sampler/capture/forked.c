@@ -1,5 +1,6 @@
 #include "forked.h"
 
+#include "allocation_rate.h"
 #include "announce.h"
 #include "begin.h"
 #include "event_epoch.h"
@@ -39,6 +40,7 @@ static SIGNAL_SAFE bool announce_child(uint32_t period_us, bool enabled, int *me
 {
     if (announce_feed(memfd, sampler.forked_us, period_us, enabled) < 0) {
         event_epoch_end();
+        allocation_rate_end();
         threads_disarm_child(&sampler.threads);
         return false;
     }

@@ -148,14 +148,14 @@ SIGNAL_SAFE_INLINE void sample_tick(struct tick *tick, enum feed_kind kind)
     uint32_t owed;
 
     feed_count(&sampler.writer.header->status.ticks, 1);
-    if (!capture_begin(&place, tick->slot))
+    if (!capture_begin(&place, kind, tick->slot))
         return;
     if (!has_weight(tick, kind)) {
         capture_cancel(&place);
         return;
     }
     owed = fill_weight(tick, kind, &weight);
-    if (!capture(&place, kind, &weight, &registers)) {
+    if (!capture(&place, &weight, &registers)) {
         wall_owe_again(&sampler.writer.threads[tick->slot], owed);
         take_weight_back(tick);
         return;

@@ -1,5 +1,6 @@
 #include "sampler.h"
 
+#include "allocation_rate.h"
 #include "announce.h"
 #include "begin.h"
 #include "event_epoch.h"
@@ -108,6 +109,7 @@ static bool end(bool sandboxed)
     ends = stop_ticks();
     if (ends) {
         event_epoch_end();
+        allocation_rate_end();
         sampler_note_cpu_time();
         threads_stop(&sampler.threads);
         atomic_fetch_add(&sampler.writer.header->status.lost[FEED_LOSS_SANDBOXED], sandboxed);

@@ -42,7 +42,7 @@ bool feed_events_ring(struct feed_writer *writer, uint32_t slot, struct ring_wri
     if (!ring)
         ring = new_event_ring(writer, thread);
     /* The service could have written there. */
-    if (!ring || event_ring_offset(ring - 1) >= writer->event_rings.bytes ||
+    if (ring <= 1 || event_ring_offset(ring - 1) >= writer->event_rings.bytes ||
         !part_reach(&writer->event_rings, event_ring_offset(ring - 1)))
         return false;
     *out = (struct ring_writer){

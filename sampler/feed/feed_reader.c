@@ -157,6 +157,8 @@ void feed_reader_control(struct feed_reader *reader, const struct feed_settings 
     atomic_store_explicit(&control->mode, settings->mode, memory_order_relaxed);
     write_wall_threads(control, settings->wall_threads);
     atomic_store_explicit(&control->wants, settings->wants, memory_order_relaxed);
+    atomic_store_explicit(&control->allocation_bytes, settings->allocation_bytes,
+                          memory_order_relaxed);
     atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     tell(control);
 }
@@ -169,6 +171,14 @@ void feed_reader_clock_runs(struct feed_reader *reader, bool runs)
 bool feed_reader_clock_is_on(const struct feed_reader *reader)
 {
     return atomic_load_explicit(&reader->shared->control.clock_runs, memory_order_relaxed) != 0;
+}
+
+static enum feed_allocations_seen seen_in(const struct feed_status *status)
+{
+    uint32_t seen = atomic_load_explicit(&status->allocations_seen, memory_order_relaxed);
+
+    return seen <= FEED_ALLOCATIONS_SANITIZED ? (enum feed_allocations_seen)seen
+                                              : FEED_ALLOCATIONS_UNSEEN;
 }
 
 static enum feed_timer_reason reason_in(const struct feed_status *status)
@@ -241,6 +251,10 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .names_full = STATUS(names_full),
         .codes_full = STATUS(codes_full),
         .loops_lost = STATUS(loops_lost),
+        .allocations_seen = seen_in(status),
+        .allocations = STATUS(allocations),
+        .allocations_lost = STATUS(allocations_lost),
+        .allocations_loose = STATUS(allocations_loose),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),
@@ -393,6 +407,20 @@ const union feed_any *feed_reader_next(struct feed_reader *reader, uint32_t slot
     /* Also when nothing is given out: what was skipped is released. */
     reader->tails[slot].samples = ring.tail;
     return found == FOUND_NEXT ? &reader->record : NULL;
+}
+
+uint32_t feed_reader_allocations_freed(const struct feed_reader *reader)
+{
+    return atomic_load_explicit(&reader->shared->status.allocations_freed, memory_order_acquire);
+}
+
+bool feed_reader_allocation_lives(const struct feed_reader *reader, uint64_t mark)
+{
+    const struct feed_allocation *table = (const struct feed_allocation *)reader->event_rings;
+
+    return mark && reader->layout.event_ring_capacity &&
+           atomic_load_explicit(&table[FEED_ALLOCATION_PLACE(mark)].mark, memory_order_relaxed) ==
+               mark;
 }
 
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot)

@@ -28,6 +28,7 @@ struct feed_settings {
     enum feed_mode mode;
     char wall_threads[FEED_WALL_THREADS_BYTES]; /* names and tids that wall mode samples; "": all */
     uint32_t wants;                             /* FEED_WANT_* */
+    uint32_t allocation_bytes; /* one of so many is sampled, on average; 0: none is */
 };
 
 struct feed_thread_view {
@@ -65,6 +66,9 @@ struct feed_status_view {
     uint64_t loops_lost;           /* loops that found no entry */
     uint64_t names_cut, texts_cut; /* of events: they were too long */
     uint64_t events_lost[FEED_EVENT_LOSS_COUNT];
+    enum feed_allocations_seen allocations_seen;
+    uint64_t allocations, allocations_lost,
+        allocations_loose; /* sampled; in no ring; not followed */
 };
 
 /* CPU time that no sample stands for: of threads that end between two ticks, that block the ticks'
@@ -129,6 +133,10 @@ uint32_t feed_reader_streams(const struct feed_reader *reader);
 bool feed_reader_stream(struct feed_reader *reader, uint32_t place, char name[FEED_NAME_MAX + 1]);
 /* Which streams' events are wanted: 1 << place. */
 void feed_reader_want_streams(struct feed_reader *reader, uint64_t places);
+/* Changes when a sampled allocation has been freed. */
+uint32_t feed_reader_allocations_freed(const struct feed_reader *reader);
+/* mark: of an allocation's sample. */
+bool feed_reader_allocation_lives(const struct feed_reader *reader, uint64_t mark);
 /* Gives an ENDED and drained slot back to the program. */
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 

@@ -12,7 +12,7 @@ static bool event_ring_of(struct feed_reader *reader, uint32_t slot, struct ring
     if (slot == 0 || slot >= reader->layout.thread_capacity)
         return false;
     number = atomic_load_explicit(&thread->event_ring, memory_order_acquire);
-    if (number == 0 || number > reader->layout.event_ring_capacity ||
+    if (number <= 1 || number > reader->layout.event_ring_capacity ||
         !feed_reader_reach_tail(reader, slot))
         return false;
     *out = (struct ring_reader){

@@ -84,6 +84,7 @@ static SIGNAL_SAFE struct feed_header header_for(uint32_t threads, uint32_t even
     header.status.threads_used = 1;
     header.status.modules_used = 1;
     header.status.loops_used = 1;
+    header.status.event_rings_used = 1;         /* where allocations are */
     header.status.names_used = 1;               /* offset 0 is the empty name */
     header.status.codes_used = FEED_CODE_ALIGN; /* id 0 is no code */
     header.control.wants = FEED_WANT_RUNTIMES;
@@ -210,7 +211,7 @@ static SIGNAL_SAFE uint32_t event_rings_for(uint32_t threads, uint64_t room, uin
 
     if (rings > FEED_EVENT_RINGS_MAX)
         rings = FEED_EVENT_RINGS_MAX;
-    return rings < threads ? (uint32_t)rings : threads;
+    return rings <= threads ? (uint32_t)rings : threads + 1;
 }
 
 static SIGNAL_SAFE int create_segment(struct feed_writer *out, uint32_t threads, int32_t pid,

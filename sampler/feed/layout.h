@@ -7,7 +7,9 @@
  * One feed per process, a sealed memfd made by the program (feed_writer.h):
  *
  *     header | thread table | loop table | runtime table | module table | index of names | names |
- *     rings of samples | rings of events | index of codes | codes; what stands in rings: record.h
+ *     rings of samples | allocations that live | rings of events | index of codes | codes
+ *
+ * What stands in rings: record.h
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds. *_offset: bytes from the feed's start.
  * Ownership  Every field says who stores it: P the program, S the service.
@@ -27,13 +29,22 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 10,
+    FEED_VERSION = 11,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
     FEED_EVENT_RING_BYTES = 1024 * 1024,
-    FEED_EVENT_RINGS_MAX = 1024, /* threads beyond those lose their events, which is counted */
-    FEED_THREADS_MAX = 4096,     /* slot 0 is the service's own */
+    /* The first of them is no ring, but the table of allocations that live. Threads beyond the rest
+     * lose their events, which is counted. */
+    FEED_EVENT_RINGS_MAX = 1024,
+    /* Sampled ones, of which more are not followed, which is counted. Each has its place within so
+     * many from where its address leads. */
+    FEED_ALLOCATIONS = FEED_EVENT_RING_BYTES / 16,
+    FEED_ALLOCATION_PLACES = 16,
+    FEED_ALLOCATION_BYTES_MIN = 1024, /* sampled once in so many on average, at least */
+    FEED_ALLOCATION_BYTES_MAX = 1 << 30,
+    FEED_ALLOCATION_BYTES_DEFAULT = 512 * 1024,
+    FEED_THREADS_MAX = 4096, /* slot 0 is the service's own */
     FEED_THREADS_MIN = 16,
     FEED_LOOPS_MAX = 256,    /* loops that are watched; 0 is none */
     FEED_MODULES_MAX = 8192, /* module 0 is "no module": the frame is an absolute pc; numbers from
@@ -232,6 +243,13 @@ enum feed_stream { FEED_STREAMS(FEED_ENUM_STREAM) FEED_STREAM_COUNT };
 enum { FEED_STREAMS_MAX = 64, FEED_STREAM_OTHERS = FEED_STREAMS_MAX - 1 };
 #define FEED_STREAM_OTHERS_NAME "others"
 
+/* Whether a program's allocations come by the sampler. */
+enum feed_allocations_seen {
+    FEED_ALLOCATIONS_UNSEEN, /* it was started without libisoscope_alloc.so */
+    FEED_ALLOCATIONS_SEEN,
+    FEED_ALLOCATIONS_SANITIZED, /* a sanitizer has them: they are left alone */
+};
+
 enum feed_thread_state {
     FEED_THREAD_FREE,    /* S stores it when an ended thread's ring is drained */
     FEED_THREAD_CLAIMED, /* P: being filled in; the reader skips it */
@@ -270,6 +288,19 @@ enum {
 };
 
 static_assert(sizeof(struct feed_thread) == 128, "layout");
+
+/* A sampled allocation that lives: two words, so that its place in the table, and its number, tell
+ * the service whether it still does. */
+struct feed_allocation {
+    _Atomic uint64_t address; /* P: 0: the place is free; FEED_ALLOCATION_TAKEN: being filled in */
+    _Atomic uint64_t mark;    /* P: FEED_ALLOCATION_MARK; 0 before it goes */
+};
+static_assert(sizeof(struct feed_allocation) * FEED_ALLOCATIONS == FEED_EVENT_RING_BYTES, "layout");
+#define FEED_ALLOCATION_TAKEN UINT64_C(1)
+/* number: counts the process' sampled allocations, from 1 on; 48 bits of it. */
+#define FEED_ALLOCATION_MARK(number, place) ((uint64_t)(number) << 16 | (uint16_t)(place))
+#define FEED_ALLOCATION_PLACE(mark)         ((uint32_t)(mark)&0xffff)
+static_assert((int)FEED_ALLOCATIONS <= 1 << 16, "layout");
 
 enum feed_loop_state {
     FEED_LOOP_FREE,    /* S stores it when it has seen that the loop has ended */
@@ -410,6 +441,7 @@ struct feed_header {
             pings; /* S: +1 with each ping_asked, and a FUTEX_WAKE: iso-ping sleeps here */
         _Atomic uint32_t runtimes_used;    /* entries of the runtime table to look at */
         _Atomic uint32_t wants;            /* FEED_WANT_* */
+        _Atomic uint32_t allocation_bytes; /* sampled once in so many on average; 0: not */
         _Atomic uint32_t wall_threads_seq; /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
@@ -450,9 +482,14 @@ struct feed_header {
         _Atomic uint64_t events_lost[4];            /* by feed_event_loss */
         _Atomic uint64_t ends[16];                  /* delivered samples by feed_end */
         _Atomic uint64_t table_bytes;               /* unwind tables held now */
-        _Atomic uint64_t upkeep_ns;  /* what ticks spent on other things than their sample */
-        _Atomic uint64_t cpu_ns;     /* CPU time of the process, when last looked at */
-        _Atomic uint64_t sampled_ns; /* that delivered samples stand for */
+        _Atomic uint64_t upkeep_ns;         /* what ticks spent on other things than their sample */
+        _Atomic uint64_t cpu_ns;            /* CPU time of the process, when last looked at */
+        _Atomic uint64_t sampled_ns;        /* that delivered samples stand for */
+        _Atomic uint32_t allocations_seen;  /* feed_allocations_seen */
+        _Atomic uint32_t allocations_freed; /* +1 for each that leaves the table */
+        _Atomic uint64_t allocations;       /* sampled, and in a ring */
+        _Atomic uint64_t allocations_lost;  /* sampled, and in none */
+        _Atomic uint64_t allocations_loose; /* sampled, and not followed: the table was full */
     } status;
 };
 static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16 &&

@@ -17,6 +17,8 @@
 #define FEED_ENV_PERIOD  "ISOSCOPE_PERIOD_US" /* until the service says otherwise */
 #define FEED_ENV_TIMER   "ISOSCOPE_TIMER"     /* a word of FEED_TIMER_WISHES; empty: auto */
 #define FEED_ENV_ENABLED "ISOSCOPE_ENABLED"   /* "0": start paused */
+/* Of them one allocation is sampled, on average, until the service says otherwise. */
+#define FEED_ENV_ALLOC "ISOSCOPE_ALLOC"
 /* A word of FEED_WATCHES; empty, or none of them: auto. */
 #define FEED_ENV_WATCH_LOOPS "ISOSCOPE_WATCH_LOOPS"
 

@@ -43,13 +43,16 @@ enum feed_kind {
     FEED_KIND_CPU,   /* its thread has used a period of CPU time */
     FEED_KIND_WALL,  /* a round of wall mode saw its thread */
     FEED_KIND_STALL, /* its loop was late, or it was looked at because of one: of ring 0 only */
+    FEED_KIND_ALLOCATION, /* its thread got memory */
     FEED_KIND_COUNT,
 };
 
 struct feed_sample {
     struct feed_record head;
     int64_t timestamp_us;
-    uint64_t cpu_ns; /* CPU time that it stands for: capture/threads/account.h */
+    /* CPU time that it stands for, in nanoseconds: capture/threads/account.h. ALLOCATION: the bytes
+     * that were asked for. */
+    uint64_t cpu_ns;
     uint16_t depth;
     uint8_t end;   /* feed_end */
     uint8_t state; /* feed_state */
@@ -62,6 +65,12 @@ struct feed_sample {
     uint64_t frames[]; /* leaf first: FEED_FRAME(module, ELF vaddr), FEED_FRAME(0, pc), or a name */
 };
 static_assert(sizeof(struct feed_sample) == 40, "layout");
+
+/* Behind the frames of a FEED_KIND_ALLOCATION. */
+struct feed_allocation_words {
+    uint64_t mean_bytes; /* its thread was sampled once in so many, on average */
+    uint64_t mark;       /* FEED_ALLOCATION_MARK; 0: it is not followed */
+};
 
 /* All sleepers of a round, in few words: hundreds of threads may sleep, at 1 kHz. */
 struct feed_again {
@@ -179,7 +188,8 @@ union feed_any {
     struct feed_sample sample; /* SAMPLE, SAMPLE_OF */
     struct feed_again again;
     struct feed_event event;
-    uint8_t bytes[sizeof(struct feed_sample) + FEED_DEPTH_MAX * sizeof(uint64_t)];
+    uint8_t bytes[sizeof(struct feed_sample) + FEED_DEPTH_MAX * sizeof(uint64_t) +
+                  sizeof(struct feed_allocation_words)];
 };
 static_assert((int)sizeof(union feed_any) >= (int)FEED_EVENT_BYTES_MAX, "an event is copied whole");
 
@@ -190,5 +200,8 @@ enum feed_record_is { FEED_RECORD_IS_GOOD, FEED_RECORD_IS_UNKNOWN, FEED_RECORD_I
 enum feed_record_is feed_record_check(const union feed_any *record, uint32_t ring);
 /* The same of what stood in a ring of events. Good: out has its parts. */
 enum feed_record_is feed_event_check(const union feed_any *record, struct feed_event_parts *out);
+
+/* What stands behind the frames of a good one of FEED_KIND_ALLOCATION. */
+struct feed_allocation_words feed_sample_allocation(const struct feed_sample *sample);
 
 #endif

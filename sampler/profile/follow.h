@@ -96,7 +96,8 @@ struct follow_thread {
 
 struct follow_sample {
     int64_t timestamp_us;
-    uint64_t cpu_ns;
+    uint64_t weight; /* as in snapshot_sample */
+    double objects;
     uint32_t thread, caller, frame; /* caller: a node, or 0; frame: the leaf's */
     enum feed_end end;
     uint8_t state;

@@ -125,8 +125,16 @@ struct profile_symbols profile_symbols(struct profile *profile);
 enum sample_kind {
     SAMPLES_OF_TIME,   /* CPU time and rounds of wall mode, of which wall mode's shares need both */
     SAMPLES_OF_STALLS, /* looks at threads that slept while a loop was late: they stand for no time */
+    SAMPLES_OF_ALLOCATIONS, /* sampled by bytes: what they stand for, of all that was allocated */
+    SAMPLES_OF_LIVE, /* those of them that have not been freed, by the time of their allocation */
     SAMPLE_KINDS,
 };
+
+/* Their samples stand for bytes and objects, not for time. */
+static inline bool sample_kind_is_memory(enum sample_kind kind)
+{
+    return kind == SAMPLES_OF_ALLOCATIONS || kind == SAMPLES_OF_LIVE;
+}
 
 /* How far somebody has read, in the order in which samples of a kind came; zeroed: nothing yet. */
 struct snapshot_cursor {
@@ -237,8 +245,9 @@ struct snapshot_sample {
     int64_t timestamp_us;
     int32_t tid;
     const char *thread_name;
-    const char *tag; /* that the program set; NULL: none */
-    uint64_t cpu_ns;
+    const char *tag;        /* that the program set; NULL: none */
+    uint64_t weight;        /* that it stands for: nanoseconds of CPU time; bytes */
+    double objects;         /* of memory: so many */
     enum feed_end end;      /* FEED_END_ROOT: the stack is whole */
     uint8_t state;          /* feed_state, or a number above */
     uint32_t depth;         /* at least 1 */

@@ -132,7 +132,7 @@ static void add_samples(struct bench *bench, uint32_t count, uint32_t depth)
 {
     uint64_t frames[DEPTH];
     struct store_sample sample = {
-        .thread = bench->thread, .cpu_ns = 1000000, .depth = depth, .frames = frames
+        .thread = bench->thread, .weight = 1000000, .depth = depth, .frames = frames
     };
 
     for (uint32_t i = 0; i < count; i++) {

@@ -127,7 +127,7 @@ static void add_samples(struct maker *maker, uint32_t count)
         frames[0] = address(maker, (uint32_t)(path[PATH_DEPTH - 1] >> 8 & 0xfff),
                             draw(maker, 10) ? draw(maker, LEAVES) : draw(maker, 32));
         sample.timestamp_us = maker->time_us += PERIOD_US + noise - 20;
-        sample.cpu_ns = (uint64_t)(PERIOD_US + noise - 20 - draw(maker, 2)) * 1000;
+        sample.weight = (uint64_t)(PERIOD_US + noise - 20 - draw(maker, 2)) * 1000;
         must(store_add(maker->profile->stores.of[SAMPLES_OF_TIME], &sample) == 0, "store_add");
     }
 }

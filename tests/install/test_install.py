@@ -20,7 +20,8 @@ def outside_the_client(installed: Installed) -> set[str]:
 
 def library_of(libdir: str) -> set[str]:
     return {f"{libdir}/libisoscope.so.0", f"{libdir}/libisoscope.so.0.1.0",
-            f"{libdir}/libisoscope_itt.so", f"{libdir}/libisoscope_nvtx.so", "share/doc/isoscope/LICENSE"}
+            f"{libdir}/libisoscope_itt.so", f"{libdir}/libisoscope_nvtx.so",
+            f"{libdir}/libisoscope_alloc.so", "share/doc/isoscope/LICENSE"}
 
 
 def development_of(libdir: str) -> set[str]:
@@ -29,7 +30,7 @@ def development_of(libdir: str) -> set[str]:
         f"{libdir}/libisoscope.so", f"{libdir}/pkgconfig/isoscope.pc",
         "include/isoscope/isoscope.h", "include/isoscope/optional.h",
         "include/isoscope/event.h", "include/isoscope/event.hpp",
-        "include/isoscope/loop.h", "include/isoscope/loop.hpp",
+        "include/isoscope/loop.h", "include/isoscope/loop.hpp", "include/isoscope/memory.h",
         *(f"{libdir}/cmake/isoscope/isoscope{name}.cmake" for name in names),
     }  # fmt: skip
 

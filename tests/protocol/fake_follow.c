@@ -243,7 +243,7 @@ bool follow_sample(const struct follow *follow, uint32_t part, uint32_t number,
     if (!is_shown(follow, number))
         return false;
     *out = (struct follow_sample){ .timestamp_us = sample->timestamp_us,
-                                   .cpu_ns = 1000000,
+                                   .weight = 1000000,
                                    .thread = number,
                                    .caller = follow->leaves[number].caller,
                                    .frame = follow->leaves[number].frame,

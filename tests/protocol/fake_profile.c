@@ -82,6 +82,7 @@ static void add_process(struct profile *profile, uint64_t id, const char *exe, u
     process->end_us = live ? 0 : 3000000;
     process->samples = samples;
     process->status.timer = FEED_TIMER_PERF_TRAP;
+    process->status.allocations_seen = FEED_ALLOCATIONS_SEEN;
     process->status.true_period_us = 1000;
     process->status.ticks = samples + 1;
     process->status.delivered = samples;
@@ -568,7 +569,8 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
             .process_id = sample->process_id,
             .tid = fake_tid(snapshot->profile, sample),
             .thread_name = sample->thread_name,
-            .cpu_ns = 1000000,
+            .weight = 1000000,
+            .objects = 2.5,
             .end = sample->end,
             .state = sample->state,
             .depth = sample->depth,

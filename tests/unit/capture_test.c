@@ -92,7 +92,7 @@ static void who_comes_in_the_middle_of_a_write_is_refused_and_counted(void **sta
     struct capture capture;
 
     (void)state;
-    assert_true(capture_begin(&capture, slot));
+    assert_true(capture_begin(&capture, FEED_KIND_CPU, slot));
     assert_false(put());
     assert_int_equal(lost(FEED_LOSS_BUSY), 1);
     capture_cancel(&capture);
@@ -111,8 +111,8 @@ static void a_tick_before_the_first_map_is_counted_as_without_tables(void **stat
     (void)state;
     assert_int_equal(getcontext(&context), 0);
     registers.context = &context;
-    assert_true(capture_begin(&sample, slot));
-    assert_false(capture(&sample, FEED_KIND_CPU, &weight, &registers));
+    assert_true(capture_begin(&sample, FEED_KIND_CPU, slot));
+    assert_false(capture(&sample, &weight, &registers));
     assert_int_equal(lost(FEED_LOSS_NO_TABLES), 1);
     assert_int_equal(lost(FEED_LOSS_BUSY), 0);
 }

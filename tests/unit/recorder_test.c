@@ -37,7 +37,7 @@ static void add(struct fixture *fixture, int count)
                                FRAME_KEY(0, 0x20000) };
         struct store_sample sample = { .thread = fixture->thread,
                                        .timestamp_us = fixture->time_us += 1000,
-                                       .cpu_ns = 1000000,
+                                       .weight = 1000000,
                                        .depth = 3,
                                        .frames = frames };
 

@@ -104,7 +104,7 @@ static inline void tell_samples(struct profile *profile, FILE *out)
     while (snapshot_next(snapshot, &cursor, &sample)) {
         fprintf(out, "sample %" PRIu64 " %d %s %s at %" PRId64 " cpu %" PRIu64 " end %d state %d:",
                 sample.process_id, sample.tid, sample.thread_name, sample.tag ? sample.tag : "-",
-                sample.timestamp_us, sample.cpu_ns, sample.end, sample.state);
+                sample.timestamp_us, sample.weight, sample.end, sample.state);
         for (uint32_t i = 0; i < sample.depth; i++)
             fprintf(out, " %u", sample.frames[i]);
         fprintf(out, "\n");

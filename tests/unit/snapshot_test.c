@@ -127,7 +127,7 @@ static void a_sample_says_what_the_program_wrote(void **state)
     assert_int_equal(got.timestamp_us, 1234);
     assert_int_equal(got.tid, 7);
     assert_string_equal(got.thread_name, "main");
-    assert_int_equal(got.cpu_ns, 998000);
+    assert_int_equal(got.weight, 998000);
     assert_int_equal(got.end, FEED_END_NO_ROW);
     assert_int_equal(got.state, 2);
     assert_int_equal(got.depth, 2);

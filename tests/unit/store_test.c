@@ -36,7 +36,7 @@ static void add(struct store *store, struct owner_thread *thread, int64_t time_u
 {
     struct store_sample sample = { .thread = thread,
                                    .timestamp_us = time_us,
-                                   .cpu_ns = 1000000,
+                                   .weight = 1000000,
                                    .depth = depth,
                                    .frames = frames };
 
@@ -85,7 +85,7 @@ static void a_stack_comes_back_as_it_was_stored(void **state)
     assert_int_equal(count, 1);
     chunk = views->chunk;
     assert_int_equal(chunk_sample_us(chunk, 0), 5000);
-    assert_int_equal(chunk_sample_cpu_ns(chunk, 0), 1000000);
+    assert_int_equal(chunk_sample_weight(chunk, 0), 1000000);
     assert_true(chunk->frames[chunk->samples[0].leaf] == frames[0]);
     caller = &chunk->nodes[chunk->samples[0].caller];
     assert_true(chunk->frames[caller->frame] == frames[1]);
@@ -110,13 +110,13 @@ static void weights_add_up_to_a_thousandth(void **state)
     fixture_open(&fixture, 0);
     for (uint32_t i = 0; i < 10000; i++) {
         sample.thread = fixture.thread;
-        sample.cpu_ns = 50000 + i * 7919 % 1000;
-        asked += sample.cpu_ns;
+        sample.weight = 50000 + i * 7919 % 1000;
+        asked += sample.weight;
         assert_int_equal(store_add(fixture.store, &sample), 0);
     }
     assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
     for (uint32_t i = 0; i < views->sample_count; i++)
-        stored += chunk_sample_cpu_ns(views->chunk, i);
+        stored += chunk_sample_weight(views->chunk, i);
     assert_in_range(stored, asked - asked / 1000, asked + asked / 1000);
     store_views_free(views, count);
 }

@@ -69,7 +69,7 @@ static uint64_t draw(struct fixture *fixture, uint64_t below)
 static void add_samples(struct fixture *fixture, uint64_t addresses)
 {
     uint64_t frames[DEPTH];
-    struct store_sample sample = { .cpu_ns = 1000000, .depth = DEPTH, .frames = frames };
+    struct store_sample sample = { .weight = 1000000, .depth = DEPTH, .frames = frames };
 
     for (uint32_t i = 0; i < SAMPLES; i++) {
         /* One thread has a sample now and then, as sleepers have. */

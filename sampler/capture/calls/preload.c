@@ -12,6 +12,7 @@
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
+#include "../allocation_rate.h"
 #include "../modules/start_objects.h"
 #include "../events/event_thread.h"
 #include "../forked.h"
@@ -221,6 +222,14 @@ static enum feed_watch watch_from_env(void)
     return FEED_WATCH_AUTO;
 }
 
+static uint32_t allocation_bytes_from_env(void)
+{
+    const char *text = getenv(FEED_ENV_ALLOC);
+    unsigned long long bytes = text ? strtoull(text, NULL, 10) : 0;
+
+    return bytes <= FEED_ALLOCATION_BYTES_MAX ? (uint32_t)bytes : 0;
+}
+
 static int start_options(struct sampler_start_options *out, const struct isoscope_options *given)
 {
     const char *socket = given && given->socket ? given->socket : getenv(FEED_ENV_SOCKET);
@@ -271,6 +280,7 @@ int isoscope_start(const struct isoscope_options *options)
     pthread_once(&prepared, prepare);
     if (prepare_error)
         return -ISOSCOPE_SYSTEM;
+    allocation_rate_prepare(start.enabled ? allocation_bytes_from_env() : 0);
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
     error = sampler_start(&start, &stack, &slot);
     if (error)

@@ -94,6 +94,27 @@ SIGNAL_SAFE_INLINE uint64_t arch_trampoline_frame(const uint8_t code[ARCH_TRAMPO
     return 0;
 }
 
+/* The registers by which a stack is walked, at this very place. */
+SIGNAL_SAFE_INLINE void arch_here(ucontext_t *context)
+{
+    unsigned long long *out = context->uc_mcontext.regs;
+    unsigned long long *sp = &context->uc_mcontext.sp, *pc = &context->uc_mcontext.pc;
+
+    __asm__ volatile("adr x9, .\n\t"
+                     "str x9, [%[pc]]\n\t"
+                     "mov x9, sp\n\t"
+                     "str x9, [%[sp]]\n\t"
+                     "stp x19, x20, [%[out], #152]\n\t"
+                     "stp x21, x22, [%[out], #168]\n\t"
+                     "stp x23, x24, [%[out], #184]\n\t"
+                     "stp x25, x26, [%[out], #200]\n\t"
+                     "stp x27, x28, [%[out], #216]\n\t"
+                     "stp x29, x30, [%[out], #232]"
+                     :
+                     : [out] "r"(out), [sp] "r"(sp), [pc] "r"(pc)
+                     : "x9", "memory");
+}
+
 /* Calls a function on another stack. end: its end, a multiple of 16. */
 SIGNAL_SAFE_INLINE void arch_call_on(void *end, void (*function)(void *), void *argument)
 {

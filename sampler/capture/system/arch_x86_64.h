@@ -144,6 +144,27 @@ SIGNAL_SAFE_INLINE uint64_t arch_trampoline_frame(const uint8_t code[ARCH_TRAMPO
                : 0;
 }
 
+/* The registers by which a stack is walked, at this very place. */
+SIGNAL_SAFE_INLINE void arch_here(ucontext_t *context)
+{
+    greg_t *out = context->uc_mcontext.gregs;
+
+    __asm__ volatile("leaq 0(%%rip), %%rax\n\t"
+                     "movq %%rax, %c[rip](%[out])\n\t"
+                     "movq %%rsp, %c[rsp](%[out])\n\t"
+                     "movq %%rbp, %c[rbp](%[out])\n\t"
+                     "movq %%rbx, %c[rbx](%[out])\n\t"
+                     "movq %%r12, %c[r12](%[out])\n\t"
+                     "movq %%r13, %c[r13](%[out])\n\t"
+                     "movq %%r14, %c[r14](%[out])\n\t"
+                     "movq %%r15, %c[r15](%[out])"
+                     :
+                     : [out] "r"(out), [rip] "i"(REG_RIP * 8), [rsp] "i"(REG_RSP * 8),
+                       [rbp] "i"(REG_RBP * 8), [rbx] "i"(REG_RBX * 8), [r12] "i"(REG_R12 * 8),
+                       [r13] "i"(REG_R13 * 8), [r14] "i"(REG_R14 * 8), [r15] "i"(REG_R15 * 8)
+                     : "rax", "memory");
+}
+
 /* Calls a function on another stack. end: its end, a multiple of 16. */
 SIGNAL_SAFE_INLINE void arch_call_on(void *end, void (*function)(void *), void *argument)
 {

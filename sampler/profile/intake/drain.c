@@ -4,6 +4,7 @@
 #include "../outside/thread_names.h"
 #include "process_events.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const enum sample_kind kinds[FEED_KIND_COUNT] = {
     [FEED_KIND_CPU] = SAMPLES_OF_TIME,
     [FEED_KIND_WALL] = SAMPLES_OF_TIME,
     [FEED_KIND_STALL] = SAMPLES_OF_STALLS,
+    [FEED_KIND_ALLOCATION] = SAMPLES_OF_ALLOCATIONS,
 };
 /* Of ring 0, where it tells of rounds of wall mode. */
 static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
@@ -190,7 +192,7 @@ static void take_sample(struct drain *drain, struct process *process, struct pro
         .kind = kind,
         .thread = thread_of(process, slot, view, kind),
         .timestamp_us = record->timestamp_us,
-        .cpu_ns = record->cpu_ns - part_ns * (record->more_running + record->more_runnable),
+        .weight = record->cpu_ns - part_ns * (record->more_running + record->more_runnable),
         .end = record->end,
         .state = state_in(record),
         .tag = process_name(process, record->tag, registry_names(drain->registry)),
@@ -201,13 +203,70 @@ static void take_sample(struct drain *drain, struct process *process, struct pro
         return;
     }
     take_stack(drain, process, record, &sample);
-    sample.cpu_ns = part_ns;
+    sample.weight = part_ns;
     sample.state = FEED_STATE_RUNNING;
     for (uint32_t i = 0; i < record->more_running; i++)
         take_back(drain, process, record, &sample, step_us);
     sample.state = FEED_STATE_RUNNABLE;
     for (uint32_t i = 0; i < record->more_runnable; i++)
         take_back(drain, process, record, &sample, step_us);
+}
+
+/* An allocation of so many bytes had this chance to be sampled. */
+static double chance_of(uint64_t bytes, uint64_t mean_bytes)
+{
+    return bytes && mean_bytes ? -expm1(-(double)bytes / (double)mean_bytes) : 1;
+}
+
+/* All that could be sampled is in what was, if each stands for as many as its chance was small. */
+static void weigh_allocation(const struct feed_sample *record, struct store_sample *sample)
+{
+    struct feed_allocation_words words = feed_sample_allocation(record);
+    double chance = chance_of(record->cpu_ns, words.mean_bytes);
+    double objects = CHUNK_OBJECT_PARTS / chance;
+
+    sample->weight = (uint64_t)((double)record->cpu_ns / chance + 0.5);
+    sample->objects = objects < UINT32_MAX ? (uint32_t)(objects + 0.5) : UINT32_MAX;
+}
+
+static void follow_allocation(struct drain *drain, struct process *process,
+                              struct process_slot *slot, const struct feed_thread_view *view,
+                              uint64_t mark, struct store_sample *sample)
+{
+    if (!feed_reader_allocation_lives(process->reader, mark))
+        return; /* it was short */
+    if (!process->live)
+        process->live = live_set_new(drain->stores->live, process->owners.of[SAMPLES_OF_LIVE]);
+    sample->kind = SAMPLES_OF_LIVE;
+    sample->thread = thread_of(process, slot, view, SAMPLES_OF_LIVE);
+    if (!process->live || !sample->thread || live_set_add(process->live, mark, sample) < 0)
+        count_unstored(process->owners.of[SAMPLES_OF_LIVE]);
+}
+
+static void take_allocation(struct drain *drain, struct process *process, struct process_slot *slot,
+                            const struct feed_thread_view *view, const struct feed_sample *record)
+{
+    struct store_sample sample = {
+        .kind = SAMPLES_OF_ALLOCATIONS,
+        .thread = thread_of(process, slot, view, SAMPLES_OF_ALLOCATIONS),
+        .timestamp_us = record->timestamp_us,
+        .end = record->end,
+        .state = state_in(record),
+        .tag = process_name(process, record->tag, registry_names(drain->registry)),
+    };
+    uint64_t *frames = drain->frames + drain->frame_count;
+
+    if (!sample.thread) {
+        count_unstored(process->owners.of[SAMPLES_OF_ALLOCATIONS]);
+        return;
+    }
+    weigh_allocation(record, &sample);
+    sample.depth = normalize(drain, process, record, frames);
+    if (!sample.depth)
+        return;
+    sample.frames = frames;
+    take(drain, &sample);
+    follow_allocation(drain, process, slot, view, feed_sample_allocation(record).mark, &sample);
 }
 
 /* Counts those with a time that cannot be. */
@@ -228,7 +287,10 @@ static void take_own(struct drain *drain, struct process *process, struct proces
         return;
     switch (record->head.type) {
     case FEED_RECORD_SAMPLE:
-        take_sample(drain, process, slot, view, &record->sample);
+        if (record->sample.kind == FEED_KIND_ALLOCATION)
+            take_allocation(drain, process, slot, view, &record->sample);
+        else
+            take_sample(drain, process, slot, view, &record->sample);
         break;
     }
 }
@@ -451,16 +513,32 @@ static void drain_sleepers(struct drain *drain, struct process *process, int64_t
         taken += take_of_others(drain, process, record, possible_us);
 }
 
+static bool lives(const void *context, uint64_t mark)
+{
+    return feed_reader_allocation_lives(context, mark);
+}
+
+/* What was sampled before it was freed has been seen by now. */
+static void sweep_allocations(struct process *process, uint32_t freed)
+{
+    if (!process->live || freed == process->allocations_freed)
+        return;
+    process->allocations_freed = freed;
+    live_set_sweep(process->live, lives, process->reader);
+}
+
 void drain_process(struct drain *drain, struct process *process, int64_t until_us,
                    int64_t possible_us)
 {
     uint32_t slots = feed_reader_slots(process->reader);
+    uint32_t freed = feed_reader_allocations_freed(process->reader);
 
     process->round_us = possible_us;
     /* First, for a thread that is given back must have told all. */
     drain_sleepers(drain, process, until_us, possible_us);
     for (uint32_t slot = 1; slot < slots; slot++)
         drain_slot(drain, process, slot, until_us, possible_us);
+    sweep_allocations(process, freed);
 }
 
 uint64_t drain_flush(struct drain *drain)

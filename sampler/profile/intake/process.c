@@ -115,6 +115,7 @@ void process_free(struct process *process)
     if (!process)
         return;
     process_retire(process);
+    live_set_free(process->live);
     owners_release(&process->owners);
     owner_release(process->event_owner);
     owner_release(process->service_owner);

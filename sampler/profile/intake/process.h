@@ -55,6 +55,8 @@ struct process {
     int pidfd; /* readable when it is dead; -1: there is none */
     bool dead; /* it was so before it could be watched */
     struct owners owners;
+    struct live_set *live;      /* round only, to be made; NULL: no allocation was sampled */
+    uint32_t allocations_freed; /* round only: what it was when the set was last swept */
     struct owner *event_owner;
     struct owner *service_owner; /* of the service's events on it, for which nobody remembers it */
     struct feed_reader *reader;  /* collector's lock; NULL: ended */

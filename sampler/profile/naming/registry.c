@@ -104,7 +104,8 @@ static struct module *module_new(const char *path, size_t path_bytes, const uint
     slash = strrchr(module->path, '/');
     module->name = slash && slash[1] ? slash + 1 : module->path;
     module->system = is_system(module->path);
-    module->sampler = begins_with(module->name, "libisoscope.so");
+    module->sampler = begins_with(module->name, "libisoscope.so") ||
+                      begins_with(module->name, "libisoscope_alloc.so");
     module->build_id_bytes = build_id_bytes;
     memcpy(module->build_id, build_id, build_id_bytes);
     for (uint32_t i = 0; i < build_id_bytes; i++)

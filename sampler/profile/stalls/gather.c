@@ -158,7 +158,7 @@ static uint32_t stack_number(struct builder *builder, const struct snapshot_samp
 /* A tick says nothing of a sleep behind it, but stands for no less than its CPU time. */
 static int64_t lasts_ns(const struct snapshot_sample *sample, uint32_t step)
 {
-    int64_t cpu_ns = sample->cpu_ns < INT64_C(1000000000) ? (int64_t)sample->cpu_ns : 1000000000;
+    int64_t cpu_ns = sample->weight < INT64_C(1000000000) ? (int64_t)sample->weight : 1000000000;
     int64_t ns = cpu_ns * 4 > tick_lasts_ns ? cpu_ns * 4 : tick_lasts_ns;
 
     if (sample->state >= FEED_STATE_LOCK)

@@ -19,7 +19,8 @@ enum {
     NODES_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct chunk_node),
     FRAMES_BYTES = CHUNK_ENTRIES_MAX * sizeof(uint64_t),
     SOURCES_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct chunk_source),
-    COLUMNS_BYTES = SAMPLES_BYTES + NODES_BYTES + FRAMES_BYTES + SOURCES_BYTES,
+    OBJECTS_BYTES = CHUNK_ENTRIES_MAX * sizeof(uint32_t),
+    COLUMNS_BYTES = SAMPLES_BYTES + NODES_BYTES + FRAMES_BYTES + SOURCES_BYTES + OBJECTS_BYTES,
 };
 
 static int map_columns(struct chunk *chunk)
@@ -38,6 +39,8 @@ static int map_columns(struct chunk *chunk)
     chunk->frames = (uint64_t *)base;
     base += FRAMES_BYTES;
     chunk->sources = (struct chunk_source *)base;
+    base += SOURCES_BYTES;
+    chunk->objects = (uint32_t *)base;
     return 0;
 }
 
@@ -47,7 +50,8 @@ static void unmap_columns(struct chunk *chunk)
         munmap(chunk->samples, COLUMNS_BYTES);
 }
 
-int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int64_t first_us)
+int chunk_new(struct chunk **out, enum sample_kind kind, uint64_t serial, uint64_t first_sequence,
+              int64_t first_us)
 {
     struct chunk *chunk = calloc(1, sizeof(*chunk));
 
@@ -56,6 +60,7 @@ int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int6
         return -ISOSCOPE_NO_MEMORY;
     }
     atomic_init(&chunk->references, 1);
+    chunk->kind = kind;
     chunk->serial = serial;
     chunk->first_sequence = first_sequence;
     chunk->base_us = first_us > LATE_US ? first_us - LATE_US : 0;
@@ -119,6 +124,7 @@ void chunk_unload(struct chunk *chunk)
     chunk->samples = NULL;
     chunk->nodes = NULL;
     chunk->frames = NULL;
+    chunk->objects = NULL;
 }
 
 bool chunk_fits(const struct chunk *chunk, const struct store_sample *sample)
@@ -231,10 +237,10 @@ static uint16_t source_number(struct chunk *chunk, struct owner_thread *thread, 
 }
 
 /* Rounded, so that the errors of many samples cancel out. */
-static uint32_t cpu_units(uint64_t cpu_ns)
+static uint32_t weight_units(enum sample_kind kind, uint64_t weight)
 {
-    uint64_t units =
-        cpu_ns / CHUNK_CPU_UNIT_NS + (cpu_ns % CHUNK_CPU_UNIT_NS >= CHUNK_CPU_UNIT_NS / 2 ? 1 : 0);
+    uint64_t unit = chunk_weight_unit(kind);
+    uint64_t units = weight / unit + (2 * (weight % unit) >= unit);
 
     return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
@@ -250,7 +256,9 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, const struct st
         frame_number(chunk, &index->frames, sample->frames[0], &to->leaf) < 0)
         return -ISOSCOPE_NO_MEMORY;
     to->time = time > 0 ? (uint32_t)time : 0;
-    to->cpu = cpu_units(sample->cpu_ns);
+    to->weight = weight_units(chunk->kind, sample->weight);
+    if (sample_kind_is_memory(chunk->kind))
+        chunk->objects[chunk->sample_count] = sample->objects;
     to->source = source_number(chunk, sample->thread, sample->tag);
     chunk->sources[to->source].last = (uint16_t)chunk->sample_count;
     to->end = sample->end;
@@ -287,6 +295,9 @@ size_t chunk_bytes(const struct chunk *chunk)
            in_pages(chunk->node_count, sizeof(*chunk->nodes)) +
            in_pages(chunk->frame_count, sizeof(*chunk->frames)) +
            in_pages(chunk->source_count, sizeof(*chunk->sources)) +
+           (sample_kind_is_memory(chunk->kind)
+                ? in_pages(chunk->sample_count, sizeof(*chunk->objects))
+                : 0) +
            chunk->source_count * (sizeof(struct owner_thread) + sizeof(struct owner));
 }
 

@@ -9,7 +9,8 @@
  * kept apart from the tree because it is the part that varies: two thirds of distinct stacks differ
  * in nothing else.
  *
- * Units      time: microseconds since base_us. cpu: units of 100 ns. frame: FRAME_KEY.
+ * Units      time: microseconds since base_us. weight: of time 100 ns, of memory bytes. objects: parts,
+ *            CHUNK_OBJECT_PARTS of one. frame: FRAME_KEY.
  * Ownership  Counted. A chunk holds its threads. The arrays never move.
  * Threads    chunk_append: one thread, under the store's lock. What was there under that lock may
  *            be read by any thread that holds the chunk, for it never changes.
@@ -29,23 +30,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_CPU_UNIT_NS = 100 };
+enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_OBJECT_PARTS = 256 };
+
+/* What the weight of a kind's samples counts: these of its unit. */
+static inline uint32_t chunk_weight_unit(enum sample_kind kind)
+{
+    return sample_kind_is_memory(kind) ? 1 : 100;
+}
 
 /* A sample on its way into the store. */
 struct store_sample {
     enum sample_kind kind;       /* whose store it belongs to */
     struct owner_thread *thread; /* as that store knows it */
     int64_t timestamp_us;        /* not negative */
-    uint64_t cpu_ns;
-    uint8_t end, state;     /* below 16 */
-    uint32_t tag;           /* names.h; 0: none */
-    uint32_t depth;         /* 1 to FEED_DEPTH_MAX */
-    const uint64_t *frames; /* leaf first, FRAME_KEY */
+    uint64_t weight;             /* that it stands for: nanoseconds of CPU time; bytes */
+    uint32_t objects;            /* of memory: so many, in CHUNK_OBJECT_PARTS */
+    uint8_t end, state;          /* below 16 */
+    uint32_t tag;                /* names.h; 0: none */
+    uint32_t depth;              /* 1 to FEED_DEPTH_MAX */
+    const uint64_t *frames;      /* leaf first, FRAME_KEY */
 };
 
 struct chunk_sample {
     uint32_t time;
-    uint32_t cpu;
+    uint32_t weight;
     uint16_t source;
     uint16_t caller; /* node; 0: the leaf has no caller */
     uint16_t leaf;   /* frame */
@@ -86,6 +94,8 @@ struct chunk {
     struct chunk_node *nodes; /* [0] stands for "no caller" */
     uint64_t *frames;         /* [0] is not used */
     struct chunk_source *sources;
+    uint32_t *objects; /* by sample, in kinds of memory */
+    enum sample_kind kind;
     const struct chunk_archive *archive; /* NULL: it is not archived, and has them all the time */
     uint32_t archive_number;
     uint64_t looked_at; /* store's loading lock: when, as it counts; 0: they are not in memory */
@@ -97,7 +107,8 @@ struct chunk_index {
     struct index16 nodes, frames;
 };
 
-int chunk_new(struct chunk **out, uint64_t serial, uint64_t first_sequence, int64_t first_us);
+int chunk_new(struct chunk **out, enum sample_kind kind, uint64_t serial, uint64_t first_sequence,
+              int64_t first_us);
 /* One of an archive: the outline's serial, first_sequence, times, counts and archive are kept, and
  * its sources (from malloc, but for next), which are taken over, are held. */
 int chunk_archived(struct chunk **out, const struct chunk *outline);
@@ -123,9 +134,15 @@ static inline int64_t chunk_sample_us(const struct chunk *chunk, uint32_t number
     return chunk->base_us + chunk->samples[number].time;
 }
 
-static inline uint64_t chunk_sample_cpu_ns(const struct chunk *chunk, uint32_t number)
+static inline uint64_t chunk_sample_weight(const struct chunk *chunk, uint32_t number)
 {
-    return (uint64_t)chunk->samples[number].cpu * CHUNK_CPU_UNIT_NS;
+    return (uint64_t)chunk->samples[number].weight * chunk_weight_unit(chunk->kind);
+}
+
+/* In CHUNK_OBJECT_PARTS. */
+static inline uint32_t chunk_sample_objects(const struct chunk *chunk, uint32_t number)
+{
+    return sample_kind_is_memory(chunk->kind) ? chunk->objects[number] : 0;
 }
 
 #endif

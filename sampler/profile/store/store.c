@@ -18,6 +18,7 @@ int store_new(struct store **out, size_t bytes_max, enum sample_kind kind)
     store->bytes_max = bytes_max ? bytes_max : STORE_BYTES_DEFAULT;
     if (store->bytes_max < STORE_BYTES_MIN)
         store->bytes_max = STORE_BYTES_MIN;
+    store->kind = kind;
     store->serial = 1 + (uint64_t)kind;
     *out = store;
     return 0;
@@ -53,8 +54,8 @@ static void close_chunk(struct store *store)
 static int begin_chunk(struct store *store, int64_t first_us)
 {
     close_chunk(store);
-    if (store_reserve_chunk(store) < 0 ||
-        chunk_new(&store->chunks[store->chunk_count], store->serial, store->sequence, first_us) < 0)
+    if (store_reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->kind,
+                                                    store->serial, store->sequence, first_us) < 0)
         return -ISOSCOPE_NO_MEMORY;
     store->serial += SAMPLE_KINDS;
     store->chunk_count++;

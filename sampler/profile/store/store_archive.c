@@ -14,6 +14,7 @@ static int add_archived(struct store *store, struct chunk *outline, const uint32
 
     if (store_reserve_chunk(store) < 0)
         return -ISOSCOPE_NO_MEMORY;
+    outline->kind = store->kind;
     outline->serial = store->serial;
     outline->first_sequence = store->sequence;
     if (chunk_archived(&chunk, outline) < 0)

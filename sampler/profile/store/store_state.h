@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 struct store {
+    enum sample_kind kind;
     pthread_mutex_t loading; /* held while a chunk of an archive is loaded; taken before lock */
     uint64_t looks;          /* loading: store_load's calls */
     size_t loaded_bytes;     /* loading: of such chunks in memory */

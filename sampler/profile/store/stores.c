@@ -12,6 +12,12 @@ int stores_new(struct stores *stores, size_t bytes_max)
     if (!error)
         error =
             store_new(&stores->of[SAMPLES_OF_STALLS], bytes_max / STALLS_PART, SAMPLES_OF_STALLS);
+    if (!error)
+        error = store_new(&stores->of[SAMPLES_OF_ALLOCATIONS], bytes_max, SAMPLES_OF_ALLOCATIONS);
+    if (!error)
+        error = store_new(&stores->of[SAMPLES_OF_LIVE], bytes_max, SAMPLES_OF_LIVE);
+    if (!error)
+        error = live_sets_new(&stores->live, stores->of[SAMPLES_OF_LIVE]);
     return error;
 }
 
@@ -19,6 +25,7 @@ void stores_free(struct stores *stores)
 {
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)
         store_free(stores->of[kind]);
+    live_sets_free(stores->live);
 }
 
 uint64_t stores_version(const struct stores *stores)
@@ -71,10 +78,17 @@ void stores_clear(const struct stores *stores, const struct owners *owners)
 {
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)
         store_clear(stores->of[kind], owners->of[kind]);
+    live_sets_changed(stores->live);
 }
 
 void stores_clear_thread(const struct stores *stores, const struct owners *owners, int32_t tid)
 {
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)
         store_clear_thread(stores->of[kind], owners->of[kind], tid);
+    live_sets_changed(stores->live);
+}
+
+int stores_show(const struct stores *stores, enum sample_kind kind)
+{
+    return kind == SAMPLES_OF_LIVE ? live_sets_show(stores->live) : 0;
 }

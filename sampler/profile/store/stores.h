@@ -5,7 +5,8 @@
  *
  * A store weighs all its samples alike, so shares are of one kind only. What is asked of no kind
  * (version, clear) is asked of all stores. A history is of SAMPLES_OF_TIME, whose bound is the user's;
- * looks at late loops have an eighth of it besides, and next to nothing where no loop is late.
+ * looks at late loops have an eighth of it besides, and next to nothing where no loop is late; allocations
+ * have as much, where they are sampled.
  *
  * Ownership  Whoever has the struct owns what is in it.
  * Threads    As store.h.
@@ -14,10 +15,12 @@
 #ifndef ISOSCOPE_STORES_H
 #define ISOSCOPE_STORES_H
 
+#include "live_sets.h"
 #include "store.h"
 
 struct stores {
     struct store *of[SAMPLE_KINDS];
+    struct live_sets *live; /* what SAMPLES_OF_LIVE shows when somebody looks */
 };
 
 /* A process as each store knows it. */
@@ -34,6 +37,9 @@ struct profile_history stores_history(const struct stores *stores);
 int owners_new(struct owners *owners, uint64_t process_id);
 void owners_release(struct owners *owners); /* zeros are fine */
 uint64_t owners_unstored(const struct owners *owners);
+
+/* Before the views of a kind are asked for. */
+int stores_show(const struct stores *stores, enum sample_kind kind);
 
 /* A store has a sample of the process. */
 bool stores_have_samples(const struct stores *stores, const struct owners *owners);

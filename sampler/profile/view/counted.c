@@ -73,7 +73,7 @@ uint32_t counted_times(struct counted *counted, struct pick pick)
     const struct chunk *chunk = counted->views[pick.view].chunk;
     const struct chunk_sample *sample = &chunk->samples[pick.sample];
     int64_t period_ns = (int64_t)counted->period_us * 1000;
-    int64_t cpu_ns = (int64_t)chunk_sample_cpu_ns(chunk, pick.sample);
+    int64_t cpu_ns = (int64_t)chunk_sample_weight(chunk, pick.sample);
     int64_t *left_ns = &counted->left_ns[pick.view][sample->source];
     int64_t times;
 

@@ -109,6 +109,8 @@ static int take_views(struct follow *follow, struct profile *profile,
     store_views_free(follow->views, follow->view_count);
     follow->views = NULL;
     follow->view_count = 0;
+    if (stores_show(&profile->stores, window->kind) < 0)
+        return -ISOSCOPE_NO_MEMORY;
     return store_views(profile->stores.of[window->kind], &ask, &follow->views, &follow->view_count,
                        changes);
 }
@@ -429,7 +431,9 @@ bool follow_sample(const struct follow *follow, uint32_t part, uint32_t number,
     if (!is_shown(follow, view, number))
         return false;
     *out = (struct follow_sample){ .timestamp_us = chunk_sample_us(view->chunk, number),
-                                   .cpu_ns = chunk_sample_cpu_ns(view->chunk, number),
+                                   .weight = chunk_sample_weight(view->chunk, number),
+                                   .objects = chunk_sample_objects(view->chunk, number) /
+                                              (double)CHUNK_OBJECT_PARTS,
                                    .thread = sample->source,
                                    .caller = sample->caller,
                                    .frame = frame_number(follow, view, sample->leaf),

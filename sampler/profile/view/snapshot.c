@@ -26,8 +26,12 @@ static int begin_snapshot(struct snapshot *snapshot, struct profile *profile,
                              .first_us = span.first_us,
                              .last_us = span.last_us,
                              .serial_min = window->since ? window->since->chunk : 0 };
-    int error = store_views(profile->stores.of[window->kind], &ask, &snapshot->views,
-                            &snapshot->view_count, NULL);
+    int error = stores_show(&profile->stores, window->kind);
+
+    if (error)
+        return error;
+    error = store_views(profile->stores.of[window->kind], &ask, &snapshot->views,
+                        &snapshot->view_count, NULL);
 
     if (error)
         return error;
@@ -239,7 +243,8 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
         .tid = source->tid,
         .thread_name = source->name,
         .tag = names_text(registry_names(snapshot->tables.profile->registry), source->tag),
-        .cpu_ns = chunk_sample_cpu_ns(view->chunk, pick.sample),
+        .weight = chunk_sample_weight(view->chunk, pick.sample),
+        .objects = chunk_sample_objects(view->chunk, pick.sample) / (double)CHUNK_OBJECT_PARTS,
         .end = (enum feed_end)sample->end,
         .state = sample->state,
         .depth = fill_stack(snapshot, pick.view, sample->leaf, sample->caller),

@@ -23,7 +23,7 @@ enum {
 };
 
 /* LOOKED_AT: so many samples say what the middle one is. */
-enum { LOOKED_AT = 1024, CPU_PER_US = 1000 / CHUNK_CPU_UNIT_NS };
+enum { LOOKED_AT = 1024, CPU_PER_US = 1000 / 100 /* chunk_weight_unit */ };
 
 static void write_frames(const struct chunk *chunk, const struct piece *piece, struct bytes *to)
 {
@@ -72,7 +72,7 @@ void sample_columns_measure(const struct store_view *view, const uint32_t *numbe
     uint32_t some[LOOKED_AT], count = 0, step = piece->samples / LOOKED_AT + 1, unit = 0;
 
     for (uint32_t i = 0; i < piece->samples; i++) {
-        uint32_t cpu = view->chunk->samples[numbers[i]].cpu;
+        uint32_t cpu = view->chunk->samples[numbers[i]].weight;
 
         unit = divisor_of(unit, cpu);
         if (i % step == 0)
@@ -118,8 +118,8 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
         int64_t time_us = chunk_sample_us(chunk, numbers[i]);
 
         bytes_varint(&to[SOURCE], sample->source);
-        bytes_signed(&to[CPU], (int64_t)(sample->cpu / piece->cpu_unit) - piece->cpu_base);
-        bytes_signed(&to[TIME], time_us - due_us(last_us, sample->source, sample->cpu));
+        bytes_signed(&to[CPU], (int64_t)(sample->weight / piece->cpu_unit) - piece->cpu_base);
+        bytes_signed(&to[TIME], time_us - due_us(last_us, sample->source, sample->weight));
         stack_write(stacks, chunk, sample->caller, sample->leaf, &stack);
         bytes_byte(&to[END], (uint8_t)(sample->end << 4 | sample->state));
         last_us[sample->source] = time_us;
@@ -184,9 +184,9 @@ static const char *read_times(struct sample_reading *reading, struct chunk_sampl
         cpu < 0 || cpu > UINT32_MAX / piece->cpu_unit)
         return "a sample's CPU time is out of range";
     out->source = (uint16_t)source;
-    out->cpu = (uint32_t)cpu * piece->cpu_unit;
+    out->weight = (uint32_t)cpu * piece->cpu_unit;
     if (__builtin_add_overflow(column_signed(&reading->list[TIME]),
-                               due_us(reading->last_us, out->source, out->cpu), &time_us) ||
+                               due_us(reading->last_us, out->source, out->weight), &time_us) ||
         time_us < piece->min_us || time_us > piece->max_us)
         return "a sample's time is out of range";
     reading->last_us[source] = time_us;
