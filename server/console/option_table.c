@@ -44,7 +44,7 @@ static void set_number(const struct option_row *row, void *field, unsigned long 
 {
     if (row->kind == OPTION_UINT16)
         *(uint16_t *)field = (uint16_t)value;
-    else if (row->kind == OPTION_UINT32)
+    else if (row->kind == OPTION_UINT32 || row->kind == OPTION_MAYBE)
         *(uint32_t *)field = (uint32_t)value;
     else
         *(size_t *)field = (size_t)value << 20;
@@ -71,6 +71,9 @@ static void set_initial(const struct option_row *row, void *field)
         set_word(row, field, 0);
         return;
     case OPTION_TAKEN:
+        return;
+    case OPTION_MAYBE:
+        set_number(row, field, 0);
         return;
     default:
         set_number(row, field, row->initial);
@@ -144,6 +147,10 @@ static int take_option(const struct option_row *row, void *field, char *error, s
         *(bool *)field = row->kind != OPTION_OFF;
         return 0;
     }
+    if (row->kind == OPTION_MAYBE && !optarg) {
+        set_number(row, field, row->initial);
+        return 0;
+    }
     snprintf(error, error_size, "--%s: ", row->word);
     name = strlen(error);
     return take_value(row, field, optarg, error + name, error_size - name);
@@ -203,6 +210,13 @@ struct getopt_words {
     char letters[2 * OPTION_ROWS_MAX + 3];
 };
 
+static int argument_of(const struct option_row *row)
+{
+    if (row->kind == OPTION_MAYBE)
+        return optional_argument;
+    return takes_value(row) ? required_argument : no_argument;
+}
+
 static void tell_getopt(struct getopt_words *out, const struct reading *reading)
 {
     /* "+": what follows the first word that is no option belongs to the program. */
@@ -211,7 +225,7 @@ static void tell_getopt(struct getopt_words *out, const struct reading *reading)
     for (size_t i = 0; i < reading->count; i++) {
         const struct option_row *row = reading->rows[i].row;
 
-        out->longs[i] = (struct option){ row->word, takes_value(row), NULL, FIRST_ROW + (int)i };
+        out->longs[i] = (struct option){ row->word, argument_of(row), NULL, FIRST_ROW + (int)i };
         if (row->letter)
             *letter++ = row->letter;
         if (row->letter && takes_value(row))
@@ -318,7 +332,7 @@ static void put_row(const struct option_row *row, FILE *out)
     column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->word)
                          : fprintf(out, "  --%s", row->word);
     if (*value)
-        column += fprintf(out, " %s", value);
+        column += fprintf(out, row->kind == OPTION_MAYBE ? "[=%s]" : " %s", value);
     if (column > HELP_COLUMN - 1) {
         fputc('\n', out);
         column = 0;

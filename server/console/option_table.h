@@ -21,6 +21,7 @@ enum option_kind {
     OPTION_HELP,   /* bool: true, and nothing behind it is read */
     OPTION_UINT16, /* numbers of the row's range */
     OPTION_UINT32,
+    OPTION_MAYBE,  /* uint32_t: behind "="; initial without that, 0 where it is not given */
     OPTION_MIB,    /* size_t: bytes */
     OPTION_CHOICE, /* unsigned: which of the row's words */
     OPTION_WORD,   /* const char *: one of the row's words */

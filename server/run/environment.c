@@ -9,7 +9,7 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 6, COLLECTOR_COUNT = 3 };
+enum { OWN_COUNT = 7, COLLECTOR_COUNT = 3 };
 
 struct environment {
     char *own[OWN_COUNT];              /* the strings that we made; also the first ones of list */
@@ -18,8 +18,8 @@ struct environment {
 };
 
 static const char *const own_names[OWN_COUNT] = {
-    PRELOAD,          FEED_ENV_SOCKET, FEED_ENV_PERIOD,
-    FEED_ENV_ENABLED, FEED_ENV_TIMER,  FEED_ENV_WATCH_LOOPS,
+    PRELOAD,        FEED_ENV_SOCKET,      FEED_ENV_PERIOD, FEED_ENV_ENABLED,
+    FEED_ENV_TIMER, FEED_ENV_WATCH_LOOPS, FEED_ENV_ALLOC,
 };
 
 /* Where programs look for who listens to what they tell (sampler/collectors). */
@@ -46,14 +46,15 @@ static bool is_own(const char *entry)
     return false;
 }
 
-static char *preload_entry(char *const *base, const char *library)
+static char *preload_entry(char *const *base, const struct environment_feed *feed)
 {
     const char *before = NULL;
     char *entry = NULL;
 
     for (; *base && !before; base++)
         before = value_of(*base, PRELOAD);
-    if (asprintf(&entry, PRELOAD "=%s%s%s", library, before && before[0] ? ":" : "",
+    if (asprintf(&entry, PRELOAD "=%s%s%s%s%s", feed->library, feed->alloc_library ? ":" : "",
+                 feed->alloc_library ? feed->alloc_library : "", before && before[0] ? ":" : "",
                  before ? before : "") < 0)
         return NULL;
     return entry;
@@ -68,15 +69,17 @@ static char *text_entry(const char *name, const char *value)
 
 static bool make_own(char *own[OWN_COUNT], char *const *base, const struct environment_feed *feed)
 {
-    char period[16];
+    char period[16], alloc[16];
 
     snprintf(period, sizeof(period), "%u", feed->period_us);
-    own[0] = preload_entry(base, feed->library);
+    snprintf(alloc, sizeof(alloc), "%u", feed->allocation_bytes);
+    own[0] = preload_entry(base, feed);
     own[1] = text_entry(FEED_ENV_SOCKET, feed->socket);
     own[2] = text_entry(FEED_ENV_PERIOD, period);
     own[3] = text_entry(FEED_ENV_ENABLED, feed->enabled ? "1" : "0");
     own[4] = text_entry(FEED_ENV_TIMER, feed->timer);
     own[5] = text_entry(FEED_ENV_WATCH_LOOPS, feed->watch_loops);
+    own[6] = text_entry(FEED_ENV_ALLOC, alloc);
     for (int i = 0; i < OWN_COUNT; i++)
         if (!own[i])
             return false;

@@ -65,6 +65,12 @@ static const struct option_row running[] = {
 
 /* What wants a client. */
 static const struct option_row serving[] = {
+    { "alloc", .kind = OPTION_MAYBE, SETTING(allocation_bytes), .least = FEED_ALLOCATION_BYTES_MIN,
+      .most = FEED_ALLOCATION_BYTES_MAX, .initial = FEED_ALLOCATION_BYTES_DEFAULT, .value = "BYTES",
+      .means = "a number of bytes",
+      .help =
+          "sample allocations too: one in so many bytes, {range} (default: {default}). What was "
+          "allocated is --kind alloc of other commands, what is still there --kind live" },
     { "paused", .kind = OPTION_OFF, SETTING(enabled),
       .help = "start with the profiler off; a client turns it on" },
     { "keep", .kind = OPTION_ON, AT(serve.keep),
@@ -165,6 +171,12 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     out->program = argv + first;
     out->serve.host.service.command = (const char *const *)out->program;
     out->serve.host.deaf = record;
+    if (out->serve.host.profile.settings.allocation_bytes && out->serve.recording.path) {
+        snprintf(error, error_size,
+                 "--alloc: a session file has no place for allocations; leave -o FILE out and ask "
+                 "the service, with --kind alloc or live");
+        return -ISOSCOPE_INVALID;
+    }
     if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)

@@ -229,12 +229,31 @@ static const char *collectors_beside(char *library)
     return access(path, R_OK) == 0 ? library : NULL;
 }
 
+/* What allocations come by; path: room for it. 0: it is named, or not wanted. */
+static int name_alloc_library(struct run *run, const char *folder, char path[PATH_MAX],
+                              const char **out)
+{
+    if (!run->options->serve.host.profile.settings.allocation_bytes)
+        return 0;
+    snprintf(path, PATH_MAX, "%s/libisoscope_alloc.so", folder);
+    if (access(path, R_OK) < 0) {
+        log_line("--alloc: cannot read %s: %s", path, strerror(errno));
+        return -ISOSCOPE_NOT_FOUND;
+    }
+    if (run_dir_alloc_library(run->dir, path, out) == 0)
+        return 0;
+    log_line("cannot name %s for LD_PRELOAD: %s", path, strerror(errno));
+    return -ISOSCOPE_SYSTEM;
+}
+
 static int make_environment(struct environment **out, struct run *run)
 {
     const struct feed_settings *settings = &run->options->serve.host.profile.settings;
     CLEANUP(paths_freep) char *library = NULL;
     CLEANUP(paths_freep) char *folder = NULL;
-    const char *preload;
+    const char *preload, *collectors, *alloc_library = NULL;
+    char alloc_path[PATH_MAX];
+    int error;
 
     if (paths_library(&library) < 0)
         return -ISOSCOPE_NOT_FOUND;
@@ -243,14 +262,19 @@ static int make_environment(struct environment **out, struct run *run)
         log_line("cannot name %s for LD_PRELOAD: %s", library, strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
+    collectors = folder ? collectors_beside(folder) : NULL;
+    if (folder && (error = name_alloc_library(run, folder, alloc_path, &alloc_library)) < 0)
+        return error;
     const struct environment_feed feed = {
         .library = preload,
+        .alloc_library = alloc_library,
+        .allocation_bytes = settings->allocation_bytes,
         .socket = run_dir_socket(run->dir),
         .period_us = settings->period_us,
         .timer = run->options->timer,
         .enabled = settings->enabled,
         .watch_loops = run->options->serve.host.stalls.watch,
-        .collectors = folder ? collectors_beside(folder) : NULL,
+        .collectors = collectors,
     };
     return environment_new(out, environ, &feed);
 }

@@ -27,7 +27,7 @@ struct run_dir {
     char folder[FOLDER_BYTES];
     char socket[FOLDER_BYTES + 16];
     char tables[FOLDER_BYTES + 32];
-    char link[FOLDER_BYTES + 32]; /* "" until it is needed */
+    char link[FOLDER_BYTES + 32], alloc_link[FOLDER_BYTES + 32]; /* "" until they are needed */
 };
 
 /* Why the folder cannot be made there; NULL: it was. */
@@ -92,6 +92,8 @@ void run_dir_free(struct run_dir *dir)
     unlink(dir->tables);
     if (dir->link[0])
         unlink(dir->link);
+    if (dir->alloc_link[0])
+        unlink(dir->alloc_link);
     rmdir(dir->folder);
     if (dir->held >= 0)
         close(dir->held);
@@ -115,15 +117,27 @@ const char *run_dir_socket(const struct run_dir *dir)
     return dir->socket;
 }
 
-int run_dir_library(struct run_dir *dir, const char *library, const char **out)
+static int name_library(char *link, size_t size, const char *folder, const char *name,
+                        const char *library, const char **out)
 {
     if (!strpbrk(library, PRELOAD_SPECIAL)) {
         *out = library;
         return 0;
     }
-    snprintf(dir->link, sizeof(dir->link), "%s/" RUN_DIR_LIBRARY, dir->folder);
-    if (symlink(library, dir->link) < 0)
+    snprintf(link, size, "%s/%s", folder, name);
+    if (symlink(library, link) < 0)
         return -ISOSCOPE_SYSTEM;
-    *out = dir->link;
+    *out = link;
     return 0;
+}
+
+int run_dir_library(struct run_dir *dir, const char *library, const char **out)
+{
+    return name_library(dir->link, sizeof(dir->link), dir->folder, RUN_DIR_LIBRARY, library, out);
+}
+
+int run_dir_alloc_library(struct run_dir *dir, const char *library, const char **out)
+{
+    return name_library(dir->alloc_link, sizeof(dir->alloc_link), dir->folder,
+                        RUN_DIR_ALLOC_LIBRARY, library, out);
 }

@@ -14,9 +14,10 @@
 #define ISOSCOPE_STALE_DIRS_H
 
 /* What run_dir.c makes: a folder of this name under parent, and in it at most these. */
-#define RUN_DIR_NAME    "isoscope-XXXXXX"
-#define RUN_DIR_SOCKET  "feed"
-#define RUN_DIR_LIBRARY "libisoscope.so"
+#define RUN_DIR_NAME          "isoscope-XXXXXX"
+#define RUN_DIR_SOCKET        "feed"
+#define RUN_DIR_LIBRARY       "libisoscope.so"
+#define RUN_DIR_ALLOC_LIBRARY "libisoscope_alloc.so"
 
 void stale_dirs_remove(const char *parent);
 

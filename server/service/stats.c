@@ -10,10 +10,12 @@
 
 struct stats {
     uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
-        codes_full, loops_lost;
+        codes_full, loops_lost, allocations, allocations_lost, allocations_loose,
+        sanitized; /* processes */
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
     char unknown_runtime[128]; /* of the last process that has one */
+    bool allocations_wanted;
     bool timers[FEED_TIMER_COUNT], reasons[FEED_TIMER_REASON_COUNT];
 };
 
@@ -32,6 +34,10 @@ static void add_process(struct stats *stats, const struct process_info *process)
     stats->unstored += process->unstored;
     stats->names_full += status->names_full;
     stats->codes_full += status->codes_full;
+    stats->allocations += status->allocations;
+    stats->allocations_lost += status->allocations_lost;
+    stats->allocations_loose += status->allocations_loose;
+    stats->sanitized += status->allocations_seen == FEED_ALLOCATIONS_SANITIZED;
     stats->loops_lost += status->loops_lost;
     stats->runtimes |= process->runtimes;
     if (*process->unknown_runtime)
@@ -77,6 +83,25 @@ static void say_losses(const struct stats *stats)
     for (int loss = 0; loss < FEED_LOSS_COUNT; loss++)
         if (stats->lost[loss])
             log_line("  lost        %9" PRIu64 "  %s", stats->lost[loss], texts[loss]);
+}
+
+static void say_allocations(const struct stats *stats)
+{
+    if (stats->allocations)
+        log_line("  allocations %9" PRIu64 "  sampled", stats->allocations);
+    if (stats->allocations_lost)
+        log_line("  allocations %9" PRIu64
+                 "  sampled, and lost: their stacks could not be taken, or the "
+                 "service read too slowly",
+                 stats->allocations_lost);
+    if (stats->allocations_loose)
+        log_line("  allocations %9" PRIu64 "  sampled, and not followed until they are freed: too "
+                 "many live (use a larger --alloc=BYTES)",
+                 stats->allocations_loose);
+    if (stats->allocations_wanted && stats->sanitized)
+        log_line("  allocations           of %" PRIu64 " processes are left alone: they have a "
+                 "sanitizer",
+                 stats->sanitized);
 }
 
 static void say_ends(const struct stats *stats)
@@ -134,11 +159,13 @@ void stats_say(struct profile *profile)
     struct stats stats = { 0 };
 
     sum(&stats, profile);
+    stats.allocations_wanted = profile_settings(profile).allocation_bytes != 0;
     log_line("%" PRIu64 " %s", cpu.processes, cpu.processes == 1 ? "process" : "processes");
     say_timers(&stats);
     log_line("  ticks       %9" PRIu64, stats.ticks);
     log_line("  delivered   %9" PRIu64 "  samples", stats.delivered);
     say_losses(&stats);
+    say_allocations(&stats);
     say_ends(&stats);
     say_runtimes(&stats);
     if (*stats.unknown_runtime)
