@@ -83,7 +83,8 @@ struct service {
     unsigned written_count;
     uint64_t samples_told; /* that were there at the last _SamplesAvailable */
     int64_t samples_told_us;
-    json_t *unsampled; /* _Unsampled; NULL: none yet */
+    int64_t allocations_since_us; /* their accumulators were reset then; 0: never */
+    json_t *unsampled;            /* _Unsampled; NULL: none yet */
     char host_cpu[128];
     char vm_name[128];
     json_t *chosen_streams; /* names, in a saved session; NULL: none was chosen yet */

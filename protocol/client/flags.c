@@ -1,6 +1,7 @@
 #include "flags.h"
 
 #include "client.h"
+#include "../isolates/isolates.h"
 #include "../rpc/values.h"
 #include "../samples/counters.h"
 #include "../stalls/stall_words.h"
@@ -189,6 +190,44 @@ static enum flag_set set_wall_threads(struct service *service, const char *value
     return FLAG_SET;
 }
 
+static bool any_allocations(struct service *service)
+{
+    const struct process_info *process = NULL;
+
+    while ((process = isolates_next(&service->isolates, process)))
+        if (process->live && process->status.allocations_seen == FEED_ALLOCATIONS_SEEN)
+            return true;
+    return false;
+}
+
+static void get_alloc(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32,
+             profile_settings(service->options.profile).allocation_bytes);
+}
+
+static enum flag_set set_alloc(struct service *service, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+    int64_t bytes;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!strcmp(value, "true"))
+        bytes = FEED_ALLOCATION_BYTES_DEFAULT;
+    else if (!strcmp(value, "false"))
+        bytes = 0;
+    else if (!value_int64(value, &bytes))
+        return FLAG_INVALID;
+    if (bytes)
+        bytes = clamp(bytes, FEED_ALLOCATION_BYTES_MIN, FEED_ALLOCATION_BYTES_MAX);
+    if (bytes && !any_allocations(service))
+        return FLAG_UNSEEN;
+    settings.allocation_bytes = (uint32_t)bytes;
+    profile_apply_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
 static void get_stall_limit(struct service *service, char out[FLAG_TEXT_MAX])
 {
     struct stall_settings settings = profile_stall_settings(service->options.profile);
@@ -259,6 +298,10 @@ static const struct flag flags[] = {
       "Int", "512", get_depth, set_depth },
     { "pause_isolates_on_exit", "Not possible here.", "Bool", "false", NULL, set_never },
     { "pause_isolates_on_start", "Not possible here.", "Bool", "false", NULL, set_never },
+    { "profile_alloc",
+      "Bytes of which one allocation is sampled, on average; 0: none. Of programs started with "
+      "--alloc.",
+      "Int", "0", get_alloc, set_alloc },
     { "profile_gil",
       "Tell who has Python's interpreter lock, and who waits for it: GilHeld and GilWait.", "Bool",
       "false", get_gil, set_gil },

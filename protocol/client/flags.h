@@ -26,7 +26,8 @@ enum flag_set {
     FLAG_UNKNOWN,
     FLAG_INVALID,
     FLAG_FIXED,
-    FLAG_SAVED, /* it would change what a program does, and none is there */
+    FLAG_UNSEEN, /* no program lets its allocations come by */
+    FLAG_SAVED,  /* it would change what a program does, and none is there */
 };
 
 /* A list of Flag objects; NULL when out of memory. */

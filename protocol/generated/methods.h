@@ -55,6 +55,7 @@ struct private_get_cpu_samples_params {
     int64_t count; /* not given: 0 */
     enum symbols_wanted symbols; /* not given: SYMBOLS_WANTED_COMPLETE */
     bool pcs; /* not given: 0 */
+    enum samples_kind kind; /* not given: SAMPLES_KIND_TIME */
     enum samples_form form; /* not given: SAMPLES_FORM_LIST */
     const char *cursor; /* not given: NULL */
 };

@@ -36,6 +36,12 @@ const char *const samples_form_words[SAMPLES_FORM_COUNT + 1] = {
     [SAMPLES_FORM_TABLE] = "table",
 };
 
+const char *const samples_kind_words[SAMPLES_KIND_COUNT + 1] = {
+    [SAMPLES_KIND_TIME] = "time",
+    [SAMPLES_KIND_ALLOC] = "alloc",
+    [SAMPLES_KIND_LIVE] = "live",
+};
+
 const char *const stream_id_words[STREAM_ID_COUNT + 1] = {
     [STREAM_ID_VM] = "VM",
     [STREAM_ID_ISOLATE] = "Isolate",

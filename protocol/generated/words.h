@@ -19,6 +19,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_AVAILABLE_CACHED_CPU_SAMPLES "AvailableCachedCpuSamples"
 #define TYPE_CACHED_CPU_SAMPLES "CachedCpuSamples"
 #define TYPE_CLASS "Class"
+#define TYPE_CLASS_HEAP_STATS "ClassHeapStats"
 #define TYPE_CLASS_LIST "ClassList"
 #define TYPE_CLIENT_NAME "ClientName"
 #define TYPE_CODE "Code"
@@ -140,6 +141,14 @@ enum samples_form {
     SAMPLES_FORM_COUNT,
 };
 extern const char *const samples_form_words[SAMPLES_FORM_COUNT + 1]; /* NULL at the end */
+
+enum samples_kind {
+    SAMPLES_KIND_TIME,
+    SAMPLES_KIND_ALLOC,
+    SAMPLES_KIND_LIVE,
+    SAMPLES_KIND_COUNT,
+};
+extern const char *const samples_kind_words[SAMPLES_KIND_COUNT + 1]; /* NULL at the end */
 
 enum stream_id {
     STREAM_ID_VM,

@@ -7,6 +7,7 @@
 #include "../objects/scripts.h"
 #include "../objects/scripts_writer.h"
 #include "../rpc/values.h"
+#include "../samples/allocation_sites.h"
 #include "../text/any_text.h"
 #include "../../sampler/feed/cleanup.h"
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -103,6 +104,16 @@ static json_t *function_object(struct client *client, const char *id)
     json_object_set_new(function, "_rawName", any_text(found.function.raw_name));
     json_object_set_new(function, "_fullName", any_text(found.function.full_name));
     return function;
+}
+
+/* Of a function that allocates. */
+static json_t *site_object(struct client *client, const char *function_id)
+{
+    struct profile_function found;
+
+    if (!profile_function(profile_of(client), function_id, &found))
+        return NULL;
+    return core_full_class(allocation_site_class(&found.function, &found.library));
 }
 
 static json_t *code_object(struct client *client, const char *id)
@@ -231,6 +242,8 @@ static json_t *object(struct client *client, const struct process_info *process,
 {
     if (begins_with(id, "objects/"))
         return value_object(client, id);
+    if (begins_with(id, ALLOCATION_SITE_CLASSES "functions/"))
+        return site_object(client, id + strlen(ALLOCATION_SITE_CLASSES));
     if (begins_with(id, "classes/"))
         return core_class_object(id);
     if (!strcmp(id, CORE_LIBRARY_ID))

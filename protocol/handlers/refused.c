@@ -19,8 +19,8 @@
 #define NO_STOP     "isoscope never stops a program."
 #define NO_COMPILER "A native program has no compiler for expressions."
 
-REFUSE(get_allocation_traces, RPC_FEATURE_DISABLED, "Allocations are not sampled.")
-REFUSE(set_trace_class_allocation, RPC_FEATURE_DISABLED, "Allocations are not sampled.")
+REFUSE(set_trace_class_allocation, RPC_FEATURE_DISABLED,
+       "A native program has no classes: all its allocations are sampled, or none.")
 REFUSE(request_heap_snapshot, RPC_FEATURE_DISABLED, NO_OBJECTS)
 REFUSE(get_instances, RPC_FEATURE_DISABLED, NO_OBJECTS)
 REFUSE(get_instances_as_list, RPC_FEATURE_DISABLED, NO_OBJECTS)

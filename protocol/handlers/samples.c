@@ -25,6 +25,7 @@ static int reply_samples(struct client *client, struct reply *reply, const struc
     struct cpu_samples_options options = { .dialect = telling->dialect,
                                            .codes = telling->codes,
                                            .pcs = telling->pcs,
+                                           .memory = sample_kind_is_memory(window->kind),
                                            .tells_progress = window->partial_names_ok,
                                            .several = !isolate };
     int rc = samples_reply_begin(client, reply, isolate, window, &begun);
@@ -53,6 +54,20 @@ int handle_get_cpu_samples(struct client *client, const struct get_cpu_samples_p
         return rc;
     window.partial_names_ok = params->symbols == SYMBOLS_WANTED_AVAILABLE;
     window.counted = true;
+    return reply_samples(client, reply, params->isolate, &window, &telling);
+}
+
+/* classId is of no use: a native program's memory has no classes. */
+int handle_get_allocation_traces(struct client *client,
+                                 const struct get_allocation_traces_params *params,
+                                 struct reply *reply)
+{
+    static const struct telling telling = { .dialect = &cpu_samples_public };
+    struct snapshot_window window = window_if_given(params->time_origin_us, params->time_extent_us);
+
+    if (!profile_settings(client->service->options.profile).allocation_bytes)
+        return fail(client, RPC_FEATURE_DISABLED, "Allocations are not sampled.");
+    window.kind = SAMPLES_OF_ALLOCATIONS;
     return reply_samples(client, reply, params->isolate, &window, &telling);
 }
 
@@ -99,6 +114,7 @@ int handle_private_get_cpu_samples(struct client *client,
         return table_reply(client, params, reply);
     if (params->timestamp_us > 0)
         window = window_between(params->timestamp_us, INT64_MAX - params->timestamp_us);
+    window.kind = samples_kind_of(params->kind);
     window.count_max = (uint64_t)params->count;
     window.partial_names_ok = params->symbols == SYMBOLS_WANTED_AVAILABLE;
     return reply_samples(client, reply, params->isolate, &window, &telling);

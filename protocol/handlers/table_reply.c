@@ -6,12 +6,22 @@
 #include "../samples/table_writer.h"
 #include "../../sampler/feed/cleanup.h"
 
+enum sample_kind samples_kind_of(enum samples_kind kind)
+{
+    static const enum sample_kind kinds[] = { [SAMPLES_KIND_TIME] = SAMPLES_OF_TIME,
+                                              [SAMPLES_KIND_ALLOC] = SAMPLES_OF_ALLOCATIONS,
+                                              [SAMPLES_KIND_LIVE] = SAMPLES_OF_LIVE };
+
+    return kinds[kind];
+}
+
 int table_reply(struct client *client, const struct private_get_cpu_samples_params *params,
                 struct reply *reply)
 {
     struct profile *profile = client->service->options.profile;
     CLEANUP(samples_reply_end) struct samples_reply begun = { 0 };
-    struct follow_window window = { .from_us = params->timestamp_us,
+    struct follow_window window = { .kind = samples_kind_of(params->kind),
+                                    .from_us = params->timestamp_us,
                                     .count_max = (uint64_t)params->count,
                                     .partial_names_ok =
                                         params->symbols == SYMBOLS_WANTED_AVAILABLE };
@@ -28,6 +38,7 @@ int table_reply(struct client *client, const struct private_get_cpu_samples_para
                                       .counters = begun.counters,
                                       .tells_progress = window.partial_names_ok,
                                       .symbols = profile_symbols(profile),
+                                      .memory = sample_kind_is_memory(window.kind),
                                       .pid = begun.pid,
                                       .period_us = profile_settings(profile).period_us,
                                       .depth_max = profile_settings(profile).depth_max };

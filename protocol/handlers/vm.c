@@ -162,6 +162,7 @@ int handle_set_flag(struct client *client, const struct set_flag_params *params,
         [FLAG_UNKNOWN] = "Cannot set flag: flag not found",
         [FLAG_INVALID] = "Cannot set flag: invalid value",
         [FLAG_FIXED] = "Cannot set flag: cannot change at runtime",
+        [FLAG_UNSEEN] = "Cannot set flag: no program was started with --alloc",
     };
     char now[FLAG_TEXT_MAX];
     enum flag_set set = flag_set(client->service, params->name, params->value, now);

@@ -59,10 +59,8 @@ json_t *core_library_object(void)
 }
 
 /* Observatory reads the members with a leading '_' as booleans. */
-static json_t *full_class(int number)
+static json_t *as_full(json_t *class, bool root)
 {
-    bool root = number == CLASS_OBJECT;
-    json_t *class = class_ref(number);
     json_auto_t *more = json_pack(
         "{s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:o*, s:[], s:[], s:[], s:o}",
         "type", TYPE_CLASS, "abstract", 0, "const", 0, "isSealed", 0, "isMixinClass", 0,
@@ -74,13 +72,18 @@ static json_t *full_class(int number)
     return class;
 }
 
+json_t *core_full_class(json_t *reference)
+{
+    return reference ? as_full(reference, false) : NULL;
+}
+
 json_t *core_class_object(const char *id)
 {
     const char *slash = strchr(id, '/');
 
     for (int i = 0; slash && i < CLASS_COUNT; i++)
         if (!strcmp(slash + 1, classes[i]))
-            return full_class(i);
+            return as_full(class_ref(i), i == CLASS_OBJECT);
     return NULL;
 }
 

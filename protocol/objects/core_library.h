@@ -23,6 +23,8 @@
 json_t *core_library_object(void); /* Library */
 json_t *core_class_refs(void);     /* a list of all: @Class */
 json_t *core_class_object(const char *id);
+/* An @Class as Class; takes it over, NULL is fine. */
+json_t *core_full_class(json_t *reference);
 
 /* @Instance */
 json_t *core_null(void);

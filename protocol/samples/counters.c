@@ -37,6 +37,9 @@ static void add_process(struct sums *sums, const struct process_info *process)
     sums->evicted += process->evicted;
     sums->corrupt += process->corrupt;
     sums->unstored += process->unstored;
+    sums->status.allocations += status->allocations;
+    sums->status.allocations_lost += status->allocations_lost;
+    sums->status.allocations_loose += status->allocations_loose;
     sums->status.names_full += status->names_full;
     sums->status.codes_full += status->codes_full;
     sums->status.loops_lost += status->loops_lost;
@@ -85,6 +88,11 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
         put_counter(object, loss_names[i], sums.status.lost[i]);
     for (size_t i = 0; i < FEED_END_COUNT; i++)
         put_counter(object, end_names[i], sums.status.ends[i]);
+    if (sums.status.allocations || sums.status.allocations_lost) {
+        put_counter(object, "alloc_sampled", sums.status.allocations);
+        put_counter(object, "alloc_lost", sums.status.allocations_lost);
+        put_counter(object, "alloc_loose", sums.status.allocations_loose);
+    }
     if (sums.status.codes_full)
         put_counter(object, "codes_full", sums.status.codes_full);
     for (size_t i = 0; i < RUNTIME_COUNT; i++)

@@ -119,6 +119,7 @@ from .protocol import (
     ResumeStep,
     RpcDiscoverResult,
     SamplesForm,
+    SamplesKind,
     SendDapRequestResult,
     SetBreakpointStateResult,
     SetClientNameResult,
@@ -207,8 +208,8 @@ class Methods:
         reset: Optional[bool] = None,
         gc: Optional[GcWanted] = None,
     ) -> PrivateGetAllocationProfileResult:
-        """Allocations by class, as DevTools' Memory screen asks for them. DevTools divides by
-        collections, so each heap had one.
+        """Allocations by the function that allocates, in the place of a class, as DevTools'
+        Memory screen asks for them. DevTools divides by collections, so each heap had one.
         """
         reply: PrivateGetAllocationProfileResult = self._ask(
             "_getAllocationProfile",
@@ -262,6 +263,7 @@ class Methods:
         count: Optional[int] = None,
         symbols: Optional[SymbolsWanted] = None,
         pcs: Optional[bool] = None,
+        kind: Optional[SamplesKind] = None,
         form: Optional[SamplesForm] = None,
         cursor: Optional[str] = None,
     ) -> PrivateGetCpuSamplesResult:
@@ -273,6 +275,7 @@ class Methods:
         renamed of a later reply; _SymbolsAvailable tells when to ask.
         pcs: Each frame of a stack says where in its module it was: its offset. The table form
         always does.
+        kind: A cursor is of one kind.
         cursor: In the table form: next of an earlier reply; timestamp is not looked at then.
         """
         reply: PrivateGetCpuSamplesResult = self._ask(
@@ -282,6 +285,7 @@ class Methods:
             count=count,
             symbols=symbols,
             pcs=pcs,
+            kind=kind,
             form=form,
             cursor=cursor,
         )
@@ -793,7 +797,7 @@ class Methods:
         reset: Optional[bool] = None,
         gc: Optional[GcWanted] = None,
     ) -> GetAllocationProfileResult:
-        """Allocations by class."""
+        """Allocations by the function that allocates, in the place of a class."""
         reply: GetAllocationProfileResult = self._ask(
             "getAllocationProfile",
             isolateId=isolate_id,
@@ -810,8 +814,9 @@ class Methods:
         time_extent_micros: Optional[Micros] = None,
         class_id: Optional[str] = None,
     ) -> GetAllocationTracesResult:
-        """Where classes were allocated; a native program has none. Refused: the result can only
-        be that the isolate is gone.
+        """Sampled allocations, with their stacks. Of programs started with --alloc; each sample
+        is one allocation, and stands for as many bytes as _getCpuSamples tells of kind alloc.
+        classId is not looked at: there are no classes.
         """
         reply: GetAllocationTracesResult = self._ask(
             "getAllocationTraces",
@@ -1655,7 +1660,9 @@ if TYPE_CHECKING:
             reset: Optional[bool] = None,
             gc: Optional[GcWanted] = None,
         ) -> PrivateGetAllocationProfileResult:
-            """Allocations by class, as DevTools' Memory screen asks for them."""
+            """Allocations by the function that allocates, in the place of a class, as DevTools'
+            Memory screen asks for them.
+            """
 
         async def private_get_cpu_profile(
             self,
@@ -1683,6 +1690,7 @@ if TYPE_CHECKING:
             count: Optional[int] = None,
             symbols: Optional[SymbolsWanted] = None,
             pcs: Optional[bool] = None,
+            kind: Optional[SamplesKind] = None,
             form: Optional[SamplesForm] = None,
             cursor: Optional[str] = None,
         ) -> PrivateGetCpuSamplesResult:
@@ -1963,7 +1971,7 @@ if TYPE_CHECKING:
             reset: Optional[bool] = None,
             gc: Optional[GcWanted] = None,
         ) -> GetAllocationProfileResult:
-            """Allocations by class."""
+            """Allocations by the function that allocates, in the place of a class."""
 
         async def get_allocation_traces(
             self,
@@ -1973,7 +1981,7 @@ if TYPE_CHECKING:
             time_extent_micros: Optional[Micros] = None,
             class_id: Optional[str] = None,
         ) -> GetAllocationTracesResult:
-            """Where classes were allocated; a native program has none."""
+            """Sampled allocations, with their stacks."""
 
         async def get_available_cached_cpu_samples(self) -> GetAvailableCachedCpuSamplesResult:
             """The user tags whose samples getCachedCpuSamples can give."""

@@ -17,6 +17,7 @@ Millis = int
 ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
 ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
 SamplesForm = Literal["list", "table"]
+SamplesKind = Literal["time", "alloc", "live"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
 TimelineStream = str
@@ -29,7 +30,7 @@ PrivateStallCounts = Mapping[str, int]
 
 
 class ClassRef(TypedDict):
-    """The class of a value: a text, null, or a function's type."""
+    """The class of a value: a text, null, or a function's type; of an allocation, the function that made it."""
 
     type: Literal["@Class"]
     fixedId: Literal[True]
@@ -151,11 +152,11 @@ class _AllocationProfileRequired(TypedDict):
 
     type: Literal["AllocationProfile"]
     memoryUsage: MemoryUsage
-    members: List[Any]
+    members: List[ClassHeapStats]
 
 
 class AllocationProfile(_AllocationProfileRequired, total=False):
-    """Allocations are not sampled: the memory, and no classes."""
+    """The memory; and where allocations are sampled (--alloc) the functions that allocate."""
 
     _heaps: PrivateHeaps
 
@@ -220,6 +221,16 @@ class Class(_ClassRequired, total=False):
     """A class: of a native program's answers there are Object and its three children, and nothing in them."""
 
     super: ClassRef
+
+
+_ClassHeapStatsRequired = TypedDict('_ClassHeapStatsRequired', {"type": 'Literal["ClassHeapStats"]', "class": 'ClassRef', "instancesAccumulated": 'int', "accumulatedSize": 'int', "instancesCurrent": 'int', "bytesCurrent": 'int'})
+
+
+class ClassHeapStats(_ClassHeapStatsRequired, total=False):
+    """Of a native program a class is a function that allocates: what it has got since the start or the last reset, and what of it lives. Estimates, made of the sampled allocations."""
+
+    _new: List[int]
+    _old: List[int]
 
 
 class ClassList(TypedDict):
@@ -972,6 +983,8 @@ class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     """One stack of one thread."""
 
     isolateId: IsolateId
+    bytes: int
+    objects: float
     truncated: Literal[True]
     end: Literal["depth", "no_module", "no_row", "rule", "stack", "loop"]
 
@@ -1537,8 +1550,8 @@ class PrivateTableRenamed(_PrivateTableRenamedRequired, total=False):
     files: List[str]
 
 
-class PrivateTableSamples(TypedDict):
-    """Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that."""
+class _PrivateTableSamplesRequired(TypedDict):
+    """What every PrivateTableSamples has."""
 
     timeDeltas: List[int]
     threads: List[int]
@@ -1548,6 +1561,13 @@ class PrivateTableSamples(TypedDict):
     vmTags: List[int]
     incomplete: List[int]
     ends: List[Literal["", "depth", "no_module", "no_row", "rule", "stack", "loop"]]
+
+
+class PrivateTableSamples(_PrivateTableSamplesRequired, total=False):
+    """Columns: entry i of each belongs to the same sample. A sample's stack is its frame, then its caller and the callers of that."""
+
+    bytes: List[int]
+    objects: List[float]
 
 
 class PrivateTableThread(TypedDict):
@@ -2039,6 +2059,7 @@ class PrivateGetCpuSamplesParams(TypedDict, total=False):
     count: int
     symbols: SymbolsWanted
     pcs: bool
+    kind: SamplesKind
     form: SamplesForm
     cursor: str
 
@@ -2903,7 +2924,7 @@ ExtDartIoGetHttpProfileResult = Union[HttpProfile, Sentinel]
 ExtDartIoGetSocketProfileResult = Union[SocketProfile, Sentinel]
 ExtDartIoGetVersionResult = Union[Version, Sentinel]
 GetAllocationProfileResult = Union[AllocationProfile, Sentinel]
-GetAllocationTracesResult = Sentinel
+GetAllocationTracesResult = Union[CpuSamples, Sentinel]
 GetAvailableCachedCpuSamplesResult = AvailableCachedCpuSamples
 GetCachedCpuSamplesResult = Union[CachedCpuSamples, Sentinel]
 GetClassListResult = Union[ClassList, Sentinel]
