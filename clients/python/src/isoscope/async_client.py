@@ -27,7 +27,7 @@ from .events import Inbox
 from .methods import AsyncMethods
 from .model import CpuSamples, Process
 from .operations import Namer, Operation, Wanted
-from .profile import Profile
+from .profile import TIME, Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
@@ -247,8 +247,9 @@ class AsyncClient:
         tid: Optional[int] = None,
         count: int = 0,
         pcs: bool = False,
+        kind: str = TIME,
     ) -> Profile:
-        wanted = Wanted(since_us, processes, tid, count, self._name, pcs)
+        wanted = Wanted(since_us, processes, tid, count, self._name, pcs, kind)
         return await self._do(operations.profile(wanted))
 
     async def timeline(self, *, process: Optional[Process] = None) -> Timeline:

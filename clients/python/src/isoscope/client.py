@@ -26,7 +26,7 @@ from .events import Inbox
 from .methods import Methods
 from .model import CpuSamples, Process
 from .operations import Namer, Operation, Wanted
-from .profile import Profile
+from .profile import TIME, Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
@@ -214,12 +214,14 @@ class Client:
         tid: Optional[int] = None,
         count: int = 0,
         pcs: bool = False,
+        kind: str = TIME,
     ) -> Profile:
         """Every sample since since_us, of all processes or of those given; of one thread where a
         tid is given; at most the oldest count of each process, 0: all. pcs: frames tell where in
-        their module they were, for disassembly and the like."""
+        their module they were, for disassembly and the like. kind: "time"; "alloc": allocations,
+        sampled by their bytes; "live": those that have not been freed."""
         return self._do(
-            operations.profile(Wanted(since_us, processes, tid, count, self._name, pcs))
+            operations.profile(Wanted(since_us, processes, tid, count, self._name, pcs, kind))
         )
 
     def timeline(self, *, process: Optional[Process] = None) -> Timeline:

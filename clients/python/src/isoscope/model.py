@@ -77,6 +77,8 @@ class Sample:
     offsets: tuple[int, ...] = ()  # of the frames' pcs in their modules. (): not told
     vm_tag: str = ""  # what it was doing: "Native", "Idle", ...
     cpu_ns: Optional[int] = None  # the thread's CPU time since its last sample; None: not told
+    bytes: int = 0  # of memory: what it stands for, of all that was allocated
+    objects: float = 0.0
     thread_name: str = ""  # "": not known
 
 
@@ -98,7 +100,7 @@ class CpuSamples:
         return data_frame(samples_columns(self))
 
     @classmethod
-    def parse(cls, reply: Mapping[str, Any]) -> CpuSamples:
+    def parse(cls, reply: Mapping[str, Any], kind: str = "time") -> CpuSamples:
         wire = cast(PrivateCpuSamples, reply)
         try:
             libraries = {entry["id"]: library_of(entry) for entry in wire["libraries"]}
@@ -110,7 +112,7 @@ class CpuSamples:
                 samples=[_sample(entry, functions) for entry in wire["samples"]],
                 functions=functions,
                 libraries=libraries,
-                **_extras(reply),
+                **_extras(reply, kind),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ProtocolError(f"_getCpuSamples: the reply lacks or breaks {error}") from error
@@ -149,10 +151,18 @@ def is_thread(isolate: Any) -> bool:
     return "_tid" in isolate
 
 
-def _extras(reply: Mapping[str, Any]) -> dict[str, Any]:
+def lost_in(counters: Mapping[str, int], kind: str) -> dict[str, int]:
+    """Samples that could not be taken, by cause."""
+    lost = {name: int(n) for name, n in counters.items() if n}
+    if kind != "time":
+        return {"no stack, or no room": n for name, n in lost.items() if name == "alloc_lost"}
+    return {name[5:]: n for name, n in lost.items() if name.startswith("lost_")}
+
+
+def _extras(reply: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """What our service adds to the reply; another one's may lack it."""
     counters = reply.get("_counters") or {}
-    lost = {name[5:]: int(n) for name, n in counters.items() if name.startswith("lost_") and n}
+    lost = lost_in(counters, kind)
     pid = reply.get("pid")
     return {
         "pid": int(pid) if pid else None,
@@ -230,6 +240,8 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         user_tag=str(entry.get("userTag", "")),
         vm_tag=str(entry.get("vmTag", "")),
         cpu_ns=int(entry["cpuNanos"]) if "cpuNanos" in entry else None,
+        bytes=int(entry.get("bytes", 0)),
+        objects=float(entry.get("objects", 0)),
     )
 
 

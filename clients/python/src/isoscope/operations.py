@@ -18,7 +18,7 @@ from typing import Any, Callable, Generator, Iterable, Mapping, Optional, TypeVa
 
 from .errors import ProtocolError, RpcError
 from .model import CpuSamples, Process, is_thread
-from .profile import Profile
+from .profile import TIME, Profile
 from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
 from .samples_table import SamplesTable, Update
@@ -96,8 +96,9 @@ def cpu_samples(
     count: Optional[int] = None,
     name: Optional[Namer] = None,
     pcs: bool = False,
+    kind: str = TIME,
 ) -> Operation[Optional[CpuSamples]]:
-    params: dict[str, Any] = {"isolateId": process.id, "timestamp": since_us}
+    params: dict[str, Any] = {"isolateId": process.id, "timestamp": since_us, **_of_kind(kind)}
     if pcs:
         params["pcs"] = True
     if count is not None:
@@ -105,12 +106,12 @@ def cpu_samples(
     try:
         reply = yield Call("_getCpuSamples", params)
     except RpcError as error:
-        if error.code != METHOD_NOT_FOUND:
+        if error.code != METHOD_NOT_FOUND or kind != TIME:
             raise
         return (yield from public_cpu_samples(process, since_us, count, error))
     if reply.get("type") == "Sentinel":
         return None
-    return CpuSamples.parse(name(reply) if name else reply)
+    return CpuSamples.parse(name(reply) if name else reply, kind)
 
 
 def public_cpu_samples(
@@ -181,6 +182,10 @@ def loop_stats(process: Optional[Process] = None) -> Operation[Optional[LoopStat
     return loop_stats_of((yield Call("_getLoopStats", _of_process(process))))
 
 
+def _of_kind(kind: str) -> dict[str, Any]:
+    return {} if kind == TIME else {"kind": kind}
+
+
 def _of_process(process: Optional[Process]) -> dict[str, Any]:
     return {} if process is None else {"isolateId": process.id}
 
@@ -195,12 +200,13 @@ class Wanted:
     count: int = 0  # the oldest so many of each process; 0: all
     name: Optional[Namer] = None  # completes replies without names; then the list form is asked for
     pcs: bool = False  # frames tell theirs
+    kind: str = TIME  # profile.KINDS
 
 
 def profile(wanted: Wanted) -> Operation[Profile]:
     known = yield from processes()
     chosen = known if wanted.processes is None else list(wanted.processes)
-    gathered = Profile(pcs=wanted.pcs)
+    gathered = Profile(pcs=wanted.pcs, kind=wanted.kind)
     gathered.meta["program"] = ", ".join(dict.fromkeys(process.name for process in chosen))
     one_by_one = wanted.processes is not None or wanted.count > 0
     targets: list[Optional[Process]] = list(chosen) if one_by_one else [None]
@@ -211,7 +217,7 @@ def profile(wanted: Wanted) -> Operation[Profile]:
         if not has_tables:
             yield from _all_lists(gathered, chosen, wanted)
     except RpcError as error:
-        if len(gathered) or error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):
+        if len(gathered) or wanted.kind != TIME or error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):
             raise
         yield from _all_lists(gathered, chosen, wanted)
     gathered.complete()
@@ -228,8 +234,8 @@ def _all_tables(
     """False: the service has no table form."""
     lost: Counter[str] = Counter()
     for target in targets:
-        table = SamplesTable()
-        params: dict[str, Any] = {"form": "table", "timestamp": wanted.since_us}
+        table = SamplesTable(wanted.kind)
+        params: dict[str, Any] = {"form": "table", "timestamp": wanted.since_us, **_of_kind(wanted.kind)}
         params["count"] = wanted.count or PAGE
         if target is not None:
             params["isolateId"] = target.id
@@ -252,7 +258,7 @@ def _all_tables(
 def _all_lists(gathered: Profile, chosen: list[Process], wanted: Wanted) -> Operation[None]:
     for process in chosen:
         samples = yield from cpu_samples(
-            process, wanted.since_us, wanted.count or None, wanted.name, wanted.pcs
+            process, wanted.since_us, wanted.count or None, wanted.name, wanted.pcs, wanted.kind
         )
         if samples is not None:
             gathered.add(process, samples)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Iterator, M
 
 from .dataframe import data_frame, profile_columns
 from .gc_pause import no_collector
-from .model import NO_OFFSET, CpuSamples, Function, Process
+from .model import NO_OFFSET, Sample, CpuSamples, Function, Process
 from .samples_table import Piece, TableFrame, Update
 from .ways import Ways
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 CPU, SAMPLES = WEIGHTS = ("cpu", "samples")  # what shares may be of
+# What samples are of: CPU time and waits; allocations, which stand for bytes; those of them that live.
+TIME, ALLOC, LIVE = KINDS = ("time", "alloc", "live")
 
 # What wall mode's samples say of a thread that uses no CPU time.
 _WAITING = frozenset(("Runnable", "Lock", "IO", "Sleep", "GilWait", "Blocked"))
@@ -82,8 +84,9 @@ class Profile:
     """Entry i of each column belongs to sample i. In the order of arrival: not quite that of
     time."""
 
-    def __init__(self, *, pcs: bool = False) -> None:
+    def __init__(self, *, pcs: bool = False, kind: str = TIME) -> None:
         """pcs: frames keep where they were, so that one line is as many frames as it has pcs."""
+        self.kind = kind
         self.pcs = pcs
         self.threads: list[Thread] = []
         self.frames: list[Frame] = []
@@ -94,7 +97,9 @@ class Profile:
         self.times_us = array("q")
         self.sample_threads = array("I")
         self.nodes = array("I")
-        self.weights_us = array("q")  # CPU time; the period where the service does not tell
+        # CPU time; the period where the service does not tell. Of memory: bytes.
+        self.weights_us = array("q")
+        self.objects = array("d")  # of memory: allocations that a sample stands for; else empty
         self.user_tags = array("I")
         self.states = array("I")
         self.cut: set[int] = set()  # samples whose stack's outer end is missing
@@ -254,11 +259,17 @@ class Profile:
                 sample.timestamp_us,
                 self.thread(process, sample.tid, sample.thread_name),
                 node,
-                weight_us=None if sample.cpu_ns is None else (sample.cpu_ns + 500) // 1000,
+                weight_us=self._weight_of(sample),
                 user_tag=sample.user_tag,
                 state=sample.vm_tag,
                 whole=sample.whole,
             )
+
+    def _weight_of(self, sample: Sample) -> Optional[int]:
+        if self.is_memory:
+            self.objects.append(sample.objects)
+            return sample.bytes
+        return None if sample.cpu_ns is None else (sample.cpu_ns + 500) // 1000
 
     def _node_of(
         self,
@@ -304,13 +315,16 @@ class Profile:
         states = {one: self.vm_tag(piece.vm_tags[one]) for one in sorted(set(columns["vmTags"]))}
         times = accumulate(columns["timeDeltas"], initial=piece.origin_us)
         next(times)
+        self.objects.extend(columns["objects"] if self.is_memory else ())
         self.add_rows(
             Rows(
                 times_us=times,
                 threads=map(threads.__getitem__, columns["threads"]),
                 tags=map(tags.__getitem__, columns["threads"]),
                 nodes=self._table.leaves(self, piece),
-                weights_us=[(ns + 500) // 1000 for ns in columns["cpuNanos"]],
+                weights_us=columns["bytes"]
+                if self.is_memory
+                else [(ns + 500) // 1000 for ns in columns["cpuNanos"]],
                 states=map(states.__getitem__, columns["vmTags"]),
                 cut=columns["incomplete"],
             )
@@ -379,7 +393,12 @@ class Profile:
         """What its shares are of. CPU time, since samples stand for different times: a thread that
         ticks cost too much gets fewer. In wall mode each sample is a look at a thread, whether it
         uses CPU time or not, so these are counted; so are samples that tell of no CPU time."""
-        return SAMPLES if self.waits or not any(self.weights_us) else CPU
+        return SAMPLES if not self.is_memory and (self.waits or not any(self.weights_us)) else CPU
+
+    @property
+    def is_memory(self) -> bool:
+        """Samples stand for bytes and objects, not for time."""
+        return self.kind != TIME
 
     @property
     def waits(self) -> bool:
@@ -409,6 +428,8 @@ class Profile:
             whole = getattr(self, column)
             part = array(whole.typecode, map(whole.__getitem__, places))
             setattr(chosen, column, part)
+        if self.is_memory:
+            chosen.objects = array("d", [self.objects[place] for place in places])
         chosen.cut = {place for place, i in enumerate(places) if i in self.cut}
         chosen.lost, chosen.meta = Counter(self.lost), dict(self.meta)
         return chosen

@@ -20,7 +20,7 @@ from operator import lt
 from typing import Any, Iterator, Mapping, Sequence, Union, cast
 
 from .errors import ProtocolError
-from .model import NO_OFFSET, Function, Library, Sample, function_of, library_of, runtimes_in
+from .model import NO_OFFSET, Function, Library, Sample, function_of, library_of, lost_in, runtimes_in
 from .protocol import (
     PrivateCpuSamplesTable,
     PrivateTableFrame,
@@ -140,7 +140,8 @@ class Update:
 class SamplesTable:
     """One reader's tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = "time") -> None:
+        self._kind = kind
         self.cursor = ""  # for the next request
         self._forget()
 
@@ -164,7 +165,7 @@ class SamplesTable:
                 pieces,
                 bool(wire.get("reset")),
                 bool(wire.get("more")),
-                {name[5:]: n for name, n in counters.items() if name.startswith("lost_") and n},
+                lost_in(counters, self._kind),
                 int(wire["samplePeriod"]),
                 int(counters.get("true_period_us", 0)),
                 renamed,

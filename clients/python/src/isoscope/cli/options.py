@@ -12,6 +12,7 @@ import os
 import re
 from typing import Any, Callable, Optional
 
+from ..profile import KINDS, TIME
 from ..trees.runtime_frames import ALL, FRAMES
 from . import place as places
 from .exits import UsageError, epilog
@@ -40,9 +41,11 @@ def add_command(
     return parser
 
 
-def add_options(parser: Any, *, shares: bool = True) -> None:
-    """shares: the command shows rows that can be too small (--min)."""
+def add_options(parser: Any, *, shares: bool = True, kind: bool = True) -> None:
+    """shares: the command shows rows that can be too small (--min). kind: what it shows may be of memory."""
     add_place(parser)
+    if kind:
+        add_kind(parser)
     add_filters(parser)
     if shares:
         parser.add_argument("--min", metavar="PERCENT", type=percent,
@@ -95,6 +98,18 @@ def run_options(args: argparse.Namespace) -> list[str]:
     words = [word for name in ("period", "mode") if given.get(name)
              for word in (f"--{name}", str(given[name]))]
     return words + [f"--{name}" for name in RUN_FLAGS if given.get(name.replace("-", "_"))]
+
+
+def alloc_options(args: argparse.Namespace) -> list[str]:
+    """What a command needs to be run with for the kind that is asked for."""
+    return [] if getattr(args, "kind", TIME) == TIME else ["--alloc"]
+
+
+def add_kind(parser: Any) -> None:
+    parser.add_argument("--kind", choices=KINDS, default=TIME,
+                        help="time: CPU time, and in wall mode all of it (default); alloc: allocations, of programs "
+                             "started with --alloc; live: those that have not been freed. Their samples stand for "
+                             "bytes; --from and --to say when they were allocated")
 
 
 def add_filters(parser: Any) -> None:

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Optional
 
-from ..profile import CPU, Profile
-from ..text import counted
+from ..profile import ALLOC, CPU, Profile
+from ..text import counted, size
 from ..trees.calltree import call_tree
 from ..trees.flame import Box, Layout, layout
 from .colours import OTHERS, PALETTE, shaded, slots_of, step_of
@@ -27,6 +27,7 @@ class Picture:
     summary: list[str]  # the first line says what was seen, others what is missing
     unit: str  # SAMPLES or MICROS
     libraries: list[tuple[str, int, str]]  # name, self, colour; the rest is OTHERS
+    memory: bool = False  # MICROS are bytes
 
     def colour(self, library: str) -> str:
         return next((c for name, _, c in self.libraries if name == library), OTHERS)
@@ -43,7 +44,9 @@ class Picture:
         return _own(box, self.unit)
 
     def value(self, value: int) -> str:
-        """As "1,234 samples" or "1.23 s"."""
+        """As "1,234 samples", "1.23 s" or "1.2 MiB"."""
+        if self.memory and self.unit == MICROS:
+            return size(value)
         if self.unit == MICROS:
             return duration(value)
         return counted(value, "sample")
@@ -63,7 +66,9 @@ def picture(profile: Profile, weight: str) -> Picture:
         boxes.insert(0, None)
         rows += 1
     libraries = _libraries(drawn, weight)
-    return Picture(boxes, rows, drawn.width, title_of(profile), _summary(profile), weight, libraries)
+    return Picture(
+        boxes, rows, drawn.width, title_of(profile), _summary(profile), weight, libraries, profile.is_memory
+    )
 
 
 def duration(us: int) -> str:
@@ -96,9 +101,12 @@ def title_of(profile: Profile) -> str:
 def _summary(profile: Profile) -> list[str]:
     count = len(profile)
     parts = [counted(count, "sample")]
-    if cpu_us := sum(profile.weights_us):
+    if profile.is_memory:
+        what = "allocated" if profile.kind == ALLOC else "alive"
+        parts.append(f"{size(sum(profile.weights_us))} {what}")
+    elif cpu_us := sum(profile.weights_us):
         parts.append(f"{duration(cpu_us)} of CPU time")
-    if profile.period_us:
+    if profile.period_us and not profile.is_memory:
         parts.append(f"one per {duration(profile.period_us)}")
     if extent := profile.last_us - profile.first_us:
         parts.append(f"over {duration(extent)}")

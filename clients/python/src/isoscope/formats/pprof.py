@@ -19,7 +19,7 @@ import gzip
 from typing import BinaryIO, Optional
 
 from ..model import Function, Library
-from ..profile import Profile
+from ..profile import ALLOC, LIVE, TIME, Profile
 from .common import in_time, path_of, pid_of
 from .pprof_fields import (
     FUNCTION,
@@ -33,6 +33,14 @@ from .pprof_fields import (
 )
 from .pprof_places import Places
 from .protobuf import data, number, packed
+
+
+# As Go's and gperftools' profiles name them.
+_TYPES = {
+    TIME: (("samples", "count"), ("cpu", "nanoseconds")),
+    ALLOC: (("alloc_objects", "count"), ("alloc_space", "bytes")),
+    LIVE: (("inuse_objects", "count"), ("inuse_space", "bytes")),
+}
 
 
 def write(profile: Profile, out: BinaryIO) -> None:
@@ -56,13 +64,14 @@ class _Writer:
         profile = self._profile
         self._mapping(_program_library(profile))  # pprof takes the first one for the program's
         samples = b"".join(self._samples())
-        samples_type = self._value_type("samples", "count")
-        cpu_type = self._value_type("cpu", "nanoseconds")
+        (count, count_unit), (amount, amount_unit) = _TYPES[profile.kind]
+        samples_type = self._value_type(count, count_unit)
+        cpu_type = self._value_type(amount, amount_unit)
         rest = [
             number(PROFILE.duration_nanos, (profile.last_us - profile.first_us) * 1000),
             data(PROFILE.period_type, cpu_type),
-            number(PROFILE.period, profile.period_us * 1000),
-            number(PROFILE.default_sample_type, self._string("cpu")),
+            number(PROFILE.period, 0 if profile.is_memory else profile.period_us * 1000),
+            number(PROFILE.default_sample_type, self._string(amount)),
         ]
         types = data(PROFILE.sample_type, samples_type) + data(PROFILE.sample_type, cpu_type)
         strings = b"".join(
@@ -80,7 +89,7 @@ class _Writer:
 
     def _samples(self) -> list[bytes]:
         profile = self._profile
-        sums: dict[tuple[int, int, int, int, bool], list[int]] = {}
+        sums: dict[tuple[int, int, int, int, bool], list[float]] = {}
         for place in in_time(profile):
             key = (
                 profile.nodes[place],
@@ -90,9 +99,9 @@ class _Writer:
                 place in profile.cut,
             )
             entry = sums.setdefault(key, [0, 0])
-            entry[0] += 1
-            entry[1] += profile.weights_us[place] * 1000
-        return [self._sample(*key, values) for key, values in sums.items()]
+            entry[0] += profile.objects[place] if profile.is_memory else 1
+            entry[1] += profile.weights_us[place] * (1 if profile.is_memory else 1000)
+        return [self._sample(*key, [round(one) for one in values]) for key, values in sums.items()]
 
     def _sample(
         self, node: int, thread: int, tag: int, state: int, cut: bool, values: list[int]

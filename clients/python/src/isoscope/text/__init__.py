@@ -82,3 +82,14 @@ def counted(count: int, noun: str) -> str:
 
 def duration(us: int) -> str:
     return f"{us / 1000:g} ms" if us >= 1000 else f"{us} us"
+
+
+def size(count: float) -> str:
+    """Bytes, in the unit that suits them."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(count) < 1024:
+            break
+        count /= 1024
+    else:
+        unit = "TiB"
+    return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"

@@ -61,6 +61,8 @@ def _call_tree(
     columns.sum_up()
     tree = CallTree(
         by_time=by_time,
+        kind=profile.kind,
+        objects=sum(profile.objects),
         roots=[Place(columns, top, 0) for top in tops],
         sample_count=len(profile),
         cpu_us=sum(profile.weights_us),

@@ -1,5 +1,7 @@
 """Trees and tables as plain data, for other programs: what the commands print with --json.
 
+Of memory (kind "alloc" or "live") what is called micros is bytes.
+
 Nodes stand in one flat list and name their parent by its index, because JSON readers give up
 on nesting as deep as a stack can be.
 """
@@ -109,9 +111,17 @@ def difference_json(difference: Difference) -> dict[str, Any]:
     return {"type": "Difference", **counts, "functions": told}
 
 
+def weight_word(tree: Tree) -> str:
+    if not tree.by_time:
+        return "samples"
+    return "bytes" if tree.is_memory else "cpu"
+
+
 def _summary(tree: Tree) -> dict[str, Any]:
+    memory = {"kind": tree.kind, "bytes": tree.cpu_us, "objects": tree.objects}
     return {
-        "weight": "cpu" if tree.by_time else "samples",
+        **(memory if tree.is_memory else {}),
+        "weight": weight_word(tree),
         "samplePeriod": tree.period_us,
         "samplePeriodTrue": tree.true_period_us,
         "sampleCount": tree.sample_count,

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Iterator, NamedTuple, Optional, Sequence
 
 from ..model import Function
+from ..profile import TIME
 from .columns import Columns
 from .html import tree_html
 from .item import Item
@@ -177,7 +178,9 @@ class Place(Node):
 class Tree:
     """Of all samples that were chosen."""
 
-    by_time: bool = False  # weighed by CPU time, else by samples
+    by_time: bool = False  # weighed by CPU time (of memory: by bytes), else by samples
+    kind: str = TIME  # profile.KINDS; of memory *_us are bytes
+    objects: float = 0.0  # of memory: allocations that the samples stand for
 
     roots: list[Node] = field(default_factory=list)  # the busiest first
     sample_count: int = 0
@@ -196,6 +199,10 @@ class Tree:
     @property
     def extent_us(self) -> int:
         return 0 if self.first_us is None else self.last_us - self.first_us
+
+    @property
+    def is_memory(self) -> bool:
+        return self.kind != TIME
 
     @property
     def weight(self) -> int:

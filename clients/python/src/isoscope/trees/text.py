@@ -17,16 +17,17 @@ Units    unit: "percent" of all of the tree, by its weight, "samples", or "ms" o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple, Optional
 
-from ..text import Style, counted, duration, printable, shorten, shorten_left
+from ..profile import ALLOC
+from ..text import Style, counted, duration, printable, shorten, shorten_left, size
 from .function_table import Table
 from .items import GROUPS
 from .nodes import Node, Small, Tree, small_of
 from .unnamed import advice
 
-UNITS = ("percent", "samples", "ms")
+UNITS = ("percent", "samples", "ms", "bytes")
 _NUMBERS_WIDTH = len("100.0 %  100.0 %  ")
 _NAME_WIDTH_MIN = 20
 _INLINED = " (inlined)"
@@ -74,8 +75,7 @@ def render_summary(tree: Tree) -> list[str]:
     # Some files keep no times.
     over = f" over {tree.extent_us / 1e6:.2f} s" if tree.extent_us else ""
     seen = f"{counted(tree.sample_count, 'sample')}{groups}{over}"
-    cpu = f", {tree.cpu_us / 1000:,.1f} ms of CPU time:" if tree.by_time else ","
-    lines = [f"{seen}{cpu} one per {_period(tree)}"]
+    lines = [f"{seen}{_of_memory(tree) if tree.is_memory else _of_time(tree)}"]
     lost = sum(tree.lost.values())
     if lost >= max(1, _WORTH_A_WORD * tree.sample_count):
         causes = ", ".join(f"{cause} {count:,}" for cause, count in tree.lost.most_common())
@@ -86,6 +86,18 @@ def render_summary(tree: Tree) -> list[str]:
                      "thread's start")
         lines += [RUNTIMES[runtime] for runtime in sorted(tree.runtimes) if runtime in RUNTIMES]
     return lines + advice(tree)
+
+
+def _of_time(tree: Tree) -> str:
+    cpu = f", {tree.cpu_us / 1000:,.1f} ms of CPU time:" if tree.by_time else ","
+    return f"{cpu} one per {_period(tree)}"
+
+
+def _of_memory(tree: Tree) -> str:
+    """The standard error is that of a Poisson process."""
+    what = "allocated" if tree.kind == ALLOC else "alive"
+    error = f" (± {100 / sqrt(tree.sample_count):.1f} %)" if tree.sample_count else ""
+    return f", {size(tree.cpu_us)} {what}{error}, about {tree.objects:,.0f} allocations"
 
 
 def render_tree(
@@ -267,6 +279,8 @@ def _number(amount: Optional[Amount], tree: Tree, unit: str) -> str:
         return f"{amount.samples:,}"
     if unit == "ms":
         return f"{amount.us / 1000:,.1f}"
+    if unit == "bytes":
+        return size(amount.us)
     return _percent(tree.share(amount.weight(tree)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, Optional
 
-from ...text import counted, fit_function, shorten_left
+from ...text import counted, fit_function, shorten_left, size
 from ...trees import Change, Difference, Tree, call_tree, difference
 from ...trees.data import difference_json
 from .. import options
@@ -40,6 +40,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--before", metavar="FROM,TO", type=_window, dest="before_window",
                         help="first range, in seconds from the first sample")
     parser.add_argument("--after", metavar="FROM,TO", type=_window, dest="after_window")
+    options.add_kind(parser)
     options.add_filters(parser)
     shown.add_merge(parser, group=False)
     parser.add_argument("--min", metavar="PERCENT", type=options.percent,
@@ -97,7 +98,10 @@ def _parts(changes: Difference, args: argparse.Namespace) -> list[list[str]]:
 
 def _amount(tree: Tree) -> str:
     samples = counted(tree.sample_count, "sample")
-    return f"{tree.cpu_us / 1000:,.1f} ms ({samples})" if tree.by_time else samples
+    if not tree.by_time:
+        return samples
+    amount = size(tree.cpu_us) if tree.is_memory else f"{tree.cpu_us / 1000:,.1f} ms"
+    return f"{amount} ({samples})"
 
 
 def _row(changes: Difference, change: Change, unit: str, style: Style) -> Row:

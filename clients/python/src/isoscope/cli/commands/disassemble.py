@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
             "isoscope disassemble -- ./program",
         ],
     )  # fmt: skip
-    options.add_options(parser)
+    options.add_options(parser, kind=False)
     shown.add_weight(parser)
     parser.add_argument("--of", metavar="FUNCTION",
                         help="the function (default: the one with the most self time)")

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
             "isoscope dump core",
         ],
     )
-    options.add_options(parser, shares=False)
+    options.add_options(parser, shares=False, kind=False)
     shown.add_shorten(parser)
     parser.add_argument("--age", metavar="SECONDS", type=options.seconds, default=1_000_000,
                         help="maximum age of a stack (default: 1)")

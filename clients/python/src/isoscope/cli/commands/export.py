@@ -86,6 +86,7 @@ def _add_words(parser: Any) -> None:
              "us; in wall mode samples)",
     )
     options.add_place(parser)
+    options.add_kind(parser)
     options.add_filters(parser)
 
 

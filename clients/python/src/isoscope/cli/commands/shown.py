@@ -7,11 +7,12 @@ import json
 from typing import Any, Callable
 
 from ...formats import MICROS, SAMPLES
-from ...profile import CPU
+from ...profile import ALLOC, CPU, LIVE, TIME
+from ...text import size
 from ...trees.items import GROUPS, MERGES
 from ...trees.nodes import Tree
 from ...trees.text import UNITS
-from ..exits import NothingToShow
+from ..exits import NothingToShow, UsageError
 from ..options import positive
 from ..source import Source
 
@@ -48,8 +49,17 @@ def add_shorten(parser: Any) -> None:
 
 def weight(args: argparse.Namespace) -> str:
     """As trees take it."""
-    chosen = args.weight or {"samples": SAMPLES, "ms": MICROS}.get(getattr(args, "unit", ""), "")
+    _check_unit(args)
+    chosen = args.weight or {"samples": SAMPLES, "ms": MICROS, "bytes": MICROS}.get(getattr(args, "unit", ""), "")
     return CPU if chosen == MICROS else str(chosen)
+
+
+def _check_unit(args: argparse.Namespace) -> None:
+    unit, memory = getattr(args, "unit", ""), getattr(args, "kind", TIME) != TIME
+    if unit == "bytes" and not memory:
+        raise UsageError(f"--unit bytes needs --kind {ALLOC} or {LIVE}: these samples stand for time")
+    if memory and (unit == "ms" or args.weight == MICROS):
+        raise UsageError(f"--kind {args.kind} has bytes, not time: use --unit bytes")
 
 
 def amount(tree: Tree, samples: int, us: int, unit: str) -> str:
@@ -58,6 +68,8 @@ def amount(tree: Tree, samples: int, us: int, unit: str) -> str:
         return f"{samples:,}"
     if unit == "ms":
         return f"{us / 1000:,.1f} ms"
+    if unit == "bytes":
+        return size(us)
     return f"{tree.share(us if tree.by_time else samples):.1%}"
 
 

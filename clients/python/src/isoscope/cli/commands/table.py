@@ -25,6 +25,7 @@ _ORDERS: dict[str, Callable[[FunctionRow], Any]] = {
     "name": lambda row: row.name,
 }
 _NUMBERS = ("self", "total", "self ms", "total ms", "samples")
+_NUMBERS_OF_MEMORY = ("self", "total", "self KiB", "total KiB", "samples")
 _HOT = 0.1  # of all in one function itself: worth a look
 _CALL = re.compile(r"(  (?:called by|calls) )?(.*)", re.DOTALL)
 
@@ -81,7 +82,7 @@ def named_rows(table: Table, name: str) -> list[FunctionRow]:
 
 def _page(tree: CallTree, rows: list[FunctionRow], args: argparse.Namespace) -> list[str]:
     style = style_here(args.shorten)
-    numbers = _NUMBERS if args.unit == "percent" else _NUMBERS[:2]
+    numbers = (_NUMBERS_OF_MEMORY if tree.is_memory else _NUMBERS) if args.unit == "percent" else _NUMBERS[:2]
     columns = [Column(title, right=True) for title in numbers]
     columns.append(Column("function", grows=True, fit=_fit_call))
     columns.append(Column("library", grows=True, fit=shorten_left))
@@ -105,7 +106,7 @@ class _Cells:
     def row(self, row: FunctionRow, hot: bool = False) -> Row:
         own = shown.amount(self._tree, row.self_count, row.self_us, self._unit)
         total = shown.amount(self._tree, row.total_count, row.total_us, self._unit)
-        times = [f"{row.self_us / 1000:,.1f}", f"{row.total_us / 1000:,.1f}", f"{row.total_count:,}"]
+        times = [self._time(row.self_us), self._time(row.total_us), f"{row.total_count:,}"]
         name = self._style.function(row.name)
         hot = hot or row.self_weight >= _HOT * self._tree.weight
         return Row([own, total, *self._more(times), name, row.library], hot=hot)
@@ -124,12 +125,15 @@ class _Cells:
             Row([
                 "",
                 shown.amount(self._tree, counts[item], times_us[item], self._unit),
-                *self._more(["", f"{times_us[item] / 1000:,.1f}", f"{counts[item]:,}"]),
+                *self._more(["", self._time(times_us[item]), f"{counts[item]:,}"]),
                 f"  {words} {self._style.function(item.label)}",
                 item.library,
             ])
             for item, _ in weights.most_common()
         ]  # fmt: skip
+
+    def _time(self, us: int) -> str:
+        return f"{us / (1024 if self._tree.is_memory else 1000):,.1f}"
 
     def _more(self, cells: list[str]) -> list[str]:
         """With --unit there is only that."""
