@@ -16,7 +16,7 @@ node_packages=(nodejs npm) # any node from 18 on serves, wherever it is from
 server_packages=(redis-server nginx-light wrk nodejs postgresql openjdk-17-jdk-headless)
 # More loops for ./dev bench stalls; the tests use what is there of these, of the servers, and of prometheus.
 stall_packages=(libnginx-mod-http-perl qtbase5-dev prometheus)
-bench_packages=(linux-perf google-perftools libgoogle-perftools-dev sqlite3 g++
+bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libjemalloc2 heaptrack sqlite3 g++
     llvm elfutils systemtap-sdt-dev liblttng-ust-dev lttng-tools python3.11 python3.11-dbg clang lld mold golang-go rustc)
 conformance_packages=(chromium npm libc6-i386)
 readers_packages=(chromium npm)
