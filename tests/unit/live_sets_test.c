@@ -84,6 +84,29 @@ static uint64_t shown(struct fixture *fixture, uint64_t *count)
     return bytes;
 }
 
+/* A chunk has 32 bits for each. */
+static void one_of_many_gibibytes_is_all_there(void **state)
+{
+    const uint64_t bytes = UINT64_C(100) << 30;
+    struct fixture *fixture = *state;
+    struct store_view *views;
+    uint32_t view_count;
+    uint64_t seen = 0, objects = 0;
+
+    add(fixture, 1, bytes);
+    assert_int_equal(stores_show(&fixture->stores, SAMPLES_OF_LIVE), 0);
+    assert_int_equal(store_views(fixture->stores.of[SAMPLES_OF_LIVE], &STORE_ASK_ALL, &views,
+                                 &view_count, NULL),
+                     0);
+    for (uint32_t i = 0; i < views->sample_count; i++) {
+        seen += chunk_sample_weight(views->chunk, i);
+        objects += chunk_sample_objects(views->chunk, i);
+    }
+    store_views_free(views, view_count);
+    assert_int_equal(seen, bytes);
+    assert_int_equal(objects, 2 * CHUNK_OBJECT_PARTS);
+}
+
 static bool is_even(const void *context, uint64_t mark)
 {
     (void)context;
@@ -151,6 +174,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_lives_is_shown_by_its_bytes, open_fixture,
+                                        close_fixture),
+        cmocka_unit_test_setup_teardown(one_of_many_gibibytes_is_all_there, open_fixture,
                                         close_fixture),
         cmocka_unit_test_setup_teardown(what_was_freed_is_not_shown_any_more, open_fixture,
                                         close_fixture),

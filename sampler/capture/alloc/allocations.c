@@ -23,7 +23,8 @@
 
 #include <signal.h>
 
-enum { STEP_BYTES = 1 << 20 };
+/* Where nothing is sampled it may be soon, by a sampler that starts just now. */
+enum { STEP_BYTES = 1 << 20, REST_BYTES = 64 * 1024 };
 
 static _Atomic uint64_t numbers; /* given out */
 
@@ -185,7 +186,7 @@ SIGNAL_SAFE_INLINE bool is_reached(struct isoscope_memory_thread *thread)
 SIGNAL_SAFE_INLINE void rest(struct isoscope_memory_thread *thread)
 {
     thread->epoch = 0;
-    thread->left = STEP_BYTES;
+    thread->left = REST_BYTES;
     thread->rest = 0;
 }
 

@@ -25,6 +25,9 @@ static const enum sample_kind kinds[FEED_KIND_COUNT] = {
     [FEED_KIND_STALL] = SAMPLES_OF_STALLS,
     [FEED_KIND_ALLOCATION] = SAMPLES_OF_ALLOCATIONS,
 };
+/* More is no program's to get. */
+#define ALLOCATION_BYTES_MAX (UINT64_C(1) << 42)
+
 /* Of ring 0, where it tells of rounds of wall mode. */
 static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
 
@@ -225,7 +228,9 @@ static void weigh_allocation(const struct feed_sample *record, struct store_samp
     double chance = chance_of(record->cpu_ns, words.mean_bytes);
     double objects = CHUNK_OBJECT_PARTS / chance;
 
-    sample->weight = (uint64_t)((double)record->cpu_ns / chance + 0.5);
+    sample->weight = record->cpu_ns < ALLOCATION_BYTES_MAX
+                         ? (uint64_t)((double)record->cpu_ns / chance + 0.5)
+                         : ALLOCATION_BYTES_MAX;
     sample->objects = objects < UINT32_MAX ? (uint32_t)(objects + 0.5) : UINT32_MAX;
 }
 

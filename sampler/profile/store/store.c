@@ -138,12 +138,30 @@ static int add_locked(struct store *store, const struct store_sample *sample)
     return 0;
 }
 
+/* A weight in a chunk has 32 bits: an allocation that is larger is several samples, of which the first
+ * has the objects. */
+static int add_pieces(struct store *store, const struct store_sample *sample)
+{
+    struct store_sample piece = *sample;
+    uint64_t left = sample->weight;
+    int error;
+
+    do {
+        piece.weight = left < UINT32_MAX ? left : UINT32_MAX;
+        left -= piece.weight;
+        error = add_locked(store, &piece);
+        piece.objects = 0;
+    } while (left && !error);
+    return error;
+}
+
 int store_add(struct store *store, const struct store_sample *sample)
 {
     int error;
 
     pthread_mutex_lock(&store->lock);
-    error = add_locked(store, sample);
+    error = sample_kind_is_memory(store->kind) ? add_pieces(store, sample)
+                                               : add_locked(store, sample);
     pthread_mutex_unlock(&store->lock);
     return error;
 }
