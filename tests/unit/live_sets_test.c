@@ -95,9 +95,9 @@ static void one_of_many_gibibytes_is_all_there(void **state)
 
     add(fixture, 1, bytes);
     assert_int_equal(stores_show(&fixture->stores, SAMPLES_OF_LIVE), 0);
-    assert_int_equal(store_views(fixture->stores.of[SAMPLES_OF_LIVE], &STORE_ASK_ALL, &views,
-                                 &view_count, NULL),
-                     0);
+    assert_int_equal(
+        store_views(fixture->stores.of[SAMPLES_OF_LIVE], &STORE_ASK_ALL, &views, &view_count, NULL),
+        0);
     for (uint32_t i = 0; i < views->sample_count; i++) {
         seen += chunk_sample_weight(views->chunk, i);
         objects += chunk_sample_objects(views->chunk, i);

@@ -21,7 +21,7 @@ IN_C = {
     "serve": "serve saved profiles",
     "symbolize": "give a saved profile its names, or resolve addresses",
 }
-_C_OPTION = re.compile(r"  (?:(-\w), )?(--[a-z][a-z-]*)(?: ([^ ]+(?: [A-Z]+)?))?(?:  +(.*))?$")
+_C_OPTION = re.compile(r"  (?:(-\w), )?(--[a-z][a-z-]*)(?:\[=([A-Z]+)\])?(?: ([^ ]+(?: [A-Z]+)?))?(?:  +(.*))?$")
 _MORE_INDENT = 10  # of the lines that go on with an option's help
 
 
@@ -29,6 +29,7 @@ _MORE_INDENT = 10  # of the lines that go on with an option's help
 class Option:
     flags: list[str]
     value: str = ""  # what it is called; "": it takes none
+    may_take: str = ""  # the same of one that may stand behind "="
     help: str = ""
     choices: list[str] = field(default_factory=list)
 
@@ -74,7 +75,7 @@ def _option(action: Any) -> Option:
     if action.option_strings and action.nargs != 0:
         value = str(action.metavar or "|".join(choices) or action.dest.upper())
     help = (action.help or "").replace(" (default: %(default)s)", "")
-    return Option(flags, value, help, choices)
+    return Option(flags, value, help=help, choices=choices)
 
 
 def help_of_c(name: str) -> str:
@@ -101,9 +102,9 @@ def _of_c(name: str, help: str) -> Command:
     for line in lines[first:]:
         found = _C_OPTION.match(line)
         if found:
-            short, long, value, does = found.groups()
+            short, long, may_take, value, does = found.groups()
             flags = [short, long] if short else [long]
-            command.options.append(Option(flags, value or "", does or "", _choices(value)))
+            command.options.append(Option(flags, value or "", may_take or "", does or "", _choices(value)))
         elif command.options and line.startswith(" " * _MORE_INDENT):
             last = command.options[-1]
             last.help = f"{last.help} {line.strip()}".strip()

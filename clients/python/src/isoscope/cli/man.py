@@ -62,6 +62,7 @@ def _command(command: Command) -> str:
     for option in command.options:
         flags = ", ".join(f"\\fB{_plain(flag)}\\fR" for flag in option.flags)
         value = f" \\fI{_plain(option.value)}\\fR" if option.value else ""
+        value += f"[=\\fI{_plain(option.may_take)}\\fR]" if option.may_take else ""
         lines.append(f".TP\n{flags}{value}\n{_plain(option.help)}")
     examples = _examples(command)
     if examples:
