@@ -160,8 +160,8 @@ int store_add(struct store *store, const struct store_sample *sample)
     int error;
 
     pthread_mutex_lock(&store->lock);
-    error = sample_kind_is_memory(store->kind) ? add_pieces(store, sample)
-                                               : add_locked(store, sample);
+    error =
+        sample_kind_is_memory(store->kind) ? add_pieces(store, sample) : add_locked(store, sample);
     pthread_mutex_unlock(&store->lock);
     return error;
 }
