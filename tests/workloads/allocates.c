@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PLACE static __attribute__((noinline, noclone))
+#define PLACE static __attribute__((noinline))
 
 /* The compiler must not know what becomes of it. */
 static void *used(void *place)
