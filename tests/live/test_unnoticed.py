@@ -288,10 +288,11 @@ def other_root(tmp_path):
     return str(tmp_path / "root"), words
 
 
-def test_in_another_root_the_loader_does_not_miss_the_library(run, other_root):
+@pytest.mark.parametrize("options", [[], ["--alloc"]], ids=["", "alloc"])
+def test_in_another_root_the_loader_does_not_miss_the_library(run, other_root, options):
     folder, words = other_root
     inside = ["/bin/dash", "-c", "echo in; /bin/dash -c 'echo deeper'"]
-    ended = run([*words, "chroot", folder, *inside], "--quiet")
+    ended = run([*words, "chroot", folder, *inside], "--quiet", *options)
     assert (ended.stdout, ended.stderr, ended.returncode) == ("in\ndeeper\n", "", 0)
 
 
@@ -304,6 +305,14 @@ os.fchdir(root)
 os.chroot(".")
 subprocess.run(["/bin/dash", "-c", "echo $LD_PRELOAD"], check=True)
 """
+
+
+def test_who_comes_back_finds_the_library_for_allocations_too(run, other_root):
+    folder, words = other_root
+    ended = run([*words, sys.executable, "-c", GO_AND_COME_BACK, folder], "--quiet", "--alloc")
+    inside, outside = ended.stdout.splitlines()
+    assert inside == ""
+    assert [one.rpartition("/")[2] for one in outside.split(":")] == ["libisoscope.so.0", "libisoscope_alloc.so"]
 
 
 @pytest.mark.parametrize("others", ["", "/lib/none.so"])

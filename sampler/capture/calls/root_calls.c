@@ -2,7 +2,7 @@
  * root_calls.c - chroot and its kin: a program that moves to where our library is not.
  *
  * What it starts there could not load us, and the loader would say so on stderr each time. So our
- * name leaves LD_PRELOAD while it leads nowhere, and comes back with the old root. The text is
+ * names leave LD_PRELOAD while they lead nowhere, and come back with the old root. The text is
  * changed where it stands: no allocation, no lock, and environ stays what it is.
  */
 #include "preload.h"
@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,14 +21,17 @@
 static int (*next_chroot)(const char *);
 static int (*next_pivot_root)(const char *, const char *);
 
-static char *shortened; /* the variable's text that our name was taken out of; NULL: none */
+/* Of libisoscope_alloc.so, where that is preloaded too. */
+extern const uint8_t isoscope_alloc_filter[] __attribute__((weak));
 
-/* As the loader was told it. */
-static const char *own_path(void)
+static char *shortened; /* the variable's text that our names were taken out of; NULL: none */
+
+/* As the loader was told it; NULL: the object is not there. */
+static const char *path_of(const void *in_it)
 {
     Dl_info info;
 
-    return dladdr((void *)preload_root_changed, &info) ? info.dli_fname : NULL;
+    return in_it && dladdr(in_it, &info) && info.dli_fname[0] == '/' ? info.dli_fname : NULL;
 }
 
 static bool is_end(char c)
@@ -35,16 +39,17 @@ static bool is_end(char c)
     return !c || c == ':' || c == ' ';
 }
 
-static void leave_out(char *preloads, const char *path)
+/* False: it does not stand in front. */
+static bool leave_out(char *preloads, const char *path)
 {
     size_t length = strlen(path);
     const char *rest = preloads + length;
 
     if (strncmp(preloads, path, length) != 0 || !is_end(*rest))
-        return;
+        return false;
     rest += *rest != 0;
     memmove(preloads, rest, strlen(rest) + 1);
-    shortened = preloads;
+    return true;
 }
 
 static void put_back(char *preloads, const char *path)
@@ -56,22 +61,29 @@ static void put_back(char *preloads, const char *path)
     memcpy(preloads, path, length);
     if (more)
         preloads[length] = ':';
-    shortened = NULL;
 }
 
+/* The one for allocations stands behind ours. */
 void preload_root_changed(void)
 {
-    const char *path = own_path();
+    const char *path = path_of((void *)preload_root_changed);
+    const char *alloc_path = path_of(isoscope_alloc_filter);
     char *preloads = getenv("LD_PRELOAD");
+    static bool had_alloc;
     bool found;
 
-    if (!path || path[0] != '/' || !preloads)
+    if (!path || !preloads)
         return;
     found = sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
-    if (!found && !shortened)
-        leave_out(preloads, path);
-    else if (found && preloads == shortened) /* another text is the program's own */
+    if (!found && !shortened && leave_out(preloads, path)) {
+        shortened = preloads;
+        had_alloc = alloc_path && leave_out(preloads, alloc_path);
+    } else if (found && preloads == shortened) { /* another text is the program's own */
+        if (had_alloc)
+            put_back(preloads, alloc_path);
         put_back(preloads, path);
+        shortened = NULL;
+    }
 }
 
 static int told(int result)
