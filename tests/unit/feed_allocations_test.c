@@ -12,31 +12,7 @@
 /* cmocka wants the headers above first */
 #include <cmocka.h>
 
-struct both {
-    struct feed_writer writer;
-    struct feed_reader *reader;
-};
-
-static int make_both(void **state)
-{
-    struct both *both = calloc(1, sizeof *both);
-    int memfd;
-
-    assert_int_equal(feed_writer_create(&both->writer, &memfd, 4242, 1000), 0);
-    assert_int_equal(feed_reader_open(&both->reader, memfd), 0);
-    *state = both;
-    return 0;
-}
-
-static int free_both(void **state)
-{
-    struct both *both = *state;
-
-    feed_reader_free(both->reader);
-    feed_writer_destroy(&both->writer);
-    free(both);
-    return 0;
-}
+#include "feed_both.h"
 
 static void an_allocation_lives_until_its_address_is_taken(void **state)
 {
