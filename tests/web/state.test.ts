@@ -31,6 +31,7 @@ test("a selection comes back out of its fragment, names with signs in them too",
 test("all that can be selected comes back out of a fragment", () => {
   const every: Selection = {
     view: "chart",
+    kind: "live",
     filter: {
       window_us: [1.5, 2e9],
       processes: [1],

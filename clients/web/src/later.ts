@@ -8,6 +8,8 @@ export { HeatMap } from "./views/heat/heat_map";
 export { Save } from "./views/files/save";
 export { Filters } from "./views/frame/filters";
 export { Help } from "./views/frame/help";
+export { LossBanner, Losses } from "./views/frame/losses";
+export { KindSwitch } from "./views/frame/kind_switch";
 export { Source } from "./views/rows/source";
 export { Sandwich } from "./views/sandwich/sandwich";
 export { LaneTools } from "./views/overview/lane_tools";

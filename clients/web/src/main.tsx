@@ -7,6 +7,7 @@ import "./views.css";
 import { type Port, serve } from "./worker/serve";
 import { Backend } from "./worker/client";
 import { keepHistory } from "./state/history";
+import { keepKind } from "./state/kind";
 import { told, useBackend } from "./state/live";
 import { keepRoom, room } from "./state/room";
 import { openBeside } from "./views/files/drop";
@@ -24,6 +25,7 @@ function start(page: HTMLElement): void {
   if (file) void openBeside(file);
   else backend.say({ say: "connect", base: new URL(".", location.href).href });
   keepHistory();
+  keepKind();
   keepRoom();
   keepTabSign();
   const kept = room.value.theme;

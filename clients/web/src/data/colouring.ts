@@ -12,7 +12,7 @@ export interface Weighed {
   calls: Calls;
   totals: Totals;
   filter: Filter;
-  isTime: boolean; // else samples
+  weights: Float64Array | null; // by sample; null: each is one
   leafOf(sample: number): number; // node of calls; -1: it is left out
 }
 
@@ -57,10 +57,10 @@ function selfByKey(profile: Profile, by: ColourBy, shown: Weighed): Map<string, 
   const { calls, totals } = shown;
   const { functions, inlined, length } = calls;
   if (by === "thread") {
-    const { thread, cpu_ns } = profile.samples;
+    const { thread } = profile.samples;
     const weights = new Float64Array(profile.threads.length);
     passing(profile, shown.filter, (i) => {
-      if (shown.leafOf(i) >= 0) weights[thread.data[i]] += shown.isTime ? cpu_ns.data[i] : 1;
+      if (shown.leafOf(i) >= 0) weights[thread.data[i]] += shown.weights?.[i] ?? 1;
     });
     weights.forEach((weight, one) => {
       if (weight) add(String(profile.threads[one].tid), weight);
@@ -142,16 +142,16 @@ export function nodeSlots(
 }
 
 /** By node, the thread that has most of it; -1: none has. */
-function busiestThreads(profile: Profile, { calls, filter, isTime, leafOf }: Weighed): Int32Array {
+function busiestThreads(profile: Profile, { calls, filter, weights: each, leafOf }: Weighed): Int32Array {
   const pairs = new PairIndex(); // thread, leaf
   const weights = new FloatColumn();
-  const { thread, cpu_ns } = profile.samples;
+  const { thread } = profile.samples;
   passing(profile, filter, (i) => {
     const leaf = leafOf(i);
     if (leaf < 0) return;
     const pair = pairs.intern(thread.data[i], leaf);
     if (pair === weights.length) weights.push(0);
-    weights.data[pair] += isTime ? cpu_ns.data[i] : 1;
+    weights.data[pair] += each?.[i] ?? 1;
   });
   const byThread = profile.threads.map((): number[] => []);
   for (let pair = 0; pair < pairs.length; pair++) byThread[pairs.a.data[pair]].push(pair);

@@ -20,6 +20,7 @@ export interface Filter {
 export interface Weights {
   count: number; // samples
   cpu_ns: number;
+  objects: number;
   cut: number; // samples whose outer end is missing
   samples: Float64Array; // by call node
   time_ns: Float64Array; // by call node
@@ -90,12 +91,15 @@ export function passes(profile: Profile, filter: Filter): Uint8Array {
   return those;
 }
 
-export function weigh(profile: Profile, filter: Filter): Weights {
+/** asObjects: these are the weights, of kinds that have any. */
+export function weigh(profile: Profile, filter: Filter, asObjects = false): Weights {
   const { calls, callOf } = profile;
-  const { stack, cpu_ns, whole } = profile.samples;
+  const { stack, cpu_ns, whole, objects } = profile.samples;
+  const weight = profile.weights(asObjects);
   const weights: Weights = {
     count: 0,
     cpu_ns: 0,
+    objects: 0,
     cut: 0,
     samples: new Float64Array(calls.length),
     time_ns: new Float64Array(calls.length),
@@ -104,9 +108,10 @@ export function weigh(profile: Profile, filter: Filter): Weights {
     const node = callOf[stack.data[i]];
     weights.count++;
     weights.cpu_ns += cpu_ns.data[i];
+    if (objects.length) weights.objects += objects.data[i];
     weights.cut += 1 - whole.data[i];
     weights.samples[node]++;
-    weights.time_ns[node] += cpu_ns.data[i];
+    weights.time_ns[node] += weight[i];
   });
   return weights;
 }

@@ -51,9 +51,10 @@ export function countGroups(
   shape: Shape,
   filter: Filter,
   by: GroupBy,
+  asObjects = false,
 ): CountedGroups {
   const stack = profile.samples.stack.data;
-  const cpu_ns = profile.samples.cpu_ns.data;
+  const cpu_ns = profile.weights(asObjects);
   const { callOf } = profile;
   const group = groupsOf(profile, by);
   const leaves = new PairIndex(); // group, node of the shape

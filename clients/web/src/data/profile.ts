@@ -5,6 +5,7 @@
 // Places (function, line, file, pc) keep lines and instructions apart for the source view; most views want functions, so
 // each stack node knows its call node. Times are CLOCK_MONOTONIC microseconds; samples are not quite
 // sorted by time.
+import type { SamplesKind } from "../wire/protocol";
 import { CallTree, ROOT } from "./call_tree";
 import { FloatColumn, IntColumn, NumberIndex, PairIndex, TextIndex } from "./columns";
 
@@ -43,7 +44,8 @@ export interface ThreadInfo {
 /** Samples, oldest first. */
 export class Samples {
   readonly time_us = new FloatColumn();
-  readonly cpu_ns = new FloatColumn();
+  readonly cpu_ns = new FloatColumn(); // of kinds other than time: their weights
+  readonly objects = new FloatColumn(); // that each stands for; of time none
   readonly stack = new IntColumn();
   readonly thread = new IntColumn();
   readonly tag = new IntColumn();
@@ -56,6 +58,7 @@ export class Samples {
 
   drop(count: number): void {
     for (const column of [this.time_us, this.cpu_ns]) column.drop(count);
+    if (this.objects.length) this.objects.drop(count);
     for (const column of [this.stack, this.thread, this.tag, this.state, this.whole])
       column.drop(count);
   }
@@ -83,7 +86,7 @@ export class Profile {
   #threadOf = new Map<string, number>();
   #folded = new Map<number, number>(); // by library: the function that stands for its native code
 
-  constructor() {
+  constructor(readonly kind: SamplesKind = "time") {
     this.#beginStacks();
   }
 
@@ -157,11 +160,17 @@ export class Profile {
   /**
    * What its shares are of. CPU time, since samples stand for different times: a thread that ticks cost
    * too much gets fewer. In wall mode each is a look at a thread, whether it uses CPU time or not, so
-   * these are counted; so are samples that tell of no CPU time.
+   * these are counted; so are samples that tell of no CPU time. Other kinds have weights.
    */
   unit(): "time" | "samples" {
+    if (this.kind !== "time") return "time";
     const waits = this.states.texts.some(isWaiting);
     return !waits && this.samples.cpu_ns.view().some(Boolean) ? "time" : "samples";
+  }
+
+  /** What each sample stands for. */
+  weights(objects = false): Float64Array {
+    return (objects ? this.samples.objects : this.samples.cpu_ns).data;
   }
 
   /** Did a program set any? A thread without one goes by its name in files. */

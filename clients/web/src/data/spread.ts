@@ -16,7 +16,9 @@ const BACK_MOST = 20;
  * Calls each with every sample and step in which it ran, and how much of that step it filled. A thread is on one processor at a
  * time: where the time between two of its samples is shorter than the later one's CPU time, those before move back.
  *
- * length_us: how much time a sample stands for
+ * Samples of other kinds took no time: each lies in one step, by what it stands for there.
+ *
+ * length_us: how much time a sample stands for; of other kinds a thousandth of its weight
  */
 export function eachPart(
   profile: Profile,
@@ -31,6 +33,11 @@ export function eachPart(
     const length = length_us(i);
     if (!(length > 0)) continue;
     const time = time_us.data[i];
+    if (profile.kind !== "time") {
+      const step = Math.floor((time - origin_us) / step_us);
+      if (step >= 0 && step < steps) each(i, step, length / step_us);
+      continue;
+    }
     const next = begins[thread.data[i]];
     const to = next < time && time - next <= BACK_MOST * length ? next : time;
     const from = (begins[thread.data[i]] = to - length);
@@ -44,8 +51,8 @@ export function eachPart(
 }
 
 /** Of samples as they are counted in CPU time. */
-export function cpuLength({ samples }: Profile): (sample: number) => number {
-  const cpu_ns = samples.cpu_ns.data;
+export function cpuLength(profile: Profile, asObjects = false): (sample: number) => number {
+  const cpu_ns = profile.weights(asObjects);
   return (sample) => cpu_ns[sample] / 1000;
 }
 
@@ -66,7 +73,7 @@ export function stoodLength(profile: Profile): (sample: number) => number {
 export function extent(profile: Profile): [number, number] | null {
   const { time_us, length } = profile.samples;
   if (!length) return null;
-  const length_us = stoodLength(profile);
+  const length_us = profile.kind === "time" ? stoodLength(profile) : () => 0;
   let [first, last] = [Infinity, -Infinity];
   for (let i = 0; i < length; i++) {
     const time = time_us.data[i];

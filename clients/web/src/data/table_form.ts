@@ -2,18 +2,22 @@
 //
 // The reader keeps the service's numbers (functions, frames, nodes of the newest tree) beside the
 // profile's own. Throws an Error that names what is missing or does not go on where it should.
-import type { SamplesTable, WireFrame, WireTree } from "../wire/protocol";
+import type { SamplesKind, SamplesTable, WireFrame, WireTree } from "../wire/protocol";
 import { IntColumn } from "./columns";
+import { KINDS, KIND_NAMES } from "./kinds";
 import { Profile } from "./profile";
 
 const STACKS_FREE = 200_000;
 
 export class TableReader {
-  profile = new Profile();
+  profile: Profile;
   resets = 0; // how often all was forgotten
   lost: Record<string, number> = {};
   missed_ns = 0;
+  sampled: SamplesKind[] = []; // other kinds of which the service has samples
   #libraries = new Map<string, number>();
+  #libraryCount = 0; // that were told since the cursor began
+  #known = new Map<string, number>(); // functions by the service's id, where they outlive its numbers
   #functions: number[] = []; // the profile's, by the service's number
   #frames: Int32Array[] = []; // the places of each, outermost first
   #tree = 0;
@@ -21,15 +25,27 @@ export class TableReader {
   #threads: { thread: number; tag: number }[] = [];
   #stacksLeft = 0; // when stacks were last forgotten
 
+  constructor(private readonly kind: SamplesKind = "time") {
+    this.profile = new Profile(kind);
+  }
+
   add(wire: SamplesTable): void {
-    if (wire.reset) this.forget();
+    if (wire.reset) this.#reset();
     this.profile.period_us = wire.samplePeriod;
     this.#addTables(wire);
     for (const tree of wire.trees) this.#addTree(tree, wire.vmTags);
+    this.#count(wire._counters);
+  }
+
+  #count(counters: SamplesTable["_counters"]): void {
+    const isTime = this.kind === "time";
     this.lost = {};
-    for (const [name, count] of Object.entries(wire._counters))
-      if (name.startsWith("lost_") && count) this.lost[name.slice(5)] = count;
-    this.missed_ns = wire._counters.not_sampled_ns;
+    for (const [name, count] of Object.entries(counters)) {
+      const isLost = isTime ? name.startsWith("lost_") : name in KINDS[this.kind].losses;
+      if (isLost && count) this.lost[name.replace(/^lost_/, "")] = count;
+    }
+    this.missed_ns = isTime ? counters.not_sampled_ns : 0;
+    this.sampled = KIND_NAMES.filter((kind) => counters[KINDS[kind].counter] > 0);
   }
 
   /**
@@ -43,8 +59,20 @@ export class TableReader {
     this.#stacksLeft = this.profile.stackCount;
   }
 
+  /** What is of the moment begins anew each second: functions, stacks and threads keep their numbers, so that views stay. */
+  #reset(): void {
+    if (!KINDS[this.kind].isMoment) return this.forget();
+    this.profile.samples.drop(this.profile.samples.length);
+    this.#libraryCount = 0;
+    this.#functions = [];
+    this.#frames = [];
+    this.#tree = 0;
+  }
+
   forget(): void {
-    this.profile = new Profile();
+    this.profile = new Profile(this.kind);
+    this.#libraryCount = 0;
+    this.#known.clear();
     this.#stacksLeft = 0;
     this.resets++;
     this.#libraries.clear();
@@ -54,17 +82,20 @@ export class TableReader {
   }
 
   #addTables(wire: SamplesTable): void {
-    const { libraries, functions } = this.profile;
-    goesOn("firstLibrary", wire.firstLibrary, libraries.length);
+    const { functions } = this.profile;
+    goesOn("firstLibrary", wire.firstLibrary, this.#libraryCount);
     goesOn("firstFunction", wire.firstFunction, this.#functions.length);
     goesOn("firstFrame", wire.firstFrame, this.#frames.length);
+    this.#libraryCount += wire.libraries.length;
     for (const { id, name, path, system, runs } of wire.libraries)
-      this.#libraries.set(id, this.profile.library({ name, path, system, runs }));
+      if (!this.#libraries.has(id)) this.#libraries.set(id, this.profile.library({ name, path, system, runs }));
     for (const one of wire.functions) {
       const library = this.#libraries.get(one.owner.id);
       if (library === undefined) throw new Error(`${one.owner.id} was not among the libraries`);
       const { name, file = "", line = 0, kind, id, runtime } = one;
-      this.#functions.push(functions.push({ name, library, file, line, kind, id, runtime }) - 1);
+      const number = this.#known.get(id) ?? functions.push({ name, library, file, line, kind, id, runtime }) - 1;
+      this.#functions.push(number);
+      if (KINDS[this.kind].isMoment) this.#known.set(id, number);
     }
     for (const frame of wire.frames) this.#frames.push(this.#places(frame));
   }
@@ -119,7 +150,8 @@ export class TableReader {
       time_us += wire.timeDeltas[i];
       samples.stack.push(stack);
       samples.time_us.push(time_us);
-      samples.cpu_ns.push(wire.cpuNanos[i]);
+      samples.cpu_ns.push((wire.bytes ?? wire.cpuNanos)[i]);
+      if (wire.objects) samples.objects.push(wire.objects[i]);
       samples.thread.push(thread);
       samples.tag.push(tag);
       samples.state.push(states.intern(within("vmTag", vmTags, wire.vmTags[i])));

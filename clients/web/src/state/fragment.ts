@@ -3,6 +3,7 @@
 import { COLOURINGS } from "../data/colour_keys";
 import type { Filter } from "../data/filter";
 import { GROUPS } from "../data/group";
+import { KIND_NAMES } from "../data/kinds";
 import { LANE_ORDERS } from "../data/layouts/lanes";
 import type { Transform } from "../data/shape";
 import {
@@ -117,6 +118,7 @@ const sortFrom = (start: Sort) => record(start, { by: oneOf(COLUMNS), ascending:
 
 const READ: { [K in keyof Selection]: Read<Selection[K]> } = {
   view: oneOf(VIEWS),
+  kind: oneOf(KIND_NAMES),
   filter: record<Omit<Filter, "until" | "until_us">>(START.filter, {
     window_us: span,
     processes: list(number),

@@ -1,6 +1,7 @@
 // What the worker tells, as signals; and the data that the page shows now.
 import { batch, computed, signal } from "@preact/signals";
 import { groupOf } from "../data/group";
+import { KINDS } from "../data/kinds";
 import { functionKey } from "../data/shape";
 import type { FunctionInfo, LibraryInfo } from "../data/profile";
 import type { Backend } from "../worker/client";
@@ -132,11 +133,29 @@ export function hold(on: boolean): void {
   if (!on) data.value = newest.value;
 }
 
-/** What shares and numbers are of. */
+/** What the samples that are shown stand for. */
+export const kindShown = computed(() => KINDS[data.value?.kind ?? "time"]);
+export const isTime = computed(() => kindShown.value === KINDS.time);
+
+/** What shares and numbers are of: of other kinds their weights, which may be objects. */
 export const usedUnit = computed<Unit>(() => {
   const wanted = selection.value.unit;
+  if (!isTime.value) return "time";
   return wanted === "auto" ? (data.value?.unit ?? "time") : wanted;
 });
+
+export const asObjects = computed(() => !isTime.value && selection.value.unit === "samples");
+
+/** What columns of it are called. */
+export const unitWord = computed(() => {
+  const [weights, objects] = kindShown.value.units;
+  return byUnit(objects, asObjects.value ? objects : weights);
+});
+
+export function switchUnit(): void {
+  const isCounted = usedUnit.value === "samples" || asObjects.value;
+  select({ unit: isCounted ? "time" : "samples" });
+}
 
 export function byUnit<T>(samples: T, time: T): T {
   return usedUnit.value === "samples" ? samples : time;
@@ -144,13 +163,19 @@ export function byUnit<T>(samples: T, time: T): T {
 
 /** What all views ask with. */
 export const look = computed<Look>(() => {
-  const { filter, transforms, group } = selection.value;
+  const { filter: all, transforms, group } = selection.value;
+  const { window_us, ...filter } = all;
   const until = held.value &&
     data.value && {
       until: data.value.samples,
       ...(heldAt_us.value > 0 && { until_us: heldAt_us.value }),
     };
-  return { filter: { ...filter, ...until }, transforms, group, unit: usedUnit.value };
+  const window = window_us && !kindShown.value.isMoment && { window_us };
+  return {
+    filter: { ...window, ...filter, ...until },
+    ...{ transforms, group, unit: usedUnit.value },
+    ...(asObjects.value && { asObjects: true }),
+  };
 });
 
 export const order = computed(() => {

@@ -8,6 +8,7 @@ import type { LaneOrder } from "../data/layouts/lanes";
 import type { Search } from "../data/sums/search";
 import type { FrameSort, LoopSort, SliceSort, Sort, StallSort, ThreadColumn } from "../data/sort";
 import type { Transform } from "../data/shape";
+import type { SamplesKind } from "../wire/protocol";
 import type { Before, Unit } from "../worker/messages";
 
 export const VIEWS = [
@@ -36,6 +37,7 @@ export const STALL_TABLES = ["stalls", "loops"] as const;
 
 export interface Selection {
   view: View;
+  kind: SamplesKind; // where the service has it
   filter: Filter; // without until: that is of the moment
   transforms: Transform[];
   group: GroupBy;
@@ -45,7 +47,7 @@ export interface Selection {
   zoom: string[]; // functionKeys from the outermost on; empty: the whole
   seen: [number, number] | null; // by hand: parts of the width of flame graphs, 0 to 1
   search: Search;
-  unit: Unit | "auto"; // auto: as the profile is, CPU time but in wall mode
+  unit: Unit | "auto"; // auto: as the profile is, CPU time but in wall mode; of other kinds samples: their objects
   order: SiblingOrder | "auto"; // auto: by name while live, by weight while held
   rootBelow: boolean;
   inverted: boolean; // the flame graph: leaves are its first row
@@ -77,6 +79,7 @@ export interface Selection {
 
 export const START: Selection = {
   view: "flame",
+  kind: "time",
   filter: {},
   transforms: [],
   group: "",

@@ -1,7 +1,7 @@
 // New samples, by the cursor of the table form, new events, or stalls that changed: asked for when the service has told that there are
 // some or that some were cleared, and at most once a second. A service that does not tell is asked
 // each second.
-import type { SamplesTable, StallList, TimelineTable } from "./protocol";
+import type { SamplesKind, SamplesTable, StallList, TimelineTable } from "./protocol";
 import { INVALID_PARAMS, isLinkGone, type Rpc, RpcError } from "./rpc";
 
 const PAUSE_MS = 1000;
@@ -20,10 +20,12 @@ interface Asked<T> {
   count(reply: T): number;
 }
 
-const SAMPLES: Asked<SamplesTable> = {
-  ask: (rpc, place) => rpc.call("_getCpuSamples", { form: "table", ...place }) as Promise<SamplesTable>,
+/** Without a kind: of time, also to a service that knows no kinds. */
+export const samplesOf = (kind?: SamplesKind): Asked<SamplesTable> => ({
+  ask: (rpc, place) =>
+    rpc.call("_getCpuSamples", { form: "table", ...(kind && { kind }), ...place }) as Promise<SamplesTable>,
   count: ({ sampleCount }) => sampleCount,
-};
+});
 export const EVENTS: Asked<TimelineTable> = {
   ask: (rpc, place) => rpc.call("_getTimeline", place),
   count: ({ eventCount }) => eventCount,
@@ -50,7 +52,7 @@ export class Follower<T extends Reply = SamplesTable> {
   /** add: takes a reply; more: there are more already. */
   constructor(
     private readonly add: (table: T, more: boolean) => void,
-    private readonly asked = SAMPLES as unknown as Asked<T>,
+    private readonly asked = samplesOf() as unknown as Asked<T>,
   ) {}
 
   /**
@@ -71,6 +73,13 @@ export class Follower<T extends Reply = SamplesTable> {
       const isOver = reply?.more || this.#waiting.length > 0 || run !== this.#run;
       late = !isOver && (await this.#pause(reply ? QUIET_MS : 0));
     }
+  }
+
+  /** Asks no more, until follow. anew: from the start then. */
+  stop(anew = false): void {
+    this.#run++;
+    if (anew) this.#cursor = "";
+    this.#wake?.();
   }
 
   /** Asks at once; where it is asking, once more. Resolves when that request is over. */

@@ -25,6 +25,7 @@ export type {
   PrivateTableTree as WireTree,
   PrivateTimelineBlock as TimelineBlock,
   PrivateTimelineTable as TimelineTable,
+  SamplesKind,
   Streams,
   VM,
 } from "../../../../schemas/generated/protocol";

@@ -18,6 +18,7 @@ export interface ServiceInfo {
   truePeriod_us: number; // 0: not known yet
   mode: string; // "cpu", "wall"
   profiler: boolean;
+  flags: Record<string, string>;
   symbols: { done: number; asked: number };
   cpuTime: VM["_cpuTime"];
   unsampled: NonNullable<VM["_unsampled"]>;
@@ -50,7 +51,8 @@ export function processIsolates(vm: VM): string[] {
 
 export async function readInfo(rpc: Rpc): Promise<ServiceInfo> {
   const [vm, { flags }] = await Promise.all([rpc.call("getVM", {}), rpc.call("getFlagList", {})]);
-  const flag = (name: string) => flags.find((one) => one.name === name)?.valueAsString ?? "";
+  const values = Object.fromEntries(flags.map(({ name, valueAsString }) => [name, valueAsString]));
+  const flag = (name: string) => values[name] ?? "";
   const isolates = await Promise.all(processIsolates(vm).map((id) => processOf(rpc, id)));
   return {
     version: vm.version.split(" ")[0] ?? "",
@@ -59,6 +61,7 @@ export async function readInfo(rpc: Rpc): Promise<ServiceInfo> {
     truePeriod_us: vm._profilerTruePeriodMicros,
     mode: flag("profile_mode"),
     profiler: flag("profiler") === "true",
+    flags: values,
     symbols: { done: vm._symbols.done, asked: vm._symbols.asked },
     cpuTime: vm._cpuTime,
     unsampled: vm._unsampled ?? [],

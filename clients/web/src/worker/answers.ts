@@ -108,9 +108,9 @@ export class Answers {
 
   #handlers: Handlers = {
     summary: (look) => {
-      const { count, cpu_ns, cut, ...weights } = this.#weigh(look);
+      const { count, cpu_ns, objects, cut, ...weights } = this.#weigh(look);
       const shown = this.count(look).samples.total[ROOT];
-      return { count, cpu_ns, cut, shown, folded: foldedBy(this.profile, weights) };
+      return { count, cpu_ns, objects, cut, shown, folded: foldedBy(this.profile, weights) };
     },
     overview: ({ range_us, maxSteps, maxLanes, choice, colour }) => {
       const range = range_us ?? this.extent_us();
@@ -215,7 +215,7 @@ export class Answers {
       const all = extent(this.profile);
       const shape = this.#shape({ ...look, filter });
       const isTime = look.unit === "time";
-      return all && heatMap(this.profile, shape, filter, isTime, all[0], range_us ?? all, maxColumns);
+      return all && heatMap(this.profile, shape, filter, isTime, all[0], range_us ?? all, maxColumns, look.asObjects);
     },
     baseline: (steps) => this.other && cpuFromStart(this.other.profile, steps, this.profile),
     threads: ({ filter }) => byThread(this.profile, filter),
@@ -223,11 +223,12 @@ export class Answers {
       const { profile } = this;
       const span = look.filter.window_us ?? extent(profile);
       if (!span) return null;
-      const sums = threadSums(profile, this.#shape(look), look.filter, span, unit);
+      const sums = threadSums(profile, this.#shape(look), look.filter, span, unit, look.asObjects);
       return { ...sums, rows: threadRows(profile, sums, sort, find) };
     },
-    pcs: ({ fn, ranges, filter }) => pcsOf(this.profile, filter, fn, ranges),
-    lines: ({ fn, file, filter, transforms }) => linesOf(this.profile, filter, fn, file, transforms),
+    pcs: ({ fn, ranges, filter, asObjects }) => pcsOf(this.profile, filter, fn, ranges, asObjects),
+    lines: ({ fn, file, filter, transforms, asObjects }) =>
+      linesOf(this.profile, filter, fn, file, transforms, asObjects),
     search: ({ search, ...look }) => this.#search(look, search),
     compare: ({ before, ...look }) => comparison(this, this.other, look, before),
     facets: ({ filter }) => facets(this.profile, filter),
@@ -288,7 +289,7 @@ export class Answers {
       ...counted,
       totals: weightOf(counted, look.unit),
       filter: look.filter,
-      isTime: look.unit === "time",
+      weights: look.unit === "time" ? profile.weights(look.asObjects) : null,
     };
   }
 
@@ -324,8 +325,8 @@ export class Answers {
     return flameLayout(calls, totals, childrenOf(calls, totals.total, order, this.#nameRanks()));
   }
 
-  #weigh({ filter }: Look): Weights {
-    return this.#weights.get(JSON.stringify(filter), () => weigh(this.profile, filter));
+  #weigh({ filter, asObjects }: Look): Weights {
+    return this.#weights.get(JSON.stringify([filter, asObjects]), () => weigh(this.profile, filter, asObjects));
   }
 
   #shape({ transforms }: Look): Shape {
@@ -335,11 +336,11 @@ export class Answers {
   }
 
   count(look: Look): Counted | CountedGroups {
-    const { filter, transforms, group } = look;
-    const key = JSON.stringify([filter, transforms, group]);
+    const { filter, transforms, group, asObjects } = look;
+    const key = JSON.stringify([filter, transforms, group, asObjects]);
     return this.#counted.get(key, () =>
       group
-        ? countGroups(this.profile, this.#shape(look), filter, group)
+        ? countGroups(this.profile, this.#shape(look), filter, group, asObjects)
         : count(this.#shape(look), this.#weigh(look)),
     );
   }

@@ -24,7 +24,8 @@ function sideOf(counting: Counting, look: Look, isTime: boolean): Side {
 }
 
 /** Of the file only what means the same there: neither its times nor its threads do. */
-function lookBefore(look: Look, before: Before): Look {
+function lookBefore(look: Look, before: Before, { kind }: Profile): Look {
+  if (kind !== "time" && before.kind === "file") return look; // kept of the same service, and without times
   if (before.kind !== "file")
     return { ...look, filter: { ...look.filter, window_us: before.window_us } };
   const { tags, states, libraries } = look.filter;
@@ -47,7 +48,7 @@ export function comparison(
   if (!other) return null;
   // A file of plain counts has no time to compare.
   const isTime = look.unit === "time" && other.profile.unit() === shown.profile.unit();
-  const sides = [sideOf(other, lookBefore(look, before), isTime), sideOf(shown, look, isTime)] as const;
+  const sides = [sideOf(other, lookBefore(look, before, shown.profile), isTime), sideOf(shown, look, isTime)] as const;
   return { ...compare(...sides), isTime };
 }
 

@@ -36,7 +36,7 @@ import type { TreeRows } from "../data/layouts/tree_rows";
 import type { Code } from "../wire/code";
 import type { Sandwich } from "./sandwiches";
 import type { LinkState } from "../wire/connection";
-import type { Stall } from "../wire/protocol";
+import type { SamplesKind, Stall } from "../wire/protocol";
 import type { Command, ServiceInfo } from "../wire/service";
 
 /** What samples, and seen how. */
@@ -45,6 +45,7 @@ export interface Look {
   transforms: Transform[];
   group: GroupBy;
   unit?: Unit; // what sums and orders are of; samples
+  asObjects?: boolean; // of kinds other than time, whose unit is "time": weights are objects
 }
 
 /** Transforms that fold many functions at once. */
@@ -57,7 +58,8 @@ export type Unit = "samples" | "time";
 export interface Summary {
   count: number; // samples of the filter
   shown: number; // of these, what the transforms leave in
-  cpu_ns: number;
+  cpu_ns: number; // of kinds other than time their weight, as time_ns everywhere
+  objects: number; // of kinds other than time
   cut: number; // samples whose outer end is missing
   folded: Record<Folding, { samples: number; time_ns: number }>; // what each would fold has itself
 }
@@ -215,6 +217,8 @@ export type ToWorker =
   | { say: "command"; command: Command }
   | { say: "open"; as: FileUse; name: string; content: ArrayBuffer }
   | { say: "close"; as: FileUse }
+  | { say: "show"; kind: SamplesKind; held: boolean } // the service's samples of that kind
+  | { say: "keep"; name: string } // what is shown now, to be compared with
   | { say: "ask"; id: number; kind: Kind; args: Questions[Kind]["args"] };
 
 /** What is known of the data, after each change of it. */
@@ -225,6 +229,8 @@ export interface DataState {
   evicted: number;
   extent_us: [number, number] | null;
   period_us: number;
+  kind: SamplesKind; // that the samples are of
+  kinds: SamplesKind[]; // others of which the service has samples
   unit: Unit; // what shares are of, where the user has not said
   lost: Record<string, number>; // ticks without a sample, by cause
   missed_ns: number; // CPU time that no sample stands for

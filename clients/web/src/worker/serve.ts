@@ -1,11 +1,12 @@
 // The worker: follows the service, keeps the profile, answers the page.
+import { kindsSampled } from "../data/kinds";
 import type { Profile } from "../data/profile";
-import { TableReader } from "../data/table_form";
 import type { Stalls } from "../data/stalls/stalls";
 import type { Events } from "../data/timeline/events";
 import { type Code, readCode } from "../wire/code";
 import { Connection } from "../wire/connection";
 import { EVENTS, Follower, STALLS } from "../wire/follow";
+import type { SamplesKind } from "../wire/protocol";
 import { isLinkGone, type Rpc } from "../wire/rpc";
 import { type Command, command, listen, readInfo, type ServiceInfo } from "../wire/service";
 import { readSession } from "../wire/session";
@@ -15,10 +16,9 @@ import type { openFile } from "../data/files/open";
 import type { written } from "../data/saved/save";
 import type { FileUse, FromWorker, Kind, Questions, ToWorker, WholeFile } from "./messages";
 import { Sources } from "./sources";
+import { Store } from "./store";
 import { buffersOf } from "./transfer";
 
-// Of 36 bytes each. The service keeps fewer; this bounds a page that is open for days.
-const SAMPLES_KEPT = 4_000_000;
 const EVENTS_KEPT = 12_000_000; // of 28 bytes each
 const SAMPLE_EVENTS = new Set(["_SamplesAvailable", "_SamplesCleared"]);
 const NOTHING = { profile: null, functions: 0, libraries: 0 };
@@ -42,10 +42,12 @@ export function serve(port: Port, later: () => Promise<Later>): void {
 }
 
 class Server {
-  #reader = new TableReader();
+  #time = this.#newStore("time");
+  #stores = new Map([["time", this.#time]]); // of the kinds that were asked for
+  #shown = this.#time;
   #events: Events | null = null;
   #stalls: Stalls | null = null;
-  #sources = new Sources(this.#reader.profile);
+  #sources = new Sources(this.#time.reader.profile);
   #connection: Connection | null = null;
   #rpc: Rpc | null = null;
   #listened: Rpc | null = null; // by which it tells
@@ -55,27 +57,52 @@ class Server {
   #infoWanted = false;
   #hasEnded = false; // all that was recorded
   #info: ServiceInfo | null = null;
-  #follower = new Follower((table, more) => {
-    this.#reader.add(table);
-    this.#reader.keep(SAMPLES_KEPT);
-    this.#nameProcesses();
-    this.#liveChanged(more);
-  });
   #eventFollower = new Follower((table, more) => {
     const { timeline } = this.#events!.add(table, EVENTS_KEPT);
     const isNew = table.reset ? timeline.length : table.eventCount + table.openCount;
-    if (isNew) this.#liveChanged(more);
+    if (isNew && this.#shown === this.#time) this.#liveChanged(more);
   }, EVENTS);
   #stallFollower = new Follower((list, more) => {
-    if (this.#stalls!.add(list)) this.#liveChanged(more);
+    if (this.#stalls!.add(list) && this.#shown === this.#time) this.#liveChanged(more);
   }, STALLS);
+
+  #newStore(kind: SamplesKind): Store {
+    const store: Store = new Store(kind, (more) => {
+      this.#nameProcesses();
+      if (store === this.#shown) this.#liveChanged(more);
+    });
+    return store;
+  }
+
+  /** Of another kind than time it is asked each second while it is shown: the service tells of samples of time. */
+  #show(kind: SamplesKind, held: boolean): void {
+    const before = this.#shown;
+    if (!this.#stores.has(kind)) this.#stores.set(kind, this.#newStore(kind));
+    this.#shown = this.#stores.get(kind)!;
+    this.#shown.hold(held);
+    if (this.#shown === before) return;
+    if (before !== this.#time) before.follower.stop();
+    this.#followShown();
+    if (this.#shown.hasCome) this.#liveChanged(false);
+  }
+
+  #followShown(): void {
+    if (this.#rpc && this.#shown !== this.#time) void this.#shown.follower.follow(this.#rpc, this.#failed);
+  }
+
+  #keep(name: string): void {
+    this.#sources.keep(this.#shown.release(), name);
+    this.#followShown();
+    this.#say({ say: "files", files: this.#sources.files, changed: "compared" });
+  }
+
   /** Does the service of that link tell when there is something? */
   #nowTells(rpc: Rpc): void {
     if (rpc === this.#listened) for (const one of this.#followers) one.tells();
   }
 
   get #followers() {
-    return [this.#follower, this.#eventFollower, this.#stallFollower];
+    return [this.#time.follower, this.#eventFollower, this.#stallFollower];
   }
 
   constructor(
@@ -101,7 +128,9 @@ class Server {
   }
 
   #liveChanged(more: boolean): void {
-    this.#sources.liveChanged(this.#reader.profile, this.#events, this.#stalls);
+    // What programs told stands beside samples of time.
+    const told = this.#shown === this.#time ? ([this.#events, this.#stalls] as const) : ([null, null] as const);
+    this.#sources.liveChanged(this.#shown.reader.profile, ...told);
     if (!more && this.#sources.isLive) this.#tellData();
   }
 
@@ -123,6 +152,10 @@ class Server {
         return void this.#answer(message);
       case "open":
         return void this.#open(message);
+      case "show":
+        return this.#show(message.kind, message.held);
+      case "keep":
+        return this.#keep(message.name);
       case "close":
         this.#sources.close(message.as);
         return this.#tellFiles(message.as);
@@ -206,14 +239,15 @@ class Server {
       open: (rpc) => {
         this.#rpc = rpc;
         const listens = listen(rpc); // before it asks: what comes behind the answer is told
-        void this.#follower.follow(rpc, this.#failed);
+        void this.#time.follower.follow(rpc, this.#failed);
+        this.#followShown();
         if (this.#version) void this.#followEvents(rpc);
         listens
           .then(() => this.#nowTells((this.#listened = rpc)), this.#failed)
           .then(() => this.#readInfo());
       },
       event: (_stream, event) => {
-        if (SAMPLE_EVENTS.has(event.kind)) this.#follower.told();
+        if (SAMPLE_EVENTS.has(event.kind)) this.#time.follower.told();
         else if (event.kind === "_TimelineAvailable") this.#eventFollower.told();
         else if (event.kind === "_StallsAvailable") this.#stallFollower.told();
         else void this.#readInfo(); // whatever it is that changed: all of it is asked again
@@ -238,7 +272,7 @@ class Server {
     try {
       const info = await readInfo(rpc);
       const hasEnded = !info.processes.some(({ live }) => live);
-      if (hasEnded && !this.#hasEnded) await this.#now(); // the last samples first
+      if (hasEnded && !this.#hasEnded) await Promise.all([this.#now(), this.#last(rpc, kindsSampled(info.flags))]); // the last samples first
       if (rpc !== this.#rpc) return; // the next link has asked
       this.#hasEnded = hasEnded;
       this.#info = info;
@@ -250,13 +284,32 @@ class Server {
   }
 
   #now(): Promise<unknown> {
-    return Promise.all(this.#followers.map((one) => one.now()));
+    return Promise.all([...new Set([...this.#followers, this.#shown.follower])].map((one) => one.now()));
+  }
+
+  /** Of other kinds, too: the service may go with the program, and nobody could ask for them later. */
+  #last(rpc: Rpc, kinds: readonly SamplesKind[]): Promise<unknown> {
+    const wanted = new Set([...kinds, ...this.#time.reader.sampled]);
+    return Promise.all(
+      [...wanted].map(async (kind) => {
+        if (!this.#stores.has(kind)) this.#stores.set(kind, this.#newStore(kind));
+        const store = this.#stores.get(kind)!;
+        const { follower, reader } = store;
+        store.isWhole = false;
+        void follower.follow(rpc, this.#failed);
+        for (let had = -1; !store.isWhole && had < reader.profile.samples.length; ) {
+          had = reader.profile.samples.length; // a reply without any was refused
+          await follower.now();
+        }
+        if (this.#shown !== store) follower.stop();
+      }),
+    );
   }
 
   /** A file that is written of the profile has their names. */
   #nameProcesses(): void {
     for (const { pid, name } of this.#info?.processes ?? [])
-      this.#reader.profile.processNames.set(pid, name);
+      this.#shown.reader.profile.processNames.set(pid, name);
   }
 
   async #command(wanted: Command): Promise<void> {
@@ -285,8 +338,10 @@ class Server {
       extent_us: this.#sources.shown.extent_us(),
       period_us: profile.period_us,
       unit: profile.unit(),
-      lost: this.#sources.isLive ? this.#reader.lost : (session?.lost ?? {}),
-      missed_ns: this.#sources.isLive ? this.#reader.missed_ns : (session?.missed_ns ?? 0),
+      kind: profile.kind,
+      kinds: this.#sources.isLive ? this.#time.reader.sampled : [],
+      lost: this.#sources.isLive ? this.#shown.reader.lost : (session?.lost ?? {}),
+      missed_ns: this.#sources.isLive ? this.#shown.reader.missed_ns : (session?.missed_ns ?? 0),
       threads: profile.threads,
       events: events?.timeline.extent_us() ? events.timeline.length : 0,
       lostEvents: events?.timeline.lost ?? 0,

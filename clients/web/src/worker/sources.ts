@@ -34,7 +34,8 @@ export class Sources {
 
   get shown(): Answers {
     const answers = this.#opened.shown?.answers ?? this.#live;
-    answers.other = this.#opened.compared?.answers ?? null;
+    const other = this.#opened.compared?.answers;
+    answers.other = other?.profile.kind === answers.profile.kind ? other : null; // bytes are no time
     return answers;
   }
 
@@ -60,6 +61,12 @@ export class Sources {
     const { form, profile, timeless, session, texts = new Map(), events, stalls } = read;
     const file = { name, form, timeless, session, samples: profile.samples.length };
     this.#opened[as] = { answers: new Answers(profile, events, stalls), file, bytes, texts };
+  }
+
+  /** The service's samples, to compare with later ones. */
+  keep(profile: Profile, name: string): void {
+    const file = { name, form: "kept", timeless: true, session: null, samples: profile.samples.length };
+    this.#opened.compared = { answers: new Answers(profile), file, bytes: new Uint8Array(0), texts: new Map() };
   }
 
   close(as: FileUse): void {

@@ -51,9 +51,10 @@ export function writeFolded({ profile, places }: Chosen): string {
   const { callOf } = profile;
   const stack = profile.samples.stack.data;
   const cpu_ns = profile.unit() === "time" && profile.samples.cpu_ns.data;
+  const part = profile.kind === "time" ? 1000 : 1;
   for (const i of places) {
     const node = callOf[stack[i]];
-    counts.set(node, (counts.get(node) ?? 0) + (cpu_ns ? Math.round(cpu_ns[i] / 1000) : 1));
+    counts.set(node, (counts.get(node) ?? 0) + (cpu_ns ? Math.round(cpu_ns[i] / part) : 1));
   }
   // Two functions may have one name: their stacks are one line.
   const lines = new Map<string, number>();

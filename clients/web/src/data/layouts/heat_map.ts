@@ -15,7 +15,7 @@ export interface HeatMap {
   origin_us: number;
   column_us: number;
   columns: number;
-  cells: Float64Array; // [column * CELLS + cell]: ns of CPU time, or samples
+  cells: Float64Array; // [column * CELLS + cell]: ns of CPU time, samples, or weights of another kind
   most: number; // of any cell
 }
 
@@ -38,6 +38,7 @@ export function heatMap(
   zero_us: number,
   range_us: [number, number],
   maxColumns: number,
+  asObjects = false,
 ): HeatMap {
   const column_us = columnFor(range_us[1] - range_us[0], maxColumns);
   const origin_us = zero_us + Math.floor((range_us[0] - zero_us) / column_us) * column_us;
@@ -49,7 +50,7 @@ export function heatMap(
   const counts = passes(profile, { ...filter, window_us: undefined });
   const isIn = (sample: number) => counts[sample] && nodeOf[callOf[stack.data[sample]]] >= 0;
   if (isTime)
-    eachPart(profile, { origin_us, step_us, steps: cells.length }, cpuLength(profile), (i, cell, part) => {
+    eachPart(profile, { origin_us, step_us, steps: cells.length }, cpuLength(profile, asObjects), (i, cell, part) => {
       if (isIn(i)) cells[cell] += part * step_us * 1000;
     });
   else

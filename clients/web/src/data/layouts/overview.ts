@@ -15,12 +15,13 @@ export interface Overview {
   origin_us: number;
   step_us: number;
   steps: number;
-  cpu: Float64Array; // processors in use, by step
+  cpu: Float64Array; // processors in use, by step; of kinds other than time 1e-9 of their weight a second
   samples: Float64Array; // per second, by step
   states: string[];
   stateSamples: Float64Array; // by state, of all threads
   lanes: LaneInTime[]; // the busiest
   laneCount: number; // with those that are too many
+  full?: number; // of kinds other than time: the weight a second of a lane that is full; states are parts of it
 }
 
 /** Steps of a length that people read well, so that most of maxSteps are used. */
@@ -97,8 +98,10 @@ export function overview(
       }
     }
   });
+  const full = profile.kind === "time" ? {} : { full: 1e9 * scaled(threads, states.length) };
   return {
     ...grid,
+    ...full,
     cpu: cpuUse(profile, grid),
     samples,
     states,
@@ -106,6 +109,18 @@ export function overview(
     lanes,
     laneCount: all.length,
   };
+}
+
+/** Makes the highest sum of a step 1. Returns what it was. */
+function scaled(threads: Float32Array, states: number): number {
+  let most = 0;
+  for (let at = 0; at < threads.length; at += states) {
+    let sum = 0;
+    for (let state = 0; state < states; state++) sum += threads[at + state];
+    if (sum > most) most = sum;
+  }
+  if (most > 0) for (const at of threads.keys()) threads[at] /= most;
+  return most;
 }
 
 /** By key, of which there are count. */

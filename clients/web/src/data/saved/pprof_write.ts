@@ -1,8 +1,10 @@
 // pprof's profile.proto, not yet zipped: what `go tool pprof` reads.
 //
-// Samples of one stack, thread, tag and state are one entry with their number and their CPU time.
+// Samples of one stack, thread, tag and state are one entry with their number and their CPU time;
+// of another kind with its objects and weights.
 // Inlined frames are further lines of their location. Lost: the time of each sample.
-import { IntColumn, PairIndex } from "../columns";
+import { FloatColumn, PairIndex } from "../columns";
+import { KINDS } from "../kinds";
 import type { Profile } from "../profile";
 import { type Chosen, libraryPath, placesOf, spanOf } from "../files/chosen";
 import {
@@ -35,17 +37,18 @@ class Writer {
     const { chosen } = this;
     const { first_us, last_us } = spanOf(chosen);
     const file = new Message();
-    const cpu = this.#valueType("cpu", "nanoseconds");
+    const [objects, weights, unit] = KINDS[chosen.profile.kind].pprof;
+    const cpu = this.#valueType(weights, unit);
     this.#mapping(programOf(chosen.profile)); // pprof takes the first one for the program's
     file
-      .data(PROFILE.sampleType, this.#valueType("samples", "count"))
+      .data(PROFILE.sampleType, this.#valueType(objects, "count"))
       .data(PROFILE.sampleType, cpu);
     this.#samples(file);
     file
       .number(PROFILE.duration_ns, Math.round((last_us - first_us) * 1000))
       .data(PROFILE.periodType, cpu)
-      .number(PROFILE.period, chosen.profile.period_us * 1000)
-      .number(PROFILE.defaultType, this.#text("cpu"));
+      .number(PROFILE.period, chosen.profile.kind === "time" ? chosen.profile.period_us * 1000 : 0)
+      .number(PROFILE.defaultType, this.#text(weights));
     const encoder = new TextEncoder();
     for (const text of this.#texts.keys()) file.data(PROFILE.string, encoder.encode(text));
     // Messages that follow each other are one.
@@ -72,12 +75,12 @@ class Writer {
 
   #samples(file: Message): void {
     const { profile, places } = this.chosen;
-    const { stack, thread, tag, state, whole, cpu_ns } = profile.samples;
+    const { stack, thread, tag, state, whole, cpu_ns, objects } = profile.samples;
     // Thread, tag, state and whole are one kind; stack and kind one entry.
     const owners = new PairIndex();
     const kinds = new PairIndex();
     const entries = new PairIndex();
-    const counts = new IntColumn();
+    const counts = new FloatColumn();
     const times: number[] = [];
     for (const i of places) {
       const owner = owners.intern(thread.data[i], tag.data[i]);
@@ -87,7 +90,7 @@ class Writer {
         counts.push(0);
         times.push(0);
       }
-      counts.data[entry]++;
+      counts.data[entry] += objects.length ? objects.data[i] : 1;
       times[entry] += cpu_ns.data[i];
     }
     for (let entry = 0; entry < entries.length; entry++) {
@@ -97,7 +100,7 @@ class Writer {
       const message = new Message();
       message
         .packed(SAMPLE.location, this.#stack(entries.a.data[entry]))
-        .packed(SAMPLE.value, [counts.data[entry], Math.round(times[entry])]);
+        .packed(SAMPLE.value, [Math.round(counts.data[entry]), Math.round(times[entry])]);
       this.#label(message, "thread", name);
       this.#label(message, "tid", "", tid);
       this.#label(message, "process", profile.processNames.get(pid) ?? "");

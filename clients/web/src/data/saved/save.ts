@@ -17,6 +17,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 interface Writer {
   suffix: string;
   summary: string;
+  isAny?: boolean; // it has a place for what is not time
   write(chosen: Chosen, name: string): string | Promise<string | Bytes>;
 }
 
@@ -27,8 +28,8 @@ function form(suffix: string, summary: string, write: Writer["write"]): Writer {
 export const FORMS = {
   speedscope: form(".speedscope.json", "speedscope.app", writeSpeedscope),
   firefox: form(".firefox.json", "profiler.firefox.com", writeFirefox),
-  pprof: form(".pb.gz", "go tool pprof", (chosen) => zipped(writePprof(chosen))),
-  folded: form(".folded.txt", "folded stacks, for flamegraph.pl", writeFolded),
+  pprof: { ...form(".pb.gz", "go tool pprof", (chosen) => zipped(writePprof(chosen))), isAny: true },
+  folded: { ...form(".folded.txt", "folded stacks, for flamegraph.pl", writeFolded), isAny: true },
   perf: form(".perf.txt", "text as perf script prints it", writePerf),
   devtools: form(".devtools.json", "Dart DevTools, offline", writeDevtools),
   cpuprofile: form(".cpuprofile", "Chrome DevTools, VS Code; the busiest thread", writeCpuprofile),
@@ -36,6 +37,9 @@ export const FORMS = {
   "csv-samples": form(".samples.csv", "a row per sample, for spreadsheets", writeCsvSamples),
   cpusamples: form(".cpusamples.json", "everything, for this page", writeCpuSamples),
 };
+
+/** Those that have a place for samples of that kind. */
+export const formsOf = (isTime: boolean) => (Object.keys(FORMS) as Form[]).filter((one) => isTime || FORMS[one].isAny);
 
 export type Form = keyof typeof FORMS;
 

@@ -40,14 +40,15 @@ export interface StackWeights {
 }
 
 /** hidden: by function, 1: its samples are its caller's. */
-export function weighStacks(profile: Profile, filter: Filter, hidden?: Uint8Array): StackWeights {
+export function weighStacks(profile: Profile, filter: Filter, hidden?: Uint8Array, asObjects = false): StackWeights {
   const { stackCount, stackParents } = profile;
   const counts = new Float64Array(stackCount);
   const times = new Float64Array(stackCount);
-  const { stack, cpu_ns } = profile.samples;
+  const { stack } = profile.samples;
+  const weight = profile.weights(asObjects);
   passing(profile, filter, (i) => {
     counts[stack.data[i]]++;
-    times[stack.data[i]] += cpu_ns.data[i];
+    times[stack.data[i]] += weight[i];
   });
   for (let node = stackCount - 1; hidden && node > ROOT; node--) {
     if (!hidden[profile.functionAt(profile.stackPlaces[node])]) continue;
@@ -64,7 +65,7 @@ export function weighStacks(profile: Profile, filter: Filter, hidden?: Uint8Arra
   };
 }
 
-function weighLines(profile: Profile, filter: Filter, hidden: Uint8Array): Stacks {
+function weighLines(profile: Profile, filter: Filter, hidden: Uint8Array, asObjects: boolean): Stacks {
   const { stackCount, stackPlaces } = profile;
   const file = new Int32Array(stackCount).fill(UNKNOWN);
   const line = new Int32Array(stackCount);
@@ -74,7 +75,7 @@ function weighLines(profile: Profile, filter: Filter, hidden: Uint8Array): Stack
     if (profile.files.texts[at.file]) file[node] = at.file;
     line[node] = at.line;
   }
-  return { ...weighStacks(profile, filter, hidden), file, line };
+  return { ...weighStacks(profile, filter, hidden, asObjects), file, line };
 }
 
 function heaviest(weights: Map<number, number>): number {
@@ -129,8 +130,9 @@ export function linesOf(
   fn: number,
   file: string,
   transforms: Transform[] = [],
+  asObjects = false,
 ): Lines {
-  const stacks = weighLines(profile, filter, hiddenOf(profile, transforms));
+  const stacks = weighLines(profile, filter, hiddenOf(profile, transforms), asObjects);
   const { samples, time_ns } = stacks;
   // Stacks without anything of the user's are left out: what they weigh came down to the root.
   const isMine = transforms.some(({ kind }) => kind === "only-mine");

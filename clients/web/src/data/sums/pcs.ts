@@ -20,8 +20,9 @@ export function pcsOf(
   filter: Filter,
   fn: number,
   ranges: readonly (readonly [number, number])[],
+  asObjects = false,
 ): Pcs {
-  const { parents, samples, time_ns } = weighStacks(profile, filter);
+  const { parents, samples, time_ns } = weighStacks(profile, filter, undefined, asObjects);
   const library = profile.functions[fn]?.library;
   const places = profile.stackPlaces;
   const pcAt = (node: number) =>

@@ -24,6 +24,7 @@ export function threadSums(
   filter: Filter,
   [from, to]: [number, number],
   unit: "samples" | "time",
+  asObjects = false,
 ): ThreadSums {
   const count = profile.threads.length;
   const kinds = profile.states.texts.length;
@@ -39,7 +40,8 @@ export function threadSums(
   };
   const leaves = new PairIndex(); // thread, function
   const weights: number[] = [];
-  const { thread, time_us, cpu_ns, state, stack } = profile.samples;
+  const { thread, time_us, state, stack } = profile.samples;
+  const weight = profile.weights(asObjects);
   const { callOf } = profile;
   const step_us = Math.max(1, (to - from) / ACTIVITY_STEPS);
   passing(profile, filter, (i) => {
@@ -47,12 +49,12 @@ export function threadSums(
     if (node < 0) return;
     const [one, time, now] = [thread.data[i], time_us.data[i], state.data[i]];
     sums.samples[one]++;
-    sums.time_ns[one] += cpu_ns.data[i];
+    sums.time_ns[one] += weight[i];
     sums.first_us[one] = Math.min(sums.first_us[one], time);
     sums.last_us[one] = Math.max(sums.last_us[one], time);
     sums.states[one * kinds + now]++;
     const leaf = leaves.intern(one, shape.calls.functions[node]);
-    weights[leaf] = (weights[leaf] ?? 0) + (unit === "time" ? cpu_ns.data[i] : 1);
+    weights[leaf] = (weights[leaf] ?? 0) + (unit === "time" ? weight[i] : 1);
     const step = Math.min(ACTIVITY_STEPS - 1, Math.max(0, Math.floor((time - from) / step_us)));
     if (!waits[now]) sums.activity[one * ACTIVITY_STEPS + step]++;
   });

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Comparison } from "../../data/layouts/compare";
 import type { Compared, SearchResult } from "../../worker/messages";
 import { useAnswer } from "../../state/answer";
-import { data, files, functionOfKey, look } from "../../state/live";
+import { backend, data, files, functionOfKey, isTime, kindShown, look } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { BoxCanvas } from "../boxes/box_canvas";
 import type { BoxPaint } from "../boxes/box_draw";
@@ -14,7 +14,8 @@ import { changeFill, points } from "./diff_colours";
 import { openByHand } from "../files/drop";
 import { pathOf } from "../boxes/box_place";
 import { handZoom, rangeOf } from "../flame/flame";
-import { duration, grouped, percent } from "../parts/format";
+import { timeText } from "../parts/cells";
+import { grouped, percent } from "../parts/format";
 
 function seconds(window_us: readonly [number, number]): string {
   const from = data.value?.extent_us?.[0] ?? 0;
@@ -27,18 +28,26 @@ export function compareWithWindow(): void {
   if (window_us) select({ view: "compare", before: { kind: "window", window_us } });
 }
 
+/** Of what is live: it becomes what later moments are compared with. */
+export function keepMoment(): void {
+  const name = `${kindShown.value.noun} at ${new Date().toLocaleTimeString()}`;
+  backend().say({ say: "keep", name });
+}
+
 function Sides({ result }: { result: Compared | null }) {
+  const { isMoment } = kindShown.value;
   const { before, filter } = selection.value;
+  const { window_us } = look.value.filter;
   const file = files.value.compared;
   const was =
     before.kind === "file"
       ? (file?.name ?? "a file")
       : before.window_us && seconds(before.window_us);
-  const now = filter.window_us ? seconds(filter.window_us) : "everything";
-  const isTimeless = before.kind === "file" && file?.timeless;
+  const now = window_us ? seconds(window_us) : isMoment ? "this moment" : "everything";
+  const isTimeless = isTime.value && before.kind === "file" && file?.timeless;
   const of = (side: 0 | 1) => result && (
       <i class="faint">
-        {result.isTime ? duration(result.samples[side]) : `${grouped(result.samples[side])} samples`}
+        {result.isTime ? timeText(result.samples[side]) : `${grouped(result.samples[side])} samples`}
       </i>
     );
   const swap = () => {
@@ -65,10 +74,16 @@ function Sides({ result }: { result: Compared | null }) {
       <span>
         now: <b>{now}</b> {of(1)}
       </span>
-      <button disabled={!filter.window_us} title="c" onClick={compareWithWindow}>
-        Take this window as before
-      </button>
-      <button onClick={() => openByHand("compared")}>Compare with a file…</button>
+      {isMoment ? (
+        <button title="c" onClick={keepMoment}>
+          Take this moment as before
+        </button>
+      ) : (
+        <button disabled={!filter.window_us} title="c" onClick={compareWithWindow}>
+          Take this window as before
+        </button>
+      )}
+      {isTime.value && <button onClick={() => openByHand("compared")}>Compare with a file…</button>}
       {file && before.kind !== "file" && (
         <button dir="auto" onClick={() => select({ before: { kind: "file" } })}>
           {file.name}
@@ -90,6 +105,16 @@ function Sides({ result }: { result: Compared | null }) {
 
 function Missing() {
   const { before } = selection.value;
+  const { isMoment, noun } = kindShown.value;
+  if (!isTime.value && before.kind === "file" && files.value.compared)
+    return <p class="empty">{files.value.compared.name} has no samples of what is {noun}.</p>;
+  if (isMoment)
+    return (
+      <p class="empty">
+        Take this moment as baseline, and compare later ones with it: what became more was allocated since, and not
+        freed.
+      </p>
+    );
   return (
     <p class="empty">
       {before.kind === "file"
@@ -115,7 +140,8 @@ function paintOf(result: Comparison, search: SearchResult | null, picked: string
 
 export function Compare({ search }: { search: SearchResult | null }) {
   const { before, picked, zoom, rootBelow } = selection.value;
-  const result = useAnswer("compare", before.kind ? { ...look.value, before } : null);
+  const isAny = before.kind && !(kindShown.value.isMoment && before.kind === "window");
+  const result = useAnswer("compare", isAny ? { ...look.value, before } : null);
   const paint = useMemo(
     () => result && paintOf(result, search, picked),
     [result, search, picked, isDark.value],
@@ -124,7 +150,7 @@ export function Compare({ search }: { search: SearchResult | null }) {
     () => result && rangeOf(result.boxes, zoom, (fn) => result.keys[fn]),
     [result, zoom],
   );
-  if (!before.kind || !result || !paint || !range)
+  if (!isAny || !result || !paint || !range)
     return (
       <div class="stacked">
         <Sides result={null} />

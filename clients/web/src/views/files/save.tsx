@@ -1,6 +1,6 @@
 // The sheet of what can be saved.
-import { type Form, FORMS } from "../../data/saved/save";
-import { backend, files, look } from "../../state/live";
+import { type Form, FORMS, formsOf } from "../../data/saved/save";
+import { backend, files, isTime, kindShown, look } from "../../state/live";
 import { savingShown } from "../../state/page";
 import { shownName, standing } from "../../state/standing";
 import { openByHand } from "./drop";
@@ -54,7 +54,7 @@ export function Save() {
   );
   return (
     <Sheet shown={savingShown} label="Save and open">
-      <p>Save all that was recorded:</p>
+      <p>{isTime.value ? "Save all that was recorded:" : "Save all samples of time; no session holds others yet:"}</p>
       <table>
         {row("html", "one page to share: this page and the profile, without a service", () =>
           saveWhole("html", ".html", ({ name, bytes }) =>
@@ -66,9 +66,12 @@ export function Save() {
             saveWhole("isoscope", ".isoscope", ({ bytes }) => bytes),
           )}
       </table>
-      <p>Save the samples that match the filters, with complete stacks:</p>
+      <p>
+        Save the samples that match the filters, with complete stacks
+        {!isTime.value && `: what is ${kindShown.value.noun}, in forms that have a place for it`}:
+      </p>
       <table>
-        {(Object.keys(FORMS) as Form[]).map((form) =>
+        {formsOf(isTime.value).map((form) =>
           row(form, FORMS[form].summary, () => save(form)),
         )}
       </table>

@@ -101,7 +101,7 @@ export function boxTip(
   whole = boxes.whole,
 ): string[] {
   const told = (weight: number) =>
-    `${weightText(weight, " samples")}, ${percent(weight, whole, byUnit(weight, Infinity))}`;
+    `${weightText(weight, true)}, ${percent(weight, whole, byUnit(weight, Infinity))}`;
   if (thin && thin.boxes > 1)
     return [`${grouped(thin.boxes)} frames under 1 px`, told(thin.weight)];
   const fn = boxes.fn[box];
@@ -134,7 +134,7 @@ export function Flame({ search }: { search: SearchResult | null }) {
       paint={paint}
       {...handZoom(boxes, range)}
       rootBelow={rootBelow}
-      label={`${isInverted ? "Inverted flame" : "Flame"} graph of ${weightText(boxes.whole, " samples")}`}
+      label={`${isInverted ? "Inverted flame" : "Flame"} graph of ${weightText(boxes.whole, true)}`}
       onPick={(box, row) => {
         const path = pathOf(boxes, box, row).map((one) => keyOfFunction(boxes.fn[one]));
         pickedStack.value = isInverted ? [] : path;

@@ -27,7 +27,7 @@ function asked(): Promise<FlameRows> {
 export async function svgPicture(title: string): Promise<string> {
   const boxes = await asked();
   const { zoom, rootBelow } = selection.value;
-  const shown = (weight: number) => weightText(weight, " samples");
+  const shown = (weight: number) => weightText(weight, true);
   const drawn = boxPaint(boxes, null, "");
   return flameSvg({
     boxes,

@@ -1,7 +1,7 @@
 // The page: its parts from top to bottom.
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { useAnswer } from "../../state/answer";
-import { data, link, look } from "../../state/live";
+import { data, kindShown, link, look } from "../../state/live";
 import { hitsCame } from "../../state/hits";
 import { selection } from "../../state/selection";
 import { BottomUpView } from "../rows/bottom_up_view";
@@ -14,7 +14,7 @@ import { Header } from "./header";
 import { LegendBar } from "./legend";
 import { onKey } from "./keys";
 import { later } from "./later";
-import { LossBanner } from "./losses";
+import { Moment } from "../overview/moment";
 import { Overview } from "../overview/overview";
 import { Side } from "./side";
 import { Banner, Status } from "./status";
@@ -22,7 +22,7 @@ import { Tabs } from "./tabs";
 import { CallTreeView } from "../rows/call_tree_view";
 import type { SearchResult } from "../../worker/messages";
 import { isDark } from "../parts/colours";
-import { Empty, Few } from "../parts/empty";
+import { Empty, Few, isOfTime, OfTime } from "../parts/empty";
 import { PageTip } from "../parts/tip";
 
 function Loading() {
@@ -42,6 +42,7 @@ function View({ search }: { search: SearchResult | null }) {
       </p>
     );
   if (!data.value) return <Empty />;
+  if (isOfTime(selection.value.view)) return <OfTime />;
   const { Compare, EventTables, HeatMap, Source, Sandwich, StallView, Strips, ThreadTable } = later.value;
   switch (selection.value.view) {
     case "flame":
@@ -73,7 +74,7 @@ function View({ search }: { search: SearchResult | null }) {
 
 export function App() {
   const { search } = selection.value;
-  const { Filters, Help, LaneTools, Save, StallMarks } = later.value;
+  const { Filters, Help, KindSwitch, LaneTools, LossBanner, Save, StallMarks } = later.value;
   const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
   const found = useMemo(
     () => (search.text && answer && !answer.error ? answer : null),
@@ -90,12 +91,12 @@ export function App() {
   }, [isDark.value]);
   return (
     <>
-      <Header search={search.text ? answer : null} />
+      <Header search={search.text ? answer : null} KindSwitch={KindSwitch} />
       <Banner />
-      <LossBanner />
+      {LossBanner && <LossBanner />}
       <Few />
       <FileBanner />
-      <Overview StallMarks={StallMarks} LaneTools={LaneTools} />
+      {kindShown.value.isMoment ? <Moment /> : <Overview StallMarks={StallMarks} LaneTools={LaneTools} />}
       <Tabs />
       <LegendBar />
       <main>

@@ -13,6 +13,7 @@ import { clock, grouped, percent, periodText } from "../parts/format";
 import { helpShown, savingShown } from "../../state/page";
 import { useRoving } from "../parts/roving";
 import { HITS_LISTED, HitList } from "./hit_list";
+import type { KindSwitch } from "./kind_switch";
 
 const PERIODS_US = [100, 250, 500, 1000, 2000, 5000, 10000];
 
@@ -202,11 +203,17 @@ function describe({ error, hits, order, nodes, share }: SearchResult): string {
   return `${place}${grouped(functions)} functions, ${grouped(nodes)} places, ${percent(share, 1)}`;
 }
 
-export function Header({ search }: { search: SearchResult | null }) {
+interface HeaderProps {
+  search: SearchResult | null;
+  KindSwitch?: typeof KindSwitch; // once it is there
+}
+
+export function Header({ search, KindSwitch }: HeaderProps) {
   return (
     <header>
       <Program />
       {!isWithoutProgram.value && <Recording />}
+      {KindSwitch && <KindSwitch />}
       <SearchBox result={search} />
       <div class="controls" role="toolbar" aria-label="Page" {...useRoving()}>
       <button title="Save and open files (e)" onClick={() => (savingShown.value = true)}>

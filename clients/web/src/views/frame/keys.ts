@@ -1,5 +1,6 @@
 // What keys do, wherever the page is; rows of tables have the arrows for themselves.
-import { byUnit, held, hold, keyOfFunction } from "../../state/live";
+import { held, hold, keyOfFunction, kindShown, switchUnit } from "../../state/live";
+import { kinds, showKind, wantedKind } from "../../state/kind";
 import { withHits } from "../../state/hits";
 import { FRAMES, framesShown, select, selection, showFrames, START, toggle, transform, VIEWS } from "../../state/selection";
 import { filtersShown, helpShown, savingShown, zoomOverview } from "../../state/page";
@@ -8,7 +9,7 @@ import { later } from "./later";
 import { tip } from "../parts/tip";
 import { stepBack } from "../../state/history";
 import { arrange, room } from "../../state/room";
-import { compareWithWindow } from "../compare/compare";
+import { compareWithWindow, keepMoment } from "../compare/compare";
 import { copyStack } from "../files/copy_stack";
 import { TIME_KEYS } from "../overview/time_keys";
 
@@ -17,6 +18,11 @@ interface Key {
   does: string;
   match(key: string): boolean;
   act(key: string): void;
+}
+
+function nextKind(): void {
+  const all = kinds.value;
+  if (all.length > 1) showKind(all[(all.indexOf(wantedKind.value) + 1) % all.length]);
 }
 
 const one = (wanted: string) => (key: string) => key === wanted;
@@ -100,9 +106,9 @@ export const KEYS: Key[] = [
   },
   {
     keys: "c",
-    does: "use the selected range as baseline, and compare",
+    does: "use the selected range as baseline, and compare; of what is live: this moment",
     match: one("c"),
-    act: compareWithWindow,
+    act: () => (kindShown.value.isMoment ? keepMoment() : compareWithWindow()),
   },
   {
     keys: "y",
@@ -191,9 +197,15 @@ export const KEYS: Key[] = [
   },
   {
     keys: "u",
-    does: "switch between samples and time",
+    does: "switch between samples and time, or objects and bytes",
     match: one("u"),
-    act: () => select({ unit: byUnit("time", "samples") }),
+    act: switchUnit,
+  },
+  {
+    keys: "k",
+    does: "next kind of samples: time, allocated, live",
+    match: one("k"),
+    act: nextKind,
   },
   {
     keys: "i",

@@ -16,6 +16,8 @@ import type { EventTables } from "../timeline/event_tables";
 import type { Strips } from "../timeline/strips";
 import type { Filters } from "./filters";
 import type { Help } from "./help";
+import type { KindSwitch } from "./kind_switch";
+import type { LossBanner, Losses } from "./losses";
 
 export interface LaterViews {
   Compare: typeof Compare;
@@ -23,6 +25,9 @@ export interface LaterViews {
   Filters: typeof Filters;
   HeatMap: typeof HeatMap;
   Help: typeof Help;
+  KindSwitch: typeof KindSwitch;
+  LossBanner: typeof LossBanner;
+  Losses: typeof Losses;
   Save: typeof Save;
   Source: typeof Source;
   Sandwich: typeof Sandwich;

@@ -4,7 +4,7 @@ import type { Filter } from "../../data/filter";
 import type { ColourBy } from "../../data/colour_keys";
 import { useAnswer } from "../../state/answer";
 import { legend } from "../../state/colouring";
-import { data, look } from "../../state/live";
+import { data, isTime, look, unitWord } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { type ColourName, colourNames } from "../parts/colour_names";
 import { fill } from "../parts/colours";
@@ -78,7 +78,7 @@ export function LegendBar() {
         onChange={({ currentTarget }) => select({ colour: currentTarget.value as ColourBy })}
       >
         {CHOICES.map(([by, text]) => (
-          <option value={by}>{text}</option>
+          <option value={by}>{by === "heat" && !isTime.value ? `by self ${unitWord.value}` : text}</option>
         ))}
       </select>
       {colourNames(told).map((one) => (

@@ -1,4 +1,5 @@
 // Samples that were lost: few are a word in the status line, many a banner. Why, and what it means.
+import { KINDS, type Loss } from "../../data/kinds";
 import { newest } from "../../state/live";
 import { grouped, percent } from "../parts/format";
 
@@ -11,13 +12,7 @@ const NEXT_STANDS =
 const UNSEEN = "These threads are not in the profile. Shares are of the others.";
 const GAPS = "Gaps in the lanes can look like idle time. Shares are of the rounds that were kept.";
 
-interface Cause {
-  what: string;
-  means: string;
-  helps: string;
-}
-
-const CAUSES: Record<string, Cause> = {
+const CAUSES: Record<string, Loss> = {
   ring_full: {
     what: "The service read a thread's samples too slowly.",
     means: NEXT_STANDS,
@@ -85,7 +80,9 @@ const CAUSES: Record<string, Cause> = {
   },
 };
 
-const UNKNOWN: Cause = { what: "", means: "Samples are missing.", helps: "isoscope stats tells more." };
+const UNKNOWN: Loss = { what: "", means: "Samples are missing.", helps: "isoscope stats tells more." };
+
+const causeOf = (name: string) => KINDS[newest.value?.kind ?? "time"].losses[name] ?? CAUSES[name];
 
 function lossesNow() {
   const causes = Object.entries(newest.value?.lost ?? {}).sort((a, b) => b[1] - a[1]);
@@ -106,7 +103,7 @@ function Why() {
       <summary>why?</summary>
       <dl>
         {causes.map(([name, count]) => {
-          const { what, means, helps } = CAUSES[name] ?? { ...UNKNOWN, what: name };
+          const { what, means, helps } = causeOf(name) ?? { ...UNKNOWN, what: name };
           return (
             <>
               <dt>
@@ -144,7 +141,7 @@ export function LossBanner() {
       <span class="warn">
         {shareOf(lost, all)} of all samples were lost ({grouped(lost)}).
       </span>{" "}
-      {(CAUSES[causes[0][0]] ?? UNKNOWN).what} <Why />
+      {(causeOf(causes[0][0]) ?? UNKNOWN).what} <Why />
     </div>
   );
 }

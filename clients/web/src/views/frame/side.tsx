@@ -9,7 +9,8 @@ import { openMenu } from "../../state/page";
 import { arrange, isNarrow, room, ROOM_START, sideSize } from "../../state/room";
 import type { FunctionTable } from "../../worker/messages";
 import { Divider } from "../parts/divider";
-import { duration, grouped, percent } from "../parts/format";
+import { timeText } from "../parts/cells";
+import { grouped, percent } from "../parts/format";
 import { later } from "./later";
 
 const WORDS: Record<string, string> = { Folded: "its native code, one frame a run" };
@@ -24,7 +25,7 @@ function List({ title, list, whole }: { title: string; list: Neighbour[]; whole:
       {list.slice(0, SHOWN).map(({ fn, samples, time_ns }) => (
         <button
           class="neighbour"
-          title={`${grouped(samples)} samples, ${duration(time_ns)}`}
+          title={`${grouped(samples)} samples, ${timeText(time_ns)}`}
           disabled={fn < 0}
           onClick={() => select({ picked: keyOfFunction(fn) })}
         >
@@ -111,7 +112,7 @@ function Picked() {
       <th>{title}</th>
       <td>{percent(byUnit(samples, time_ns), whole, samples)}</td>
       <td>{grouped(samples)}</td>
-      <td>{duration(time_ns)}</td>
+      <td>{timeText(time_ns)}</td>
     </tr>
   );
   return (

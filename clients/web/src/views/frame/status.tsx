@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { backend, data, files, info, link, newest, problem } from "../../state/live";
 import { standing } from "../../state/standing";
 import { ending, grouped, periodText } from "../parts/format";
-import { Losses } from "./losses";
+import { later } from "./later";
 import { SavedWords } from "../files/saved_words";
 import { CpuTime, Unsampled } from "./sampled";
 
@@ -44,6 +44,7 @@ function Link() {
 
 export function Status() {
   const { evicted = 0, lostEvents = 0, evictedEvents = 0 } = data.value ?? {};
+  const { Losses } = later.value;
   return (
     <footer aria-live="polite">
       {problem.value && (
@@ -51,7 +52,7 @@ export function Status() {
           {problem.value} <button onClick={() => (problem.value = "")}>OK</button>
         </span>
       )}
-      <Losses />
+      {Losses && <Losses />}
       <Unsampled />
       <CpuTime />
       <Rate />

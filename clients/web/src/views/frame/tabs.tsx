@@ -3,11 +3,12 @@ import type { GroupBy } from "../../data/group";
 import type { Transform } from "../../data/shape";
 import { shortName } from "../../data/short_name";
 import { useAnswer } from "../../state/answer";
-import { byUnit, data, look, names, usedUnit } from "../../state/live";
+import { byUnit, data, isTime, kindShown, look, names, switchUnit, unitWord } from "../../state/live";
 import { filtersShown } from "../../state/page";
 import { arrange, room } from "../../state/room";
 import { percent } from "../parts/format";
 import { useRoving } from "../parts/roving";
+import { isOfTime } from "../parts/empty";
 import { groupings } from "./frame_menu";
 import { isFolding } from "../../worker/messages";
 import {
@@ -102,7 +103,7 @@ function Crumbs() {
     select({ filter: rest });
   };
   const chips: [string, () => void][] = [];
-  if (filter.window_us) {
+  if (filter.window_us && !kindShown.value.isMoment) {
     const seconds = (filter.window_us[1] - filter.window_us[0]) / 1e6;
     chips.push([`${seconds.toFixed(2)} s`, without("window_us")]);
   }
@@ -158,7 +159,7 @@ export function Tabs() {
           <button
             role="tab"
             title={`${name} (${i < 9 ? i + 1 : "wxl"[i - 9]})`}
-            class={id === "stalls" && data.value?.stalls ? "warn" : ""}
+            class={id === "stalls" && data.value?.stalls ? "warn" : isOfTime(id) ? "faint" : ""}
             aria-selected={id === view}
             onClick={() => select({ view: id })}
           >
@@ -228,10 +229,10 @@ export function Tabs() {
         </button>
       )}
       <button
-        title="CPU time or samples (u)"
-        onClick={() => select({ unit: byUnit("time", "samples") })}
+        title={`${isTime.value ? "CPU time or samples" : kindShown.value.units.join(" or ")} (u)`}
+        onClick={switchUnit}
       >
-        {usedUnit.value}
+        {unitWord.value}
       </button>
       <button
         aria-pressed={room.value.side}

@@ -2,9 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CELLS, type HeatMap as Map } from "../../data/layouts/heat_map";
 import { useAnswer } from "../../state/answer";
-import { byUnit, data, look } from "../../state/live";
+import { byUnit, data, isTime, kindShown, look } from "../../state/live";
 import { selection } from "../../state/selection";
 import { Canvas } from "../parts/canvas";
+import { weightText } from "../parts/cells";
 import { ink } from "../parts/colours";
 import { Empty } from "../parts/empty";
 import { duration, grouped } from "../parts/format";
@@ -45,13 +46,16 @@ function secondsText(map: Map, [from, to]: Span): string {
   return `${[from, to].map((at) => ((at - zero) / 1e6).toFixed(digits)).join(" – ")} s`;
 }
 
+const amount = (weight: number) =>
+  isTime.value ? `${duration(weight)} CPU time` : `${weightText(weight, true)} ${kindShown.value.noun}`;
+
 /** Of cells: when, and how much. */
 function wordsOf(map: Map, first: number, last: number): string[] {
   const span = spanOf(map, first, last);
   let sum = 0;
   for (let cell = Math.min(first, last); cell <= Math.max(first, last); cell++) sum += map.cells[cell];
   const used = (sum / (1000 * (span[1] - span[0]))).toFixed(2);
-  const values = byUnit([`${grouped(sum)} samples`], [`${duration(sum)} CPU time`, `${used} CPUs in use`]);
+  const values = byUnit([`${grouped(sum)} samples`], [amount(sum), ...(isTime.value ? [`${used} CPUs in use`] : [])]);
   return [secondsText(map, span), ...values];
 }
 
@@ -82,7 +86,7 @@ function Bar({ map }: { map: Map | null }) {
     <div class="bar-of-view">
       <span>
         0 <i class="heat-scale" style={{ background: `linear-gradient(to right, ${stops})` }} />{" "}
-        {byUnit(`${grouped(map.most)} ${map.most === 1 ? "sample" : "samples"}`, `${duration(map.most)} CPU time`)} per cell
+        {byUnit(`${grouped(map.most)} ${map.most === 1 ? "sample" : "samples"}`, amount(map.most))} per cell
       </span>
       <span class="faint">
         column: {lengthText(map.column_us)}, cell: {lengthText(cellLength(map))}

@@ -1,5 +1,7 @@
-// The curve of processors in use over time, with its two scales.
+// The curve of processors in use over time, or of another kind's weight a second, with its two scales.
+import type { KindRow } from "../../data/kinds";
 import type { Overview } from "../../data/layouts/overview";
+import { rateText } from "../parts/cells";
 import type { Ink } from "../parts/colours";
 import { AXIS_FONT, drawTicks, type TimeView, xOf } from "../time/time_axis";
 
@@ -14,13 +16,14 @@ export function drawCurve(
   view: TimeView,
   height: number,
   ink: Ink,
+  kind: KindRow | null, // null: of time
 ): void {
   const base = height - AXIS_PX;
-  let high = 1;
+  let high = kind ? Number.MIN_VALUE : 1;
   for (const values of [overview.cpu, baseline ?? []])
     for (const value of values) if (value > high) high = value;
   const y = (value: number) => base - (value / (high * 1.05)) * (base - TOP_PX);
-  const whole = Math.floor(high);
+  const whole = kind ? high : Math.floor(high);
 
   drawTicks(context, view, ink, [TOP_PX, base], height - AXIS_PX / 2);
   context.font = AXIS_FONT;
@@ -28,10 +31,10 @@ export function drawCurve(
   for (const value of [0, whole]) context.fillRect(view.left, Math.round(y(value)), view.width, 1);
   context.fillStyle = ink.faint;
   context.textAlign = "right";
-  context.fillText(String(whole), view.left - 6, Math.max(8, y(whole)));
+  context.fillText(kind ? rateText(whole) : String(whole), view.left - 6, Math.max(8, y(whole)));
   context.textAlign = "left";
   context.fillStyle = ink.text;
-  context.fillText("CPU", 6, TOP_PX + 8); // below the words, which may need the whole width
+  context.fillText(kind ? kind.curve : "CPU", 6, TOP_PX + 8); // below the words, which may need the whole width
 
   const { origin_us, step_us, steps } = overview;
   const along = (values: Float64Array) => {

@@ -2,6 +2,7 @@
 import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
 import { processName } from "../../state/live";
+import { rateText } from "../parts/cells";
 import { grouped, percent } from "../parts/format";
 import { stateWord } from "../parts/colours";
 import { threadsAtFull } from "./lanes";
@@ -39,9 +40,13 @@ export function laneTip(
   const { states, steps, step_us } = overview;
   const time = seconds(overview, step, zero_us);
   if (!lane) {
-    const processors = overview.cpu[step].toFixed(2);
+    const used = overview.full === undefined ? `${overview.cpu[step].toFixed(2)} CPUs in use` : rateText(overview.cpu[step]);
     const samples = Math.round((overview.samples[step] * step_us) / 1e6);
-    return [time, `${processors} CPUs in use`, `${samples} samples`];
+    return [time, used, `${samples} samples`];
+  }
+  if (overview.full !== undefined) {
+    const part = lane.states.subarray(step * states.length, (step + 1) * states.length).reduce((a, b) => a + b, 0);
+    return [whoIs(lane), time, rateText((part * overview.full) / 1e9), `full height: ${rateText(overview.full / 1e9)}`];
   }
   const atFull = threadsAtFull(lane, steps);
   const length = lane.tids.length || atFull;

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Overview as Data } from "../../data/layouts/overview";
 import { useAnswer } from "../../state/answer";
-import { data, functionOfKey, look } from "../../state/live";
+import { data, functionOfKey, isTime, kindShown, look } from "../../state/live";
 import { arrange, room } from "../../state/room";
 import { selection } from "../../state/selection";
 import { Canvas } from "../parts/canvas";
@@ -10,10 +10,10 @@ import { ink, stateColour, STATES, stateWord } from "../parts/colours";
 import { Divider } from "../parts/divider";
 import { BaselineMark, BaselineWord, useBaseline } from "./baseline";
 import { drawCurve } from "./cpu_curve";
-import { duration, grouped, percent } from "../parts/format";
 import { laneTip, stepAt } from "./lane_tip";
 import { Lanes, type Marks, type WithTip } from "./lane_rows";
 import type { LaneTools } from "./lane_tools";
+import { Sums } from "./sums";
 import { LABEL_PX, LANE_PX } from "./lanes";
 import { timeAt, type TimeView, xOf } from "../time/time_axis";
 import { setWindow, useTimeDrag, zoomedSpan, zoomTime } from "../time/time_drag";
@@ -102,13 +102,10 @@ export function Overview({ StallMarks, LaneTools }: Parts) {
 
 /** The selected window and what the colours mean, in words. */
 function Told({ overview: { states: all, stateSamples } }: { overview: Data }) {
-  const { filter: { window_us }, transforms } = selection.value;
-  const missed_ns = data.value?.missed_ns ?? 0;
-  const summary = useAnswer("summary", { filter: look.value.filter, transforms, group: "" });
+  const { window_us } = selection.value.filter;
   const origin = data.value?.extent_us?.[0] ?? 0;
   const seconds = (time_us: number) => `${((time_us - origin) / 1e6).toFixed(2)} s`;
   const states = STATES.filter((state) => stateSamples[all.indexOf(state)] > 0);
-  if (!summary) return null;
   return (
     <div class="told">
       {states.length > 1 && (
@@ -123,15 +120,7 @@ function Told({ overview: { states: all, stateSamples } }: { overview: Data }) {
       )}
       <BaselineWord />
       {window_us && <span>{`${seconds(window_us[0])} … ${seconds(window_us[1])}`}</span>}
-      <span>{grouped(summary.count)} samples</span>
-      <span>{duration(summary.cpu_ns)} CPU</span>
-      {missed_ns > 1e6 && <span>{duration(missed_ns)} not sampled</span>}
-      <span
-        class={summary.cut > 0.01 * summary.count ? "warn" : ""}
-        title={`${grouped(summary.cut)} stacks are truncated: deeper than --depth, or through code without unwind data`}
-      >
-        {percent(summary.count - summary.cut, summary.count)} complete
-      </span>
+      <Sums />
     </div>
   );
 }
@@ -186,11 +175,11 @@ function Strip({ overview, width, height, StallMarks }: Drawn) {
       <Canvas
         {...withTip(onCurve, () => null)}
         onWheel={(event) => zoomTime(view, event)}
-        aria-label="CPU usage over time"
+        aria-label={isTime.value ? "CPU usage over time" : `What was ${kindShown.value.noun}, over time`}
         pixels={[width, height.curve]}
         of={[overview, picked, baseline, zero_us, ink.value]}
         draw={(context) =>
-          drawCurve(context, overview, picked, baseline, view, height.curve, ink.value)
+          drawCurve(context, overview, picked, baseline, view, height.curve, ink.value, overview.full === undefined ? null : kindShown.value)
         }
       />
       <BaselineMark view={view} height={height.curve} />

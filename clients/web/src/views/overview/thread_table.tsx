@@ -2,13 +2,13 @@
 import { useId } from "preact/hooks";
 import { ACTIVITY_STEPS } from "../../data/sums/thread_rows";
 import { useAnswer } from "../../state/answer";
-import { byUnit, data, look, processName } from "../../state/live";
+import { byUnit, data, isTime, look, processName, unitWord } from "../../state/live";
 import { adjust, select, selection } from "../../state/selection";
 import type { SearchResult, ThreadTable as Table } from "../../worker/messages";
-import { FunctionName, Share } from "../parts/cells";
+import { FunctionName, Share, timeText } from "../parts/cells";
 import { ink, stateColour, STATES, stateWord } from "../parts/colours";
 import { Empty } from "../parts/empty";
-import { duration, grouped, percent } from "../parts/format";
+import { grouped, percent } from "../parts/format";
 import { Grid, rowOf } from "../parts/grid";
 import type { Heading } from "../parts/head";
 import { useRowsInSight } from "../parts/rows_in_sight";
@@ -98,18 +98,19 @@ function Rows({ table, search }: { table: Table; search: SearchResult | null }) 
   const numbers = (one: number) => [
     processName(threads[one].pid),
     String(threads[one].tid),
-    duration(table.time_ns[one]),
+    timeText(table.time_ns[one]),
     percent(weights[one], whole, table.samples[one]),
     grouped(table.samples[one]),
     seconds(table.first_us[one]),
     seconds(table.last_us[one]),
   ];
+  const timeWord = isTime.value ? "CPU time" : unitWord.value;
   const headings: Heading[] = [
     ["name", "name", "thread"],
     ["process", "process", "process"],
     ["tid", "number tid", "tid"],
-    ["time", "number time", "CPU time"],
-    [byUnit("samples", "time"), "share", `of ${byUnit("samples", "time")}`],
+    ["time", "number time", timeWord],
+    [byUnit("samples", "time"), "share", `of ${unitWord.value}`],
     ["samples", "number count", "samples"],
     ["first", "number first", "first seen"],
     ["last", "number last", "last seen"],
@@ -174,7 +175,7 @@ function Rows({ table, search }: { table: Table; search: SearchResult | null }) 
       onKeyDown={(event) => sight.onKey(event, at, go)}
       onDblClick={clear}
       text={() => [
-        ["process", "tid", "CPU time", "share", "samples", "first", "last", "thread"],
+        ["process", "tid", timeWord, "share", "samples", "first", "last", "thread"],
         ...Array.from(rows, (one) => [...numbers(one), `${threads[one].name}  ${statesText(one)}`]),
       ]}
     />

@@ -26,6 +26,14 @@ export function duration(ns: number): string {
   return `${(ns / 1e3).toFixed(0)} µs`;
 }
 
+/** Bytes, as the commands write them. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return `${grouped(bytes)} B`;
+  let unit = -1;
+  for (; bytes >= 1024 && unit < 3; unit++) bytes /= 1024;
+  return `${bytes.toFixed(1)} ${["KiB", "MiB", "GiB", "TiB"][unit]}`;
+}
+
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, "0");

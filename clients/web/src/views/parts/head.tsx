@@ -1,6 +1,6 @@
 // The head of a table: a column's name sorts by it, and once more the other way round.
 import type { Column, FrameColumn, LoopColumn, SliceColumn, StallColumn, ThreadColumn } from "../../data/sort";
-import { usedUnit } from "../../state/live";
+import { unitWord } from "../../state/live";
 import { select, type Selection, selection } from "../../state/selection";
 
 /** Selections that are the sort of a table. */
@@ -15,8 +15,8 @@ export function weightHeadings(withSelf: boolean): Heading[] {
   const headings: Heading[] = [
     ["total", "share", "total"],
     ["self", "share", "self"],
-    ["total", "number", usedUnit.value],
-    ["self", "number", `self ${usedUnit.value}`],
+    ["total", "number", unitWord.value],
+    ["self", "number", `self ${unitWord.value}`],
     ["name", "name", "function"],
     ["library", "library", "library"],
   ];

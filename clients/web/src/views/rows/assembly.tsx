@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pcs } from "../../data/sums/pcs";
 import { useAnswer } from "../../state/answer";
-import { backend, byUnit, link, look, names, usedUnit } from "../../state/live";
+import { backend, byUnit, link, look, names, unitWord } from "../../state/live";
 import type { Code } from "../../wire/code";
 import type { Instruction } from "../../wire/protocol";
 import { copyTable } from "../parts/aligned";
@@ -96,7 +96,7 @@ function Listing({ code, fn }: { code: Code; fn: number }) {
 
 function Rows({ code, fn, pcs }: { code: Code; fn: number; pcs: Pcs }) {
   const { instructions, bias } = code;
-  const unit = usedUnit.value;
+  const unit = unitWord.value;
   const rows = useMemo(() => weighed(instructions, pcs), [code, pcs, unit]);
   const placeOf = useMemo(() => new Map(instructions.map((one, i) => [one.offset, i])), [code]);
   const sight = useRowsInSight(instructions.length);

@@ -2,7 +2,7 @@
 // and whom it calls.
 import { useEffect, useId } from "preact/hooks";
 import { useAnswer } from "../../state/answer";
-import { byUnit, data, functionOfKey, keyOfFunction, libraryOf, look, nameOf, usedUnit } from "../../state/live";
+import { byUnit, data, functionOfKey, keyOfFunction, libraryOf, look, nameOf, unitWord } from "../../state/live";
 import { openMenu } from "../../state/page";
 import { select, selection, START } from "../../state/selection";
 import type { SearchResult, SortedFunctions } from "../../worker/messages";
@@ -59,7 +59,7 @@ export function Functions({ table, current, brief }: Props) {
     if (at >= 0) sight.reveal(at);
   }, [current, sort.by, sort.ascending, sight.height]); // it stays in sight when a banner comes
   const text = () => [
-    ["total", "self", usedUnit.value, `self ${usedUnit.value}`, "function"],
+    ["total", "self", unitWord.value, `self ${unitWord.value}`, "function"],
     ...Array.from(rows, (one) => [
       percent(weights.total[one], whole, table.samples.total[one]),
       percent(weights.self[one], whole, table.samples.self[one]),

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Lines } from "../../data/sums/lines";
 import { useAnswer } from "../../state/answer";
-import { backend, byUnit, data, files, functionOfKey, link, look, names, problem, usedUnit } from "../../state/live";
+import { backend, byUnit, data, files, functionOfKey, link, look, names, problem, unitWord } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { copyTable } from "../parts/aligned";
 import { Assembly } from "./assembly";
@@ -162,7 +162,7 @@ function Text({ lines, text, picked }: { lines: Lines; text: string[] | null; pi
       <div class="head" aria-hidden="true">
         <span class="share">total</span>
         <span class="share">self</span>
-        <span class="number">{usedUnit.value}</span>
+        <span class="number">{unitWord.value}</span>
         <span class="line">line</span>
       </div>
       <div

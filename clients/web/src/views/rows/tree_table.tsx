@@ -3,7 +3,7 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { ROOT_KEY, type TreeRows } from "../../data/layouts/tree_rows";
 import type { SearchResult, SortedRows } from "../../worker/messages";
-import { byUnit, keyOfFunction, nameOf, usedUnit } from "../../state/live";
+import { byUnit, keyOfFunction, nameOf, unitWord } from "../../state/live";
 import { openMenu } from "../../state/page";
 import { FunctionName, Share, Weight, weightText } from "../parts/cells";
 import { percent } from "../parts/format";
@@ -117,7 +117,7 @@ function textRows(
   { self, total, whole }: Numbers,
   visible: Visible[],
 ): string[][] {
-  const head = ["total", ...(withSelf ? ["self"] : []), usedUnit.value, "function"];
+  const head = ["total", ...(withSelf ? ["self"] : []), unitWord.value, "function"];
   const lines = visible.map(({ row, depth }) => [
     percent(total[row], whole, rows.total[row]),
     ...(withSelf ? [percent(self[row], whole, rows.self[row])] : []),

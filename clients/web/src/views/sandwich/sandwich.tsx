@@ -51,7 +51,7 @@ export function Sandwich({ search }: { search: SearchResult | null }) {
 function Middle({ of: { fn, self, total, whole, samples } }: { of: Answer }) {
   const told = (name: string, weight: number, count: number) => (
     <span>
-      {name} {percent(weight, whole, count)} · {weightText(weight, " samples")}
+      {name} {percent(weight, whole, count)} · {weightText(weight, true)}
     </span>
   );
   return (
@@ -86,7 +86,7 @@ interface HalfProps {
 
 const NONE = {
   callers: "No callers: threads begin with it.",
-  callees: "No callees: all its time is its own.",
+  callees: "No callees: all of it is its own.",
 };
 
 function Half({ half, of, search, middle }: HalfProps) {
@@ -110,7 +110,7 @@ function Half({ half, of, search, middle }: HalfProps) {
         range={part(seen ?? { from: 0, to: 1 }, whole)}
         onRange={(range) => setSeen(range && part(range, 1 / whole))}
         rootBelow={half === "callers"}
-        label={`${half === "callers" ? "Callers" : "Callees"} of ${nameOf(of.fn)}: ${weightText(whole, " samples")}`}
+        label={`${half === "callers" ? "Callers" : "Callees"} of ${nameOf(of.fn)}: ${weightText(whole, true)}`}
         onPick={(box, row) => {
           const path = pathOf(boxes, box, row).map(key);
           pickedStack.value =

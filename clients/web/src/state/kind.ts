@@ -1,0 +1,30 @@
+// The kind of samples that is shown, and those that there are.
+import { computed, effect } from "@preact/signals";
+import { KIND_NAMES, kindsSampled } from "../data/kinds";
+import type { SamplesKind } from "../wire/protocol";
+import { backend, data, files, held, info } from "./live";
+import { select, selection, START } from "./selection";
+
+/** Of a service that has none but time, and of a file: only that. */
+export const kinds = computed<SamplesKind[]>(() => {
+  if (files.value.shown) return ["time"];
+  const known = new Set<SamplesKind>(["time", ...kindsSampled(info.value?.flags ?? {}), ...(data.value?.kinds ?? [])]);
+  return KIND_NAMES.filter((one) => known.has(one));
+});
+
+/** What is asked for: of a link to another service it may be what this one has not. */
+export const wantedKind = computed<SamplesKind>(() => {
+  const { kind } = selection.value;
+  return kinds.value.includes(kind) ? kind : "time";
+});
+
+export function showKind(kind: SamplesKind): void {
+  select({ kind, event: START.event, stall: START.stall });
+}
+
+/** The worker follows what is asked for. */
+export function keepKind(): void {
+  effect(() => {
+    backend().say({ say: "show", kind: wantedKind.value, held: held.value });
+  });
+}
