@@ -43,7 +43,22 @@ export class Service {
     this.folder = folder;
   }
 
-  static async of(command, ...options) {
+  static of(command, ...options) {
+    return Service.#started("ignore", command, options);
+  }
+
+  /** step() has the program read a line, and waits for the one that it writes then. */
+  static async stepping(command, ...options) {
+    const service = await Service.#started(["pipe", "pipe", "ignore"], command, options);
+    service.step = () => {
+      const done = new Promise((resolve) => service.process.stdout.once("data", resolve));
+      service.process.stdin.write("go\n");
+      return done;
+    };
+    return service;
+  }
+
+  static async #started(stdio, command, options) {
     const folder = mkdtempSync(join(tmpdir(), "isoscope-page-"));
     const info = join(folder, "service.json");
     const words = [
@@ -56,7 +71,7 @@ export class Service {
       "--",
       ...command,
     ];
-    const process = spawn(join(BUILD, "bin/isoscope"), words, { stdio: "ignore" });
+    const process = spawn(join(BUILD, "bin/isoscope"), words, { stdio });
     await until(() => {
       if (process.exitCode !== null) throw new Error(`isoscope ended with ${process.exitCode}`);
       return existsSync(info);

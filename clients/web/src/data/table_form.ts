@@ -13,6 +13,7 @@ export class TableReader {
   profile: Profile;
   resets = 0; // how often all was forgotten
   lost: Record<string, number> = {};
+  met = 0; // of another kind than time: samples that the service ever took, be they freed
   missed_ns = 0;
   sampled: SamplesKind[] = []; // other kinds of which the service has samples
   #libraries = new Map<string, number>();
@@ -44,6 +45,7 @@ export class TableReader {
       const isLost = isTime ? name.startsWith("lost_") : name in KINDS[this.kind].losses;
       if (isLost && count) this.lost[name.replace(/^lost_/, "")] = count;
     }
+    this.met = counters[KINDS[this.kind].counter] ?? 0;
     this.missed_ns = isTime ? counters.not_sampled_ns : 0;
     this.sampled = KIND_NAMES.filter((kind) => counters[KINDS[kind].counter] > 0);
   }

@@ -232,6 +232,7 @@ export interface DataState {
   kind: SamplesKind; // that the samples are of
   kinds: SamplesKind[]; // others of which the service has samples
   unit: Unit; // what shares are of, where the user has not said
+  met: number; // of another kind than time: samples that the service ever took; 0: those that came
   lost: Record<string, number>; // ticks without a sample, by cause
   missed_ns: number; // CPU time that no sample stands for
   threads: ThreadInfo[];

@@ -340,6 +340,7 @@ class Server {
       unit: profile.unit(),
       kind: profile.kind,
       kinds: this.#sources.isLive ? this.#time.reader.sampled : [],
+      met: this.#sources.isLive ? this.#shown.reader.met : 0,
       lost: this.#sources.isLive ? this.#shown.reader.lost : (session?.lost ?? {}),
       missed_ns: this.#sources.isLive ? this.#shown.reader.missed_ns : (session?.missed_ns ?? 0),
       threads: profile.threads,

@@ -87,7 +87,7 @@ const causeOf = (name: string) => KINDS[newest.value?.kind ?? "time"].losses[nam
 function lossesNow() {
   const causes = Object.entries(newest.value?.lost ?? {}).sort((a, b) => b[1] - a[1]);
   const lost = causes.reduce((sum, [, count]) => sum + count, 0);
-  const all = lost + (newest.value?.samples ?? 0);
+  const all = lost + (newest.value?.met || newest.value?.samples || 0);
   return { causes, lost, all, many: lost >= LEAST && lost >= MANY * all };
 }
 
