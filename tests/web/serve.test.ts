@@ -186,6 +186,26 @@ scene("who tries again while a link is being given up gets one link", async (one
   assert.equal(Socket.all.length, 2);
 });
 
+scene("another kind is asked for while it is shown, each second, and is told when it has come", async (one) => {
+  await one.open();
+  const told = () => one.said.flatMap((message) => (message.say === "data" ? [message.data.kind] : []));
+  one.say({ say: "show", kind: "live", held: false });
+  await one.until(one.now);
+  assert.equal(one.socket.asks("_getCpuSamples"), 1);
+  assert.deepEqual(new Set(told()), new Set(["time"]));
+  for (const ms of [1000, 2000]) {
+    one.socket.answer("_getCpuSamples", NO_SAMPLES);
+    await one.until(ms);
+    assert.equal(one.socket.asks("_getCpuSamples"), 1);
+    assert.equal(told().at(-1), "live");
+  }
+  one.say({ say: "show", kind: "time", held: false });
+  one.socket.answer("_getCpuSamples", NO_SAMPLES);
+  await one.until(5000);
+  assert.equal(one.socket.asks("_getCpuSamples"), 0);
+  assert.equal(told().at(-1), "time");
+});
+
 /** The page's second file has what they are read with, and is loaded for real. */
 async function stallsAreAsked(one: Scene): Promise<void> {
   for (let turns = 0; !one.socket.asks("_getStalls"); turns++) {

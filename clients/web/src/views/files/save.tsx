@@ -92,10 +92,11 @@ export function Save() {
           savingShown.value = false;
           openByHand("shown");
         })}
-        {row("Compare…", "compare what is shown with a file", () => {
-          savingShown.value = false;
-          openByHand("compared");
-        })}
+        {isTime.value &&
+          row("Compare…", "compare what is shown with a file", () => {
+            savingShown.value = false;
+            openByHand("compared");
+          })}
       </table>
     </Sheet>
   );
