@@ -4,7 +4,7 @@ import json
 
 import pytest
 from isoscope.cli.terminal.page import Column, Page, Row, laid_out, text_of
-from isoscope.cli.commands.top_page import FUNCTIONS, THREADS, View, json_of, page_of, thread_rows
+from isoscope.cli.commands.pages.top_page import FUNCTIONS, THREADS, View, json_of, page_of, thread_rows
 from test_live_window import Follower
 
 S = 1_000_000

@@ -25,7 +25,7 @@ from ..recording import Recording
 from ..served import served
 from ..terminal.page import text_of
 from ..terminal.style import style_here
-from . import loops_page, stalls_page
+from .pages import loops_page, stalls_page
 
 _LEVELS = ("stall", "hang", "dead")
 _CAUSES = ("busy", "lock", "io", "page-fault", "sleep", "child", "starved", "host", "stopped", "unknown")

@@ -25,7 +25,7 @@ from ..terminal.page import text_of
 from ..terminal.progress import working
 from ..terminal.screen import Screen
 from . import shown
-from .top_page import FUNCTIONS, KEYS, SORTS, THREADS, View, json_of, page_of, thread_rows
+from .pages.top_page import FUNCTIONS, KEYS, SORTS, THREADS, View, json_of, page_of, thread_rows
 
 _ROWS = 20  # printed, where there is no screen to fill
 _KEYS_NOTE = "h help  q quit  f functions  t threads  s sort  space pause"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
-from ...live import FunctionRow, ThreadRow, Window
-from ...profile import CPU, SAMPLES
-from ...text import Style, counted, duration, fit_function, printable, shorten_left
-from ..terminal.page import Column, Page, Row
+from ....live import FunctionRow, ThreadRow, Window
+from ....profile import CPU, SAMPLES
+from ....text import Style, counted, duration, fit_function, printable, shorten_left
+from ...terminal.page import Column, Page, Row
 
 FUNCTIONS, THREADS = "functions", "threads"
 SORTS = {FUNCTIONS: ("self", "total", "name"), THREADS: ("CPU", "samples", "name")}

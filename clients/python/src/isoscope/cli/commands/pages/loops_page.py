@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Mapping, cast
 
-from ...stalls import Loop, LoopStats, LoopTimes, words
-from ...text import Style, printable, shorten
-from ..terminal.page import Column, Page, Row, text_of
+from ....stalls import Loop, LoopStats, LoopTimes, words
+from ....text import Style, printable, shorten
+from ...terminal.page import Column, Page, Row, text_of
 
 _LEVELS = ("jank", "stall", "hang", "dead")
 

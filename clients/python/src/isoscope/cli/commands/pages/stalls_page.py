@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from ...protocol import PrivateStallStack
-from ...stalls import Stall, words
-from ...text import Style, counted, fit_function, printable, shorten
-from ..terminal.page import Column, Page, Row, text_of
+from ....protocol import PrivateStallStack
+from ....stalls import Stall, words
+from ....text import Style, counted, fit_function, printable, shorten
+from ...terminal.page import Column, Page, Row, text_of
 
 _BAR = 24  # characters of the longest run
 _STACKS = 3  # that are printed: the last different ones

@@ -1,0 +1,1 @@
+"""What commands show, where it is more than a few lines: data in, rows and text out."""
