@@ -46,6 +46,7 @@ static const struct command python_commands[] = {
     { "bottomup", NULL, "print functions by self time, with their callers" },
     { "table", NULL, "print a table of functions, callers and callees" },
     { "hot", NULL, "print the functions over a threshold" },
+    { "explain", NULL, "say what is wrong with a program, and compare it with budgets" },
     { "disassemble", NULL, "print a function's instructions, with the time spent in each" },
     { "timeline", NULL, "print the slices that a program told, by name" },
     { "stalls", NULL, "print when loops were late, why, and which function did it" },

@@ -15,8 +15,9 @@ import textwrap
 from typing import Any, Mapping, NoReturn, Optional, Sequence
 
 from ..errors import IsoscopeError
+from ..text import printable
 from . import mistakes
-from .commands import completion, diff, disassemble, dump, export, hot, overhead, replay, save
+from .commands import completion, diff, disassemble, dump, explain, export, hot, overhead, replay, save
 from .commands import stalls, stats, table, timeline, top, transcript, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
@@ -26,6 +27,7 @@ COMMANDS = {
     "bottomup": tree.add_bottom_up,
     "table": table.add,
     "hot": hot.add,
+    "explain": explain.add,
     "disassemble": disassemble.add,
     "timeline": timeline.add,
     "stalls": stalls.add,
@@ -59,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         # argparse's own form prints the usage over many lines before the reason.
-        self.exit(USAGE, f"isoscope: {message}\n`{self.prog} --help` lists the options.\n")
+        self.exit(USAGE, f"isoscope: {printable(message)}\n`{self.prog} --help` lists the options.\n")
 
 
 def _filled(part: str, width: int) -> str:
@@ -81,7 +83,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     except NotStarted as error:  # isoscope run has said why
         return error.status
     except IsoscopeError as error:
-        print(f"isoscope: {error}", file=sys.stderr)
+        # It may have a file's or a function's name in it, which is for no terminal to obey.
+        print("\n".join(map(printable, f"isoscope: {error}".split("\n"))), file=sys.stderr)
         return status_of(error)
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain at its exit.

@@ -2,6 +2,7 @@
 
     0 done    1 failed, or there is nothing to show    2 usage
     3 cannot connect    4 the service's answer is an error or breaks the protocol    130 Ctrl-C
+    5 of explain --budget: a budget is exceeded
 
 With `-- COMMAND`: COMMAND's own status where its profile was shown (128 + N when signal N ended
 it), and one of the above, or of `isoscope run` (125 to 127), where it was not.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from ..errors import CannotConnect, IsoscopeError, ProtocolError
 
-DONE, FAILED, USAGE, CANNOT_CONNECT, PROTOCOL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DONE, FAILED, USAGE, CANNOT_CONNECT, PROTOCOL, OVER_BUDGET, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 _STATUSES = (
     "exit status: 0 done, 1 failed or nothing to show, 2 usage, 3 cannot connect, 4 the service\n"

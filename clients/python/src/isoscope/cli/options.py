@@ -112,7 +112,8 @@ def add_kind(parser: Any) -> None:
                              "bytes; --from and --to say when they were allocated")
 
 
-def add_filters(parser: Any) -> None:
+def add_choice(parser: Any) -> Any:
+    """What chooses samples as they are; returns the group, for filters that change them."""
     group = parser.add_argument_group("filters")
     group.add_argument("--process", metavar="NAME|ID", help="only this process")
     group.add_argument("--thread", metavar="NAME|TID", help="only this thread")
@@ -123,6 +124,11 @@ def add_filters(parser: Any) -> None:
                        help="end of the range, counted from the first sample")
     group.add_argument("--last", metavar="SECONDS", type=seconds, dest="last_us",
                        help="only the last SECONDS before the newest sample")
+    return group
+
+
+def add_filters(parser: Any) -> None:
+    group = add_choice(parser)
     group.add_argument("--focus", metavar="REGEX", type=regex,
                        help="keep only samples with a function that matches, as whole stacks")
     group.add_argument("--ignore", metavar="REGEX", type=regex,
@@ -134,6 +140,10 @@ def add_filters(parser: Any) -> None:
                        help="show or hide functions of system libraries (default: show)")
     add_frames(group)
     add_inline(group)
+    add_name_here(group)
+
+
+def add_name_here(group: Any) -> None:
     group.add_argument("--name-here", action="store_true",
                        help="resolve the names of a --no-symbols profile with this machine's files")
 
@@ -178,8 +188,20 @@ def checked_place(text: str) -> str:
         raise UsageError(str(error)) from error
 
 
+class Typed(str):
+    """What a word leads to, and the word itself."""
+
+    word: str
+
+
 def place(text: str) -> str:
     """A URI, or a profile's path."""
+    found = Typed(_place(text))
+    found.word = text
+    return found
+
+
+def _place(text: str) -> str:
     if text == "-" or places.is_uri(text):
         return uri(text)
     if not os.path.exists(text):

@@ -23,6 +23,7 @@ from ..exits import DONE, NothingToShow, UsageError
 from ..place import is_uri
 from ..recording import Recording
 from ..served import served
+from ..settled import settled_stalls
 from ..terminal.page import text_of
 from ..terminal.style import style_here
 from .pages import loops_page, stalls_page
@@ -30,7 +31,6 @@ from .pages import loops_page, stalls_page
 _LEVELS = ("stall", "hang", "dead")
 _CAUSES = ("busy", "lock", "io", "page-fault", "sleep", "child", "starved", "host", "stopped", "unknown")
 _BACK = "\n  "
-_SETTLE_S, _LOOK_S = 4.0, 0.05
 
 
 def add(commands: Any) -> None:
@@ -160,7 +160,7 @@ def _tell(args: argparse.Namespace, uri: str, recording: Optional[Recording]) ->
 
 
 def _list(args: argparse.Namespace, client: Client, process: Optional[Process]) -> list[str]:
-    stalls = _settled(client, process) if args.command is not None else client.stalls(process=process)
+    stalls = settled_stalls(client, process) if args.command is not None else client.stalls(process=process)
     stalls.sort(key=lambda stall: stall["number"])
     if not stalls:
         raise NothingToShow(_why_none(client.loop_stats(process=process)))
@@ -177,16 +177,6 @@ def _list(args: argparse.Namespace, client: Client, process: Optional[Process]) 
         return [json.dumps(told)]
     style = style_here()
     return text_of(stalls_page.listed(chosen, origin_us), style.width, style)
-
-
-def _settled(client: Client, process: Optional[Process]) -> list[Stall]:
-    """Of a command that has ended: the ends of its last stalls may still be on their way."""
-    deadline = time.monotonic() + _SETTLE_S
-    while True:
-        stalls = client.stalls(process=process)
-        if time.monotonic() >= deadline or not any(stall["ongoing"] for stall in stalls):
-            return stalls
-        time.sleep(_LOOK_S)
 
 
 def _numbered(args: argparse.Namespace, stalls: list[Stall]) -> Stall:
