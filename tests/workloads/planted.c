@@ -6,7 +6,8 @@
  *     stalls    an epoll loop, of which some dispatches end up asleep in write_journal
  *     churn     build_words allocates and frees all the time
  *     io        read_records waits for a slow pipe
- *     healthy   a server: an epoll loop, threads that wait for jobs, connections or commands, and work of six equal parts
+ *     healthy   a server: an epoll loop, threads that wait for jobs, connections or commands, and work of six equal
+ *               parts, in an order that changes: or a timer of the sampler's could meet the same one each time
  */
 #include "burn.h"
 
@@ -256,10 +257,14 @@ PARTS(PART)
 
 static void serve(struct burn *burn)
 {
+#define ENTRY(name) name##_request,
+    static void (*const parts[])(struct burn *) = { PARTS(ENTRY) };
+    enum { COUNT = sizeof(parts) / sizeof(parts[0]) };
     char *text = malloc(512);
+    size_t first = (size_t)(burn_random(burn) % COUNT);
 
-#define CALL(name) name##_request(burn);
-    PARTS(CALL)
+    for (size_t i = 0; i < COUNT; i++)
+        parts[(first + i) % COUNT](burn);
     free(text);
 }
 

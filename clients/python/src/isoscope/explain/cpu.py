@@ -33,7 +33,7 @@ class CpuTime:
     def __init__(self, facts: Facts) -> None:
         self.profile = facts.running
         self.calls = facts.calls  # its nodes are those of all samples
-        self.by_count = self.profile.weight == SAMPLES
+        self.by_count = facts.has_waits or self.profile.weight == SAMPLES
         weights = self.profile.weights_us
         self.total = len(self.profile) if self.by_count else sum(weights)
         self.samples = float(len(self.profile)) if self.by_count else effective(weights)

@@ -37,6 +37,7 @@ class Facts:
     span_us: int  # for how long the program was watched; 0: not told
     stalls: Optional[list[Stall]] = None  # None: not told
     loops: Optional[LoopStats] = None
+    has_waits: bool = False  # wall mode: threads that sleep were sampled, too
     limits: Counter[str] = field(default_factory=Counter)  # on sampling: "throttled" and the like, by how often
 
     @property
@@ -46,11 +47,6 @@ class Facts:
     @property
     def allocations(self) -> Optional[Profile]:
         return self.profiles.get(ALLOC)
-
-    @property
-    def has_waits(self) -> bool:
-        """Threads that sleep were sampled, too."""
-        return self.time.waits
 
     @cached_property
     def calls(self) -> list[str]:
@@ -81,7 +77,7 @@ class Facts:
 
 
 def of_file(profile: Profile) -> Facts:
-    return Facts({TIME: profile}, profile.last_us - profile.first_us)
+    return Facts({TIME: profile}, profile.last_us - profile.first_us, has_waits=profile.waits)
 
 
 def of_service(
@@ -101,7 +97,9 @@ def of_service(
     span_us = profile.last_us - profile.first_us
     if whole:
         span_us = max([span_us, *map(_lived_us, isolates)])
-    facts = Facts(profiles, span_us, stalls, _loops(client, processes))
+    # Of a program that never waited only the mode tells that it was looked for.
+    has_waits = profile.waits or flags.get("profile_mode") == "wall"
+    facts = Facts(profiles, span_us, stalls, _loops(client, processes), has_waits)
     for isolate in isolates:
         counters = isolate.get("_process", {}).get("counters", {})
         facts.limits.update({name: int(counters.get(name, 0)) for name in ("lost_throttled", "evicted")})

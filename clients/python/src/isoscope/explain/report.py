@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json as _json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator
 from xml.etree import ElementTree
@@ -78,6 +79,12 @@ def _verdict(verdict: Verdict) -> Sentence:
     return (*verdict.budget.what, *took, *note)
 
 
+def _summed(verdicts: list[Verdict]) -> str:
+    counts = Counter(verdict.state for verdict in verdicts)
+    worse = [f"{counts[state]} {_STATES[state].lower()}" for state in (EXCEEDED, UNKNOWN) if counts[state]]
+    return f"{', '.join(worse)} of {len(verdicts)}" if worse else "all kept"
+
+
 # For people.
 
 
@@ -97,7 +104,7 @@ def text(report: Report, style: Style = PLAIN) -> str:
         if sentences:
             lines += ["", title, *(f"  {plain(sentence)}" for sentence in sentences)]
     if report.verdicts:
-        lines += ["", "budgets"]
+        lines += ["", f"budgets: {_summed(report.verdicts)}"]
     for verdict in report.verdicts:
         state = f"{_STATES[verdict.state]:<11}"
         shown = style.dim(state) if verdict.state == WITHIN else style.hot(state)
@@ -110,12 +117,11 @@ def text(report: Report, style: Style = PLAIN) -> str:
 
 def markdown(report: Report, style: Style = PLAIN) -> str:
     lines = [f"## isoscope: {report.headline}", "", f"Of {_code(report.name)}."]
-    over = [verdict for verdict in report.verdicts if verdict.state != WITHIN]
     if report.verdicts:
-        lines += ["", f"### Budgets: {f'{len(over)} of {len(report.verdicts)} not kept' if over else 'all kept'}", ""]
-        for verdict in report.verdicts:
-            state = _STATES[verdict.state]
-            lines.append(f"- {f'**{state}**' if verdict in over else state}: {_marked(_verdict(verdict))}")
+        lines += ["", f"### Budgets: {_summed(report.verdicts)}", ""]
+    for verdict in report.verdicts:
+        state = _STATES[verdict.state]
+        lines.append(f"- {state if verdict.state == WITHIN else f'**{state}**'}: {_marked(_verdict(verdict))}")
     for number, finding in enumerate(report.reading.findings, 1):
         lines += ["", f"### {number}. {_marked(finding.title)}", "", f"**{_share(finding)}** {finding.of}", ""]
         lines += [f"- {name}: {_marked(sentence)}" for name, sentence in _rows(finding)]
