@@ -96,10 +96,11 @@ def test_samples_count_as_much_as_they_stand_for():
     assert finding.share.error > 0.04  # as of a hundred samples, not of a thousand
 
 
-def test_a_function_without_a_name_asks_for_symbols():
+@pytest.mark.parametrize("name, kind", [("app+0x1234", "Native"), ("0x7f0012", "Unnamed")])
+def test_a_function_without_a_name_asks_for_symbols(name, kind):
     run = Run(wall=False)
-    run.function("app+0x1234", kind="Unnamed", file="")
-    reading = reading_of(run.add("main>app+0x1234", samples=500).facts())
+    run.function(name, kind=kind, file="")
+    reading = reading_of(run.add(f"main>{name}", samples=500).facts())
     (finding,) = reading.findings
     assert "symbols" in plain(finding.next)
     assert "100.0 % of the CPU time is in functions without a name, in app" in told(reading.unsure)

@@ -16,7 +16,7 @@ from .chance import Share, effective, share
 from .facts import Facts
 from .finding import ALLOCATION, CPU, SAMPLES_LEAST, Finding, percent
 from .known_calls import FILE, LOCK, MEMORY, READ, REST, call_of, in_memory
-from .places import Place, Seen, places_of, way
+from .places import Place, Seen, is_unnamed, places_of, way
 from .words import Name, Sentence, joined
 
 HOT_LEAST, CHURN_LEAST = 0.30, 0.15  # of the CPU time
@@ -115,7 +115,7 @@ def _hot(cpu: CpuTime, spot: HotSpot, part: Share) -> Finding:
         way(node.name for node in spot.path[1:]),
         tuple(evidence),
         _cause(cpu, call_of(function)),
-        _next(place, function.kind == "Unnamed", call_of(function)),
+        _next(place, is_unnamed(function), call_of(function)),
         commands.function(function.name, wall=cpu.wall and any(cpu.profile.weights_us)),
         cpu.rank(part),
     )

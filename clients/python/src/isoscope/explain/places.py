@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from itertools import dropwhile
 from typing import Iterable, Mapping, NamedTuple
 
+from ..model import Function
 from ..profile import Frame, Profile
 from ..trees.runtime_frames import is_mine
 from .known_calls import call_of
@@ -60,6 +61,12 @@ def place(frame: Frame) -> Place:
     function = frame.function
     library = function.library.name if function.library else ""
     return Place(function.name, library, function.file, frame.line or function.line)
+
+
+def is_unnamed(function: Function) -> bool:
+    """Where a function begins may be known, by what unwinds it, though it has no symbol."""
+    library = function.library.name if function.library else ""
+    return function.kind == "Unnamed" or (bool(library) and function.name.startswith(f"{library}+0x"))
 
 
 def own_frame(stack: tuple[Frame, ...]) -> int:

@@ -19,6 +19,7 @@ from .cpu import CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
 from .facts import Facts
 from .finding import SAMPLES_LEAST, Finding, percent
 from .late import NOT_THE_PROGRAMS, late
+from .places import is_unnamed
 from .waits import Waits, waits_of
 from .words import Name, Sentence
 
@@ -131,10 +132,12 @@ def _unsure(cpu: CpuTime, facts: Facts, waits: Optional[Waits]) -> Iterator[Sent
 
 def _unnamed(cpu: CpuTime) -> Iterator[Sentence]:
     profile = cpu.profile
-    unnamed = [profile.frames[number].function.kind == "Unnamed" for number in profile.node_frames] if profile.frames else []
-    part = sum(1 if cpu.by_count else us for node, us in zip(profile.nodes, profile.weights_us) if unnamed[node])
+    unnamed = [is_unnamed(frame.function) for frame in profile.frames]
+    leaves = map(profile.node_frames.__getitem__, profile.nodes)
+    part = sum(1 if cpu.by_count else us for leaf, us in zip(leaves, profile.weights_us) if unnamed[leaf])
     if cpu.total and part >= _UNNAMED * cpu.total:
-        libraries = {f.function.library.name for f in profile.frames if f.function.kind == "Unnamed" and f.function.library}
+        functions = [frame.function for frame, is_one in zip(profile.frames, unnamed) if is_one]
+        libraries = {function.library.name for function in functions if function.library}
         where = ", ".join(sorted(libraries)[:3]) or "generated code"
         yield (f"{percent(part / cpu.total)} of the CPU time is in functions without a name, in ", Name(where),
                ": install debug symbols, or record with `isoscope run --debuginfod`")  # fmt: skip

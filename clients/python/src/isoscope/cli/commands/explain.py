@@ -93,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
     with source.record(args, more=["--alloc"] if args.alloc else []) as recording:
         recording.wait()
         told = _of_service(args, recording.uri)
-    return recording.status or _tell(args, *told, limits)
+    shown = _tell(args, *told, limits)
+    return recording.status or shown
 
 
 def _budgets(path: Optional[str]) -> list[budgets.Budget]:
