@@ -239,13 +239,13 @@ def test_of_a_file_without_symbols_the_place_is_told_and_what_would_name_it(tmp_
     runs_its_commands(report, tmp_path)
 
 
-EVIL = "evil\x1b[31m`$(touch pwned)`\n# a\"b'<b>|"
+EVIL = "evil\x1b[31m`$(touch pwned)`\t# a\"b'<b>|"
 
 
 def test_names_of_programs_and_threads_are_only_read(tmp_path):
     program = tmp_path / EVIL
     shutil.copy(workload("planted"), program)
-    file, report = tmp_path / f"{EVIL}.isoscope", tmp_path / "r.md"
+    file, report = tmp_path / f"{EVIL}\n# a.isoscope", tmp_path / "r.md"
     words = ["record", "--quiet", "-o", str(file), "--", str(program), "hot", "0.5"]
     subprocess.run([ISOSCOPE, *words], check=True, timeout=DEADLINE_S, stderr=subprocess.DEVNULL, cwd=tmp_path)
     for form in ("text", "markdown", "junit"):

@@ -106,6 +106,16 @@ def test_a_function_without_a_name_asks_for_symbols(name, kind):
     assert "100.0 % of the CPU time is in functions without a name, in app" in told(reading.unsure)
 
 
+def test_addresses_without_functions_are_found_together():
+    run = Run(wall=False)
+    for number in range(500):
+        run.function(f"app+0x{number % 20:x}", kind="Unnamed", file="")
+        run.add(f"main>app+0x{number % 20:x}")
+    finding = found(run.facts())["cpu"]
+    assert plain(finding.title) == "CPU time: functions without a name in app" and finding.share.value == 1.0
+    assert "symbols" in plain(finding.next) and "of 20 addresses the hottest is app+0x0 (5.0 %)" in told(finding.evidence)
+
+
 def test_of_a_program_that_a_runtime_runs_its_own_functions_are_found():
     run = Run(wall=False)
     run.function("handler", kind="Interpreted", runtime="python", file="/src/app.py")

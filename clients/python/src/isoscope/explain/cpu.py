@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import Iterator, Optional
 
@@ -92,6 +92,7 @@ def hot(cpu: CpuTime) -> Iterator[Finding]:
         part = cpu.share(spot.row.self_weight)
         if part.least >= HOT_LEAST:
             yield _hot(cpu, spot, part)
+    yield from _nameless(cpu)
 
 
 def _hot(cpu: CpuTime, spot: HotSpot, part: Share) -> Finding:
@@ -119,6 +120,40 @@ def _hot(cpu: CpuTime, spot: HotSpot, part: Share) -> Finding:
         commands.function(function.name, wall=cpu.wall and any(cpu.profile.weights_us)),
         cpu.rank(part),
     )
+
+
+def _nameless(cpu: CpuTime) -> Iterator[Finding]:
+    """Where not even the begin of functions is known each address is one, and none of them is hot."""
+    profile = cpu.profile
+    nodes: dict[str, Counter[int]] = defaultdict(Counter)  # by library
+    for node, us in zip(profile.nodes, profile.weights_us):
+        function = profile.frames[profile.node_frames[node]].function
+        if function.kind == "Unnamed":
+            nodes[function.library.name if function.library else ""][node] += 1 if cpu.by_count else us
+    for library, counts in nodes.items():
+        part = cpu.share(sum(counts.values()))
+        addresses: Counter[str] = Counter()
+        for node, count in counts.items():
+            addresses[profile.frames[profile.node_frames[node]].function.name] += count
+        (hottest, most), *_ = addresses.most_common(1)
+        if part.least < HOT_LEAST or cpu.share(most).least >= HOT_LEAST:
+            continue
+        place = Place(hottest, library)
+        stack = profile.stack(counts.most_common(1)[0][0])
+        yield Finding(
+            CPU,
+            ("CPU time: functions without a name in ", Name(library or "generated code")),
+            part,
+            "of the CPU time is spent in them",
+            place,
+            way(frame.function.name for frame in reversed(stack)),
+            ((f"of {len(addresses):,} addresses the hottest is ", Name(hottest),
+              f" ({percent(cpu.share(most).value)})"),),
+            _cause(cpu, ""),
+            _next(place, True, ""),
+            commands.function(hottest, wall=cpu.wall and any(profile.weights_us)),
+            cpu.rank(part),
+        )  # fmt: skip
 
 
 def _cause(cpu: CpuTime, call: str) -> Sentence:
