@@ -129,6 +129,20 @@ def test_a_program_that_runs_is_explained_while_it_does():
         check_planted(told("--last", "1.5", ISOSCOPE_URI=service.uri), "io")
 
 
+@measured
+def test_a_program_that_runs_already_is_attached_to():
+    program = subprocess.Popen([workload("planted"), "io", "1000"])
+    try:
+        done = explain("--json", "-p", str(program.pid), "--last", "2s")
+        if "ptrace_scope" in done.stderr and done.returncode != 0:
+            pytest.skip(done.stderr)
+        assert done.returncode == 0, done.stderr
+        check_planted(json.loads(done.stdout), "io")
+    finally:
+        program.kill()
+        program.wait()
+
+
 # Budgets.
 
 

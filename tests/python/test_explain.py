@@ -122,6 +122,12 @@ def test_of_a_program_that_a_runtime_runs_its_own_functions_are_found():
     run.function("__eval_frame")
     finding = found(run.add("handler:7>__eval_frame", samples=500).facts())["cpu"]
     assert (finding.place.function, finding.place.line) == ("handler", 7)
+    assert finding.check.options == ("--frames=mine", "--no-inline", "--of=handler")
+
+
+@pytest.mark.parametrize("begin", ["_start>__libc_start_main>main", "app+0x10>__libc_start_main>main", "clone3>start_thread>main", "main"])
+def test_a_way_begins_where_the_programs_own_code_does(begin):
+    assert found(Run(wall=False).add(f"{begin}>parse", samples=500).facts())["cpu"].path == ("main", "parse")
 
 
 def test_time_between_two_looks_of_wall_mode_is_nobodys():

@@ -28,9 +28,10 @@ class From:
     command: tuple[str, ...] = ()  # with the options that it was run with before "--"
 
 
-def function(name: str, *, wall: bool) -> Check:
-    """Its callers and callees; of CPU time, where waits are in the profile, too."""
-    return Check("table", (*(("--weight=us",) if wall else ()), "--no-inline", f"--of={name}"))
+def function(name: str, *, wall: bool, mine: bool = False) -> Check:
+    """Its callers and callees. wall: waits are in the profile, and no CPU time. mine: a runtime runs it."""
+    view = (*(("--weight=us",) if wall else ()), *(("--frames=mine",) if mine else ()))
+    return Check("table", (*view, "--no-inline", f"--of={name}"))
 
 
 def below(name: str) -> Check:

@@ -51,14 +51,18 @@ class CpuTime:
         return part.value * min(1.0, 1.0 if self.busy is None else self.busy)
 
     @cached_property
+    def of_runtime(self) -> bool:
+        """A runtime runs the program, or a part of it."""
+        return any(frame.function.runtime or is_of_runtime(frame.function) for frame in self.profile.frames)
+
+    @cached_property
     def spots(self) -> list[HotSpot]:
         """Functions as the compiler made them, inlined ones in their callers. Where a runtime runs the program, the
         functions that it runs, with all that these have it do. Without the allocator's, which are a finding of
         their own."""
         hidden = set(self.between_looks)
         shown = self.profile.choose([at for at in range(len(self.profile)) if at not in hidden])
-        of_runtime = any(frame.function.runtime or is_of_runtime(frame.function) for frame in shown.frames)
-        view = filters.by_stack(shown, inline=False, frames=MINE if of_runtime else ALL)
+        view = filters.by_stack(shown, inline=False, frames=MINE if self.of_runtime else ALL)
         spots = hot_spots(view, threshold=_SHOWN_LEAST).spots if len(view) else []
         return [spot for spot in spots if call_of(spot.row.function) != MEMORY]
 
@@ -117,7 +121,7 @@ def _hot(cpu: CpuTime, spot: HotSpot, part: Share) -> Finding:
         tuple(evidence),
         _cause(cpu, call_of(function)),
         _next(place, is_unnamed(function), call_of(function)),
-        commands.function(function.name, wall=cpu.wall and any(cpu.profile.weights_us)),
+        commands.function(function.name, wall=cpu.wall and any(cpu.profile.weights_us), mine=cpu.of_runtime),
         cpu.rank(part),
     )
 

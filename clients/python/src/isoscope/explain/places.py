@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import dropwhile
 from typing import Iterable, Mapping, NamedTuple
 
 from ..model import Function
@@ -54,7 +53,9 @@ class Seen(NamedTuple):
 
 def way(names: Iterable[str]) -> tuple[str, ...]:
     """Outermost first, without what every thread begins with."""
-    return tuple(dropwhile(_STARTS.__contains__, names))
+    told = list(names)
+    begin = max((at + 1 for at, name in enumerate(told[:-1]) if name in _STARTS), default=0)
+    return tuple(told[begin:])
 
 
 def place(frame: Frame) -> Place:
