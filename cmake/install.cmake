@@ -13,7 +13,7 @@ install(TARGETS isoscope EXPORT isoscope
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
         NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS isoscope_itt isoscope_nvtx isoscope_alloc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+install(TARGETS isoscope_itt isoscope_nvtx isoscope_alloc isoscope_lock LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
 
 # ---- for programs that use it ----

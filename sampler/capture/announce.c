@@ -2,6 +2,7 @@
 
 #include "allocation_rate.h"
 #include "event_epoch.h"
+#include "lock_rate.h"
 #include "sampler_state.h"
 #include "scan_memory.h"
 #include "system/clock.h"
@@ -151,5 +152,6 @@ void announce_again(void)
         return;
     event_epoch_begin();
     allocation_rate_begin();
+    lock_rate_begin();
     wake_sleepers(left.header);
 }

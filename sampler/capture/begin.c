@@ -3,6 +3,7 @@
 #include "allocation_rate.h"
 #include "announce.h"
 #include "event_epoch.h"
+#include "lock_rate.h"
 #include "sampler_state.h"
 #include "tend.h"
 
@@ -16,6 +17,7 @@ int begin_ticks(enum feed_origin origin, int memfd)
     if (error) {
         atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
         allocation_rate_end();
+        lock_rate_end();
         event_epoch_end(); /* a forked child's is the parent's */
         threads_stop(&sampler.threads);
         feed_writer_destroy(&sampler.writer);
@@ -23,5 +25,6 @@ int begin_ticks(enum feed_origin origin, int memfd)
     }
     event_epoch_begin();
     allocation_rate_begin();
+    lock_rate_begin();
     return 0;
 }

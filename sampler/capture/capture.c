@@ -28,10 +28,10 @@ SIGNAL_SAFE_INLINE void open_ring(struct ring_writer *ring, uint32_t slot)
     ring->busy = &threads_at(&sampler.threads, slot)->ring_busy;
 }
 
-/* Allocations may be many, and a full ring would be without ticks. */
+/* What the thread takes itself may be much, and a full ring would be without ticks. */
 SIGNAL_SAFE_INLINE bool leaves_room(const struct ring_writer *ring, enum feed_kind kind)
 {
-    return kind != FEED_KIND_ALLOCATION ||
+    return !feed_kind_is_own(kind) ||
            atomic_load_explicit(ring->head, memory_order_relaxed) -
                    atomic_load_explicit(ring->tail, memory_order_relaxed) <
                ring->size_bytes / 2;
@@ -50,8 +50,8 @@ bool capture_begin(struct capture *capture, enum feed_kind kind, uint32_t slot)
     capture->sample =
         ring_reserve(&capture->ring,
                      (uint32_t)(sizeof *capture->sample + capture->frames_max * sizeof(uint64_t) +
-                                sizeof capture->allocation));
-    if (!capture->sample && kind != FEED_KIND_ALLOCATION)
+                                feed_words_bytes(kind)));
+    if (!capture->sample && !feed_kind_is_own(kind))
         count_refused(&capture->ring);
     return capture->sample != NULL;
 }
@@ -188,9 +188,11 @@ SIGNAL_SAFE_INLINE void fill(const struct capture *capture, const struct sample_
         .size_bytes = (uint32_t)(sizeof *sample + sample->depth * sizeof(uint64_t)),
         .type = FEED_RECORD_SAMPLE,
     };
-    if (capture->kind == FEED_KIND_ALLOCATION) {
-        memcpy(&sample->frames[sample->depth], &capture->allocation, sizeof capture->allocation);
-        sample->head.size_bytes += (uint32_t)sizeof capture->allocation;
+    if (feed_kind_is_own(capture->kind)) {
+        uint32_t bytes = feed_words_bytes(capture->kind);
+
+        memcpy(&sample->frames[sample->depth], &capture->words, bytes);
+        sample->head.size_bytes += bytes;
     }
 }
 
@@ -209,7 +211,7 @@ bool capture(struct capture *capture, const struct sample_weight *weight,
 {
     struct thread_annotations *own =
         atomic_load_explicit(&capture->sampled->own, memory_order_acquire);
-    bool stands_for_time = capture->kind != FEED_KIND_ALLOCATION;
+    bool stands_for_time = !feed_kind_is_own(capture->kind);
     struct unwind_result result;
 
     find_stack(capture->sampled, capture->slot, registers->context);

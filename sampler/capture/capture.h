@@ -36,13 +36,13 @@ struct capture {
     struct sampled_thread *sampled;
     struct ring_writer ring;
     struct feed_sample *sample;
-    uint64_t began_ns;                       /* CLOCK_MONOTONIC: when its stack was walked */
-    struct feed_allocation_words allocation; /* of FEED_KIND_ALLOCATION: the caller fills it in */
+    uint64_t began_ns;      /* CLOCK_MONOTONIC: when its stack was walked */
+    union feed_words words; /* of feed_kind_is_own: the caller fills it in */
 };
 
 /* slot: the calling thread's. Whoever calls it is counted in sampler.handlers. False: there is no
- * room, which is counted (as all losses here are, but those of FEED_KIND_ALLOCATION, which are the
- * caller's to count). What the sample would have stood for is then the next one's. */
+ * room, which is counted (as all losses here are, but those of feed_kind_is_own, which are the caller's
+ * to count). What the sample would have stood for is then the next one's. */
 SIGNAL_SAFE bool capture_begin(struct capture *capture, enum feed_kind kind, uint32_t slot);
 SIGNAL_SAFE void capture_cancel(struct capture *capture);
 /* False: it could not be taken, which is counted. */

@@ -6,6 +6,7 @@
 #include "event_epoch.h"
 #include "forked.h"
 #include "handler.h"
+#include "lock_rate.h"
 #include "sampler_signals.h"
 #include "system/clock.h"
 #include "system/glibc.h"
@@ -110,6 +111,7 @@ static bool end(bool sandboxed)
     if (ends) {
         event_epoch_end();
         allocation_rate_end();
+        lock_rate_end();
         sampler_note_cpu_time();
         threads_stop(&sampler.threads);
         atomic_fetch_add(&sampler.writer.header->status.lost[FEED_LOSS_SANDBOXED], sandboxed);

@@ -4,6 +4,7 @@
 #include "announce.h"
 #include "event_epoch.h"
 #include "sampler_signals.h"
+#include "lock_rate.h"
 #include "sampler_state.h"
 #include "system/clock.h"
 #include "threads/tasks.h"
@@ -138,6 +139,7 @@ static SIGNAL_SAFE void housekeeping(int64_t now_us)
     apply_settings(now_us); /* the service may be gone */
     event_epoch_follow(!reader_is_gone(now_us));
     allocation_rate_follow(!reader_is_gone(now_us));
+    lock_rate_follow(!reader_is_gone(now_us));
     sampler_signals_keep();
     tracer_keep(&sampler.threads.tracer);
     if (threads_relieve(&sampler.threads))
@@ -153,6 +155,7 @@ static SIGNAL_SAFE void follow_service(int64_t now_us, uint32_t changes)
     apply_settings(now_us);
     event_epoch_follow(!reader_is_gone(now_us));
     allocation_rate_follow(!reader_is_gone(now_us));
+    lock_rate_follow(!reader_is_gone(now_us));
     sampler_follow_watch();
     if (modules_take_tables(&sampler.modules, &sampler.writer))
         note_modules();

@@ -1,7 +1,7 @@
 /*
  * feed_allocations.h - the program's side of the table of sampled allocations that live.
  *
- *   capture/alloc (one is sampled, or its address is freed) -> table -> feed_reader.h in the service
+ *   capture/own (one is sampled, or its address is freed) -> table -> feed_reader.h in the service
  *
  * The service learns of a sampled allocation by its sample, and looks into the table whether it still
  * lives. So no ring need tell of its end, and none of that is ever lost.

@@ -159,6 +159,7 @@ void feed_reader_control(struct feed_reader *reader, const struct feed_settings 
     atomic_store_explicit(&control->wants, settings->wants, memory_order_relaxed);
     atomic_store_explicit(&control->allocation_bytes, settings->allocation_bytes,
                           memory_order_relaxed);
+    atomic_store_explicit(&control->lock_us, settings->lock_us, memory_order_relaxed);
     atomic_store_explicit(&control->enabled, settings->enabled, memory_order_relaxed);
     tell(control);
 }
@@ -255,6 +256,11 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .allocations = STATUS(allocations),
         .allocations_lost = STATUS(allocations_lost),
         .allocations_loose = STATUS(allocations_loose),
+        .locks_seen = STATUS(locks_seen) != 0,
+        .lock_waits = STATUS(lock_waits),
+        .lock_ns = STATUS(lock_ns),
+        .waits_sampled = STATUS(waits_sampled),
+        .waits_lost = STATUS(waits_lost),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),

@@ -29,6 +29,7 @@ struct feed_settings {
     char wall_threads[FEED_WALL_THREADS_BYTES]; /* names and tids that wall mode samples; "": all */
     uint32_t wants;                             /* FEED_WANT_* */
     uint32_t allocation_bytes; /* one of so many is sampled, on average; 0: none is */
+    uint32_t lock_us;          /* the same of time waited for locks and for other threads */
 };
 
 struct feed_thread_view {
@@ -69,6 +70,8 @@ struct feed_status_view {
     enum feed_allocations_seen allocations_seen;
     uint64_t allocations, allocations_lost,
         allocations_loose; /* sampled; in no ring; not followed */
+    bool locks_seen;       /* it was started with libisoscope_lock.so */
+    uint64_t lock_waits, lock_ns, waits_sampled, waits_lost; /* layout.h */
 };
 
 /* CPU time that no sample stands for: of threads that end between two ticks, that block the ticks'

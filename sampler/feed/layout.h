@@ -29,7 +29,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 11,
+    FEED_VERSION = 12,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
@@ -44,6 +44,9 @@ enum {
     FEED_ALLOCATION_BYTES_MIN = 1024, /* sampled once in so many on average, at least */
     FEED_ALLOCATION_BYTES_MAX = 1 << 30,
     FEED_ALLOCATION_BYTES_DEFAULT = 512 * 1024,
+    FEED_LOCK_US_MIN = 1, /* of time waited */
+    FEED_LOCK_US_MAX = 1000 * 1000,
+    FEED_LOCK_US_DEFAULT = 100,
     FEED_THREADS_MAX = 4096, /* slot 0 is the service's own */
     FEED_THREADS_MIN = 16,
     FEED_LOOPS_MAX = 256,    /* loops that are watched; 0 is none */
@@ -442,6 +445,7 @@ struct feed_header {
         _Atomic uint32_t runtimes_used;    /* entries of the runtime table to look at */
         _Atomic uint32_t wants;            /* FEED_WANT_* */
         _Atomic uint32_t allocation_bytes; /* sampled once in so many on average; 0: not */
+        _Atomic uint32_t lock_us;          /* the same of time waited */
         _Atomic uint32_t wall_threads_seq; /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
@@ -490,6 +494,11 @@ struct feed_header {
         _Atomic uint64_t allocations;       /* sampled, and in a ring */
         _Atomic uint64_t allocations_lost;  /* sampled, and in none */
         _Atomic uint64_t allocations_loose; /* sampled, and not followed: the table was full */
+        _Atomic uint64_t locks_seen;        /* 1: it was started with libisoscope_lock.so */
+        _Atomic uint64_t lock_waits,
+            lock_ns;                    /* for locks that others held; while they are sampled */
+        _Atomic uint64_t waits_sampled; /* of these and all others, and in a ring */
+        _Atomic uint64_t waits_lost;    /* sampled, and in none */
     } status;
 };
 static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16 &&

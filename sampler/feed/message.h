@@ -19,6 +19,7 @@
 #define FEED_ENV_ENABLED "ISOSCOPE_ENABLED"   /* "0": start paused */
 /* Of them one allocation is sampled, on average, until the service says otherwise. */
 #define FEED_ENV_ALLOC "ISOSCOPE_ALLOC"
+#define FEED_ENV_LOCK  "ISOSCOPE_LOCK" /* the same of time waited, in microseconds */
 /* A word of FEED_WATCHES; empty, or none of them: auto. */
 #define FEED_ENV_WATCH_LOOPS "ISOSCOPE_WATCH_LOOPS"
 

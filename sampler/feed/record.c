@@ -1,6 +1,5 @@
 #include "record.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -9,14 +8,17 @@ static bool fits(const union feed_any *record, size_t bytes)
     return record->head.size_bytes <= sizeof *record && record->head.size_bytes >= bytes;
 }
 
-static size_t words_of(uint16_t kind)
-{
-    return kind == FEED_KIND_ALLOCATION ? sizeof(struct feed_allocation_words) : 0;
-}
-
 struct feed_allocation_words feed_sample_allocation(const struct feed_sample *sample)
 {
     struct feed_allocation_words words;
+
+    memcpy(&words, &sample->frames[sample->depth], sizeof words);
+    return words;
+}
+
+struct feed_wait_words feed_sample_wait(const struct feed_sample *sample)
+{
+    struct feed_wait_words words;
 
     memcpy(&words, &sample->frames[sample->depth], sizeof words);
     return words;
@@ -29,8 +31,10 @@ static bool sample_is_good(const union feed_any *record)
     return fits(record, sizeof *sample) && sample->depth <= FEED_DEPTH_MAX &&
            sample->end < FEED_END_COUNT && sample->kind < FEED_KIND_COUNT &&
            fits(record, sizeof *sample + sample->depth * sizeof sample->frames[0] +
-                            words_of(sample->kind)) &&
-           sample->more_running <= FEED_OWED_MAX && sample->more_runnable <= FEED_OWED_MAX;
+                            feed_words_bytes(sample->kind)) &&
+           sample->more_running <= FEED_OWED_MAX && sample->more_runnable <= FEED_OWED_MAX &&
+           (feed_words_bytes(sample->kind) != sizeof(struct feed_wait_words) ||
+            feed_sample_wait(sample).what < FEED_WAIT_COUNT);
 }
 
 static bool again_is_good(const union feed_any *record)
@@ -55,8 +59,7 @@ enum feed_record_is feed_record_check(const union feed_any *record, uint32_t rin
     case FEED_RECORD_SAMPLE:
         return good(ring != 0 && sample_is_good(record) && record->sample.kind != FEED_KIND_STALL);
     case FEED_RECORD_SAMPLE_OF:
-        return good(ring == 0 && sample_is_good(record) &&
-                    record->sample.kind != FEED_KIND_ALLOCATION);
+        return good(ring == 0 && sample_is_good(record) && !feed_kind_is_own(record->sample.kind));
     case FEED_RECORD_AGAIN:
         return good(ring == 0 && again_is_good(record));
     case FEED_RECORD_EVENT:

@@ -15,6 +15,8 @@
 
 #include "layout.h"
 
+#include <stdbool.h>
+
 enum feed_record_type {
     FEED_RECORD_PAD = 1, /* skip: the ring wraps, or starts over to keep its pages few */
     FEED_RECORD_SAMPLE = 2,
@@ -43,7 +45,10 @@ enum feed_kind {
     FEED_KIND_CPU,   /* its thread has used a period of CPU time */
     FEED_KIND_WALL,  /* a round of wall mode saw its thread */
     FEED_KIND_STALL, /* its loop was late, or it was looked at because of one: of ring 0 only */
-    FEED_KIND_ALLOCATION, /* its thread got memory */
+    /* Its thread was in the middle of its own code. These stand for no CPU time: */
+    FEED_KIND_ALLOCATION, /* it got memory */
+    FEED_KIND_LOCK,       /* it has waited for a lock that another thread held */
+    FEED_KIND_WAIT,       /* it has waited for what another thread was to do */
     FEED_KIND_COUNT,
 };
 
@@ -51,7 +56,7 @@ struct feed_sample {
     struct feed_record head;
     int64_t timestamp_us;
     /* CPU time that it stands for, in nanoseconds: capture/threads/account.h. ALLOCATION: the bytes
-     * that were asked for. */
+     * that were asked for; LOCK, WAIT: nanoseconds waited. */
     uint64_t cpu_ns;
     uint16_t depth;
     uint8_t end;   /* feed_end */
@@ -70,6 +75,32 @@ static_assert(sizeof(struct feed_sample) == 40, "layout");
 struct feed_allocation_words {
     uint64_t mean_bytes; /* its thread was sampled once in so many, on average */
     uint64_t mark;       /* FEED_ALLOCATION_MARK; 0: it is not followed */
+};
+
+/* What a thread can wait for. The words are for the wire. */
+#define FEED_WAITS(X)                                                                              \
+    X(MUTEX, "mutex")                                                                              \
+    X(READ, "read")   /* a lock of readers and writers, to read */                                 \
+    X(WRITE, "write") /* or to write */                                                            \
+    X(CONDITION, "condition")                                                                      \
+    X(SEMAPHORE, "semaphore")                                                                      \
+    X(FUTEX, "futex") /* by the call itself: whatever the program makes of it */
+
+#define FEED_ENUM_WAIT(name, word) FEED_WAIT_##name,
+enum feed_wait { FEED_WAITS(FEED_ENUM_WAIT) FEED_WAIT_COUNT };
+
+/* Behind the frames of a FEED_KIND_LOCK or FEED_KIND_WAIT. */
+struct feed_wait_words {
+    uint64_t mean_ns;    /* its thread was sampled once in so many, on average */
+    uint64_t lock;       /* its address */
+    uint64_t start, end; /* of the object that it is in, as it is mapped; equal: in none */
+    int32_t holder;      /* tid of the thread that had it when the wait began; 0: not known */
+    uint32_t what;       /* feed_wait */
+};
+
+union feed_words {
+    struct feed_allocation_words allocation;
+    struct feed_wait_words wait;
 };
 
 /* All sleepers of a round, in few words: hundreds of threads may sleep, at 1 kHz. */
@@ -189,7 +220,7 @@ union feed_any {
     struct feed_again again;
     struct feed_event event;
     uint8_t bytes[sizeof(struct feed_sample) + FEED_DEPTH_MAX * sizeof(uint64_t) +
-                  sizeof(struct feed_allocation_words)];
+                  sizeof(union feed_words)];
 };
 static_assert((int)sizeof(union feed_any) >= (int)FEED_EVENT_BYTES_MAX, "an event is copied whole");
 
@@ -201,7 +232,21 @@ enum feed_record_is feed_record_check(const union feed_any *record, uint32_t rin
 /* The same of what stood in a ring of events. Good: out has its parts. */
 enum feed_record_is feed_event_check(const union feed_any *record, struct feed_event_parts *out);
 
-/* What stands behind the frames of a good one of FEED_KIND_ALLOCATION. */
+/* False: a tick's, or a look's, that stands for CPU time. */
+static inline bool feed_kind_is_own(uint32_t kind)
+{
+    return kind >= FEED_KIND_ALLOCATION;
+}
+/* Bytes behind the frames of a sample of the kind. */
+static inline uint32_t feed_words_bytes(uint32_t kind)
+{
+    if (!feed_kind_is_own(kind))
+        return 0;
+    return kind == FEED_KIND_ALLOCATION ? sizeof(struct feed_allocation_words)
+                                        : sizeof(struct feed_wait_words);
+}
+/* What stands there, of a good one. */
 struct feed_allocation_words feed_sample_allocation(const struct feed_sample *sample);
+struct feed_wait_words feed_sample_wait(const struct feed_sample *sample);
 
 #endif

@@ -21,7 +21,7 @@ def outside_the_client(installed: Installed) -> set[str]:
 def library_of(libdir: str) -> set[str]:
     return {f"{libdir}/libisoscope.so.0", f"{libdir}/libisoscope.so.0.1.0",
             f"{libdir}/libisoscope_itt.so", f"{libdir}/libisoscope_nvtx.so",
-            f"{libdir}/libisoscope_alloc.so", "share/doc/isoscope/LICENSE"}
+            f"{libdir}/libisoscope_alloc.so", f"{libdir}/libisoscope_lock.so", "share/doc/isoscope/LICENSE"}
 
 
 def development_of(libdir: str) -> set[str]:
@@ -31,6 +31,7 @@ def development_of(libdir: str) -> set[str]:
         "include/isoscope/isoscope.h", "include/isoscope/optional.h",
         "include/isoscope/event.h", "include/isoscope/event.hpp",
         "include/isoscope/loop.h", "include/isoscope/loop.hpp", "include/isoscope/memory.h",
+        "include/isoscope/locks.h",
         *(f"{libdir}/cmake/isoscope/isoscope{name}.cmake" for name in names),
     }  # fmt: skip
 

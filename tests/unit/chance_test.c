@@ -1,5 +1,5 @@
 /* Which allocations are sampled: by their bytes, and without a memory of what was before. */
-#include "sampler/capture/alloc/chance.h"
+#include "sampler/capture/own/chance.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void gaps_are_exponential(void **state)
 
     (void)state;
     for (int i = 0; i < DRAWS; i++) {
-        double gap = (double)chance_bytes(&random, MEAN);
+        double gap = (double)chance_units(&random, MEAN);
 
         assert_true(gap >= 0);
         sum += gap;

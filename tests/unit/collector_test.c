@@ -825,7 +825,9 @@ static void an_unterminated_module_path_is_cut_at_the_names_end(void **state)
 
 static void settings_reach_the_programs_there_and_those_to_come(void **state)
 {
-    const struct feed_settings settings = { false, 250, 64, FEED_MODE_WALL, "*", FEED_WANT_GIL, 0 };
+    const struct feed_settings settings = {
+        false, 250, 64, FEED_MODE_WALL, "*", FEED_WANT_GIL, 0, 0
+    };
     struct fixture *fixture = *state;
     CLEANUP(fake_feed_close) struct fake_feed feed, later;
     struct feed_control *control;

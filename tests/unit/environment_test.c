@@ -47,7 +47,7 @@ static void the_feed_is_added_and_the_rest_stays(void **state)
     assert_int_equal(environment_new(&environment, base, &feed), 0);
 
     char **list = environment_list(environment);
-    assert_int_equal(length(list), 10);
+    assert_int_equal(length(list), 11);
     assert_int_equal(count(list, "HOME=/root"), 1);
     assert_int_equal(count(list, "EMPTY="), 1);
     assert_int_equal(count(list, "odd"), 1);
@@ -58,6 +58,7 @@ static void the_feed_is_added_and_the_rest_stays(void **state)
     assert_int_equal(count(list, "ISOSCOPE_TIMER=auto"), 1);
     assert_int_equal(count(list, "ISOSCOPE_WATCH_LOOPS=all"), 1);
     assert_int_equal(count(list, "ISOSCOPE_ALLOC=0"), 1);
+    assert_int_equal(count(list, "ISOSCOPE_LOCK=0"), 1);
 }
 
 static void allocations_come_by_where_they_are_wanted(void **state)
@@ -68,13 +69,32 @@ static void allocations_come_by_where_they_are_wanted(void **state)
     char **list;
 
     (void)state;
-    sampling.alloc_library = "/lib/libisoscope_alloc.so";
+    sampling.companions[ENVIRONMENT_ALLOC] = "/lib/libisoscope_alloc.so";
     sampling.allocation_bytes = 4096;
     assert_int_equal(environment_new(&environment, base, &sampling), 0);
     list = environment_list(environment);
     assert_int_equal(count(list, "LD_PRELOAD=/lib/libisoscope.so:/lib/libisoscope_alloc.so:a.so"),
                      1);
     assert_int_equal(count(list, "ISOSCOPE_ALLOC=4096"), 1);
+}
+
+static void locks_stand_behind_allocations(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    struct environment_feed sampling = feed;
+    char *base[] = { NULL };
+    char **list;
+
+    (void)state;
+    sampling.companions[ENVIRONMENT_ALLOC] = "/lib/libisoscope_alloc.so";
+    sampling.companions[ENVIRONMENT_LOCK] = "/lib/libisoscope_lock.so";
+    sampling.lock_us = 50;
+    assert_int_equal(environment_new(&environment, base, &sampling), 0);
+    list = environment_list(environment);
+    assert_int_equal(count(list, "LD_PRELOAD=/lib/libisoscope.so:/lib/libisoscope_alloc.so:"
+                                 "/lib/libisoscope_lock.so"),
+                     1);
+    assert_int_equal(count(list, "ISOSCOPE_LOCK=50"), 1);
 }
 
 static void what_was_preloaded_stays_behind_the_sampler(void **state)
@@ -84,7 +104,7 @@ static void what_was_preloaded_stays_behind_the_sampler(void **state)
 
     (void)state;
     assert_int_equal(environment_new(&environment, base, &feed), 0);
-    assert_int_equal(length(environment_list(environment)), 7);
+    assert_int_equal(length(environment_list(environment)), 8);
     assert_int_equal(
         count(environment_list(environment), "LD_PRELOAD=/lib/libisoscope.so:a.so b.so"), 1);
 }
@@ -126,7 +146,7 @@ static void collectors_are_named_where_the_user_has_named_none(void **state)
     assert_int_equal(environment_new(&environment, base, &collecting), 0);
 
     char **list = environment_list(environment);
-    assert_int_equal(length(list), 10);
+    assert_int_equal(length(list), 11);
     assert_int_equal(count(list, "NVTX_INJECTION64_PATH=/own.so"), 1);
     assert_int_equal(count(list, "INTEL_LIBITTNOTIFY64=/lib/libisoscope_itt.so"), 1);
     assert_int_equal(count(list, "INTEL_JIT_PROFILER64=/lib/libisoscope_itt.so"), 1);
@@ -137,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_feed_is_added_and_the_rest_stays),
         cmocka_unit_test(allocations_come_by_where_they_are_wanted),
+        cmocka_unit_test(locks_stand_behind_allocations),
         cmocka_unit_test(what_was_preloaded_stays_behind_the_sampler),
         cmocka_unit_test(the_feed_of_an_outer_run_is_replaced),
         cmocka_unit_test(a_paused_run_starts_its_program_disabled),

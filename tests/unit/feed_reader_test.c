@@ -299,7 +299,7 @@ static void a_sample_larger_than_any_can_be_is_skipped_and_counted(void **state)
     struct both *both = *state;
     uint32_t slot = live_thread(both, 17);
     struct ring_writer ring;
-    struct feed_sample *sample = reserve_sample(both, slot, FEED_DEPTH_MAX + 3, &ring);
+    struct feed_sample *sample = reserve_sample(both, slot, FEED_DEPTH_MAX + 1 + sizeof(union feed_words) / sizeof(uint64_t), &ring);
 
     sample->depth = 1;
     ring_commit(&ring);
@@ -372,9 +372,10 @@ static void control_reaches_the_program(void **state)
     uint32_t changes = both->writer.header->control.changes;
 
     feed_reader_control(both->reader, &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL, "*",
-                                                               FEED_WANT_TASKS, 4096 });
+                                                               FEED_WANT_TASKS, 4096, 50 });
     assert_int_equal(both->writer.header->control.enabled, 1);
     assert_int_equal(both->writer.header->control.period_us, 250);
+    assert_int_equal(both->writer.header->control.lock_us, 50);
     assert_int_equal(feed_writer_depth_max(&both->writer), 64);
     assert_int_equal(both->writer.header->control.mode, FEED_MODE_WALL);
     assert_int_not_equal(both->writer.header->control.changes, changes);

@@ -16,6 +16,7 @@
 #include "../modules/start_objects.h"
 #include "../events/event_thread.h"
 #include "../forked.h"
+#include "../lock_rate.h"
 #include "../sampler.h"
 #include "../system/glibc.h"
 #include "../threads/tasks.h"
@@ -222,12 +223,13 @@ static enum feed_watch watch_from_env(void)
     return FEED_WATCH_AUTO;
 }
 
-static uint32_t allocation_bytes_from_env(void)
+/* 0: it says nothing that can be. */
+static uint32_t number_from_env(const char *name, uint32_t most)
 {
-    const char *text = getenv(FEED_ENV_ALLOC);
-    unsigned long long bytes = text ? strtoull(text, NULL, 10) : 0;
+    const char *text = getenv(name);
+    unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
 
-    return bytes <= FEED_ALLOCATION_BYTES_MAX ? (uint32_t)bytes : 0;
+    return number <= most ? (uint32_t)number : 0;
 }
 
 static int start_options(struct sampler_start_options *out, const struct isoscope_options *given)
@@ -280,7 +282,9 @@ int isoscope_start(const struct isoscope_options *options)
     pthread_once(&prepared, prepare);
     if (prepare_error)
         return -ISOSCOPE_SYSTEM;
-    allocation_rate_prepare(start.enabled ? allocation_bytes_from_env() : 0);
+    allocation_rate_prepare(
+        start.enabled ? number_from_env(FEED_ENV_ALLOC, FEED_ALLOCATION_BYTES_MAX) : 0);
+    lock_rate_prepare(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0);
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
     error = sampler_start(&start, &stack, &slot);
     if (error)

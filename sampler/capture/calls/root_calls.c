@@ -21,8 +21,10 @@
 static int (*next_chroot)(const char *);
 static int (*next_pivot_root)(const char *, const char *);
 
-/* Of libisoscope_alloc.so, where that is preloaded too. */
+/* Of libisoscope_alloc.so and libisoscope_lock.so, where those are preloaded too. */
 extern const uint8_t isoscope_alloc_filter[] __attribute__((weak));
+extern const char isoscope_lock_calls __attribute__((weak));
+enum { BESIDE = 2 };
 
 static char *shortened; /* the variable's text that our names were taken out of; NULL: none */
 
@@ -63,13 +65,14 @@ static void put_back(char *preloads, const char *path)
         preloads[length] = ':';
 }
 
-/* The one for allocations stands behind ours. */
+/* Those beside ours stand behind it, in this order. */
 void preload_root_changed(void)
 {
     const char *path = path_of((void *)preload_root_changed);
-    const char *alloc_path = path_of(isoscope_alloc_filter);
+    const char *const beside[BESIDE] = { path_of(isoscope_alloc_filter),
+                                         path_of(&isoscope_lock_calls) };
     char *preloads = getenv("LD_PRELOAD");
-    static bool had_alloc;
+    static bool had[BESIDE];
     bool found;
 
     if (!path || !preloads)
@@ -77,10 +80,12 @@ void preload_root_changed(void)
     found = sys_call4(SYS_faccessat, AT_FDCWD, path, F_OK, 0) == 0;
     if (!found && !shortened && leave_out(preloads, path)) {
         shortened = preloads;
-        had_alloc = alloc_path && leave_out(preloads, alloc_path);
+        for (int i = 0; i < BESIDE; i++)
+            had[i] = beside[i] && leave_out(preloads, beside[i]);
     } else if (found && preloads == shortened) { /* another text is the program's own */
-        if (had_alloc)
-            put_back(preloads, alloc_path);
+        for (int i = BESIDE; i-- > 0;)
+            if (had[i])
+                put_back(preloads, beside[i]);
         put_back(preloads, path);
         shortened = NULL;
     }

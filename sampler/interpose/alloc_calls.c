@@ -1,7 +1,7 @@
 /*
  * alloc_calls.c - malloc and its kin: what the program's allocator does, told to the sampler.
  */
-#include "next_calls.h"
+#include "alloc_next.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +22,6 @@ static void *(*next_pvalloc)(size_t);
 static uint8_t filter[ISOSCOPE_MEMORY_FILTER] __attribute__((aligned(ISOSCOPE_MEMORY_FILTER)));
 ISOSCOPE_API extern uint8_t isoscope_alloc_filter[ISOSCOPE_MEMORY_FILTER]
     __attribute__((alias("filter")));
-
-/* What is seldom: apart, so that what is not saves no register. */
-#define SELDOM static __attribute__((noinline, cold))
 
 static void *early(size_t bytes, size_t align)
 {

@@ -5,7 +5,7 @@
  * Others' call malloc, which is told already (alloc_calls.c): then the thread's countdown has moved.
  * An exception of theirs goes through ours, which have nothing to clean up.
  */
-#include "next_calls.h"
+#include "alloc_next.h"
 
 #include <stdlib.h>
 

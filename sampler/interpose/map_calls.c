@@ -4,7 +4,7 @@
  * What an allocator maps is told by its malloc, so its own calls are left out; so are files, and
  * addresses that are reserved only.
  */
-#include "next_calls.h"
+#include "alloc_next.h"
 
 #include <errno.h>
 #include <stdarg.h>

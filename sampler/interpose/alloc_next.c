@@ -1,4 +1,4 @@
-#include "next_calls.h"
+#include "alloc_next.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,13 +1,13 @@
 /*
- * chance.h - how many bytes go by until the next allocation is sampled.
+ * chance.h - how much goes by until the next one is sampled.
  *
- * Exponentially distributed, so that each byte has the same chance, whatever was sampled before.
+ * Exponentially distributed, so that each unit (byte, nanosecond) has the same chance, whatever was sampled before.
  *
  * Threads    A state is its thread's.
  * Signals    SIGNAL_SAFE.
  */
-#ifndef ISOSCOPE_ALLOC_CHANCE_H
-#define ISOSCOPE_ALLOC_CHANCE_H
+#ifndef ISOSCOPE_OWN_CHANCE_H
+#define ISOSCOPE_OWN_CHANCE_H
 
 #include "../../feed/signal_safe.h"
 
@@ -47,9 +47,9 @@ SIGNAL_SAFE_INLINE double chance_minus_log(uint64_t number)
     return (53 - exponent) * ln2 - 2 * sum;
 }
 
-SIGNAL_SAFE_INLINE int64_t chance_bytes(uint64_t *state, uint64_t mean_bytes)
+SIGNAL_SAFE_INLINE int64_t chance_units(uint64_t *state, uint64_t mean)
 {
-    return (int64_t)(chance_minus_log(chance_next(state) >> 11) * (double)mean_bytes);
+    return (int64_t)(chance_minus_log(chance_next(state) >> 11) * (double)mean);
 }
 
 #endif

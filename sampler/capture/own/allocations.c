@@ -1,0 +1,71 @@
+/*
+ * allocations.c - isoscope/memory.h: one of many allocations, its stack, and its address.
+ *
+ *   a wrapped call (sampler/interpose), or the program -> here -> own_sample
+ *                                                     -> followed -> the feed's table
+ */
+#include "countdown.h"
+#include "followed.h"
+#include "own_sample.h"
+
+#include "../allocation_rate.h"
+#include "../system/arch.h"
+
+static SIGNAL_SAFE __attribute__((noinline)) void sample_here(struct isoscope_memory_thread *thread,
+                                                              const void *address, size_t bytes)
+{
+    ucontext_t context;
+    struct own_sample sample = { .kind = FEED_KIND_ALLOCATION,
+                                 .amount = bytes,
+                                 .words.allocation.mean_bytes = thread->mean_bytes,
+                                 .address = (uint64_t)address,
+                                 .context = &context };
+
+    arch_here(&context);
+    own_sample_take(&sample);
+    countdown_draw(thread);
+}
+
+SIGNAL_SAFE void isoscope_memory_sample(struct isoscope_memory_thread *thread, const void *address,
+                                        size_t bytes)
+{
+    uint32_t epoch = atomic_load_explicit(&allocation_epoch, memory_order_relaxed);
+
+    if (!epoch) {
+        countdown_rest(thread);
+        return;
+    }
+    if (thread->busy)
+        return; /* a handler of the program's, in the middle of this */
+    thread->busy = 1;
+    if (thread->epoch != epoch)
+        countdown_begin(thread, epoch, allocation_rate_mean(), bytes);
+    if (countdown_is_reached(thread)) {
+        if (address)
+            sample_here(thread, address, bytes);
+        else
+            countdown_draw(thread);
+    }
+    thread->busy = 0;
+}
+
+SIGNAL_SAFE uint64_t isoscope_memory_gone(const void *address)
+{
+    uint64_t mark = 0;
+
+    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
+    if (own_sample_is_possible())
+        mark = followed_end((uint64_t)address);
+    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+    return mark;
+}
+
+SIGNAL_SAFE void isoscope_memory_kept(const void *address, uint64_t mark)
+{
+    if (!mark)
+        return;
+    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
+    if (own_sample_is_possible())
+        followed_again((uint64_t)address, mark);
+    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+}

@@ -1,0 +1,23 @@
+/*
+ * followed.h - a sampled allocation's address, from its sample until it is freed.
+ *
+ *   own_sample.c (before its record is in the ring), allocations.c (its free) -> feed_allocations
+ *
+ * Threads    Any.
+ * Signals    SIGNAL_SAFE.
+ */
+#ifndef ISOSCOPE_OWN_FOLLOWED_H
+#define ISOSCOPE_OWN_FOLLOWED_H
+
+#include "../../feed/signal_safe.h"
+
+#include <stdint.h>
+
+/* The mark; 0: it is not followed, which is counted. */
+SIGNAL_SAFE uint64_t followed_begin(uint64_t address);
+/* The mark that it had; 0: none. */
+SIGNAL_SAFE uint64_t followed_end(uint64_t address);
+/* It was not freed after all. */
+SIGNAL_SAFE void followed_again(uint64_t address, uint64_t mark);
+
+#endif
