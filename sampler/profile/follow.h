@@ -98,6 +98,7 @@ struct follow_sample {
     int64_t timestamp_us;
     uint64_t weight; /* as in snapshot_sample */
     double objects;
+    struct sample_wait wait;
     uint32_t thread, caller, frame; /* caller: a node, or 0; frame: the leaf's */
     enum feed_end end;
     uint8_t state;

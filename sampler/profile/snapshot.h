@@ -127,6 +127,9 @@ enum sample_kind {
     SAMPLES_OF_STALLS, /* looks at threads that slept while a loop was late: they stand for no time */
     SAMPLES_OF_ALLOCATIONS, /* sampled by bytes: what they stand for, of all that was allocated */
     SAMPLES_OF_LIVE, /* those of them that have not been freed, by the time of their allocation */
+    /* Sampled by the time waited, of all that was; their leaf is what was waited for: */
+    SAMPLES_OF_LOCKS, /* a lock that another thread had */
+    SAMPLES_OF_WAITS, /* something else that another thread was to do */
     SAMPLE_KINDS,
 };
 
@@ -135,6 +138,24 @@ static inline bool sample_kind_is_memory(enum sample_kind kind)
 {
     return kind == SAMPLES_OF_ALLOCATIONS || kind == SAMPLES_OF_LIVE;
 }
+
+/* For nanoseconds waited, and waits. */
+static inline bool sample_kind_is_waits(enum sample_kind kind)
+{
+    return kind == SAMPLES_OF_LOCKS || kind == SAMPLES_OF_WAITS;
+}
+
+/* Each stands for many: objects, or waits. */
+static inline bool sample_kind_is_many(enum sample_kind kind)
+{
+    return sample_kind_is_memory(kind) || sample_kind_is_waits(kind);
+}
+
+/* What a thread waited for. */
+struct sample_wait {
+    int32_t holder; /* the thread that had it when the wait began, by tid; 0: not known */
+    uint8_t what;   /* feed_wait */
+};
 
 /* How far somebody has read, in the order in which samples of a kind came; zeroed: nothing yet. */
 struct snapshot_cursor {
@@ -245,9 +266,10 @@ struct snapshot_sample {
     int64_t timestamp_us;
     int32_t tid;
     const char *thread_name;
-    const char *tag;        /* that the program set; NULL: none */
-    uint64_t weight;        /* that it stands for: nanoseconds of CPU time; bytes */
-    double objects;         /* of memory: so many */
+    const char *tag; /* that the program set; NULL: none */
+    uint64_t weight; /* that it stands for: nanoseconds of CPU time; bytes; ns waited */
+    double objects;  /* of sample_kind_is_many: so many */
+    struct sample_wait wait;
     enum feed_end end;      /* FEED_END_ROOT: the stack is whole */
     uint8_t state;          /* feed_state, or a number above */
     uint32_t depth;         /* at least 1 */

@@ -20,13 +20,14 @@ enum {
 
 /* Which store a sample goes to, by why it was taken. */
 static const enum sample_kind kinds[FEED_KIND_COUNT] = {
-    [FEED_KIND_CPU] = SAMPLES_OF_TIME,
-    [FEED_KIND_WALL] = SAMPLES_OF_TIME,
-    [FEED_KIND_STALL] = SAMPLES_OF_STALLS,
-    [FEED_KIND_ALLOCATION] = SAMPLES_OF_ALLOCATIONS,
+    [FEED_KIND_CPU] = SAMPLES_OF_TIME,     [FEED_KIND_WALL] = SAMPLES_OF_TIME,
+    [FEED_KIND_STALL] = SAMPLES_OF_STALLS, [FEED_KIND_ALLOCATION] = SAMPLES_OF_ALLOCATIONS,
+    [FEED_KIND_LOCK] = SAMPLES_OF_LOCKS,   [FEED_KIND_WAIT] = SAMPLES_OF_WAITS,
 };
 /* More is no program's to get. */
 #define ALLOCATION_BYTES_MAX (UINT64_C(1) << 42)
+/* A year. */
+#define WAIT_NS_MAX (UINT64_C(31536000) * 1000 * 1000 * 1000)
 
 /* Of ring 0, where it tells of rounds of wall mode. */
 static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
@@ -133,7 +134,7 @@ static void take(struct drain *drain, const struct store_sample *sample)
     taken->frames = drain->frames + drain->frame_count;
     drain->frame_count += sample->depth;
     if (drain->sample_count == TAKEN_SAMPLES_MAX ||
-        drain->frame_count + FEED_DEPTH_MAX > TAKEN_FRAMES_MAX)
+        drain->frame_count + FEED_DEPTH_MAX + 1 > TAKEN_FRAMES_MAX)
         store_taken(drain);
 }
 
@@ -215,22 +216,19 @@ static void take_sample(struct drain *drain, struct process *process, struct pro
         take_back(drain, process, record, &sample, step_us);
 }
 
-/* An allocation of so many bytes had this chance to be sampled. */
-static double chance_of(uint64_t bytes, uint64_t mean_bytes)
+/* Of so many bytes, or nanoseconds, it had this chance to be sampled. */
+static double chance_of(uint64_t amount, uint64_t mean)
 {
-    return bytes && mean_bytes ? -expm1(-(double)bytes / (double)mean_bytes) : 1;
+    return amount && mean ? -expm1(-(double)amount / (double)mean) : 1;
 }
 
 /* All that could be sampled is in what was, if each stands for as many as its chance was small. */
-static void weigh_allocation(const struct feed_sample *record, struct store_sample *sample)
+static void weigh(uint64_t amount, uint64_t mean, uint64_t most, struct store_sample *sample)
 {
-    struct feed_allocation_words words = feed_sample_allocation(record);
-    double chance = chance_of(record->cpu_ns, words.mean_bytes);
+    double chance = chance_of(amount, mean);
     double objects = CHUNK_OBJECT_PARTS / chance;
 
-    sample->weight = record->cpu_ns < ALLOCATION_BYTES_MAX
-                         ? (uint64_t)((double)record->cpu_ns / chance + 0.5)
-                         : ALLOCATION_BYTES_MAX;
+    sample->weight = amount < most ? (uint64_t)((double)amount / chance + 0.5) : most;
     sample->objects = objects < UINT32_MAX ? (uint32_t)(objects + 0.5) : UINT32_MAX;
 }
 
@@ -248,30 +246,60 @@ static void follow_allocation(struct drain *drain, struct process *process,
         count_unstored(process->owners.of[SAMPLES_OF_LIVE]);
 }
 
-static void take_allocation(struct drain *drain, struct process *process, struct process_slot *slot,
-                            const struct feed_thread_view *view, const struct feed_sample *record)
+/* False: there is no memory for its thread, which is counted. */
+static bool begin_own(struct drain *drain, struct process *process, struct process_slot *slot,
+                      const struct feed_thread_view *view, const struct feed_sample *record,
+                      struct store_sample *out)
 {
-    struct store_sample sample = {
-        .kind = SAMPLES_OF_ALLOCATIONS,
-        .thread = thread_of(process, slot, view, SAMPLES_OF_ALLOCATIONS),
+    enum sample_kind kind = kinds[record->kind];
+
+    *out = (struct store_sample){
+        .kind = kind,
+        .thread = thread_of(process, slot, view, kind),
         .timestamp_us = record->timestamp_us,
         .end = record->end,
         .state = state_in(record),
         .tag = process_name(process, record->tag, registry_names(drain->registry)),
+        .frames = drain->frames + drain->frame_count,
     };
-    uint64_t *frames = drain->frames + drain->frame_count;
+    if (!out->thread)
+        count_unstored(process->owners.of[kind]);
+    return out->thread != NULL;
+}
 
-    if (!sample.thread) {
-        count_unstored(process->owners.of[SAMPLES_OF_ALLOCATIONS]);
+static void take_allocation(struct drain *drain, struct process *process, struct process_slot *slot,
+                            const struct feed_thread_view *view, const struct feed_sample *record)
+{
+    struct feed_allocation_words words = feed_sample_allocation(record);
+    struct store_sample sample;
+
+    if (!begin_own(drain, process, slot, view, record, &sample))
         return;
-    }
-    weigh_allocation(record, &sample);
-    sample.depth = normalize(drain, process, record, frames);
+    weigh(record->cpu_ns, words.mean_bytes, ALLOCATION_BYTES_MAX, &sample);
+    sample.depth = normalize(drain, process, record, drain->frames + drain->frame_count);
     if (!sample.depth)
         return;
-    sample.frames = frames;
     take(drain, &sample);
-    follow_allocation(drain, process, slot, view, feed_sample_allocation(record).mark, &sample);
+    follow_allocation(drain, process, slot, view, words.mark, &sample);
+}
+
+/* What was waited for stands above the stack, as its leaf. */
+static void take_wait(struct drain *drain, struct process *process, struct process_slot *slot,
+                      const struct feed_thread_view *view, const struct feed_sample *record)
+{
+    struct feed_wait_words words = feed_sample_wait(record);
+    uint64_t *frames = drain->frames + drain->frame_count;
+    struct store_sample sample;
+
+    if (!begin_own(drain, process, slot, view, record, &sample))
+        return;
+    weigh(record->cpu_ns, words.mean_ns, WAIT_NS_MAX, &sample);
+    sample.wait = (struct sample_wait){ words.holder > 0 ? words.holder : 0, (uint8_t)words.what };
+    frames[0] = process_lock_frame(process, &words, drain->registry, drain->symbolizer);
+    sample.depth = 1 + normalize(drain, process, record, frames + 1);
+    if (sample.depth > FEED_DEPTH_MAX)
+        sample.depth = FEED_DEPTH_MAX;
+    take(drain, &sample);
 }
 
 /* Counts those with a time that cannot be. */
@@ -294,6 +322,8 @@ static void take_own(struct drain *drain, struct process *process, struct proces
     case FEED_RECORD_SAMPLE:
         if (record->sample.kind == FEED_KIND_ALLOCATION)
             take_allocation(drain, process, slot, view, &record->sample);
+        else if (feed_kind_is_own(record->sample.kind))
+            take_wait(drain, process, slot, view, &record->sample);
         else
             take_sample(drain, process, slot, view, &record->sample);
         break;

@@ -39,15 +39,39 @@ static void build_places(struct module_places *places, struct feed_reader *reade
     }
     free(places->places);
     places->places = list;
+    places->count = count;
     places->modules = modules;
+}
+
+static void follow_feed(struct module_places *places, struct feed_reader *reader)
+{
+    uint32_t modules = feed_reader_modules(reader);
+
+    if (modules > places->modules)
+        build_places(places, reader, modules);
+}
+
+uint64_t module_places_find_in(struct module_places *places, struct feed_reader *reader,
+                               uint64_t address, uint64_t start, uint64_t end)
+{
+    const struct module_place *newest = NULL;
+
+    follow_feed(places, reader);
+    for (uint32_t i = 0; i < places->count; i++) {
+        const struct module_place *place = &places->places[i];
+
+        if (place->range.start >= start && place->range.start < end &&
+            (!newest || place->number > newest->number))
+            newest = place;
+    }
+    return newest ? FEED_FRAME(newest->number, address - newest->bias) : address;
 }
 
 uint64_t module_places_find(struct module_places *places, struct feed_reader *reader, uint64_t pc)
 {
-    uint32_t modules = feed_reader_modules(reader), found;
+    uint32_t found;
 
-    if (modules > places->modules)
-        build_places(places, reader, modules);
+    follow_feed(places, reader);
     if (!interval_map_find(&places->map, pc, &found))
         return pc;
     return FEED_FRAME(places->places[found].number, pc - places->places[found].bias);

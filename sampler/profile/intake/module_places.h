@@ -20,6 +20,7 @@ struct module_place;
 
 struct module_places {
     struct module_place *places;
+    uint32_t count;
     struct interval_map map;
     uint32_t modules; /* of the feed, when it was built */
 };
@@ -27,6 +28,9 @@ struct module_places {
 /* The frame with its module, or pc as it is. The newest of two modules that were at the same place
  * at different times is the likelier one. */
 uint64_t module_places_find(struct module_places *places, struct feed_reader *reader, uint64_t pc);
+/* The same of an address anywhere in an object that is mapped from start to end: of its data. */
+uint64_t module_places_find_in(struct module_places *places, struct feed_reader *reader,
+                               uint64_t address, uint64_t start, uint64_t end);
 void module_places_free(struct module_places *places);
 
 #endif

@@ -6,6 +6,7 @@
 #include "process_events.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MODULES_STEP = 64 };
+enum {
+    MODULES_STEP = 64,
+    LOOSE_LOCKS_MAX = 4096, /* with names of their own */
+};
 
 static void watch_end(struct process *process)
 {
@@ -99,7 +103,8 @@ void process_retire(struct process *process)
     perf_map_free(process->perf_map);
     process->perf_map = NULL;
     map64_free(&process->names);
-    process->names = (struct map64){ 0 };
+    map64_free(&process->loose);
+    process->names = process->loose = (struct map64){ 0 };
     code_frames_free(&process->codes);
     module_set_free(&process->met_now);
     feed_reader_free(process->reader);
@@ -406,6 +411,47 @@ bool process_frame(struct process *process, uint64_t feed_frame, struct registry
     }
     *out = FRAME_KEY(number, FEED_FRAME_OFFSET(feed_frame));
     return true;
+}
+
+/* Few programs have many; those that do have no use for all their names. */
+static uint32_t loose_name(struct process *process, uint64_t address, const char *what,
+                           struct names *names)
+{
+    char name[64];
+    bool added = false;
+    uint32_t *number = NULL;
+
+    snprintf(name, sizeof(name), "a %s", what);
+    if (process->loose.count < LOOSE_LOCKS_MAX || map64_find(&process->loose, address))
+        number = map64_put(&process->loose, address, &added);
+    if (!number)
+        return names_number(names, name);
+    if (added) {
+        snprintf(name, sizeof(name), "%s 0x%" PRIx64, what, address);
+        *number = names_number(names, name);
+    }
+    return *number;
+}
+
+uint64_t process_lock_frame(struct process *process, const struct feed_wait_words *words,
+                            struct registry *registry, struct symbolizer *symbolizer)
+{
+#define WAIT_WORD(name, word) [FEED_WAIT_##name] = word,
+    static const char *const whats[] = { FEED_WAITS(WAIT_WORD) };
+#undef WAIT_WORD
+    /* One lock, however a thread wants it. */
+    const char *what = words->what == FEED_WAIT_READ || words->what == FEED_WAIT_WRITE
+                           ? "rwlock"
+                           : whats[words->what];
+    uint64_t frame = FEED_FRAME(0, words->lock), out;
+
+    if (words->start < words->end)
+        frame = module_places_find_in(&process->places, process->reader, words->lock, words->start,
+                                      words->end);
+    if (FEED_FRAME_MODULE(frame) && process_frame(process, frame, registry, symbolizer, &out))
+        return out;
+    return FRAME_KEY(registry_locks(registry),
+                     loose_name(process, words->lock, what, registry_names(registry)));
 }
 
 struct process_slot *process_slot(struct process *process, uint32_t slot)

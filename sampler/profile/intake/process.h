@@ -100,6 +100,7 @@ struct process {
     uint32_t told_room;
     uint32_t told_below; /* all below are told */
     struct map64 names;  /* feed's place -> profile's number */
+    struct map64 loose; /* address of a lock that is in no module -> profile's number of its name */
     struct code_frames codes;
     struct runtime_looks looks;    /* for runtimes whose frames are to be shown */
     uint32_t runtimes_shown;       /* so many of its places the registry knows */
@@ -135,6 +136,10 @@ void process_status(const struct process *process, struct feed_status_view *out)
 /* The frame with the profile's module number. False: it lies in the sampler itself. */
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct symbolizer *symbolizer, uint64_t *out);
+
+/* What was waited for, as a frame: the data of a module, or an address of its own. */
+uint64_t process_lock_frame(struct process *process, const struct feed_wait_words *words,
+                            struct registry *registry, struct symbolizer *symbolizer);
 
 /* Tells the program where unwind tables lie that have been built since. */
 void process_tell_tables(struct process *process, struct table_store *tables);

@@ -105,7 +105,8 @@ static struct module *module_new(const char *path, size_t path_bytes, const uint
     module->name = slash && slash[1] ? slash + 1 : module->path;
     module->system = is_system(module->path);
     module->sampler = begins_with(module->name, "libisoscope.so") ||
-                      begins_with(module->name, "libisoscope_alloc.so");
+                      begins_with(module->name, "libisoscope_alloc.so") ||
+                      begins_with(module->name, "libisoscope_lock.so");
     module->build_id_bytes = build_id_bytes;
     memcpy(module->build_id, build_id, build_id_bytes);
     for (uint32_t i = 0; i < build_id_bytes; i++)
@@ -310,10 +311,9 @@ void module_runs(struct module *module, enum feed_runtime_kind kind)
     atomic_store_explicit(&module->runs, (uint8_t)(kind + 1), memory_order_relaxed);
 }
 
-uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
+static uint32_t made_up(struct registry *registry, const char *path)
 {
-    uint32_t number = registry_number(registry, kind == FEED_NAME_JIT ? "[jit]" : "[interpreted]",
-                                      no_build_id, 0);
+    uint32_t number = registry_number(registry, path, no_build_id, 0);
 
     if (number) {
         atomic_store_explicit(&registry->by_number[number]->names, MODULE_NAMES_READ,
@@ -321,6 +321,16 @@ uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
         atomic_store_explicit(&registry->by_number[number]->named, true, memory_order_release);
     }
     return number;
+}
+
+uint32_t registry_named(struct registry *registry, enum feed_name_kind kind)
+{
+    return made_up(registry, kind == FEED_NAME_JIT ? "[jit]" : "[interpreted]");
+}
+
+uint32_t registry_locks(struct registry *registry)
+{
+    return made_up(registry, "[lock]");
 }
 
 struct names *registry_names(const struct registry *registry)

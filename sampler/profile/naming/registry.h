@@ -106,6 +106,8 @@ void module_runs(struct module *module, enum feed_runtime_kind kind);
 bool module_save(struct module *module, const struct module_saved *saved);
 /* The module of the kind's code. */
 uint32_t registry_named(struct registry *registry, enum feed_name_kind kind);
+/* The module of what is waited for and lies in no module. */
+uint32_t registry_locks(struct registry *registry);
 struct names *registry_names(const struct registry *registry);
 /* Of the frames of scripts. */
 struct codes *registry_codes(const struct registry *registry);

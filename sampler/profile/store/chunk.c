@@ -20,7 +20,9 @@ enum {
     FRAMES_BYTES = CHUNK_ENTRIES_MAX * sizeof(uint64_t),
     SOURCES_BYTES = CHUNK_ENTRIES_MAX * sizeof(struct chunk_source),
     OBJECTS_BYTES = CHUNK_ENTRIES_MAX * sizeof(uint32_t),
-    COLUMNS_BYTES = SAMPLES_BYTES + NODES_BYTES + FRAMES_BYTES + SOURCES_BYTES + OBJECTS_BYTES,
+    WAITS_BYTES = CHUNK_ENTRIES_MAX * sizeof(uint32_t),
+    COLUMNS_BYTES =
+        SAMPLES_BYTES + NODES_BYTES + FRAMES_BYTES + SOURCES_BYTES + OBJECTS_BYTES + WAITS_BYTES,
 };
 
 static int map_columns(struct chunk *chunk)
@@ -41,6 +43,8 @@ static int map_columns(struct chunk *chunk)
     chunk->sources = (struct chunk_source *)base;
     base += SOURCES_BYTES;
     chunk->objects = (uint32_t *)base;
+    base += OBJECTS_BYTES;
+    chunk->waits = (uint32_t *)base;
     return 0;
 }
 
@@ -125,6 +129,7 @@ void chunk_unload(struct chunk *chunk)
     chunk->nodes = NULL;
     chunk->frames = NULL;
     chunk->objects = NULL;
+    chunk->waits = NULL;
 }
 
 bool chunk_fits(const struct chunk *chunk, const struct store_sample *sample)
@@ -257,8 +262,10 @@ int chunk_append(struct chunk *chunk, struct chunk_index *index, const struct st
         return -ISOSCOPE_NO_MEMORY;
     to->time = time > 0 ? (uint32_t)time : 0;
     to->weight = weight_units(chunk->kind, sample->weight);
-    if (sample_kind_is_memory(chunk->kind))
+    if (sample_kind_is_many(chunk->kind))
         chunk->objects[chunk->sample_count] = sample->objects;
+    if (sample_kind_is_waits(chunk->kind))
+        chunk->waits[chunk->sample_count] = CHUNK_WAIT(sample->wait);
     to->source = source_number(chunk, sample->thread, sample->tag);
     chunk->sources[to->source].last = (uint16_t)chunk->sample_count;
     to->end = sample->end;
@@ -295,9 +302,11 @@ size_t chunk_bytes(const struct chunk *chunk)
            in_pages(chunk->node_count, sizeof(*chunk->nodes)) +
            in_pages(chunk->frame_count, sizeof(*chunk->frames)) +
            in_pages(chunk->source_count, sizeof(*chunk->sources)) +
-           (sample_kind_is_memory(chunk->kind)
+           (sample_kind_is_many(chunk->kind)
                 ? in_pages(chunk->sample_count, sizeof(*chunk->objects))
                 : 0) +
+           (sample_kind_is_waits(chunk->kind) ? in_pages(chunk->sample_count, sizeof(*chunk->waits))
+                                              : 0) +
            chunk->source_count * (sizeof(struct owner_thread) + sizeof(struct owner));
 }
 

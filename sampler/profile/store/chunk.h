@@ -10,7 +10,7 @@
  * in nothing else.
  *
  * Units      time: microseconds since base_us. weight: of time 100 ns, of memory bytes. objects: parts,
- *            CHUNK_OBJECT_PARTS of one. frame: FRAME_KEY.
+ *            CHUNK_OBJECT_PARTS of one; waits: CHUNK_WAIT. frame: FRAME_KEY.
  * Ownership  Counted. A chunk holds its threads. The arrays never move.
  * Threads    chunk_append: one thread, under the store's lock. What was there under that lock may
  *            be read by any thread that holds the chunk, for it never changes.
@@ -32,6 +32,11 @@
 
 enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_OBJECT_PARTS = 256 };
 
+/* The kernel's numbers of threads have 22 bits. */
+#define CHUNK_WAIT(wait)        ((uint32_t)(wait).what << 24 | ((uint32_t)(wait).holder & 0xffffff))
+#define CHUNK_WAIT_HOLDER(word) ((int32_t)((word)&0xffffff))
+#define CHUNK_WAIT_WHAT(word)   ((uint8_t)((word) >> 24))
+
 /* What the weight of a kind's samples counts: these of its unit. */
 static inline uint32_t chunk_weight_unit(enum sample_kind kind)
 {
@@ -43,12 +48,13 @@ struct store_sample {
     enum sample_kind kind;       /* whose store it belongs to */
     struct owner_thread *thread; /* as that store knows it */
     int64_t timestamp_us;        /* not negative */
-    uint64_t weight;             /* that it stands for: nanoseconds of CPU time; bytes */
-    uint32_t objects;            /* of memory: so many, in CHUNK_OBJECT_PARTS */
-    uint8_t end, state;          /* below 16 */
-    uint32_t tag;                /* names.h; 0: none */
-    uint32_t depth;              /* 1 to FEED_DEPTH_MAX */
-    const uint64_t *frames;      /* leaf first, FRAME_KEY */
+    uint64_t weight;             /* that it stands for: nanoseconds of CPU time; bytes; ns waited */
+    uint32_t objects;            /* of sample_kind_is_many: so many, in CHUNK_OBJECT_PARTS */
+    struct sample_wait wait;
+    uint8_t end, state;     /* below 16 */
+    uint32_t tag;           /* names.h; 0: none */
+    uint32_t depth;         /* 1 to FEED_DEPTH_MAX */
+    const uint64_t *frames; /* leaf first, FRAME_KEY */
 };
 
 struct chunk_sample {
@@ -94,7 +100,8 @@ struct chunk {
     struct chunk_node *nodes; /* [0] stands for "no caller" */
     uint64_t *frames;         /* [0] is not used */
     struct chunk_source *sources;
-    uint32_t *objects; /* by sample, in kinds of memory */
+    uint32_t *objects; /* by sample, in kinds that are many */
+    uint32_t *waits;   /* by sample, in kinds of waits */
     enum sample_kind kind;
     const struct chunk_archive *archive; /* NULL: it is not archived, and has them all the time */
     uint32_t archive_number;
@@ -142,7 +149,14 @@ static inline uint64_t chunk_sample_weight(const struct chunk *chunk, uint32_t n
 /* In CHUNK_OBJECT_PARTS. */
 static inline uint32_t chunk_sample_objects(const struct chunk *chunk, uint32_t number)
 {
-    return sample_kind_is_memory(chunk->kind) ? chunk->objects[number] : 0;
+    return sample_kind_is_many(chunk->kind) ? chunk->objects[number] : 0;
+}
+
+static inline struct sample_wait chunk_sample_wait(const struct chunk *chunk, uint32_t number)
+{
+    uint32_t word = sample_kind_is_waits(chunk->kind) ? chunk->waits[number] : 0;
+
+    return (struct sample_wait){ CHUNK_WAIT_HOLDER(word), CHUNK_WAIT_WHAT(word) };
 }
 
 #endif

@@ -138,16 +138,17 @@ static int add_locked(struct store *store, const struct store_sample *sample)
     return 0;
 }
 
-/* A weight in a chunk has 32 bits: an allocation that is larger is several samples, of which the first
- * has the objects. */
+/* A weight in a chunk has 32 bits: what is larger is several samples, of which the first has the
+ * objects. */
 static int add_pieces(struct store *store, const struct store_sample *sample)
 {
     struct store_sample piece = *sample;
     uint64_t left = sample->weight;
+    uint64_t most = (uint64_t)UINT32_MAX * chunk_weight_unit(store->kind);
     int error;
 
     do {
-        piece.weight = left < UINT32_MAX ? left : UINT32_MAX;
+        piece.weight = left < most ? left : most;
         left -= piece.weight;
         error = add_locked(store, &piece);
         piece.objects = 0;
@@ -161,7 +162,7 @@ int store_add(struct store *store, const struct store_sample *sample)
 
     pthread_mutex_lock(&store->lock);
     error =
-        sample_kind_is_memory(store->kind) ? add_pieces(store, sample) : add_locked(store, sample);
+        sample_kind_is_many(store->kind) ? add_pieces(store, sample) : add_locked(store, sample);
     pthread_mutex_unlock(&store->lock);
     return error;
 }

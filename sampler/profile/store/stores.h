@@ -6,7 +6,7 @@
  * A store weighs all its samples alike, so shares are of one kind only. What is asked of no kind
  * (version, clear) is asked of all stores. A history is of SAMPLES_OF_TIME, whose bound is the user's;
  * looks at late loops have an eighth of it besides, and next to nothing where no loop is late; allocations
- * have as much, where they are sampled.
+ * have as much, where they are sampled, and so have waits.
  *
  * Ownership  Whoever has the struct owns what is in it.
  * Threads    As store.h.

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Why nobody needs to look; NULL: somebody does. */
 static const char *why_no_code(const struct profile *profile,
@@ -17,7 +18,7 @@ static const char *why_no_code(const struct profile *profile,
         return "a JIT made its code: of that a profile has the name only";
     if (function->kind == SNAPSHOT_INTERPRETED)
         return "it is interpreted: it has no machine code";
-    if (!module->number)
+    if (!module->number || !strcmp(module->path, "[lock]"))
         return "its code is in no file";
     if (function->offset == SNAPSHOT_NO_OFFSET)
         return "it is inlined wherever it was seen: its code is in its callers'";

@@ -113,6 +113,8 @@ void describe_function(const struct function *function, const struct module *mod
 
 static enum snapshot_kind kind_of_named(const struct module *module)
 {
+    if (!strcmp(module->path, "[lock]"))
+        return SNAPSHOT_NATIVE;
     return strcmp(module->path, "[jit]") ? SNAPSHOT_INTERPRETED : SNAPSHOT_JIT;
 }
 

@@ -434,6 +434,7 @@ bool follow_sample(const struct follow *follow, uint32_t part, uint32_t number,
                                    .weight = chunk_sample_weight(view->chunk, number),
                                    .objects = chunk_sample_objects(view->chunk, number) /
                                               (double)CHUNK_OBJECT_PARTS,
+                                   .wait = chunk_sample_wait(view->chunk, number),
                                    .thread = sample->source,
                                    .caller = sample->caller,
                                    .frame = frame_number(follow, view, sample->leaf),

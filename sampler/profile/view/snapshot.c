@@ -245,6 +245,7 @@ bool snapshot_next(struct snapshot *snapshot, uint32_t *cursor, struct snapshot_
         .tag = names_text(registry_names(snapshot->tables.profile->registry), source->tag),
         .weight = chunk_sample_weight(view->chunk, pick.sample),
         .objects = chunk_sample_objects(view->chunk, pick.sample) / (double)CHUNK_OBJECT_PARTS,
+        .wait = chunk_sample_wait(view->chunk, pick.sample),
         .end = (enum feed_end)sample->end,
         .state = sample->state,
         .depth = fill_stack(snapshot, pick.view, sample->leaf, sample->caller),

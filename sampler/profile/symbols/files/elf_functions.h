@@ -1,5 +1,5 @@
 /*
- * elf_functions.h - the functions of a file's symbol tables.
+ * elf_functions.h - the functions of a file's symbol tables, and its variables: a lock is one.
  *
  * Units      Addresses are ELF virtual ones, as in the file.
  * Ownership  Names are the file's, until elf_file_close.
@@ -18,11 +18,12 @@ struct elf_function {
     uint64_t limit; /* the section's end: no function goes further */
     bool global, weak;
     bool label;    /* an untyped symbol in code: a hand-written function, or less */
+    bool variable; /* not code, but what can be written */
     bool resolver; /* of an ifunc: its code only chooses the function of that name */
     uint32_t file; /* a local one's source file, by its order in the table; 0: not known */
 };
 
-/* Calls each for each function of all symbol tables; ends early when each says false. */
+/* Calls each for each of all symbol tables; ends early when each says false. */
 void elf_functions(struct elf_file *file,
                    bool (*each)(void *context, const struct elf_function *function), void *context);
 
