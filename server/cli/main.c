@@ -50,6 +50,7 @@ static const struct command python_commands[] = {
     { "disassemble", NULL, "print a function's instructions, with the time spent in each" },
     { "timeline", NULL, "print the slices that a program told, by name" },
     { "stalls", NULL, "print when loops were late, why, and which function did it" },
+    { "locks", NULL, "print which locks threads waited for, and who had them" },
     { "diff", NULL, "print what changed between two profiles" },
     { "top", NULL, "show the hottest functions, live" },
     { "export", NULL, "write a profile as a file for other tools" },

@@ -9,7 +9,7 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 7, COLLECTOR_COUNT = 3 };
+enum { OWN_COUNT = 8, COLLECTOR_COUNT = 3 };
 
 struct environment {
     char *own[OWN_COUNT];              /* the strings that we made; also the first ones of list */
@@ -19,7 +19,7 @@ struct environment {
 
 static const char *const own_names[OWN_COUNT] = {
     PRELOAD,        FEED_ENV_SOCKET,      FEED_ENV_PERIOD, FEED_ENV_ENABLED,
-    FEED_ENV_TIMER, FEED_ENV_WATCH_LOOPS, FEED_ENV_ALLOC,
+    FEED_ENV_TIMER, FEED_ENV_WATCH_LOOPS, FEED_ENV_ALLOC,  FEED_ENV_LOCK,
 };
 
 /* Where programs look for who listens to what they tell (sampler/collectors). */
@@ -46,6 +46,17 @@ static bool is_own(const char *entry)
     return false;
 }
 
+/* Before, and a part behind it; takes over before. NULL: out of memory. */
+static char *joined(char *before, const char *part)
+{
+    char *text = NULL;
+
+    if (before && asprintf(&text, "%s:%s", before, part) < 0)
+        text = NULL;
+    free(before);
+    return text;
+}
+
 static char *preload_entry(char *const *base, const struct environment_feed *feed)
 {
     const char *before = NULL;
@@ -53,11 +64,12 @@ static char *preload_entry(char *const *base, const struct environment_feed *fee
 
     for (; *base && !before; base++)
         before = value_of(*base, PRELOAD);
-    if (asprintf(&entry, PRELOAD "=%s%s%s%s%s", feed->library, feed->alloc_library ? ":" : "",
-                 feed->alloc_library ? feed->alloc_library : "", before && before[0] ? ":" : "",
-                 before ? before : "") < 0)
+    if (asprintf(&entry, PRELOAD "=%s", feed->library) < 0)
         return NULL;
-    return entry;
+    for (int i = 0; i < ENVIRONMENT_COMPANIONS; i++)
+        if (feed->companions[i])
+            entry = joined(entry, feed->companions[i]);
+    return before && before[0] ? joined(entry, before) : entry;
 }
 
 static char *text_entry(const char *name, const char *value)
@@ -69,10 +81,11 @@ static char *text_entry(const char *name, const char *value)
 
 static bool make_own(char *own[OWN_COUNT], char *const *base, const struct environment_feed *feed)
 {
-    char period[16], alloc[16];
+    char period[16], alloc[16], lock[16];
 
     snprintf(period, sizeof(period), "%u", feed->period_us);
     snprintf(alloc, sizeof(alloc), "%u", feed->allocation_bytes);
+    snprintf(lock, sizeof(lock), "%u", feed->lock_us);
     own[0] = preload_entry(base, feed);
     own[1] = text_entry(FEED_ENV_SOCKET, feed->socket);
     own[2] = text_entry(FEED_ENV_PERIOD, period);
@@ -80,6 +93,7 @@ static bool make_own(char *own[OWN_COUNT], char *const *base, const struct envir
     own[4] = text_entry(FEED_ENV_TIMER, feed->timer);
     own[5] = text_entry(FEED_ENV_WATCH_LOOPS, feed->watch_loops);
     own[6] = text_entry(FEED_ENV_ALLOC, alloc);
+    own[7] = text_entry(FEED_ENV_LOCK, lock);
     for (int i = 0; i < OWN_COUNT; i++)
         if (!own[i])
             return false;

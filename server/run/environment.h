@@ -11,14 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Libraries beside ours: of allocations, and of locks. */
+enum { ENVIRONMENT_ALLOC, ENVIRONMENT_LOCK, ENVIRONMENT_COMPANIONS };
+
 struct environment_feed {
     const char *library; /* without spaces and colons: LD_PRELOAD splits there */
     const char *socket;
     uint32_t period_us;
-    const char *timer;         /* a word of FEED_TIMER_WISHES */
-    const char *watch_loops;   /* a word of FEED_WATCHES */
-    const char *alloc_library; /* as library; NULL: allocations are not sampled */
-    uint32_t allocation_bytes; /* then: one of so many */
+    const char *timer;       /* a word of FEED_TIMER_WISHES */
+    const char *watch_loops; /* a word of FEED_WATCHES */
+    /* As library, for what else is sampled; NULL: it is not. */
+    const char *companions[ENVIRONMENT_COMPANIONS];
+    uint32_t allocation_bytes, lock_us; /* then: one of so many */
     bool enabled;
     const char
         *collectors; /* the folder of libisoscope_itt.so and libisoscope_nvtx.so; NULL: none */

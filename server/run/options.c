@@ -71,6 +71,13 @@ static const struct option_row serving[] = {
       .help =
           "sample allocations too: one in so many bytes, {range} (default: {default}). What was "
           "allocated is --kind alloc of other commands, what is still there --kind live" },
+    { "lock", .kind = OPTION_MAYBE, SETTING(lock_us), .least = FEED_LOCK_US_MIN,
+      .most = FEED_LOCK_US_MAX, .initial = FEED_LOCK_US_DEFAULT, .value = "MICROSECONDS",
+      .means = "a number of microseconds",
+      .help =
+          "sample what threads wait for: one wait in so many microseconds waited, {range} "
+          "(default: {default}). Waits for locks that another thread had are --kind lock of other "
+          "commands, those for condition variables, semaphores and futexes --kind wait" },
     { "paused", .kind = OPTION_OFF, SETTING(enabled),
       .help = "start with the profiler off; a client turns it on" },
     { "keep", .kind = OPTION_ON, AT(serve.keep),
@@ -151,6 +158,20 @@ static uint32_t wants_of(const struct run_options *options)
            (options->tasks ? FEED_WANT_TASKS : 0);
 }
 
+static int recording_holds(const struct feed_settings *settings, char *error, size_t error_size)
+{
+    if (!settings->allocation_bytes && !settings->lock_us)
+        return 0;
+    snprintf(
+        error, error_size,
+        "--%s: a session file has no place for %s; leave -o FILE out and ask the service, with "
+        "--kind %s",
+        settings->allocation_bytes ? "alloc" : "lock",
+        settings->allocation_bytes ? "allocations" : "waits",
+        settings->allocation_bytes ? "alloc or live" : "lock or wait");
+    return -ISOSCOPE_INVALID;
+}
+
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
     bool record = is_record(argv[0]);
@@ -171,12 +192,9 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     out->program = argv + first;
     out->serve.host.service.command = (const char *const *)out->program;
     out->serve.host.deaf = record;
-    if (out->serve.host.profile.settings.allocation_bytes && out->serve.recording.path) {
-        snprintf(error, error_size,
-                 "--alloc: a session file has no place for allocations; leave -o FILE out and ask "
-                 "the service, with --kind alloc or live");
+    if (out->serve.recording.path &&
+        recording_holds(&out->serve.host.profile.settings, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
-    }
     if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)

@@ -229,18 +229,20 @@ static const char *collectors_beside(char *library)
     return access(path, R_OK) == 0 ? library : NULL;
 }
 
-/* What allocations come by; path: room for it. 0: it is named, or not wanted. */
-static int name_alloc_library(struct run *run, const char *folder, char path[PATH_MAX],
-                              const char **out)
+/* What stands beside ours, where it is wanted; path: room for its name. */
+static int name_companion(struct run *run, int companion, const char *folder, char path[PATH_MAX],
+                          const char **out)
 {
-    if (!run->options->serve.host.profile.settings.allocation_bytes)
-        return 0;
-    snprintf(path, PATH_MAX, "%s/libisoscope_alloc.so", folder);
+    static const char *const names[ENVIRONMENT_COMPANIONS] = {
+        [ENVIRONMENT_ALLOC] = "alloc", [ENVIRONMENT_LOCK] = "lock"
+    };
+
+    snprintf(path, PATH_MAX, "%s/libisoscope_%s.so", folder, names[companion]);
     if (access(path, R_OK) < 0) {
-        log_line("--alloc: cannot read %s: %s", path, strerror(errno));
+        log_line("--%s: cannot read %s: %s", names[companion], path, strerror(errno));
         return -ISOSCOPE_NOT_FOUND;
     }
-    if (run_dir_alloc_library(run->dir, path, out) == 0)
+    if (run_dir_companion(run->dir, companion, path, out) == 0)
         return 0;
     log_line("cannot name %s for LD_PRELOAD: %s", path, strerror(errno));
     return -ISOSCOPE_SYSTEM;
@@ -251,9 +253,12 @@ static int make_environment(struct environment **out, struct run *run)
     const struct feed_settings *settings = &run->options->serve.host.profile.settings;
     CLEANUP(paths_freep) char *library = NULL;
     CLEANUP(paths_freep) char *folder = NULL;
-    const char *preload, *collectors, *alloc_library = NULL;
-    char alloc_path[PATH_MAX];
-    int error;
+    const uint32_t wanted[ENVIRONMENT_COMPANIONS] = {
+        [ENVIRONMENT_ALLOC] = settings->allocation_bytes, [ENVIRONMENT_LOCK] = settings->lock_us
+    };
+    const char *preload, *companions[ENVIRONMENT_COMPANIONS] = { NULL };
+    char paths[ENVIRONMENT_COMPANIONS][PATH_MAX];
+    int error = 0;
 
     if (paths_library(&library) < 0)
         return -ISOSCOPE_NOT_FOUND;
@@ -262,13 +267,17 @@ static int make_environment(struct environment **out, struct run *run)
         log_line("cannot name %s for LD_PRELOAD: %s", library, strerror(errno));
         return -ISOSCOPE_SYSTEM;
     }
-    collectors = folder ? collectors_beside(folder) : NULL;
-    if (folder && (error = name_alloc_library(run, folder, alloc_path, &alloc_library)) < 0)
+    const char *collectors = folder ? collectors_beside(folder) : NULL;
+    for (int i = 0; folder && i < ENVIRONMENT_COMPANIONS && !error; i++)
+        if (wanted[i])
+            error = name_companion(run, i, folder, paths[i], &companions[i]);
+    if (error)
         return error;
     const struct environment_feed feed = {
         .library = preload,
-        .alloc_library = alloc_library,
+        .companions = { companions[ENVIRONMENT_ALLOC], companions[ENVIRONMENT_LOCK] },
         .allocation_bytes = settings->allocation_bytes,
+        .lock_us = settings->lock_us,
         .socket = run_dir_socket(run->dir),
         .period_us = settings->period_us,
         .timer = run->options->timer,

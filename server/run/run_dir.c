@@ -1,5 +1,6 @@
 #include "run_dir.h"
 
+#include "environment.h"
 #include "stale_dirs.h"
 
 #include "../../sampler/feed/layout.h"
@@ -27,7 +28,8 @@ struct run_dir {
     char folder[FOLDER_BYTES];
     char socket[FOLDER_BYTES + 16];
     char tables[FOLDER_BYTES + 32];
-    char link[FOLDER_BYTES + 32], alloc_link[FOLDER_BYTES + 32]; /* "" until they are needed */
+    char link[FOLDER_BYTES + 32];                               /* "" until it is needed */
+    char companions[ENVIRONMENT_COMPANIONS][FOLDER_BYTES + 32]; /* likewise */
 };
 
 /* Why the folder cannot be made there; NULL: it was. */
@@ -92,8 +94,9 @@ void run_dir_free(struct run_dir *dir)
     unlink(dir->tables);
     if (dir->link[0])
         unlink(dir->link);
-    if (dir->alloc_link[0])
-        unlink(dir->alloc_link);
+    for (int i = 0; i < ENVIRONMENT_COMPANIONS; i++)
+        if (dir->companions[i][0])
+            unlink(dir->companions[i]);
     rmdir(dir->folder);
     if (dir->held >= 0)
         close(dir->held);
@@ -136,8 +139,13 @@ int run_dir_library(struct run_dir *dir, const char *library, const char **out)
     return name_library(dir->link, sizeof(dir->link), dir->folder, RUN_DIR_LIBRARY, library, out);
 }
 
-int run_dir_alloc_library(struct run_dir *dir, const char *library, const char **out)
+int run_dir_companion(struct run_dir *dir, int companion, const char *library, const char **out)
 {
-    return name_library(dir->alloc_link, sizeof(dir->alloc_link), dir->folder,
-                        RUN_DIR_ALLOC_LIBRARY, library, out);
+    static const char *const names[ENVIRONMENT_COMPANIONS] = {
+        [ENVIRONMENT_ALLOC] = RUN_DIR_ALLOC_LIBRARY,
+        [ENVIRONMENT_LOCK] = RUN_DIR_LOCK_LIBRARY,
+    };
+
+    return name_library(dir->companions[companion], sizeof(dir->companions[companion]), dir->folder,
+                        names[companion], library, out);
 }

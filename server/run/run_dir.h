@@ -27,7 +27,7 @@ const char *run_dir_socket(const struct run_dir *dir);
 
 /* library itself when LD_PRELOAD can name it, else a symlink in the folder. The string is lent. */
 int run_dir_library(struct run_dir *dir, const char *library, const char **out);
-/* The same of the one for allocations. */
-int run_dir_alloc_library(struct run_dir *dir, const char *library, const char **out);
+/* The same of one of those beside it (environment.h). */
+int run_dir_companion(struct run_dir *dir, int companion, const char *library, const char **out);
 
 #endif

@@ -66,6 +66,7 @@ static void remove_if_stale(int parent, const char *name)
         unlinkat(folder, RUN_DIR_SOCKET FEED_TABLES_SUFFIX, 0);
         unlinkat(folder, RUN_DIR_LIBRARY, 0);
         unlinkat(folder, RUN_DIR_ALLOC_LIBRARY, 0);
+        unlinkat(folder, RUN_DIR_LOCK_LIBRARY, 0);
         unlinkat(parent, name, AT_REMOVEDIR);
     }
     close(folder);

@@ -18,6 +18,7 @@
 #define RUN_DIR_SOCKET        "feed"
 #define RUN_DIR_LIBRARY       "libisoscope.so"
 #define RUN_DIR_ALLOC_LIBRARY "libisoscope_alloc.so"
+#define RUN_DIR_LOCK_LIBRARY  "libisoscope_lock.so"
 
 void stale_dirs_remove(const char *parent);
 

@@ -10,8 +10,8 @@
 
 struct stats {
     uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
-        codes_full, loops_lost, allocations, allocations_lost, allocations_loose,
-        sanitized; /* processes */
+        codes_full, loops_lost, allocations, allocations_lost, allocations_loose, lock_waits,
+        lock_ns, waits_sampled, waits_lost, sanitized; /* processes */
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
     char unknown_runtime[128]; /* of the last process that has one */
@@ -37,6 +37,10 @@ static void add_process(struct stats *stats, const struct process_info *process)
     stats->allocations += status->allocations;
     stats->allocations_lost += status->allocations_lost;
     stats->allocations_loose += status->allocations_loose;
+    stats->lock_waits += status->lock_waits;
+    stats->lock_ns += status->lock_ns;
+    stats->waits_sampled += status->waits_sampled;
+    stats->waits_lost += status->waits_lost;
     stats->sanitized += status->allocations_seen == FEED_ALLOCATIONS_SANITIZED;
     stats->loops_lost += status->loops_lost;
     stats->runtimes |= process->runtimes;
@@ -104,6 +108,20 @@ static void say_allocations(const struct stats *stats)
                  stats->sanitized);
 }
 
+static void say_waits(const struct stats *stats)
+{
+    if (stats->lock_waits)
+        log_line("  locks       %9" PRIu64 "  waits for what another thread had, %.1f ms together",
+                 stats->lock_waits, (double)stats->lock_ns / 1e6);
+    if (stats->waits_sampled)
+        log_line("  waits       %9" PRIu64 "  sampled", stats->waits_sampled);
+    if (stats->waits_lost)
+        log_line("  waits       %9" PRIu64
+                 "  sampled, and lost: their stacks could not be taken, or the service read too "
+                 "slowly (use a larger --lock=MICROSECONDS)",
+                 stats->waits_lost);
+}
+
 static void say_ends(const struct stats *stats)
 {
 #define END_TEXT(name, wire, text) [FEED_END_##name] = text,
@@ -166,6 +184,7 @@ void stats_say(struct profile *profile)
     log_line("  delivered   %9" PRIu64 "  samples", stats.delivered);
     say_losses(&stats);
     say_allocations(&stats);
+    say_waits(&stats);
     say_ends(&stats);
     say_runtimes(&stats);
     if (*stats.unknown_runtime)
