@@ -27,7 +27,8 @@ from .events import Inbox
 from .methods import AsyncMethods
 from .model import CpuSamples, Process
 from .operations import Namer, Operation, Wanted
-from .profile import TIME, Profile
+from .model import TIME
+from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update

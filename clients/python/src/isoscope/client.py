@@ -26,7 +26,8 @@ from .events import Inbox
 from .methods import Methods
 from .model import CpuSamples, Process
 from .operations import Namer, Operation, Wanted
-from .profile import TIME, Profile
+from .model import TIME
+from .profile import Profile
 from .protocol import GetVMResult, Version
 from .rpc import Conversation, Event, Reply
 from .samples_table import Update
@@ -219,7 +220,8 @@ class Client:
         """Every sample since since_us, of all processes or of those given; of one thread where a
         tid is given; at most the oldest count of each process, 0: all. pcs: frames tell where in
         their module they were, for disassembly and the like. kind: "time"; "alloc": allocations,
-        sampled by their bytes; "live": those that have not been freed."""
+        sampled by their bytes; "live": those that have not been freed; "lock": waits for
+        locks that another thread had; "wait": those for condition variables and the like."""
         return self._do(
             operations.profile(Wanted(since_us, processes, tid, count, self._name, pcs, kind))
         )

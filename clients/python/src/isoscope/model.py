@@ -13,7 +13,7 @@ Errors   ProtocolError names what is missing or points nowhere.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional, cast
+from typing import Any, Mapping, NamedTuple, Optional, cast
 
 from .dataframe import data_frame, samples_columns
 from .errors import ProtocolError
@@ -21,6 +21,28 @@ from .protocol import PrivateCpuSample, PrivateCpuSamples, PrivateFunction, Priv
 
 NO_OFFSET = -1  # not known, not asked for, or of code that only has a name
 _MAIN = ":main()"
+
+
+class Kind(NamedTuple):
+    """What samples are of. The words are the wire's."""
+
+    option: str = ""  # of `isoscope run`, without which there are none; "": there always are
+    many: str = ""  # what a sample stands for beside its weight: "allocations"; "": for itself
+    amount: str = ""  # what its weight is: "allocated"; "": CPU time
+    in_bytes: bool = False  # its weight, which else is time
+
+
+KINDS = {
+    "time": Kind(),
+    "alloc": Kind("alloc", "allocations", "allocated", True),
+    "live": Kind("alloc", "allocations", "alive", True),
+    "lock": Kind("lock", "waits", "waited for locks"),
+    "wait": Kind("lock", "waits", "waited"),
+}
+TIME, ALLOC, LIVE, LOCK, WAIT = KINDS
+
+# What a thread waits for, by the number that a table says.
+WAITED_FOR = ("mutex", "read", "write", "condition", "semaphore", "futex")
 
 
 @dataclass(frozen=True)
@@ -78,7 +100,10 @@ class Sample:
     vm_tag: str = ""  # what it was doing: "Native", "Idle", ...
     cpu_ns: Optional[int] = None  # the thread's CPU time since its last sample; None: not told
     bytes: int = 0  # of memory: what it stands for, of all that was allocated
-    objects: float = 0.0
+    wait_ns: int = 0  # of waits: what it stands for, of all that was waited
+    objects: float = 0.0  # of memory and waits: the same, in these
+    waited_for: str = ""  # of waits: "mutex", ...
+    holder: int = 0  # of waits: the tid of who had it; 0: not known
     thread_name: str = ""  # "": not known
 
 
@@ -241,7 +266,10 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         vm_tag=str(entry.get("vmTag", "")),
         cpu_ns=int(entry["cpuNanos"]) if "cpuNanos" in entry else None,
         bytes=int(entry.get("bytes", 0)),
-        objects=float(entry.get("objects", 0)),
+        wait_ns=int(entry.get("waitNanos", 0)),
+        objects=float(entry.get("objects", entry.get("waits", 0))),
+        waited_for=str(entry.get("waitedFor", "")),
+        holder=int(entry.get("holder", 0)),
     )
 
 

@@ -18,7 +18,8 @@ from typing import Any, Callable, Generator, Iterable, Mapping, Optional, TypeVa
 
 from .errors import ProtocolError, RpcError
 from .model import CpuSamples, Process, is_thread
-from .profile import TIME, Profile
+from .model import TIME
+from .profile import Profile
 from .protocol import GetFlagListResult, GetVMResult, Version
 from .public import from_public
 from .samples_table import SamplesTable, Update
@@ -200,7 +201,7 @@ class Wanted:
     count: int = 0  # the oldest so many of each process; 0: all
     name: Optional[Namer] = None  # completes replies without names; then the list form is asked for
     pcs: bool = False  # frames tell theirs
-    kind: str = TIME  # profile.KINDS
+    kind: str = TIME  # KINDS
 
 
 def profile(wanted: Wanted) -> Operation[Profile]:

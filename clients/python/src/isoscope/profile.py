@@ -19,11 +19,14 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from .dataframe import data_frame, profile_columns
 from .gc_pause import no_collector
+from .model import KINDS, TIME, WAITED_FOR
 from .model import NO_OFFSET, Sample, CpuSamples, Function, Process
+from .protocol import PrivateTableSamples
 from .samples_table import Piece, TableFrame, Update
 from .ways import Ways
 
@@ -32,9 +35,6 @@ if TYPE_CHECKING:
 
 
 CPU, SAMPLES = WEIGHTS = ("cpu", "samples")  # what shares may be of
-# What samples are of: CPU time and waits; allocations, which stand for bytes; those of them that live.
-TIME, ALLOC, LIVE = KINDS = ("time", "alloc", "live")
-
 # What wall mode's samples say of a thread that uses no CPU time.
 _WAITING = frozenset(("Runnable", "Lock", "IO", "Sleep", "GilWait", "Blocked"))
 
@@ -97,9 +97,11 @@ class Profile:
         self.times_us = array("q")
         self.sample_threads = array("I")
         self.nodes = array("I")
-        # CPU time; the period where the service does not tell. Of memory: bytes.
+        # CPU time; the period where the service does not tell. Of memory: bytes; of waits: time waited.
         self.weights_us = array("q")
-        self.objects = array("d")  # of memory: allocations that a sample stands for; else empty
+        self.objects = array("d")  # of is_many: allocations or waits that a sample stands for; else empty
+        self.waited_for: list[str] = []  # of is_waits: "mutex", ...; else empty
+        self.holders = array("q")  # of is_waits: the tid of who had it; 0: not known
         self.user_tags = array("I")
         self.states = array("I")
         self.cut: set[int] = set()  # samples whose stack's outer end is missing
@@ -266,9 +268,14 @@ class Profile:
             )
 
     def _weight_of(self, sample: Sample) -> Optional[int]:
-        if self.is_memory:
+        if self.is_many:
             self.objects.append(sample.objects)
+        if self.is_memory:
             return sample.bytes
+        if self.is_waits:
+            self.waited_for.append(sample.waited_for)
+            self.holders.append(sample.holder)
+            return (sample.wait_ns + 500) // 1000
         return None if sample.cpu_ns is None else (sample.cpu_ns + 500) // 1000
 
     def _node_of(
@@ -315,20 +322,28 @@ class Profile:
         states = {one: self.vm_tag(piece.vm_tags[one]) for one in sorted(set(columns["vmTags"]))}
         times = accumulate(columns["timeDeltas"], initial=piece.origin_us)
         next(times)
-        self.objects.extend(columns["objects"] if self.is_memory else ())
+        weights = self._weights(columns)
         self.add_rows(
             Rows(
                 times_us=times,
                 threads=map(threads.__getitem__, columns["threads"]),
                 tags=map(tags.__getitem__, columns["threads"]),
                 nodes=self._table.leaves(self, piece),
-                weights_us=columns["bytes"]
-                if self.is_memory
-                else [(ns + 500) // 1000 for ns in columns["cpuNanos"]],
+                weights_us=weights,
                 states=map(states.__getitem__, columns["vmTags"]),
                 cut=columns["incomplete"],
             )
         )
+
+    def _weights(self, columns: PrivateTableSamples) -> Iterable[int]:
+        if self.is_memory:
+            self.objects.extend(columns["objects"])
+            return columns["bytes"]
+        if self.is_waits:
+            self.objects.extend(columns["waits"])
+            self.waited_for.extend(map(WAITED_FOR.__getitem__, columns["waitedFor"]))
+            self.holders.extend(columns["holders"])
+        return [(ns + 500) // 1000 for ns in (columns["waitNanos"] if self.is_waits else columns["cpuNanos"])]
 
     def add_rows(self, rows: Rows) -> None:
         """Samples in columns, whose numbers are of this profile."""
@@ -393,12 +408,29 @@ class Profile:
         """What its shares are of. CPU time, since samples stand for different times: a thread that
         ticks cost too much gets fewer. In wall mode each sample is a look at a thread, whether it
         uses CPU time or not, so these are counted; so are samples that tell of no CPU time."""
-        return SAMPLES if not self.is_memory and (self.waits or not any(self.weights_us)) else CPU
+        return SAMPLES if not self.is_many and (self.waits or not any(self.weights_us)) else CPU
 
     @property
     def is_memory(self) -> bool:
         """Samples stand for bytes and objects, not for time."""
-        return self.kind != TIME
+        return KINDS[self.kind].in_bytes
+
+    @property
+    def is_waits(self) -> bool:
+        """Samples stand for time waited and waits. Their leaf is what was waited for."""
+        return self.is_many and not self.is_memory
+
+    @property
+    def is_many(self) -> bool:
+        """A sample stands for many, by its chance to be one."""
+        return bool(KINDS[self.kind].many)
+
+    @property
+    def error(self) -> float:
+        """Of is_many: the standard error of the whole, as a share of it. What was sampled for sure has none."""
+        whole = sum(self.weights_us)
+        parts = (us * us * (1 - 1 / max(many, 1)) for us, many in zip(self.weights_us, self.objects))
+        return sqrt(sum(parts)) / whole if whole else 0.0
 
     @property
     def waits(self) -> bool:
@@ -428,8 +460,11 @@ class Profile:
             whole = getattr(self, column)
             part = array(whole.typecode, map(whole.__getitem__, places))
             setattr(chosen, column, part)
-        if self.is_memory:
-            chosen.objects = array("d", [self.objects[place] for place in places])
+        if self.is_many:
+            chosen.objects = array("d", map(self.objects.__getitem__, places))
+        if self.is_waits:
+            chosen.waited_for = list(map(self.waited_for.__getitem__, places))
+            chosen.holders = array("q", map(self.holders.__getitem__, places))
         chosen.cut = {place for place, i in enumerate(places) if i in self.cut}
         chosen.lost, chosen.meta = Counter(self.lost), dict(self.meta)
         return chosen

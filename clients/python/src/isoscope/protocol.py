@@ -17,7 +17,7 @@ Millis = int
 ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
 ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
 SamplesForm = Literal["list", "table"]
-SamplesKind = Literal["time", "alloc", "live"]
+SamplesKind = Literal["time", "alloc", "live", "lock", "wait"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
 TimelineStream = str
@@ -985,6 +985,10 @@ class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     isolateId: IsolateId
     bytes: int
     objects: float
+    waitNanos: int
+    waits: float
+    waitedFor: Literal["mutex", "read", "write", "condition", "semaphore", "futex"]
+    holder: int
     truncated: Literal[True]
     end: Literal["depth", "no_module", "no_row", "rule", "stack", "loop"]
 
@@ -1568,6 +1572,10 @@ class PrivateTableSamples(_PrivateTableSamplesRequired, total=False):
 
     bytes: List[int]
     objects: List[float]
+    waitNanos: List[int]
+    waits: List[float]
+    waitedFor: List[int]
+    holders: List[int]
 
 
 class PrivateTableThread(TypedDict):

@@ -40,6 +40,19 @@ const ALLOCATIONS = {
   ...{ unit: "bytes", units: ["bytes", "objects"], flag: "profile_alloc", counter: "alloc_sampled" },
 } satisfies Partial<KindRow>;
 
+const WAITS = {
+  missing: "no waits are sampled here. Run the program with isoscope run --lock",
+  ...{ unit: "ns", units: ["waited", "waits"], flag: "profile_lock", isMoment: false },
+  losses: {
+    wait_lost: {
+      what: "No stack could be taken, or the service read a thread's samples too slowly.",
+      means: "Time waited in these places is missing.",
+      helps: "Sample fewer (--lock=MICROSECONDS with more of them), or give the service more CPU time.",
+    },
+  },
+  pprof: ["contentions", "delay", "nanoseconds"],
+} satisfies Partial<KindRow>;
+
 export const KINDS: Record<SamplesKind, KindRow> = {
   time: {
     word: "Time",
@@ -63,6 +76,20 @@ export const KINDS: Record<SamplesKind, KindRow> = {
     ...{ noun: "live", curve: "", isMoment: true, losses: { alloc_lost: ALLOC_LOST, alloc_loose: ALLOC_LOOSE } },
     none: "Nothing that was sampled is live now: the program has freed it, or has allocated little. Run it with --alloc=BYTES: one allocation in so many bytes is sampled.",
     pprof: ["inuse_objects", "inuse_space", "bytes"],
+  },
+  lock: {
+    ...WAITS,
+    word: "Locks",
+    about: "waits for locks that another thread had; the leaf is the lock",
+    ...{ noun: "waited", curve: "locks", counter: "lock_waits" },
+    none: "No wait for a lock was sampled yet: no thread has waited long for one that another thread had.",
+  },
+  wait: {
+    ...WAITS,
+    word: "Waits",
+    about: "waits for condition variables, semaphores and futexes, idle ones too",
+    ...{ noun: "waited", curve: "waits", counter: "wait_sampled" },
+    none: "No wait was sampled yet: no thread has waited long for another one.",
   },
 };
 

@@ -145,6 +145,8 @@ export class TableReader {
     const wire = tree.samples;
     const { samples, states } = this.profile;
     const cut = new Set(wire.incomplete);
+    const weights = wire.bytes ?? wire.waitNanos ?? wire.cpuNanos;
+    const many = wire.objects ?? wire.waits;
     let time_us = tree.timeOriginMicros;
     for (let i = 0; i < wire.frames.length; i++) {
       const { thread, tag } = within("thread", this.#threads, wire.threads[i]);
@@ -152,8 +154,8 @@ export class TableReader {
       time_us += wire.timeDeltas[i];
       samples.stack.push(stack);
       samples.time_us.push(time_us);
-      samples.cpu_ns.push((wire.bytes ?? wire.cpuNanos)[i]);
-      if (wire.objects) samples.objects.push(wire.objects[i]);
+      samples.cpu_ns.push(weights[i]);
+      if (many) samples.objects.push(many[i]);
       samples.thread.push(thread);
       samples.tag.push(tag);
       samples.state.push(states.intern(within("vmTag", vmTags, wire.vmTags[i])));

@@ -17,8 +17,8 @@ from typing import Any, Mapping, NoReturn, Optional, Sequence
 from ..errors import IsoscopeError
 from ..text import printable
 from . import mistakes
-from .commands import completion, diff, disassemble, dump, explain, export, hot, overhead, replay, save
-from .commands import stalls, stats, table, timeline, top, transcript, tree, view, watch
+from .commands import completion, diff, disassemble, dump, explain, export, hot, locks, overhead, replay
+from .commands import save, stalls, stats, table, timeline, top, transcript, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -31,6 +31,7 @@ COMMANDS = {
     "disassemble": disassemble.add,
     "timeline": timeline.add,
     "stalls": stalls.add,
+    "locks": locks.add,
     "diff": diff.add,
     "top": top.add,
     "export": export.add,

@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any, Callable, Optional
 
-from ..profile import KINDS, TIME
+from ..model import KINDS, TIME
 from ..trees.runtime_frames import ALL, FRAMES
 from . import place as places
 from .exits import UsageError, epilog
@@ -100,16 +100,19 @@ def run_options(args: argparse.Namespace) -> list[str]:
     return words + [f"--{name}" for name in RUN_FLAGS if given.get(name.replace("-", "_"))]
 
 
-def alloc_options(args: argparse.Namespace) -> list[str]:
+def kind_options(args: argparse.Namespace) -> list[str]:
     """What a command needs to be run with for the kind that is asked for."""
-    return [] if getattr(args, "kind", TIME) == TIME else ["--alloc"]
+    option = KINDS[getattr(args, "kind", TIME)].option
+    return [f"--{option}"] if option else []
 
 
 def add_kind(parser: Any) -> None:
-    parser.add_argument("--kind", choices=KINDS, default=TIME,
+    parser.add_argument("--kind", choices=tuple(KINDS), default=TIME,
                         help="time: CPU time, and in wall mode all of it (default); alloc: allocations, of programs "
-                             "started with --alloc; live: those that have not been freed. Their samples stand for "
-                             "bytes; --from and --to say when they were allocated")
+                             "started with --alloc; live: those that have not been freed; lock: waits for locks "
+                             "that another thread had, of programs started with --lock; wait: those for condition "
+                             "variables, semaphores and futexes. Samples of alloc and live stand for bytes, and "
+                             "--from and --to say when they were allocated; those of lock and wait for time waited")
 
 
 def add_choice(parser: Any) -> Any:

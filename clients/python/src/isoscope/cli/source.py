@@ -24,7 +24,8 @@ from ..errors import CannotConnect, RpcError, ServiceEnded
 from ..model import Process
 from ..naming import named
 from ..operations import METHOD_NOT_FOUND
-from ..profile import TIME, Profile
+from ..model import KINDS, LOCK, TIME
+from ..profile import Profile
 from ..protocol import VM, PrivateExit
 from ..text import printable
 from ..timeline import Timeline
@@ -32,7 +33,7 @@ from ..trees.runtime_frames import ALL
 from . import attached
 from .ending import UNKNOWN
 from .exits import NothingToShow, UsageError
-from .options import alloc_options, attach_options, run_options
+from .options import kind_options, attach_options, run_options
 from .place import VARIABLE, from_environment, is_uri
 from .recording import Recording
 from .terminal.progress import working
@@ -75,8 +76,9 @@ def _attach(args: argparse.Namespace, live: bool) -> None:
     if args.source is not None or args.command is not None:
         raise UsageError(f"--pid {args.pid} is a source: {args.word} takes no other one")
     options = run_options(args)
-    if alloc_options(args):
-        raise UsageError(f"--kind {args.kind} needs `-- COMMAND`: allocations of a process that runs already are not seen")
+    if kind_options(args):
+        raise UsageError(f"--kind {args.kind} needs `-- COMMAND`: {KINDS[args.kind].many} of a process that runs "
+                         "already are not seen")
     for word in options:
         if word.startswith("--") and word not in ("--period", "--mode"):
             raise UsageError(f"{word} needs `-- COMMAND`: nothing of ours is in a process that runs already")
@@ -132,7 +134,7 @@ def record(
     args: argparse.Namespace, output: Optional[IO[bytes]] = None, more: Sequence[str] = ()
 ) -> Recording:
     """output: where what the command writes goes; None: where ours does. more: options of run."""
-    return Recording(args.command, [*run_options(args), *alloc_options(args), *more], output)
+    return Recording(args.command, [*run_options(args), *kind_options(args), *more], output)
 
 
 def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Source:
@@ -159,7 +161,7 @@ def _opened(args: argparse.Namespace) -> Profile:
     from .. import formats  # only then: it knows many
 
     if getattr(args, "kind", TIME) != TIME:
-        raise UsageError(f"--kind {args.kind} needs a service: {args.source} is a file, which has samples of time only")
+        raise UsageError(f"{KINDS[args.kind].many} are told by a service: {args.source} is a file, which has samples of time only")
 
     with working(f"reading {args.source}"):
         profile = formats.open(args.source)
@@ -364,21 +366,29 @@ def _runs(client: Client) -> bool:
         return True
 
 
-def _why_no_allocations(client: Client, flags: dict[str, str]) -> str:
-    if flags.get("profile_alloc", "0") == "0":
-        return "no samples: allocations are not sampled; start the program with `isoscope run --alloc`"
+def _why_none_of_kind(client: Client, flags: dict[str, str], kind: str) -> str:
+    option, many = KINDS[kind].option, KINDS[kind].many
+    mean = flags.get(f"profile_{option}", "0")
+    if mean == "0":
+        return f"no samples: {many} are not sampled; start the program with `isoscope run --{option}`"
     if not client.processes():
         return no_process(client)
+    if KINDS[kind].in_bytes:
+        return (
+            f"no samples: the program allocated little: one allocation in {int(mean):,} bytes is "
+            "sampled (`isoscope run --alloc=BYTES`); of programs with a sanitizer, and of static ones, none is"
+        )
+    waited = "no thread has waited long for a lock that another one had" if kind == LOCK else "no thread has waited long"
     return (
-        f"no samples: the program allocated little: one allocation in {int(flags['profile_alloc']):,} bytes is "
-        "sampled (`isoscope run --alloc=BYTES`); of programs with a sanitizer, and of static ones, none is"
+        f"no samples: {waited}: one wait in {int(mean):,} µs waited is sampled (`isoscope run "
+        "--lock=MICROSECONDS`); of static programs, and of locks that are no pthread's, none is"
     )
 
 
 def why_no_samples(client: Client, profile: Profile) -> str:
     flags = client.flags()
-    if profile.is_memory:
-        return _why_no_allocations(client, flags)
+    if profile.is_many:
+        return _why_none_of_kind(client, flags, profile.kind)
     if flags.get("profiler") != "true":
         return PROFILER_OFF
     if not client.processes():

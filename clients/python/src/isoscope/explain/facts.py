@@ -19,7 +19,8 @@ from ..client import Client
 from ..errors import RpcError
 from ..model import Process
 from ..operations import METHOD_NOT_FOUND
-from ..profile import ALLOC, TIME, Profile
+from ..model import ALLOC, TIME
+from ..profile import Profile
 from ..stalls import LoopStats, Stall
 from .known_calls import of_nodes
 

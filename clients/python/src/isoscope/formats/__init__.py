@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, NamedTuple
 
 from ..errors import CannotWrite
+from ..model import KINDS
 from ..profile import Profile
 from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, speedscope
 from . import spreadsheet, svg
@@ -49,7 +50,7 @@ class Format(NamedTuple):
     holds: bool = False  # takes the file that a whole profile was read from as it is
     events: bool = False  # has what the program told, too
     samples: bool = True  # has samples
-    memory: bool = False  # has a place for bytes
+    many: bool = False  # has a place for allocations and waits
 
 
 FORMATS: dict[str, Format] = {
@@ -72,7 +73,7 @@ FORMATS: dict[str, Format] = {
     "firefox": Format(
         ".json", "profiler.firefox.com, profiler-cli", firefox.write, pcs=True, events=True
     ),
-    "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True, memory=True),
+    "folded": Format(".txt", "flamegraph.pl's folded stacks", folded.write, weighted=True, many=True),
     "html": Format(
         ".html",
         "one page to share: all views, without a service",
@@ -85,9 +86,9 @@ FORMATS: dict[str, Format] = {
     "perfetto": Format(
         ".pftrace", "ui.perfetto.dev: slices and samples", perfetto.write, pcs=True, events=True
     ),
-    "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True, memory=True),
+    "pprof": Format(".pb.gz", "go tool pprof", pprof.write, pcs=True, many=True),
     "speedscope": Format(".json", "speedscope.app", speedscope.write),
-    "svg": Format(".svg", "a flame graph as a picture", svg.write, weighted=True, memory=True),
+    "svg": Format(".svg", "a flame graph as a picture", svg.write, weighted=True, many=True),
     "trace": Format(
         ".json",
         "Chrome's Trace Event format: slices, without samples",
@@ -142,9 +143,9 @@ def _checked(profile: Profile, name: str, weight: str) -> Format:
         raise CannotWrite(f"{name} holds samples and CPU time: there is nothing to choose")
     if weight not in ("", SAMPLES, MICROS):
         raise CannotWrite(f"no weight '{weight}'; there are: {SAMPLES}, {MICROS}")
-    if profile.is_memory and not form.memory:
-        able = ", ".join(word for word, one in FORMATS.items() if one.memory)
-        raise CannotWrite(f"{name} has no place for allocations; these have: {able}")
+    if profile.is_many and not form.many:
+        able = ", ".join(word for word, one in FORMATS.items() if one.many)
+        raise CannotWrite(f"{name} has no place for {KINDS[profile.kind].many}; these have: {able}")
     has_events = form.events and profile.timeline is not None and len(profile.timeline) > 0
     if not form.samples and not has_events:
         raise CannotWrite("the program told no events: there is nothing to write")

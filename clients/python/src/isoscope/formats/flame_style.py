@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Optional
 
-from ..profile import ALLOC, CPU, Profile
+from ..model import KINDS
+from ..profile import CPU, Profile
 from ..text import counted, size
 from ..trees.calltree import call_tree
 from ..trees.flame import Box, Layout, layout
@@ -101,12 +102,12 @@ def title_of(profile: Profile) -> str:
 def _summary(profile: Profile) -> list[str]:
     count = len(profile)
     parts = [counted(count, "sample")]
-    if profile.is_memory:
-        what = "allocated" if profile.kind == ALLOC else "alive"
-        parts.append(f"{size(sum(profile.weights_us))} {what}")
+    if profile.is_many:
+        amount = (size if profile.is_memory else duration)(sum(profile.weights_us))
+        parts.append(f"{amount} {KINDS[profile.kind].amount}")
     elif cpu_us := sum(profile.weights_us):
         parts.append(f"{duration(cpu_us)} of CPU time")
-    if profile.period_us and not profile.is_memory:
+    if profile.period_us and not profile.is_many:
         parts.append(f"one per {duration(profile.period_us)}")
     if extent := profile.last_us - profile.first_us:
         parts.append(f"over {duration(extent)}")

@@ -19,7 +19,8 @@ import gzip
 from typing import BinaryIO, Optional
 
 from ..model import Function, Library
-from ..profile import ALLOC, LIVE, TIME, Profile
+from ..model import ALLOC, LIVE, LOCK, TIME, WAIT
+from ..profile import Profile
 from .common import in_time, path_of, pid_of
 from .pprof_fields import (
     FUNCTION,
@@ -39,6 +40,8 @@ from .protobuf import data, number, packed
 _TYPES = {
     TIME: (("samples", "count"), ("cpu", "nanoseconds")),
     ALLOC: (("alloc_objects", "count"), ("alloc_space", "bytes")),
+    LOCK: (("contentions", "count"), ("delay", "nanoseconds")),
+    WAIT: (("contentions", "count"), ("delay", "nanoseconds")),
     LIVE: (("inuse_objects", "count"), ("inuse_space", "bytes")),
 }
 
@@ -70,7 +73,7 @@ class _Writer:
         rest = [
             number(PROFILE.duration_nanos, (profile.last_us - profile.first_us) * 1000),
             data(PROFILE.period_type, cpu_type),
-            number(PROFILE.period, 0 if profile.is_memory else profile.period_us * 1000),
+            number(PROFILE.period, 0 if profile.is_many else profile.period_us * 1000),
             number(PROFILE.default_sample_type, self._string(amount)),
         ]
         types = data(PROFILE.sample_type, samples_type) + data(PROFILE.sample_type, cpu_type)
@@ -99,7 +102,7 @@ class _Writer:
                 place in profile.cut,
             )
             entry = sums.setdefault(key, [0, 0])
-            entry[0] += profile.objects[place] if profile.is_memory else 1
+            entry[0] += profile.objects[place] if profile.is_many else 1
             entry[1] += profile.weights_us[place] * (1 if profile.is_memory else 1000)
         return [self._sample(*key, [round(one) for one in values]) for key, values in sums.items()]
 

@@ -86,6 +86,9 @@ def bottom_up(tree: Tree) -> Tree:
     """Of all roots together. Inlined or not is not told apart: it is the call that was inlined."""
     turned = Tree(
         by_time=tree.by_time,
+        kind=tree.kind,
+        error=tree.error,
+        objects=tree.objects,
         sample_count=tree.sample_count,
         cpu_us=tree.cpu_us,
         cut_count=tree.cut_count,

@@ -62,6 +62,7 @@ def _call_tree(
     tree = CallTree(
         by_time=by_time,
         kind=profile.kind,
+        error=profile.error,
         objects=sum(profile.objects),
         roots=[Place(columns, top, 0) for top in tops],
         sample_count=len(profile),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Optional, Sequence
 
+from ..model import KINDS
 from ..model import Function
 from .diff import Difference
 from .function_table import FunctionRow, Table
@@ -114,13 +115,17 @@ def difference_json(difference: Difference) -> dict[str, Any]:
 def weight_word(tree: Tree) -> str:
     if not tree.by_time:
         return "samples"
-    return "bytes" if tree.is_memory else "cpu"
+    if tree.is_memory:
+        return "bytes"
+    return "waited" if tree.is_many else "cpu"
 
 
 def _summary(tree: Tree) -> dict[str, Any]:
-    memory = {"kind": tree.kind, "bytes": tree.cpu_us, "objects": tree.objects}
+    many = {"kind": tree.kind, weight_word(tree): tree.cpu_us, KINDS[tree.kind].many: tree.objects}
+    if tree.is_memory:
+        many = {"kind": tree.kind, "bytes": tree.cpu_us, "objects": tree.objects}
     return {
-        **(memory if tree.is_memory else {}),
+        **(many if tree.is_many else {}),
         "weight": weight_word(tree),
         "samplePeriod": tree.period_us,
         "samplePeriodTrue": tree.true_period_us,

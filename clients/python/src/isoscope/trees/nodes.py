@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Iterator, NamedTuple, Optional, Sequence
 
 from ..model import Function
-from ..profile import TIME
+from ..model import KINDS, TIME
 from .columns import Columns
 from .html import tree_html
 from .item import Item
@@ -178,9 +178,10 @@ class Place(Node):
 class Tree:
     """Of all samples that were chosen."""
 
-    by_time: bool = False  # weighed by CPU time (of memory: by bytes), else by samples
-    kind: str = TIME  # profile.KINDS; of memory *_us are bytes
-    objects: float = 0.0  # of memory: allocations that the samples stand for
+    by_time: bool = False  # weighed by CPU time (of memory: by bytes; of waits: by time waited), else by samples
+    kind: str = TIME  # KINDS; of memory *_us are bytes
+    error: float = 0.0  # of is_many: the standard error of the whole, as a share of it
+    objects: float = 0.0  # of is_many: allocations or waits that the samples stand for
 
     roots: list[Node] = field(default_factory=list)  # the busiest first
     sample_count: int = 0
@@ -202,7 +203,11 @@ class Tree:
 
     @property
     def is_memory(self) -> bool:
-        return self.kind != TIME
+        return KINDS[self.kind].in_bytes
+
+    @property
+    def is_many(self) -> bool:
+        return bool(KINDS[self.kind].many)
 
     @property
     def weight(self) -> int:

@@ -17,10 +17,10 @@ Units    unit: "percent" of all of the tree, by its weight, "samples", or "ms" o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, sqrt
+from math import inf
 from typing import NamedTuple, Optional
 
-from ..profile import ALLOC
+from ..model import KINDS
 from ..text import Style, counted, duration, printable, shorten, shorten_left, size
 from .function_table import Table
 from .items import GROUPS
@@ -75,7 +75,7 @@ def render_summary(tree: Tree) -> list[str]:
     # Some files keep no times.
     over = f" over {tree.extent_us / 1e6:.2f} s" if tree.extent_us else ""
     seen = f"{counted(tree.sample_count, 'sample')}{groups}{over}"
-    lines = [f"{seen}{_of_memory(tree) if tree.is_memory else _of_time(tree)}"]
+    lines = [f"{seen}{_of_many(tree) if tree.is_many else _of_time(tree)}"]
     lost = sum(tree.lost.values())
     if lost >= max(1, _WORTH_A_WORD * tree.sample_count):
         causes = ", ".join(f"{cause} {count:,}" for cause, count in tree.lost.most_common())
@@ -93,11 +93,11 @@ def _of_time(tree: Tree) -> str:
     return f"{cpu} one per {_period(tree)}"
 
 
-def _of_memory(tree: Tree) -> str:
-    """The standard error is that of a Poisson process."""
-    what = "allocated" if tree.kind == ALLOC else "alive"
-    error = f" (± {100 / sqrt(tree.sample_count):.1f} %)" if tree.sample_count else ""
-    return f", {size(tree.cpu_us)} {what}{error}, about {tree.objects:,.0f} allocations"
+def _of_many(tree: Tree) -> str:
+    kind = KINDS[tree.kind]
+    amount = size(tree.cpu_us) if kind.in_bytes else f"{tree.cpu_us / 1000:,.1f} ms"
+    error = f" (± {100 * tree.error:.1f} %)" if tree.sample_count else ""
+    return f", {amount} {kind.amount}{error}, about {tree.objects:,.0f} {kind.many}"
 
 
 def render_tree(

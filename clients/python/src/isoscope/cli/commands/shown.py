@@ -7,7 +7,8 @@ import json
 from typing import Any, Callable
 
 from ...formats import MICROS, SAMPLES
-from ...profile import ALLOC, CPU, LIVE, TIME
+from ...model import ALLOC, KINDS, LIVE, TIME
+from ...profile import CPU
 from ...text import size
 from ...trees.items import GROUPS, MERGES
 from ...trees.nodes import Tree
@@ -55,7 +56,7 @@ def weight(args: argparse.Namespace) -> str:
 
 
 def _check_unit(args: argparse.Namespace) -> None:
-    unit, memory = getattr(args, "unit", ""), getattr(args, "kind", TIME) != TIME
+    unit, memory = getattr(args, "unit", ""), KINDS[getattr(args, "kind", TIME)].in_bytes
     if unit == "bytes" and not memory:
         raise UsageError(f"--unit bytes needs --kind {ALLOC} or {LIVE}: these samples stand for time")
     if memory and (unit == "ms" or args.weight == MICROS):

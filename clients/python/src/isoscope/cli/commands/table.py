@@ -24,8 +24,6 @@ _ORDERS: dict[str, Callable[[FunctionRow], Any]] = {
     "cpu": lambda row: -row.self_us,
     "name": lambda row: row.name,
 }
-_NUMBERS = ("self", "total", "self ms", "total ms", "samples")
-_NUMBERS_OF_MEMORY = ("self", "total", "self KiB", "total KiB", "samples")
 _HOT = 0.1  # of all in one function itself: worth a look
 _CALL = re.compile(r"(  (?:called by|calls) )?(.*)", re.DOTALL)
 
@@ -80,9 +78,14 @@ def named_rows(table: Table, name: str) -> list[FunctionRow]:
     return rows
 
 
+def _numbers(tree: CallTree) -> tuple[str, ...]:
+    unit = "KiB" if tree.is_memory else "ms"
+    return ("self", "total", f"self {unit}", f"total {unit}", "samples")
+
+
 def _page(tree: CallTree, rows: list[FunctionRow], args: argparse.Namespace) -> list[str]:
     style = style_here(args.shorten)
-    numbers = (_NUMBERS_OF_MEMORY if tree.is_memory else _NUMBERS) if args.unit == "percent" else _NUMBERS[:2]
+    numbers = _numbers(tree) if args.unit == "percent" else _numbers(tree)[:2]
     columns = [Column(title, right=True) for title in numbers]
     columns.append(Column("function", grows=True, fit=_fit_call))
     columns.append(Column("library", grows=True, fit=shorten_left))
