@@ -307,12 +307,14 @@ subprocess.run(["/bin/dash", "-c", "echo $LD_PRELOAD"], check=True)
 """
 
 
-def test_who_comes_back_finds_the_library_for_allocations_too(run, other_root):
+@pytest.mark.parametrize("beside", [["alloc"], ["lock"], ["alloc", "lock"]])
+def test_who_comes_back_finds_the_libraries_beside_ours_too(run, other_root, beside):
     folder, words = other_root
-    ended = run([*words, sys.executable, "-c", GO_AND_COME_BACK, folder], "--quiet", "--alloc")
+    options = [f"--{one}" for one in beside]
+    ended = run([*words, sys.executable, "-c", GO_AND_COME_BACK, folder], "--quiet", *options)
     inside, outside = ended.stdout.splitlines()
     assert inside == ""
-    assert [one.rpartition("/")[2] for one in outside.split(":")] == ["libisoscope.so.0", "libisoscope_alloc.so"]
+    assert [one.rpartition("/")[2] for one in outside.split(":")] == ["libisoscope.so.0", *[f"libisoscope_{one}.so" for one in beside]]
 
 
 @pytest.mark.parametrize("others", ["", "/lib/none.so"])

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from isoscope import Function, Library, Process, Profile
 from isoscope.explain.facts import Facts
 from isoscope.explain.known_calls import _BY_NAME
-from isoscope.profile import ALLOC, TIME
+from isoscope.model import ALLOC, TIME
 
 APP = Library("libraries/1", "file:///opt/app", "app", "/opt/app")
 LIBC = Library("libraries/2", "file:///lib/libc.so.6", "libc.so.6", "/lib/libc.so.6", system=True)

@@ -9,7 +9,7 @@ from isoscope.explain.known_calls import FILE, LOCK, MEMORY, READ, REST, call_of
 from isoscope.explain.reading import reading_of
 from isoscope.explain.report import Report, text
 from isoscope.explain.words import plain
-from isoscope.profile import ALLOC
+from isoscope.model import ALLOC
 from late_loops import busy, loop_stats, quiet_loop, stall
 
 

@@ -6,7 +6,7 @@ from isoscope.explain import budgets
 from isoscope.explain.budgets import EXCEEDED, UNKNOWN, WITHIN, BadBudgets
 from isoscope.explain.facts import of_file
 from isoscope.explain.words import plain
-from isoscope.profile import ALLOC
+from isoscope.model import ALLOC
 from late_loops import busy, loop_stats, quiet_loop, stall
 
 MIB = 1 << 20

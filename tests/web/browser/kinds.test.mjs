@@ -196,3 +196,14 @@ test("a saved session has only time", () =>
     await visit.page.locator("dialog").first().waitFor({ state: "attached" });
     assert.equal(await visit.page.locator(".kind").count(), 0);
   }));
+
+test("waits are kinds too: a lock is the leaf, and what was waited is time", () =>
+  visited(Service.ended([...workload("waits_for_locks", "turns")], "--lock=10"), async (visit) => {
+    await kind(visit, "Locks").waitFor();
+    await show(visit, "Locks", "waited");
+    assert.match(await visit.flame(), /^Flame graph of [\d.]+ (ms|s)$/);
+    await visit.tab("Table").click();
+    await total(visit, "queue_lock").waitFor();
+    await visit.picture("locks");
+    await show(visit, "Waits", "waited");
+  }));
