@@ -190,14 +190,53 @@ static enum flag_set set_wall_threads(struct service *service, const char *value
     return FLAG_SET;
 }
 
-static bool any_allocations(struct service *service)
+static bool sees_allocations(const struct feed_status_view *status)
+{
+    return status->allocations_seen == FEED_ALLOCATIONS_SEEN;
+}
+
+static bool sees_locks(const struct feed_status_view *status)
+{
+    return status->locks_seen;
+}
+
+static bool any_process(struct service *service, bool (*sees)(const struct feed_status_view *))
 {
     const struct process_info *process = NULL;
 
     while ((process = isolates_next(&service->isolates, process)))
-        if (process->live && process->status.allocations_seen == FEED_ALLOCATIONS_SEEN)
+        if (process->live && sees(&process->status))
             return true;
     return false;
+}
+
+/* How much goes by for one that is sampled; 0: none is. */
+struct mean {
+    uint32_t least, most, usual;
+    bool (*sees)(const struct feed_status_view *status);
+    enum flag_set otherwise; /* no program can */
+};
+
+/* FLAG_SET: *out is what is to be; an empty value leaves it. */
+static enum flag_set read_mean(struct service *service, const char *value, const struct mean *mean,
+                               uint32_t *out)
+{
+    int64_t number;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!strcmp(value, "true"))
+        number = mean->usual;
+    else if (!strcmp(value, "false"))
+        number = 0;
+    else if (!value_int64(value, &number))
+        return FLAG_INVALID;
+    if (number)
+        number = clamp(number, mean->least, mean->most);
+    if (number && !any_process(service, mean->sees))
+        return mean->otherwise;
+    *out = (uint32_t)number;
+    return FLAG_SET;
 }
 
 static void get_alloc(struct service *service, char out[FLAG_TEXT_MAX])
@@ -208,24 +247,32 @@ static void get_alloc(struct service *service, char out[FLAG_TEXT_MAX])
 
 static enum flag_set set_alloc(struct service *service, const char *value)
 {
+    static const struct mean mean = { FEED_ALLOCATION_BYTES_MIN, FEED_ALLOCATION_BYTES_MAX,
+                                      FEED_ALLOCATION_BYTES_DEFAULT, sees_allocations,
+                                      FLAG_NO_ALLOC };
     struct feed_settings settings = profile_settings(service->options.profile);
-    int64_t bytes;
+    enum flag_set set = read_mean(service, value, &mean, &settings.allocation_bytes);
 
-    if (!*value)
-        return FLAG_SET;
-    if (!strcmp(value, "true"))
-        bytes = FEED_ALLOCATION_BYTES_DEFAULT;
-    else if (!strcmp(value, "false"))
-        bytes = 0;
-    else if (!value_int64(value, &bytes))
-        return FLAG_INVALID;
-    if (bytes)
-        bytes = clamp(bytes, FEED_ALLOCATION_BYTES_MIN, FEED_ALLOCATION_BYTES_MAX);
-    if (bytes && !any_allocations(service))
-        return FLAG_UNSEEN;
-    settings.allocation_bytes = (uint32_t)bytes;
-    profile_apply_settings(service->options.profile, &settings);
-    return FLAG_SET;
+    if (set == FLAG_SET && *value)
+        profile_apply_settings(service->options.profile, &settings);
+    return set;
+}
+
+static void get_lock(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_settings(service->options.profile).lock_us);
+}
+
+static enum flag_set set_lock(struct service *service, const char *value)
+{
+    static const struct mean mean = { FEED_LOCK_US_MIN, FEED_LOCK_US_MAX, FEED_LOCK_US_DEFAULT,
+                                      sees_locks, FLAG_NO_LOCK };
+    struct feed_settings settings = profile_settings(service->options.profile);
+    enum flag_set set = read_mean(service, value, &mean, &settings.lock_us);
+
+    if (set == FLAG_SET && *value)
+        profile_apply_settings(service->options.profile, &settings);
+    return set;
 }
 
 static void get_stall_limit(struct service *service, char out[FLAG_TEXT_MAX])
@@ -305,6 +352,10 @@ static const struct flag flags[] = {
     { "profile_gil",
       "Tell who has Python's interpreter lock, and who waits for it: GilHeld and GilWait.", "Bool",
       "false", get_gil, set_gil },
+    { "profile_lock",
+      "Microseconds waited of which one wait is sampled, on average; 0: none. Of programs started "
+      "with --lock.",
+      "Int", "0", get_lock, set_lock },
     { "profile_microtasks", "Not possible here.", "Bool", "false", NULL, set_never },
     { "profile_mode", "cpu: threads that run are sampled; wall: sleeping ones too.", "String",
       "cpu", get_mode, set_mode },

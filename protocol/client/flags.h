@@ -26,8 +26,9 @@ enum flag_set {
     FLAG_UNKNOWN,
     FLAG_INVALID,
     FLAG_FIXED,
-    FLAG_UNSEEN, /* no program lets its allocations come by */
-    FLAG_SAVED,  /* it would change what a program does, and none is there */
+    FLAG_NO_ALLOC, /* no program lets its allocations come by */
+    FLAG_NO_LOCK,  /* nor its waits */
+    FLAG_SAVED,    /* it would change what a program does, and none is there */
 };
 
 /* A list of Flag objects; NULL when out of memory. */

@@ -40,6 +40,8 @@ const char *const samples_kind_words[SAMPLES_KIND_COUNT + 1] = {
     [SAMPLES_KIND_TIME] = "time",
     [SAMPLES_KIND_ALLOC] = "alloc",
     [SAMPLES_KIND_LIVE] = "live",
+    [SAMPLES_KIND_LOCK] = "lock",
+    [SAMPLES_KIND_WAIT] = "wait",
 };
 
 const char *const stream_id_words[STREAM_ID_COUNT + 1] = {

@@ -25,7 +25,7 @@ static int reply_samples(struct client *client, struct reply *reply, const struc
     struct cpu_samples_options options = { .dialect = telling->dialect,
                                            .codes = telling->codes,
                                            .pcs = telling->pcs,
-                                           .memory = sample_kind_is_memory(window->kind),
+                                           .kind = window->kind,
                                            .tells_progress = window->partial_names_ok,
                                            .several = !isolate };
     int rc = samples_reply_begin(client, reply, isolate, window, &begun);

@@ -10,7 +10,9 @@ enum sample_kind samples_kind_of(enum samples_kind kind)
 {
     static const enum sample_kind kinds[] = { [SAMPLES_KIND_TIME] = SAMPLES_OF_TIME,
                                               [SAMPLES_KIND_ALLOC] = SAMPLES_OF_ALLOCATIONS,
-                                              [SAMPLES_KIND_LIVE] = SAMPLES_OF_LIVE };
+                                              [SAMPLES_KIND_LIVE] = SAMPLES_OF_LIVE,
+                                              [SAMPLES_KIND_LOCK] = SAMPLES_OF_LOCKS,
+                                              [SAMPLES_KIND_WAIT] = SAMPLES_OF_WAITS };
 
     return kinds[kind];
 }
@@ -38,7 +40,7 @@ int table_reply(struct client *client, const struct private_get_cpu_samples_para
                                       .counters = begun.counters,
                                       .tells_progress = window.partial_names_ok,
                                       .symbols = profile_symbols(profile),
-                                      .memory = sample_kind_is_memory(window.kind),
+                                      .kind = window.kind,
                                       .pid = begun.pid,
                                       .period_us = profile_settings(profile).period_us,
                                       .depth_max = profile_settings(profile).depth_max };

@@ -40,6 +40,10 @@ static void add_process(struct sums *sums, const struct process_info *process)
     sums->status.allocations += status->allocations;
     sums->status.allocations_lost += status->allocations_lost;
     sums->status.allocations_loose += status->allocations_loose;
+    sums->status.lock_waits += status->lock_waits;
+    sums->status.lock_ns += status->lock_ns;
+    sums->status.waits_sampled += status->waits_sampled;
+    sums->status.waits_lost += status->waits_lost;
     sums->status.names_full += status->names_full;
     sums->status.codes_full += status->codes_full;
     sums->status.loops_lost += status->loops_lost;
@@ -92,6 +96,12 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
         put_counter(object, "alloc_sampled", sums.status.allocations);
         put_counter(object, "alloc_lost", sums.status.allocations_lost);
         put_counter(object, "alloc_loose", sums.status.allocations_loose);
+    }
+    if (sums.status.lock_waits || sums.status.waits_sampled || sums.status.waits_lost) {
+        put_counter(object, "lock_waits", sums.status.lock_waits);
+        put_counter(object, "lock_ns", sums.status.lock_ns);
+        put_counter(object, "wait_sampled", sums.status.waits_sampled);
+        put_counter(object, "wait_lost", sums.status.waits_lost);
     }
     if (sums.status.codes_full)
         put_counter(object, "codes_full", sums.status.codes_full);

@@ -49,17 +49,37 @@ static void put_end(struct json_text *text, enum feed_end end)
     json_text_string(text, sample_end_word(end));
 }
 
-static void put_weight(struct json_text *text, const struct cpu_samples_view *view,
-                       const struct snapshot_sample *sample)
+static void put_memory(struct json_text *text, const struct snapshot_sample *sample)
 {
-    json_text_literal(text, ",\"cpuNanos\":");
-    json_text_uint(text, view->memory ? 0 : sample->weight);
-    if (!view->memory)
-        return;
     json_text_literal(text, ",\"bytes\":");
     json_text_uint(text, sample->weight);
     json_text_literal(text, ",\"objects\":");
     json_text_double(text, sample->objects);
+}
+
+static void put_wait(struct json_text *text, const struct snapshot_sample *sample)
+{
+    json_text_literal(text, ",\"waitNanos\":");
+    json_text_uint(text, sample->weight);
+    json_text_literal(text, ",\"waits\":");
+    json_text_double(text, sample->objects);
+    json_text_literal(text, ",\"waitedFor\":");
+    json_text_string(text, sample_wait_word(sample->wait.what));
+    if (!sample->wait.holder)
+        return;
+    json_text_literal(text, ",\"holder\":");
+    json_text_int(text, sample->wait.holder);
+}
+
+static void put_weight(struct json_text *text, const struct cpu_samples_view *view,
+                       const struct snapshot_sample *sample)
+{
+    json_text_literal(text, ",\"cpuNanos\":");
+    json_text_uint(text, sample_kind_is_many(view->kind) ? 0 : sample->weight);
+    if (sample_kind_is_memory(view->kind))
+        put_memory(text, sample);
+    if (sample_kind_is_waits(view->kind))
+        put_wait(text, sample);
 }
 
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,

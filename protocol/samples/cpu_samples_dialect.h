@@ -22,10 +22,10 @@ struct cpu_samples_view {
     struct frame_texts frame_texts;
     struct sample_codes codes; /* where the client asked for them */
     bool pcs;                  /* each frame says where in its module it is */
-    bool memory;               /* samples stand for bytes and objects */
-    bool several;              /* processes may be in it: each sample says whose it is */
-    struct tags tags;          /* of the samples so far */
-    uint64_t truncated;        /* samples so far whose stack is not whole */
+    enum sample_kind kind;
+    bool several;       /* processes may be in it: each sample says whose it is */
+    struct tags tags;   /* of the samples so far */
+    uint64_t truncated; /* samples so far whose stack is not whole */
 };
 
 struct cpu_samples_dialect {

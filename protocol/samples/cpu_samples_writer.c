@@ -199,7 +199,7 @@ int cpu_samples_writer_new(struct reply_stream **out, struct snapshot *snapshot,
     writer->snapshot = snapshot;
     writer->view.pcs = options->pcs;
     writer->view.several = options->several;
-    writer->view.memory = options->memory;
+    writer->view.kind = options->kind;
     writer->view.functions = snapshot_functions(snapshot, &writer->view.function_count);
     writer->view.frames = snapshot_frames(snapshot, &writer->view.frame_count);
     writer->view.libraries = snapshot_libraries(snapshot, &writer->view.library_count);

@@ -30,12 +30,12 @@ struct cpu_samples_options {
     int32_t pid;
     bool tells_progress; /* of what symbols says: names may be missing */
     struct profile_symbols symbols;
-    bool codes;           /* "_codes" too; the public dialect's */
-    bool pcs;             /* frames say where in their module they are; the article's */
-    bool memory;          /* samples stand for bytes and objects; the article's */
-    bool several;         /* processes were asked for, so samples say whose they are */
-    const char *user_tag; /* they are CachedCpuSamples of it; NULL: they are CpuSamples */
-    bool evicted;         /* older ones of them may be gone */
+    bool codes;            /* "_codes" too; the public dialect's */
+    bool pcs;              /* frames say where in their module they are; the article's */
+    enum sample_kind kind; /* what the article's dialect says of a sample */
+    bool several;          /* processes were asked for, so samples say whose they are */
+    const char *user_tag;  /* they are CachedCpuSamples of it; NULL: they are CpuSamples */
+    bool evicted;          /* older ones of them may be gone */
 };
 
 /* Takes over the snapshot, also when it fails: -ISOSCOPE_NO_MEMORY. */

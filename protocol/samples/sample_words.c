@@ -23,6 +23,15 @@ const char *sample_end_word(enum feed_end end)
     return known ? end_names[end] : NULL;
 }
 
+const char *sample_wait_word(uint8_t what)
+{
+#define WAIT_WORD(name, word) word,
+    static const char *const words[FEED_WAIT_COUNT] = { FEED_WAITS(WAIT_WORD) };
+#undef WAIT_WORD
+
+    return what < FEED_WAIT_COUNT ? words[what] : "futex";
+}
+
 void sample_members(struct json_text *text, const struct snapshot_sample *sample)
 {
     json_text_literal(text, "\"tid\":");

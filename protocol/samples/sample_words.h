@@ -12,6 +12,9 @@ const char *sample_vm_tag(uint8_t state);
 /* Why its stack is not whole; NULL: it is, or nobody knows. */
 const char *sample_end_word(enum feed_end end);
 
+/* What it waited for: feed_wait. */
+const char *sample_wait_word(uint8_t what);
+
 /* The members of a CpuSample, but for its stack. */
 void sample_members(struct json_text *text, const struct snapshot_sample *sample);
 

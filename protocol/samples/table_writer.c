@@ -20,7 +20,7 @@ struct table_writer {
     bool any;        /* the list has an entry already */
     bool any_tree;   /* there is a tree already */
     int64_t time_us; /* of the sample before */
-    bool memory;     /* samples stand for bytes and objects */
+    enum sample_kind kind;
 };
 
 /* A list of the reply. What is before it closes the list before. */
@@ -30,7 +30,7 @@ struct list {
     void (*put)(struct table_writer *writer, struct json_text *text, uint32_t entry);
     void (*put_sample)(struct table_writer *writer, struct json_text *text,
                        const struct follow_sample *sample);
-    bool memory; /* only of such samples */
+    bool (*is_of)(enum sample_kind kind); /* NULL: of each */
 };
 
 static struct chunk_delta part_of(const struct table_writer *writer)
@@ -202,13 +202,15 @@ static void put_time(struct table_writer *writer, struct json_text *text,
 SAMPLE_COLUMN(sample_thread, thread)
 SAMPLE_COLUMN(sample_caller, caller)
 SAMPLE_COLUMN(sample_frame, frame)
-SAMPLE_COLUMN(bytes, weight)
+SAMPLE_COLUMN(weight, weight)
+SAMPLE_COLUMN(holder, wait.holder)
+SAMPLE_COLUMN(what, wait.what)
 #undef SAMPLE_COLUMN
 
 static void put_cpu(struct table_writer *writer, struct json_text *text,
                     const struct follow_sample *sample)
 {
-    put_number(writer, text, writer->memory ? 0 : (int64_t)sample->weight);
+    put_number(writer, text, sample_kind_is_many(writer->kind) ? 0 : (int64_t)sample->weight);
 }
 
 static void put_objects(struct table_writer *writer, struct json_text *text,
@@ -244,23 +246,27 @@ static void put_end(struct table_writer *writer, struct json_text *text,
 }
 
 static const struct list lists[] = {
-    { ",\"libraries\":[", library_range, put_library, NULL, false },
-    { "],\"functions\":[", function_range, put_function, NULL, false },
-    { "],\"frames\":[", frame_range, put_frame, NULL, false },
-    { "],\"renamed\":[", renamed_range, put_renamed, NULL, false },
-    { NULL, node_range, put_node_caller, NULL, false },
-    { "],\"frames\":[", node_range, put_node_frame, NULL, false },
-    { "]},\"threads\":[", thread_range, put_thread, NULL, false },
-    { "],\"samples\":{\"timeDeltas\":[", sample_range, NULL, put_time, false },
-    { "],\"threads\":[", sample_range, NULL, put_sample_thread, false },
-    { "],\"callers\":[", sample_range, NULL, put_sample_caller, false },
-    { "],\"frames\":[", sample_range, NULL, put_sample_frame, false },
-    { "],\"cpuNanos\":[", sample_range, NULL, put_cpu, false },
-    { "],\"vmTags\":[", sample_range, NULL, put_state, false },
-    { "],\"bytes\":[", sample_range, NULL, put_bytes, true },
-    { "],\"objects\":[", sample_range, NULL, put_objects, true },
-    { "],\"incomplete\":[", sample_range, NULL, put_incomplete, false },
-    { "],\"ends\":[", sample_range, NULL, put_end, false },
+    { ",\"libraries\":[", library_range, put_library, NULL, NULL },
+    { "],\"functions\":[", function_range, put_function, NULL, NULL },
+    { "],\"frames\":[", frame_range, put_frame, NULL, NULL },
+    { "],\"renamed\":[", renamed_range, put_renamed, NULL, NULL },
+    { NULL, node_range, put_node_caller, NULL, NULL },
+    { "],\"frames\":[", node_range, put_node_frame, NULL, NULL },
+    { "]},\"threads\":[", thread_range, put_thread, NULL, NULL },
+    { "],\"samples\":{\"timeDeltas\":[", sample_range, NULL, put_time, NULL },
+    { "],\"threads\":[", sample_range, NULL, put_sample_thread, NULL },
+    { "],\"callers\":[", sample_range, NULL, put_sample_caller, NULL },
+    { "],\"frames\":[", sample_range, NULL, put_sample_frame, NULL },
+    { "],\"cpuNanos\":[", sample_range, NULL, put_cpu, NULL },
+    { "],\"vmTags\":[", sample_range, NULL, put_state, NULL },
+    { "],\"bytes\":[", sample_range, NULL, put_weight, sample_kind_is_memory },
+    { "],\"objects\":[", sample_range, NULL, put_objects, sample_kind_is_memory },
+    { "],\"waitNanos\":[", sample_range, NULL, put_weight, sample_kind_is_waits },
+    { "],\"waits\":[", sample_range, NULL, put_objects, sample_kind_is_waits },
+    { "],\"waitedFor\":[", sample_range, NULL, put_what, sample_kind_is_waits },
+    { "],\"holders\":[", sample_range, NULL, put_holder, sample_kind_is_waits },
+    { "],\"incomplete\":[", sample_range, NULL, put_incomplete, NULL },
+    { "],\"ends\":[", sample_range, NULL, put_end, NULL },
 };
 enum { LIST_COUNT = sizeof(lists) / sizeof(*lists), FIRST_OF_TREE = 4 };
 
@@ -341,7 +347,8 @@ static void close_list(struct table_writer *writer, struct json_text *text)
     writer->opened = false;
     do
         writer->list++;
-    while (writer->list < LIST_COUNT && lists[writer->list].memory && !writer->memory);
+    while (writer->list < LIST_COUNT && lists[writer->list].is_of &&
+           !lists[writer->list].is_of(writer->kind));
     if (writer->list == FIRST_OF_TREE) {
         json_text_literal(text, "],\"trees\":[");
         begin_tree(writer, text);
@@ -437,7 +444,7 @@ int table_writer_new(struct reply_stream **out, struct follow *follow,
     }
     writer->stream.kind = &kind;
     writer->follow = follow;
-    writer->memory = options->memory;
+    writer->kind = options->kind;
     put_head(&writer->stream.carry, follow, options);
     *out = &writer->stream;
     return 0;

@@ -19,7 +19,7 @@ struct table_options {
     int32_t pid;
     uint32_t period_us, depth_max;
     bool tells_progress; /* of what symbols says: names may be missing */
-    bool memory;         /* samples stand for bytes and objects */
+    enum sample_kind kind;
     struct profile_symbols symbols;
 };
 

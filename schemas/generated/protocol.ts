@@ -614,8 +614,8 @@ export interface RpcErrorRequest {
 /** list: each sample with its whole stack; table: columns and a tree of stacks, for views that follow. */
 export type SamplesForm = "list" | "table";
 
-/** time: CPU time, and in wall mode all of it; alloc: allocations, sampled by their bytes; live: those of them that have not been freed, by when they were allocated. Samples of alloc and live stand for bytes and objects, not for time. */
-export type SamplesKind = "time" | "alloc" | "live";
+/** time: CPU time, and in wall mode all of it; alloc: allocations, sampled by their bytes; live: those of them that have not been freed, by when they were allocated; lock: waits for locks that another thread had, sampled by their duration; wait: those for condition variables, semaphores and futexes. Samples of alloc and live stand for bytes and objects, those of lock and wait for nanoseconds waited and waits, and their leaf is what was waited for. */
+export type SamplesKind = "time" | "alloc" | "live" | "lock" | "wait";
 
 /** A source file, with its text where the service may read it. */
 export interface Script {
@@ -852,7 +852,7 @@ export type ZoneBuffer = "Ring";
 /** Whether an object that is met again has the id it had. */
 export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 
-/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; alloc_: sampled allocations, those without a sample (lost), and those that could not be followed until they are freed (loose); runtime_: processes with a runtime whose code ends stacks, as it was started; runtime_unknown: with one whose frames are not shown, for its version is not known. */
+/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; alloc_: sampled allocations, those without a sample (lost), and those that could not be followed until they are freed (loose); lock_: waits for locks that another thread had (waits), and their time (ns), all of them; wait_: sampled ones of all kinds (sampled), and those without a sample (lost); runtime_: processes with a runtime whose code ends stacks, as it was started; runtime_unknown: with one whose frames are not shown, for its version is not known. */
 export type PrivateCounters = Record<string, number>;
 
 /** A process or thread that used more than 80 % of a processor for 60 seconds on average. */
@@ -942,6 +942,14 @@ export interface PrivateCpuSample {
   bytes?: number;
   /** The same, in allocations. */
   objects?: number;
+  /** Of lock and wait: what the sample stands for, of all that was waited. */
+  waitNanos?: number;
+  /** The same, in waits. One of them took waitNanos / waits, and was over at the sample's time. */
+  waits?: number;
+  /** What, with waitNanos. */
+  waitedFor?: "mutex" | "read" | "write" | "condition" | "semaphore" | "futex";
+  /** The thread that had it when the wait began, by tid; not there: not known. */
+  holder?: number;
   /** The stack is not whole. */
   truncated?: true;
   /** Why it is not whole. */
@@ -1532,6 +1540,14 @@ export interface PrivateTableSamples {
   bytes?: number[];
   /** The same, in allocations. */
   objects?: number[];
+  /** Of lock and wait: what the sample stands for, of all that was waited. */
+  waitNanos?: number[];
+  /** The same, in waits. One of them took waitNanos / waits, and was over at the sample's time. */
+  waits?: number[];
+  /** 0: a mutex; 1: a lock of readers and writers, to read, 2: to write; 3: a condition variable; 4: a semaphore; 5: a futex. */
+  waitedFor?: number[];
+  /** The thread that had it when the wait began, by tid; 0: not known. */
+  holders?: number[];
   /** Which samples' stacks are not whole: places in the columns. */
   incomplete: number[];
   /** Why, in the order of incomplete. */
