@@ -19,7 +19,7 @@ from harness import DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, Client, measured, prof
 SECONDS = "2"
 # Word of the program: the kind of finding, the function that it has to name, its least and greatest share.
 PLANTED = {
-    "hot": ("cpu", "score_rows", 0.70, 0.90),  # four fifths
+    "hot": ("cpu", "score_rows", 0.50, 0.95),  # four fifths; the band is checked, too
     "convoy": ("lock", "update_table", 0.30, 1.0),
     "stalls": ("stall", "write_journal", 0.20, 1.0),
     "churn": ("allocation", "build_words", 0.50, 1.0),
@@ -55,7 +55,9 @@ def check_planted(report: dict, word: str) -> None:
     assert found(report) <= {(kind, function)} | ALSO.get(word, set()), report
     finding = next(one for one in report["findings"] if one["kind"] == kind)
     assert least <= finding["share"] <= most, finding
-    assert 0 < finding["error"] < 0.1 and finding["path"][0] in ("main", "update"), finding
+    assert 0 < finding["error"] < 0.3 and finding["path"][0] in ("main", "update"), finding
+    if word == "hot":  # 4.5 standard deviations
+        assert abs(finding["share"] - 0.8) <= 4.5 / 1.96 * finding["error"], finding
     assert finding["place"]["file"].endswith("planted.c") and finding["place"]["line"], finding
     assert finding["cause"] and finding["next"] and finding["evidence"]
 
@@ -229,14 +231,20 @@ def test_no_service_another_token_and_several_sources_are_said(session):
     assert done.returncode == 2 and "explain needs a URI, a file" in done.stderr
 
 
+@measured
 def test_several_processes_are_one_reading_and_one_of_them_can_be_chosen(tmp_path):
-    file = tmp_path / "both.isoscope"
-    script = f"{workload('planted')} hot 0.5 & {workload('planted')} churn 0.5; wait"
-    words = ["record", "--quiet", "-o", str(file), "--", "sh", "-c", script]
-    subprocess.run([ISOSCOPE, *words], check=True, timeout=DEADLINE_S, stderr=subprocess.DEVNULL)
-    assert found(told(str(file))) >= {("allocation", "build_words"), ("cpu", "score_rows")}
-    done = explain("--process", "planted", str(file))
-    assert done.returncode == 0
+    file, words = tmp_path / "both.isoscope", ("hot", "churn")
+    file.unlink(missing_ok=True)
+    for word in words:
+        shutil.copy(workload("planted"), tmp_path / f"is_{word}")
+    script = f"{tmp_path}/is_hot hot {SECONDS} & {tmp_path}/is_churn churn {SECONDS}; wait"
+    command = [ISOSCOPE, "record", "--quiet", "-o", str(file), "--", "sh", "-c", script]
+    subprocess.run(command, check=True, timeout=DEADLINE_S, stderr=subprocess.DEVNULL)
+    assert ("allocation", "build_words") in found(told(str(file)))
+    for word in words:
+        report = told("--process", f"is_{word}", str(file))
+        check_planted(report, word)
+        runs_its_commands(report, tmp_path)
     done = explain("--process", "nobody", str(file))
     assert done.returncode == 1 and "no process 'nobody'; there are: " in done.stderr
 

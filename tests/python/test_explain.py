@@ -51,15 +51,16 @@ def test_a_functions_name_says_what_it_does(name, call):
 # CPU time.
 
 
-def hot_run(hot: int, others: int, **more) -> Run:
-    run = Run(wall=False, **more).add("main>serve>parse:12", samples=hot)
+def hot_run(hot: int, others: int, wall: bool = False) -> Run:
+    run = Run(wall=wall).add("main>serve>parse:12", samples=hot)
     for number in range(others):
         run.add(f"main>serve>other{number % 10}:5")
     return run
 
 
-def test_a_hot_function_is_found_with_its_share_line_way_and_caller():
-    finding = found(hot_run(600, 400).facts())["cpu"]
+@pytest.mark.parametrize("wall", [False, True])
+def test_a_hot_function_is_found_with_its_share_line_way_and_caller(wall):
+    finding = found(hot_run(600, 400, wall).facts())["cpu"]
     assert (finding.share.value, round(finding.share.error, 3)) == (0.6, 0.03)
     assert (finding.place.function, finding.place.file, finding.place.line) == ("parse", "/src/app.c", 12)
     assert finding.path == ("main", "serve", "parse")
@@ -128,6 +129,21 @@ def test_of_a_program_that_a_runtime_runs_its_own_functions_are_found():
 @pytest.mark.parametrize("begin", ["_start>__libc_start_main>main", "app+0x10>__libc_start_main>main", "clone3>start_thread>main", "main"])
 def test_a_way_begins_where_the_programs_own_code_does(begin):
     assert found(Run(wall=False).add(f"{begin}>parse", samples=500).facts())["cpu"].path == ("main", "parse")
+
+
+def test_a_late_look_of_wall_mode_is_one_however_many_samples_it_stands_for():
+    def share(late: bool):
+        run = Run(late=late)
+        for number in range(40):
+            run.add(f"main>{'parse' if number % 2 else f'other{number % 8}'}", samples=20)
+        return reading_of(run.facts())
+
+    assert found(Run(late=False).add("main>parse", samples=800).facts())
+    (finding,) = share(False).findings
+    assert finding.share.error == pytest.approx(0.035, abs=0.001)
+    unsure = share(True)
+    assert not unsure.findings and "800 samples (worth 40 equal ones)" in told(unsure.looked_at)
+    assert "the hottest function is parse with 50.0 % ± 14.8" in told(unsure.looked_at)
 
 
 def test_time_between_two_looks_of_wall_mode_is_nobodys():

@@ -39,7 +39,7 @@ def report_of(name: str, **more) -> report.Report:
     run.profile.thread(PROCESS, 42, name)
     node = run.profile.node(node, run.profile.frame(function, 7))
     for at in range(500):
-        run.profile.add_sample(at * 1000, 0, node, state="Running")
+        run.profile.add_sample(at * 1001, 0, node, state="Running")
     facts = run.facts()
     verdicts = judged([Budget("function", name, "total", 0.1), Budget("stall", "", "count", 0)], facts)
     return report.Report(name, reading_of(facts), From((name,)), verdicts, **more)

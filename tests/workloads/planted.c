@@ -12,7 +12,6 @@
 #include "burn.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +26,10 @@
 enum { MS = 1000000 };
 
 static double end_s;
-static _Atomic bool ended;
 
 static bool goes_on(void)
 {
-    return !ended && cpu_seconds(CLOCK_MONOTONIC) < end_s;
+    return cpu_seconds(CLOCK_MONOTONIC) < end_s;
 }
 
 static void rest(long ns)
@@ -274,15 +272,12 @@ static void *work(void *unused)
 
     for (;;) {
         pthread_mutex_lock(&jobs_lock);
-        while (jobs == 0 && !ended)
+        while (jobs == 0)
             pthread_cond_wait(&jobs_come, &jobs_lock);
-        if (jobs == 0)
-            break;
         jobs--;
         pthread_mutex_unlock(&jobs_lock);
         serve(&burn);
     }
-    pthread_mutex_unlock(&jobs_lock);
     return NULL;
 }
 
@@ -290,7 +285,7 @@ static void *take_connections(void *unused)
 {
     int connection = accept(connections, NULL, NULL);
 
-    (void)connection; /* none comes: the end shuts the socket down */
+    (void)connection; /* none comes */
     return unused;
 }
 
@@ -312,30 +307,19 @@ static void on_request(long tick)
     pthread_mutex_unlock(&jobs_lock);
 }
 
+/* Its other threads end with the program: to wait for them would be a dispatch that takes long. */
 static void healthy(void)
 {
-    pthread_t workers[WORKERS], others[2];
-
     connections = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* An address of the kernel's choice. */
     if (bind(connections, &(struct sockaddr){ .sa_family = AF_UNIX }, sizeof(sa_family_t)) < 0 ||
         listen(connections, 1) < 0 || pipe(commands) < 0)
         exit(1);
     for (int i = 0; i < WORKERS; i++)
-        workers[i] = started("worker", work);
-    others[0] = started("accepts", take_connections);
-    others[1] = started("commands", take_commands);
+        started("worker", work);
+    started("accepts", take_connections);
+    started("commands", take_commands);
     loop(4L * MS, on_request);
-    pthread_mutex_lock(&jobs_lock);
-    ended = true;
-    pthread_cond_broadcast(&jobs_come);
-    pthread_mutex_unlock(&jobs_lock);
-    shutdown(connections, SHUT_RDWR);
-    close(commands[1]);
-    for (int i = 0; i < WORKERS; i++)
-        pthread_join(workers[i], NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(others[i], NULL);
 }
 
 int main(int count, char **words)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Iterator, Optional
 
 from .. import filters
+from ..profile import CPU as CPU_WEIGHT
 from ..profile import SAMPLES, Profile
 from ..text import size
 from ..trees import HotSpot, hot_spots
@@ -36,7 +37,8 @@ class CpuTime:
         self.by_count = facts.has_waits or self.profile.weight == SAMPLES
         weights = self.profile.weights_us
         self.total = len(self.profile) if self.by_count else sum(weights)
-        self.samples = float(len(self.profile)) if self.by_count else effective(weights)
+        # As many looks of equal worth would say as much.
+        self.samples = effective(looks(self.profile) if facts.has_waits else weights if any(weights) else [1] * len(weights))
         self.busy = facts.busy
         self.wall = facts.has_waits
 
@@ -63,7 +65,8 @@ class CpuTime:
         hidden = set(self.between_looks)
         shown = self.profile.choose([at for at in range(len(self.profile)) if at not in hidden])
         view = filters.by_stack(shown, inline=False, frames=MINE if self.of_runtime else ALL)
-        spots = hot_spots(view, threshold=_SHOWN_LEAST).spots if len(view) else []
+        by = SAMPLES if self.by_count else CPU_WEIGHT
+        spots = hot_spots(view, threshold=_SHOWN_LEAST, weight=by).spots if len(view) else []
         return [spot for spot in spots if call_of(spot.row.function) != MEMORY]
 
     @cached_property
@@ -87,6 +90,25 @@ class CpuTime:
     @property
     def memory(self) -> Share:
         return self.share(sum(self.in_memory.values()))
+
+
+def looks(profile: Profile) -> list[int]:
+    """Of each look of wall mode for how many samples it stands: a late one is told once for each round that it is late,
+    at the same place, a period apart to the microsecond."""
+    counts: list[int] = []
+    last: dict[int, tuple[int, int, int, int]] = {}  # of a thread: time, node, weight, its look
+    columns = zip(profile.times_us, profile.sample_threads, profile.nodes, profile.weights_us)
+    for time_us, thread, node, weight_us in sorted(columns):
+        before = last.get(thread)
+        same = before is not None and before[1] == node and time_us - before[0] == profile.period_us
+        if before is None or not same or abs(weight_us - before[2]) > 1:
+            counts.append(0)
+            number = len(counts) - 1
+        else:
+            number = before[3]
+        counts[number] += 1
+        last[thread] = time_us, node, weight_us, number
+    return counts
 
 
 def hot(cpu: CpuTime) -> Iterator[Finding]:

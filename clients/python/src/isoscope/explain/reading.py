@@ -24,7 +24,7 @@ from .waits import Waits, waits_of
 from .words import Name, Sentence
 
 FINDINGS_MAX = 5
-_LOST, _CUT, _UNNAMED, _STARVED, _HIDDEN, _FEW = 0.05, 0.20, 0.20, 0.30, 0.20, 100
+_LOST, _CUT, _UNNAMED, _STARVED, _HIDDEN, _FEW, _WORTH = 0.05, 0.20, 0.20, 0.30, 0.20, 100, 0.9
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,10 @@ def _told(part: Share) -> str:
 
 def _cpu(cpu: CpuTime, facts: Facts) -> Iterator[Sentence]:
     busy = "" if cpu.busy is None else f", {percent(cpu.busy)} of one processor over {facts.span_us / 1e6:.2f} s"
-    amount = f"{facts.cpu_us / 1000:,.0f} ms in {counted(len(cpu.profile), 'sample')}{busy}"
+    samples = counted(len(cpu.profile), "sample")
+    if cpu.samples < _WORTH * len(cpu.profile):
+        samples += f" (worth {cpu.samples:,.0f} equal ones)"
+    amount = f"{facts.cpu_us / 1000:,.0f} ms in {samples}{busy}"
     if cpu.samples < SAMPLES_LEAST:
         yield (f"CPU time: {amount}: too little for shares",)
         return
