@@ -82,7 +82,7 @@ def test_a_program_that_hardly_runs_has_no_hot_function():
 def test_a_few_samples_prove_nothing():
     reading = reading_of(Run(wall=False).add("main>parse", samples=20).facts())
     assert not reading.findings
-    assert "too little for shares" in told(reading.looked_at) and "only 20 samples" in told(reading.unsure)
+    assert "too few looks for shares" in told(reading.looked_at) and "only 20 samples" in told(reading.unsure)
 
 
 def test_what_is_inlined_into_a_function_is_its_own():
@@ -142,7 +142,7 @@ def test_a_late_look_of_wall_mode_is_one_however_many_samples_it_stands_for():
     (finding,) = share(False).findings
     assert finding.share.error == pytest.approx(0.035, abs=0.001)
     unsure = share(True)
-    assert not unsure.findings and "800 samples (worth 40 equal ones)" in told(unsure.looked_at)
+    assert "800 samples (worth 40 equal ones)" in told(unsure.looked_at)
     assert "the hottest function is parse with 50.0 % ± 14.8" in told(unsure.looked_at)
 
 
@@ -322,9 +322,21 @@ def test_a_machine_that_is_busy_is_told():
     assert "threads that wanted a processor had none for 50.0 %" in unsure
 
 
+def test_cpu_time_that_is_met_too_rarely_is_not_called_healthy():
+    run = Run(late=True)
+    for number in range(10):
+        run.add(f"main>part{number}", samples=50)
+    reading = reading_of(run.facts())
+    assert "CPU mode (the default of `isoscope run`) has them" in told(reading.unsure)
+    assert text(Report("app", reading, told_stalls=False)).splitlines()[0] == (
+        "app: nothing stands out: threads hardly wait for locks, files or peers (there is too little of the CPU time in the "
+        "samples for shares)"
+    )
+
+
 def test_of_an_empty_profile_nothing_is_said_that_is_not_so():
     reading = reading_of(of_file(Run(wall=False).profile))
-    assert not reading.findings and "too little for shares" in told(reading.looked_at)
+    assert not reading.findings and "too few looks for shares" in told(reading.looked_at)
 
 
 # Chance.

@@ -15,7 +15,7 @@ from ..stalls import words as stall_words
 from ..text import counted, size
 from .blocked import FILE_LEAST, LOCK_LEAST, OF, files, locks, noticed
 from .chance import Share, share
-from .cpu import CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
+from .cpu import BUSY_LEAST, CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
 from .facts import Facts
 from .finding import SAMPLES_LEAST, Finding, percent
 from .late import NOT_THE_PROGRAMS, late
@@ -32,6 +32,7 @@ class Reading:
     findings: list[Finding]  # the largest first
     left_out: int  # that did not fit
     looked_at: list[Sentence]
+    knows_cpu: bool  # False: there was CPU time, and too few looks met it for shares
     unsure: list[Sentence]
 
 
@@ -42,7 +43,12 @@ def reading_of(facts: Facts) -> Reading:
         found += [*locks(facts, waits), *files(facts, waits)]
     found.sort(key=lambda finding: -finding.rank)
     looked_at = [*_cpu(cpu, facts), *_waits(facts, waits), _stalls(facts), _allocations(facts)]
-    return Reading(found[:FINDINGS_MAX], len(found[FINDINGS_MAX:]), looked_at, list(_unsure(cpu, facts, waits)))
+    unsure = list(_unsure(cpu, facts, waits))
+    return Reading(found[:FINDINGS_MAX], len(found[FINDINGS_MAX:]), looked_at, not _is_blurred(cpu), unsure)
+
+
+def _is_blurred(cpu: CpuTime) -> bool:
+    return cpu.samples < SAMPLES_LEAST and (cpu.busy is None or cpu.busy >= BUSY_LEAST)
 
 
 # What was looked at: with the figures, so that "nothing" can be judged.
@@ -59,7 +65,7 @@ def _cpu(cpu: CpuTime, facts: Facts) -> Iterator[Sentence]:
         samples += f" (worth {cpu.samples:,.0f} equal ones)"
     amount = f"{facts.cpu_us / 1000:,.0f} ms in {samples}{busy}"
     if cpu.samples < SAMPLES_LEAST:
-        yield (f"CPU time: {amount}: too little for shares",)
+        yield (f"CPU time: {amount}: too few looks for shares",)
         return
     spots = cpu.spots[:1]
     hottest: Sentence = ()
@@ -148,6 +154,9 @@ def _unnamed(cpu: CpuTime) -> Iterator[Sentence]:
 
 def _between_looks(cpu: CpuTime, facts: Facts) -> Iterator[Sentence]:
     if not len(cpu.profile):
+        return
+    if cpu.wall and _is_blurred(cpu) and len(cpu.profile) >= _FEW:
+        yield ("wall mode met the CPU time in too few looks for shares: CPU mode (the default of `isoscope run`) has them",)
         return
     share_hidden = len(cpu.between_looks) / len(cpu.profile)
     if share_hidden >= _HIDDEN and noticed(facts, len(cpu.between_looks)):

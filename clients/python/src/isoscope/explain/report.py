@@ -44,13 +44,19 @@ class Report:
         if found:
             more = f", and {self.reading.left_out} smaller" if self.reading.left_out else ""
             return f"{counted(len(found), 'finding')}{more}"
-        nothing = ["no function has too much of the CPU time", "the allocator has little of it"]
+        nothing, but = [], []
+        if self.reading.knows_cpu:
+            nothing += ["no function has too much of the CPU time", "the allocator has little of it"]
+        else:
+            but.append("there is too little of the CPU time in the samples for shares")
         if self.sampled_waits:
             nothing.append("threads hardly wait for locks, files or peers")
         if self.told_stalls:
             nothing.append("no loop was late by the program's doing")
-        but = "" if self.sampled_waits else " (threads that wait were not sampled)"
-        return f"nothing stands out: {', '.join(nothing[:-1])}, and {nothing[-1]}{but}"
+        if not self.sampled_waits:
+            but.append("threads that wait were not sampled")
+        said = f": {', and '.join(part for part in (', '.join(nothing[:-1]), nothing[-1]) if part)}" if nothing else ""
+        return f"nothing stands out{said}" + (f" ({'; '.join(but)})" if but else "")
 
     def line(self, finding: Finding) -> str:
         """The command that checks it, to paste."""
