@@ -37,7 +37,8 @@ static bool write_words(struct both *both, uint32_t slot, uint16_t head, const u
     if (!event)
         return false;
     *event = (struct feed_event){ .head = { bytes, FEED_RECORD_EVENT, head }, .timestamp_ns = 123 };
-    memcpy(event->words, words, count * sizeof *words);
+    if (count)
+        memcpy(event->words, words, count * sizeof *words);
     return ring_commit(&ring);
 }
 

@@ -299,7 +299,8 @@ static void a_sample_larger_than_any_can_be_is_skipped_and_counted(void **state)
     struct both *both = *state;
     uint32_t slot = live_thread(both, 17);
     struct ring_writer ring;
-    struct feed_sample *sample = reserve_sample(both, slot, FEED_DEPTH_MAX + 1 + sizeof(union feed_words) / sizeof(uint64_t), &ring);
+    struct feed_sample *sample = reserve_sample(
+        both, slot, FEED_DEPTH_MAX + 1 + sizeof(union feed_words) / sizeof(uint64_t), &ring);
 
     sample->depth = 1;
     ring_commit(&ring);
