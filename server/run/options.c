@@ -40,6 +40,19 @@ static const struct option_row sampling[] = {
     { "tasks", .kind = OPTION_ON, AT(tasks),
       .help = "tag samples with the name of the asyncio task that runs, where the program set no "
               "tag itself" },
+    { "alloc", .kind = OPTION_MAYBE, SETTING(allocation_bytes), .least = FEED_ALLOCATION_BYTES_MIN,
+      .most = FEED_ALLOCATION_BYTES_MAX, .initial = FEED_ALLOCATION_BYTES_DEFAULT, .value = "BYTES",
+      .means = "a number of bytes",
+      .help =
+          "sample allocations too: one in so many bytes, {range} (default: {default}). What was "
+          "allocated is --kind alloc of other commands, what is still there --kind live" },
+    { "lock", .kind = OPTION_MAYBE, SETTING(lock_us), .least = FEED_LOCK_US_MIN,
+      .most = FEED_LOCK_US_MAX, .initial = FEED_LOCK_US_DEFAULT, .value = "MICROSECONDS",
+      .means = "a number of microseconds",
+      .help =
+          "sample what threads wait for: one wait in so many microseconds waited, {range} "
+          "(default: {default}). Waits for locks that another thread had are --kind lock of other "
+          "commands, those for condition variables, semaphores and futexes --kind wait" },
     { "timer", .kind = OPTION_WORD, AT(timer), .words = timers,
       .help = "auto: perf events in user mode, CPU-time timers for the rest (default). cpu: "
               "CPU-time timers only, at most 250 Hz on most kernels" },
@@ -65,19 +78,6 @@ static const struct option_row running[] = {
 
 /* What wants a client. */
 static const struct option_row serving[] = {
-    { "alloc", .kind = OPTION_MAYBE, SETTING(allocation_bytes), .least = FEED_ALLOCATION_BYTES_MIN,
-      .most = FEED_ALLOCATION_BYTES_MAX, .initial = FEED_ALLOCATION_BYTES_DEFAULT, .value = "BYTES",
-      .means = "a number of bytes",
-      .help =
-          "sample allocations too: one in so many bytes, {range} (default: {default}). What was "
-          "allocated is --kind alloc of other commands, what is still there --kind live" },
-    { "lock", .kind = OPTION_MAYBE, SETTING(lock_us), .least = FEED_LOCK_US_MIN,
-      .most = FEED_LOCK_US_MAX, .initial = FEED_LOCK_US_DEFAULT, .value = "MICROSECONDS",
-      .means = "a number of microseconds",
-      .help =
-          "sample what threads wait for: one wait in so many microseconds waited, {range} "
-          "(default: {default}). Waits for locks that another thread had are --kind lock of other "
-          "commands, those for condition variables, semaphores and futexes --kind wait" },
     { "paused", .kind = OPTION_OFF, SETTING(enabled),
       .help = "start with the profiler off; a client turns it on" },
     { "keep", .kind = OPTION_ON, AT(serve.keep),
@@ -158,20 +158,6 @@ static uint32_t wants_of(const struct run_options *options)
            (options->tasks ? FEED_WANT_TASKS : 0);
 }
 
-static int recording_holds(const struct feed_settings *settings, char *error, size_t error_size)
-{
-    if (!settings->allocation_bytes && !settings->lock_us)
-        return 0;
-    snprintf(
-        error, error_size,
-        "--%s: a session file has no place for %s; leave -o FILE out and ask the service, with "
-        "--kind %s",
-        settings->allocation_bytes ? "alloc" : "lock",
-        settings->allocation_bytes ? "allocations" : "waits",
-        settings->allocation_bytes ? "alloc or live" : "lock or wait");
-    return -ISOSCOPE_INVALID;
-}
-
 int options_parse(struct run_options *out, int argc, char **argv, char *error, size_t error_size)
 {
     bool record = is_record(argv[0]);
@@ -192,9 +178,6 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     out->program = argv + first;
     out->serve.host.service.command = (const char *const *)out->program;
     out->serve.host.deaf = record;
-    if (out->serve.recording.path &&
-        recording_holds(&out->serve.host.profile.settings, error, error_size) < 0)
-        return -ISOSCOPE_INVALID;
     if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)

@@ -13,7 +13,7 @@ from collections import Counter
 
 import pytest
 
-from harness import ISOSCOPE, Client, profiled, service_of, until, workload
+from harness import ISOSCOPE, Client, profiled, service_of, serving, until, workload
 from isoscope.locks import locks_of
 
 SHORT = "short"
@@ -176,10 +176,16 @@ def test_what_was_started_without_says_so_and_has_nothing_of_ours_in_its_way():
     assert ended.returncode != 0 and "start the program with `isoscope run --lock`" in ended.stderr
 
 
-def test_a_recording_has_no_place_for_them():
-    ended = subprocess.run([ISOSCOPE, "run", "--lock", "-o", "x.isoscope", "--", "true"], capture_output=True, text=True)
-    assert ended.returncode != 0 and "a session file has no place for waits" in ended.stderr
-    assert not os.path.exists("x.isoscope")
+def test_a_recording_keeps_them(tmp_path):
+    file = tmp_path / "locks.isoscope"
+    command = [ISOSCOPE, "run", "--quiet", "--lock", "-o", str(file), "--", workload("waits_for_locks"), "kinds"]
+    subprocess.run(command, check=True, timeout=120)
+    ended = subprocess.run([ISOSCOPE, "locks", str(file)], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0 and "queue_lock" in ended.stdout, ended.stderr
+    assert "the program itself counted" in ended.stdout
+    with serving(file) as service, Client(service.uri) as client:
+        profile = client.profile(kind="lock")
+    assert any(profile.holders) and set(profile.waited_for) >= {"mutex", "write"}
 
 
 def test_commands_and_exports_know_the_kind(tmp_path):

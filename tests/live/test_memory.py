@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from harness import ISOSCOPE, NO_PERF_NOTICE, SWITCHES_NOTICE, Client, profiled, service_of, until, workload
+from harness import (
+    ISOSCOPE, NO_PERF_NOTICE, SWITCHES_NOTICE, Client, profiled, service_of, serving, until, workload,
+)  # fmt: skip
 
 MEAN = 512 * 1024
 MIB = 1 << 20
@@ -347,10 +349,30 @@ def test_pprof_has_inuse_space(tmp_path):
     assert ended.returncode != 0 and "cpuprofile has no place for allocations" in ended.stderr
 
 
-def test_a_file_has_no_place_for_them(tmp_path):
-    ended = subprocess.run([ISOSCOPE, "run", "--alloc", "-o", str(tmp_path / "x.isoscope"), "--", "/bin/true"],
-                           capture_output=True, text=True)
-    assert ended.returncode == 2 and "leave -o FILE out" in ended.stderr
+def test_a_recording_keeps_what_was_allocated_and_what_was_never_freed(tmp_path):
+    file = tmp_path / "leaks.isoscope"
+    command = [ISOSCOPE, "record", "--quiet", "--alloc", "-o", str(file), "--", workload("allocates"), "leaks"]
+    subprocess.run(command, check=True, timeout=120)
+    with serving(file) as service, Client(service.uri) as client:
+        seen, allocated = told(client, "live"), told(client, "alloc")
+        (process,) = client.processes()
+        sites = client.call("getAllocationProfile", isolateId=process.id)["members"]
+    names = [f"leak_{number}" for number in range(20)]
+    assert all(seen.bytes[name] for name in names)
+    check(sum(seen.bytes[name] for name in names), 20 * 8 * MIB, seen.lost)
+    assert allocated.total > seen.total
+    assert set(names) <= {site["class"]["name"] for site in sites}
+    ended = subprocess.run([ISOSCOPE, "table", "--kind", "live", str(file)], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0 and "leak_7" in ended.stdout, ended.stderr
+
+
+def test_a_saved_service_is_the_service(tmp_path):
+    file = tmp_path / "saved.isoscope"
+    with profiled([workload("allocates"), "leaks"], "--alloc") as service, Client(service.uri) as client:
+        subprocess.run([ISOSCOPE, "save", "-o", str(file), service.uri], check=True, timeout=60)
+        kinds = {kind: told(client, kind) for kind in ("alloc", "live")}
+    with serving(file) as service, Client(service.uri) as client:
+        assert {kind: told(client, kind) for kind in kinds} == kinds
 
 
 def test_diff_shows_what_a_later_moment_leaves_behind():

@@ -11,6 +11,10 @@
 
 #include <sys/stat.h>
 
+#define KIND_PIECE(kind)                                                                           \
+    "{\"begins\":true,\"samples\":1,\"nodes\":1,\"frames\":1,\"cpuUnit\":1,\"sources\":[[1,0]],"   \
+    "\"minUs\":7,\"maxUs\":7,\"counts\":[[0,0,0,1]]" kind "}"
+
 struct fixture {
     char directory[64], session[128], other[128];
 };
@@ -269,6 +273,47 @@ static void pieces_that_cannot_be_are_told(void **state)
     }
 }
 
+/* Whose content is looked at only when somebody asks. */
+static void pieces_of_other_kinds_are_checked_as_those_of_time(void **state)
+{
+    static const struct {
+        const char *piece, *type, *reason;
+    } cases[] = {
+        { KIND_PIECE(""), "KSMP", "block 'KPIE': 'kind' is missing" },
+        { KIND_PIECE(",\"kind\":\"lock\""), "SMPL", "block 'SMPL' has no 'PIEC' before it" },
+        { NULL, "KSMP", "block 'KSMP' has no 'KPIE' before it" },
+        { KIND_PIECE(",\"kind\":\"lock\""), "THRD",
+          "block 'KPIE' is followed by 'THRD', and not by its samples" },
+        { "{\"kind\":\"alloc\",\"samples\":1}", "KSMP",
+          "block 'KPIE': it goes on with a chunk, and none is there" },
+        { KIND_PIECE(",\"kind\":\"wait\""), "KSMP", NULL },
+        { "{\"kind\":\"faults of a later time\"}", "KSMP", NULL },
+        { KIND_PIECE(",\"kind\":\"live\""), NULL, NULL }, /* cut off with its samples */
+    };
+    struct fixture *fixture = *state;
+    struct saved_problem problem;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct craft craft;
+
+        craft_begin(&craft);
+        craft_json(&craft, "HEAD", HEAD);
+        craft_json(&craft, "PROC", PROCESS);
+        craft_json(&craft, "THRD", THREAD);
+        if (cases[i].piece)
+            craft_bytes(&craft, "KPIE", BLOCK_FRAME_OWN, cases[i].piece, strlen(cases[i].piece));
+        if (cases[i].type)
+            craft_bytes(&craft, cases[i].type,
+                        *cases[i].type == 'T' ? BLOCK_FRAME_TABLES : BLOCK_FRAME_OWN, THREAD,
+                        strlen(THREAD));
+        assert_int_equal(opens(fixture->session, craft.file.data, craft.file.count, &problem),
+                         !cases[i].reason);
+        if (cases[i].reason)
+            assert_string_equal(problem.reason, cases[i].reason);
+        craft_end(&craft);
+    }
+}
+
 static void more_sources_than_a_chunk_may_have_are_told(void **state)
 {
     static const char begin[] = "{\"begins\":true,\"samples\":1,\"cpuUnit\":1,\"sources\":[";
@@ -395,9 +440,55 @@ static void a_head_that_is_not_there_is_told(void **state)
 
 /* Columns of one sample with one node and frame, each value as the case has it. */
 struct sample_case {
-    uint64_t columns[13];
+    uint64_t columns[16];
     const char *reason;
 };
+
+static void craft_samples(struct craft *craft, enum sample_kind kind, size_t count,
+                          const struct sample_case *one)
+{
+    static const char locks[] = KIND_PIECE(",\"kind\":\"lock\"");
+    bool time = kind == SAMPLES_OF_TIME;
+    struct bytes columns = { 0 };
+
+    craft_json(craft, "HEAD", HEAD);
+    craft_json(craft, "PROC", PROCESS);
+    craft_json(craft, "MODS", MODULE);
+    craft_json(craft, "THRD", THREAD);
+    if (time)
+        craft_json(craft, "PIEC", PIECE);
+    else
+        craft_bytes(craft, "KPIE", BLOCK_FRAME_OWN, locks, strlen(locks));
+    put_columns(one->columns, count, &columns);
+    craft_bytes(craft, time ? "SMPL" : "KSMP", time ? BLOCK_FRAME_CHUNK : BLOCK_FRAME_OWN,
+                columns.data, columns.count);
+    bytes_free(&columns);
+}
+
+static void look_at_samples(struct fixture *fixture, enum sample_kind kind, size_t count,
+                            const struct sample_case *one)
+{
+    struct snapshot *snapshot = NULL;
+    struct saved_problem problem;
+    struct profile *saved;
+    struct craft craft;
+    int error;
+
+    craft_begin(&craft);
+    craft_samples(&craft, kind, count, one);
+    write_bytes(fixture->session, craft.file.data, craft.file.count);
+    craft_end(&craft);
+    saved = open_saved(fixture->session, &problem);
+    if (!saved)
+        fail_msg("%s: %s", one->reason ? one->reason : "all is well", problem.reason);
+    error = snapshot_take(&snapshot, saved, &(struct snapshot_window){ .kind = kind });
+    assert_int_equal(error, one->reason ? -ISOSCOPE_DAMAGED : 0);
+    assert_int_equal(saved_damage(saved, &problem), one->reason != NULL);
+    if (one->reason)
+        assert_block_reason(kind == SAMPLES_OF_TIME ? "SMPL" : "KSMP", one->reason, &problem);
+    snapshot_free(snapshot);
+    profile_free(saved);
+}
 
 /* What stands in the way is found when samples are looked at, and kept. */
 static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
@@ -429,38 +520,29 @@ static void samples_that_cannot_be_are_told_when_somebody_looks(void **state)
         { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 300 }, "its columns are too long" },
         { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, NO_VALUE }, "its columns are too short" },
     };
-    struct fixture *fixture = *state;
-    struct saved_problem problem;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        look_at_samples(*state, SAMPLES_OF_TIME, 13, &cases[i]);
+}
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct bytes columns = { 0 };
-        struct snapshot *snapshot = NULL;
-        struct profile *saved;
-        struct craft craft;
-        int error;
+static void samples_of_other_kinds_have_more_that_cannot_be(void **state)
+{
+    static const struct sample_case cases[] = {
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, 256, 77, 0 }, NULL },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, UINT32_MAX, 0, 127 }, NULL },
+        { { 1, 2, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 0, 1, 1, 1 }, "a sample's weight is out of range" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, UINT64_C(1) << 32, 1, 1 },
+          "a sample's objects are out of range" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, 1, 1 << 24, 1 },
+          "a sample's holder is out of range" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, 1, 1, NO_VALUE }, "its columns are too short" },
+        { { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0, 1, 1, 300 }, "its columns are too long" },
+    };
 
-        craft_begin(&craft);
-        craft_json(&craft, "HEAD", HEAD);
-        craft_json(&craft, "PROC", PROCESS);
-        craft_json(&craft, "MODS", MODULE);
-        craft_json(&craft, "THRD", THREAD);
-        craft_json(&craft, "PIEC", PIECE);
-        put_columns(cases[i].columns, 13, &columns);
-        craft_bytes(&craft, "SMPL", BLOCK_FRAME_CHUNK, columns.data, columns.count);
-        write_bytes(fixture->session, craft.file.data, craft.file.count);
-        saved = open_saved(fixture->session, &problem);
-        if (!saved)
-            fail_msg("%zu: %s", i, problem.reason);
-        error = snapshot_take(&snapshot, saved, &(struct snapshot_window){ 0 });
-        assert_int_equal(error, cases[i].reason ? -ISOSCOPE_DAMAGED : 0);
-        assert_int_equal(saved_damage(saved, &problem), cases[i].reason != NULL);
-        if (cases[i].reason)
-            assert_block_reason("SMPL", cases[i].reason, &problem);
-        snapshot_free(snapshot);
-        profile_free(saved);
-        bytes_free(&columns);
-        craft_end(&craft);
-    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        look_at_samples(*state, SAMPLES_OF_LOCKS, 16, &cases[i]);
+    look_at_samples(*state, SAMPLES_OF_LOCKS, 13,
+                    &(struct sample_case){ { 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 0 },
+                                           "its columns are not whole" });
 }
 
 /* A chain of one place: how many, its module, offset, length, function, line, whether inlined, its
@@ -602,12 +684,14 @@ int main(void)
         TEST(what_there_is_no_room_for_is_told),
         TEST(times_that_would_be_before_0_are_told),
         TEST(pieces_that_cannot_be_are_told),
+        TEST(pieces_of_other_kinds_are_checked_as_those_of_time),
         TEST(more_sources_than_a_chunk_may_have_are_told),
         TEST(blocks_that_cannot_be_are_told),
         TEST(damage_within_blocks_is_told_with_the_block),
         TEST(a_file_that_becomes_shorter_or_cannot_be_read_is_told),
         TEST(a_head_that_is_not_there_is_told),
         TEST(samples_that_cannot_be_are_told_when_somebody_looks),
+        TEST(samples_of_other_kinds_have_more_that_cannot_be),
         TEST(chains_that_cannot_be_are_told),
         TEST(columns_that_end_within_one_are_told),
         TEST(a_source_without_a_path_is_told),

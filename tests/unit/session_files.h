@@ -68,16 +68,16 @@ static inline struct profile *open_saved(const char *path, struct saved_problem 
     return profile;
 }
 
-static inline void tell_samples(struct profile *profile, FILE *out)
+static inline void tell_samples(struct profile *profile, enum sample_kind kind, FILE *out)
 {
-    struct snapshot_window window = { 0 };
+    struct snapshot_window window = { .kind = kind };
     struct snapshot *snapshot;
     struct snapshot_sample sample;
     uint32_t cursor = 0, count;
     int error = snapshot_take(&snapshot, profile, &window);
 
     if (error) {
-        fprintf(out, "samples: error %d\n", error);
+        fprintf(out, "samples of kind %d: error %d\n", kind, error);
         return;
     }
     const struct snapshot_function *functions = snapshot_functions(snapshot, &count);
@@ -102,9 +102,12 @@ static inline void tell_samples(struct profile *profile, FILE *out)
                 frames[i].inlined ? " inlined" : "", frames[i].file ? frames[i].file : "",
                 frames[i].offset);
     while (snapshot_next(snapshot, &cursor, &sample)) {
-        fprintf(out, "sample %" PRIu64 " %d %s %s at %" PRId64 " cpu %" PRIu64 " end %d state %d:",
+        fprintf(out,
+                "sample %" PRIu64 " %d %s %s at %" PRId64 " kind %d weight %" PRIu64
+                " objects %g wait %d by %d end %d state %d:",
                 sample.process_id, sample.tid, sample.thread_name, sample.tag ? sample.tag : "-",
-                sample.timestamp_us, sample.weight, sample.end, sample.state);
+                sample.timestamp_us, kind, sample.weight, sample.objects, sample.wait.what,
+                sample.wait.holder, sample.end, sample.state);
         for (uint32_t i = 0; i < sample.depth; i++)
             fprintf(out, " %u", sample.frames[i]);
         fprintf(out, "\n");
@@ -195,7 +198,8 @@ static inline char *tell(struct profile *profile)
 
     fprintf(out, "settings %u us depth %u mode %d threads %s\n", settings.period_us,
             settings.depth_max, settings.mode, settings.wall_threads);
-    tell_samples(profile, out);
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        tell_samples(profile, (enum sample_kind)kind, out);
     tell_events(profile, out);
     tell_stalls(profile, out);
     tell_loops(profile, out);

@@ -6,6 +6,7 @@
 #include "session_files.h"
 #include "sampler/feed/feed_codes.h"
 #include "sampler/profile/code.h"
+#include "sampler/profile/intake/processes.h"
 #include "sampler/profile/parts.h"
 #include "sampler/profile/store/store_state.h"
 
@@ -14,6 +15,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+
+static struct live_set *living; /* of add_kinds; NULL: there are none */
 
 static void add(struct fixture *fixture, uint32_t slot, uint32_t tag, const uint64_t *frames,
                 uint16_t depth)
@@ -73,6 +76,40 @@ static void add_samples(struct fixture *fixture)
     add_codes(fixture);
 }
 
+/* One that the process tells of itself: an allocation, or a wait for what its leaf names. */
+static void add_own(struct fixture *fixture, enum sample_kind kind, uint64_t number)
+{
+    struct registry *registry = fixture->profile->registry;
+    struct owner *owner = processes_owner(fixture->profile->processes, fixture->id, kind);
+    uint64_t frames[] = { FRAME_KEY(registry_locks(registry),
+                                    names_number(registry_names(registry), "mutex 0x1234")),
+                          FRAME_KEY(0, 4096 + number % 3), FRAME_KEY(0, 16) };
+    struct store_sample sample = { .kind = kind,
+                                   .timestamp_us = 1000000 + (int64_t)(number * 7919 % 50000),
+                                   .weight = number << 20 | number,
+                                   .objects = (uint32_t)(number * 300),
+                                   .wait = { (int32_t)number * 4000, (uint8_t)(number % 5) },
+                                   .depth = sample_kind_is_waits(kind) ? 3 : 2,
+                                   .frames = sample_kind_is_waits(kind) ? frames : frames + 1 };
+
+    assert_int_equal(owner_thread_new(&sample.thread, owner, 7, "main"), 0);
+    if (kind == SAMPLES_OF_LIVE)
+        assert_int_equal(live_set_add(living, number, &sample), 0);
+    else
+        assert_int_equal(store_add(fixture->profile->stores.of[kind], &sample), 0);
+    owner_thread_release(sample.thread);
+}
+
+static void add_kinds(struct fixture *fixture)
+{
+    living =
+        live_set_new(fixture->profile->stores.live,
+                     processes_owner(fixture->profile->processes, fixture->id, SAMPLES_OF_LIVE));
+    for (int kind = SAMPLES_OF_ALLOCATIONS; kind < SAMPLE_KINDS; kind++)
+        for (uint64_t number = 0; number < 9; number++)
+            add_own(fixture, (enum sample_kind)kind, number);
+}
+
 /* Of every kind, with arguments of every type, and what is not whole. */
 static void add_events(struct fixture *fixture)
 {
@@ -114,6 +151,8 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
+    live_set_free(living);
+    living = NULL;
     return fixture_end(*state);
 }
 
@@ -142,6 +181,7 @@ static void a_saved_profile_says_what_the_live_one_said(void **state)
     char *live, *after;
 
     add_samples(fixture);
+    add_kinds(fixture);
     add_events(fixture);
     profile_sync(fixture->profile);
     live = tell(fixture->profile);
@@ -154,11 +194,39 @@ static void a_saved_profile_says_what_the_live_one_said(void **state)
     profile_free(saved);
 }
 
+static bool lives_no_more(const void *context, uint64_t mark)
+{
+    (void)context;
+    (void)mark;
+    return false;
+}
+
+static void what_lives_is_told_as_it_is_when_it_is_saved(void **state)
+{
+    struct fixture *fixture = *state;
+    struct snapshot_window window = { .kind = SAMPLES_OF_LIVE };
+    struct snapshot *snapshot;
+    struct profile *saved;
+
+    add_kinds(fixture);
+    save(fixture);
+    live_set_sweep(living, lives_no_more, NULL);
+    for (uint64_t number = 20; number < 22; number++)
+        add_own(fixture, SAMPLES_OF_LIVE, number);
+    save(fixture);
+    saved = reopen(fixture);
+    assert_int_equal(snapshot_take(&snapshot, saved, &window), 0);
+    assert_int_equal(snapshot_sample_count(snapshot), 2);
+    snapshot_free(snapshot);
+    profile_free(saved);
+}
+
 /* Bad input: what a file may be instead. */
 
 static struct file_bytes small_session(struct fixture *fixture)
 {
     add_samples(fixture);
+    add_kinds(fixture);
     add_events(fixture);
     profile_sync(fixture->profile);
     return save_bytes(fixture->profile, &(struct session_options){ 0 });
@@ -592,6 +660,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_saved_profile_says_what_the_live_one_said),
+        TEST(what_lives_is_told_as_it_is_when_it_is_saved),
         TEST(cut_off_anywhere_it_opens_with_what_is_complete_or_says_where),
         TEST(any_bit_that_is_another_is_told_with_its_place),
         TEST(zeros_behind_the_last_block_are_what_a_machine_left_that_died),

@@ -71,6 +71,9 @@ int processes_restore(struct processes *processes, const struct process_saved *s
                       struct owner **owner);
 /* Lends its owner of events. NULL: no such process. */
 struct owner *processes_event_owner(struct processes *processes, uint64_t process_id);
+/* The same of samples of any kind. */
+struct owner *processes_owner(struct processes *processes, uint64_t process_id,
+                              enum sample_kind kind);
 /* The session says more of one that was put back. */
 void processes_restore_again(struct processes *processes, uint64_t process_id,
                              const struct process_saved *saved);

@@ -80,6 +80,17 @@ struct owner *processes_event_owner(struct processes *processes, uint64_t proces
     return process ? process->event_owner : NULL;
 }
 
+struct owner *processes_owner(struct processes *processes, uint64_t process_id,
+                              enum sample_kind kind)
+{
+    const struct process *process;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    pthread_mutex_unlock(&processes->lock);
+    return process ? process->owners.of[kind] : NULL;
+}
+
 void processes_restore_again(struct processes *processes, uint64_t process_id,
                              const struct process_saved *saved)
 {

@@ -22,7 +22,7 @@ static struct owner_thread *thread_of(struct session_reader *reader, uint32_t nu
 {
     uint32_t place = map64_find(&reader->threads, number);
     struct reader_thread *thread = &reader->thread_list[place - 1];
-    const struct owner_thread *known = thread->thread;
+    const struct owner_thread *known = thread->of[SAMPLES_OF_TIME];
 
     if (!thread->events) {
         struct owner *owner =

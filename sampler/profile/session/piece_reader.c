@@ -2,15 +2,25 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/grow.h"
+#include "../intake/processes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void piece_reader_piece(struct session_reader *reader, struct entry *entry)
+/* The piece before, of the same chunk; NULL: there is none. */
+static const struct piece *before_of(const struct session_reader *reader, enum sample_kind kind)
 {
-    struct piece piece = { 0 };
+    const struct chunk_building *building = &reader->chunks[kind];
 
-    piece_read(entry, reader->chunk.begun ? &reader->piece : NULL, &piece);
+    return building->begun ? &building->pieces[building->piece_count - 1].piece : NULL;
+}
+
+static void read_piece(struct session_reader *reader, struct entry *entry, enum sample_kind kind)
+{
+    struct piece piece = { .kind = kind };
+
+    if (kind < SAMPLE_KINDS)
+        piece_read(entry, before_of(reader, kind), &piece);
     piece_free(&reader->piece);
     reader->piece = piece;
     if (!entry->bad && piece.min_us + reader->archive->shift_us < 0)
@@ -18,79 +28,149 @@ void piece_reader_piece(struct session_reader *reader, struct entry *entry)
     reader->piece_expected = true;
 }
 
+void piece_reader_piece(struct session_reader *reader, struct entry *entry)
+{
+    read_piece(reader, entry, SAMPLES_OF_TIME);
+}
+
+void piece_reader_piece_of_kind(struct session_reader *reader, struct entry *entry)
+{
+    read_piece(reader, entry, piece_kind(entry));
+}
+
+const char *piece_reader_block(const struct piece *piece)
+{
+    return piece->kind == SAMPLES_OF_TIME ? "PIEC" : "KPIE";
+}
+
+static void forget(struct chunk_building *building)
+{
+    free(building->outline.sources);
+    free(building->states);
+    free(building->pieces);
+    *building = (struct chunk_building){ 0 };
+}
+
 void piece_reader_forget(struct session_reader *reader)
 {
-    free(reader->chunk.outline.sources);
-    free(reader->chunk.states);
-    reader->chunk = (struct chunk_building){ 0 };
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        forget(&reader->chunks[kind]);
+}
+
+/* The archive's next chunk; its pieces stand together. */
+static int keep_chunk(struct session_archive *archive, const struct chunk_building *building,
+                      enum sample_kind kind)
+{
+    uint32_t first = archive->piece_count;
+
+    if (!GROW(archive->chunks, archive->chunk_count, archive->chunk_capacity))
+        return -ISOSCOPE_NO_MEMORY;
+    for (uint32_t i = 0; i < building->piece_count; i++) {
+        if (!GROW(archive->pieces, archive->piece_count, archive->piece_capacity))
+            return -ISOSCOPE_NO_MEMORY;
+        archive->pieces[archive->piece_count++] = building->pieces[i];
+    }
+    archive->chunks[archive->chunk_count++] =
+        (struct archived_chunk){ first, building->piece_count, .apart = kind != SAMPLES_OF_TIME };
+    return 0;
+}
+
+static int end_chunk(struct session_reader *reader, enum sample_kind kind)
+{
+    struct session_archive *archive = reader->archive;
+    struct chunk_building *building = &reader->chunks[kind];
+    int error = building->begun ? keep_chunk(archive, building, kind) : 0;
+
+    if (error || !building->begun)
+        return error;
+    building->outline.archive = &archive->chunk_archive;
+    building->outline.archive_number = archive->chunk_count - 1;
+    building->outline.base_us = building->outline.min_us;
+    error =
+        store_add_archived(reader->profile->stores.of[kind], &building->outline, building->states);
+    building->outline.sources = NULL; /* taken over */
+    forget(building);
+    return error;
 }
 
 int piece_reader_end(struct session_reader *reader)
 {
-    struct session_archive *archive = reader->archive;
-    struct chunk_building *building = &reader->chunk;
-    uint32_t number = archive->chunk_count;
-    int error;
+    int error = 0;
 
-    if (!building->begun)
-        return 0;
-    if (!GROW(archive->chunks, archive->chunk_count, archive->chunk_capacity))
-        return -ISOSCOPE_NO_MEMORY;
-    archive->chunks[archive->chunk_count++] =
-        (struct archived_chunk){ building->first_piece,
-                                 archive->piece_count - building->first_piece };
-    building->outline.archive = &archive->chunk_archive;
-    building->outline.archive_number = number;
-    building->outline.base_us = building->outline.min_us;
-    error = store_add_archived(reader->profile->stores.of[SAMPLES_OF_TIME], &building->outline,
-                               building->states);
-    building->outline.sources = NULL; /* taken over */
-    piece_reader_forget(reader);
+    for (int kind = 0; kind < SAMPLE_KINDS && !error; kind++)
+        error = end_chunk(reader, (enum sample_kind)kind);
     return error;
 }
 
-static int begin_chunk(struct session_reader *reader)
+static int begin_chunk(struct session_reader *reader, enum sample_kind kind)
 {
-    int error = piece_reader_end(reader);
+    int error = end_chunk(reader, kind);
 
     if (error)
         return error;
-    reader->chunk = (struct chunk_building){
+    reader->chunks[kind] = (struct chunk_building){
         .outline = { .min_us = INT64_MAX, .max_us = INT64_MIN, .node_count = 1, .frame_count = 1 },
-        .first_piece = reader->archive->piece_count,
         .begun = true,
     };
     return 0;
 }
 
-static int add_source(struct session_reader *reader, const struct piece_source *source,
-                      uint64_t position)
+/* The thread in the store of the kind; NULL: no memory. */
+static struct owner_thread *thread_of(struct session_reader *reader, struct reader_thread *thread,
+                                      enum sample_kind kind)
 {
-    struct chunk_building *building = &reader->chunk;
-    struct chunk *outline = &building->outline;
-    uint32_t thread = map64_find(&reader->threads, source->thread);
-    uint32_t tag = map64_find(&reader->archive->numbers.names, source->tag);
-    uint32_t number = outline->source_count;
+    const struct owner_thread *known = thread->of[SAMPLES_OF_TIME];
 
-    if (!thread || (source->tag && !tag))
-        return session_problem(reader->problem, position,
-                               "block 'PIEC': thread %u or tag %u is not there", source->thread,
-                               source->tag);
-    if (!GROW(outline->sources, number, building->source_capacity))
-        return -ISOSCOPE_NO_MEMORY;
+    if (!thread->of[kind]) {
+        struct owner *owner =
+            processes_owner(reader->profile->processes, known->owner->process_id, kind);
+
+        if (!owner || owner_thread_new(&thread->of[kind], owner, known->tid, known->name) < 0)
+            return NULL;
+    }
+    return thread->of[kind];
+}
+
+/* Room for one more source. */
+static bool reserve_source(struct chunk_building *building)
+{
+    struct chunk *outline = &building->outline;
+
+    if (!GROW(outline->sources, outline->source_count, building->source_capacity))
+        return false;
     while (building->state_capacity < building->source_capacity) {
         uint32_t *states = reallocarray(building->states, building->source_capacity,
                                         OWNER_STATES * sizeof(*states));
 
         if (!states)
-            return -ISOSCOPE_NO_MEMORY;
+            return false;
         building->states = states;
         building->state_capacity = building->source_capacity;
     }
+    return true;
+}
+
+static int add_source(struct session_reader *reader, const struct piece_source *source,
+                      uint64_t position)
+{
+    enum sample_kind kind = reader->piece.kind;
+    struct chunk_building *building = &reader->chunks[kind];
+    struct chunk *outline = &building->outline;
+    uint32_t place = map64_find(&reader->threads, source->thread);
+    uint32_t tag = map64_find(&reader->archive->numbers.names, source->tag);
+    uint32_t number = outline->source_count;
+    struct owner_thread *thread;
+
+    if (!place || (source->tag && !tag))
+        return session_problem(reader->problem, position,
+                               "block '%s': thread %u or tag %u is not there",
+                               piece_reader_block(&reader->piece), source->thread, source->tag);
+    thread = thread_of(reader, &reader->thread_list[place - 1], kind);
+    if (!thread || !reserve_source(building))
+        return -ISOSCOPE_NO_MEMORY;
     memset(&building->states[number * OWNER_STATES], 0, OWNER_STATES * sizeof(uint32_t));
-    outline->sources[number] = (struct chunk_source){
-        .thread = reader->thread_list[thread - 1].thread, .tag = tag, .next = (uint16_t)number
-    };
+    outline->sources[number] =
+        (struct chunk_source){ .thread = thread, .tag = tag, .next = (uint16_t)number };
     outline->source_count++;
     return 0;
 }
@@ -116,46 +196,55 @@ static void count_piece(struct chunk_building *building, const struct piece *pie
         outline->max_us = piece->max_us + shift_us;
 }
 
-static int keep_piece(struct session_reader *reader, const struct block_place *place)
+static int keep_piece(const struct session_reader *reader, struct chunk_building *building,
+                      const struct block_place *place)
 {
-    struct session_archive *archive = reader->archive;
     struct archived_piece *kept;
 
-    if (!GROW(archive->pieces, archive->piece_count, archive->piece_capacity))
+    if (!GROW(building->pieces, building->piece_count, building->piece_capacity))
         return -ISOSCOPE_NO_MEMORY;
-    kept = &archive->pieces[archive->piece_count++];
+    kept = &building->pieces[building->piece_count++];
     *kept = (struct archived_piece){ .piece = reader->piece,
                                      .place = *place,
-                                     .sources = reader->chunk.outline.source_count };
+                                     .sources = building->outline.source_count };
     kept->piece.sources = NULL;
     kept->piece.counts = NULL;
+    return 0;
+}
+
+static int add_piece(struct session_reader *reader, const struct block_place *place)
+{
+    const struct piece *piece = &reader->piece;
+    struct chunk_building *building = &reader->chunks[piece->kind];
+    const struct chunk *outline = &building->outline;
+    int error = piece_begins(piece) ? begin_chunk(reader, piece->kind) : 0;
+
+    for (uint32_t i = 0; i < piece->source_count && !error; i++)
+        error = add_source(reader, &piece->sources[i], place->position);
+    if (!error)
+        error = keep_piece(reader, building, place);
+    if (error)
+        return error;
+    count_piece(building, piece, reader->archive->shift_us);
+    if (outline->max_us - outline->min_us > UINT32_MAX)
+        return session_problem(reader->problem, place->position,
+                               "block '%s': its chunk's times are too far apart",
+                               piece_reader_block(piece));
+    if (piece->kind == SAMPLES_OF_TIME)
+        reader->samples += piece->samples;
+    if (outline->max_us > reader->end_us)
+        reader->end_us = outline->max_us;
     return 0;
 }
 
 int piece_reader_samples(struct session_reader *reader, const struct block_place *place)
 {
     const struct piece *piece = &reader->piece;
-    struct chunk *outline = &reader->chunk.outline;
-    int error = 0;
+    bool of_time = !strcmp(place->head.type, "SMPL");
 
-    if (!reader->piece_expected)
-        return session_problem(reader->problem, place->position,
-                               "block 'SMPL' has no 'PIEC' before it");
+    if (!reader->piece_expected || of_time != (piece->kind == SAMPLES_OF_TIME))
+        return session_problem(reader->problem, place->position, "block '%s' has no '%s' before it",
+                               place->head.type, of_time ? "PIEC" : "KPIE");
     reader->piece_expected = false;
-    if (piece_begins(piece))
-        error = begin_chunk(reader);
-    for (uint32_t i = 0; i < piece->source_count && !error; i++)
-        error = add_source(reader, &piece->sources[i], place->position);
-    if (!error)
-        error = keep_piece(reader, place);
-    if (error)
-        return error;
-    count_piece(&reader->chunk, piece, reader->archive->shift_us);
-    if (outline->max_us - outline->min_us > UINT32_MAX)
-        return session_problem(reader->problem, place->position,
-                               "block 'PIEC': its chunk's times are too far apart");
-    reader->samples += piece->samples;
-    if (outline->max_us > reader->end_us)
-        reader->end_us = outline->max_us;
-    return 0;
+    return piece->kind < SAMPLE_KINDS ? add_piece(reader, place) : 0;
 }

@@ -8,9 +8,12 @@
 
 #include "session_reader.h"
 
-/* PIEC: what the next block has. */
+/* PIEC, KPIE: what the next block has. */
 void piece_reader_piece(struct session_reader *reader, struct entry *entry);
-/* SMPL: where they are. */
+void piece_reader_piece_of_kind(struct session_reader *reader, struct entry *entry);
+/* The type of block that told of the piece. */
+const char *piece_reader_block(const struct piece *piece);
+/* SMPL, KSMP: where they are. */
 int piece_reader_samples(struct session_reader *reader, const struct block_place *place);
 /* There are no more. */
 int piece_reader_end(struct session_reader *reader);

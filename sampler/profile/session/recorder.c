@@ -75,6 +75,15 @@ static uint32_t take_all(struct recorder *recorder)
     return waits;
 }
 
+/* What is there at the end of a file. */
+static void take_live(struct recorder *recorder)
+{
+    profile_sync(recorder->profile);
+    pthread_mutex_lock(&recorder->lock);
+    session_writer_live(recorder->writer, &recorder->taken);
+    pthread_mutex_unlock(&recorder->lock);
+}
+
 static uint32_t drain_and_take(struct recorder *recorder)
 {
     uint32_t waits;
@@ -209,8 +218,10 @@ static bool rest(struct recorder *recorder, int64_t us)
 /* All that is known by now; names are waited for until then. */
 static void end_file(struct recorder *recorder, int64_t until_us)
 {
-    uint32_t waits = drain_and_take(recorder);
+    uint32_t waits;
 
+    take_live(recorder);
+    waits = drain_and_take(recorder);
     write_taken(recorder);
     while (waits && is_recording(recorder) && now_us(CLOCK_MONOTONIC) < until_us &&
            rest(recorder, WAIT_US)) {

@@ -14,6 +14,7 @@
 enum save_phase {
     SAVE_HEAD,
     SAVE_SAMPLES,
+    SAVE_LIVE,
     SAVE_EVENTS,
     SAVE_STALLS,
     SAVE_TABLES,
@@ -86,7 +87,7 @@ static int step_samples(struct save *save)
     int result = session_writer_samples(save->writer, &save->bytes);
 
     if (!result)
-        save->phase = SAVE_EVENTS;
+        save->phase = SAVE_LIVE;
     return result < 0 ? result : 0;
 }
 
@@ -129,6 +130,9 @@ static int do_phase(struct save *save)
         return begin(save);
     case SAVE_SAMPLES:
         return step_samples(save);
+    case SAVE_LIVE:
+        save->phase = SAVE_EVENTS;
+        return session_writer_live(save->writer, &save->bytes);
     case SAVE_EVENTS:
         return step_events(save);
     case SAVE_STALLS:

@@ -4,7 +4,12 @@
 
 #include <stdlib.h>
 
-/* The pieces of a chunk are one frame: what came before a piece in it has been read. */
+static const char *block_of(const struct archived_piece *piece)
+{
+    return piece->piece.kind == SAMPLES_OF_TIME ? "SMPL" : "KSMP";
+}
+
+/* What came before a piece in its frame has been read. */
 static int load_piece(struct session_archive *archive, const struct archived_piece *piece,
                       struct stack_reading *stacks, struct chunk *chunk,
                       struct saved_problem *problem)
@@ -18,12 +23,15 @@ static int load_piece(struct session_archive *archive, const struct archived_pie
     error = unpacker_read(archive->unpacker, archive->stored.data, archive->stored.count,
                           place->head.unpacked, &archive->content);
     if (error == -ISOSCOPE_DAMAGED)
-        return session_problem(problem, place->position, "block 'SMPL' cannot be unpacked");
+        return session_problem(problem, place->position, "block '%s' cannot be unpacked",
+                               block_of(piece));
     if (error)
         return error;
     reason = sample_columns_read(&archive->content, &piece->piece, piece->sources,
                                  &archive->numbers, archive->shift_us, stacks, chunk);
-    return reason ? session_problem(problem, place->position, "block 'SMPL': %s", reason) : 0;
+    return reason ? session_problem(problem, place->position, "block '%s': %s", block_of(piece),
+                                    reason)
+                  : 0;
 }
 
 static void keep_damage(struct session_archive *archive, const struct saved_problem *problem)
@@ -35,18 +43,31 @@ static void keep_damage(struct session_archive *archive, const struct saved_prob
     pthread_mutex_unlock(&archive->lock);
 }
 
-static int load(void *context, uint32_t number, struct chunk *chunk)
+static int load_pieces(struct session_archive *archive, const struct archived_chunk *which,
+                       struct chunk *chunk, struct saved_problem *problem)
 {
-    struct session_archive *archive = context;
-    const struct archived_chunk *which = &archive->chunks[number];
-    struct saved_problem problem = { 0 };
     struct stack_reading stacks = { 0 };
     int error = 0;
 
     unpacker_restart(archive->unpacker);
-    for (uint32_t i = which->first; i < which->first + which->count && !error; i++)
-        error = load_piece(archive, &archive->pieces[i], &stacks, chunk, &problem);
+    for (uint32_t i = which->first; i < which->first + which->count && !error; i++) {
+        if (which->apart)
+            unpacker_restart(archive->unpacker);
+        error = load_piece(archive, &archive->pieces[i], &stacks, chunk, problem);
+    }
     stack_reading_free(&stacks);
+    return error;
+}
+
+static int load(void *context, uint32_t number, struct chunk *chunk)
+{
+    struct session_archive *archive = context;
+    struct saved_problem problem = { 0 };
+    int error;
+
+    pthread_mutex_lock(&archive->loading);
+    error = load_pieces(archive, &archive->chunks[number], chunk, &problem);
+    pthread_mutex_unlock(&archive->loading);
     if (error == -ISOSCOPE_DAMAGED)
         keep_damage(archive, &problem);
     return error;
@@ -94,6 +115,7 @@ int session_archive_new(struct session_archive *archive)
                                          .chunk_archive = { load, archive },
                                          .event_archive = { load_events, archive } };
     pthread_mutex_init(&archive->lock, NULL);
+    pthread_mutex_init(&archive->loading, NULL);
     error = unpacker_new(&archive->unpacker);
     return error ? error : unpacker_new(&archive->event_unpacker);
 }
@@ -116,6 +138,7 @@ void session_archive_close(struct session_archive *archive)
     unpacker_free(archive->unpacker);
     bytes_free(&archive->stored);
     bytes_free(&archive->content);
+    pthread_mutex_destroy(&archive->loading);
     pthread_mutex_destroy(&archive->lock);
 }
 

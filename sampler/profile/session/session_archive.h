@@ -5,7 +5,7 @@
  *   session_reader (finds them) -> session_archive -> store (chunk_archive: when they are looked at)
  *
  * Ownership  The user's struct, which must not move; session_archive_close ends it.
- * Threads    Loading: one at a time of each kind, as chunk_archive and event_archive. session_archive_damage: any.
+ * Threads    Loading: events one at a time, as event_archive; samples any. session_archive_damage: any.
  * Errors     As session_file.h.
  */
 #ifndef ISOSCOPE_SESSION_ARCHIVE_H
@@ -26,6 +26,7 @@ struct archived_piece {
 
 struct archived_chunk {
     uint32_t first, count; /* pieces */
+    bool apart;            /* each is a frame of its own */
 };
 
 /* A block of events: a chunk of its own. */
@@ -48,6 +49,7 @@ struct session_archive {
     uint32_t chunk_count, chunk_capacity;
     struct frame_numbers numbers;
     int64_t shift_us;
+    pthread_mutex_t loading; /* of samples: stores of several kinds ask; guards the next three */
     struct unpacker *unpacker;
     struct bytes stored, content;
 

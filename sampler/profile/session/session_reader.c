@@ -48,7 +48,8 @@ void session_reader_close(struct session_reader *reader)
     map64_free(&reader->processes);
     map64_free(&reader->loops);
     for (uint32_t i = 0; i < reader->thread_count; i++) {
-        owner_thread_release(reader->thread_list[i].thread);
+        for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+            owner_thread_release(reader->thread_list[i].of[kind]);
         owner_thread_release(reader->thread_list[i].events);
     }
     event_outline_free(&reader->outline);
@@ -249,7 +250,7 @@ static int read_block(struct session_reader *reader, const struct block_place *p
     const char *type = place->head.type;
     entry_reader read = reader_of(type);
 
-    if (!strcmp(type, "SMPL"))
+    if (!strcmp(type, "SMPL") || !strcmp(type, "KSMP"))
         return read_samples(reader, place);
     if (!strcmp(type, "EVNT"))
         return read_events(reader, place);
@@ -258,7 +259,8 @@ static int read_block(struct session_reader *reader, const struct block_place *p
                                "block 'EVTS' is followed by '%s', and not by its events", type);
     if (reader->piece_expected)
         return session_problem(reader->problem, place->position,
-                               "block 'PIEC' is followed by '%s', and not by its samples", type);
+                               "block '%s' is followed by '%s', and not by its samples",
+                               piece_reader_block(&reader->piece), type);
     if (read)
         return read_json(reader, place, read);
     if (!strcmp(type, "CHNS"))
@@ -271,6 +273,8 @@ static int read_block(struct session_reader *reader, const struct block_place *p
         return read_own(reader, place, stalls_reader_stall);
     if (!strcmp(type, "LOOP"))
         return read_own(reader, place, loops_reader_loops);
+    if (!strcmp(type, "KPIE"))
+        return read_own(reader, place, piece_reader_piece_of_kind);
     /* Of a later time; but whole. */
     return session_file_read(&reader->archive->file, place, &reader->stored, reader->problem);
 }

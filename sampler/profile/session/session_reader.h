@@ -19,13 +19,14 @@ struct chunk_building {
     struct chunk outline;
     uint32_t *states; /* as store_add_archived's */
     uint32_t source_capacity, state_capacity;
-    uint32_t first_piece;
+    struct archived_piece *pieces;
+    uint32_t piece_count, piece_capacity;
     bool begun;
 };
 
 struct reader_thread {
-    struct owner_thread *thread; /* held */
-    struct owner_thread *events; /* the same in the store of events, held; NULL: it has none yet */
+    struct owner_thread *of[SAMPLE_KINDS]; /* held; but of time: NULL: it has none yet */
+    struct owner_thread *events;           /* the same in the store of events */
 };
 
 struct reader_process {
@@ -49,8 +50,8 @@ struct session_reader {
     uint32_t thread_count, thread_capacity;
     struct reader_process *process_list;
     uint32_t process_count, process_capacity;
-    struct chunk_building chunk;
-    struct piece piece; /* that the next block is of */
+    struct chunk_building chunks[SAMPLE_KINDS]; /* one of each kind */
+    struct piece piece;                         /* that the next block is of */
     bool piece_expected;
     struct event_outline outline; /* of the events that the next block has */
     bool events_expected;

@@ -4,7 +4,7 @@
  *   store (views since the last time), processes, names -> session_writer -> blocks
  *
  *     session_writer_begin; session_writer_samples, _events and _stalls until 0, session_writer_tables, _names,
- *     again and again; session_writer_end
+ *     again and again; session_writer_live, _names; session_writer_end
  *
  * Blocks are in an order in which a reader can read them: what a block refers to stands before it.
  *
@@ -28,9 +28,11 @@ void session_writer_free(struct session_writer *writer); /* NULL is fine */
 
 /* A new file, which is told all anew, but for samples that an earlier one has. */
 int session_writer_begin(struct session_writer *writer, int64_t start_us, struct bytes *out);
-/* Samples of a chunk that were not told yet. 1: there may be more. */
+/* Samples of a chunk that were not told yet, but for what lives. 1: there may be more. */
 int session_writer_samples(struct session_writer *writer, struct bytes *out);
-/* The same of events. */
+/* All that lives now, once in a file: before the last names. */
+int session_writer_live(struct session_writer *writer, struct bytes *out);
+/* As session_writer_samples, of events. */
 int session_writer_events(struct session_writer *writer, struct bytes *out);
 /* The same of stalls: those that have ended. */
 int session_writer_stalls(struct session_writer *writer, struct bytes *out);
@@ -42,7 +44,8 @@ int session_writer_names(struct session_writer *writer, struct bytes *out, uint3
 /* Slices that stand open, stalls that go on, and the last block. */
 int session_writer_end(struct session_writer *writer, int64_t now_us, struct bytes *out);
 
-uint64_t session_writer_count(const struct session_writer *writer); /* samples, in all files */
+uint64_t
+session_writer_count(const struct session_writer *writer); /* samples of time, in all files */
 uint64_t session_writer_event_count(const struct session_writer *writer);
 uint64_t session_writer_missed(const struct session_writer *writer);
 

@@ -143,7 +143,7 @@ static void add_thread(struct session_reader *reader, struct entry *entry, uint3
     }
     thread = &reader->thread_list[reader->thread_count];
     *thread = (struct reader_thread){ 0 };
-    if (owner_thread_new(&thread->thread, owner, tid, name) < 0) {
+    if (owner_thread_new(&thread->of[SAMPLES_OF_TIME], owner, tid, name) < 0) {
         entry_fail(entry, "out of memory");
         return;
     }
@@ -153,7 +153,9 @@ static void add_thread(struct session_reader *reader, struct entry *entry, uint3
 static void rename_thread(struct session_reader *reader, const struct reader_thread *thread,
                           const char *name)
 {
-    store_rename(reader->profile->stores.of[SAMPLES_OF_TIME], thread->thread, name);
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+        if (thread->of[kind])
+            store_rename(reader->profile->stores.of[kind], thread->of[kind], name);
     if (thread->events)
         event_store_rename(reader->profile->events, thread->events, name);
 }

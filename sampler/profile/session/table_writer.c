@@ -151,11 +151,8 @@ void table_writer_frame(struct table_writer *writer, uint64_t frame)
 }
 
 void table_writer_renames(struct table_writer *writer, const struct store_view *views,
-                          uint32_t count, uint32_t renames)
+                          uint32_t count)
 {
-    if (writer->renames == renames)
-        return;
-    writer->renames = renames;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < views[i].source_count; j++) {
             const struct owner_thread *thread = views[i].chunk->sources[j].thread;
@@ -262,6 +259,12 @@ int table_writer_before_samples(struct table_writer *writer, struct bytes *out)
     return error;
 }
 
+static void keep_last(uint32_t *kept, uint32_t *now)
+{
+    *kept = *now ? *now : *kept;
+    *now = *kept;
+}
+
 static int put_settings(struct table_writer *writer, struct bytes *out)
 {
     struct session_settings settings = { .settings = profile_settings(writer->profile),
@@ -271,6 +274,8 @@ static int put_settings(struct table_writer *writer, struct bytes *out)
                                          .events = profile_timeline_history(writer->profile) };
     json_t *entry;
 
+    keep_last(&writer->allocation_bytes, &settings.settings.allocation_bytes);
+    keep_last(&writer->lock_us, &settings.settings.lock_us);
     if (writer->recording)
         settings.events.evicted = 0; /* they are in the file */
     entry = settings_entry_write(&settings);

@@ -25,6 +25,8 @@ struct table_writer {
     struct bytes content;
     struct columns columns;
     uint64_t missed; /* samples that no file has */
+    uint32_t allocation_bytes,
+        lock_us; /* as they were last that were not 0: there may be samples */
     uint64_t events_missed;
 
     /* Of the file. */
@@ -36,7 +38,6 @@ struct table_writer {
     bool counts;             /* it is time for what has only been counted since */
     int64_t counts_us, facts_us, mappings_us;
 
-    uint32_t renames; /* of the store, that are told */
     struct chain_list chains;
 };
 
@@ -54,9 +55,9 @@ uint32_t table_writer_thread(struct table_writer *writer, const struct owner_thr
                              const char *name);
 void table_writer_name(struct table_writer *writer, uint32_t name);
 void table_writer_frame(struct table_writer *writer, uint64_t frame);
-/* Threads of the views have other names by now. */
+/* Threads of the views may have other names by now. */
 void table_writer_renames(struct table_writer *writer, const struct store_view *views,
-                          uint32_t count, uint32_t renames);
+                          uint32_t count);
 int table_writer_before_samples(struct table_writer *writer, struct bytes *out);
 
 /* As session_writer's, but for facts_writer.h. */

@@ -6,11 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *kind_of(const struct module *module)
+/* Modules whose offsets are names, and what a file says that they are. */
+static const struct {
+    const char *path, *word;
+} named_modules[] = { { "[jit]", "jit" },
+                      { "[interpreted]", "interpreted" },
+                      { "[lock]", "lock" } };
+enum { NAMED_JIT, NAMED_INTERPRETED, NAMED_LOCK, NAMED_MODULES };
+
+/* NAMED_MODULES: it is another one. */
+static int named_number(const char *path)
 {
-    if (!atomic_load_explicit(&module->named, memory_order_acquire))
+    int number = 0;
+
+    while (number < NAMED_MODULES && strcmp(named_modules[number].path, path) != 0)
+        number++;
+    return number;
+}
+
+static const char *word_of(const struct module *module)
+{
+    int number = named_number(module->path);
+
+    if (!atomic_load_explicit(&module->named, memory_order_acquire) || number == NAMED_MODULES)
         return NULL;
-    return strcmp(module->path, "[jit]") ? "interpreted" : "jit";
+    return named_modules[number].word;
+}
+
+static void read_named(struct registry *registry, const char *path)
+{
+    int number = named_number(path);
+
+    if (number == NAMED_LOCK)
+        registry_locks(registry);
+    else if (number != NAMED_MODULES)
+        registry_named(registry, number == NAMED_JIT ? FEED_NAME_JIT : FEED_NAME_INTERPRETED);
 }
 
 static void write_code(const struct snapshot_library *library, json_t *object)
@@ -45,8 +75,8 @@ json_t *module_entry_write(const struct module *module)
         json_object_set_new(object, "runs", json_string(library.runs));
     if (library.lines_reason)
         json_object_set_new(object, "linesReason", entry_text_of(library.lines_reason));
-    if (kind_of(module))
-        json_object_set_new(object, "names", json_string(kind_of(module)));
+    if (word_of(module))
+        json_object_set_new(object, "names", json_string(word_of(module)));
     return object;
 }
 
@@ -147,7 +177,7 @@ uint32_t module_entry_read(struct entry *entry, struct registry *registry,
     read_facts(entry, registry_module(registry, found), keeping & MODULE_OPEN);
     if (runs)
         module_runs(registry_module(registry, found), runtime_of_word(runs));
-    if (names && (!strcmp(path, "[jit]") || !strcmp(path, "[interpreted]")))
-        registry_named(registry, strcmp(path, "[jit]") ? FEED_NAME_INTERPRETED : FEED_NAME_JIT);
+    if (names)
+        read_named(registry, path);
     return found;
 }

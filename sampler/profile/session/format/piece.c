@@ -2,6 +2,15 @@
 
 #include "../../base/grow.h"
 
+#include <string.h>
+
+static const char *const kind_words[SAMPLE_KINDS] = {
+    [SAMPLES_OF_ALLOCATIONS] = "alloc",
+    [SAMPLES_OF_LIVE] = "live",
+    [SAMPLES_OF_LOCKS] = "lock",
+    [SAMPLES_OF_WAITS] = "wait",
+};
+
 void piece_free(struct piece *piece)
 {
     free(piece->sources);
@@ -35,16 +44,19 @@ static json_t *write_count(const struct piece_count *count)
 
 json_t *piece_write(const struct piece *piece)
 {
-    json_t *counts = json_array();
+    json_t *counts = json_array(), *object;
 
     for (uint32_t i = 0; i < piece->count_count; i++)
         json_array_append_new(counts, write_count(&piece->counts[i]));
-    return json_pack("{s:b, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:o}", "begins",
-                     (int)piece_begins(piece), "samples", (int)piece->samples, "nodes",
-                     (int)piece->nodes, "frames", (int)piece->frames, "minUs",
-                     (json_int_t)piece->min_us, "maxUs", (json_int_t)piece->max_us, "cpuUnit",
-                     (json_int_t)piece->cpu_unit, "cpuBase", (json_int_t)piece->cpu_base, "sources",
-                     write_sources(piece), "counts", counts);
+    object = json_pack("{s:b, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:o}", "begins",
+                       (int)piece_begins(piece), "samples", (int)piece->samples, "nodes",
+                       (int)piece->nodes, "frames", (int)piece->frames, "minUs",
+                       (json_int_t)piece->min_us, "maxUs", (json_int_t)piece->max_us, "cpuUnit",
+                       (json_int_t)piece->cpu_unit, "cpuBase", (json_int_t)piece->cpu_base,
+                       "sources", write_sources(piece), "counts", counts);
+    if (object && kind_words[piece->kind])
+        json_object_set_new(object, "kind", json_string(kind_words[piece->kind]));
+    return object;
 }
 
 bool piece_begins(const struct piece *piece)
@@ -129,6 +141,18 @@ static void read_sources(struct entry *entry, struct piece *out)
         sum += read_count(entry, json_array_get(counts, i), out);
     if (sum != out->samples)
         entry_fail(entry, "'counts' are not those of %d samples", (int)out->samples);
+}
+
+enum sample_kind piece_kind(struct entry *entry)
+{
+    const char *word = entry_text(entry, "kind");
+    int kind = 0;
+
+    if (!word)
+        entry_fail(entry, "'kind' is missing");
+    while (kind < SAMPLE_KINDS && (!word || !kind_words[kind] || strcmp(word, kind_words[kind])))
+        kind++;
+    return (enum sample_kind)kind;
 }
 
 void piece_read(struct entry *entry, const struct piece *before, struct piece *out)

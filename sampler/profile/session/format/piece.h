@@ -1,5 +1,5 @@
 /*
- * piece.h - what a session says of some samples of a chunk before them: PIEC.
+ * piece.h - what a session says of some samples of a chunk before them: PIEC, of kinds but time KPIE.
  *
  * It is enough to know whose samples they are and of which time, without unpacking them.
  *
@@ -25,10 +25,11 @@ struct piece_count {
 };
 
 struct piece {
+    enum sample_kind kind; /* SAMPLE_KINDS: one that only a later isoscope knows */
     uint32_t first_sample, samples;
     uint32_t first_node, nodes, first_frame, frames; /* they begin with 1 */
     int64_t min_us, max_us;
-    uint32_t cpu_unit, cpu_base; /* sample_columns.h; units of 100 ns, and of cpu_unit */
+    uint32_t cpu_unit, cpu_base; /* sample_columns.h; in chunk_weight_unit, and in cpu_unit */
     uint32_t first_source;
     struct piece_source *sources; /* that are new to the chunk */
     uint32_t source_count, source_capacity;
@@ -41,7 +42,9 @@ void piece_free(struct piece *piece);
 json_t *piece_write(const struct piece *piece);
 /* Whether it is the first of its chunk. */
 bool piece_begins(const struct piece *piece);
-/* Into one that is empty. before: the one that it goes on with; NULL: there is none. What it says fits
+/* Of a KPIE: whose samples come. */
+enum sample_kind piece_kind(struct entry *entry);
+/* Into one that is empty but for its kind. before: the one that it goes on with; NULL: there is none. What it says fits
  * into a chunk, and its sources are counted. */
 void piece_read(struct entry *entry, const struct piece *before, struct piece *out);
 

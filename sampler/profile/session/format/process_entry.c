@@ -46,9 +46,30 @@ static json_t *write_modules(const struct module_set *met)
     return list;
 }
 
+/* Of what the program told by itself: allocations and waits. */
+static void write_own(const struct feed_status_view *status, json_t *object)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {
+        { "allocations", status->allocations },
+        { "allocationsLost", status->allocations_lost },
+        { "allocationsLoose", status->allocations_loose },
+        { "lockWaits", status->lock_waits },
+        { "lockNs", status->lock_ns },
+        { "waits", status->waits_sampled },
+        { "waitsLost", status->waits_lost },
+    };
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        if (counts[i].value)
+            json_object_set_new(object, counts[i].name, entry_uint_of(counts[i].value));
+}
+
 static json_t *write_status(const struct feed_status_view *status)
 {
-    return json_pack(
+    json_t *object = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}",
         "timer", timer_words[status->timer], "timerReason", reason_words[status->timer_reason],
         "truePeriodUs", (json_int_t)status->true_period_us, "threads",
@@ -62,6 +83,10 @@ static json_t *write_status(const struct feed_status_view *status)
         (json_int_t)status->cpu_ns, "sampledNs", (json_int_t)status->sampled_ns, "namesFull",
         (json_int_t)status->names_full, "codesFull", (json_int_t)status->codes_full, "loopsLost",
         (json_int_t)status->loops_lost);
+
+    if (object)
+        write_own(status, object);
+    return object;
 }
 
 json_t *process_entry_write(const struct process_saved *process)
@@ -147,6 +172,13 @@ static void read_status(struct entry *around, struct feed_status_view *out)
         .names_full = (uint64_t)entry_int(&status, "namesFull", 0, INT64_MAX),
         .codes_full = (uint64_t)entry_int(&status, "codesFull", 0, INT64_MAX),
         .loops_lost = (uint64_t)entry_int(&status, "loopsLost", 0, INT64_MAX),
+        .allocations = (uint64_t)entry_int(&status, "allocations", 0, INT64_MAX),
+        .allocations_lost = (uint64_t)entry_int(&status, "allocationsLost", 0, INT64_MAX),
+        .allocations_loose = (uint64_t)entry_int(&status, "allocationsLoose", 0, INT64_MAX),
+        .lock_waits = (uint64_t)entry_int(&status, "lockWaits", 0, INT64_MAX),
+        .lock_ns = (uint64_t)entry_int(&status, "lockNs", 0, INT64_MAX),
+        .waits_sampled = (uint64_t)entry_int(&status, "waits", 0, INT64_MAX),
+        .waits_lost = (uint64_t)entry_int(&status, "waitsLost", 0, INT64_MAX),
     };
     read_counts(&status, "lost", out->lost, loss_words, FEED_LOSS_COUNT);
     read_counts(&status, "eventsLost", out->events_lost, event_loss_words, FEED_EVENT_LOSS_COUNT);

@@ -1,5 +1,6 @@
 #include "sample_columns.h"
 
+#include "../../../feed/record.h"
 #include "../../naming/registry.h"
 #include "../../store/frame.h"
 
@@ -19,11 +20,23 @@ enum {
     NEW_LEAF,
     NEW_FRAME,
     END,
-    COLUMNS
+    COLUMNS,
+    OBJECTS = COLUMNS, /* of kinds that are many */
+    COLUMNS_OF_MANY,
+    HOLDER = COLUMNS_OF_MANY, /* of waits */
+    WHAT,
+    COLUMNS_OF_WAITS
 };
 
 /* LOOKED_AT: so many samples say what the middle one is. */
 enum { LOOKED_AT = 1024, CPU_PER_US = 1000 / 100 /* chunk_weight_unit */ };
+
+static uint32_t columns_of(enum sample_kind kind)
+{
+    if (sample_kind_is_waits(kind))
+        return COLUMNS_OF_WAITS;
+    return sample_kind_is_many(kind) ? COLUMNS_OF_MANY : COLUMNS;
+}
 
 static void write_frames(const struct chunk *chunk, const struct piece *piece, struct bytes *to)
 {
@@ -83,10 +96,11 @@ void sample_columns_measure(const struct store_view *view, const uint32_t *numbe
     piece->cpu_base = count ? some[count / 2] / piece->cpu_unit : 0;
 }
 
-/* When the next sample of a source is due that ran all the time. */
-static int64_t due_us(const int64_t *last_us, uint32_t source, uint32_t cpu)
+/* When the next sample of a source is due that ran all the time. Other kinds are due at once. */
+static int64_t due_us(const struct piece *piece, int64_t last_us, uint32_t weight)
 {
-    return last_us[source] + (cpu + CPU_PER_US / 2) / CPU_PER_US;
+    return piece->kind == SAMPLES_OF_TIME ? last_us + (weight + CPU_PER_US / 2) / CPU_PER_US
+                                          : last_us;
 }
 
 /* NULL: no memory. */
@@ -99,6 +113,19 @@ static int64_t *last_times(uint32_t sources, int64_t first_us)
     return last_us;
 }
 
+/* What is told of kinds that are many, besides. */
+static void write_many(const struct chunk *chunk, uint32_t number, struct bytes *to)
+{
+    struct sample_wait wait = chunk_sample_wait(chunk, number);
+
+    if (sample_kind_is_many(chunk->kind))
+        bytes_varint(&to[OBJECTS], chunk_sample_objects(chunk, number));
+    if (!sample_kind_is_waits(chunk->kind))
+        return;
+    bytes_varint(&to[HOLDER], (uint32_t)wait.holder);
+    bytes_byte(&to[WHAT], wait.what);
+}
+
 void sample_columns_write(const struct store_view *view, const struct piece *piece,
                           const uint32_t *numbers, struct stack_writing *stacks,
                           struct columns *columns, struct bytes *out)
@@ -109,7 +136,7 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
                                          &to[NEW_FRAME] };
     int64_t *last_us = last_times(view->source_count, piece->min_us);
 
-    columns_begin(columns, COLUMNS);
+    columns_begin(columns, columns_of(piece->kind));
     out->failed |= !last_us;
     write_frames(chunk, piece, to);
     write_nodes(chunk, piece, &stacks->callees, to);
@@ -119,9 +146,10 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
 
         bytes_varint(&to[SOURCE], sample->source);
         bytes_signed(&to[CPU], (int64_t)(sample->weight / piece->cpu_unit) - piece->cpu_base);
-        bytes_signed(&to[TIME], time_us - due_us(last_us, sample->source, sample->weight));
+        bytes_signed(&to[TIME], time_us - due_us(piece, last_us[sample->source], sample->weight));
         stack_write(stacks, chunk, sample->caller, sample->leaf, &stack);
         bytes_byte(&to[END], (uint8_t)(sample->end << 4 | sample->state));
+        write_many(chunk, numbers[i], to);
         last_us[sample->source] = time_us;
     }
     free(last_us);
@@ -129,7 +157,7 @@ void sample_columns_write(const struct store_view *view, const struct piece *pie
 }
 
 struct sample_reading {
-    struct column list[COLUMNS];
+    struct column list[COLUMNS_OF_WAITS];
     const struct piece *piece;
     const struct frame_numbers *numbers;
     struct chunk *chunk;
@@ -182,11 +210,12 @@ static const char *read_times(struct sample_reading *reading, struct chunk_sampl
         return "a sample's source is not there";
     if (__builtin_add_overflow(column_signed(&reading->list[CPU]), piece->cpu_base, &cpu) ||
         cpu < 0 || cpu > UINT32_MAX / piece->cpu_unit)
-        return "a sample's CPU time is out of range";
+        return piece->kind == SAMPLES_OF_TIME ? "a sample's CPU time is out of range"
+                                              : "a sample's weight is out of range";
     out->source = (uint16_t)source;
     out->weight = (uint32_t)cpu * piece->cpu_unit;
     if (__builtin_add_overflow(column_signed(&reading->list[TIME]),
-                               due_us(reading->last_us, out->source, out->weight), &time_us) ||
+                               due_us(piece, reading->last_us[source], out->weight), &time_us) ||
         time_us < piece->min_us || time_us > piece->max_us)
         return "a sample's time is out of range";
     reading->last_us[source] = time_us;
@@ -211,10 +240,35 @@ static const char *read_sample(struct sample_reading *reading, struct chunk_samp
                       piece->first_frame + piece->frames, &out->caller, &out->leaf);
 }
 
+/* What is told of kinds that are many, besides. */
+static const char *read_many(struct sample_reading *reading, uint32_t number)
+{
+    struct chunk *chunk = reading->chunk;
+    struct sample_wait wait;
+    uint64_t objects, holder;
+    uint8_t what; /* a later isoscope's word is whatever the program makes of it */
+
+    if (!sample_kind_is_many(chunk->kind))
+        return NULL;
+    objects = column_varint(&reading->list[OBJECTS]);
+    if (objects > UINT32_MAX)
+        return "a sample's objects are out of range";
+    chunk->objects[number] = (uint32_t)objects;
+    if (!sample_kind_is_waits(chunk->kind))
+        return NULL;
+    holder = column_varint(&reading->list[HOLDER]);
+    if (holder > CHUNK_WAIT_HOLDER(UINT32_MAX))
+        return "a sample's holder is out of range";
+    what = column_byte(&reading->list[WHAT]);
+    wait = (struct sample_wait){ (int32_t)holder, what < FEED_WAIT_COUNT ? what : FEED_WAIT_FUTEX };
+    chunk->waits[number] = CHUNK_WAIT(wait);
+    return NULL;
+}
+
 /* NULL: they are all there, and nothing else. */
 static const char *check_columns(const struct sample_reading *reading)
 {
-    for (int column = 0; column < COLUMNS; column++) {
+    for (uint32_t column = 0; column < columns_of(reading->piece->kind); column++) {
         if (reading->list[column].bad)
             return "its columns are too short";
         if (reading->list[column].at != reading->list[column].end)
@@ -233,8 +287,11 @@ static const char *read_all(struct sample_reading *reading)
         reason = read_frame(reading, &chunk->frames[i]);
     for (uint32_t i = piece->first_node; i < piece->first_node + piece->nodes && !reason; i++)
         reason = read_node(reading, i, &chunk->nodes[i]);
-    for (uint32_t i = 0; i < piece->samples && !reason; i++)
+    for (uint32_t i = 0; i < piece->samples && !reason; i++) {
         reason = read_sample(reading, &chunk->samples[piece->first_sample + i]);
+        if (!reason)
+            reason = read_many(reading, piece->first_sample + i);
+    }
     return reason ? reason : check_columns(reading);
 }
 
@@ -253,7 +310,7 @@ const char *sample_columns_read(const struct bytes *content, const struct piece 
 
     if (!reading.last_us)
         reason = "out of memory";
-    else if (columns_split(content->data, content->count, reading.list, COLUMNS))
+    else if (columns_split(content->data, content->count, reading.list, columns_of(piece->kind)))
         reason = read_all(&reading);
     free(reading.last_us);
     return reason;

@@ -1,5 +1,6 @@
 /*
- * sample_columns.h - a piece's samples, and the nodes and frames that they add to their chunk: SMPL.
+ * sample_columns.h - a piece's samples, and the nodes and frames that they add to their chunk: SMPL, of kinds but
+ * time KSMP.
  *
  *   view (a chunk as it is) -> sample_columns_write -> block -> sample_columns_read -> chunk
  *
@@ -18,7 +19,7 @@
 #include "piece.h"
 #include "stack_numbers.h"
 
-/* Chooses the piece's unit and base of CPU times. */
+/* Chooses the piece's unit and base of weights. */
 void sample_columns_measure(const struct store_view *view, const uint32_t *numbers,
                             struct piece *piece);
 /* The samples of the view that the numbers name, piece->samples of them, of the piece's nodes and

@@ -22,10 +22,20 @@ from typing import Iterator
 
 from ..command import isoscope
 from ..errors import BadFile
+from ..formats import session
 
 _LOOK_S = 0.02
 _PATIENCE_S = 5.0
 _NAME = "isoscope: "
+
+
+def is_session(path: str) -> bool:
+    """False: also where it cannot be read; whoever reads it as a profile says why."""
+    try:
+        with open(path, "rb") as file:
+            return session.knows(file.read(session.HEAD_SIZE))
+    except OSError:
+        return False
 
 
 @contextmanager

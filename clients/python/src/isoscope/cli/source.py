@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Callable, Optional, Sequence
 
 from .. import filters
@@ -36,6 +36,7 @@ from .exits import NothingToShow, UsageError
 from .options import kind_options, attach_options, run_options
 from .place import VARIABLE, from_environment, is_uri
 from .recording import Recording
+from .served import is_session, served
 from .terminal.progress import working
 
 
@@ -108,6 +109,8 @@ def read(
         source = _of_command(args, ask)
     elif is_uri(args.source):
         source = _of_service(args, args.source, ask)
+    elif getattr(args, "kind", TIME) != TIME:
+        source = _of_session(args, ask)
     else:
         source = _of_file(args)
     if source.why_empty and not empty_ok:
@@ -148,6 +151,17 @@ def _of_service(args: argparse.Namespace, uri: str, ask: Optional[Ask]) -> Sourc
     return source
 
 
+def _of_session(args: argparse.Namespace, ask: Optional[Ask]) -> Source:
+    """What a service reads of a session file, and no other file has."""
+    if not is_session(args.source):
+        many = KINDS[args.kind].many
+        raise UsageError(f"{args.source} has samples of time only; {many} are in session files (isoscope record, "
+                         "isoscope save) and running services")
+    with served(args.source) as uri:
+        source = _of_service(args, uri, ask)
+    return replace(source, name=os.path.basename(args.source))
+
+
 def _of_file(args: argparse.Namespace) -> Source:
     profile = _opened(args)
     if not getattr(args, "events", False):
@@ -159,9 +173,6 @@ def _of_file(args: argparse.Namespace) -> Source:
 
 def _opened(args: argparse.Namespace) -> Profile:
     from .. import formats  # only then: it knows many
-
-    if getattr(args, "kind", TIME) != TIME:
-        raise UsageError(f"{KINDS[args.kind].many} are told by a service: {args.source} is a file, which has samples of time only")
 
     with working(f"reading {args.source}"):
         profile = formats.open(args.source)

@@ -17,7 +17,6 @@ from ...explain.commands import From
 from ...explain.facts import Facts
 from ...explain.reading import reading_of
 from ...filters import NoMatch
-from ...formats import session
 from ...model import Process
 from ...operations import METHOD_NOT_FOUND
 from ...profile import Profile
@@ -26,7 +25,7 @@ from ...trees.runtime_frames import ALL
 from .. import options, source
 from ..exits import DONE, FAILED, OVER_BUDGET, NothingToShow, UsageError
 from ..place import is_uri
-from ..served import served
+from ..served import is_session, served
 from ..settled import settled_stalls
 from ..terminal.style import style_here
 
@@ -111,19 +110,11 @@ def _read(args: argparse.Namespace) -> tuple[Facts, str]:
     """With a name for it."""
     if is_uri(args.source):
         return _of_service(args, args.source)
-    if not _is_session(args.source):
+    if not is_session(args.source):
         return _of_file(args)
     with served(args.source) as uri:
         found, _ = _of_service(args, uri)
     return found, os.path.basename(args.source)
-
-
-def _is_session(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return session.knows(file.read(session.HEAD_SIZE))
-    except OSError:
-        return False  # who reads it as a profile says why
 
 
 def _of_file(args: argparse.Namespace) -> tuple[Facts, str]:

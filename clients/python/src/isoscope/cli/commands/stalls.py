@@ -13,7 +13,6 @@ from typing import Any, Iterator, Optional
 from ... import filters
 from ...client import Client
 from ...errors import RpcError, ServiceEnded
-from ...formats import session
 from ...model import Process
 from ...operations import METHOD_NOT_FOUND
 from ...stalls import BEGIN, END, STREAM, LoopStats, Stall, StallEvent, stall_event, words
@@ -22,7 +21,7 @@ from .. import following, options, source
 from ..exits import DONE, NothingToShow, UsageError
 from ..place import is_uri
 from ..recording import Recording
-from ..served import served
+from ..served import is_session, served
 from ..settled import settled_stalls
 from ..terminal.page import text_of
 from ..terminal.style import style_here
@@ -133,9 +132,7 @@ def _place(args: argparse.Namespace) -> Iterator[str]:
     if is_uri(args.source):
         yield args.source
         return
-    with open(args.source, "rb") as file:
-        is_session = session.knows(file.read(session.HEAD_SIZE))
-    if not is_session:
+    if not is_session(args.source):
         raise NothingToShow(f"{args.source} has no stalls: session files keep them (isoscope record, isoscope save)")
     with served(args.source) as uri:
         yield uri
