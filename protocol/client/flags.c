@@ -275,6 +275,44 @@ static enum flag_set set_lock(struct service *service, const char *value)
     return set;
 }
 
+static void get_faults(struct service *service, char out[FLAG_TEXT_MAX])
+{
+    snprintf(out, FLAG_TEXT_MAX, "%" PRIu32, profile_settings(service->options.profile).faults);
+}
+
+/* Of which one traps in programs that run; 0: in none of them. */
+static uint32_t faults_possible(struct service *service)
+{
+    const struct process_info *process = NULL;
+
+    while ((process = isolates_next(&service->isolates, process)))
+        if (process->live && process->status.faults_seen == FEED_FAULTS_SEEN)
+            return process->status.faults_period;
+    return 0;
+}
+
+/* On and off: how many there are for one that traps is settled when a program starts. */
+static enum flag_set set_faults(struct service *service, const char *value)
+{
+    struct feed_settings settings = profile_settings(service->options.profile);
+    uint32_t possible = faults_possible(service);
+    int64_t number = possible;
+
+    if (!*value)
+        return FLAG_SET;
+    if (!strcmp(value, "false"))
+        number = 0;
+    else if (strcmp(value, "true") != 0 && !value_int64(value, &number))
+        return FLAG_INVALID;
+    if (number && number != possible)
+        return possible ? FLAG_FIXED : FLAG_NO_FAULTS;
+    if (!strcmp(value, "true") && !possible)
+        return FLAG_NO_FAULTS;
+    settings.faults = (uint32_t)number;
+    profile_apply_settings(service->options.profile, &settings);
+    return FLAG_SET;
+}
+
 static void get_stall_limit(struct service *service, char out[FLAG_TEXT_MAX])
 {
     struct stall_settings settings = profile_stall_settings(service->options.profile);
@@ -349,6 +387,10 @@ static const struct flag flags[] = {
       "Bytes of which one allocation is sampled, on average; 0: none. Of programs started with "
       "--alloc.",
       "Int", "0", get_alloc, set_alloc },
+    { "profile_faults",
+      "Page faults of which one is sampled; 0: none. Of programs started with --faults, on and "
+      "off.",
+      "Int", "0", get_faults, set_faults },
     { "profile_gil",
       "Tell who has Python's interpreter lock, and who waits for it: GilHeld and GilWait.", "Bool",
       "false", get_gil, set_gil },

@@ -26,9 +26,10 @@ enum flag_set {
     FLAG_UNKNOWN,
     FLAG_INVALID,
     FLAG_FIXED,
-    FLAG_NO_ALLOC, /* no program lets its allocations come by */
-    FLAG_NO_LOCK,  /* nor its waits */
-    FLAG_SAVED,    /* it would change what a program does, and none is there */
+    FLAG_NO_ALLOC,  /* no program lets its allocations come by */
+    FLAG_NO_LOCK,   /* nor its waits */
+    FLAG_NO_FAULTS, /* nor do its page faults trap */
+    FLAG_SAVED,     /* it would change what a program does, and none is there */
 };
 
 /* A list of Flag objects; NULL when out of memory. */

@@ -42,6 +42,7 @@ const char *const samples_kind_words[SAMPLES_KIND_COUNT + 1] = {
     [SAMPLES_KIND_LIVE] = "live",
     [SAMPLES_KIND_LOCK] = "lock",
     [SAMPLES_KIND_WAIT] = "wait",
+    [SAMPLES_KIND_FAULT] = "fault",
 };
 
 const char *const stream_id_words[STREAM_ID_COUNT + 1] = {

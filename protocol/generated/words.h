@@ -148,6 +148,7 @@ enum samples_kind {
     SAMPLES_KIND_LIVE,
     SAMPLES_KIND_LOCK,
     SAMPLES_KIND_WAIT,
+    SAMPLES_KIND_FAULT,
     SAMPLES_KIND_COUNT,
 };
 extern const char *const samples_kind_words[SAMPLES_KIND_COUNT + 1]; /* NULL at the end */

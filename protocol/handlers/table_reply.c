@@ -8,11 +8,11 @@
 
 enum sample_kind samples_kind_of(enum samples_kind kind)
 {
-    static const enum sample_kind kinds[] = { [SAMPLES_KIND_TIME] = SAMPLES_OF_TIME,
-                                              [SAMPLES_KIND_ALLOC] = SAMPLES_OF_ALLOCATIONS,
-                                              [SAMPLES_KIND_LIVE] = SAMPLES_OF_LIVE,
-                                              [SAMPLES_KIND_LOCK] = SAMPLES_OF_LOCKS,
-                                              [SAMPLES_KIND_WAIT] = SAMPLES_OF_WAITS };
+    static const enum sample_kind kinds[] = {
+        [SAMPLES_KIND_TIME] = SAMPLES_OF_TIME,  [SAMPLES_KIND_ALLOC] = SAMPLES_OF_ALLOCATIONS,
+        [SAMPLES_KIND_LIVE] = SAMPLES_OF_LIVE,  [SAMPLES_KIND_LOCK] = SAMPLES_OF_LOCKS,
+        [SAMPLES_KIND_WAIT] = SAMPLES_OF_WAITS, [SAMPLES_KIND_FAULT] = SAMPLES_OF_FAULTS
+    };
 
     return kinds[kind];
 }

@@ -164,6 +164,7 @@ int handle_set_flag(struct client *client, const struct set_flag_params *params,
         [FLAG_FIXED] = "Cannot set flag: cannot change at runtime",
         [FLAG_NO_ALLOC] = "Cannot set flag: no program was started with --alloc",
         [FLAG_NO_LOCK] = "Cannot set flag: no program was started with --lock",
+        [FLAG_NO_FAULTS] = "Cannot set flag: no program was started with --faults",
     };
     char now[FLAG_TEXT_MAX];
     enum flag_set set = flag_set(client->service, params->name, params->value, now);

@@ -44,6 +44,8 @@ static void add_process(struct sums *sums, const struct process_info *process)
     sums->status.lock_ns += status->lock_ns;
     sums->status.waits_sampled += status->waits_sampled;
     sums->status.waits_lost += status->waits_lost;
+    sums->status.faults_sampled += status->faults_sampled;
+    sums->status.faults_lost += status->faults_lost;
     sums->status.names_full += status->names_full;
     sums->status.codes_full += status->codes_full;
     sums->status.loops_lost += status->loops_lost;
@@ -102,6 +104,10 @@ json_t *counters_json(const struct isolates *isolates, const struct process_info
         put_counter(object, "lock_ns", sums.status.lock_ns);
         put_counter(object, "wait_sampled", sums.status.waits_sampled);
         put_counter(object, "wait_lost", sums.status.waits_lost);
+    }
+    if (sums.status.faults_sampled || sums.status.faults_lost) {
+        put_counter(object, "fault_sampled", sums.status.faults_sampled);
+        put_counter(object, "fault_lost", sums.status.faults_lost);
     }
     if (sums.status.codes_full)
         put_counter(object, "codes_full", sums.status.codes_full);

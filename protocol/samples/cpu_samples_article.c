@@ -80,6 +80,10 @@ static void put_weight(struct json_text *text, const struct cpu_samples_view *vi
         put_memory(text, sample);
     if (sample_kind_is_waits(view->kind))
         put_wait(text, sample);
+    if (view->kind != SAMPLES_OF_FAULTS)
+        return;
+    json_text_literal(text, ",\"faults\":");
+    json_text_uint(text, sample->weight);
 }
 
 static void put_sample(struct json_text *text, struct cpu_samples_view *view,

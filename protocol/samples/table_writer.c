@@ -245,6 +245,11 @@ static void put_end(struct table_writer *writer, struct json_text *text,
     json_text_string(text, word ? word : "");
 }
 
+static bool is_faults(enum sample_kind kind)
+{
+    return kind == SAMPLES_OF_FAULTS;
+}
+
 static const struct list lists[] = {
     { ",\"libraries\":[", library_range, put_library, NULL, NULL },
     { "],\"functions\":[", function_range, put_function, NULL, NULL },
@@ -265,6 +270,7 @@ static const struct list lists[] = {
     { "],\"waits\":[", sample_range, NULL, put_objects, sample_kind_is_waits },
     { "],\"waitedFor\":[", sample_range, NULL, put_what, sample_kind_is_waits },
     { "],\"holders\":[", sample_range, NULL, put_holder, sample_kind_is_waits },
+    { "],\"faults\":[", sample_range, NULL, put_weight, is_faults },
     { "],\"incomplete\":[", sample_range, NULL, put_incomplete, NULL },
     { "],\"ends\":[", sample_range, NULL, put_end, NULL },
 };

@@ -3,6 +3,7 @@
 #include "allocation_rate.h"
 #include "event_epoch.h"
 #include "lock_rate.h"
+#include "page_faults.h"
 #include "sampler_state.h"
 #include "scan_memory.h"
 #include "system/clock.h"
@@ -53,12 +54,15 @@ int announce_hello(int uplink, enum feed_origin origin, int memfd)
     struct feed_control *control = &sampler.writer.header->control;
     bool runs = atomic_load(&control->enabled);
     int clock = threads_open_clock(&sampler.threads, control->period_us, runs), error;
+    int faults = page_faults_open(clock >= 0);
 
     atomic_store(&control->clock_runs, clock >= 0 && runs);
     threads_report(&sampler.threads);
-    error = uplink_hello(&sampler.address, uplink, origin, memfd, clock);
+    error = uplink_hello(&sampler.address, uplink, origin,
+                         (struct uplink_feed){ memfd, clock, faults });
     close_descriptor(memfd);
     close_descriptor(clock);
+    close_descriptor(faults);
     return error;
 }
 

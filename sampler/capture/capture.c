@@ -37,6 +37,15 @@ SIGNAL_SAFE_INLINE bool leaves_room(const struct ring_writer *ring, enum feed_ki
                ring->size_bytes / 2;
 }
 
+/* The service looks ten times a second, which is too seldom for a program that does little else. */
+SIGNAL_SAFE_INLINE void ask_in_time(const struct ring_writer *ring)
+{
+    if (atomic_load_explicit(ring->head, memory_order_relaxed) -
+            atomic_load_explicit(ring->tail, memory_order_relaxed) >
+        ring->size_bytes / 8)
+        sampler_ask_service();
+}
+
 bool capture_begin(struct capture *capture, enum feed_kind kind, uint32_t slot)
 {
     capture->kind = kind;
@@ -228,8 +237,10 @@ bool capture(struct capture *capture, const struct sample_weight *weight,
             count_lost(FEED_LOSS_BUSY);
         return false;
     }
-    if (!stands_for_time)
+    if (!stands_for_time) {
+        ask_in_time(&capture->ring);
         return true;
+    }
     count_captured(weight, result.end);
     if (own)
         own->samples = own->samples + 1;

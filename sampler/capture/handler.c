@@ -8,6 +8,7 @@
 #include "system/cpu_times.h"
 #include "system/memory.h"
 #include "threads/cpu_timer.h"
+#include "threads/fault_event.h"
 #include "threads/program_action.h"
 #include "threads/tasks.h"
 #include "threads/tick_mask.h"
@@ -243,11 +244,13 @@ SIGNAL_SAFE_INLINE bool is_timers(struct tick *tick)
     return tick->user || tick->system;
 }
 
-/* Of which clock, and where it met the thread. */
+/* Of which event, and where it met the thread. */
 struct met {
     const ucontext_t *context;
-    uint32_t base_us;
+    uint32_t base_us; /* of a clock */
     bool user, roomy;
+    uint32_t faults; /* of page faults: so many */
+    bool late;       /* the thread was somewhere else: mostly in a tick of ours */
 };
 
 /* Rounds of wall mode are answered by the timer's ticks; where CPU mode is on too, by any. */
@@ -264,21 +267,53 @@ SIGNAL_SAFE_INLINE void sample_sources(struct tick *tick, bool user_clock)
         sample_tick(tick, cpu ? FEED_KIND_CPU : FEED_KIND_WALL);
 }
 
-static SIGNAL_SAFE void work(void *met)
+/* What others are waiting for. */
+SIGNAL_SAFE_INLINE void tend(const struct met *at)
+{
+    if (!at->roomy)
+        return;
+    forked_begin_at_tick();
+    if (atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON)
+        tend_at_tick();
+}
+
+static SIGNAL_SAFE void take_tick(void *met)
 {
     const struct met *at = met;
     struct tick tick = { .base_us = at->base_us, .user = at->user, .roomy = at->roomy };
 
-    if (tick.roomy) {
-        forked_begin_at_tick();
-        if (atomic_load_explicit(&sampler.running, memory_order_acquire) == RUN_ON)
-            tend_at_tick();
-    }
+    tend(at);
     if (begin_tick(&tick, at->context))
         sample_sources(&tick, at->user);
 }
 
-static SIGNAL_SAFE void on_own_stack(struct met *met)
+SIGNAL_SAFE_INLINE bool sample_fault(const struct met *at, uint32_t slot)
+{
+    const struct capture_registers registers = { at->context, at->roomy };
+    const struct sample_weight weight = { .cpu_ns = at->faults, .state = FEED_STATE_RUNNING };
+    struct capture place;
+
+    return slot && capture_begin(&place, FEED_KIND_FAULT, slot) &&
+           capture(&place, &weight, &registers);
+}
+
+/* The last of some page faults stands for all of them. */
+static SIGNAL_SAFE void take_fault(void *met)
+{
+    const struct met *at = met;
+    struct feed_status *status;
+
+    tend(at);
+    if (!sampler_running())
+        return;
+    status = &sampler.writer.header->status;
+    feed_count(at->late || !sample_fault(at, threads_slot_of_tick(&sampler.threads, sampler.pid))
+                   ? &status->faults_lost
+                   : &status->faults_sampled,
+               1);
+}
+
+static SIGNAL_SAFE void on_own_stack(void (*work)(void *), struct met *met)
 {
     void *stack = tick_stack_take();
 
@@ -291,21 +326,19 @@ static SIGNAL_SAFE void on_own_stack(struct met *met)
     tick_stack_give(stack);
 }
 
-static SIGNAL_SAFE void take_tick(uint32_t base_us, bool user, const ucontext_t *context)
+static SIGNAL_SAFE void take(void (*work)(void *), struct met *met)
 {
-    struct met met = { context, base_us, user, false };
-
     /* Before it is seen whether the sampler runs: who stops it waits for those that saw it. */
     atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&sampler.running, memory_order_acquire) != RUN_STOPPED)
-        on_own_stack(&met);
+        on_own_stack(work, met);
     atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
 }
 
 void handler_tick(int number, siginfo_t *info, void *context)
 {
     if (cpu_timer_is_tick(info)) {
-        take_tick(sampler.threads.timer_us, false, context);
+        take(take_tick, &(struct met){ .context = context, .base_us = sampler.threads.timer_us });
         return;
     }
     /* Somebody else sent it. */
@@ -316,10 +349,16 @@ void handler_tick(int number, siginfo_t *info, void *context)
 
 void handler_trap(int number, siginfo_t *info, void *context)
 {
-    uint32_t period_us = user_clock_of_trap(info);
+    struct met met = { .context = context,
+                       .base_us = user_clock_of_trap(info),
+                       .user = true,
+                       .faults = fault_event_of_trap(info),
+                       .late = perf_trap_is_late(info) };
 
-    if (period_us)
-        take_tick(period_us, true, context);
+    if (met.base_us)
+        take(take_tick, &met);
+    else if (met.faults)
+        take(take_fault, &met);
     else if (!tick_mask_hold(number, info, context) && !program_action_run(number, info, context))
         tick_signal_default(number);
 }

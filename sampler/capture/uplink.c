@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { DESCRIPTORS_MAX = 2 };
+enum { DESCRIPTORS_MAX = 3 };
 
 static SIGNAL_SAFE struct feed_message head(enum feed_message_type type)
 {
@@ -57,18 +57,27 @@ static SIGNAL_SAFE long send_with(int fd, const void *bytes, size_t size, const 
 }
 
 int uplink_hello(const struct uplink_address *address, int uplink, enum feed_origin origin,
-                 int memfd, int clock)
+                 struct uplink_feed feed)
 {
-    const int descriptors[] = { memfd, clock };
+    int descriptors[DESCRIPTORS_MAX] = { feed.memfd };
     struct feed_hello hello = { .head = head(FEED_MESSAGE_HELLO), .origin = origin };
+    size_t count = 1;
     long sent;
 
+    if (feed.clock >= 0) {
+        descriptors[count++] = feed.clock;
+        hello.events |= FEED_HELLO_CLOCK;
+    }
+    if (feed.faults >= 0) {
+        descriptors[count++] = feed.faults;
+        hello.events |= FEED_HELLO_FAULTS;
+    }
     hello.pid = (int32_t)sys_call0(SYS_getpid);
     hello.ppid = (int32_t)sys_call0(SYS_getppid);
     sys_call4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", hello.exe, sizeof hello.exe - 1);
     if (uplink < 0 && (uplink = uplink_connect(address)) < 0)
         return -ISOSCOPE_NO_SERVICE;
-    sent = send_with(uplink, &hello, sizeof hello, descriptors, clock < 0 ? 1 : 2);
+    sent = send_with(uplink, &hello, sizeof hello, descriptors, count);
     reader_permit(uplink);
     sys_call1(SYS_close, uplink);
     return sent == (long)sizeof hello ? 0 : -ISOSCOPE_NO_SERVICE;

@@ -12,6 +12,11 @@
 #include "../feed/message.h"
 #include "../feed/signal_safe.h"
 
+/* What goes along with a hello; -1: there is none. */
+struct uplink_feed {
+    int memfd, clock, faults;
+};
+
 struct uplink_address {
     char path[108];   /* of the service's feed socket */
     char tables[128]; /* of its tables' file */
@@ -21,8 +26,8 @@ struct uplink_address {
  * connection is no service. */
 SIGNAL_SAFE int uplink_connect(const struct uplink_address *address);
 /* Takes over uplink; -1: it connects now, so that the service finds the hello as soon as it hears
- * of the connection. clock: the user clock's descriptor; -1: there is none. */
+ * of the connection. */
 SIGNAL_SAFE int uplink_hello(const struct uplink_address *address, int uplink,
-                             enum feed_origin origin, int memfd, int clock);
+                             enum feed_origin origin, struct uplink_feed feed);
 
 #endif

@@ -182,6 +182,13 @@ static enum feed_allocations_seen seen_in(const struct feed_status *status)
                                               : FEED_ALLOCATIONS_UNSEEN;
 }
 
+static enum feed_faults_seen faults_in(const struct feed_status *status)
+{
+    uint32_t seen = atomic_load_explicit(&status->faults_seen, memory_order_relaxed);
+
+    return seen <= FEED_FAULTS_REFUSED ? (enum feed_faults_seen)seen : FEED_FAULTS_UNSEEN;
+}
+
 static enum feed_timer_reason reason_in(const struct feed_status *status)
 {
     uint32_t reason = atomic_load_explicit(&status->clock_reason, memory_order_acquire);
@@ -261,6 +268,10 @@ void feed_reader_status(const struct feed_reader *reader, struct feed_status_vie
         .lock_ns = STATUS(lock_ns),
         .waits_sampled = STATUS(waits_sampled),
         .waits_lost = STATUS(waits_lost),
+        .faults_seen = faults_in(status),
+        .faults_period = STATUS(faults_period),
+        .faults_sampled = STATUS(faults_sampled),
+        .faults_lost = STATUS(faults_lost),
         .names_cut = STATUS(names_cut),
         .texts_cut = STATUS(texts_cut),
         .ticks = STATUS(ticks),

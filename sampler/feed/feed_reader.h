@@ -30,6 +30,7 @@ struct feed_settings {
     uint32_t wants;                             /* FEED_WANT_* */
     uint32_t allocation_bytes; /* one of so many is sampled, on average; 0: none is */
     uint32_t lock_us;          /* the same of time waited for locks and for other threads */
+    uint32_t faults;           /* and of page faults */
 };
 
 struct feed_thread_view {
@@ -72,6 +73,9 @@ struct feed_status_view {
         allocations_loose; /* sampled; in no ring; not followed */
     bool locks_seen;       /* it was started with libisoscope_lock.so */
     uint64_t lock_waits, lock_ns, waits_sampled, waits_lost; /* layout.h */
+    enum feed_faults_seen faults_seen;
+    uint32_t faults_period; /* of page faults one in so many traps */
+    uint64_t faults_sampled, faults_lost;
 };
 
 /* CPU time that no sample stands for: of threads that end between two ticks, that block the ticks'

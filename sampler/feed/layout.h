@@ -29,7 +29,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 12,
+    FEED_VERSION = 13,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
@@ -47,6 +47,8 @@ enum {
     FEED_LOCK_US_MIN = 1, /* of time waited */
     FEED_LOCK_US_MAX = 1000 * 1000,
     FEED_LOCK_US_DEFAULT = 100,
+    FEED_FAULTS_MAX = 1000 * 1000, /* one page fault in so many is sampled, at most */
+    FEED_FAULTS_DEFAULT = 100,
     FEED_THREADS_MAX = 4096, /* slot 0 is the service's own */
     FEED_THREADS_MIN = 16,
     FEED_LOOPS_MAX = 256,    /* loops that are watched; 0 is none */
@@ -251,6 +253,13 @@ enum feed_allocations_seen {
     FEED_ALLOCATIONS_UNSEEN, /* it was started without libisoscope_alloc.so */
     FEED_ALLOCATIONS_SEEN,
     FEED_ALLOCATIONS_SANITIZED, /* a sanitizer has them: they are left alone */
+};
+
+/* Whether a program's page faults trap. */
+enum feed_faults_seen {
+    FEED_FAULTS_UNSEEN, /* nobody asked for it when it started */
+    FEED_FAULTS_SEEN,
+    FEED_FAULTS_REFUSED, /* the kernel lets it have no such event */
 };
 
 enum feed_thread_state {
@@ -499,6 +508,9 @@ struct feed_header {
             lock_ns;                    /* for locks that others held; while they are sampled */
         _Atomic uint64_t waits_sampled; /* of these and all others, and in a ring */
         _Atomic uint64_t waits_lost;    /* sampled, and in none */
+        _Atomic uint32_t faults_seen;   /* feed_faults_seen */
+        _Atomic uint32_t faults_period; /* one page fault in so many is sampled */
+        _Atomic uint64_t faults_sampled, faults_lost;
     } status;
 };
 static_assert((int)FEED_LOSS_COUNT <= 16 && (int)FEED_END_COUNT <= 16 &&

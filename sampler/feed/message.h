@@ -1,8 +1,8 @@
 /*
  * message.h - what travels over the feed's unix socket (SOCK_SEQPACKET), besides the memory.
  *
- *   program: hello (+ by SCM_RIGHTS the feed's memfd, and its user clock if it has one), and the
- *   end of the socket. The service answers nothing: settings stand in feed_control.
+ *   program: hello (+ by SCM_RIGHTS the feed's memfd, and its user clock and its event of page faults
+ *   if it has them), and the end of the socket. The service answers nothing: settings stand in feed_control.
  *
  * The address comes to the program in ISOSCOPE_SOCKET. Nobody else's processes reach it: it lies in
  * a folder of the user's own, and the service looks whose process calls. A program whose hello is
@@ -18,8 +18,9 @@
 #define FEED_ENV_TIMER   "ISOSCOPE_TIMER"     /* a word of FEED_TIMER_WISHES; empty: auto */
 #define FEED_ENV_ENABLED "ISOSCOPE_ENABLED"   /* "0": start paused */
 /* Of them one allocation is sampled, on average, until the service says otherwise. */
-#define FEED_ENV_ALLOC "ISOSCOPE_ALLOC"
-#define FEED_ENV_LOCK  "ISOSCOPE_LOCK" /* the same of time waited, in microseconds */
+#define FEED_ENV_ALLOC  "ISOSCOPE_ALLOC"
+#define FEED_ENV_LOCK   "ISOSCOPE_LOCK"   /* the same of time waited, in microseconds */
+#define FEED_ENV_FAULTS "ISOSCOPE_FAULTS" /* and of page faults, for as long as the program runs */
 /* A word of FEED_WATCHES; empty, or none of them: auto. */
 #define FEED_ENV_WATCH_LOOPS "ISOSCOPE_WATCH_LOOPS"
 
@@ -37,6 +38,11 @@ enum feed_origin {
     FEED_ORIGIN_FORK = 2, /* a forked child, before any exec */
 };
 
+enum {
+    FEED_HELLO_CLOCK = 1,
+    FEED_HELLO_FAULTS = 2,
+};
+
 struct feed_message {
     uint32_t magic;
     uint16_t version; /* FEED_VERSION */
@@ -45,8 +51,9 @@ struct feed_message {
 
 struct feed_hello {
     struct feed_message head;
-    int32_t pid, ppid;        /* as the program sees them; the socket's credentials decide */
-    uint32_t origin;          /* feed_origin */
+    int32_t pid, ppid; /* as the program sees them; the socket's credentials decide */
+    uint32_t origin;   /* feed_origin */
+    uint32_t events;   /* FEED_HELLO_*: descriptors that come behind the memfd, in this order */
     char exe[FEED_EXE_BYTES]; /* /proc/self/exe; 0-terminated */
 };
 

@@ -49,6 +49,7 @@ enum feed_kind {
     FEED_KIND_ALLOCATION, /* it got memory */
     FEED_KIND_LOCK,       /* it has waited for a lock that another thread held */
     FEED_KIND_WAIT,       /* it has waited for what another thread was to do */
+    FEED_KIND_FAULT,      /* it touched memory that had no page yet */
     FEED_KIND_COUNT,
 };
 
@@ -56,7 +57,7 @@ struct feed_sample {
     struct feed_record head;
     int64_t timestamp_us;
     /* CPU time that it stands for, in nanoseconds: capture/threads/account.h. ALLOCATION: the bytes
-     * that were asked for; LOCK, WAIT: nanoseconds waited. */
+     * that were asked for; LOCK, WAIT: nanoseconds waited; FAULT: page faults. */
     uint64_t cpu_ns;
     uint16_t depth;
     uint8_t end;   /* feed_end */
@@ -240,7 +241,7 @@ static inline bool feed_kind_is_own(uint32_t kind)
 /* Bytes behind the frames of a sample of the kind. */
 static inline uint32_t feed_words_bytes(uint32_t kind)
 {
-    if (!feed_kind_is_own(kind))
+    if (!feed_kind_is_own(kind) || kind == FEED_KIND_FAULT)
         return 0;
     return kind == FEED_KIND_ALLOCATION ? sizeof(struct feed_allocation_words)
                                         : sizeof(struct feed_wait_words);

@@ -34,7 +34,7 @@ struct profile_options {
 struct profile_peer {
     int32_t pid, ppid; /* pid as this process sees it */
     uint32_t origin;   /* feed_origin */
-    int clock;         /* its user clock's descriptor, taken over; -1: none */
+    int clock, faults; /* its user clock's and its page faults' descriptors, taken over; -1: none */
     const char *exe;
 };
 

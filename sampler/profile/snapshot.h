@@ -128,8 +128,9 @@ enum sample_kind {
     SAMPLES_OF_ALLOCATIONS, /* sampled by bytes: what they stand for, of all that was allocated */
     SAMPLES_OF_LIVE, /* those of them that have not been freed, by the time of their allocation */
     /* Sampled by the time waited, of all that was; their leaf is what was waited for: */
-    SAMPLES_OF_LOCKS, /* a lock that another thread had */
-    SAMPLES_OF_WAITS, /* something else that another thread was to do */
+    SAMPLES_OF_LOCKS,  /* a lock that another thread had */
+    SAMPLES_OF_WAITS,  /* something else that another thread was to do */
+    SAMPLES_OF_FAULTS, /* page faults: one of so many stands for all of them */
     SAMPLE_KINDS,
 };
 
@@ -145,10 +146,10 @@ static inline bool sample_kind_is_waits(enum sample_kind kind)
     return kind == SAMPLES_OF_LOCKS || kind == SAMPLES_OF_WAITS;
 }
 
-/* Each stands for many: objects, or waits. */
+/* Each stands for many: objects, waits, or page faults, which are its weight, too. */
 static inline bool sample_kind_is_many(enum sample_kind kind)
 {
-    return sample_kind_is_memory(kind) || sample_kind_is_waits(kind);
+    return sample_kind_is_memory(kind) || sample_kind_is_waits(kind) || kind == SAMPLES_OF_FAULTS;
 }
 
 /* What a thread waited for. */
@@ -267,7 +268,7 @@ struct snapshot_sample {
     int32_t tid;
     const char *thread_name;
     const char *tag; /* that the program set; NULL: none */
-    uint64_t weight; /* that it stands for: nanoseconds of CPU time; bytes; ns waited */
+    uint64_t weight; /* that it stands for: nanoseconds of CPU time; bytes; ns waited; faults */
     double objects;  /* of sample_kind_is_many: so many */
     struct sample_wait wait;
     enum feed_end end;      /* FEED_END_ROOT: the stack is whole */

@@ -614,8 +614,8 @@ export interface RpcErrorRequest {
 /** list: each sample with its whole stack; table: columns and a tree of stacks, for views that follow. */
 export type SamplesForm = "list" | "table";
 
-/** time: CPU time, and in wall mode all of it; alloc: allocations, sampled by their bytes; live: those of them that have not been freed, by when they were allocated; lock: waits for locks that another thread had, sampled by their duration; wait: those for condition variables, semaphores and futexes. Samples of alloc and live stand for bytes and objects, those of lock and wait for nanoseconds waited and waits, and their leaf is what was waited for. */
-export type SamplesKind = "time" | "alloc" | "live" | "lock" | "wait";
+/** time: CPU time, and in wall mode all of it; alloc: allocations, sampled by their bytes; live: those of them that have not been freed, by when they were allocated; lock: waits for locks that another thread had, sampled by their duration; wait: those for condition variables, semaphores and futexes; fault: page faults, one of so many. Samples of alloc and live stand for bytes and objects, those of lock and wait for nanoseconds waited and waits, and their leaf is what was waited for; those of fault for page faults. */
+export type SamplesKind = "time" | "alloc" | "live" | "lock" | "wait" | "fault";
 
 /** A source file, with its text where the service may read it. */
 export interface Script {
@@ -852,7 +852,7 @@ export type ZoneBuffer = "Ring";
 /** Whether an object that is met again has the id it had. */
 export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 
-/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; alloc_: sampled allocations, those without a sample (lost), and those that could not be followed until they are freed (loose); lock_: waits for locks that another thread had (waits), and their time (ns), all of them; wait_: sampled ones of all kinds (sampled), and those without a sample (lost); runtime_: processes with a runtime whose code ends stacks, as it was started; runtime_unknown: with one whose frames are not shown, for its version is not known. */
+/** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; alloc_: sampled allocations, those without a sample (lost), and those that could not be followed until they are freed (loose); lock_: waits for locks that another thread had (waits), and their time (ns), all of them; wait_: sampled ones of all kinds (sampled), and those without a sample (lost); fault_: the same of page faults; runtime_: processes with a runtime whose code ends stacks, as it was started; runtime_unknown: with one whose frames are not shown, for its version is not known. */
 export type PrivateCounters = Record<string, number>;
 
 /** A process or thread that used more than 80 % of a processor for 60 seconds on average. */
@@ -950,6 +950,8 @@ export interface PrivateCpuSample {
   waitedFor?: "mutex" | "read" | "write" | "condition" | "semaphore" | "futex";
   /** The thread that had it when the wait began, by tid; not there: not known. */
   holder?: number;
+  /** Of fault: page faults that the sample stands for. */
+  faults?: number;
   /** The stack is not whole. */
   truncated?: true;
   /** Why it is not whole. */
@@ -1548,6 +1550,8 @@ export interface PrivateTableSamples {
   waitedFor?: number[];
   /** The thread that had it when the wait began, by tid; 0: not known. */
   holders?: number[];
+  /** Of fault: page faults that the sample stands for. */
+  faults?: number[];
   /** Which samples' stacks are not whole: places in the columns. */
   incomplete: number[];
   /** Why, in the order of incomplete. */

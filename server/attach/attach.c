@@ -147,7 +147,7 @@ static bool signal_came(void *context)
 static void joined(void *context, pid_t pid, pid_t parent, const char *exe, int memfd)
 {
     struct attaching *attaching = context;
-    const struct profile_peer peer = { pid, parent, FEED_ORIGIN_EXEC, -1, exe };
+    const struct profile_peer peer = { pid, parent, FEED_ORIGIN_EXEC, -1, -1, exe };
 
     profile_attach(attaching->host.profile, memfd, &peer, NULL);
 }

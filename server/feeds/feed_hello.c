@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS_MAX = 4 }; /* more than two are nonsense, but must be closed */
+enum { DESCRIPTORS_MAX = 4 }; /* more than three are nonsense, but must be closed */
 
 /* One message as it came. */
 struct packet {
@@ -93,15 +93,27 @@ static bool take_peer(struct feed_greeting *out, int socket, const struct feed_h
     return out->pid > 0;
 }
 
+/* As many as it says. */
+static bool has_descriptors(const struct packet *packet)
+{
+    uint32_t events = packet->hello.events;
+
+    return !(events & ~(uint32_t)(FEED_HELLO_CLOCK | FEED_HELLO_FAULTS)) &&
+           packet->descriptor_count ==
+               1u + !!(events & FEED_HELLO_CLOCK) + !!(events & FEED_HELLO_FAULTS);
+}
+
 static bool take_hello(struct feed_greeting *out, struct packet *packet, int socket, uid_t owner)
 {
     const struct feed_hello *hello = &packet->hello;
+    size_t next = 0;
 
-    if (!is_message(packet, FEED_MESSAGE_HELLO, sizeof(*hello)) || packet->descriptor_count < 1 ||
-        packet->descriptor_count > 2 || !take_peer(out, socket, hello, owner))
+    if (!is_message(packet, FEED_MESSAGE_HELLO, sizeof(*hello)) || !has_descriptors(packet) ||
+        !take_peer(out, socket, hello, owner))
         return false;
-    out->memfd = packet->descriptors[0];
-    out->clock = packet->descriptor_count > 1 ? packet->descriptors[1] : -1;
+    out->memfd = packet->descriptors[next++];
+    out->clock = hello->events & FEED_HELLO_CLOCK ? packet->descriptors[next++] : -1;
+    out->faults = hello->events & FEED_HELLO_FAULTS ? packet->descriptors[next++] : -1;
     packet->descriptor_count = 0;
     out->origin = hello->origin;
     memcpy(out->exe, hello->exe, sizeof(out->exe));

@@ -19,9 +19,9 @@ enum feed_received {
 };
 
 struct feed_greeting {
-    int memfd, clock; /* clock: -1, there is none */
-    pid_t pid, ppid;  /* as this process sees them; ppid 0: not known */
-    uint32_t origin;  /* feed_origin */
+    int memfd, clock, faults; /* -1: there is none */
+    pid_t pid, ppid;          /* as this process sees them; ppid 0: not known */
+    uint32_t origin;          /* feed_origin */
     char exe[FEED_EXE_BYTES];
 };
 

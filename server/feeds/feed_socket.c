@@ -84,6 +84,8 @@ static void refuse(const struct feed_greeting *greeting)
     close(greeting->memfd);
     if (greeting->clock >= 0)
         close(greeting->clock);
+    if (greeting->faults >= 0)
+        close(greeting->faults);
 }
 
 static void attach(struct feed_socket *feed, const struct feed_greeting *greeting)
@@ -94,9 +96,11 @@ static void attach(struct feed_socket *feed, const struct feed_greeting *greetin
         .origin = greeting->origin,
         .exe = greeting->exe,
         .clock = greeting->clock,
+        .faults = greeting->faults,
     };
 
-    if (!leaves_room(feed, greeting->memfd) || !leaves_room(feed, greeting->clock)) {
+    if (!leaves_room(feed, greeting->memfd) || !leaves_room(feed, greeting->clock) ||
+        !leaves_room(feed, greeting->faults)) {
         refuse(greeting);
         return;
     }

@@ -9,7 +9,7 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 8, COLLECTOR_COUNT = 3 };
+enum { OWN_COUNT = 9, COLLECTOR_COUNT = 3 };
 
 struct environment {
     char *own[OWN_COUNT];              /* the strings that we made; also the first ones of list */
@@ -18,8 +18,9 @@ struct environment {
 };
 
 static const char *const own_names[OWN_COUNT] = {
-    PRELOAD,        FEED_ENV_SOCKET,      FEED_ENV_PERIOD, FEED_ENV_ENABLED,
-    FEED_ENV_TIMER, FEED_ENV_WATCH_LOOPS, FEED_ENV_ALLOC,  FEED_ENV_LOCK,
+    PRELOAD,          FEED_ENV_SOCKET, FEED_ENV_PERIOD,
+    FEED_ENV_ENABLED, FEED_ENV_TIMER,  FEED_ENV_WATCH_LOOPS,
+    FEED_ENV_ALLOC,   FEED_ENV_LOCK,   FEED_ENV_FAULTS,
 };
 
 /* Where programs look for who listens to what they tell (sampler/collectors). */
@@ -81,11 +82,12 @@ static char *text_entry(const char *name, const char *value)
 
 static bool make_own(char *own[OWN_COUNT], char *const *base, const struct environment_feed *feed)
 {
-    char period[16], alloc[16], lock[16];
+    char period[16], alloc[16], lock[16], faults[16];
 
     snprintf(period, sizeof(period), "%u", feed->period_us);
     snprintf(alloc, sizeof(alloc), "%u", feed->allocation_bytes);
     snprintf(lock, sizeof(lock), "%u", feed->lock_us);
+    snprintf(faults, sizeof(faults), "%u", feed->faults);
     own[0] = preload_entry(base, feed);
     own[1] = text_entry(FEED_ENV_SOCKET, feed->socket);
     own[2] = text_entry(FEED_ENV_PERIOD, period);
@@ -94,6 +96,7 @@ static bool make_own(char *own[OWN_COUNT], char *const *base, const struct envir
     own[5] = text_entry(FEED_ENV_WATCH_LOOPS, feed->watch_loops);
     own[6] = text_entry(FEED_ENV_ALLOC, alloc);
     own[7] = text_entry(FEED_ENV_LOCK, lock);
+    own[8] = text_entry(FEED_ENV_FAULTS, faults);
     for (int i = 0; i < OWN_COUNT; i++)
         if (!own[i])
             return false;

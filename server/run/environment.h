@@ -23,6 +23,7 @@ struct environment_feed {
     /* As library, for what else is sampled; NULL: it is not. */
     const char *companions[ENVIRONMENT_COMPANIONS];
     uint32_t allocation_bytes, lock_us; /* then: one of so many */
+    uint32_t faults;                    /* the same of page faults; 0: none */
     bool enabled;
     const char
         *collectors; /* the folder of libisoscope_itt.so and libisoscope_nvtx.so; NULL: none */

@@ -53,6 +53,10 @@ static const struct option_row sampling[] = {
           "sample what threads wait for: one wait in so many microseconds waited, {range} "
           "(default: {default}). Waits for locks that another thread had are --kind lock of other "
           "commands, those for condition variables, semaphores and futexes --kind wait" },
+    { "faults", .kind = OPTION_MAYBE, SETTING(faults), .least = 1, .most = FEED_FAULTS_MAX,
+      .initial = FEED_FAULTS_DEFAULT, .value = "N", .means = "a number of page faults",
+      .help = "sample page faults, memory that is touched for the first time: one in N, {range} "
+              "(default: {default}). Where they happen is --kind fault of other commands" },
     { "timer", .kind = OPTION_WORD, AT(timer), .words = timers,
       .help = "auto: perf events in user mode, CPU-time timers for the rest (default). cpu: "
               "CPU-time timers only, at most 250 Hz on most kernels" },

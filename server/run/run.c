@@ -278,6 +278,7 @@ static int make_environment(struct environment **out, struct run *run)
         .companions = { companions[ENVIRONMENT_ALLOC], companions[ENVIRONMENT_LOCK] },
         .allocation_bytes = settings->allocation_bytes,
         .lock_us = settings->lock_us,
+        .faults = settings->faults,
         .socket = run_dir_socket(run->dir),
         .period_us = settings->period_us,
         .timer = run->options->timer,

@@ -38,6 +38,15 @@ static void say_slower(const struct process_info *process, uint32_t asked_us)
                  most, asked);
 }
 
+static void say_faults_refused(struct timer_notices *notices, const struct process_info *process)
+{
+    if (notices->said_faults || process->status.faults_seen != FEED_FAULTS_REFUSED)
+        return;
+    notices->said_faults = true;
+    log_line("%s (%" PRId32 "): page faults are not sampled: the kernel gives it no perf event",
+             process->name, process->pid);
+}
+
 void notice_timers(struct timer_notices *notices, struct profile *profile, uint32_t asked_us)
 {
     size_t room = profile_processes(profile, NULL, 0);
@@ -47,6 +56,7 @@ void notice_timers(struct timer_notices *notices, struct profile *profile, uint3
     for (size_t i = 0; i < count && i < room; i++) {
         bool *said = &notices->said[processes[i].status.timer_reason];
 
+        say_faults_refused(notices, &processes[i]);
         if (*said || !is_slower(&processes[i].status, asked_us))
             continue;
         *said = true;

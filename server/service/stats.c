@@ -11,7 +11,8 @@
 struct stats {
     uint64_t ticks, delivered, upkeep_ns, table_bytes, evicted, corrupt, unstored, names_full,
         codes_full, loops_lost, allocations, allocations_lost, allocations_loose, lock_waits,
-        lock_ns, waits_sampled, waits_lost, sanitized; /* processes */
+        lock_ns, waits_sampled, waits_lost, faults_sampled, faults_lost, sanitized,
+        faults_refused; /* processes */
     uint64_t lost[FEED_LOSS_COUNT], ends[FEED_END_COUNT];
     uint32_t runtimes;
     char unknown_runtime[128]; /* of the last process that has one */
@@ -41,6 +42,9 @@ static void add_process(struct stats *stats, const struct process_info *process)
     stats->lock_ns += status->lock_ns;
     stats->waits_sampled += status->waits_sampled;
     stats->waits_lost += status->waits_lost;
+    stats->faults_sampled += status->faults_sampled;
+    stats->faults_lost += status->faults_lost;
+    stats->faults_refused += status->faults_seen == FEED_FAULTS_REFUSED;
     stats->sanitized += status->allocations_seen == FEED_ALLOCATIONS_SANITIZED;
     stats->loops_lost += status->loops_lost;
     stats->runtimes |= process->runtimes;
@@ -122,6 +126,22 @@ static void say_waits(const struct stats *stats)
                  stats->waits_lost);
 }
 
+static void say_faults(const struct stats *stats)
+{
+    if (stats->faults_sampled)
+        log_line("  page faults %9" PRIu64 "  sampled", stats->faults_sampled);
+    if (stats->faults_lost)
+        log_line("  page faults %9" PRIu64
+                 "  sampled, and lost: in code that blocks signals, mostly "
+                 "the sampler's, or the service read too slowly",
+                 stats->faults_lost);
+    if (stats->faults_refused)
+        log_line("  page faults           of %" PRIu64
+                 " processes are not sampled: the kernel gives "
+                 "them no perf event",
+                 stats->faults_refused);
+}
+
 static void say_ends(const struct stats *stats)
 {
 #define END_TEXT(name, wire, text) [FEED_END_##name] = text,
@@ -185,6 +205,7 @@ void stats_say(struct profile *profile)
     say_losses(&stats);
     say_allocations(&stats);
     say_waits(&stats);
+    say_faults(&stats);
     say_ends(&stats);
     say_runtimes(&stats);
     if (*stats.unknown_runtime)

@@ -89,7 +89,9 @@ static void open_bench(struct bench *bench)
     struct profile_options options = { .settings.enabled = true,
                                        .no_symbols = true,
                                        .store_bytes = (size_t)1 << 30 };
-    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/bench" };
+    struct profile_peer peer = {
+        .pid = getpid(), .clock = -1, .faults = -1, .exe = "/usr/bin/bench"
+    };
     struct service_options service = { .version = "0",
                                        .epoch_ms = epoch_ms,
                                        .monotonic_us = monotonic_us };

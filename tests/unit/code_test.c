@@ -26,7 +26,7 @@ static void open_profile(struct fixture *fixture, bool no_symbols)
 {
     const struct profile_options options = { .settings.enabled = true, .no_symbols = no_symbols };
     const struct profile_peer peer = {
-        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+        .pid = getpid(), .ppid = 1, .clock = -1, .faults = -1, .exe = "/usr/bin/program"
     };
 
     assert_int_equal(profile_new(&fixture->profile, &options), 0);

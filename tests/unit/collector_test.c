@@ -75,7 +75,9 @@ static int close_fixture(void **state)
 
 static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
 {
-    struct profile_peer peer = { .pid = pid, .clock = -1, .ppid = 1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = pid, .clock = -1, .faults = -1, .ppid = 1, .exe = "/usr/bin/program"
+    };
     uint64_t id = 0;
 
     assert_int_equal(collector_attach(fixture->collector, fake_feed_memfd(feed), &peer, &id), 0);
@@ -758,7 +760,7 @@ static void thousands_of_short_programs_without_samples_are_forgotten(void **sta
 static void what_is_no_feed_is_refused_and_its_descriptor_closed(void **state)
 {
     struct fixture *fixture = *state;
-    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/bin/x" };
+    struct profile_peer peer = { .pid = getpid(), .clock = -1, .faults = -1, .exe = "/bin/x" };
     int fd = open("/dev/null", O_RDWR);
 
     assert_int_equal(collector_attach(fixture->collector, fd, &peer, NULL), -ISOSCOPE_BAD_FEED);
@@ -825,9 +827,8 @@ static void an_unterminated_module_path_is_cut_at_the_names_end(void **state)
 
 static void settings_reach_the_programs_there_and_those_to_come(void **state)
 {
-    const struct feed_settings settings = {
-        false, 250, 64, FEED_MODE_WALL, "*", FEED_WANT_GIL, 0, 0
-    };
+    const struct feed_settings settings = { false, 250, 64, FEED_MODE_WALL, "*", FEED_WANT_GIL,
+                                            0,     0,   0 };
     struct fixture *fixture = *state;
     CLEANUP(fake_feed_close) struct fake_feed feed, later;
     struct feed_control *control;

@@ -41,7 +41,9 @@ static int open_fixture(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct profile_options options = { .settings = { .enabled = true, .period_us = PERIOD_US } };
-    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = getpid(), .clock = -1, .faults = -1, .exe = "/usr/bin/program"
+    };
 
     fake_feed_open(&fixture->feed, getpid());
     for (int thread = 0; thread < THREADS; thread++)

@@ -47,7 +47,7 @@ static void the_feed_is_added_and_the_rest_stays(void **state)
     assert_int_equal(environment_new(&environment, base, &feed), 0);
 
     char **list = environment_list(environment);
-    assert_int_equal(length(list), 11);
+    assert_int_equal(length(list), 12);
     assert_int_equal(count(list, "HOME=/root"), 1);
     assert_int_equal(count(list, "EMPTY="), 1);
     assert_int_equal(count(list, "odd"), 1);
@@ -104,7 +104,7 @@ static void what_was_preloaded_stays_behind_the_sampler(void **state)
 
     (void)state;
     assert_int_equal(environment_new(&environment, base, &feed), 0);
-    assert_int_equal(length(environment_list(environment)), 8);
+    assert_int_equal(length(environment_list(environment)), 9);
     assert_int_equal(
         count(environment_list(environment), "LD_PRELOAD=/lib/libisoscope.so:a.so b.so"), 1);
 }
@@ -146,7 +146,7 @@ static void collectors_are_named_where_the_user_has_named_none(void **state)
     assert_int_equal(environment_new(&environment, base, &collecting), 0);
 
     char **list = environment_list(environment);
-    assert_int_equal(length(list), 11);
+    assert_int_equal(length(list), 12);
     assert_int_equal(count(list, "NVTX_INJECTION64_PATH=/own.so"), 1);
     assert_int_equal(count(list, "INTEL_LIBITTNOTIFY64=/lib/libisoscope_itt.so"), 1);
     assert_int_equal(count(list, "INTEL_JIT_PROFILER64=/lib/libisoscope_itt.so"), 1);

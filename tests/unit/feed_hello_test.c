@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,21 +118,33 @@ static void a_good_hello_brings_its_memory(void **state)
     close(greeting.memfd);
 }
 
-static void a_hello_may_bring_a_clock(void **state)
+static void a_hello_says_which_events_come_along(void **state)
 {
+    static const struct {
+        uint32_t events;
+        bool clock, faults;
+    } cases[] = {
+        { 0, false, false },
+        { FEED_HELLO_CLOCK, true, false },
+        { FEED_HELLO_FAULTS, false, true },
+        { FEED_HELLO_CLOCK | FEED_HELLO_FAULTS, true, true },
+    };
     const struct pair *pair = *state;
-    const struct feed_hello hello = good_hello();
+    struct feed_hello hello = good_hello();
     struct feed_greeting greeting;
 
-    send_with(pair->program, &hello, sizeof(hello), 1);
-    feed_receive(&greeting, pair->service, geteuid());
-    assert_int_equal(greeting.clock, -1);
-    close(greeting.memfd);
-    send_with(pair->program, &hello, sizeof(hello), 2);
-    assert_int_equal(feed_receive(&greeting, pair->service, geteuid()), FEED_RECEIVED_HELLO);
-    assert_true(greeting.clock >= 0 && greeting.clock != greeting.memfd);
-    close(greeting.memfd);
-    close(greeting.clock);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hello.events = cases[i].events;
+        send_with(pair->program, &hello, sizeof(hello), 1 + cases[i].clock + cases[i].faults);
+        assert_int_equal(feed_receive(&greeting, pair->service, geteuid()), FEED_RECEIVED_HELLO);
+        assert_int_equal(greeting.clock >= 0, cases[i].clock);
+        assert_int_equal(greeting.faults >= 0, cases[i].faults);
+        close(greeting.memfd);
+        if (cases[i].clock)
+            close(greeting.clock);
+        if (cases[i].faults)
+            close(greeting.faults);
+    }
 }
 
 static void the_kernels_pid_counts_not_the_programs(void **state)
@@ -209,12 +222,17 @@ static void a_hello_of_another_size_is_nonsense(void **state)
     assert_nonsense(*state, &longer, sizeof(longer), 1);
 }
 
-static void a_hello_needs_one_descriptor_or_two(void **state)
+static void a_hello_has_as_many_descriptors_as_it_says(void **state)
 {
-    const struct feed_hello hello = good_hello();
+    struct feed_hello hello = good_hello();
 
-    assert_nonsense(*state, &hello, sizeof(hello), 0);
-    assert_nonsense(*state, &hello, sizeof(hello), 3);
+    for (int descriptors = 0; descriptors < 4; descriptors++)
+        if (descriptors != 1)
+            assert_nonsense(*state, &hello, sizeof(hello), descriptors);
+    hello.events = FEED_HELLO_FAULTS;
+    assert_nonsense(*state, &hello, sizeof(hello), 1);
+    hello.events = 4;
+    assert_nonsense(*state, &hello, sizeof(hello), 2);
     assert_nonsense(*state, &hello, sizeof(hello), 8);
 }
 
@@ -248,12 +266,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_good_hello_brings_its_memory),
-        TEST(a_hello_may_bring_a_clock),
+        TEST(a_hello_says_which_events_come_along),
         TEST(the_kernels_pid_counts_not_the_programs),
         cmocka_unit_test(another_users_process_is_refused),
         TEST(another_magic_version_or_type_is_nonsense),
         TEST(a_hello_of_another_size_is_nonsense),
-        TEST(a_hello_needs_one_descriptor_or_two),
+        TEST(a_hello_has_as_many_descriptors_as_it_says),
         TEST(an_exe_without_end_is_ended),
         TEST(nothing_yet_and_the_end_are_told_apart),
     };

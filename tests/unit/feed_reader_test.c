@@ -373,7 +373,7 @@ static void control_reaches_the_program(void **state)
     uint32_t changes = both->writer.header->control.changes;
 
     feed_reader_control(both->reader, &(struct feed_settings){ true, 250, 64, FEED_MODE_WALL, "*",
-                                                               FEED_WANT_TASKS, 4096, 50 });
+                                                               FEED_WANT_TASKS, 4096, 50, 0 });
     assert_int_equal(both->writer.header->control.enabled, 1);
     assert_int_equal(both->writer.header->control.period_us, 250);
     assert_int_equal(both->writer.header->control.lock_us, 50);

@@ -55,7 +55,9 @@ static inline struct fixture *fixture_begin(const uint8_t *build_id)
 static inline uint64_t fixture_attach_feed(struct fixture *fixture, const struct fake_feed *feed,
                                            int32_t pid)
 {
-    struct profile_peer peer = { .pid = pid, .ppid = 1, .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = pid, .ppid = 1, .clock = -1, .faults = -1, .exe = "/usr/bin/program"
+    };
     uint64_t id = 0;
 
     return profile_attach(fixture->profile, fake_feed_memfd(feed), &peer, &id) < 0 ? 0 : id;

@@ -92,7 +92,7 @@ static void hold_worker(struct fixture *fixture, bool hold)
 
 static uint64_t attach(struct fixture *fixture, const struct fake_feed *feed, int32_t pid)
 {
-    struct profile_peer peer = { .pid = pid, .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = { .pid = pid, .clock = -1, .faults = -1, .exe = "/usr/bin/program" };
     uint64_t id = 0;
 
     assert_int_equal(profile_attach(fixture->profile, fake_feed_memfd(feed), &peer, &id), 0);

@@ -468,7 +468,7 @@ static void names_that_a_session_does_not_have_come_from_a_machine_that_does(voi
 {
     struct fixture *fixture = *state;
     struct profile_peer peer = {
-        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+        .pid = getpid(), .ppid = 1, .clock = -1, .faults = -1, .exe = "/usr/bin/program"
     };
     struct profile_options options = { .settings.enabled = true, .no_symbols = true };
     struct profile *saved;

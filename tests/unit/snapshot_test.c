@@ -723,7 +723,9 @@ static void without_symbols_offsets_and_build_ids_travel(void **state)
     struct fixture *fixture = *state;
     CLEANUP(snapshot_freep) struct snapshot *named = NULL;
     struct profile_options options = { .settings.enabled = true, .no_symbols = true };
-    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/program" };
+    struct profile_peer peer = {
+        .pid = getpid(), .clock = -1, .faults = -1, .exe = "/usr/bin/program"
+    };
     struct snapshot_window all = { 0 };
     const struct snapshot_function *functions;
     struct address_symbolizer *symbolizer;

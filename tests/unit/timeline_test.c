@@ -23,7 +23,7 @@ static int open_fixture(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct profile_peer peer = {
-        .pid = getpid(), .ppid = 1, .clock = -1, .exe = "/usr/bin/program"
+        .pid = getpid(), .ppid = 1, .clock = -1, .faults = -1, .exe = "/usr/bin/program"
     };
 
     *state = fixture;

@@ -100,7 +100,9 @@ static int open_fixture(void **state)
     struct profile_options options = { .settings.enabled = true,
                                        .no_symbols = true,
                                        .store_bytes = (size_t)256 << 20 };
-    struct profile_peer peer = { .pid = getpid(), .clock = -1, .exe = "/usr/bin/app" };
+    struct profile_peer peer = {
+        .pid = getpid(), .clock = -1, .faults = -1, .exe = "/usr/bin/app"
+    };
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     *state = fixture;

@@ -116,6 +116,17 @@ test("of what is live a reply takes the place of the one before, and functions k
   assert.deepEqual([leaf(0), leaf(1)], ["f3", "f2"]);
 });
 
+test("page faults are counted, and a sample is one of them that stands for many", () => {
+  const reader = new TableReader("fault");
+  const told = reply([[1, 0], [2, 0]], { _counters: { fault_sampled: 2 } });
+  const { bytes: _, objects: __, ...samples } = told.trees[0].samples;
+  told.trees[0].samples = { ...samples, faults: [100, 50] };
+  reader.add(told);
+  const { cpu_ns, objects } = weigh(reader.profile, {});
+  assert.deepEqual([cpu_ns, objects], [150, 2]);
+  assert.deepEqual(kindsSampled({ profile_faults: "100" }), ["fault"]);
+});
+
 test("what is lost, and of how many, is of the kind", () => {
   const [time, live] = [new TableReader(), new TableReader("live")];
   for (const reader of [time, live]) reader.add(reply([[1, 10]]));

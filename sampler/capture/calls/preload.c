@@ -17,6 +17,7 @@
 #include "../events/event_thread.h"
 #include "../forked.h"
 #include "../lock_rate.h"
+#include "../page_faults.h"
 #include "../sampler.h"
 #include "../system/glibc.h"
 #include "../threads/tasks.h"
@@ -284,6 +285,7 @@ int isoscope_start(const struct isoscope_options *options)
         return -ISOSCOPE_SYSTEM;
     allocation_rate_prepare(
         start.enabled ? number_from_env(FEED_ENV_ALLOC, FEED_ALLOCATION_BYTES_MAX) : 0);
+    page_faults_prepare(number_from_env(FEED_ENV_FAULTS, FEED_FAULTS_MAX));
     lock_rate_prepare(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0);
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
     error = sampler_start(&start, &stack, &slot);

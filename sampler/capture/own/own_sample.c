@@ -36,15 +36,6 @@ SIGNAL_SAFE_INLINE void count(enum feed_kind kind, bool kept)
         feed_count(kept ? &status->waits_sampled : &status->waits_lost, 1);
 }
 
-/* The service looks ten times a second, which is too seldom for a program that does little else. */
-SIGNAL_SAFE_INLINE void ask_in_time(const struct ring_writer *ring)
-{
-    if (atomic_load_explicit(ring->head, memory_order_relaxed) -
-            atomic_load_explicit(ring->tail, memory_order_relaxed) >
-        ring->size_bytes / 8)
-        sampler_ask_service();
-}
-
 static SIGNAL_SAFE bool put(struct capture *place, struct own_sample *sample)
 {
     const struct capture_registers registers = { sample->context, sample->roomy };
@@ -57,7 +48,6 @@ static SIGNAL_SAFE bool put(struct capture *place, struct own_sample *sample)
     kept = capture(place, &weight, &registers);
     if (!kept && follows && sample->words.allocation.mark)
         followed_end(sample->address);
-    ask_in_time(&place->ring);
     return kept;
 }
 

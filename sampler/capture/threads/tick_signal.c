@@ -2,6 +2,7 @@
 
 #include "cpu_timer.h"
 #include "tracer.h"
+#include "fault_event.h"
 #include "user_clock.h"
 
 #include "../../feed/sys.h"
@@ -128,7 +129,9 @@ static bool program_calls_libc(void)
 
 bool tick_signal_is_tick(const siginfo_t *info)
 {
-    return info->si_signo == SIGTRAP ? user_clock_of_trap(info) != 0 : cpu_timer_is_tick(info);
+    if (info->si_signo == SIGTRAP)
+        return user_clock_of_trap(info) || fault_event_of_trap(info);
+    return cpu_timer_is_tick(info);
 }
 
 /* Sent to the whole process it is for any thread that takes it. */

@@ -1,14 +1,11 @@
 #include "user_clock.h"
 
+#include "perf_trap.h"
+
 #include "../../feed/sys.h"
 #include "../system/pages.h"
 
 #include <linux/perf_event.h>
-#include <signal.h>
-#include <string.h>
-
-/* In the upper half of a trap's data: it tells our traps from others. The period is below it. */
-static const uint64_t trap_mark = UINT64_C(0x69736f73) << 32;
 
 /* Work that repeats in step with the period would be met at the same place each time: ticks come
  * more often by so much, and those that stand for too little are left out (account.h). */
@@ -29,7 +26,7 @@ static SIGNAL_SAFE long open_event(int tid, uint32_t period_us, bool inherited, 
     attr.exclude_kernel = attr.exclude_hv = 1;
     attr.inherit = attr.inherit_thread = inherited;
     attr.sigtrap = attr.remove_on_exec = 1;
-    attr.sig_data = trap_mark | period_us;
+    attr.sig_data = PERF_TRAP_CLOCK | period_us;
     return sys_call5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -70,13 +67,5 @@ void user_clock_run(int fd, bool runs)
 
 uint32_t user_clock_of_trap(const void *siginfo)
 {
-    /* si_perf_data, which libc's siginfo_t does not know yet: it follows si_addr. */
-    enum { TRAP_CODE_PERF = 6, PERF_DATA_AT = 24 };
-    const siginfo_t *info = siginfo;
-    uint64_t data;
-
-    if (info->si_code != TRAP_CODE_PERF)
-        return 0;
-    memcpy(&data, (const char *)siginfo + PERF_DATA_AT, sizeof data);
-    return data >> 32 == trap_mark >> 32 ? (uint32_t)data : 0;
+    return perf_trap_of(siginfo, PERF_TRAP_CLOCK);
 }

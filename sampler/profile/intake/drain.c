@@ -23,6 +23,7 @@ static const enum sample_kind kinds[FEED_KIND_COUNT] = {
     [FEED_KIND_CPU] = SAMPLES_OF_TIME,     [FEED_KIND_WALL] = SAMPLES_OF_TIME,
     [FEED_KIND_STALL] = SAMPLES_OF_STALLS, [FEED_KIND_ALLOCATION] = SAMPLES_OF_ALLOCATIONS,
     [FEED_KIND_LOCK] = SAMPLES_OF_LOCKS,   [FEED_KIND_WAIT] = SAMPLES_OF_WAITS,
+    [FEED_KIND_FAULT] = SAMPLES_OF_FAULTS,
 };
 /* More is no program's to get. */
 #define ALLOCATION_BYTES_MAX (UINT64_C(1) << 42)
@@ -302,6 +303,19 @@ static void take_wait(struct drain *drain, struct process *process, struct proce
     take(drain, &sample);
 }
 
+/* One of so many, by count: it stands for all of them. */
+static void take_fault(struct drain *drain, struct process *process, struct process_slot *slot,
+                       const struct feed_thread_view *view, const struct feed_sample *record)
+{
+    struct store_sample sample;
+
+    if (!begin_own(drain, process, slot, view, record, &sample))
+        return;
+    sample.weight = record->cpu_ns < FEED_FAULTS_MAX ? record->cpu_ns : FEED_FAULTS_MAX;
+    sample.objects = (uint32_t)sample.weight * CHUNK_OBJECT_PARTS;
+    take_stack(drain, process, record, &sample);
+}
+
 /* Counts those with a time that cannot be. */
 static bool is_possible(struct process *process, const union feed_any *record, int64_t possible_us)
 {
@@ -322,6 +336,8 @@ static void take_own(struct drain *drain, struct process *process, struct proces
     case FEED_RECORD_SAMPLE:
         if (record->sample.kind == FEED_KIND_ALLOCATION)
             take_allocation(drain, process, slot, view, &record->sample);
+        else if (record->sample.kind == FEED_KIND_FAULT)
+            take_fault(drain, process, slot, view, &record->sample);
         else if (feed_kind_is_own(record->sample.kind))
             take_wait(drain, process, slot, view, &record->sample);
         else

@@ -52,6 +52,12 @@ static void take_clock(struct process *process, int fd)
     add_others(process, &clock);
 }
 
+static void close_given(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 int process_new(struct process **out, int memfd, const struct profile_peer *peer)
 {
     struct process *process = calloc(1, sizeof(*process));
@@ -59,8 +65,8 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
     int error = feed_reader_open(&reader, memfd);
 
     if (error || !process) {
-        if (peer->clock >= 0)
-            close(peer->clock);
+        close_given(peer->clock);
+        close_given(peer->faults);
         feed_reader_free(reader);
         free(process);
         return error ? error : -ISOSCOPE_NO_MEMORY;
@@ -68,6 +74,7 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
     process->reader = reader;
     process->pid = peer->pid;
     take_clock(process, peer->clock);
+    held_faults_take(&process->faults, peer->faults);
     process->ppid = peer->ppid;
     snprintf(process->exe, sizeof(process->exe), "%s", peer->exe ? peer->exe : "");
     process->start_us = feed_reader_start_us(reader);
@@ -110,6 +117,7 @@ void process_retire(struct process *process)
     feed_reader_free(process->reader);
     process->reader = NULL;
     held_clock_drop(&process->clock);
+    held_faults_drop(&process->faults);
     if (process->pidfd >= 0)
         close(process->pidfd);
     process->pidfd = -1;
@@ -170,6 +178,8 @@ void process_follow_clock(struct process *process, const struct feed_settings *s
     if (held_clock_follow(&process->clock, process->pid, &wish, wanted ? settings->period_us : 0,
                           now_us))
         feed_reader_clock_runs(process->reader, process->clock.runs);
+    held_faults_run(&process->faults, settings->enabled && settings->faults && !wish.stopped &&
+                                          !process->clock.traced);
 }
 
 void process_follow_names(struct process *process, const struct feed_settings *settings,

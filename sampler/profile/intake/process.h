@@ -19,6 +19,7 @@
 #include "../naming/perf_map.h"
 #include "../naming/registry.h"
 #include "../outside/held_clock.h"
+#include "../outside/held_faults.h"
 #include "../outside/same_program.h"
 #include "../outside/thread_names.h"
 #include "../profile.h"
@@ -81,6 +82,7 @@ struct process {
 
     /* round only */
     struct held_clock clock;
+    struct held_faults faults;
     struct program_proof proof;
     struct thread_names thread_names;
     struct cpu_rule cpu_rule;

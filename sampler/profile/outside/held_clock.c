@@ -2,6 +2,7 @@
 
 #include "../../feed/chance.h"
 #include "../../capture/threads/user_clock.h"
+#include "perf_descriptor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,20 +18,6 @@ enum {
     SHORT_LOOKS = 100, /* rounds without news: no such threads are made any more */
     PERIOD_PARTS = 10, /* the shortest part of a period that new threads get */
 };
-
-/* The program could have sent any descriptor, on which its ioctls mean something else. */
-static bool is_perf_event(int fd)
-{
-    char path[32], target[64];
-    ssize_t length;
-
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    length = readlink(path, target, sizeof(target) - 1);
-    if (length < 0)
-        return false;
-    target[length] = '\0';
-    return strcmp(target, "anon_inode:[perf_event]") == 0;
-}
 
 /* Takes over fd. */
 static void keep(struct held_clock *clock, int fd, int32_t tid)
@@ -55,7 +42,7 @@ void held_clock_take(struct held_clock *clock, int fd, uint32_t period_us, bool 
     *clock = (struct held_clock){ .period_us = period_us, .runs = runs };
     if (fd < 0)
         return;
-    if (is_perf_event(fd))
+    if (is_perf_descriptor(fd))
         keep(clock, fd, 0);
     else
         close(fd);

@@ -21,7 +21,7 @@ struct session_writer {
 
 /* Those that only come. Looks at late loops are in their stalls; what lives comes and goes. */
 static const enum sample_kind kinds[] = { SAMPLES_OF_TIME, SAMPLES_OF_ALLOCATIONS, SAMPLES_OF_LOCKS,
-                                          SAMPLES_OF_WAITS };
+                                          SAMPLES_OF_WAITS, SAMPLES_OF_FAULTS };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(*kinds) };
 
 static int open_samples(struct session_writer *writer)

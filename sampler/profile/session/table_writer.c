@@ -276,6 +276,7 @@ static int put_settings(struct table_writer *writer, struct bytes *out)
 
     keep_last(&writer->allocation_bytes, &settings.settings.allocation_bytes);
     keep_last(&writer->lock_us, &settings.settings.lock_us);
+    keep_last(&writer->faults, &settings.settings.faults);
     if (writer->recording)
         settings.events.evicted = 0; /* they are in the file */
     entry = settings_entry_write(&settings);

@@ -25,8 +25,8 @@ struct table_writer {
     struct bytes content;
     struct columns columns;
     uint64_t missed; /* samples that no file has */
-    uint32_t allocation_bytes,
-        lock_us; /* as they were last that were not 0: there may be samples */
+    uint32_t allocation_bytes, lock_us,
+        faults; /* as they were last that were not 0: there may be samples */
     uint64_t events_missed;
 
     /* Of the file. */

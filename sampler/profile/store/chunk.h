@@ -40,7 +40,7 @@ enum { CHUNK_ENTRIES_MAX = 65536, CHUNK_OBJECT_PARTS = 256 };
 /* What the weight of a kind's samples counts: these of its unit. */
 static inline uint32_t chunk_weight_unit(enum sample_kind kind)
 {
-    return sample_kind_is_memory(kind) ? 1 : 100;
+    return sample_kind_is_memory(kind) || kind == SAMPLES_OF_FAULTS ? 1 : 100;
 }
 
 /* A sample on its way into the store. */

@@ -16,7 +16,7 @@ int stores_new(struct stores *stores, size_t bytes_max)
         error = store_new(&stores->of[SAMPLES_OF_ALLOCATIONS], bytes_max, SAMPLES_OF_ALLOCATIONS);
     if (!error)
         error = store_new(&stores->of[SAMPLES_OF_LIVE], bytes_max, SAMPLES_OF_LIVE);
-    for (int kind = SAMPLES_OF_LOCKS; kind <= SAMPLES_OF_WAITS && !error; kind++)
+    for (int kind = SAMPLES_OF_LOCKS; kind <= SAMPLES_OF_FAULTS && !error; kind++)
         error = store_new(&stores->of[kind], bytes_max, (enum sample_kind)kind);
     if (!error)
         error = live_sets_new(&stores->live, stores->of[SAMPLES_OF_LIVE]);

@@ -23,23 +23,36 @@ NO_OFFSET = -1  # not known, not asked for, or of code that only has a name
 _MAIN = ":main()"
 
 
+MS, BYTES, COUNT = "ms", "bytes", "count"  # what weights are of
+
+
 class Kind(NamedTuple):
     """What samples are of. The words are the wire's."""
 
     option: str = ""  # of `isoscope run`, without which there are none; "": there always are
     many: str = ""  # what a sample stands for beside its weight: "allocations"; "": for itself
     amount: str = ""  # what its weight is: "allocated"; "": CPU time
-    in_bytes: bool = False  # its weight, which else is time
+    unit: str = MS  # of its weight
+
+    @property
+    def in_bytes(self) -> bool:
+        return self.unit == BYTES
+
+    @property
+    def is_counted(self) -> bool:
+        """Its weight is how many it stands for."""
+        return self.unit == COUNT
 
 
 KINDS = {
     "time": Kind(),
-    "alloc": Kind("alloc", "allocations", "allocated", True),
-    "live": Kind("alloc", "allocations", "alive", True),
+    "alloc": Kind("alloc", "allocations", "allocated", BYTES),
+    "live": Kind("alloc", "allocations", "alive", BYTES),
     "lock": Kind("lock", "waits", "waited for locks"),
     "wait": Kind("lock", "waits", "waited"),
+    "fault": Kind("faults", "page faults", "faulted in", COUNT),
 }
-TIME, ALLOC, LIVE, LOCK, WAIT = KINDS
+TIME, ALLOC, LIVE, LOCK, WAIT, FAULT = KINDS
 
 # What a thread waits for, by the number that a table says.
 WAITED_FOR = ("mutex", "read", "write", "condition", "semaphore", "futex")
@@ -267,7 +280,7 @@ def _sample(entry: PrivateCpuSample, functions: Mapping[str, Function]) -> Sampl
         cpu_ns=int(entry["cpuNanos"]) if "cpuNanos" in entry else None,
         bytes=int(entry.get("bytes", 0)),
         wait_ns=int(entry.get("waitNanos", 0)),
-        objects=float(entry.get("objects", entry.get("waits", 0))),
+        objects=float(entry.get("objects", entry.get("waits", entry.get("faults", 0)))),
         waited_for=str(entry.get("waitedFor", "")),
         holder=int(entry.get("holder", 0)),
     )

@@ -272,6 +272,8 @@ class Profile:
             self.objects.append(sample.objects)
         if self.is_memory:
             return sample.bytes
+        if self.is_counted:
+            return round(sample.objects)
         if self.is_waits:
             self.waited_for.append(sample.waited_for)
             self.holders.append(sample.holder)
@@ -339,6 +341,9 @@ class Profile:
         if self.is_memory:
             self.objects.extend(columns["objects"])
             return columns["bytes"]
+        if self.is_counted:
+            self.objects.extend(columns["faults"])
+            return columns["faults"]
         if self.is_waits:
             self.objects.extend(columns["waits"])
             self.waited_for.extend(map(WAITED_FOR.__getitem__, columns["waitedFor"]))
@@ -418,7 +423,12 @@ class Profile:
     @property
     def is_waits(self) -> bool:
         """Samples stand for time waited and waits. Their leaf is what was waited for."""
-        return self.is_many and not self.is_memory
+        return self.is_many and not self.is_memory and not self.is_counted
+
+    @property
+    def is_counted(self) -> bool:
+        """They stand for so many, and for nothing else."""
+        return KINDS[self.kind].is_counted
 
     @property
     def is_many(self) -> bool:

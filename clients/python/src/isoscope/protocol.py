@@ -17,7 +17,7 @@ Millis = int
 ProfileTags = Literal["None", "UserVM", "UserOnly", "VMUser", "VMOnly"]
 ResumeStep = Literal["None", "Into", "Over", "Out", "Rewind", "OverAsyncSuspension"]
 SamplesForm = Literal["list", "table"]
-SamplesKind = Literal["time", "alloc", "live", "lock", "wait"]
+SamplesKind = Literal["time", "alloc", "live", "lock", "wait", "fault"]
 StreamId = Literal["VM", "Isolate", "Debug", "GC", "Extension", "Timeline", "Logging", "Service", "Stdout", "Stderr", "Profiler", "HeapSnapshot", "Timer", "ToolEvent", "_Echo", "_Graph", "_Logging", "_Service"]
 SymbolsWanted = Literal["complete", "available"]
 TimelineStream = str
@@ -989,6 +989,7 @@ class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     waits: float
     waitedFor: Literal["mutex", "read", "write", "condition", "semaphore", "futex"]
     holder: int
+    faults: int
     truncated: Literal[True]
     end: Literal["depth", "no_module", "no_row", "rule", "stack", "loop"]
 
@@ -1576,6 +1577,7 @@ class PrivateTableSamples(_PrivateTableSamplesRequired, total=False):
     waits: List[float]
     waitedFor: List[int]
     holders: List[int]
+    faults: List[int]
 
 
 class PrivateTableThread(TypedDict):

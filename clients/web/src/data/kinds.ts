@@ -91,6 +91,22 @@ export const KINDS: Record<SamplesKind, KindRow> = {
     ...{ noun: "waited", curve: "waits", counter: "wait_sampled" },
     none: "No wait was sampled yet: no thread has waited long for another one.",
   },
+  fault: {
+    word: "Faults",
+    about: "page faults: memory touched for the first time",
+    missing: "no page faults are sampled here. Run the program with isoscope run --faults",
+    ...{ unit: "count", units: ["faults", "samples"], noun: "page faults", curve: "faults", isMoment: false },
+    none: "No page fault was sampled yet: the program has had few. One in 100 is sampled (--faults=N).",
+    ...{ flag: "profile_faults", counter: "fault_sampled" },
+    losses: {
+      fault_lost: {
+        what: "No stack could be taken: in code that blocks signals, mostly the sampler's own.",
+        means: "Page faults of these places are missing.",
+        helps: "Sample fewer: --faults=N with a larger N.",
+      },
+    },
+    pprof: ["samples", "page_faults", "count"],
+  },
 };
 
 export const KIND_NAMES = Object.keys(KINDS) as SamplesKind[];

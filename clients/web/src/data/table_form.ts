@@ -145,8 +145,8 @@ export class TableReader {
     const wire = tree.samples;
     const { samples, states } = this.profile;
     const cut = new Set(wire.incomplete);
-    const weights = wire.bytes ?? wire.waitNanos ?? wire.cpuNanos;
-    const many = wire.objects ?? wire.waits;
+    const weights = wire.bytes ?? wire.waitNanos ?? wire.faults ?? wire.cpuNanos;
+    const many = wire.objects ?? wire.waits ?? wire.faults?.map(() => 1);
     let time_us = tree.timeOriginMicros;
     for (let i = 0; i < wire.frames.length; i++) {
       const { thread, tag } = within("thread", this.#threads, wire.threads[i]);

@@ -5,10 +5,8 @@
 #include <string.h>
 
 static const char *const kind_words[SAMPLE_KINDS] = {
-    [SAMPLES_OF_ALLOCATIONS] = "alloc",
-    [SAMPLES_OF_LIVE] = "live",
-    [SAMPLES_OF_LOCKS] = "lock",
-    [SAMPLES_OF_WAITS] = "wait",
+    [SAMPLES_OF_ALLOCATIONS] = "alloc", [SAMPLES_OF_LIVE] = "live",    [SAMPLES_OF_LOCKS] = "lock",
+    [SAMPLES_OF_WAITS] = "wait",        [SAMPLES_OF_FAULTS] = "fault",
 };
 
 void piece_free(struct piece *piece)

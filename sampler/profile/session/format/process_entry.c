@@ -60,6 +60,8 @@ static void write_own(const struct feed_status_view *status, json_t *object)
         { "lockNs", status->lock_ns },
         { "waits", status->waits_sampled },
         { "waitsLost", status->waits_lost },
+        { "faults", status->faults_sampled },
+        { "faultsLost", status->faults_lost },
     };
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
@@ -179,6 +181,8 @@ static void read_status(struct entry *around, struct feed_status_view *out)
         .lock_ns = (uint64_t)entry_int(&status, "lockNs", 0, INT64_MAX),
         .waits_sampled = (uint64_t)entry_int(&status, "waits", 0, INT64_MAX),
         .waits_lost = (uint64_t)entry_int(&status, "waitsLost", 0, INT64_MAX),
+        .faults_sampled = (uint64_t)entry_int(&status, "faults", 0, INT64_MAX),
+        .faults_lost = (uint64_t)entry_int(&status, "faultsLost", 0, INT64_MAX),
     };
     read_counts(&status, "lost", out->lost, loss_words, FEED_LOSS_COUNT);
     read_counts(&status, "eventsLost", out->events_lost, event_loss_words, FEED_EVENT_LOSS_COUNT);

@@ -110,16 +110,17 @@ json_t *settings_entry_write(const struct session_settings *settings)
     const struct profile_cpu *cpu = &settings->cpu;
 
     return json_pack(
-        "{s:b, s:I, s:I, s:s, s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}",
+        "{s:b, s:I, s:I, s:s, s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, "
+        "s:I}}",
         "enabled", (int)asked->enabled, "periodUs", (json_int_t)asked->period_us, "depthMax",
         (json_int_t)asked->depth_max, "mode", mode_words[asked->mode], "wallThreads",
         entry_text_of(asked->wall_threads), "runtimes", is_wanted(asked, FEED_WANT_RUNTIMES), "gil",
         is_wanted(asked, FEED_WANT_GIL), "tasks", is_wanted(asked, FEED_WANT_TASKS), "allocBytes",
-        (json_int_t)asked->allocation_bytes, "lockUs", (json_int_t)asked->lock_us, "missed",
-        (json_int_t)settings->missed, "eventsMissed", (json_int_t)settings->events_missed, "events",
-        write_events(&settings->events), "cpu", "processes", (json_int_t)cpu->processes,
-        "sampledNs", (json_int_t)cpu->sampled_ns, "notSampledNs", (json_int_t)cpu->not_sampled_ns,
-        "treeNs", (json_int_t)cpu->tree_ns);
+        (json_int_t)asked->allocation_bytes, "lockUs", (json_int_t)asked->lock_us, "faults",
+        (json_int_t)asked->faults, "missed", (json_int_t)settings->missed, "eventsMissed",
+        (json_int_t)settings->events_missed, "events", write_events(&settings->events), "cpu",
+        "processes", (json_int_t)cpu->processes, "sampledNs", (json_int_t)cpu->sampled_ns,
+        "notSampledNs", (json_int_t)cpu->not_sampled_ns, "treeNs", (json_int_t)cpu->tree_ns);
 }
 
 static void read_cpu(struct entry *around, struct profile_cpu *out)
@@ -170,6 +171,7 @@ void settings_entry_read(struct entry *entry, struct session_settings *out)
                    (entry_flag(entry, "tasks") ? FEED_WANT_TASKS : 0);
     asked->allocation_bytes = (uint32_t)entry_int(entry, "allocBytes", 0, UINT32_MAX);
     asked->lock_us = (uint32_t)entry_int(entry, "lockUs", 0, UINT32_MAX);
+    asked->faults = (uint32_t)entry_int(entry, "faults", 0, UINT32_MAX);
     out->missed = (uint64_t)entry_int(entry, "missed", 0, INT64_MAX);
     out->events_missed = (uint64_t)entry_int(entry, "eventsMissed", 0, INT64_MAX);
     read_events(entry, &out->events);

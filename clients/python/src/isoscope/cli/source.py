@@ -389,6 +389,11 @@ def _why_none_of_kind(client: Client, flags: dict[str, str], kind: str) -> str:
             f"no samples: the program allocated little: one allocation in {int(mean):,} bytes is "
             "sampled (`isoscope run --alloc=BYTES`); of programs with a sanitizer, and of static ones, none is"
         )
+    if KINDS[kind].is_counted:
+        return (
+            f"no samples: the program had few page faults: one in {int(mean):,} is sampled (`isoscope run --faults=N`); "
+            "where the kernel refuses perf events, none is"
+        )
     waited = "no thread has waited long for a lock that another one had" if kind == LOCK else "no thread has waited long"
     return (
         f"no samples: {waited}: one wait in {int(mean):,} µs waited is sampled (`isoscope run "

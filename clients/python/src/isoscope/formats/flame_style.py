@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Optional
 
-from ..model import KINDS
+from ..model import KINDS, MS
 from ..profile import CPU, Profile
-from ..text import counted, size
+from ..text import counted, weight_text
 from ..trees.calltree import call_tree
 from ..trees.flame import Box, Layout, layout
 from .colours import OTHERS, PALETTE, shaded, slots_of, step_of
@@ -28,7 +28,7 @@ class Picture:
     summary: list[str]  # the first line says what was seen, others what is missing
     unit: str  # SAMPLES or MICROS
     libraries: list[tuple[str, int, str]]  # name, self, colour; the rest is OTHERS
-    memory: bool = False  # MICROS are bytes
+    weights: str = MS  # MICROS are weights of this unit
 
     def colour(self, library: str) -> str:
         return next((c for name, _, c in self.libraries if name == library), OTHERS)
@@ -45,11 +45,9 @@ class Picture:
         return _own(box, self.unit)
 
     def value(self, value: int) -> str:
-        """As "1,234 samples", "1.23 s" or "1.2 MiB"."""
-        if self.memory and self.unit == MICROS:
-            return size(value)
+        """As "1,234 samples", "1.23 s", "1.2 MiB" or "1,234"."""
         if self.unit == MICROS:
-            return duration(value)
+            return _weight(value, self.weights)
         return counted(value, "sample")
 
     def share(self, value: int) -> str:
@@ -68,8 +66,12 @@ def picture(profile: Profile, weight: str) -> Picture:
         rows += 1
     libraries = _libraries(drawn, weight)
     return Picture(
-        boxes, rows, drawn.width, title_of(profile), _summary(profile), weight, libraries, profile.is_memory
+        boxes, rows, drawn.width, title_of(profile), _summary(profile), weight, libraries, KINDS[profile.kind].unit
     )
+
+
+def _weight(weight: int, unit: str) -> str:
+    return duration(weight) if unit == MS else weight_text(weight, unit)
 
 
 def duration(us: int) -> str:
@@ -103,7 +105,7 @@ def _summary(profile: Profile) -> list[str]:
     count = len(profile)
     parts = [counted(count, "sample")]
     if profile.is_many:
-        amount = (size if profile.is_memory else duration)(sum(profile.weights_us))
+        amount = _weight(sum(profile.weights_us), KINDS[profile.kind].unit)
         parts.append(f"{amount} {KINDS[profile.kind].amount}")
     elif cpu_us := sum(profile.weights_us):
         parts.append(f"{duration(cpu_us)} of CPU time")

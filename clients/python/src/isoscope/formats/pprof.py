@@ -19,7 +19,7 @@ import gzip
 from typing import BinaryIO, Optional
 
 from ..model import Function, Library
-from ..model import ALLOC, LIVE, LOCK, TIME, WAIT
+from ..model import ALLOC, FAULT, LIVE, LOCK, TIME, WAIT
 from ..profile import Profile
 from .common import in_time, path_of, pid_of
 from .pprof_fields import (
@@ -42,6 +42,7 @@ _TYPES = {
     ALLOC: (("alloc_objects", "count"), ("alloc_space", "bytes")),
     LOCK: (("contentions", "count"), ("delay", "nanoseconds")),
     WAIT: (("contentions", "count"), ("delay", "nanoseconds")),
+    FAULT: (("samples", "count"), ("page_faults", "count")),
     LIVE: (("inuse_objects", "count"), ("inuse_space", "bytes")),
 }
 
@@ -102,8 +103,8 @@ class _Writer:
                 place in profile.cut,
             )
             entry = sums.setdefault(key, [0, 0])
-            entry[0] += profile.objects[place] if profile.is_many else 1
-            entry[1] += profile.weights_us[place] * (1 if profile.is_memory else 1000)
+            entry[0] += profile.objects[place] if profile.is_many and not profile.is_counted else 1
+            entry[1] += profile.weights_us[place] * (1 if profile.is_memory or profile.is_counted else 1000)
         return [self._sample(*key, [round(one) for one in values]) for key, values in sums.items()]
 
     def _sample(

@@ -84,6 +84,13 @@ def duration(us: int) -> str:
     return f"{us / 1000:g} ms" if us >= 1000 else f"{us} us"
 
 
+def weight_text(weight: float, unit: str) -> str:
+    """A kind's weight in its unit: bytes, count, or time in microseconds."""
+    if unit == "bytes":
+        return size(weight)
+    return f"{weight:,.0f}" if unit == "count" else f"{weight / 1000:,.1f} ms"
+
+
 def size(count: float) -> str:
     """Bytes, in the unit that suits them."""
     for unit in ("B", "KiB", "MiB", "GiB"):

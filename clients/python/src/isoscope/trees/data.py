@@ -117,11 +117,15 @@ def weight_word(tree: Tree) -> str:
         return "samples"
     if tree.is_memory:
         return "bytes"
-    return "waited" if tree.is_many else "cpu"
+    if tree.is_many:
+        return "faults" if KINDS[tree.kind].is_counted else "waited"
+    return "cpu"
 
 
 def _summary(tree: Tree) -> dict[str, Any]:
     many = {"kind": tree.kind, weight_word(tree): tree.cpu_us, KINDS[tree.kind].many: tree.objects}
+    if KINDS[tree.kind].is_counted:
+        many = {"kind": tree.kind, weight_word(tree): tree.cpu_us}
     if tree.is_memory:
         many = {"kind": tree.kind, "bytes": tree.cpu_us, "objects": tree.objects}
     return {

@@ -21,7 +21,7 @@ from math import inf
 from typing import NamedTuple, Optional
 
 from ..model import KINDS
-from ..text import Style, counted, duration, printable, shorten, shorten_left, size
+from ..text import Style, counted, duration, printable, shorten, shorten_left, size, weight_text
 from .function_table import Table
 from .items import GROUPS
 from .nodes import Node, Small, Tree, small_of
@@ -95,8 +95,10 @@ def _of_time(tree: Tree) -> str:
 
 def _of_many(tree: Tree) -> str:
     kind = KINDS[tree.kind]
-    amount = size(tree.cpu_us) if kind.in_bytes else f"{tree.cpu_us / 1000:,.1f} ms"
+    amount = weight_text(tree.cpu_us, kind.unit)
     error = f" (± {100 * tree.error:.1f} %)" if tree.sample_count else ""
+    if kind.is_counted:
+        return f", {amount} {kind.many}{error}"
     return f", {amount} {kind.amount}{error}, about {tree.objects:,.0f} {kind.many}"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any, Optional
 
-from ...text import counted, fit_function, shorten_left, size
+from ...model import KINDS
+from ...text import counted, fit_function, shorten_left, weight_text
 from ...trees import Change, Difference, Tree, call_tree, difference
 from ...trees.data import difference_json
 from .. import options
@@ -100,7 +101,7 @@ def _amount(tree: Tree) -> str:
     samples = counted(tree.sample_count, "sample")
     if not tree.by_time:
         return samples
-    amount = size(tree.cpu_us) if tree.is_memory else f"{tree.cpu_us / 1000:,.1f} ms"
+    amount = weight_text(tree.cpu_us, KINDS[tree.kind].unit)
     return f"{amount} ({samples})"
 
 

@@ -56,11 +56,13 @@ def weight(args: argparse.Namespace) -> str:
 
 
 def _check_unit(args: argparse.Namespace) -> None:
-    unit, memory = getattr(args, "unit", ""), KINDS[getattr(args, "kind", TIME)].in_bytes
-    if unit == "bytes" and not memory:
+    unit, kind = getattr(args, "unit", ""), KINDS[getattr(args, "kind", TIME)]
+    if unit == "bytes" and not kind.in_bytes:
         raise UsageError(f"--unit bytes needs --kind {ALLOC} or {LIVE}: these samples stand for time")
-    if memory and (unit == "ms" or args.weight == MICROS):
+    if kind.in_bytes and (unit == "ms" or args.weight == MICROS):
         raise UsageError(f"--kind {args.kind} has bytes, not time: use --unit bytes")
+    if kind.is_counted and (unit == "ms" or args.weight == MICROS):
+        raise UsageError(f"--kind {args.kind} has {kind.many}, not time: leave --unit out, or use --unit samples")
 
 
 def amount(tree: Tree, samples: int, us: int, unit: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from ...errors import IsoscopeError
+from ...model import BYTES, COUNT, KINDS, MS
 from ...text import Style, fit_function, shorten_left
 from ...trees import CallTree, FunctionRow, Item, Table, call_tree
 from ...trees.data import table_json
@@ -24,6 +25,17 @@ _ORDERS: dict[str, Callable[[FunctionRow], Any]] = {
     "cpu": lambda row: -row.self_us,
     "name": lambda row: row.name,
 }
+
+
+class _Unit(NamedTuple):
+    """Of a kind's weights, in a column."""
+
+    word: str
+    parts: int  # of a weight
+    digits: int
+
+
+_UNITS = {MS: _Unit("ms", 1000, 1), BYTES: _Unit("KiB", 1024, 1), COUNT: _Unit("count", 1, 0)}
 _HOT = 0.1  # of all in one function itself: worth a look
 _CALL = re.compile(r"(  (?:called by|calls) )?(.*)", re.DOTALL)
 
@@ -79,7 +91,7 @@ def named_rows(table: Table, name: str) -> list[FunctionRow]:
 
 
 def _numbers(tree: CallTree) -> tuple[str, ...]:
-    unit = "KiB" if tree.is_memory else "ms"
+    unit = _UNITS[KINDS[tree.kind].unit].word
     return ("self", "total", f"self {unit}", f"total {unit}", "samples")
 
 
@@ -136,7 +148,8 @@ class _Cells:
         ]  # fmt: skip
 
     def _time(self, us: int) -> str:
-        return f"{us / (1024 if self._tree.is_memory else 1000):,.1f}"
+        unit = _UNITS[KINDS[self._tree.kind].unit]
+        return f"{us / unit.parts:,.{unit.digits}f}"
 
     def _more(self, cells: list[str]) -> list[str]:
         """With --unit there is only that."""
