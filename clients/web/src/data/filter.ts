@@ -1,5 +1,6 @@
 // Which samples count, and how much they weigh at each node of the call tree.
 import { kindOf, packageOf } from "./colour_keys";
+import { KINDS } from "./kinds";
 import type { Profile } from "./profile";
 
 /** Nothing given: all of that kind. Texts, so that it reads the same in another profile and a URL. */
@@ -21,6 +22,7 @@ export interface Weights {
   count: number; // samples
   cpu_ns: number;
   objects: number;
+  variance: number; // of the sum of weights: what was sampled for sure adds none
   cut: number; // samples whose outer end is missing
   samples: Float64Array; // by call node
   time_ns: Float64Array; // by call node
@@ -96,10 +98,12 @@ export function weigh(profile: Profile, filter: Filter, asObjects = false): Weig
   const { calls, callOf } = profile;
   const { stack, cpu_ns, whole, objects } = profile.samples;
   const weight = profile.weights(asObjects);
+  const counted = KINDS[profile.kind].unit === "count";
   const weights: Weights = {
     count: 0,
     cpu_ns: 0,
     objects: 0,
+    variance: 0,
     cut: 0,
     samples: new Float64Array(calls.length),
     time_ns: new Float64Array(calls.length),
@@ -108,7 +112,11 @@ export function weigh(profile: Profile, filter: Filter, asObjects = false): Weig
     const node = callOf[stack.data[i]];
     weights.count++;
     weights.cpu_ns += cpu_ns.data[i];
-    if (objects.length) weights.objects += objects.data[i];
+    if (objects.length) {
+      const many = counted ? cpu_ns.data[i] : objects.data[i];
+      weights.objects += objects.data[i];
+      weights.variance += cpu_ns.data[i] ** 2 * (1 - 1 / Math.max(many, 1));
+    }
     weights.cut += 1 - whole.data[i];
     weights.samples[node]++;
     weights.time_ns[node] += weight[i];

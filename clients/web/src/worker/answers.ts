@@ -108,9 +108,9 @@ export class Answers {
 
   #handlers: Handlers = {
     summary: (look) => {
-      const { count, cpu_ns, objects, cut, ...weights } = this.#weigh(look);
+      const { count, cpu_ns, objects, variance, cut, ...weights } = this.#weigh(look);
       const shown = this.count(look).samples.total[ROOT];
-      return { count, cpu_ns, objects, cut, shown, folded: foldedBy(this.profile, weights) };
+      return { count, cpu_ns, objects, variance, cut, shown, folded: foldedBy(this.profile, weights) };
     },
     overview: ({ range_us, maxSteps, maxLanes, choice, colour }) => {
       const range = range_us ?? this.extent_us();

@@ -60,6 +60,7 @@ export interface Summary {
   shown: number; // of these, what the transforms leave in
   cpu_ns: number; // of kinds other than time their weight, as time_ns everywhere
   objects: number; // of kinds other than time
+  variance: number; // of the sum of weights, of kinds other than time
   cut: number; // samples whose outer end is missing
   folded: Record<Folding, { samples: number; time_ns: number }>; // what each would fold has itself
 }

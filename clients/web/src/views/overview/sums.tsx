@@ -11,21 +11,21 @@ export function Sums() {
   const { unit: _, asObjects: __, ...any } = look.value;
   const summary = useAnswer("summary", { ...any, transforms, group: "" });
   if (!summary) return null;
-  const { count, cpu_ns, objects, cut } = summary;
-  const { noun, units } = kindShown.value;
+  const { count, cpu_ns, objects, variance, cut } = summary;
+  const { noun, unit, units } = kindShown.value;
   return (
     <>
       <span>{grouped(count)} samples</span>
       <span>
         {sumText(cpu_ns)} {noun}
         {!isTime.value && count > 0 && (
-          <i class="faint" title="One standard error of the sum, for it is of so few samples">
+          <i class="faint" title="One standard error of the sum: what was sampled for sure adds none">
             {" "}
-            ± {(100 / Math.sqrt(count)).toFixed(1)} %
+            ± {((100 * Math.sqrt(variance)) / cpu_ns).toFixed(1)} %
           </i>
         )}
       </span>
-      {!isTime.value && (
+      {!isTime.value && unit !== "count" && (
         <span>
           about {grouped(objects)} {units[1]}
         </span>
