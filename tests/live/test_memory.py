@@ -418,3 +418,13 @@ def test_where_allocations_are_not_sampled_there_are_no_such_functions():
         assert client.call("getAllocationProfile", isolateId=process.id)["members"] == []
         with pytest.raises(Exception, match="Allocations are not sampled"):
             client.call("getAllocationTraces", isolateId=process.id)
+
+
+def test_top_shows_what_is_allocated_and_says_that_what_lives_is_of_one_moment():
+    command = [ISOSCOPE, "top", "--kind", "alloc", "-n", "1", "--window", "60", "--unit", "bytes"]
+    ended = subprocess.run([*command, "--", workload("allocates"), "leaks"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert "iB/s allocated" in ended.stdout and "per s" in ended.stdout and "leak_" in ended.stdout
+    for words, said in ((["--kind", "live"], "is of one moment"), (["--kind", "alloc", "--unit", "ms"], "use --unit bytes")):
+        ended = subprocess.run([ISOSCOPE, "top", *words, "http://127.0.0.1:1/"], capture_output=True, text=True)
+        assert ended.returncode == 2 and said in ended.stderr

@@ -279,8 +279,9 @@ class AsyncClient:
         since_us: int = 0,
         count: int = 0,
         available: bool = False,
+        kind: str = TIME,
     ) -> AsyncSamples:
-        return AsyncSamples(self, operations.Follower(process, since_us, count, available))
+        return AsyncSamples(self, operations.Follower(process, since_us, count, available, kind))
 
     async def _follow(self, follower: operations.Follower) -> Optional[Update]:
         return await self._do(follower.next(self._connections))

@@ -264,14 +264,15 @@ class Client:
         since_us: int = 0,
         count: int = 0,
         available: bool = False,
+        kind: str = TIME,
     ) -> Samples:
         """What is new, for views that follow: each step asks once, and costs what is new.
 
         None: of all processes. count: at most so many samples a step; 0: all. available: do not
-        wait for names; those that come later are told in Update.renamed. Ends when the process is
+        wait for names; those that come later are told in Update.renamed. kind: as in profile. Ends when the process is
         gone. Pace it yourself, or by the event _SamplesAvailable.
         """
-        return Samples(self, operations.Follower(process, since_us, count, available))
+        return Samples(self, operations.Follower(process, since_us, count, available, kind))
 
     def _follow(self, follower: operations.Follower) -> Optional[Update]:
         return self._do(follower.next(self._connections))

@@ -17,13 +17,15 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Container, Iterable, Optional, Protocol
 
-from .model import Function, Process
+from .model import TIME, Function, Process
 from .profile import CPU, Profile, Thread
 from .samples_table import Update
 from .trees import call_tree
 from .trees.runtime_frames import ALL, FOLDED, MINE, Folding, is_mine
 
-_COLUMNS = ("times_us", "sample_threads", "nodes", "weights_us", "user_tags", "states")
+_COLUMNS = (
+    "times_us", "sample_threads", "nodes", "weights_us", "user_tags", "states", "objects", "waited_for", "holders"
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -74,15 +76,21 @@ class LiveWindow:
     """One viewer's. length_us None: from the first step on."""
 
     def __init__(
-        self, begin_us: int, length_us: Optional[int], *, inline: bool = True, frames: str = ALL
+        self,
+        begin_us: int,
+        length_us: Optional[int],
+        *,
+        inline: bool = True,
+        frames: str = ALL,
+        kind: str = TIME,
     ) -> None:
         """inline False: what is inlined counts as what it is inlined into. frames: of
-        runtime_frames.FRAMES."""
+        runtime_frames.FRAMES. kind: of samples."""
         self.length_us = length_us
         self._inline = inline
         self._frames = frames
         self._folding = Folding()
-        self.profile = Profile()  # its tables; samples do not stay in it
+        self.profile = Profile(kind=kind)  # its tables; samples do not stay in it
         self._steps: deque[_Step] = deque()
         self._end_us = begin_us
         self._functions: dict[int, tuple[Function, ...]] = {0: ()}
@@ -96,7 +104,7 @@ class LiveWindow:
     ) -> None:
         """now_us: when it was asked for. only: samples of processes with these ids."""
         if update.reset:
-            self.profile, self._functions = Profile(), {0: ()}
+            self.profile, self._functions = Profile(kind=self.profile.kind), {0: ()}
             self._steps.clear()
         profile = self.profile
         profile.add_update(update, processes)

@@ -130,10 +130,16 @@ def public_cpu_samples(
 
 
 def update(
-    table: SamplesTable, process: Optional[Process], since_us: int, count: int, available: bool
+    table: SamplesTable,
+    process: Optional[Process],
+    since_us: int,
+    count: int,
+    available: bool,
+    kind: str = TIME,
 ) -> Operation[Optional[Update]]:
     """What is new for this table; None: the process is gone. available: names need not be there."""
     params: dict[str, Any] = {"form": "table", "timestamp": since_us, "count": count}
+    params.update(_of_kind(kind))
     if process is not None:
         params["isolateId"] = process.id
     if available:
@@ -269,9 +275,14 @@ class Follower:
     """One reader's place in what a service samples; it outlives the connection."""
 
     def __init__(
-        self, process: Optional[Process], since_us: int, count: int, available: bool = False
+        self,
+        process: Optional[Process],
+        since_us: int,
+        count: int,
+        available: bool = False,
+        kind: str = TIME,
     ) -> None:
-        self._asked = process, since_us, count, available
+        self._asked = process, since_us, count, available, kind
         self._table = SamplesTable()
         self._connection = 0
         self._identity: Optional[tuple[Any, Any]] = None

@@ -50,18 +50,18 @@ def add_shorten(parser: Any) -> None:
 
 def weight(args: argparse.Namespace) -> str:
     """As trees take it."""
-    _check_unit(args)
+    check_unit(args)
     chosen = args.weight or {"samples": SAMPLES, "ms": MICROS, "bytes": MICROS}.get(getattr(args, "unit", ""), "")
     return CPU if chosen == MICROS else str(chosen)
 
 
-def _check_unit(args: argparse.Namespace) -> None:
+def check_unit(args: argparse.Namespace) -> None:
     unit, kind = getattr(args, "unit", ""), KINDS[getattr(args, "kind", TIME)]
     if unit == "bytes" and not kind.in_bytes:
         raise UsageError(f"--unit bytes needs --kind {ALLOC} or {LIVE}: these samples stand for time")
-    if kind.in_bytes and (unit == "ms" or args.weight == MICROS):
+    if kind.in_bytes and (unit == "ms" or getattr(args, "weight", "") == MICROS):
         raise UsageError(f"--kind {args.kind} has bytes, not time: use --unit bytes")
-    if kind.is_counted and (unit == "ms" or args.weight == MICROS):
+    if kind.is_counted and (unit == "ms" or getattr(args, "weight", "") == MICROS):
         raise UsageError(f"--kind {args.kind} has {kind.many}, not time: leave --unit out, or use --unit samples")
 
 

@@ -15,6 +15,7 @@ from typing import IO, Any, Optional
 from ... import filters
 from ...client import Client
 from ...errors import ServiceEnded
+from ...model import LIVE, TIME
 from ...live import LiveWindow, StillWindow
 from .. import options, source
 from ..ending import ended
@@ -67,6 +68,7 @@ def add(commands: Any) -> None:
                         help=f"rows to print without a terminal (default: {_ROWS})")
     shown.add_unit(parser)
     shown.add_shorten(parser)
+    options.add_kind(parser)
     options.add_frames(parser)
     options.add_inline(parser)
     parser.add_argument("--plain", action="store_true", help="print pages on a terminal too")
@@ -74,6 +76,10 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.kind == LIVE:
+        raise UsageError("top: --kind live is of one moment; `isoscope tree --kind live` shows it, and top --kind alloc "
+                         "what is allocated")
+    shown.check_unit(args)
     source.check(args, live=True)
     view = _first_view(args)
     if args.command is None and not is_uri(args.source):
@@ -123,8 +129,8 @@ class _Look:
         self.processes = source.processes(client, args)
         # A program younger than the window has not used the CPU before it was there.
         begin_us = max(self._now_us() - min(args.window, _age_us(client)), 0)
-        self._updates = client.samples_table(since_us=begin_us)
-        shown = {"inline": args.inline, "frames": args.frames}
+        self._updates = client.samples_table(since_us=begin_us, kind=args.kind)
+        shown = {"inline": args.inline, "frames": args.frames, "kind": args.kind}
         self._recent = LiveWindow(begin_us, args.window, **shown)
         self._all = LiveWindow(begin_us, None, **shown)
         self.ended = ""  # why no more comes
@@ -177,6 +183,8 @@ class _Look:
                 return f"{over}; `isoscope tree` shows its profile"
         except ServiceEnded as error:
             return str(error)
+        if self._args.kind != TIME:
+            return source.why_no_samples(self._client, self._recent.profile)
         hint = "" if flags.get("profile_mode") == "wall" else "; wall mode also samples threads that sleep"
         return f"no samples in this range: the program used no CPU, or too little for one{hint}"
 

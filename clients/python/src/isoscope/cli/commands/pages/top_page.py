@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
 from ....live import FunctionRow, ThreadRow, Window
+from ....model import KINDS, MS
 from ....profile import CPU, SAMPLES
-from ....text import Style, counted, duration, fit_function, printable, shorten_left
+from ....text import Style, counted, duration, fit_function, printable, shorten_left, weight_text
 from ...terminal.page import Column, Page, Row
 
 FUNCTIONS, THREADS = "functions", "threads"
@@ -136,11 +137,13 @@ class _Whole(NamedTuple):
 
 def _summary(window: Window, view: View, count: int, cpu_us: int) -> str:
     span = f" in the last {window.span_us / 1e6:.1f} s" + (", all of them" if view.whole else "")
-    parts = [f"{counted(count, 'sample')}{span}", f"{_cpu(cpu_us, window)} CPU"]
+    profile = window.profile
+    kind = KINDS[profile.kind]
+    parts = [f"{counted(count, 'sample')}{span}", f"{_cpu(cpu_us, window)} {kind.amount or 'CPU'}"]
     if not window.span_us and count:
         parts = [f"{counted(count, 'sample')} without times", f"{cpu_us / 1000:,.1f} ms CPU"]
-    profile = window.profile
-    parts.append(f"one per {duration(max(profile.period_us, profile.true_period_us))}")
+    if not profile.is_many:
+        parts.append(f"one per {duration(max(profile.period_us, profile.true_period_us))}")
     lost = sum(profile.lost.values())
     if lost:
         parts.append(f"{lost:,} lost")
@@ -153,7 +156,7 @@ def _function_table(
     columns = [
         Column("self", True, least=7, marked=view.sort == "self"),
         Column("total", True, least=7, marked=view.sort == "total"),
-        Column("CPU", True, least=6),
+        Column(_rate_word(window), True, least=6),
         Column("function", grows=True, least=32, marked=view.sort == "name", fit=fit_function),
         Column("library", grows=True, fit=shorten_left),
     ]
@@ -176,7 +179,7 @@ def _function_table(
 def _thread_table(window: Window, view: View, whole: _Whole) -> tuple[list[Column], list[Row]]:
     several = len(window.profile.processes) > 1
     columns = [
-        Column("CPU", True, least=6, marked=view.sort == "CPU"),
+        Column(_rate_word(window), True, least=6, marked=view.sort == "CPU"),
         Column("samples", True, least=7, marked=view.sort == "samples"),
         Column("tid", True),
         Column("thread", least=15, marked=view.sort == "name"),
@@ -203,8 +206,8 @@ def _thread_table(window: Window, view: View, whole: _Whole) -> tuple[list[Colum
 def _amount(weight: int, count: int, us: int, whole: _Whole, view: View) -> str:
     if view.unit == "samples" and count:
         return f"{count:,}"
-    if view.unit == "ms" and us:
-        return f"{us / 1000:,.1f} ms"
+    if view.unit in ("ms", "bytes") and us:
+        return weight_text(us, view.unit)
     return _share(weight, whole) if view.unit == "percent" else ""
 
 
@@ -214,7 +217,15 @@ def _share(part: int, whole: _Whole) -> str:
     return f"{'~' if whole.samples < _FEW else ''}{100 * part / whole.weight:.1f} %"
 
 
+def _rate_word(window: Window) -> str:
+    return "per s" if KINDS[window.profile.kind].unit != MS else "waited" if window.profile.is_many else "CPU"
+
+
 def _cpu(cpu_us: int, window: Window) -> str:
+    unit = KINDS[window.profile.kind].unit
+    if unit != MS:
+        rate = cpu_us * 1e6 / window.span_us if window.span_us else cpu_us
+        return f"{weight_text(rate, unit)}{'/s' if window.span_us else ''}"
     if not window.span_us:
         return f"{cpu_us / 1000:,.1f} ms" if cpu_us else "0.0 %"
     share = 100 * cpu_us / window.span_us
@@ -225,6 +236,7 @@ def json_of(window: Window, view: View, *, reason: str = "") -> dict[str, Any]:
     functions, threads = function_rows(window, view), thread_rows(window, view)
     return {
         "type": "isoscope.top",
+        **({"kind": window.profile.kind} if window.profile.is_many else {}),
         "weight": CPU if window.by_time else SAMPLES,
         "spanMicros": window.span_us,
         "sampleCount": sum(row.count for row in threads),
