@@ -1,12 +1,14 @@
-// npm ci, unless node_modules is already what package-lock.json says.
+// npm ci in the current folder, unless its node_modules is already what its package-lock.json says.
 //
-//   node install.mjs [NPM]
+//   node install.mjs [NPM]     ../editor says `node ../web/install.mjs`
 //
 // Several builds may come here at once: one installs, the others wait for it.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 
+const name = basename(process.cwd());
 const npm = process.argv[2] ?? "npm";
 const stamp = "node_modules/.installed";
 const lock = ".installing"; // a folder: making one succeeds once
@@ -47,8 +49,8 @@ async function install() {
     writeFileSync(stamp, wanted);
   } catch (error) {
     console.error(
-      `clients/web: npm ci failed (${error.message}). It needs npm's registry, once; ` +
-        "the page itself is built without it, from clients/web/generated.",
+      `clients/${name}: npm ci failed (${error.message}). It needs npm's registry, once; ` +
+        `isoscope itself is built without it, from clients/${name}/generated.`,
     );
     process.exitCode = 1;
   } finally {

@@ -59,6 +59,14 @@ export class Connection {
     this.start();
   }
 
+  /** Nothing is told any more, and nothing tried. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+  }
+
   async #lost(socket: WebSocket, opened: boolean, reason: string): Promise<void> {
     const refusal = opened ? "" : await this.#refusal();
     if (this.#socket !== socket) return; // somebody tried again meanwhile
