@@ -1,5 +1,7 @@
 #include "python.h"
 
+#include "own_path.h"
+
 #include "../console/log_line.h"
 #include "../console/status.h"
 #include "../run/paths.h"
@@ -8,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,18 +73,6 @@ static const char *find_python(void)
     return NULL;
 }
 
-/* The client asks it for names. */
-static void set_command_path(void)
-{
-    char path[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-    if (length <= 0)
-        return;
-    path[length] = '\0';
-    setenv("ISOSCOPE_COMMAND", path, 0);
-}
-
 /* Our package first, then what the user has set. */
 static int set_python_path(const char *package)
 {
@@ -119,7 +108,7 @@ int python_command(char **arguments)
         log_line("out of memory");
         return STATUS_FAILED;
     }
-    set_command_path();
+    own_path_tell();
     all[0] = (char *)python;
     all[1] = (char *)"-m";
     all[2] = (char *)"isoscope";

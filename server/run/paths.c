@@ -74,6 +74,9 @@ static const char *const library_places[] = { ISOSCOPE_LIBRARY_PLACE "/" ISOSCOP
 static const char *const python_places[] = { ISOSCOPE_DATA_PLACE "/isoscope/python",
                                              "../share/isoscope/python", NULL };
 
+static const char *const editor_places[] = { ISOSCOPE_DATA_PLACE "/isoscope/editor",
+                                             "../share/isoscope/editor", NULL };
+
 /* places: the first is the one to name. */
 static int find_place(char **out, const char *const *places, const char *what)
 {
@@ -96,4 +99,9 @@ int paths_library(char **out)
 int paths_python(char **out)
 {
     return find_place(out, python_places, "the Python client");
+}
+
+int paths_editor(char **out)
+{
+    return find_place(out, editor_places, "the editor client");
 }

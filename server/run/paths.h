@@ -12,6 +12,7 @@
 
 int paths_library(char **out); /* the library to preload */
 int paths_python(char **out);  /* the folder that holds the Python package `isoscope` */
+int paths_editor(char **out);  /* the folder that holds the scripts that node runs */
 
 void paths_freep(char **path);
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Iterable, Iterator, NamedTuple
+from typing import Callable, Iterable, Iterator, NamedTuple
 
 # What symbols/ is entered by.
 SYMBOLS = ("sampler/profile/symbols/symbols.h", "sampler/profile/symbols/lines.h",
@@ -261,6 +261,20 @@ WEB_PACKAGES: dict[str, str] = {
 }
 WEB_GENERATED = "schemas/generated/"
 
+# And for clients/editor/src, which reads with the page's pure modules: what of clients/web/src a folder may import.
+ALLOWED_EDITOR: dict[str, tuple[str, ...]] = {
+    "core": (),
+    "lsp": ("core",),
+}
+EDITOR_PACKAGES: dict[str, str] = {
+    "core": r"ws$|node:",
+    "lsp": r"vscode-languageserver|node:",
+}
+PAGE_FOR_EDITOR: dict[str, tuple[str, ...]] = {
+    "core": ("wire", *DATA, "worker/answers", "worker/messages"),
+    "lsp": ("wire/protocol", "data", "data/stalls"),
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -294,7 +308,7 @@ def without_rules(root: Path) -> list[str]:
 
 # A folder with more modules than this is not found through: it wants rooms.
 MODULES_MAX = 25
-SOURCES = ("sampler", "protocol", "server", "clients/python/src", "clients/web/src")
+SOURCES = ("sampler", "protocol", "server", "clients/python/src", "clients/web/src", "clients/editor/src")
 ENDINGS = {".c", ".h", ".py", ".ts", ".tsx"}
 
 
@@ -362,23 +376,66 @@ def wrong_in_tree(root: Path) -> list[Wrong]:
     return [wrong for path in files for wrong in wrong_in_file(root, path)]
 
 
+class Scripts(NamedTuple):
+    """A client in TypeScript."""
+    source: Path
+    rules: dict[str, tuple[str, ...]]  # folder -> what of source it may import
+    packages: dict[str, str]  # folder, or the top one of it -> packages, as a regular expression
+    outside: Callable[[str, Path], bool]  # may the folder import that file, which is not below source?
+
+
+def _web(root: Path) -> Scripts:
+    def outside(folder: str, target: Path) -> bool:
+        return folder == "wire" and WEB_GENERATED in target.as_posix()
+
+    return Scripts(root.resolve() / "clients/web/src", ALLOWED_WEB, WEB_PACKAGES, outside)
+
+
+def _editor(root: Path) -> Scripts:
+    page = root.resolve() / "clients/web/src"
+
+    def outside(folder: str, target: Path) -> bool:
+        return target.is_relative_to(page) and _is_in(target.relative_to(page), PAGE_FOR_EDITOR[folder])
+
+    return Scripts(root.resolve() / "clients/editor/src", ALLOWED_EDITOR, EDITOR_PACKAGES, outside)
+
+
 def wrong_in_web(root: Path) -> list[Wrong]:
     """Imports of clients/web that point the other way, or take a package where none belongs."""
-    source = root.resolve() / "clients/web/src"
-    files = [path for folder in ALLOWED_WEB for path in sorted((source / folder).glob("*.ts*"))]
-    return [wrong for path in files for wrong in wrong_in_script(source, path)]
+    return _wrong_in_scripts(_web(root))
+
+
+def wrong_in_editor(root: Path) -> list[Wrong]:
+    return _wrong_in_scripts(_editor(root))
 
 
 def web_without_rules(root: Path) -> list[str]:
     """Folders of the page that nothing is said of."""
-    source = root / "clients/web/src"
-    folders = {path.parent.relative_to(source).as_posix() for path in source.rglob("*.ts*")}
-    return sorted(folders - {".", *ALLOWED_WEB})
+    return _scripts_without_rules(_web(root))
 
 
-def wrong_in_script(source: Path, path: Path) -> Iterator[Wrong]:
+def editor_without_rules(root: Path) -> list[str]:
+    return _scripts_without_rules(_editor(root))
+
+
+def _scripts_without_rules(scripts: Scripts) -> list[str]:
+    folders = {path.parent.relative_to(scripts.source).as_posix() for path in scripts.source.rglob("*.ts*")}
+    return sorted(folders - {".", *scripts.rules})
+
+
+def _wrong_in_scripts(scripts: Scripts) -> list[Wrong]:
+    files = [path for folder in scripts.rules for path in sorted((scripts.source / folder).glob("*.ts*"))]
+    return [wrong for path in files for wrong in _wrong_in_script(scripts, path)]
+
+
+def _is_in(file: Path, entries: Iterable[str]) -> bool:
+    return file.as_posix() in entries or file.parent.as_posix() in entries
+
+
+def _wrong_in_script(scripts: Scripts, path: Path) -> Iterator[Wrong]:
+    source = scripts.source
     folder = path.relative_to(source).parent.as_posix()
-    top = folder.split("/")[0]
+    packages = scripts.packages.get(folder) or scripts.packages.get(folder.split("/")[0], r"(?!)")
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = IMPORT.match(line)
         if not match:
@@ -386,16 +443,12 @@ def wrong_in_script(source: Path, path: Path) -> Iterator[Wrong]:
         name = match.group(1) or match.group(2)
         where = (path.relative_to(source).as_posix(), number)
         if not name.startswith("."):
-            package = re.match(WEB_PACKAGES.get(top, r"(?!)"), name)
-            if not package:
+            if not re.match(packages, name):
                 yield Wrong(*where, f"{folder} must not know the package {name}")
             continue
         target = (path.parent / name).resolve()
         if not target.is_relative_to(source):
-            if folder != "wire" or WEB_GENERATED not in target.as_posix():
+            if not scripts.outside(folder, target):
                 yield Wrong(*where, f"{folder} must not import {name}")
-            continue
-        relative = target.relative_to(source)
-        entries = (folder, *ALLOWED_WEB[folder])
-        if relative.as_posix() not in entries and relative.parent.as_posix() not in entries:
-            yield Wrong(*where, f"{folder} must not import {relative.as_posix()}")
+        elif not _is_in(target.relative_to(source), (folder, *scripts.rules[folder])):
+            yield Wrong(*where, f"{folder} must not import {target.relative_to(source).as_posix()}")

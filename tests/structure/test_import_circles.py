@@ -22,6 +22,13 @@ def test_no_scripts_of_the_page_import_each_other():
     assert not found, import_circles.shown(found)
 
 
+def test_no_scripts_of_the_editors_import_each_other():
+    graph = import_circles.script_graph(CLIENTS / "editor/src")
+    assert graph["core/open"]
+    found = circles(graph)
+    assert not found, import_circles.shown(found)
+
+
 def _package(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

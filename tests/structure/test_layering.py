@@ -100,6 +100,7 @@ def test_each_folder_beside_ones_with_rules_has_its_own(tmp_path):
 def test_the_rules_themselves_point_one_way():
     assert layering.circles(layering.ALLOWED) == []
     assert layering.circles(layering.ALLOWED_WEB) == []
+    assert layering.circles(layering.ALLOWED_EDITOR) == []
     assert layering.circles({"a": ("b", "d"), "b": ("c",), "c": ("a", "x.h"), "d": ("c",)}) == [
         "a", "b", "c", "d"]
     assert layering.circles({"a": ("b", "c"), "b": ("c",), "c": ()}) == []
@@ -155,6 +156,22 @@ def test_a_folder_of_the_page_has_rules_of_its_own(tmp_path):
         ("data/shape.ts", 1), ("views/parts/tip.tsx", 2)]
     assert layering.web_without_rules(tmp_path) == ["views/newly"]
     assert layering.web_without_rules(ROOT) == []
+
+
+def test_editors_know_the_page_by_its_pure_modules(tmp_path):
+    assert layering.wrong_in_editor(ROOT) == []
+    assert layering.editor_without_rules(ROOT) == []
+    source = tmp_path / "clients/editor/src"
+    for folder in ("core", "lsp", "newly"):
+        (source / folder).mkdir(parents=True)
+    (source / "core/open.ts").write_text(
+        'import { A } from "../../../web/src/data/shape";\nimport { B } from "../../../web/src/views/parts/tip";\n'
+        'import { C } from "../lsp/server";\nimport { readFileSync } from "node:fs";\nimport { D } from "preact";\n'
+        'import { E } from "../../../web/src/worker/answers";\nimport { F } from "../../../web/src/worker/serve";\n')
+    (source / "newly/made.ts").write_text("")
+    assert [(w.file, w.line) for w in layering.wrong_in_editor(tmp_path)] == [
+        ("core/open.ts", 2), ("core/open.ts", 3), ("core/open.ts", 5), ("core/open.ts", 7)]
+    assert layering.editor_without_rules(tmp_path) == ["newly"]
 
 
 def test_a_folder_has_no_more_modules_than_one_can_look_through(tmp_path):
