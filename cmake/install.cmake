@@ -1,7 +1,7 @@
 # What `cmake --install` puts where, and `cmake --build --target uninstall` takes away.
 #
 # Components: library (what programs load), development (what they are built with), command, and
-# client (the Python commands). README.md beside this file says which file goes where.
+# client (the Python commands, and what node runs). README.md beside this file says which file goes where.
 
 include(CMakePackageConfigHelpers)
 
@@ -72,6 +72,8 @@ if(ISOSCOPE_SERVICE)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/isoscope/python COMPONENT client
           FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
                          PATTERN "__pycache__" EXCLUDE)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/clients/editor/generated/
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/isoscope/editor COMPONENT client FILES_MATCHING PATTERN "*.mjs")
 endif()
 
 if(NOT TARGET uninstall) # a project that holds this one has its own

@@ -7,19 +7,23 @@ generate() {
     if has_node; then
         web
     else
-        say "dev: clients/web/generated is left as it is: $(node_trouble)" >&2
+        say "dev: clients/web/generated and clients/editor/generated are left as they are: $(node_trouble)" >&2
     fi
 }
 
 # What package-lock.json says, of npm's registry, once.
 install_web() {
     install_node
-    (cd "$root/clients/web" && node install.mjs) || die "clients/web could not be made ready"
+    local client
+    for client in web editor; do
+        (cd "$root/clients/$client" && node ../web/install.mjs) || die "clients/$client could not be made ready"
+    done
 }
 
 web() {
     install_web
     (cd "$root/clients/web" && node build.mjs generated)
+    (cd "$root/clients/editor" && node build.mjs generated)
 }
 
 # Whole or not at all: a test compares it with what the commands say.

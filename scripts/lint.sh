@@ -13,6 +13,7 @@ lint() {
     if has_node; then
         install_web
         (cd clients/web && node node_modules/typescript/bin/tsc --noEmit)
+        (cd clients/editor && node node_modules/typescript/bin/tsc --noEmit)
     fi
     say "lint: fine"
 }

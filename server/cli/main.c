@@ -1,7 +1,7 @@
 /*
  * main.c - the command `isoscope`: a word, and what stands behind it.
  *
- * The other commands are the clients': Python's, and those that node runs.
+ * The other commands are the Python client's.
  */
 #include "../attach/attach.h"
 #include "../console/nearest.h"
@@ -10,7 +10,7 @@
 #include "../run/inherited.h"
 #include "../run/run.h"
 #include "dump.h"
-#include "node.h"
+#include "lsp.h"
 #include "page_file.h"
 #include "python.h"
 #include "../service/serve_files.h"
@@ -34,6 +34,7 @@ static const struct command commands[] = {
     { "attach", attach_command, "sample a program that runs already and serve its profile" },
     { "serve", serve_files_command, "serve saved profiles" },
     { "symbolize", symbolize_command, "give a saved profile its names, or resolve addresses" },
+    { "lsp", lsp_command, "show a profile in editors, as a language server" },
     { "help", help_command, "show this list, or the options of a command: help COMMAND" },
     { "--help", help_command, NULL },
     { "-h", help_command, NULL },
@@ -67,11 +68,6 @@ static const struct command python_commands[] = {
     { "completion", NULL, "print a shell's completions for isoscope" },
 };
 
-/* Written in TypeScript. */
-static const struct command node_commands[] = {
-    { "lsp", NULL, "show a profile in editors, as a language server" },
-};
-
 static const char usage[] = "Usage: isoscope COMMAND [OPTIONS]\n\n"
                             "A sampling profiler for native programs. Profiles are served over the "
                             "Dart VM service protocol.\n\n";
@@ -90,7 +86,6 @@ static const char examples[] =
 enum {
     COMMANDS = sizeof(commands) / sizeof(commands[0]),
     PYTHON_COMMANDS = sizeof(python_commands) / sizeof(python_commands[0]),
-    NODE_COMMANDS = sizeof(node_commands) / sizeof(node_commands[0]),
 };
 
 static const struct command *find_command(const struct command *first, size_t count,
@@ -110,23 +105,11 @@ static int refuse_word(const char *word)
         nearest_try(&nearest, commands[i].word);
     for (size_t i = 0; i < PYTHON_COMMANDS; i++)
         nearest_try(&nearest, python_commands[i].word);
-    for (size_t i = 0; i < NODE_COMMANDS; i++)
-        nearest_try(&nearest, node_commands[i].word);
     if (nearest.found)
         log_line("unknown command '%s'; did you mean `isoscope %s`?", word, nearest.found);
     else
         log_line("unknown command '%s'; `isoscope help` lists the commands", word);
     return STATUS_USAGE;
-}
-
-/* What no command of ours is. arguments: the word first, NULL-terminated. */
-static int client_command(char **arguments)
-{
-    if (find_command(python_commands, PYTHON_COMMANDS, arguments[0]))
-        return python_command(arguments);
-    if (find_command(node_commands, NODE_COMMANDS, arguments[0]))
-        return node_command(arguments);
-    return refuse_word(arguments[0]);
 }
 
 static void list(const struct command *first, size_t count)
@@ -142,13 +125,13 @@ static int help_command(int argc, char **argv, const struct inherited *inherited
     const struct command *command = find_command(commands, COMMANDS, help_of[0]);
 
     if (!command)
-        return client_command(help_of);
+        return find_command(python_commands, PYTHON_COMMANDS, help_of[0]) ? python_command(help_of)
+                                                                          : refuse_word(help_of[0]);
     if (command->act != help_command)
         return command->act(2, help_of, inherited);
     fputs(usage, stdout);
     list(commands, COMMANDS);
     list(python_commands, PYTHON_COMMANDS);
-    list(node_commands, NODE_COMMANDS);
     fputs(examples, stdout);
     return STATUS_OK;
 }
@@ -173,7 +156,8 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "dump") && dump_is_of_process(argc - 1, argv + 1))
         return dump_command(argc - 1, argv + 1, NULL);
     if (!command)
-        return client_command(argv + 1);
+        return find_command(python_commands, PYTHON_COMMANDS, argv[1]) ? python_command(argv + 1)
+                                                                       : refuse_word(argv[1]);
     inherited_save(&inherited);
     return command->act(argc - 1, argv + 1, &inherited);
 }

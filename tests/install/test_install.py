@@ -15,7 +15,8 @@ SPIN = ["/bin/sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"]
 
 
 def outside_the_client(installed: Installed) -> set[str]:
-    return {file for file in installed.files() if not file.startswith("share/isoscope/python/")}
+    clients = ("share/isoscope/python/", "share/isoscope/editor/")
+    return {file for file in installed.files() if not file.startswith(clients)}
 
 
 def library_of(libdir: str) -> set[str]:
@@ -50,6 +51,9 @@ def test_each_file_is_in_the_distributions_place(installed):
                if path.is_file() and path.suffix not in (".pyc", ".md")}
     client = {file for file in installed.files() if file.startswith("share/isoscope/python/")}
     assert client == {f"share/isoscope/python/isoscope/{file}" for file in written}
+    scripts = {f"share/isoscope/editor/{path.name}" for path in (ROOT / "clients/editor/generated").iterdir()}
+    assert {file for file in installed.files() if file.startswith("share/isoscope/editor/")} == scripts
+    assert "share/isoscope/editor/lsp.mjs" in scripts
 
 
 def test_nothing_in_it_knows_where_it_was_built(installed):
@@ -199,7 +203,8 @@ def test_a_command_without_its_parts_says_where_they_belong(install):
     installed = install("lib64")
     shutil.rmtree(installed.libdir)
     shutil.rmtree(installed.prefix / "share")
-    for words, place in (("run", "../lib64/libisoscope.so.0"), ("tree", "../share/isoscope/python")):
+    for words, place in (("run", "../lib64/libisoscope.so.0"), ("tree", "../share/isoscope/python"),
+                         ("lsp", "../share/isoscope/editor")):
         done = subprocess.run([installed.command, words, "/bin/true"], env=environment(),
                               capture_output=True, text=True, timeout=60)
         assert done.returncode == 125 and place in done.stderr, done.stderr

@@ -14,10 +14,10 @@ export interface Found {
 const FILES_MOST = 2000; // of a folder: beyond, it is nobody's place for such a file
 const FOLDERS = [".", ".isoscope"]; // of a project
 
-/** Each once, the newest first. roots: the folders of the project. */
+/** Each once, the newest first. roots: the folders of the project, without symlinks. */
 export function findServices(roots: readonly string[], environment: NodeJS.ProcessEnv = process.env): Found[] {
   const found = new Map<string, Found>();
-  const all = [...inEnvironment(environment), ...roots.flatMap(inProject), ...ofProcesses()];
+  const all = [...inEnvironment(environment), ...roots.flatMap(inProject), ...ofProcesses(roots)];
   for (const one of all) if (!found.has(one.base)) found.set(one.base, one);
   return [...found.values()].sort((a, b) => b.time_ms - a.time_ms);
 }
@@ -34,24 +34,26 @@ function inProject(root: string): Found[] {
   });
 }
 
-/** What running commands were told to write: `isoscope run --write-service-info FILE`. */
-function ofProcesses(): Found[] {
+/** What commands that run in the project were told to write: `isoscope run --write-service-info FILE`. */
+function ofProcesses(roots: readonly string[]): Found[] {
   return namesIn("/proc", Infinity)
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
-      const file = infoFileOf(`/proc/${pid}`);
+      const file = infoFileOf(`/proc/${pid}`, roots);
       return file ? inFile(file, `process ${pid}`) : [];
     });
 }
 
-function infoFileOf(folder: string): string | null {
+function infoFileOf(folder: string, roots: readonly string[]): string | null {
   try {
     const words = readFileSync(`${folder}/cmdline`, "utf8").split("\0");
     if (basename(words[0]) !== "isoscope") return null;
     const option = "--write-service-info";
     const at = words.findIndex((word) => word === option || word.startsWith(`${option}=`));
     const file = at < 0 ? "" : words[at] === option ? words[at + 1] : words[at].slice(option.length + 1);
-    return file ? resolve(readlinkSync(`${folder}/cwd`), file) : null;
+    const cwd = readlinkSync(`${folder}/cwd`);
+    const isHere = roots.some((root) => cwd === root || cwd.startsWith(`${root}/`));
+    return file && isHere ? resolve(cwd, file) : null;
   } catch {
     return null; // it is another user's, or gone
   }

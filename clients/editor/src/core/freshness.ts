@@ -11,10 +11,8 @@ const GRAIN_MS = 10; // of file systems' clocks
 export interface Freshness {
   isStale: boolean;
   why: string; // for people; "": it is not stale
-  built_ms: number; // until when a file is what was built; 0: not known
+  mtime_ms: number; // of the file; 0: it is gone
 }
-
-const FRESH = "";
 
 export class Freshnesses {
   #modules = new Map<string, { mtime_ms: number; id: string }>();
@@ -23,9 +21,9 @@ export class Freshnesses {
   of(profile: LiveProfile, file: string, modulePath: string): Freshness {
     const mtime_ms = modified(file);
     const built_ms = this.#built(profile, modulePath);
-    if (!mtime_ms) return { isStale: true, why: "the file is gone", built_ms };
-    if (!built_ms || mtime_ms <= built_ms + GRAIN_MS) return { isStale: false, why: FRESH, built_ms };
-    return { isStale: true, why: "the file changed after the program that was sampled was built", built_ms };
+    if (!mtime_ms) return { isStale: true, why: "the file is gone", mtime_ms };
+    if (!built_ms || mtime_ms <= built_ms + GRAIN_MS) return { isStale: false, why: "", mtime_ms };
+    return { isStale: true, why: "the file changed after the program that was sampled was built", mtime_ms };
   }
 
   /** A file that is older than this is what was built; 0: nothing is known. */
