@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any, Callable, Optional
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("ISOSCOPE_BUILD") or ROOT / "build").resolve()
 ISOSCOPE = str(BUILD / "bin" / "isoscope")
-DEADLINE_S = 60
+DEADLINE_S = 30
 CAPABILITIES = {
     "textDocument": {"codeLens": {}, "inlayHint": {}, "hover": {"contentFormat": ["markdown", "plaintext"]}},
     "workspace": {"codeLens": {"refreshSupport": True}, "inlayHint": {"refreshSupport": True}},
@@ -43,9 +42,8 @@ class Lsp:
         self._answers: dict[int, dict[str, Any]] = {}
         self._came = threading.Condition()
         self._versions: dict[str, int] = {}
-        surroundings = {**os.environ, **(env or {})}
-        surroundings.pop("ISOSCOPE_URI", None)
-        surroundings.update({name: text for name, text in (env or {}).items()})
+        surroundings = {name: text for name, text in os.environ.items() if name != "ISOSCOPE_URI"}
+        surroundings.update(env or {})
         self.process = subprocess.Popen([ISOSCOPE, "lsp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         cwd=root, env=surroundings)
         threading.Thread(target=self._listen, daemon=True).start()
@@ -113,7 +111,7 @@ class Lsp:
         return next((one for one in message["params"]["actions"] if self.choice in one["title"]), None)
 
     def said(self, method: str) -> list[dict[str, Any]]:
-        return [one["params"] for one in self.messages if one["method"] == method]
+        return [one.get("params", {}) for one in self.messages if one["method"] == method]
 
     # ---- what editors do ----
 
@@ -174,6 +172,3 @@ def table(source: str) -> dict[str, tuple[float, float, int]]:
             rows[" ".join(words[5:-1])] = (float(words[0][:-1]), float(words[1][:-1]), int(words[4].replace(",", "")))
     return rows
 
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr)

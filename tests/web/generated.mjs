@@ -1,18 +1,18 @@
-// clients/web/generated is what clients/web/src makes, byte for byte.
+// The client of the current folder, web or editor: its generated/ is what its src/ makes, byte for byte.
 //
-//   node generated.mjs OUT     OUT: a folder for what is built here
+//   node ../web/generated.mjs OUT     OUT: a folder for what is built here
 import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
 
-const web = join(dirname(fileURLToPath(import.meta.url)), "../../clients/web");
+const name = basename(process.cwd());
+const client = join("../../clients", name);
 const [out] = process.argv.slice(2);
 rmSync(out, { recursive: true, force: true });
-const built = spawnSync(process.execPath, ["build.mjs", out], { cwd: web, stdio: "inherit" });
+const built = spawnSync(process.execPath, ["build.mjs", out], { cwd: client, stdio: "inherit" });
 if (built.status !== 0) process.exit(1);
 
-const kept = join(web, "generated");
+const kept = join(client, "generated");
 const names = new Set([...readdirSync(out), ...readdirSync(kept)]);
 const read = (folder, name) => {
   try {
@@ -21,8 +21,8 @@ const read = (folder, name) => {
     return Buffer.from("");
   }
 };
-for (const name of names) {
-  if (read(out, name).equals(read(kept, name))) continue;
-  console.error(`clients/web/generated/${name} is not what clients/web/src makes: run ./dev web`);
+for (const file of names) {
+  if (read(out, file).equals(read(kept, file))) continue;
+  console.error(`clients/${name}/generated/${file} is not what clients/${name}/src makes: run ./dev web`);
   process.exitCode = 1;
 }

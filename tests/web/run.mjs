@@ -1,15 +1,14 @@
-// Bundles each *.test.ts beside it with esbuild, and runs them with node's own test runner.
+// Bundles each *.test.ts of the current folder, web or editor, with esbuild, and runs them with node's own test runner.
 //
-//   node run.mjs OUT [NAME...]     OUT: a folder for the bundles
+//   node ../web/run.mjs OUT [NAME...]     OUT: a folder for the bundles
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const web = join(here, "../../clients/web");
-const { build } = createRequire(join(web, "package.json"))("esbuild");
+const here = process.cwd();
+const client = join(here, "../../clients", basename(here));
+const { build } = createRequire(join(client, "package.json"))("esbuild");
 const [out, ...wanted] = process.argv.slice(2);
 const names = readdirSync(here).filter(
   (name) =>
@@ -29,7 +28,7 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   define: { TESTS: JSON.stringify(join(here, "..")) },
-  nodePaths: [join(web, "node_modules")],
+  nodePaths: [join(client, "node_modules")],
   sourcemap: "inline",
   logLevel: "warning",
 });

@@ -8,6 +8,7 @@ import { Problem } from "./problem";
 
 const LOOK_MS = 20;
 const PATIENCE_MS = 60_000; // a large session is read first
+const ASK_MS = 500; // a signal is the program's while it runs, and then isoscope's: it is asked again
 const END_MS = 12_000; // a service that is asked to end has ten seconds
 const WORDS_MOST = 2000;
 const NAME = "isoscope: ";
@@ -44,7 +45,10 @@ export async function started({ words, cwd, env = {}, output }: Start): Promise<
   const said = wordsOf(child, output);
   const ended = endOf(child);
   const end = () => endChild(child, ended);
-  const onExit = () => void child.kill("SIGTERM");
+  const onExit = () => {
+    child.kill("SIGTERM");
+    rmSync(folder, { recursive: true, force: true });
+  };
   process.once("exit", onExit);
   void ended.then(() => {
     process.off("exit", onExit);
@@ -89,8 +93,9 @@ async function appeared(info: string, child: ChildProcess, said: () => string): 
 
 async function endChild(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const deadline = Date.now() + END_MS;
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), END_MS);
+  const timer = setInterval(() => child.kill(Date.now() < deadline ? "SIGTERM" : "SIGKILL"), ASK_MS);
   await ended;
-  clearTimeout(timer);
+  clearInterval(timer);
 }

@@ -154,6 +154,8 @@ export class LiveProfile {
 
   async #readInfo(rpc: Rpc): Promise<void> {
     const info = await readInfo(rpc);
+    // The last samples first: the service may go with the program.
+    if (!info.processes.some(({ live }) => live)) await Promise.all([this.#follower.now(), this.#stallFollower.now()]);
     if (rpc !== this.#rpc) return;
     this.info = info;
     for (const { pid, name } of info.processes) this.#reader.profile.processNames.set(pid, name);

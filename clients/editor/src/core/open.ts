@@ -37,12 +37,15 @@ export interface Launch {
   options?: string[]; // of isoscope run
 }
 
-/** Runs a program; what it writes goes to events.output. Its service stays until close. */
+/**
+ * Runs a program; what it writes goes to events.output. Its service ends with it, unless options have "--keep": so
+ * nothing is left behind by who is killed. What was sampled stays in the profile.
+ */
 export async function runProgram(
   { program, args = [], cwd, env, options = [] }: Launch,
   events: LiveEvents & { output?(text: string): void } = {},
 ): Promise<Opened> {
-  const words = ["run", "--quiet", "--keep", ...options, "--", program, ...args];
+  const words = ["run", "--quiet", ...options, "--", program, ...args];
   const served = await started({ words, cwd, env, output: events.output?.bind(events) });
   return opened(new LiveProfile(served.uri, events), basename(program), served);
 }

@@ -1,5 +1,5 @@
 // The editor at the other end: what it can do, and how it is told that there is something new.
-import type { ClientCapabilities, Connection } from "vscode-languageserver/node";
+import { type ClientCapabilities, type Connection, MessageType, ShowMessageNotification } from "vscode-languageserver/node";
 import { plain } from "../core/safe_text";
 
 const TELL_MS = 500; // at most so often is it asked to draw anew
@@ -51,7 +51,8 @@ export class Editor {
   warn(text: string): void {
     if (this.#said.has(text)) return;
     this.#said.add(text);
-    this.connection.window.showWarningMessage(`isoscope: ${text}`);
+    const message = `isoscope: ${text}`; // nothing is asked
+    void this.connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Warning, message });
   }
 
   /** The place of one of texts; null: none was chosen. */
